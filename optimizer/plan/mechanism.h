@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -37,6 +38,7 @@ namespace stripline::plan {
 /// What it may have as well: `margin(request, costs)`, if there is a baseline;
 /// `describe(request, row)` instead of what the fields say; `show_pruned(pruned, row)`;
 /// `add_to(alternative, request, costs, candidate)`: interval, and what else is known of one;
+/// `brief(plan, why)`: the plan in a column of a table, for which show() says too much;
 /// `add_to(explanation, request, costs)`: what no other mechanism has.
 template <typename M>
 concept Mechanism = requires(const typename M::Request& request, const typename M::Asked& asked,
@@ -126,6 +128,19 @@ Result<Explanation> answer(const typename M::Asked& asked, const typename M::Mod
   } else {
     STRIPLINE_ASSIGN_OR_RETURN(const typename M::Request request, M::request_of(asked));
     return Explanation(explain<M>(request, M::costs_of(model)));
+  }
+}
+
+/// The plan in a few words, and why it is what it is, which brief() may leave out.
+template <Mechanism M>
+std::string brief_text(const typename M::Request& request, const typename M::Plan& plan,
+                       std::string_view why) {
+  if constexpr (requires { M::brief(plan, why); }) {
+    return M::brief(plan, why);
+  } else {
+    Row row;
+    M::show(request, plan, row);
+    return row.text() + ", " + std::string(why);
   }
 }
 

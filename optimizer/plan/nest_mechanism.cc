@@ -9,6 +9,7 @@
 #include "base/quantity.h"
 #include "optimizer/plan/nest_evaluator.h"
 #include "optimizer/plan/nest_json.h"
+#include "optimizer/plan/strip_mechanism.h"
 
 namespace stripline::plan {
 namespace {
@@ -237,6 +238,11 @@ void NestMechanism::show(const NestRequest& request, const NestPlan& plan, Row& 
   Json transfers = Json::array();
   add_transfers(request, plan, transfers);
   row.json("transfers", transfers);
+}
+
+std::string NestMechanism::brief(const NestPlan& plan, std::string_view /*why*/) {
+  if (plan.obstacle) return "access by access";
+  return brief_schedule(plan.schedule, plan.reason, plan.steps, plan.window);
 }
 
 void NestMechanism::show_pruned(const NestPruned& pruned, Row& row) {

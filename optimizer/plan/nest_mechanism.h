@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "optimizer/plan/mechanism.h"
 #include "optimizer/plan/nest.h"
@@ -41,6 +42,7 @@ struct NestMechanism {
   }
   static void describe(const Request& request, Row& row);
   static void show(const Request& request, const Plan& plan, Row& row);
+  static std::string brief(const Plan& plan, std::string_view why);
   static void show_pruned(const NestPruned& pruned, Row& row);
   /// The loops that the nest cannot be cut at, the computation, and the model's entries for the
   /// contiguous tiles of the plan.

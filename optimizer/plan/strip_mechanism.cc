@@ -83,6 +83,20 @@ Row entry_of(const StripRequest& request, const StripCosts& costs, uint64_t byte
 
 }  // namespace
 
+std::string brief_schedule(Schedule schedule, Reason reason, uint64_t steps, uint32_t window) {
+  if (reason == Reason::guarded) return "blocking, by the guard";
+  const std::string of_steps = std::to_string(steps) + (steps == 1 ? " step" : " steps");
+  switch (schedule) {
+    case Schedule::vectorised:
+      return reason == Reason::own_memory ? "in place" : "blocking, " + of_steps;
+    case Schedule::all_issued:
+      return "A, " + of_steps;
+    case Schedule::pipelined:
+      return "B, " + of_steps + ", " + std::to_string(window) + " ahead";
+  }
+  return of_steps;
+}
+
 StripRequest StripMechanism::usual() {
   StripRequest usual;
   usual.loop.n_fp_alu = 1;

@@ -1,12 +1,18 @@
 // The planner of strip.h as the frame of decisions sees it (mechanism.h).
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "optimizer/plan/mechanism.h"
 #include "optimizer/plan/strip.h"
 
 namespace stripline::plan {
+
+/// "A, 16 steps"; "B, 16 steps, 2 ahead": of loops and nests.
+std::string brief_schedule(Schedule schedule, Reason reason, uint64_t steps, uint32_t window);
 
 struct StripMechanism {
   using Request = StripRequest;
@@ -39,6 +45,9 @@ struct StripMechanism {
     return force_strip(request, nullptr, candidate);
   }
   static void show(const Request& request, const Plan& plan, Row& row);
+  static std::string brief(const Plan& plan, std::string_view /*why*/) {
+    return brief_schedule(plan.schedule, plan.reason, plan.count, plan.burst);
+  }
   static void show_pruned(const StripPruned& pruned, Row& row) {
     row.bytes("strip_bytes", pruned.strip_bytes, "strips of {}");
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/quantity.h"
+
 namespace stripline::plan {
 
 AskedVis VisMechanism::usual() {
@@ -131,6 +133,14 @@ void VisMechanism::show(const VisRequest& request, const VisPlan& plan, Row& row
              : packed ? ", chunks of {}"
                       : "")
       .number("window", plan.window, plan.method == VisMethod::bounding_box ? "" : ", window {}");
+}
+
+std::string VisMechanism::brief(const VisPlan& plan, std::string_view /*why*/) {
+  if (plan.reason == Reason::guarded) return "as without a model";
+  std::string way(to_string(plan.method));
+  if (plan.method == VisMethod::bounding_box) return way;
+  if (plan.method == VisMethod::packed) way += ", " + exact_bytes_text(plan.chunk_bytes);
+  return way + ", window " + std::to_string(plan.window);
 }
 
 void VisMechanism::add_to(Explanation::Alternative& alternative, const VisRequest&, const VisCosts&,

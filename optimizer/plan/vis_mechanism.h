@@ -48,6 +48,7 @@ struct VisMechanism {
   }
   static Plan unfold(const Request&, const Candidate& alternative);
   static void show(const Request& request, const Plan& plan, Row& row);
+  static std::string brief(const Plan& plan, std::string_view why);
   static void add_to(Explanation::Alternative& alternative, const Request& request,
                      const VisCosts& costs, const Candidate& candidate);
   static void add_to(Explained<VisMechanism>& explained, const Request& request,

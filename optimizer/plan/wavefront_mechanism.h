@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <string>
+#include <string_view>
 
 #include "optimizer/plan/mechanism.h"
 #include "optimizer/plan/perturbed.h"
@@ -58,6 +60,10 @@ struct WavefrontMechanism {
     return plan_wavefront(request, costs, record);
   }
   static void show(const Request& request, const Plan& plan, Row& row);
+  static std::string brief(const Plan& plan, std::string_view why) {
+    return std::to_string(plan.pieces) + (plan.pieces == 1 ? " piece, " : " pieces, ") +
+           std::string(why);
+  }
   static void add_to(Explanation::Alternative& alternative, const Request& request,
                      const StripCosts& costs, uint32_t pieces);
   static void add_to(Explained<WavefrontMechanism>& explained, const Request& request,

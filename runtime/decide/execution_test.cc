@@ -41,10 +41,9 @@ class Mechanism {
     site.decide(preferred, {preferred, plan::Reason::tuned, compute_s});
   }
   void note(Trace& trace, double elapsed_s) {
-    Choice choice;
-    choice.reason = execution.plan().reason;
-    choice.pieces = static_cast<uint32_t>(execution.plan().number + 1);
-    choice.predicted_s = execution.plan().predicted_s;
+    const Choice choice{.text = "strategy " + std::to_string(execution.plan().number),
+                        .reason = execution.plan().reason,
+                        .predicted_s = execution.plan().predicted_s};
     trace.note({"toy.cc", 1}, 1, choice, elapsed_s, "toy", [] { return std::string("explain"); });
   }
 
@@ -182,7 +181,7 @@ TEST(Execution, TellsTheTraceOfEach) {
   const std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find("toy.cc:1"), std::string::npos) << said;
   EXPECT_NE(said.find("toy                       50 "), std::string::npos) << said;
-  EXPECT_NE(said.find("2 pieces, tuned"), std::string::npos) << said;
+  EXPECT_NE(said.find("strategy 1"), std::string::npos) << said;
 }
 
 }  // namespace

@@ -47,10 +47,11 @@ std::string saved_text(const Savings& savings) {
          " against the simple way" + checks;
 }
 
-// Why a stage is in so many pieces.
-std::string_view why(const Choice& choice) {
-  if (choice.unplanned) return "being timed";
-  switch (choice.reason) {
+}  // namespace
+
+std::string_view short_reason(plan::Reason reason, bool unplanned) {
+  if (unplanned) return "being timed";
+  switch (reason) {
     case plan::Reason::no_model:
       return "no model";
     case plan::Reason::no_faster_plan:
@@ -68,32 +69,6 @@ std::string_view why(const Choice& choice) {
       return "by the guard";
   }
   return {};
-}
-
-}  // namespace
-
-std::string Choice::text() const {
-  if (method) {
-    std::string way(plan::to_string(*method));
-    if (*method == plan::VisMethod::bounding_box) return way;
-    if (*method == plan::VisMethod::packed) way += ", " + exact_bytes_text(chunk_bytes);
-    return way + ", window " + std::to_string(window);
-  }
-  if (pieces > 0) {
-    return std::to_string(pieces) + (pieces == 1 ? " piece, " : " pieces, ") +
-           std::string(why(*this));
-  }
-  if (!obstacle.empty()) return "access by access";
-  std::string of_steps = std::to_string(steps) + (steps == 1 ? " step" : " steps");
-  switch (schedule) {
-    case plan::Schedule::vectorised:
-      return reason == plan::Reason::own_memory ? "in place" : "blocking, " + of_steps;
-    case plan::Schedule::all_issued:
-      return "A, " + of_steps;
-    case plan::Schedule::pipelined:
-      return "B, " + of_steps + ", " + std::to_string(window) + " ahead";
-  }
-  return of_steps;
 }
 
 std::string savings_text(const Savings& savings) {
@@ -135,6 +110,7 @@ void Trace::note(CallSite call, uint64_t shape, const Choice& choice, std::optio
   if (first) row.what = what;
   if (choice.reason == plan::Reason::guarded) {
     if (first) row.choice = choice;
+    row.simple_text = choice.text;
     row.simple.add(choice.predicted_s, seconds);
     return;
   }
@@ -174,10 +150,7 @@ std::string Trace::text() const {
     const double predicted_s = times.predicted_s / static_cast<double>(times.count);
     const double measured_s =
         times.measured > 0 ? times.measured_s / static_cast<double>(times.measured) : 0;
-    const std::string simple = row.choice.method       ? "as without a model"
-                               : row.choice.pieces > 0 ? "1 piece, by the guard"
-                                                       : "blocking, by the guard";
-    const std::string chosen = demoted ? simple : row.choice.text();
+    const std::string& chosen = demoted ? row.simple_text : row.choice.text;
     text += padded(place, 28) + padded(row.what, 26) + padded(std::to_string(row.executions), 9) +
             padded(chosen, 26) + padded(predicted_s > 0 ? seconds_text(predicted_s) : "-", 11) +
             (times.measured > 0 ? seconds_text(measured_s) : "-") + "\n";

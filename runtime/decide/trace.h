@@ -11,29 +11,23 @@
 
 #include <stripline/call_site.h>
 
-#include "optimizer/plan/strip.h"
-#include "optimizer/plan/vis.h"
+#include "optimizer/plan/decision.h"
 #include "runtime/decide/savings.h"
 
 namespace stripline::decide {
 
-/// A plan of a loop, a nest, a stage of a sweep, or a transfer of many regions, for a table.
+/// A decision as a table shows it; choice.h makes them.
 struct Choice {
-  plan::Schedule schedule = plan::Schedule::vectorised;
+  std::string text{};  ///< "B, 16 steps, 2 ahead"; "4 pieces, tuned"; "packed, 8 KiB, window 4"
   plan::Reason reason = plan::Reason::no_model;
-  std::string obstacle{};  ///< why it goes access by access; empty: it does not
-  uint64_t steps = 1;
-  uint32_t window = 1;
   double predicted_s = 0;  ///< 0: not known
-  uint32_t pieces = 0;     ///< of a stage; 0: something else
-  bool unplanned = false;  ///< a stage of the first rounds, which are timed to plan the others
-  std::optional<plan::VisMethod> method;  ///< of a transfer of many regions, with `window`
-  uint64_t chunk_bytes = 0;               ///< and of packed ones
-
-  /// "A, 16 steps"; "B, 16 steps, 2 ahead"; "4 pieces, tuned"; "packed, 8 KiB, window 4".
-  std::string text() const;
+  bool unplanned = false;  ///< one of the first, which are timed to plan the others
+  std::string obstacle{};  ///< why a nest goes access by access; empty: it does not
   bool operator==(const Choice&) const = default;
 };
+
+/// Why a decision is what it is, in two or three words: "tuned", "being timed".
+std::string_view short_reason(plan::Reason reason, bool unplanned);
 
 /// What loops and nests have gained, each by its own guard: "tuned saved 11.2 % +- 1.4 against the
 /// simple way, by 24 checks of both ways, at 12 sites ..."; where it lost, how many times as long
@@ -66,8 +60,9 @@ class Trace {
     }
   };
   struct Row {
-    std::string what;  ///< "get 1 MiB"
-    Choice choice;     ///< the latest, other than by the guard
+    std::string what;         ///< "get 1 MiB"
+    Choice choice;            ///< the latest, other than by the guard
+    std::string simple_text;  ///< the simple way, by the guard
     uint64_t executions = 0;
     Times simple;         ///< of these, those carried out the simple way by the guard
     uint64_t former = 0;  ///< of the others, those before there was a plan, or a tie

@@ -12,8 +12,11 @@
 #include <stripline/vis.h>
 
 #include "base/quantity.h"
+#include "optimizer/plan/mechanisms.h"
+#include "optimizer/plan/toy_fixture.h"
 #include "runtime/bootstrap/fabrics_under_test.h"
 #include "runtime/bootstrap/thread_group.h"
+#include "runtime/decide/choice.h"
 #include "runtime/loop/model_file.h"
 
 namespace stripline::decide {
@@ -26,11 +29,11 @@ constexpr CallSite kHere{"/home/someone/app/jacobi.cc", 81};
 TEST(Trace, ShowsThePlacesThatTookLongestFirst) {
   Trace trace;
   EXPECT_TRUE(trace.empty());
-  const Choice strips{plan::Schedule::pipelined, plan::Reason::tuned, {}, 16, 2, 250e-6};
+  const Choice strips{"B, 16 steps, 2 ahead", plan::Reason::tuned, 250e-6};
   for (int i = 0; i < 4; ++i) trace.note(kHere, 1, strips, 260e-6, "get 512 KiB", none);
-  const Choice simple{plan::Schedule::vectorised, plan::Reason::guarded, {}, 1, 1, 0};
+  const Choice simple{"blocking, by the guard", plan::Reason::guarded, 0};
   trace.note(kHere, 1, simple, 900e-6, "get 512 KiB", none);
-  const Choice all{plan::Schedule::all_issued, plan::Reason::tuned, {}, 8, 8, 1e-3};
+  const Choice all{"A, 8 steps", plan::Reason::tuned, 1e-3};
   trace.note({"jacobi.cc", 93}, 1, all, 2e-3, "nest of 64 x 64", none);
   const std::string text = trace.text();
   EXPECT_LT(text.find("jacobi.cc:93"), text.find("jacobi.cc:81")) << text;
@@ -44,18 +47,18 @@ TEST(Trace, ShowsThePlacesThatTookLongestFirst) {
 
 TEST(Trace, SaysWhereTheGuardHasGivenThePlanUp) {
   Trace trace;
-  const Choice strips{plan::Schedule::pipelined, plan::Reason::tuned, {}, 16, 2, 250e-6};
+  const Choice strips{"B, 16 steps, 2 ahead", plan::Reason::tuned, 250e-6};
   for (int i = 0; i < 4; ++i) trace.note(kHere, 1, strips, 260e-6, "get 512 KiB", none);
-  const Choice simple{plan::Schedule::vectorised, plan::Reason::guarded, {}, 1, 1, 0};
+  const Choice simple{"blocking, by the guard", plan::Reason::guarded, 0};
   for (int i = 0; i < 996; ++i) trace.note(kHere, 1, simple, 100e-6, "get 512 KiB", none);
   const std::string text = trace.text();
   EXPECT_NE(text.find("blocking, by the guard    -          100 us"), std::string::npos) << text;
 }
 
 TEST(Trace, SaysWhatCameOfATie) {
-  const Choice uncut{plan::Schedule::vectorised, plan::Reason::below_margin, {}, 1, 1, 250e-6};
-  const Choice tie{plan::Schedule::pipelined, plan::Reason::tied, {}, 16, 2, 249e-6};
-  const Choice simple{plan::Schedule::vectorised, plan::Reason::guarded, {}, 1, 1, 250e-6};
+  const Choice uncut{"blocking, 1 step", plan::Reason::below_margin, 250e-6};
+  const Choice tie{"B, 16 steps, 2 ahead", plan::Reason::tied, 249e-6};
+  const Choice simple{"blocking, by the guard", plan::Reason::guarded, 250e-6};
   Trace cut;
   for (int i = 0; i < 4; ++i) cut.note(kHere, 1, uncut, 400e-6, "get 512 KiB", none);
   cut.note(kHere, 1, simple, 400e-6, "get 512 KiB", none);
@@ -72,17 +75,22 @@ TEST(Trace, SaysWhatCameOfATie) {
   EXPECT_NE(text.find("jacobi.cc:81 (get 512 KiB) took 1.60 times"), std::string::npos) << text;
 }
 
+Choice stage(uint32_t pieces, plan::Reason reason, double predicted_s) {
+  return choice_of<plan::WavefrontMechanism>(
+      {}, {.pieces = pieces, .reason = reason, .predicted_s = predicted_s});
+}
+
 // The first rounds go in one piece whatever is planned later: their time says nothing about the
 // plan.
 TEST(Trace, StagesSayWhyAndLeaveOutTheFirstRounds) {
   Trace trace;
-  const Choice unplanned{.pieces = 1, .unplanned = true};
+  const Choice unplanned = choice_of<plan::WavefrontMechanism>({}, {}, true);
   for (int i = 0; i < 2; ++i) trace.note(kHere, 1, unplanned, 900e-6, "crossing 0", none);
   EXPECT_NE(trace.text().find("1 piece, being timed      -          900 us"), std::string::npos)
       << trace.text();
-  const Choice tuned{.reason = plan::Reason::tuned, .predicted_s = 250e-6, .pieces = 4};
+  const Choice tuned = stage(4, plan::Reason::tuned, 250e-6);
   for (int i = 0; i < 3; ++i) trace.note(kHere, 1, tuned, 260e-6, "crossing 0", none);
-  const Choice simple{.reason = plan::Reason::guarded, .pieces = 1};
+  const Choice simple = stage(1, plan::Reason::guarded, 0);
   trace.note(kHere, 1, simple, 500e-6, "crossing 0", none);
   std::string text = trace.text();
   EXPECT_NE(text.find("6        4 pieces, tuned           250 us     260 us"), std::string::npos)
@@ -97,9 +105,11 @@ TEST(Trace, StagesSayWhyAndLeaveOutTheFirstRounds) {
 // Only those who wait for a transfer see its end.
 TEST(Trace, TimesThatAreNotKnownAreLeftOut) {
   Trace trace;
-  Choice packed{.reason = plan::Reason::tuned, .window = 4, .predicted_s = 50e-6};
-  packed.method = plan::VisMethod::packed;
-  packed.chunk_bytes = 8192;
+  const Choice packed = choice_of<plan::VisMechanism>({}, {.method = plan::VisMethod::packed,
+                                                           .reason = plan::Reason::tuned,
+                                                           .window = 4,
+                                                           .chunk_bytes = 8192,
+                                                           .predicted_s = 50e-6});
   trace.note(kHere, 1, packed, std::nullopt, "put, 256 x 64 B", none);
   EXPECT_NE(trace.text().find("1        packed, 8 KiB, window 4   50.0 us    -"), std::string::npos)
       << trace.text();
@@ -107,11 +117,33 @@ TEST(Trace, TimesThatAreNotKnownAreLeftOut) {
   EXPECT_NE(trace.text().find("2        packed, 8 KiB, window 4   50.0 us    52.0 us"),
             std::string::npos)
       << trace.text();
-  Choice simple{.reason = plan::Reason::guarded, .method = plan::VisMethod::pipelined};
+  const Choice simple = choice_of<plan::VisMechanism>({}, {.reason = plan::Reason::guarded});
   for (int i = 0; i < 5; ++i) trace.note(kHere, 1, simple, 40e-6, "put, 256 x 64 B", none);
   EXPECT_NE(trace.text().find("7        as without a model        -          40.0 us"),
             std::string::npos)
       << trace.text();
+}
+
+// What a mechanism says of its plans for a table; without that, what explanations show.
+TEST(Choice, IsOfAnyMechanism) {
+  const auto loop = [](plan::StripPlan plan) {
+    return choice_of<plan::StripMechanism>({}, plan).text;
+  };
+  using plan::Reason;
+  using plan::Schedule;
+  EXPECT_EQ(loop({.schedule = Schedule::pipelined, .burst = 2, .count = 16}),
+            "B, 16 steps, 2 ahead");
+  EXPECT_EQ(loop({.schedule = Schedule::all_issued, .burst = 8, .count = 8}), "A, 8 steps");
+  EXPECT_EQ(loop({.count = 1}), "blocking, 1 step");
+  EXPECT_EQ(loop({.reason = Reason::own_memory}), "in place");
+  EXPECT_EQ(loop({.reason = Reason::guarded, .count = 1}), "blocking, by the guard");
+  plan::NestPlan nest{.schedule = Schedule::all_issued, .steps = 4};
+  EXPECT_EQ(choice_of<plan::NestMechanism>({}, nest).text, "A, 4 steps");
+  nest.obstacle.emplace();
+  EXPECT_EQ(choice_of<plan::NestMechanism>({}, nest).text, "access by access");
+  const Choice toy =
+      choice_of<plan::ToyMechanism>({}, {.ahead = 8, .reason = Reason::tuned, .predicted_s = 2e-6});
+  EXPECT_EQ(toy, (Choice{.text = "8 ahead, tuned", .reason = Reason::tuned, .predicted_s = 2e-6}));
 }
 
 TEST(Trace, ShapesAtOnePlaceAreRowsOfTheirOwn) {
@@ -124,7 +156,7 @@ TEST(Trace, EndsWithTheCommandsThatExplainTheLatestChoices) {
   Trace trace;
   int asked = 0;
   const auto command = [&] { return "stripline explain loop m " + std::to_string(++asked); };
-  Choice choice{plan::Schedule::vectorised, plan::Reason::below_margin, {}, 1, 1, 250e-6};
+  Choice choice{"blocking, 1 step", plan::Reason::below_margin, 250e-6};
   for (int i = 0; i < 3; ++i) trace.note(kHere, 1, choice, 1e-3, "get 512 KiB", command);
   choice.predicted_s = 300e-6;  // planned again
   for (int i = 0; i < 3; ++i) trace.note(kHere, 1, choice, 1e-3, "get 512 KiB", command);
@@ -190,7 +222,7 @@ TEST(Savings, SayWhatWasLost) {
 
 TEST(Choice, OfAStageIsSaidWithItsReason) {
   const auto text = [](plan::Reason reason, uint32_t pieces) {
-    return Choice{.reason = reason, .pieces = pieces}.text();
+    return stage(pieces, reason, 0).text;
   };
   EXPECT_EQ(text(plan::Reason::tuned, 8), "8 pieces, tuned");
   EXPECT_EQ(text(plan::Reason::forced, 3), "3 pieces, as asked");

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "base/quantity.h"
+#include "optimizer/plan/strip_mechanism.h"
+#include "runtime/decide/choice.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_engine.h"
 #include "runtime/loop/loop_state.h"
@@ -165,14 +167,16 @@ void LoopEngine::look_for_ties(Site& site) const {
 }
 
 void LoopEngine::note(decide::Trace& trace, double seconds) const {
-  const plan::StripPlan& done = plan();
+  plan::StripPlan done = plan();
+  done.count = strips_;
   // No command where the planner was not asked.
   const auto command = [this] {
     if (site_ == nullptr) return std::string();
-    return explain_command(state_, request_for(execution_.compute_s()), path_);
+    return explain_command<plan::StripMechanism>(state_, request_for(execution_.compute_s()),
+                                                 path_);
   };
   trace.note(call_, request_.total_bytes * 2 + static_cast<uint64_t>(direction_),
-             {done.schedule, done.reason, {}, strips_, done.burst, done.predicted_s}, seconds,
+             decide::choice_of<plan::StripMechanism>(request_, done), seconds,
              std::string(to_string(direction_)) + " " + exact_bytes_text(request_.total_bytes),
              command);
 }

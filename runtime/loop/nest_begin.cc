@@ -4,6 +4,8 @@
 #include <string>
 
 #include "base/random.h"
+#include "optimizer/plan/nest_mechanism.h"
+#include "runtime/decide/choice.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/loop/nest_engine.h"
@@ -123,12 +125,12 @@ void NestEngine::note(decide::Trace& trace, double seconds) const {
   // No command where the planner was not asked.
   const auto command = [this] {
     if (site_ == nullptr || !use_model_) return std::string();
-    return explain_command(state_, request_of(state_, site_->key, execution_.compute_s()));
+    return explain_command<plan::NestMechanism>(
+        state_, request_of(state_, site_->key, execution_.compute_s()));
   };
-  trace.note(call_, shape,
-             {done.schedule, done.reason, done.obstacle ? done.obstacle->text() : "", done.steps,
-              done.window, done.predicted_s},
-             seconds, "nest of " + loops, command);
+  decide::Choice choice = decide::choice_of<plan::NestMechanism>({}, done);
+  if (done.obstacle) choice.obstacle = done.obstacle->text();
+  trace.note(call_, shape, choice, seconds, "nest of " + loops, command);
 }
 
 void NestEngine::begin_tiles() {

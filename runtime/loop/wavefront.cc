@@ -10,6 +10,8 @@
 
 #include "base/quantity.h"
 #include "base/random.h"
+#include "optimizer/plan/wavefront_mechanism.h"
+#include "runtime/decide/choice.h"
 #include "runtime/decide/execution.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
@@ -255,26 +257,28 @@ void WavefrontEngine::receive() {
 }
 
 void WavefrontEngine::note(decide::Trace& trace, double seconds) const {
-  const plan::WavefrontPlan& plan = execution_.plan();
+  plan::WavefrontPlan plan = execution_.plan();
+  plan.pieces = static_cast<uint32_t>(out_pieces_);
+  plan.predicted_s = 0;  // of this stage, below
   const plan::WavefrontRequest request = request_for(execution_.compute_s());
-  decide::Choice choice;
-  choice.pieces = static_cast<uint32_t>(out_pieces_);
-  choice.reason = plan.reason;
-  choice.unplanned = execution_.site() != nullptr && execution_.compute_s() < 0;
-  const bool planned = execution_.site() != nullptr && !choice.unplanned;
+  const bool unplanned = execution_.site() != nullptr && execution_.compute_s() < 0;
+  const bool planned = execution_.site() != nullptr && !unplanned;
   if (planned && plan.reason != plan::Reason::no_model) {
     plan::WavefrontRequest of_rank = request;
     // Nothing comes to the first rank of a pipeline, which therefore serves nobody.
     of_rank.surroundings.target_polls_only &= takes_over() || options_.all_busy;
-    const plan::WavefrontTime time = plan::predict_wavefront(of_rank, *costs_, choice.pieces);
-    choice.predicted_s = takes_over() && options_.all_busy ? time.step_s : time.busy_s;
+    const plan::WavefrontTime time = plan::predict_wavefront(of_rank, *costs_, plan.pieces);
+    plan.predicted_s = takes_over() && options_.all_busy ? time.step_s : time.busy_s;
   }
   trace.note(stage_.call,
              stripline::hash_of(stage_.leaves, stage_.lines, stage_.line_bytes, takes_over()),
-             choice, seconds,
+             decide::choice_of<plan::WavefrontMechanism>(request, plan, unplanned), seconds,
              "crossing " + std::to_string(stage_.leaves) + ", " + std::to_string(stage_.lines) +
                  " x " + exact_bytes_text(stage_.line_bytes),
-             [&] { return planned ? explain_command(state_, request, path_) : std::string(); });
+             [&] {
+               return planned ? explain_command<plan::WavefrontMechanism>(state_, request, path_)
+                              : std::string();
+             });
 }
 
 void WavefrontEngine::finish() {

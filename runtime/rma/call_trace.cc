@@ -4,6 +4,8 @@
 
 #include "base/quantity.h"
 #include "base/random.h"
+#include "optimizer/plan/vis_mechanism.h"
+#include "runtime/decide/choice.h"
 #include "runtime/decide/run_guard.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/explain_command.h"
@@ -18,16 +20,6 @@ std::string what_of(const TracedCall& call) {
          std::to_string(request.regions) + " x " + exact_bytes_text(request.region_bytes);
 }
 
-decide::Choice choice_of(const TracedCall& call) {
-  decide::Choice choice;
-  choice.reason = call.plan.reason;
-  choice.predicted_s = call.plan.predicted_s;
-  choice.window = call.plan.window;
-  choice.method = call.plan.method;
-  choice.chunk_bytes = call.plan.chunk_bytes;
-  return choice;
-}
-
 }  // namespace
 
 void CallTrace::note(ContextState& state, const TracedCall& call, std::optional<double> seconds) {
@@ -38,8 +30,8 @@ void CallTrace::note(ContextState& state, const TracedCall& call, std::optional<
       call.call,
       stripline::hash_of(request.direction, request.regions, request.region_bytes, call.path,
                          request.signalled),
-      choice_of(call), seconds, what_of(call),
-      [&] { return explain_command(state, request, call.path); });
+      decide::choice_of<plan::VisMechanism>(request, call.plan), seconds, what_of(call),
+      [&] { return explain_command<plan::VisMechanism>(state, request, call.path); });
 }
 
 void CallTrace::begin(ContextState& state, uint32_t slot, uint32_t generation,

@@ -9,6 +9,7 @@
 #include <stripline/loop.h>
 #include <stripline/nest.h>
 
+#include "optimizer/plan/mechanisms.h"
 #include "optimizer/plan/nest_json.h"
 #include "runtime/bootstrap/fabrics_under_test.h"
 #include "runtime/bootstrap/thread_group.h"
@@ -118,7 +119,7 @@ TEST(ExplainCommand, OfALoopSaysWhenPeersServe) {
     request.compute_s = 0;
     request.slot_alignment = plan::kUsualSlotAlignment;
     const auto command = [&] {
-      return explain_command(context.state(), request, model::Path::network);
+      return explain_command<plan::StripMechanism>(context.state(), request, model::Path::network);
     };
     const std::string begin =
         "stripline explain loop " + file.path() + " --path inter-node --bytes 800 ";
@@ -136,8 +137,9 @@ TEST(ExplainCommand, OfASweepSaysWhatIsNotUsual) {
   const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
     const plan::WavefrontRequest usual{.lines = 5, .line_bytes = 0, .compute_s = 1.25e-5};
     const std::string begin = "stripline explain sweep " + file.path() + " --path inter-node ";
-    EXPECT_EQ(explain_command(context.state(), usual, model::Path::network),
-              begin + "--stages 2 --lines 5 --line-bytes 0 --compute 1.25e-05");
+    EXPECT_EQ(
+        explain_command<plan::WavefrontMechanism>(context.state(), usual, model::Path::network),
+        begin + "--stages 2 --lines 5 --line-bytes 0 --compute 1.25e-05");
     const plan::WavefrontRequest chain{
         .lines = 7,
         .line_bytes = 24,
@@ -145,10 +147,11 @@ TEST(ExplainCommand, OfASweepSaysWhatIsNotUsual) {
         .stages = 0,
         .all_busy = false,
         .surroundings = {.nic_ranks = 4, .target_polls_only = true, .flag_with_data = true}};
-    EXPECT_EQ(explain_command(context.state(), chain, model::Path::network),
-              begin +
-                  "--stages 1 --lines 7 --line-bytes 24 --compute 0.0 --kind pipeline "
-                  "--nic-ranks 4 --target-polls-only --flag-with-data");
+    EXPECT_EQ(
+        explain_command<plan::WavefrontMechanism>(context.state(), chain, model::Path::network),
+        begin +
+            "--stages 1 --lines 7 --line-bytes 24 --compute 0.0 --kind pipeline "
+            "--nic-ranks 4 --target-polls-only --flag-with-data");
   });
   EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
@@ -164,10 +167,10 @@ TEST(ExplainCommand, OfATransferSaysWhatIsNotUsual) {
     request.region_bytes = 8;
     request.extent_bytes = 80;
     request.message_header_bytes = plan::kStridedHeaderBytes + plan::kDimensionHeaderBytes;
-    EXPECT_EQ(explain_command(context.state(), request, model::Path::network),
+    EXPECT_EQ(explain_command<plan::VisMechanism>(context.state(), request, model::Path::network),
               begin + "--regions 5 --region-bytes 8 --extent 80");
     request.region_header_bytes = plan::kListRegionHeaderBytes;
-    EXPECT_EQ(explain_command(context.state(), request, model::Path::network),
+    EXPECT_EQ(explain_command<plan::VisMechanism>(context.state(), request, model::Path::network),
               begin + "--regions 5 --region-bytes 8 --extent 80 --kind indexed");
     request.region_header_bytes = 0;
     request.direction = plan::Direction::put;
@@ -181,7 +184,7 @@ TEST(ExplainCommand, OfATransferSaysWhatIsNotUsual) {
     request.surroundings.target_polls_only = true;
     request.signalled = true;
     request.surroundings.flag_with_data = true;
-    EXPECT_EQ(explain_command(context.state(), request, model::Path::network),
+    EXPECT_EQ(explain_command<plan::VisMechanism>(context.state(), request, model::Path::network),
               begin +
                   "--direction put --regions 5 --region-bytes 8 --extent 80 --dimensions 3 "
                   "--local-regions 3 --class heavy --bounding-box --iov-limit 4 --signal "
@@ -199,11 +202,11 @@ TEST(ExplainCommand, IsNoneAboutAPathOfAModelWithoutAny) {
   const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
     const ContextState& state = context.state();
     for (const auto path : {model::Path::network, model::Path::mapped, model::Path::cma}) {
-      EXPECT_EQ(explain_command(state, plan::StripRequest{}, path), "");
-      EXPECT_EQ(explain_command(state, plan::WavefrontRequest{}, path), "");
-      EXPECT_EQ(explain_command(state, plan::VisRequest{}, path), "");
+      EXPECT_EQ(explain_command<plan::StripMechanism>(state, {}, path), "");
+      EXPECT_EQ(explain_command<plan::WavefrontMechanism>(state, {}, path), "");
+      EXPECT_EQ(explain_command<plan::VisMechanism>(state, {}, path), "");
     }
-    EXPECT_NE(explain_command(state, plan::NestRequest{}), "");
+    EXPECT_NE(explain_command<plan::NestMechanism>(state, {}), "");
   });
   EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
@@ -215,10 +218,10 @@ TEST(ExplainCommand, IsNoneForAModelThatIsInNoFile) {
     ContextState& state = context.state();
     const auto model = std::make_shared<const model::TunedModel>(model::example_model());
     ASSERT_TRUE(state.use_model(model).ok());
-    EXPECT_EQ(explain_command(state, plan::StripRequest{}, model::Path::network), "");
-    EXPECT_EQ(explain_command(state, plan::NestRequest{}), "");
-    EXPECT_EQ(explain_command(state, plan::WavefrontRequest{}, model::Path::network), "");
-    EXPECT_EQ(explain_command(state, plan::VisRequest{}, model::Path::network), "");
+    EXPECT_EQ(explain_command<plan::StripMechanism>(state, {}, model::Path::network), "");
+    EXPECT_EQ(explain_command<plan::NestMechanism>(state, {}), "");
+    EXPECT_EQ(explain_command<plan::WavefrontMechanism>(state, {}, model::Path::network), "");
+    EXPECT_EQ(explain_command<plan::VisMechanism>(state, {}, model::Path::network), "");
   });
   EXPECT_TRUE(ran.ok()) << ran.error().message();
 }

@@ -1,6 +1,7 @@
 // The experiments that feed the models (docs/measurement.md). One function per file declares one.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "suites/registry.h"
@@ -33,7 +34,15 @@ std::vector<Benchmark> collective_benchmarks();  ///< one per operation
 /// Latency, issue, flood and overlap between ranks of one node.
 std::vector<Benchmark> node_benchmarks();
 
-/// All of the above.
+/// All of the above; a new experiment is added here and nowhere else. The order is that of lists.
+inline constexpr std::array kMicroBenchmarks = {
+    latency_benchmark,        issue_benchmark,         flood_benchmark,
+    serve_benchmark,          overlap_benchmark,       compute_benchmark,
+    receive_benchmark,        buffered_put_benchmark,  put_combining_benchmark,
+    put_message_benchmark,    atomic_benchmark,        pack_benchmark,
+    strip_overhead_benchmark, strip_sweep_benchmark,   vis_benchmark,
+    vis_chunk_benchmark,      vis_window_benchmark,    attention_benchmark,
+    progress_call_benchmark,  progress_wait_benchmark, load_benchmark};
 std::vector<Benchmark> micro_benchmarks();
 
 }  // namespace stripline::suites
