@@ -90,7 +90,7 @@ void Bulk::put(uint32_t channel, Rank target, uint32_t slot, std::span<const std
     return;
   }
   lane.state = State::moving;
-  fabric_.put(target, offset_of(target, slot), body.data(), body.size(), lane.moving);
+  fabric_.put(target, offset_of(target, slot), {body.data(), body.size()}, lane.moving);
   look_after(target, slot);
 }
 
@@ -217,8 +217,8 @@ bool Bulk::step(const Slot& one) {
     }
     case State::packed:
       lane.state = State::fetching;
-      fabric_.get(twin_of(one.target, one.slot).data(), one.target, offset_of(one.target, one.slot),
-                  lane.body_bytes, lane.moving);
+      fabric_.get({twin_of(one.target, one.slot).data(), lane.body_bytes}, one.target,
+                  offset_of(one.target, one.slot), lane.moving);
       return false;
     case State::fetching:
       finish_answer(one.target, one.slot, twin_of(one.target, one.slot).first(lane.body_bytes));

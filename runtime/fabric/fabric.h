@@ -65,6 +65,31 @@ enum class SameNode : uint8_t {
   cma,      ///< copied by the kernel from process to process (cross-memory attach)
 };
 
+/// What kind of memory.
+enum class MemoryKind : uint8_t {
+  host,  ///< loads and stores of this process reach it
+};
+
+/// Memory of this rank, in the form in which operations take it. Passed by value or reference; owns
+/// nothing. What only reads takes memory that is const, and does not write to it.
+struct Memory {
+  constexpr Memory(const std::byte* pointer_in, size_t bytes_in,
+                   MemoryKind kind_in = MemoryKind::host, void* key_in = nullptr)
+      : pointer(const_cast<std::byte*>(pointer_in)), bytes(bytes_in), kind(kind_in), key(key_in) {}
+
+  /// The part from `begin` on.
+  constexpr Memory part(size_t begin, size_t length) const {
+    return {pointer + begin, length, kind, key};
+  }
+
+  std::byte* pointer;
+  size_t bytes;
+  MemoryKind kind;
+  /// What the provider knows it by, where it was registered with it; null: the fabric finds out,
+  /// and registers it for the time of the operation if it has to.
+  void* key;
+};
+
 /// What makes progress for a rank.
 enum class Progress : uint8_t {
   in_calls,     ///< its calls
@@ -90,7 +115,8 @@ struct Missed {
   }
 };
 
-/// `bytes` at `offset` of the target's segment, and the memory they come from or go to.
+/// `bytes` at `offset` of the target's segment, and the memory they come from or go to, which is
+/// the host's.
 struct Piece {
   uint64_t offset = 0;
   std::byte* memory = nullptr;
@@ -208,34 +234,32 @@ class Fabric {
   /// Where a rank's node is in the network. Constant after connect(). Not on the hot path.
   virtual NetworkPlace place(Rank rank) const = 0;
 
-  /// Starts reading `bytes` at `offset` of the target's segment into `destination`, which may be
-  /// any memory of the caller. Blocks only while the provider's queue is full (and then makes
-  /// progress). Bounds are the caller's duty: [offset, offset+bytes) lies within the segment.
-  virtual void get(std::byte* destination, Rank target, uint64_t offset, size_t bytes,
-                   Counter& counter) = 0;
+  /// Starts reading as many bytes at `offset` of the target's segment as `destination` has, which
+  /// may be any memory of the caller. Blocks only while the provider's queue is full (and then
+  /// makes progress). Bounds are the caller's duty: [offset, offset+bytes) lies within the segment.
+  virtual void get(const Memory& destination, Rank target, uint64_t offset, Counter& counter) = 0;
 
   /// Starts writing. Complete means visible at the target: a later get by anyone, or a local read
   /// by the target after it has synchronised with the initiator, sees the data.
-  virtual void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
-                   Counter& counter) = 0;
+  virtual void put(Rank target, uint64_t offset, const Memory& source, Counter& counter) = 0;
 
   /// One to info().iov_limit pieces by one operation of the network, where it has such operations.
   /// No piece is empty.
   virtual void getv(Rank target, std::span<const Piece> pieces, Counter& counter) {
     for (const Piece& piece : pieces) {
-      get(piece.memory, target, piece.offset, piece.bytes, counter);
+      get({piece.memory, piece.bytes}, target, piece.offset, counter);
     }
   }
   virtual void putv(Rank target, std::span<const Piece> pieces, Counter& counter) {
     for (const Piece& piece : pieces) {
-      put(target, piece.offset, piece.memory, piece.bytes, counter);
+      put(target, piece.offset, {piece.memory, piece.bytes}, counter);
     }
   }
 
   /// put(), and then the signal: a target that sees the flag sees the data. Complete when both are
   /// visible.
-  virtual void put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
-                          const Signal& signal, Counter& counter) = 0;
+  virtual void put_signal(Rank target, uint64_t offset, const Memory& source, const Signal& signal,
+                          Counter& counter) = 0;
 
   /// True if atomic() knows this operation, with the previous value or without.
   virtual bool has_atomic(AtomicOp op, AtomicType type, bool previous) const = 0;

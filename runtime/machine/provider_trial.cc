@@ -147,9 +147,9 @@ class ProviderTrial {
       const auto sent = pattern(rank_, i, bytes);
       std::vector<std::byte> back(bytes);
       Counter counter;
-      mine_.put(other_, kDataAt, sent.data(), bytes, counter);
+      mine_.put(other_, kDataAt, {sent.data(), bytes}, counter);
       STRIPLINE_RETURN_IF_ERROR(await(counter, "a put of " + size));
-      mine_.get(back.data(), other_, kDataAt, bytes, counter);
+      mine_.get({back.data(), bytes}, other_, kDataAt, counter);
       STRIPLINE_RETURN_IF_ERROR(await(counter, "a get of " + size));
       if (back != sent) return changed("a put and a get of " + size);
       STRIPLINE_RETURN_IF_ERROR(meet("puts of " + size));
@@ -229,7 +229,7 @@ class ProviderTrial {
     }
     uint64_t word = 0;
     Counter counter;
-    mine_.get(reinterpret_cast<std::byte*>(&word), other_, kWordsAt, sizeof word, counter);
+    mine_.get({reinterpret_cast<std::byte*>(&word), sizeof word}, other_, kWordsAt, counter);
     STRIPLINE_RETURN_IF_ERROR(await(counter, "a get of 8 B"));
     if (word != sum) return changed("atomic operations");
     note("atomic operations");
@@ -241,7 +241,7 @@ class ProviderTrial {
     const fabric::Signal signal{kWordsAt + 64, 77};
     const auto sent = pattern(rank_, 1, kBytes);
     Counter counter;
-    mine_.put_signal(other_, kDataAt, sent.data(), kBytes, signal, counter);
+    mine_.put_signal(other_, kDataAt, {sent.data(), kBytes}, signal, counter);
     const std::byte* const flag = mine_.segment().data() + signal.offset;
     const bool raised = mine_.wait(
         [&] {

@@ -29,7 +29,7 @@ void GetCombiner::send(fabric::Rank target) {
   std::vector<vis::Region> regions = std::exchange(peer.held, {});
   if (regions.size() == 1) {
     const vis::Region& one = regions.front();
-    fabric_.get(one.memory, target, one.offset, one.bytes, *peer.counter);
+    fabric_.get({one.memory, one.bytes}, target, one.offset, *peer.counter);
     return;
   }
   const plan::VisPlan plan{.method = plan::VisMethod::packed, .window = kWindow};

@@ -81,7 +81,7 @@ void Operations::start_put_signal(rank_t target, uint64_t offset, const std::byt
   memory_.keepers().stored(target, offset, bytes);
   memory_.keepers().stored(target, signal.offset, sizeof(uint64_t));
   if (!by_message) {
-    job_.fabric().put_signal(target, offset, source, bytes, signal, counter);
+    job_.fabric().put_signal(target, offset, {source, bytes}, signal, counter);
   } else if (bytes <= owner_.largest_signalled_put()) {
     owner_.put_signal(target, offset, source, bytes, signal, counter);
     source_free = true;

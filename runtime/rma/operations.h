@@ -110,13 +110,13 @@ class Operations {
   void start_get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
                  fabric::Counter& counter) {
     job_.activity().start("rget", target, bytes);
-    job_.fabric().get(destination, target, offset, bytes, counter);
+    job_.fabric().get({destination, bytes}, target, offset, counter);
   }
   void start_put(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
                  fabric::Counter& counter) {
     memory_.keepers().stored(target, offset, bytes);
     job_.activity().start("rput", target, bytes);
-    job_.fabric().put(target, offset, source, bytes, counter);
+    job_.fabric().put(target, offset, {source, bytes}, counter);
   }
 
   /// A get that only fences complete. Of many outstanding small ones, most are combined.

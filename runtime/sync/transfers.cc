@@ -474,7 +474,7 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
     }
     flight->active = true;
     flight->offset = request.offset;
-    fabric_.put(target, request.place, data.data() + request.offset, request.bytes,
+    fabric_.put(target, request.place, {data.data() + request.offset, request.bytes},
                 flight->counter);
   }
 }

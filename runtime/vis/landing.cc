@@ -108,10 +108,10 @@ void Transfers::put_in_one_place(Transfer& transfer, Chunk& chunk,
   const uint64_t offset = transfer.place + chunk.begin;
   const bool alone = transfer.begun == transfer.total && transfer.in_flight == 1;
   if (!transfer.signal || !alone) {
-    fabric_.put(transfer.target, offset, data.data(), data.size(), chunk.moving);
+    fabric_.put(transfer.target, offset, {data.data(), data.size()}, chunk.moving);
     return;
   }
-  fabric_.put_signal(transfer.target, offset, data.data(), data.size(), *transfer.signal,
+  fabric_.put_signal(transfer.target, offset, {data.data(), data.size()}, *transfer.signal,
                      chunk.moving);
   transfer.signal.reset();
 }
@@ -143,8 +143,8 @@ void Transfers::begin_chunk_get(Transfer& transfer) {
   transfer.begun += chunk.bytes;
   if (!transfer.strided) transfer.list.skip(chunk.bytes);
   chunk.state = Chunk::State::moving;
-  fabric_.get(bulk_.twin_of(transfer.target, slot).data(), transfer.target,
-              transfer.place + chunk.begin, chunk.bytes, chunk.moving);
+  fabric_.get({bulk_.twin_of(transfer.target, slot).data(), chunk.bytes}, transfer.target,
+              transfer.place + chunk.begin, chunk.moving);
 }
 
 void Transfers::ask_for_chunk(Transfer& transfer, uint32_t slot) {

@@ -205,7 +205,7 @@ void Transfers::tell_source_free(Transfer& transfer) {
 // Once the data are visible that went to their place by themselves.
 void Transfers::send_flag(Transfer& transfer) {
   if (!transfer.signal) return;
-  fabric_.put_signal(transfer.target, transfer.signal->offset, nullptr, 0, *transfer.signal,
+  fabric_.put_signal(transfer.target, transfer.signal->offset, {nullptr, 0}, *transfer.signal,
                      *transfer.done);
 }
 
@@ -246,8 +246,8 @@ bool Transfers::step_direct(Transfer& transfer) {
              : fabric_.getv(transfer.target, pieces_, counter);
     } else {
       const Region region = next_region(transfer);
-      is_put ? fabric_.put(transfer.target, region.offset, region.memory, region.bytes, counter)
-             : fabric_.get(region.memory, transfer.target, region.offset, region.bytes, counter);
+      is_put ? fabric_.put(transfer.target, region.offset, {region.memory, region.bytes}, counter)
+             : fabric_.get({region.memory, region.bytes}, transfer.target, region.offset, counter);
     }
   }
   if (has_regions(transfer) || (transfer.signal && counter.pending > 1)) return false;
@@ -270,8 +270,8 @@ bool Transfers::step_box(Transfer& transfer) {
       transfer.box.capacity = bytes;
     }
     count_operation(transfer);
-    fabric_.get(transfer.box.memory.get(), transfer.target,
-                static_cast<uint64_t>(transfer.extent.low), bytes, transfer.in_box);
+    fabric_.get({transfer.box.memory.get(), bytes}, transfer.target,
+                static_cast<uint64_t>(transfer.extent.low), transfer.in_box);
     return false;
   }
   scatter_box(transfer);

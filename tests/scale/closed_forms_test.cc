@@ -122,7 +122,7 @@ class ClosedForms : public testing::TestWithParam<Size> {
   /// Puts to the place that belongs to this rank at the target, and raises its flag there.
   static void put(Fabric& fabric, Rank rank, Rank target, const std::vector<std::byte>& data,
                   uint64_t value, Counter& counter) {
-    fabric.put_signal(target, uint64_t{rank} * kBytes, data.data(), data.size(),
+    fabric.put_signal(target, uint64_t{rank} * kBytes, {data.data(), data.size()},
                       {.offset = kFlags + rank * sizeof(uint64_t), .value = value}, counter);
   }
   static void expect_block_of(Fabric& fabric, Rank source) {
@@ -188,7 +188,7 @@ TEST_P(ClosedForms, GetsFromTheNextNode) {
         std::vector<std::byte> data(kBytes);
         for (int k = 0; k < kRounds; ++k) {
           Counter counter;
-          fabric.get(data.data(), (rank + m()) % P(), 0, kBytes, counter);
+          fabric.get({data.data(), kBytes}, (rank + m()) % P(), 0, counter);
           fabric.wait_for(counter);
         }
         return fabric.now_s();

@@ -187,7 +187,7 @@ Times emulate(const Tree& tree, Rank nodes, const Phases& phases) {
                          }
                          std::vector<Counter> counters(mine.size());
                          for (size_t i = 0; i < mine.size(); ++i) {
-                           fabric.put(mine[i].target, 0, data.data(), kBytes, counters[i]);
+                           fabric.put(mine[i].target, 0, {data.data(), kBytes}, counters[i]);
                          }
                          for (size_t i = 0; i < mine.size(); ++i) {
                            fabric.wait_for(counters[i]);

@@ -46,12 +46,12 @@ TEST(VirtualClock, BlockingOperationsTakeWhatTheProfileSays) {
     for (const size_t bytes : {size_t{8}, size_t{4096}, size_t{32768}, size_t{1} << 20}) {
       Counter counter;
       double begin = fabric.now_s();
-      fabric.get(buffer.data(), 1, 0, bytes, counter);
+      fabric.get({buffer.data(), bytes}, 1, 0, counter);
       fabric.wait_for(counter);
       const auto size = static_cast<double>(bytes);
       EXPECT_NEAR(fabric.now_s() - begin, blocking_s(profile.get.at(bytes), size), 1e-12) << bytes;
       begin = fabric.now_s();
-      fabric.put(1, 0, buffer.data(), bytes, counter);
+      fabric.put(1, 0, {buffer.data(), bytes}, counter);
       fabric.wait_for(counter);
       EXPECT_NEAR(fabric.now_s() - begin, blocking_s(profile.put.at(bytes), size), 1e-12) << bytes;
     }
@@ -75,9 +75,9 @@ TEST(VirtualClock, SeveralPiecesTakeWhatOneOfTheirSizeDoes) {
       fabric.wait_for(counter);
       return fabric.now_s() - begin;
     };
-    const double put_s = timed([&](Counter& c) { fabric.put(1, 0, buffer.data(), 16384, c); });
+    const double put_s = timed([&](Counter& c) { fabric.put(1, 0, {buffer.data(), 16384}, c); });
     EXPECT_NEAR(timed([&](Counter& c) { fabric.putv(1, pieces, c); }), put_s, 1e-12);
-    const double get_s = timed([&](Counter& c) { fabric.get(buffer.data(), 1, 0, 16384, c); });
+    const double get_s = timed([&](Counter& c) { fabric.get({buffer.data(), 16384}, 1, 0, c); });
     EXPECT_NEAR(timed([&](Counter& c) { fabric.getv(1, pieces, c); }), get_s, 1e-12);
   });
 }
@@ -91,7 +91,7 @@ TEST(VirtualClock, StreamsRunAtTheGap) {
       const auto flood = [&](int count) {
         Counter counter;
         const double begin = fabric.now_s();
-        for (int i = 0; i < count; ++i) fabric.put(1, 0, buffer.data(), bytes, counter);
+        for (int i = 0; i < count; ++i) fabric.put(1, 0, {buffer.data(), bytes}, counter);
         fabric.wait_for(counter);
         return fabric.now_s() - begin;
       };
@@ -111,7 +111,7 @@ TEST(VirtualClock, IssuingBlocksWhenTheQueueIsFull) {
     const auto issue = [&](uint32_t burst) {
       Counter counter;
       const double begin = fabric.now_s();
-      for (uint32_t i = 0; i < burst; ++i) fabric.put(1, 0, buffer.data(), kBytes, counter);
+      for (uint32_t i = 0; i < burst; ++i) fabric.put(1, 0, {buffer.data(), kBytes}, counter);
       const double issued = fabric.now_s() - begin;
       fabric.wait_for(counter);
       return issued;
@@ -134,7 +134,7 @@ TEST(VirtualClock, OverlapsComputationWithTransfers) {
     const double work = 2 * blocking_s(s, kBytes);
     Counter counter;
     const double begin = fabric.now_s();
-    fabric.get(buffer.data(), 1, 0, kBytes, counter);
+    fabric.get({buffer.data(), kBytes}, 1, 0, counter);
     fabric.compute_for(work);
     fabric.wait_for(counter);
     EXPECT_NEAR(fabric.now_s() - begin, work + s.o_base_s + s.r_base_s, 1e-12);
@@ -254,7 +254,7 @@ TEST(VirtualClock, WhoAttendsServesPeersAndLeavesItsOwnCompletions) {
     }
     const std::array<std::byte, 64> data{};
     Counter counter;
-    for (int i = 0; i < 5; ++i) fabric.put(1, 0, data.data(), data.size(), counter);
+    for (int i = 0; i < 5; ++i) fabric.put(1, 0, {data.data(), data.size()}, counter);
     fabric.compute_for(kAllThere - fabric.now_s());
     fabric.attend();
     EXPECT_EQ(inbox.messages.size(), 3U);
@@ -291,12 +291,12 @@ TEST(VirtualClock, WhoServesPeersSpendsTimeOnThem) {
         Counter counter;
         // Nobody computes: it takes as long as if the target took no time.
         const double begin_s = fabric.now_s();
-        fabric.get(word.data(), 1 - rank, 0, word.size(), counter);
+        fabric.get({word.data(), word.size()}, 1 - rank, 0, counter);
         fabric.wait_for(counter);
         EXPECT_NEAR(fabric.now_s() - begin_s, blocking_s(profile.get.at(8), 8), 1e-12);
         fabric.wait([] { return false; }, 1e-3);
-        fabric.put(1 - rank, 0, word.data(), word.size(), counter);
-        fabric.get(word.data(), 1 - rank, 0, word.size(), counter);
+        fabric.put(1 - rank, 0, {word.data(), word.size()}, counter);
+        fabric.get({word.data(), word.size()}, 1 - rank, 0, counter);
         fabric.wait_for(counter);
         return;
       }
@@ -331,7 +331,7 @@ std::vector<double> ring_end_times(uint64_t seed, Rank ranks) {
               const Rank next = (rank + 1) % ranks;
               for (size_t round = 1; round <= 20; ++round) {
                 Counter counter;
-                fabric.put(next, 0, buffer.data(), buffer.size(), counter);
+                fabric.put(next, 0, {buffer.data(), buffer.size()}, counter);
                 fabric.compute_for(1e-6 * rank);
                 fabric.wait_for(counter);
                 while (!fabric.try_send(next, std::as_bytes(std::span(&round, 1)))) fabric.poll();
@@ -382,7 +382,7 @@ class RecordedCompute : public testing::Test {
       for (size_t round = 1; round <= kRounds; ++round) {
         for (size_t i = 0; i < 500 * round; ++i) sum += std::sqrt(sum + static_cast<double>(i));
         Counter counter;
-        fabric.put((rank + 1) % kRanks, 0, buffer.data(), buffer.size(), counter);
+        fabric.put((rank + 1) % kRanks, 0, {buffer.data(), buffer.size()}, counter);
         fabric.wait_for(counter);
         read[rank].push_back(fabric.now_s());
       }
@@ -443,7 +443,7 @@ TEST(VirtualClock, RanksOfANodeShareItsNic) {
       if (rank < 2) {  // ranks 0 and 1 each send to a rank of their own
         std::vector<std::byte> buffer(kSegment);
         Counter counter;
-        fabric.put(rank + 2, 0, buffer.data(), buffer.size(), counter);
+        fabric.put(rank + 2, 0, {buffer.data(), buffer.size()}, counter);
         fabric.wait_for(counter);
       }
       ends[rank] = fabric.now_s();
@@ -468,9 +468,9 @@ std::vector<double> transfer_times(const char* fabric_name, Rank ranks, bool put
     std::vector<std::byte> buffer(kSegment / 2);
     Counter counter;
     if (put) {
-      fabric.put(peer, 0, buffer.data(), buffer.size(), counter);
+      fabric.put(peer, 0, {buffer.data(), buffer.size()}, counter);
     } else {
-      fabric.get(buffer.data(), peer, 0, buffer.size(), counter);
+      fabric.get({buffer.data(), buffer.size()}, peer, 0, counter);
     }
     fabric.wait_for(counter);
     times[rank] = fabric.now_s();
@@ -564,7 +564,7 @@ TEST(VirtualClock, ALostPeerIsReported) {
                           fabric.compute_for(0.01);
                           Counter counter;
                           std::byte byte{};
-                          fabric.get(&byte, 1, 0, 1, counter);
+                          fabric.get({&byte, 1}, 1, 0, counter);
                           fabric.wait_for(counter);
                         }),
               testing::ExitedWithCode(5), "lost contact with rank 1");
@@ -605,7 +605,7 @@ TEST_P(BothClocks, MoveTheRightBytes) {
       for (size_t i = 0; i < bytes; ++i) source[i] = static_cast<unsigned char>(i * 7 + rank);
       Counter counter;
       constexpr size_t kOffset = 3;  // misaligned on purpose
-      fabric.put(1 - rank, kOffset, reinterpret_cast<const std::byte*>(source.data()), bytes,
+      fabric.put(1 - rank, kOffset, {reinterpret_cast<const std::byte*>(source.data()), bytes},
                  counter);
       fabric.wait_for(counter);
       EXPECT_EQ(counter.pending, 0U);
@@ -615,7 +615,8 @@ TEST_P(BothClocks, MoveTheRightBytes) {
         ASSERT_EQ(mine[i], static_cast<unsigned char>(i * 7 + 1 - rank)) << bytes << " at " << i;
       }
       std::vector<unsigned char> back(bytes + 1);
-      fabric.get(reinterpret_cast<std::byte*>(back.data() + 1), 1 - rank, kOffset, bytes, counter);
+      fabric.get({reinterpret_cast<std::byte*>(back.data() + 1), bytes}, 1 - rank, kOffset,
+                 counter);
       fabric.wait_for(counter);
       EXPECT_TRUE(std::equal(source.begin(), source.end(), back.begin() + 1)) << bytes;
       barrier();

@@ -159,20 +159,18 @@ uint32_t RankEngine::start(Kind kind, Rank target, uint64_t offset, std::byte* l
   return index;
 }
 
-void RankEngine::get(std::byte* destination, Rank target, uint64_t offset, size_t bytes,
-                     Counter& counter) {
+void RankEngine::get(const Memory& destination, Rank target, uint64_t offset, Counter& counter) {
   const Scope scope(*this);
-  start(Kind::get, target, offset, destination, bytes, &counter, profile_.get);
+  start(Kind::get, target, offset, destination.pointer, destination.bytes, &counter, profile_.get);
   ++traffic_.gets;
-  traffic_.get_bytes += bytes;
+  traffic_.get_bytes += destination.bytes;
 }
 
-void RankEngine::put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
-                     Counter& counter) {
+void RankEngine::put(Rank target, uint64_t offset, const Memory& source, Counter& counter) {
   const Scope scope(*this);
-  start(Kind::put, target, offset, const_cast<std::byte*>(source), bytes, &counter, profile_.put);
+  start(Kind::put, target, offset, source.pointer, source.bytes, &counter, profile_.put);
   ++traffic_.puts;
-  traffic_.put_bytes += bytes;
+  traffic_.put_bytes += source.bytes;
 }
 
 uint32_t RankEngine::start(Kind kind, Rank target, std::span<const Piece> pieces, Counter& counter,
@@ -213,15 +211,15 @@ void RankEngine::copy(const Operation& operation) {
   for (const Piece& piece : operation.pieces) move(piece.offset, piece.memory, piece.bytes);
 }
 
-void RankEngine::put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
+void RankEngine::put_signal(Rank target, uint64_t offset, const Memory& source,
                             const Signal& signal, Counter& counter) {
   const Scope scope(*this);
-  const uint32_t index = start(Kind::put, target, offset, const_cast<std::byte*>(source), bytes,
-                               &counter, profile_.put);
+  const uint32_t index =
+      start(Kind::put, target, offset, source.pointer, source.bytes, &counter, profile_.put);
   operations_[index].signals = true;
   operations_[index].signal = signal;
   ++traffic_.puts;
-  traffic_.put_bytes += bytes;
+  traffic_.put_bytes += source.bytes;
 }
 
 bool RankEngine::has_atomic(AtomicOp op, AtomicType type, bool previous) const {

@@ -47,14 +47,12 @@ class RankEngine : public Fabric {
   std::span<std::byte> reachable_segment(Rank target) override {
     return target == rank_ ? segment() : std::span<std::byte>();
   }
-  void get(std::byte* destination, Rank target, uint64_t offset, size_t bytes,
-           Counter& counter) override;
-  void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
-           Counter& counter) override;
+  void get(const Memory& destination, Rank target, uint64_t offset, Counter& counter) override;
+  void put(Rank target, uint64_t offset, const Memory& source, Counter& counter) override;
   void getv(Rank target, std::span<const Piece> pieces, Counter& counter) override;
   void putv(Rank target, std::span<const Piece> pieces, Counter& counter) override;
-  void put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
-                  const Signal& signal, Counter& counter) override;
+  void put_signal(Rank target, uint64_t offset, const Memory& source, const Signal& signal,
+                  Counter& counter) override;
   bool has_atomic(AtomicOp op, AtomicType type, bool previous) const override;
   void atomic(const AtomicRequest& request, Rank target, uint64_t offset, void* previous,
               Counter& counter) override;

@@ -78,10 +78,10 @@ std::vector<std::vector<double>> random_traffic(const std::string& fabric_name, 
       const size_t bytes = random() % (size_t{1} << (random() % 18));
       switch (random() % 4) {
         case 0:
-          fabric.put(peer, 0, data.data(), bytes, counter);
+          fabric.put(peer, 0, {data.data(), bytes}, counter);
           break;
         case 1:
-          fabric.get(got.data(), peer, 1 << 20, bytes, counter);
+          fabric.get({got.data(), bytes}, peer, 1 << 20, counter);
           break;
         case 2:
           fabric.atomic({.op = AtomicOp::add, .type = AtomicType::uint64, .operand = 1}, peer,
@@ -157,7 +157,7 @@ TEST(FiniteBuffers, HoldASenderToTheSpeedOfASlowLink) {
       const std::vector<std::byte> data(kBytes);
       Counter counter;
       for (int i = 0; i < kPuts; ++i) {
-        fabric.put(16, 0, data.data(), kBytes, counter);
+        fabric.put(16, 0, {data.data(), kBytes}, counter);
         if (i > 0) let_go_s.push_back(fabric.now_s() - put.o_base_s);  // of put i - 1
       }
       fabric.wait_for(counter);
@@ -199,7 +199,7 @@ TEST(FiniteBuffers, HoldASenderToTheSpeedOfASlowLinkInMessagesLargerThanThey) {
     const std::vector<std::byte> data(kBytes);
     Counter counter;
     for (int i = 0; i < kPuts; ++i) {
-      fabric.put(16, 0, data.data(), kBytes, counter);
+      fabric.put(16, 0, {data.data(), kBytes}, counter);
       issued_s.push_back(fabric.now_s());
     }
     fabric.wait_for(counter);
@@ -222,7 +222,7 @@ std::vector<double> flow_ends(const std::string& fabric_name, const std::vector<
     for (size_t f = 0; f < flows.size(); ++f) {
       if (flows[f].source != rank) continue;
       Counter counter;
-      for (int i = 0; i < puts; ++i) fabric.put(flows[f].target, 0, data.data(), bytes, counter);
+      for (int i = 0; i < puts; ++i) fabric.put(flows[f].target, 0, {data.data(), bytes}, counter);
       fabric.wait_for(counter);
       ends[f] = fabric.now_s();
     }
@@ -274,12 +274,12 @@ TEST(FiniteBuffers, OfABusyReceiverHoldBackTheSendersNic) {
       const std::vector<std::byte> data(3 * kBefore);
       Counter counter;
       if (rank == 0) {
-        fabric.put(3, 0, data.data(), data.size(), counter);
+        fabric.put(3, 0, {data.data(), data.size()}, counter);
       } else {
         fabric.compute_for(kLater_s);
-        fabric.put(3, 0, data.data(), kBefore, counter);
+        fabric.put(3, 0, {data.data(), kBefore}, counter);
         Counter other;
-        fabric.put(2, 0, data.data(), kBehind, other);
+        fabric.put(2, 0, {data.data(), kBehind}, other);
         fabric.wait_for(other);
         there_s = fabric.now_s() - put.L_s - put.r_base_s;
       }
@@ -328,9 +328,9 @@ TEST(FiniteBuffers, LetEverythingArrive) {
           Counter counter;
           for (Rank i = 1; i < ranks; ++i) {
             const Rank to = (rank + i) % ranks;
-            fabric.put_signal(to, uint64_t{rank} * kLargest, data.data(), bytes_of(rank, to),
+            fabric.put_signal(to, uint64_t{rank} * kLargest, {data.data(), bytes_of(rank, to)},
                               {.offset = kFlags + rank * sizeof(uint64_t), .value = 1}, counter);
-            fabric.get(got.data() + to * kLargest, to, kSource, bytes_of(to, rank), counter);
+            fabric.get({got.data() + to * kLargest, bytes_of(to, rank)}, to, kSource, counter);
           }
           fabric.wait_for(counter);
           for (Rank from = 0; from < ranks; ++from) {
@@ -380,8 +380,8 @@ TEST(FiniteBuffers, LetEverythingArriveOnTheRealClock) {
     std::vector<std::byte> got(data.size());
     Counter counter;
     for (size_t i = 0; i < kPuts; ++i) {
-      fabric.put(other, i * data.size(), data.data(), 150 * i, counter);
-      fabric.get(got.data() + 300 * i, other, kBack + 300 * i, 300, counter);
+      fabric.put(other, i * data.size(), {data.data(), 150 * i}, counter);
+      fabric.get({got.data() + 300 * i, 300}, other, kBack + 300 * i, counter);
     }
     fabric.wait_for(counter);
     while (!fabric.try_send(other, std::span(&token, 1))) fabric.poll();

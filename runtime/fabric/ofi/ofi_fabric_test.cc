@@ -84,7 +84,7 @@ TEST_P(TransferTest, SignalsFollowTheirData) {
   constexpr size_t kBytes = 5000;
   for (size_t i = 0; i < 3; ++i) {
     data[i] = pattern(kBytes, static_cast<uint32_t>(i));
-    mine.put_signal(1, 1024 + i * kBytes, data[i].data(), kBytes, {8 * i, i + 1}, counters[i]);
+    mine.put_signal(1, 1024 + i * kBytes, {data[i].data(), kBytes}, {8 * i, i + 1}, counters[i]);
     EXPECT_EQ(counters[i].pending, 1U);
   }
   for (size_t i = 3; i-- > 0;) {
@@ -105,7 +105,7 @@ TEST_P(TransferTest, PutsAndGetsArriveWholeAndNowhereElse) {
     std::ranges::fill(theirs, std::byte{0xEE});
     const auto data = pattern(bytes, ++seed);
     Counter counter;
-    mine.put(1, kOffset, data.data(), bytes, counter);
+    mine.put(1, kOffset, {data.data(), bytes}, counter);
     EXPECT_LE(counter.pending, 1U);
     mine.wait_for(counter);
     EXPECT_TRUE(std::equal(data.begin(), data.end(), theirs.begin() + kOffset)) << bytes;
@@ -113,7 +113,7 @@ TEST_P(TransferTest, PutsAndGetsArriveWholeAndNowhereElse) {
     EXPECT_EQ(theirs[kOffset + bytes], std::byte{0xEE}) << bytes;
 
     std::vector<std::byte> back(bytes + 2, std::byte{0x11});
-    mine.get(back.data() + 1, 1, kOffset, bytes, counter);
+    mine.get({back.data() + 1, bytes}, 1, kOffset, counter);
     EXPECT_LE(counter.pending, 1U);
     mine.wait_for(counter);
     EXPECT_TRUE(std::equal(data.begin(), data.end(), back.begin() + 1)) << bytes;
@@ -176,9 +176,9 @@ TEST_P(TransferTest, SegmentMemoryCanBeSourceAndDestination) {
   const auto data = pattern(50000, 7);
   std::ranges::copy(data, mine.segment().begin());
   Counter counter;
-  mine.put(1, 0, mine.segment().data(), data.size(), counter);
+  mine.put(1, 0, {mine.segment().data(), data.size()}, counter);
   mine.wait_for(counter);
-  mine.get(mine.segment().data() + 100000, 1, 0, data.size(), counter);
+  mine.get({mine.segment().data() + 100000, data.size()}, 1, 0, counter);
   mine.wait_for(counter);
   EXPECT_TRUE(std::equal(data.begin(), data.end(), mine.segment().begin() + 100000));
 }
@@ -192,12 +192,12 @@ TEST_P(TransferTest, ManyMoreOperationsThanTheQueueHolds) {
   for (size_t i = 0; i < count; ++i) values[i] = i * kGoldenRatio;
   Counter counter;
   for (size_t i = 0; i < count; ++i) {
-    mine.put(1, 8 * i, reinterpret_cast<const std::byte*>(&values[i]), 8, counter);
+    mine.put(1, 8 * i, {reinterpret_cast<const std::byte*>(&values[i]), 8}, counter);
   }
   mine.wait_for(counter);
   std::vector<uint64_t> back(count);
   for (size_t i = 0; i < count; ++i) {
-    mine.get(reinterpret_cast<std::byte*>(&back[i]), 1, 8 * i, 8, counter);
+    mine.get({reinterpret_cast<std::byte*>(&back[i]), 8}, 1, 8 * i, counter);
   }
   mine.wait_for(counter);
   EXPECT_EQ(back, values);
@@ -214,7 +214,7 @@ TEST_P(TransferTest, SmallSourcesAreReusableAtOnce) {
   std::vector<std::byte> source(bytes);
   for (uint32_t i = 0; i < kCount; ++i) {
     std::ranges::copy(pattern(bytes, i), source.begin());
-    mine.put(1, i * bytes, source.data(), bytes, counter);
+    mine.put(1, i * bytes, {source.data(), bytes}, counter);
     std::ranges::fill(source, std::byte{0xDD});
   }
   mine.wait_for(counter);
@@ -249,7 +249,7 @@ TEST_P(TransferTest, WhoAttendsReceivesMessagesAndMakesProgress) {
   ranks[1]->set_message_sink(&sink);
   const std::vector<std::byte> values = pattern(1000, 5);
   Counter counter;
-  ranks[0]->put(1, 0, values.data(), values.size(), counter);
+  ranks[0]->put(1, 0, {values.data(), values.size()}, counter);
   std::vector<std::byte> message(sizeof(uint32_t));
   const auto payload = OrderedSink::payload_of(0);
   message.insert(message.end(), payload.begin(), payload.end());
@@ -371,11 +371,11 @@ TEST(OfiFabricTest, CountsWhatItPosts) {
   Attendant attendant(*ranks[1]);
   std::vector<std::byte> data(10000);
   Counter counter;
-  ranks[0]->put(1, 0, data.data(), data.size(), counter);
-  ranks[0]->get(data.data(), 1, 0, 100, counter);
+  ranks[0]->put(1, 0, {data.data(), data.size()}, counter);
+  ranks[0]->get({data.data(), 100}, 1, 0, counter);
   ranks[0]->wait_for(counter);
   ASSERT_TRUE(ranks[0]->try_send(1, std::span(data).first(33)));
-  ranks[0]->put(0, 0, data.data(), 8, counter);  // within the rank: not through the provider
+  ranks[0]->put(0, 0, {data.data(), 8}, counter);  // within the rank: not through the provider
   const Traffic traffic = ranks[0]->traffic();
   EXPECT_EQ(traffic.puts, 3U);
   EXPECT_EQ(traffic.put_bytes, 10000U);
@@ -389,9 +389,9 @@ TEST(OfiFabricTest, ARankReachesItself) {
   auto ranks = connected_ranks("tcp", 1, 4096);
   const auto data = pattern(100, 1);
   Counter counter;
-  ranks[0]->put(0, 10, data.data(), data.size(), counter);
+  ranks[0]->put(0, 10, {data.data(), data.size()}, counter);
   std::vector<std::byte> back(100);
-  ranks[0]->get(back.data(), 0, 10, 100, counter);
+  ranks[0]->get({back.data(), 100}, 0, 10, counter);
   ranks[0]->wait_for(counter);
   EXPECT_EQ(back, data);
 
@@ -418,7 +418,7 @@ TEST(OfiFabricTest, FourRanksConnectAllToAll) {
       Counter counter;
       const uint64_t value = rank + 1;
       for (Rank target = 0; target < 4; ++target) {
-        mine.put(target, uint64_t{8} * rank, reinterpret_cast<const std::byte*>(&value), 8,
+        mine.put(target, uint64_t{8} * rank, {reinterpret_cast<const std::byte*>(&value), 8},
                  counter);
       }
       mine.wait_for(counter);
@@ -546,11 +546,17 @@ TEST(OfiFabricTest, AccessBeyondTheSegmentEndsTheJob) {
     }
     return std::string("no failure");
   };
-  EXPECT_NE(message_of([&] { ranks[0]->put(1, 4090, buffer, 7, counter); }).find("4090"),
+  EXPECT_NE(message_of([&] {
+              ranks[0]->put(1, 4090, {buffer, 7}, counter);
+            }).find("4090"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { ranks[0]->get(buffer, 1, 5000, 1, counter); }).find("5000"),
+  EXPECT_NE(message_of([&] {
+              ranks[0]->get({buffer, 1}, 1, 5000, counter);
+            }).find("5000"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { ranks[0]->get(buffer, 0, UINT64_MAX, 2, counter); }).find("rank 0"),
+  EXPECT_NE(message_of([&] {
+              ranks[0]->get({buffer, 2}, 0, UINT64_MAX, counter);
+            }).find("rank 0"),
             std::string::npos);
 }
 

@@ -154,7 +154,7 @@ TEST(OfiProcessTest, BytesCrossTheNetworkBetweenProcesses) {
   const auto data = pattern(kSegmentBytes, 42);
   const uint64_t before = loopback_bytes();
   Counter counter;
-  pair.mine->put(1, 0, data.data(), data.size(), counter);
+  pair.mine->put(1, 0, {data.data(), data.size()}, counter);
   pair.mine->wait_for(counter);
   EXPECT_GE(loopback_bytes() - before, kSegmentBytes);
   EXPECT_EQ(pair.mine->traffic().put_bytes, kSegmentBytes);
@@ -162,7 +162,7 @@ TEST(OfiProcessTest, BytesCrossTheNetworkBetweenProcesses) {
 
   std::vector<std::byte> back(kSegmentBytes);
   const uint64_t between = loopback_bytes();
-  pair.mine->get(back.data(), 1, 0, back.size(), counter);
+  pair.mine->get({back.data(), back.size()}, 1, 0, counter);
   pair.mine->wait_for(counter);
   EXPECT_GE(loopback_bytes() - between, kSegmentBytes);
   EXPECT_EQ(back, data);
@@ -202,8 +202,8 @@ TEST_P(DeathTest, IsNoticedWhileTransferring) {
   const auto failure = failure_of([&] {
     for (int round = 0;; ++round) {
       if (round == 20) pair.peer.kill();
-      pair.mine->put(1, 0, data.data(), data.size(), counter);
-      pair.mine->get(data.data(), 1, 0, 8, counter);
+      pair.mine->put(1, 0, {data.data(), data.size()}, counter);
+      pair.mine->get({data.data(), 8}, 1, 0, counter);
       pair.mine->wait_for(counter);
     }
   });
@@ -244,7 +244,7 @@ TEST_P(DeathTest, AStoppedPeerIsNamedAfterTheTimeout) {
   Counter counter;
   std::byte value[8] = {};
   const auto failure = failure_of([&] {
-    pair.mine->put(1, 0, value, sizeof(value), counter);
+    pair.mine->put(1, 0, {value, sizeof(value)}, counter);
     pair.mine->wait_for(counter);
   });
   expect_loss_of_rank_1(failure);

@@ -58,14 +58,12 @@ class OfiRank final : public Fabric, public Shortcuts {
     return target == rank_ ? SameNode::mapped : same_node_.way(target);
   }
   NetworkPlace place(Rank rank) const override;
-  void get(std::byte* destination, Rank target, uint64_t offset, size_t bytes,
-           Counter& counter) override;
-  void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
-           Counter& counter) override;
+  void get(const Memory& destination, Rank target, uint64_t offset, Counter& counter) override;
+  void put(Rank target, uint64_t offset, const Memory& source, Counter& counter) override;
   void getv(Rank target, std::span<const Piece> pieces, Counter& counter) override;
   void putv(Rank target, std::span<const Piece> pieces, Counter& counter) override;
-  void put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
-                  const Signal& signal, Counter& counter) override;
+  void put_signal(Rank target, uint64_t offset, const Memory& source, const Signal& signal,
+                  Counter& counter) override;
   bool has_atomic(AtomicOp op, AtomicType type, bool previous) const override;
   void atomic(const AtomicRequest& request, Rank target, uint64_t offset, void* previous,
               Counter& counter) override;
@@ -121,10 +119,6 @@ class OfiRank final : public Fabric, public Shortcuts {
   };
 
   /// Where the provider reads or writes on this side.
-  struct LocalMemory {
-    std::byte* memory = nullptr;
-    void* descriptor = nullptr;
-  };
 
   /// A put with a signal under way.
   struct SignalledPut {
@@ -192,7 +186,7 @@ class OfiRank final : public Fabric, public Shortcuts {
   Operation* acquire_operation(const OperationName& what, OperationPool& pool);
   void assert_bounds(const OperationName& what, uint64_t offset);
   bool copies_without_provider(const OperationName& what, uint64_t offset, std::byte* memory);
-  LocalMemory local_memory(Operation* operation, std::byte* memory, size_t bytes);
+  Memory local_memory(Operation* operation, const Memory& memory);
   bool send(Rank target, MessageHeader::Kind kind, std::span<const std::byte> payload,
             bool may_inject);
   void post_receive(Operation* operation);

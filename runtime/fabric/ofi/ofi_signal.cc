@@ -8,11 +8,11 @@
 
 namespace stripline::fabric::ofi {
 
-void OfiRank::put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
-                         const Signal& signal, Counter& counter) {
+void OfiRank::put_signal(Rank target, uint64_t offset, const Memory& source, const Signal& signal,
+                         Counter& counter) {
   if (const std::span<std::byte> reached = reachable_segment(target); !reached.empty()) {
     assert_bounds({OperationKind::put, target, sizeof(uint64_t)}, signal.offset);
-    put(target, offset, source, bytes, counter);
+    put(target, offset, source, counter);
     raise_flag(reached.data() + signal.offset, signal.value);
     return;
   }
@@ -26,7 +26,7 @@ void OfiRank::put_signal(Rank target, uint64_t offset, const std::byte* source, 
   *place = {.target = target, .signal = signal, .counter = &counter};
   ++counter.pending;
   ++active_signals_;
-  put(target, offset, source, bytes, place->data);
+  put(target, offset, source, place->data);
 }
 
 void OfiRank::advance_signals() {
@@ -34,8 +34,9 @@ void OfiRank::advance_signals() {
     if (one.counter == nullptr) continue;
     if (!one.raised && one.data.pending == 0) {
       one.raised = true;
-      put(one.target, one.signal.offset, reinterpret_cast<const std::byte*>(&one.signal.value),
-          sizeof one.signal.value, one.flag);
+      put(one.target, one.signal.offset,
+          {reinterpret_cast<const std::byte*>(&one.signal.value), sizeof one.signal.value},
+          one.flag);
     }
     if (one.raised && one.flag.pending == 0) {
       --one.counter->pending;

@@ -54,7 +54,7 @@ void serve(JsonChannel& channel, Fabric& fabric) {
     } else if (command == "put") {
       const auto data = pattern(message->at("bytes").get<size_t>(), 1);
       Counter counter;
-      fabric.put(message->at("target").get<Rank>(), 0, data.data(), data.size(), counter);
+      fabric.put(message->at("target").get<Rank>(), 0, {data.data(), data.size()}, counter);
       fabric.wait_for(counter);
       write_or_die(channel, {{"put_bytes", fabric.traffic().put_bytes}});
     }

@@ -24,27 +24,32 @@ Operation* OfiRank::acquire_operation(const OperationName& what, OperationPool& 
   return operation;
 }
 
-/// Memory the provider may use on this side. With FI_MR_LOCAL that is the segment, a registered
-/// bounce buffer if the data fits into one, or the caller's memory registered for this operation.
-OfiRank::LocalMemory OfiRank::local_memory(Operation* operation, std::byte* memory, size_t bytes) {
-  if (!endpoint_.limits().local_registration) return {memory, nullptr};
+/// Memory the provider may use on this side, with its descriptor as key. With FI_MR_LOCAL that is
+/// what has one, the segment, a registered bounce buffer if the data fits into one, or the caller's
+/// memory registered for this operation.
+Memory OfiRank::local_memory(Operation* operation, const Memory& memory) {
+  if (!endpoint_.limits().local_registration || memory.key != nullptr) return memory;
+  const auto with_key = [&memory](std::byte* pointer, void* key) {
+    return Memory(pointer, memory.bytes, memory.kind, key);
+  };
   const std::span<std::byte> own = segment_.bytes();
-  if (memory >= own.data() && memory + bytes <= own.data() + own.size()) {
-    return {memory, segment_registration_.descriptor};
+  if (memory.pointer >= own.data() && memory.pointer + memory.bytes <= own.data() + own.size()) {
+    return with_key(memory.pointer, segment_registration_.descriptor);
   }
-  if (bytes <= send_buffers_.buffer_bytes()) {
+  if (memory.bytes <= send_buffers_.buffer_bytes()) {
     if (std::byte* buffer = send_buffers_.acquire(); buffer != nullptr) {
       operation->buffer = buffer;
-      return {buffer, send_buffers_.descriptor()};
+      return with_key(buffer, send_buffers_.descriptor());
     }
   }
-  Result<Registration> registration = endpoint_.register_memory({memory, bytes}, false);
+  Result<Registration> registration =
+      endpoint_.register_memory({memory.pointer, memory.bytes}, false);
   if (!registration.ok()) {
     fail(registration.error());
-    return {memory, nullptr};
+    return memory;
   }
   operation->region = std::move(registration->region);
-  return {memory, registration->descriptor};
+  return with_key(memory.pointer, registration->descriptor);
 }
 
 void OfiRank::assert_bounds(const OperationName& what, uint64_t offset) {
@@ -80,54 +85,51 @@ bool OfiRank::copies_without_provider(const OperationName& what, uint64_t offset
   return true;
 }
 
-void OfiRank::get(std::byte* destination, Rank target, uint64_t offset, size_t bytes,
-                  Counter& counter) {
-  if (bytes == 0) return;
-  const OperationName what{OperationKind::get, target, bytes};
+void OfiRank::get(const Memory& destination, Rank target, uint64_t offset, Counter& counter) {
+  if (destination.bytes == 0) return;
+  const OperationName what{OperationKind::get, target, destination.bytes};
   assert_bounds(what, offset);
-  if (copies_without_provider(what, offset, destination)) return;
+  if (copies_without_provider(what, offset, destination.pointer)) return;
   const Peer& peer = peers_[target];
   transfer(what, counter, [&](Operation* operation, size_t done) {
-    const LocalMemory local = local_memory(operation, destination + done, operation->bytes);
+    const size_t length = operation->bytes;
+    const Memory part = destination.part(done, length);
+    const Memory local = local_memory(operation, part);
     if (operation->buffer != nullptr) {
-      operation->destination = destination + done;
+      operation->destination = part.pointer;
       operation->staged = operation->buffer;
     }
-    const size_t length = operation->bytes;
     post({OperationKind::get, target, length}, Patience::until_accepted, [&] {
-      return fi_read(ep_, local.memory, length, local.descriptor, peer.handle,
-                     peer.base + offset + done, peer.key, operation);
+      return fi_read(ep_, local.pointer, length, local.key, peer.handle, peer.base + offset + done,
+                     peer.key, operation);
     });
     ++traffic_.gets;
     traffic_.get_bytes += length;
   });
 }
 
-void OfiRank::put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
-                  Counter& counter) {
-  if (bytes == 0) return;
-  const OperationName what{OperationKind::put, target, bytes};
+void OfiRank::put(Rank target, uint64_t offset, const Memory& source, Counter& counter) {
+  if (source.bytes == 0) return;
+  const OperationName what{OperationKind::put, target, source.bytes};
   assert_bounds(what, offset);
-  // The copy only reads from it.
-  if (copies_without_provider(what, offset, const_cast<std::byte*>(source))) return;
+  if (copies_without_provider(what, offset, source.pointer)) return;
   const Peer& peer = peers_[target];
   transfer(what, counter, [&](Operation* operation, size_t done) {
     const size_t length = operation->bytes;
-    // libfabric takes a pointer to non-const memory also for data it only reads.
-    auto* memory = const_cast<std::byte*>(source + done);
-    LocalMemory local{memory, nullptr};
+    const Memory part = source.part(done, length);
+    Memory local = part;
     uint64_t flags = FI_COMPLETION | FI_DELIVERY_COMPLETE;
     if (length <= inject_bytes_) {
       flags |= FI_INJECT;
     } else {
-      local = local_memory(operation, memory, length);
-      if (operation->buffer != nullptr) std::memcpy(operation->buffer, memory, length);
+      local = local_memory(operation, part);
+      if (operation->buffer != nullptr) std::memcpy(operation->buffer, part.pointer, length);
     }
-    const iovec vector{local.memory, length};
+    const iovec vector{local.pointer, length};
     const fi_rma_iov remote{peer.base + offset + done, length, peer.key};
     fi_msg_rma message{};
     message.msg_iov = &vector;
-    message.desc = &local.descriptor;
+    message.desc = &local.key;
     message.iov_count = 1;
     message.addr = peer.handle;
     message.rma_iov = &remote;
