@@ -18,7 +18,7 @@ namespace {
 constexpr std::chrono::milliseconds kDrainLook{200};
 
 std::string state_text(const v1::Node& node) {
-  const std::string state = v1::Node::State_Name(node.state());
+  std::string state = v1::Node::State_Name(node.state());
   if (!node.has_hold()) return state;
   return state + (node.assignment().empty() ? " cordoned" : " draining");
 }

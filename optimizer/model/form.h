@@ -247,7 +247,9 @@ Member<T> member(Absent absent, const char* name, V T::*place, const Form<V>& fo
       absent == Absent::never,
       [=](const T& object) -> std::optional<Json> {
         Json json = form.write(object.*place);
-        if (absent == Absent::when_empty && (json.empty() || json == "")) return std::nullopt;
+        const bool empty =
+            json.is_string() ? json.template get_ref<const std::string&>().empty() : json.empty();
+        if (absent == Absent::when_empty && empty) return std::nullopt;
         return json;
       },
       [=](const Json& json, const std::string& where, T& out) {

@@ -72,16 +72,14 @@ class SiteTable {
     const auto place = static_cast<size_t>(oldest - stamps_.begin());
     std::unique_ptr<Entry>& entry = entries_[place];
     std::erase_if(displaced_, [](const auto& one) { return one->users == 0; });
-    if (entry != nullptr) {
-      entry->race().add_to(forgotten_);
-      if (entry->users > 0) {
-        displaced_.push_back(std::move(entry));
-      } else {  // the same memory
-        std::destroy_at(entry.get());
-        std::construct_at(entry.get());
-      }
+    if (entry != nullptr) entry->race().add_to(forgotten_);
+    if (entry != nullptr && entry->users == 0) {  // the same memory
+      std::destroy_at(entry.get());
+      std::construct_at(entry.get());
+    } else {
+      if (entry != nullptr) displaced_.push_back(std::move(entry));
+      entry = std::make_unique<Entry>();
     }
-    if (entry == nullptr) entry = std::make_unique<Entry>();
     entry->key = key;
     hashes_[place] = hash;
     stamps_[place] = ++stamp_;
