@@ -202,9 +202,9 @@ class ProviderTrial {
     const bool fetches = has(AtomicOp::add, true) && has(AtomicOp::compare_swap, true);
     uint64_t sum = 0;
     if (has(AtomicOp::add, false)) {
-      constexpr int kAdds = 20;
+      constexpr uint64_t kAdds = 20;
       Counter counter;
-      for (int i = 0; i < kAdds; ++i) {
+      for (uint64_t i = 0; i < kAdds; ++i) {
         mine_.atomic({AtomicOp::add, AtomicType::uint64, 3}, other_, kWordsAt, nullptr, counter);
       }
       STRIPLINE_RETURN_IF_ERROR(await(counter, "an atomic operation"));
