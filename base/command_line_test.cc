@@ -83,7 +83,7 @@ TEST(CommandLine, QuantitiesOutOfRangeAreRefused) {
            {"--ranks", {"0", "-1", "4294967296", "0x10", "1e3", "2.5", "", "two", "1 "}},
            {"--seed", {"-1", "18446744073709551616", "99999999999999999999"}},
            {"--segment", {"0", "-1", "99999999999T", "12z"}},
-           {"--timeout", {"0", "-1", "nan", "inf", "1e999", "5 m", "1:2"}}}) {
+           {"--timeout", {"0", "-1", "nan", "inf", "1e999", "5 M", "1:2"}}}) {
     for (const std::string& value : values) {
       const std::string text = mistake({"--fabric", "tcp", option + "=" + value});
       EXPECT_NE(text.find(option), std::string::npos) << text;

@@ -46,6 +46,7 @@ constexpr auto kTimeUnits = std::to_array<Unit>({{"", 1},
                                                  {"us", 1e-6},
                                                  {"ns", 1e-9},
                                                  {"min", 60},
+                                                 {"m", 60},
                                                  {"h", 3600},
                                                  {"d", 86400}});
 // In which times are written: the largest one that leaves a number of at least one.

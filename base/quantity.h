@@ -22,9 +22,9 @@ struct TimeRange {
 /// For limits, which end everything at once when they are zero.
 inline constexpr TimeRange kTimeLimits{.least_s = 1e-3};
 
-/// Seconds from "30", "0.5s", "120 ms", "350us", "80ns", "2min", "1.5 h", "90d", "1:30" (minutes
-/// and seconds) or "1:02:03". Reads all that the functions below write. Errors: invalid_argument,
-/// also for times out of `range`.
+/// Seconds from "30", "0.5s", "120 ms", "350us", "80ns", "2min", "2m", "1.5 h", "90d", "1:30"
+/// (minutes and seconds) or "1:02:03". Reads all that the functions below write. Errors:
+/// invalid_argument, also for times out of `range`.
 Result<double> parse_seconds(std::string_view text, const TimeRange& range = {});
 
 /// "512 B", "4 KiB", "1.5 MiB": powers of 1024, at most one decimal.

@@ -31,12 +31,13 @@ TEST(Quantity, Seconds) {
   EXPECT_DOUBLE_EQ(*parse_seconds("350us"), 350e-6);
   EXPECT_DOUBLE_EQ(*parse_seconds("80ns"), 80e-9);
   EXPECT_DOUBLE_EQ(*parse_seconds("2min"), 120);
+  EXPECT_DOUBLE_EQ(*parse_seconds("3m"), 180);
   EXPECT_DOUBLE_EQ(*parse_seconds("1.5 h"), 5400);
   EXPECT_DOUBLE_EQ(*parse_seconds("2d"), 172800);
   EXPECT_DOUBLE_EQ(*parse_seconds("1:30"), 90);
   EXPECT_DOUBLE_EQ(*parse_seconds("90:00"), 5400);
   EXPECT_DOUBLE_EQ(*parse_seconds("1:02:03"), 3723);
-  for (const char* bad : {"", "-1s", "5 m", "inf", "nan", "1e10", "1:", ":30", "1:3", "1:60",
+  for (const char* bad : {"", "-1s", "5 M", "inf", "nan", "1e10", "1:", ":30", "1:3", "1:60",
                           "1:-1", "1:60:00", "1:00:00:00", "1.5:00", "1:30s", "99999999999:00"}) {
     const auto seconds = parse_seconds(bad);
     ASSERT_FALSE(seconds.ok()) << bad;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <random>
@@ -61,6 +62,12 @@ std::string size_text(const v1::Campaign& campaign) {
          count_text(campaign.runs_total(), "run") + ", " +
          count_text(campaign.points_total(), "point") + ", at most " +
          duration_text(spec.time_budget_s());
+}
+
+// Half of the interval, relative to the median.
+std::string width_text(const v1::PlannedPoint& point) {
+  if (!point.has_low() || !point.has_high() || point.median() == 0) return "-";
+  return percent_text((point.high() - point.low()) / 2 / std::abs(point.median()));
 }
 
 }  // namespace
@@ -193,7 +200,12 @@ int run(const Global& global, const CampaignPoints& command) {
     (*request.mutable_params())[param.substr(0, equals)] = param.substr(equals + 1);
   }
   Service service(global);
-  Table table({{"EXPERIMENT"}, {"VARIANT"}, {"PARAMETERS"}, {"RUNS", Table::Align::right}});
+  Table table({{"EXPERIMENT"},
+               {"VARIANT"},
+               {"PARAMETERS"},
+               {"RUNS", Table::Align::right},
+               {"MEDIAN", Table::Align::right},
+               {"WITHIN", Table::Align::right}});
   uint32_t left = command.limit;
   do {
     request.set_page_size(static_cast<int>(std::min(left, kPage)));
@@ -209,7 +221,8 @@ int run(const Global& global, const CampaignPoints& command) {
            std::map<std::string, std::string>(point.params().begin(), point.params().end())) {
         params += (params.empty() ? "" : " ") + name + "=" + value;
       }
-      table.add({point.experiment(), point.variant(), params, std::to_string(point.runs_done())});
+      table.add({point.experiment(), point.variant(), params, std::to_string(point.runs_done()),
+                 point.has_median() ? seconds_text(point.median()) : "-", width_text(point)});
     }
     left -= std::min(left, static_cast<uint32_t>(page->points_size()));
     request.set_page_token(page->next_page_token());

@@ -1,6 +1,8 @@
 #include "cli/format.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <string_view>
 
 #include "base/table.h"
@@ -19,6 +21,12 @@ std::string date_text(const std::string& rfc3339) {
   std::string text = rfc3339.substr(0, kPattern.size());
   text[text.find('T')] = ' ';
   return text + " UTC";
+}
+
+std::string percent_text(double share) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), share < 1 ? "%.2g %%" : "%.0f %%", 100 * share);
+  return text.data();
 }
 
 std::string fit(const std::string& text, size_t width) {

@@ -10,6 +10,9 @@ namespace stripline::cli {
 /// "2026-11-26 07:34 UTC" of a server's time stamp (RFC 3339, UTC); anything else as it is.
 std::string date_text(const std::string& rfc3339);
 
+/// "3.5 %", "0.02 %" of a share: two significant digits.
+std::string percent_text(double share);
+
 /// `text` in at most `width` columns; what is cut off is shown as "..".
 std::string fit(const std::string& text, size_t width);
 

@@ -248,10 +248,9 @@ class Grammar {
         ->capture_default_str();
     points->footer(
         std::string(
-            "In the order of the plan. RUNS are the finished ones that have measured it: a\n"
-            "run measures the first so many points. Values are written as 'campaign "
-            "export'\n"
-            "writes them.\n\n"
+            "In the order of the plan. RUNS are the finished ones that have tried it, MEDIAN\n"
+            "is over them, WITHIN half of its 95 % interval relative to it. Values of\n"
+            "parameters are written as 'campaign export' writes them.\n\n"
             "Exit codes: 0, 2 no such campaign, 4 no server.\n") +
         kServiceOptions);
 

@@ -23,6 +23,12 @@ TEST(Names, ShortAndFullFormsMeanTheSame) {
   EXPECT_FALSE(campaign_resource("c3/runs/1").ok());
 }
 
+TEST(Format, Shares) {
+  EXPECT_EQ(percent_text(0.0349), "3.5 %");
+  EXPECT_EQ(percent_text(0.0002), "0.02 %");
+  EXPECT_EQ(percent_text(1.25), "125 %");
+}
+
 TEST(Format, Dates) {
   EXPECT_EQ(date_text("2026-11-26T07:34:40.123Z"), "2026-11-26 07:34 UTC");
   EXPECT_EQ(date_text("2026-11-26T07:34Z"), "2026-11-26 07:34 UTC");

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/pki/token.h"
+#include "optimizer/experiment/json.h"
 #include "optimizer/model/model_json.h"
 #include "server/campaign_events.h"
 #include "server/clock.h"
@@ -26,8 +28,21 @@ constexpr std::string_view kPrefix = "/api/v1/";
 constexpr const char* kEvents = "text/event-stream";
 // A table of decisions costs as much as so many lists.
 constexpr double kTableCost = 10;
-// Campaigns whose points are kept summed up.
-constexpr size_t kMostSummaries = 4;
+constexpr size_t kAllPoints = std::numeric_limits<int64_t>::max();
+
+Json to_json(const PointRecord& record) {
+  const auto number = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json();
+  };
+  Json json = experiment::to_json(record.point);
+  json["runs"] = record.runs - record.failed;
+  json["samples"] = record.samples;
+  json["failed"] = record.failed;
+  json["median"] = record.estimate ? Json(record.estimate->median) : Json();
+  json["low"] = record.estimate ? number(record.estimate->low) : Json();
+  json["high"] = record.estimate ? number(record.estimate->high) : Json();
+  return json;
+}
 
 int status_of(const Problem& problem) {
   if (problem.reason == "UNAUTHENTICATED") return http::kUnauthorised;
@@ -220,30 +235,28 @@ http::Response Api::campaign(const Call& call) {
   return refused(no_such_path(call.request.path));
 }
 
-std::shared_ptr<Api::Points> Api::points_of(int64_t campaign) {
-  const std::lock_guard lock(points_mutex_);
-  auto& found = points_[campaign];
-  if (!found) found = std::make_shared<Points>();
-  auto points = found;
-  for (auto one = points_.begin(); points_.size() > kMostSummaries;) {
-    one = one->first == campaign ? std::next(one) : points_.erase(one);
-  }
-  return points;
-}
-
 http::Response Api::points(const Call& call) {
   const auto number = campaign_number(call.name(2));
   const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
   if (!campaign) return refused(campaign.problem());
-  const auto points = points_of(*number);
-  const std::lock_guard lock(points->mutex);
-  if (const Status read = points->summaries.catch_up(store_, *number); !read.ok()) {
-    return refused(problem_from(read.error()));
+  const auto runs = store_.runs(*number);
+  if (!runs.ok()) return refused(problem_from(runs.error()));
+  // Points are added when a run is given out, and known better when it has finished: whoever asks
+  // again and again is told when there is something new.
+  uint64_t finished = 0;
+  uint64_t attempts = 0;
+  for (const RunRecord& run : *runs) {
+    if (run.state == RunState::finished) ++finished;
+    attempts += run.fence;
   }
-  // Whoever asks again and again is told when there is something new.
-  const std::string etag = "\"batch-" + std::to_string(points->summaries.last_batch()) + "\"";
+  const std::string etag =
+      "\"runs-" + std::to_string(finished) + "-" + std::to_string(attempts) + "\"";
   if (call.request.if_none_match == etag) return {http::kNotModified, "application/json", "", etag};
-  auto response = answered(Result<Json>(points->summaries.to_json()));
+  const auto points = store_.points(*number, {}, 0, kAllPoints);
+  if (!points.ok()) return refused(problem_from(points.error()));
+  Json list = Json::array();
+  for (const PointRecord& point : *points) list.push_back(to_json(point));
+  auto response = answered(Result<Json>(Json{{"points", std::move(list)}}));
   response.etag = etag;
   return response;
 }

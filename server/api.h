@@ -5,8 +5,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <mutex>
 #include <string>
 
 #include "server/access.h"
@@ -14,7 +12,6 @@
 #include "server/coordinator.h"
 #include "server/http/web_server.h"
 #include "server/meters.h"
-#include "server/point_summaries.h"
 #include "server/store.h"
 #include "server/watch_hub.h"
 
@@ -29,10 +26,6 @@ class Api {
 
  private:
   struct Call;
-  struct Points {
-    std::mutex mutex;
-    PointSummaries summaries;
-  };
 
   http::Response call(const http::Request& request);
   http::Response campaign(const Call& call);
@@ -40,7 +33,6 @@ class Api {
   http::Response events(const Call& call);
   http::Response model(const Call& call);
   http::Response content(const Call& call);
-  std::shared_ptr<Points> points_of(int64_t campaign);
 
   Coordinator& coordinator_;
   Store& store_;
@@ -49,9 +41,6 @@ class Api {
   Meters& meters_;
   const std::map<std::string, Role> roles_;
   CallLimits limits_;
-  std::mutex points_mutex_;
-  std::map<int64_t, std::shared_ptr<Points>>
-      points_;  // of a few campaigns, so that asking again costs what is new
 };
 
 }  // namespace stripline::server

@@ -176,7 +176,13 @@ TEST_F(CampaignsServiceTest, PointsAreListedAndChosen) {
   v1::ListPointsResponse page;
   ASSERT_TRUE(list({}, page).ok());
   ASSERT_EQ(page.points_size(), 8);
-  for (const auto& point : page.points()) EXPECT_EQ(point.runs_done(), 2U) << point.place();
+  for (const auto& point : page.points()) {
+    EXPECT_EQ(point.runs_done(), 2U) << point.place();
+    EXPECT_EQ(point.runs_failed(), 0U);
+    EXPECT_GT(point.samples(), 2U);
+    EXPECT_LE(point.low(), point.median());
+    EXPECT_GE(point.high(), point.median());
+  }
 
   v1::ListPointsRequest chosen;
   chosen.set_variant("tuned");

@@ -362,6 +362,7 @@ Status Coordinator::place(const PlaceRun& place) {
   STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(place.campaign));
   RunRecord& run = d.run(place.run);
   run.points_total = place.points;
+  run.grid = place.points;
   run.state = RunState::active;
   run.fence = std::max(run.fence, store_.fence_base()) + 1;
   run.points_done = 0;
@@ -515,6 +516,7 @@ Status Coordinator::complete_run(const CompleteRun& complete) {
   for (const auto& [node, facts] : active.facts) {
     d.changes.facts.push_back({run.key, run.fence, node, facts});
   }
+  STRIPLINE_RETURN_IF_ERROR(add_results(d, active));
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   for (const std::string& node : active.group.nodes()) health_.succeeded(node);
   meters_.count(Meters::Counter::runs_finished);

@@ -24,6 +24,7 @@
 
 #include "base/json.h"
 #include "base/mutex.h"
+#include "optimizer/campaign/point_table.h"
 #include "optimizer/experiment/experiment.h"
 #include "server/agent_messages.h"
 #include "server/campaign_planner.h"
@@ -183,11 +184,12 @@ class Coordinator {
     std::shared_ptr<const PlannedPoints> planned;  // once its first samples have come
     PointSet measured;                             // of the points planned: stored, or on their way
     uint32_t stored_points = 0;
-    uint64_t samples = 0;             // stored
-    std::string note;                 // why the first point without samples has none
-    uint64_t contiguous = 0;          // the batches 1 to so many are stored
-    std::set<uint64_t> beyond;        // others that are
-    std::set<uint64_t> on_their_way;  // that will be
+    std::vector<campaign::PointResult> results;  // stored, by place in the run's plan
+    uint64_t samples = 0;                        // stored
+    std::string note;                            // why the first point without samples has none
+    uint64_t contiguous = 0;                     // the batches 1 to so many are stored
+    std::set<uint64_t> beyond;                   // others that are
+    std::set<uint64_t> on_their_way;             // that will be
     std::shared_ptr<const std::vector<std::string>> addresses;  // of the ranks, once it is ready
     bool progressed = false;  // since the last event that told of it
   };
@@ -195,12 +197,14 @@ class Coordinator {
   struct OpenCampaign {
     CampaignRecord campaign;
     std::vector<RunRecord> runs;
+    std::shared_ptr<const campaign::PointTable> points;  // once a run has finished
   };
   // A campaign in the middle of a step: read, changed, written back.
   struct Draft {
     CampaignRecord campaign;
     std::vector<RunRecord> runs;
-    Changes changes;
+    std::shared_ptr<const campaign::PointTable> points;
+    Changes changes = {};
     RunRecord& run(uint32_t index);
   };
   // What a batch says, read without the lock: batches have megabytes.
@@ -208,7 +212,7 @@ class Coordinator {
     RunKey run;
     std::optional<std::string> sampler;            // the node that may send it; nullopt: none
     std::shared_ptr<const PlannedPoints> planned;  // nullptr: of no active run
-    std::vector<uint32_t> places;                  // of its points in it
+    std::vector<campaign::PointResult> results;    // of its points, by place in it
     uint64_t samples = 0;                          // how many values
     std::string note;                              // of the first series without any
     std::optional<Error> refusal;                  // why it is not accepted
@@ -292,6 +296,11 @@ class Coordinator {
   bool handle(Session& session, const Heartbeat& heartbeat) STRIPLINE_REQUIRES(mutex_);
   bool handle(Session& session, const GroupJoin& join) STRIPLINE_REQUIRES(mutex_);
   bool handle(Session& session, const AssignmentUpdate& update) STRIPLINE_REQUIRES(mutex_);
+
+  // coordinator_points.cc: what is known of points
+  Result<std::shared_ptr<const campaign::PointTable>> read_points(
+      const CampaignRecord& record, const std::vector<RunRecord>& runs);
+  Status add_results(Draft& draft, const ActiveRun& active) STRIPLINE_REQUIRES(mutex_);
 
   // coordinator_fleet.cc
   Status recover_holds();

@@ -15,12 +15,12 @@ RunRecord& Coordinator::Draft::run(uint32_t index) {
 
 Result<Coordinator::Draft> Coordinator::draft(int64_t campaign) {
   if (const auto open = open_.find(campaign); open != open_.end()) {
-    return Draft{open->second.campaign, open->second.runs, {}};
+    return Draft{open->second.campaign, open->second.runs, open->second.points};
   }
   STRIPLINE_ASSIGN_OR_RETURN(auto record, store_.campaign(campaign));
   if (!record) return Error(ErrorCode::internal, campaign_name(campaign) + " is not stored");
   STRIPLINE_ASSIGN_OR_RETURN(auto runs, store_.runs(campaign));
-  return Draft{std::move(*record), std::move(runs), {}};
+  return Draft{std::move(*record), std::move(runs), nullptr};
 }
 
 // What is stored of the campaign and its runs, and what is known of the active one.
@@ -64,7 +64,7 @@ void Coordinator::remember(const Draft& draft) {
   if (is_final(draft.campaign.state)) {
     open_.erase(draft.campaign.number);
   } else {
-    open_[draft.campaign.number] = {draft.campaign, draft.runs};
+    open_[draft.campaign.number] = {draft.campaign, draft.runs, draft.points};
   }
 }
 

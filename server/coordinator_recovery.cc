@@ -92,12 +92,15 @@ Status Coordinator::count_stored(ActiveRun& active) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto series, series_of_batch(batch.data));
     for (const auto& one : series) add_series(read, one);
     STRIPLINE_ASSIGN_OR_RETURN(const auto places, planned.find(series));
-    active.measured.add(places);
+    for (size_t i = 0; i < series.size(); ++i) {
+      active.results.push_back(campaign::result_of(series[i], places[i]));
+    }
     active.beyond.insert(batch.seq);
   }
   STRIPLINE_ASSIGN_OR_RETURN(active.contiguous,
                              store_.contiguous_batches(run, active.group.fence()));
   active.beyond.erase(active.beyond.begin(), active.beyond.upper_bound(active.contiguous));
+  active.measured.add(active.results);
   active.stored_points = static_cast<uint32_t>(active.measured.size());
   active.samples = read.samples;
   active.note = read.note;

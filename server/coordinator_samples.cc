@@ -112,7 +112,10 @@ Status Coordinator::read_content(const SampleBatch& batch, ReadBatch& read) {
     return Error(ErrorCode::data_loss, "batch " + std::to_string(batch.seq) + " of a run of " +
                                            count_text(read.planned->size(), "point"));
   }
-  STRIPLINE_ASSIGN_OR_RETURN(read.places, read.planned->find(series));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto places, read.planned->find(series));
+  for (size_t i = 0; i < series.size(); ++i) {
+    read.results.push_back(campaign::result_of(series[i], places[i]));
+  }
   return {};
 }
 
@@ -171,14 +174,14 @@ bool Coordinator::take_batch(Session& session, ActiveRun& active, const SampleBa
     acknowledge(active);
     return false;
   }
-  if (active.measured.contains_any(read.places)) {
+  if (active.measured.contains_any(read.results)) {
     return refuse_samples(session, batch, read.run,
                           {node_name(node) + " sent samples of a point twice, the second time in " +
                                "batch " + std::to_string(batch.seq),
                            false, std::nullopt});
   }
   active.planned = read.planned;
-  active.measured.add(read.places);
+  active.measured.add(read.results);
   active.on_their_way.insert(batch.seq);
   Arrival arrival;
   arrival.batch.run = read.run;
@@ -188,7 +191,7 @@ bool Coordinator::take_batch(Session& session, ActiveRun& active, const SampleBa
   arrival.batch.samples = read.samples;
   arrival.batch.data = batch.data;
   arrival.node = node;
-  arrival.places = read.places;
+  arrival.results = read.results;
   arrival.note = read.note;
   arrival.received_s = read.received_s;
   ingest_.add(std::move(arrival));
@@ -264,10 +267,11 @@ void Coordinator::on_stored(const std::vector<Arrival>& group) {
 
 void Coordinator::note_stored(ActiveRun& active, const Arrival& arrival) {
   active.on_their_way.erase(arrival.batch.seq);
-  if (!arrival.stored.ok()) return active.measured.remove(arrival.places);
+  if (!arrival.stored.ok()) return active.measured.remove(arrival.results);
   active.beyond.insert(arrival.batch.seq);
   while (active.beyond.erase(active.contiguous + 1) > 0) ++active.contiguous;
-  active.stored_points += static_cast<uint32_t>(arrival.places.size());
+  active.stored_points += static_cast<uint32_t>(arrival.results.size());
+  active.results.insert(active.results.end(), arrival.results.begin(), arrival.results.end());
   active.samples += arrival.batch.samples;
   if (active.note.empty()) active.note = arrival.note;
   active.pace.report(steady_seconds(), active.stored_points);

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "optimizer/campaign/point_table.h"
 #include "server/store.h"
 
 namespace stripline::server {
@@ -18,11 +19,11 @@ namespace stripline::server {
 /// A batch of an active attempt that is to be stored, and what is to be done with it then.
 struct Arrival {
   BatchRecord batch;
-  std::string node;              ///< that sent it
-  std::vector<uint32_t> places;  ///< of its points in the plan
-  std::string note;              ///< of the first series without samples
-  double received_s = 0;         ///< on the steady clock
-  Status stored;                 ///< once it has been tried
+  std::string node;                            ///< that sent it
+  std::vector<campaign::PointResult> results;  ///< by place in the run's plan
+  std::string note;                            ///< of the first series without samples
+  double received_s = 0;                       ///< on the steady clock
+  Status stored;                               ///< once it has been tried
 };
 
 /// Thread-safe.

@@ -37,21 +37,22 @@ Result<std::vector<uint32_t>> PlannedPoints::find(
   return places;
 }
 
-bool PointSet::contains_any(const std::vector<uint32_t>& places) const {
-  return std::ranges::any_of(
-      places, [&](uint32_t place) { return place < present_.size() && present_[place]; });
+bool PointSet::contains_any(const std::vector<campaign::PointResult>& results) const {
+  return std::ranges::any_of(results, [&](const campaign::PointResult& result) {
+    return result.place < present_.size() && present_[result.place];
+  });
 }
 
-void PointSet::remove(const std::vector<uint32_t>& places) {
-  for (const uint32_t place : places) {
+void PointSet::remove(const std::vector<campaign::PointResult>& results) {
+  for (const auto& [place, median, samples] : results) {
     if (place >= present_.size() || !present_[place]) continue;
     present_[place] = false;
     --size_;
   }
 }
 
-void PointSet::add(const std::vector<uint32_t>& places) {
-  for (const uint32_t place : places) {
+void PointSet::add(const std::vector<campaign::PointResult>& results) {
+  for (const auto& [place, median, samples] : results) {
     if (place >= present_.size()) present_.resize(place + 1);
     if (!present_[place]) ++size_;
     present_[place] = true;

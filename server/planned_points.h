@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "optimizer/campaign/point_table.h"
 #include "optimizer/experiment/experiment.h"
 
 namespace stripline::server {
@@ -28,13 +29,13 @@ class PlannedPoints {
   std::unordered_map<std::string, uint32_t> index_;
 };
 
-/// Marks points by their places.
+/// Marks points by the places that their results name.
 class PointSet {
  public:
   size_t size() const { return size_; }
-  bool contains_any(const std::vector<uint32_t>& places) const;
-  void add(const std::vector<uint32_t>& places);
-  void remove(const std::vector<uint32_t>& places);
+  bool contains_any(const std::vector<campaign::PointResult>& results) const;
+  void add(const std::vector<campaign::PointResult>& results);
+  void remove(const std::vector<campaign::PointResult>& results);
 
  private:
   std::vector<bool> present_;

@@ -34,17 +34,23 @@ TEST(PlannedPoints, FindsThePlacesOfPoints) {
   EXPECT_FALSE(PlannedPoints::read("{", 2).ok());
 }
 
+std::vector<campaign::PointResult> at(std::initializer_list<uint32_t> places) {
+  std::vector<campaign::PointResult> results;
+  for (const uint32_t place : places) results.push_back({place, 1e-6, 6});
+  return results;
+}
+
 TEST(PointSet, CountsEachPlaceOnce) {
   PointSet set;
-  EXPECT_FALSE(set.contains_any({0, 7}));
-  set.add({7, 2});
-  set.add({2});
+  EXPECT_FALSE(set.contains_any(at({0, 7})));
+  set.add(at({7, 2}));
+  set.add(at({2}));
   EXPECT_EQ(set.size(), 2U);
-  EXPECT_TRUE(set.contains_any({0, 7}));
+  EXPECT_TRUE(set.contains_any(at({0, 7})));
   EXPECT_FALSE(set.contains_any({}));
-  set.remove({7, 7, 100});
+  set.remove(at({7, 7, 100}));
   EXPECT_EQ(set.size(), 1U);
-  EXPECT_FALSE(set.contains_any({0, 7}));
+  EXPECT_FALSE(set.contains_any(at({0, 7})));
 }
 
 }  // namespace

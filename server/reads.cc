@@ -99,13 +99,9 @@ Answer<v1::ListPointsResponse> list_points(Coordinator& coordinator, Store& stor
       request.experiment(), request.variant(), {request.params().begin(), request.params().end()}};
   const auto points = store.points(*number, filter, from, *limit + 1);
   if (!points.ok()) return points.error();
-  const auto runs = store.runs(*number);
-  if (!runs.ok()) return runs.error();
   return page_of<v1::ListPointsResponse>(
       *points, *limit, list,
-      [&](auto& response, const PointRecord& point) {
-        *response.add_points() = to_wire(point, *runs);
-      },
+      [](auto& response, const PointRecord& point) { *response.add_points() = to_wire(point); },
       [](const PointRecord& point) { return std::to_string(point.place); });
 }
 

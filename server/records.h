@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "optimizer/campaign/point_table.h"
+#include "optimizer/experiment/experiment.h"
 #include "server/campaign_spec.h"
 #include "server/names.h"
 
@@ -59,6 +61,12 @@ struct CampaignRecord {
   uint64_t samples = 0;       ///< Values stored, orphans included, those of the active run not yet.
   std::string model_version;  ///< Full name, once fitted.
   uint32_t fit_failures = 0;  ///< How often its fit came to no answer.
+  /// Why measuring ended, a name of campaign::StopReason; empty: it has not, or its server did not
+  /// say.
+  std::string stop_reason;
+  /// Relative half-width of the intervals of nearly all points (campaign::achieved_width); 0: none
+  /// is known yet.
+  double width = 0;
 };
 
 /// A run is pending until it is given out to a group of nodes, which makes it active; a lost one is
@@ -78,18 +86,22 @@ struct RunRecord {
   uint32_t points_least = 0;            ///< The plan's first points: the fewest that make a model.
   uint32_t points_core = 0;  ///< Its first points, those included: enough for a coarse model.
   uint32_t points_all = 0;   ///< All points of the plan.
-  double duration_s = 0;     ///< Of the last attempt, up to its end or its last samples.
-  double start_s = 0;        ///< Of that, before the first point.
+  uint32_t grid =
+      0;  ///< Of which of these grids it was given points, as the grid's number of points.
+  double duration_s = 0;  ///< Of the last attempt, up to its end or its last samples.
+  double start_s = 0;     ///< Of that, before the first point.
   std::string message;
   bool operator==(const RunRecord&) const = default;
 };
 
-/// A point of a campaign's plan.
+/// A point of a campaign, and what the finished runs have said of it.
 struct PointRecord {
-  uint32_t place = 0;  ///< In the plan, from 0 on: a run measures the first so many.
-  std::string experiment;
-  std::string variant;
-  std::map<std::string, std::string> params;  ///< Values as text.
+  uint32_t place = 0;  ///< In order of the plan, from 0 on; points that were added later follow.
+  experiment::Point point;
+  uint32_t runs = 0;     ///< Finished ones that tried it.
+  uint32_t failed = 0;   ///< Of them, those that gave no sample.
+  uint64_t samples = 0;  ///< In all of them.
+  std::optional<campaign::Estimate> estimate;
   bool operator==(const PointRecord&) const = default;
 };
 

@@ -58,6 +58,11 @@ void SqliteStatement::bind_one(double value) {
   check(sqlite3_bind_double(statement_.get(), next_parameter_++, value));
 }
 
+void SqliteStatement::bind_one(const std::optional<double>& value) {
+  if (value) return bind_one(*value);
+  check(sqlite3_bind_null(statement_.get(), next_parameter_++));
+}
+
 void SqliteStatement::bind_integer(int64_t value) {
   check(sqlite3_bind_int64(statement_.get(), next_parameter_++, value));
 }
@@ -94,6 +99,11 @@ std::string SqliteStatement::blob(int column) const {
   const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_.get(), column));
   const int size = sqlite3_column_bytes(statement_.get(), column);
   return data == nullptr ? std::string() : std::string(data, static_cast<size_t>(size));
+}
+
+std::optional<double> SqliteStatement::optional_real(int column) const {
+  if (sqlite3_column_type(statement_.get(), column) == SQLITE_NULL) return std::nullopt;
+  return real(column);
 }
 
 Result<SqliteDatabase> SqliteDatabase::open(const std::string& path) {

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,8 @@ class SqliteStatement {
   int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   uint64_t unsigned_integer(int column) const { return static_cast<uint64_t>(integer(column)); }
   double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+  /// Nullopt of NULL.
+  std::optional<double> optional_real(int column) const;
   std::string text(int column) const;
   /// The bytes of a blob; none of NULL.
   std::string blob(int column) const;
@@ -54,6 +57,7 @@ class SqliteStatement {
   void bind_one(std::string_view text);
   void bind_one(const SqliteBlob& blob);
   void bind_one(double value);
+  void bind_one(const std::optional<double>& value);
   template <std::integral Integer>
   void bind_one(Integer value) {
     bind_integer(static_cast<int64_t>(value));

@@ -3,8 +3,14 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "optimizer/campaign/point_table.h"
 #include "server/compression.h"
+#include "server/fit_job.h"
+#include "server/point_records.h"
+#include "server/sqlite_rows.h"
 
 namespace stripline::server {
 namespace {
@@ -292,9 +298,68 @@ Status to_eighth(SqliteDatabase& database) {
       "DROP TABLE payloads; ALTER TABLE compressed_payloads RENAME TO payloads");
 }
 
+// Why campaigns ended and how surely, and what is known of each of their points.
+constexpr std::string_view kNinthTables = R"sql(
+ALTER TABLE campaigns ADD COLUMN stop_reason TEXT NOT NULL DEFAULT '';
+ALTER TABLE campaigns ADD COLUMN width REAL NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN grid INTEGER NOT NULL DEFAULT 0;
+UPDATE runs SET grid = points_total;
+ALTER TABLE points ADD COLUMN runs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE points ADD COLUMN failed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE points ADD COLUMN samples INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE points ADD COLUMN median REAL;
+ALTER TABLE points ADD COLUMN low REAL;   -- of the interval of the median
+ALTER TABLE points ADD COLUMN high REAL;
+)sql";
+
+// What the samples of a campaign's finished runs say of its points; not those that cannot be read.
+Status sum_up(SqliteDatabase& database, int64_t campaign) {
+  STRIPLINE_ASSIGN_OR_RETURN(
+      SqliteStatement planned,
+      database.prepare(std::string(kPointColumns) + " WHERE campaign = ? ORDER BY place"));
+  planned.bind(campaign);
+  campaign::PointTable table;
+  while (planned.step()) {
+    STRIPLINE_ASSIGN_OR_RETURN(PointRecord record, read_point(planned));
+    table.add(std::move(record.point));
+  }
+  STRIPLINE_RETURN_IF_ERROR(planned.status());
+  STRIPLINE_ASSIGN_OR_RETURN(
+      SqliteStatement batches,
+      database.prepare("SELECT b.run, p.data FROM batches b JOIN payloads p ON p.batch = b.id"
+                       " JOIN runs r ON r.campaign = b.campaign AND r.run = b.run"
+                       " WHERE b.campaign = ? AND b.orphan = 0 AND r.state = 'FINISHED'"
+                       " AND b.fence = r.fence ORDER BY b.id"));
+  batches.bind(campaign);
+  while (batches.step()) {
+    const auto data = decompressed(batches.blob(1));
+    const auto series = data.ok() ? series_of_batch(*data) : data.error();
+    if (series.ok()) add_samples(table, static_cast<uint32_t>(batches.integer(0)), *series);
+  }
+  STRIPLINE_RETURN_IF_ERROR(batches.status());
+  Changes changes;
+  for (uint32_t place = 0; place < table.points().size(); ++place) {
+    changes.point_updates.push_back({campaign, record_of(table, place)});
+  }
+  return write_changes(database, changes);
+}
+
+Status to_ninth(SqliteDatabase& database) {
+  STRIPLINE_RETURN_IF_ERROR(database.execute(std::string(kNinthTables)));
+  std::vector<int64_t> campaigns;
+  STRIPLINE_ASSIGN_OR_RETURN(SqliteStatement measured,
+                             database.prepare("SELECT DISTINCT campaign FROM points"));
+  while (measured.step()) campaigns.push_back(measured.integer(0));
+  STRIPLINE_RETURN_IF_ERROR(measured.status());
+  for (const int64_t campaign : campaigns) {
+    STRIPLINE_RETURN_IF_ERROR(sum_up(database, campaign));
+  }
+  return {};
+}
+
 // The one at place n takes version n + 1 to n + 2.
 constexpr std::array kMigrations = {&to_second, &to_third,   &to_fourth, &to_fifth,
-                                    &to_sixth,  &to_seventh, &to_eighth};
+                                    &to_sixth,  &to_seventh, &to_eighth, &to_ninth};
 static_assert(kMigrations.size() + 1 == kStoreSchemaVersion);
 
 }  // namespace

@@ -17,11 +17,13 @@ const std::string_view kNodeHoldColumns =
 const std::string_view kCampaignColumns =
     "SELECT number, spec, state, message, created, updated, request_id, request_sha256,"
     " requirements, feeds_model, planned_run_s, measured_s, samples, model_version,"
-    " fit_failures";
+    " fit_failures, stop_reason, width";
 const std::string_view kRunColumns =
     "SELECT campaign, run, state, fence, failures, rank_nodes, points_done, points_total,"
-    " points_core, points_all, duration_s, message, points_least, start_s";
-const std::string_view kPointColumns = "SELECT place, experiment, variant, params FROM points";
+    " points_core, points_all, duration_s, message, points_least, start_s, grid";
+const std::string_view kPointColumns =
+    "SELECT place, experiment, variant, params, runs, failed, samples, median, low, high FROM "
+    "points";
 const std::string_view kBatchColumns =
     "SELECT id, campaign, run, fence, seq, orphan, received, samples,"
     " (SELECT data FROM payloads WHERE batch = id)";
@@ -80,17 +82,19 @@ Status write_campaigns(SqliteDatabase& database, const std::vector<CampaignRecor
   return write_all(database, records, R"sql(
       INSERT INTO campaigns (number, spec, state, message, created, updated, request_id,
                              request_sha256, requirements, feeds_model, planned_run_s, measured_s,
-                             samples, model_version, fit_failures)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                             samples, model_version, fit_failures, stop_reason, width)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (number) DO UPDATE SET
         state = excluded.state, message = excluded.message, updated = excluded.updated,
         measured_s = excluded.measured_s, samples = excluded.samples,
-        model_version = excluded.model_version, fit_failures = excluded.fit_failures)sql",
+        model_version = excluded.model_version, fit_failures = excluded.fit_failures,
+        stop_reason = excluded.stop_reason, width = excluded.width)sql",
                    [](SqliteStatement& s, const CampaignRecord& r) {
                      s.bind(r.number, dump(to_json(r.spec)), to_string(r.state), r.message,
                             r.created_unix_s, r.updated_unix_s, r.request_id, r.request_sha256,
                             dump(Json(r.requirements)), r.feeds_model, r.planned_run_s,
-                            r.measured_s, r.samples, r.model_version, r.fit_failures);
+                            r.measured_s, r.samples, r.model_version, r.fit_failures, r.stop_reason,
+                            r.width);
                    });
 }
 
@@ -98,31 +102,46 @@ Status write_runs(SqliteDatabase& database, const std::vector<RunRecord>& record
   return write_all(database, records, R"sql(
       INSERT INTO runs (campaign, run, state, fence, failures, rank_nodes, points_done,
                         points_total, points_core, points_all, duration_s, message, points_least,
-                        start_s)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        start_s, grid)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (campaign, run) DO UPDATE SET
         state = excluded.state, fence = excluded.fence, failures = excluded.failures,
         rank_nodes = excluded.rank_nodes, points_done = excluded.points_done,
         points_total = excluded.points_total, duration_s = excluded.duration_s,
-        message = excluded.message, start_s = excluded.start_s)sql",
+        message = excluded.message, start_s = excluded.start_s, grid = excluded.grid)sql",
                    [](SqliteStatement& s, const RunRecord& r) {
                      s.bind(r.key.campaign, r.key.run, to_string(r.state), r.fence, r.failures,
                             dump(Json(r.rank_nodes)), r.points_done, r.points_total, r.points_core,
-                            r.points_all, r.duration_s, r.message, r.points_least, r.start_s);
+                            r.points_all, r.duration_s, r.message, r.points_least, r.start_s,
+                            r.grid);
                    });
 }
 
 Status write_points(SqliteDatabase& database, const std::vector<CampaignPoints>& campaigns) {
   for (const CampaignPoints& campaign : campaigns) {
-    uint32_t place = 0;
-    STRIPLINE_RETURN_IF_ERROR(
-        write_all(database, campaign.points, "INSERT INTO points VALUES (?, ?, ?, ?, ?)",
-                  [&](SqliteStatement& s, const experiment::Point& point) {
-                    s.bind(campaign.campaign, place++, point.experiment, point.variant,
-                           dump(experiment::to_json(point).at("params")));
-                  }));
+    uint32_t place = campaign.first;
+    STRIPLINE_RETURN_IF_ERROR(write_all(
+        database, campaign.points,
+        "INSERT INTO points (campaign, place, experiment, variant, params) VALUES (?, ?, ?, ?, ?)",
+        [&](SqliteStatement& s, const experiment::Point& point) {
+          s.bind(campaign.campaign, place++, point.experiment, point.variant,
+                 dump(experiment::to_json(point).at("params")));
+        }));
   }
   return {};
+}
+
+Status write_point_updates(SqliteDatabase& database, const std::vector<PointUpdate>& updates) {
+  return write_all(database, updates, R"sql(
+      UPDATE points SET runs = ?, failed = ?, samples = ?, median = ?, low = ?, high = ?
+      WHERE campaign = ? AND place = ?)sql",
+                   [](SqliteStatement& s, const PointUpdate& update) {
+                     const PointRecord& r = update.now;
+                     const auto estimate = r.estimate.value_or(campaign::Estimate());
+                     s.bind(r.runs, r.failed, r.samples,
+                            r.estimate ? std::optional(estimate.median) : std::nullopt,
+                            estimate.low, estimate.high, update.campaign, r.place);
+                   });
 }
 
 Status write_attempts(SqliteDatabase& database, const std::vector<RunAttempt>& attempts) {
@@ -273,11 +292,13 @@ Status write_changes(SqliteDatabase& database, const Changes& changes) {
   STRIPLINE_RETURN_IF_ERROR(write_nodes(database, changes));
   STRIPLINE_RETURN_IF_ERROR(write_campaigns(database, changes.campaigns));
   STRIPLINE_RETURN_IF_ERROR(write_runs(database, changes.runs));
-  STRIPLINE_RETURN_IF_ERROR(write_all(database, changes.plans, "INSERT INTO plans VALUES (?, ?, ?)",
+  STRIPLINE_RETURN_IF_ERROR(write_all(database, changes.plans,
+                                      "INSERT OR REPLACE INTO plans VALUES (?, ?, ?)",
                                       [](SqliteStatement& s, const RunPlan& p) {
                                         s.bind(p.run.campaign, p.run.run, p.assignment_json);
                                       }));
   STRIPLINE_RETURN_IF_ERROR(write_points(database, changes.points));
+  STRIPLINE_RETURN_IF_ERROR(write_point_updates(database, changes.point_updates));
   STRIPLINE_RETURN_IF_ERROR(write_attempts(database, changes.attempts));
   STRIPLINE_RETURN_IF_ERROR(write_facts(database, changes.facts));
   STRIPLINE_RETURN_IF_ERROR(write_all(
@@ -340,6 +361,8 @@ Result<CampaignRecord> read_campaign(SqliteStatement& row) {
   r.samples = row.unsigned_integer(12);
   r.model_version = row.text(13);
   r.fit_failures = static_cast<uint32_t>(row.integer(14));
+  r.stop_reason = row.text(15);
+  r.width = row.real(16);
   return r;
 }
 
@@ -362,6 +385,7 @@ Result<RunRecord> read_run(SqliteStatement& row) {
   r.duration_s = row.real(10);
   r.message = row.text(11);
   r.points_least = static_cast<uint32_t>(row.integer(12));
+  r.grid = static_cast<uint32_t>(row.integer(14));
   r.start_s = row.real(13);
   return r;
 }
@@ -382,11 +406,15 @@ Result<BatchRecord> read_batch(SqliteStatement& row) {
 Result<PointRecord> read_point(SqliteStatement& row) {
   PointRecord r;
   r.place = static_cast<uint32_t>(row.integer(0));
-  r.experiment = row.text(1);
-  r.variant = row.text(2);
-  STRIPLINE_ASSIGN_OR_RETURN(const Json params, parse_json(row.text(3), "stored point"));
-  for (const auto& [name, value] : params.items()) {
-    r.params[name] = value.is_string() ? value.get<std::string>() : dump(value);
+  STRIPLINE_ASSIGN_OR_RETURN(Json params, parse_json(row.text(3), "stored point"));
+  STRIPLINE_ASSIGN_OR_RETURN(r.point, experiment::point_from_json({{"experiment", row.text(1)},
+                                                                   {"variant", row.text(2)},
+                                                                   {"params", std::move(params)}}));
+  r.runs = static_cast<uint32_t>(row.integer(4));
+  r.failed = static_cast<uint32_t>(row.integer(5));
+  r.samples = row.unsigned_integer(6);
+  if (const auto median = row.optional_real(7)) {
+    r.estimate = campaign::Estimate{*median, row.optional_real(8), row.optional_real(9)};
   }
   return r;
 }

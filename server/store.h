@@ -19,13 +19,20 @@
 
 namespace stripline::server {
 
-/// The plan of a run: experiment::Assignment in its JSON form, with fence 0.
-/// What a campaign measures, in the order of its plan.
+/// What a campaign measures, in the order of its plan, from this place on.
 struct CampaignPoints {
   int64_t campaign = 0;
   std::vector<experiment::Point> points;
+  uint32_t first = 0;
 };
 
+/// What is known of a stored point now: all of the record but the point itself.
+struct PointUpdate {
+  int64_t campaign = 0;
+  PointRecord now;
+};
+
+/// The plan of a run: experiment::Assignment in its JSON form, with fence 0.
 struct RunPlan {
   RunKey run;
   std::string assignment_json;
@@ -64,8 +71,8 @@ struct NewModelVersion {
   std::string content;
 };
 
-/// One step. Records replace those with the same key, of attempts their addresses alone; batches,
-/// events and versions are added.
+/// One step. Records and plans replace those with the same key, of attempts their addresses alone;
+/// points, batches, events and versions are added.
 struct Changes {
   std::vector<NodeRecord> nodes;
   std::vector<NodeHold> holds;
@@ -75,6 +82,7 @@ struct Changes {
   std::vector<RunRecord> runs;
   std::vector<RunPlan> plans;
   std::vector<CampaignPoints> points;
+  std::vector<PointUpdate> point_updates;
   std::vector<RunAttempt> attempts;
   std::vector<AttemptFacts> facts;
   std::vector<RunKey> orphaned;  ///< All batches stored so far for these runs become orphans.

@@ -465,8 +465,7 @@ TEST_F(StoreTest, PointsAreChosenByWhatTheyAre) {
   check([&] {
     const auto all = *store_->points(1, {}, 0, 10);
     ASSERT_EQ(all.size(), 3U);
-    const PointRecord first{0, "micro.latency", "put", {{"bytes", "8"}, {"way", "cma"}}};
-    EXPECT_EQ(all.front(), first);
+    EXPECT_EQ(all.front(), (PointRecord{.place = 0, .point = point("put", 8), .estimate = {}}));
     EXPECT_EQ(store_->points(1, {.variant = "get"}, 0, 10)->size(), 2U);
     EXPECT_EQ(store_->points(1, {.variant = "get"}, 2, 10)->size(), 1U);
     EXPECT_EQ(store_->points(1, {.experiment = "micro.latency"}, 0, 2)->size(), 2U);
@@ -568,7 +567,15 @@ TEST_P(StoreMigrationTest, LosesNothing) {
     EXPECT_GE(store_->runs(2)->front().points_all, 64U);
     const auto points = *store_->points(1, {}, 0, 1000);
     ASSERT_EQ(points.size(), store_->runs(1)->front().points_total);
-    EXPECT_EQ(points.front(), (PointRecord{0, "micro.latency", "put", {{"bytes", "524288"}}}));
+    const experiment::Point first{"micro.latency", "put", {{"bytes", int64_t{524288}}}};
+    EXPECT_EQ(points.front().point, first);
+    EXPECT_EQ(store_->runs(2)->front().grid, 64U);
+    // What was sampled before there were rows of it is summed up.
+    const auto measured = std::ranges::find_if(
+        points, [](const PointRecord& one) { return one.estimate.has_value(); });
+    ASSERT_NE(measured, points.end());
+    EXPECT_EQ(measured->runs, 1U);
+    EXPECT_GT(measured->samples, 0U);
     EXPECT_EQ(*store_->sampling_node({2, 8}, 1), "a");
     EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 2U);
     const auto batches = *store_->batches(1, 0, 10);

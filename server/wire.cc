@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "optimizer/experiment/json.h"
 #include "server/clock.h"
 
 namespace stripline::server {
@@ -185,16 +186,23 @@ CampaignSpec from_wire(const v1::CampaignSpec& message) {
   return spec;
 }
 
-v1::PlannedPoint to_wire(const PointRecord& point, const std::vector<RunRecord>& runs) {
+v1::PlannedPoint to_wire(const PointRecord& record) {
   v1::PlannedPoint message;
-  message.set_place(point.place);
-  message.set_experiment(point.experiment);
-  message.set_variant(point.variant);
-  message.mutable_params()->insert(point.params.begin(), point.params.end());
-  // A finished run has measured the first so many points.
-  message.set_runs_done(static_cast<uint32_t>(std::ranges::count_if(runs, [&](const auto& run) {
-    return run.state == RunState::finished && run.points_total > point.place;
-  })));
+  message.set_place(record.place);
+  message.set_experiment(record.point.experiment);
+  message.set_variant(record.point.variant);
+  const Json point = experiment::to_json(record.point);
+  for (const auto& [name, value] : point.at("params").items()) {
+    (*message.mutable_params())[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  message.set_runs_done(record.runs);
+  message.set_runs_failed(record.failed);
+  message.set_samples(record.samples);
+  if (record.estimate) {
+    message.set_median(record.estimate->median);
+    if (record.estimate->low) message.set_low(*record.estimate->low);
+    if (record.estimate->high) message.set_high(*record.estimate->high);
+  }
   return message;
 }
 

@@ -20,8 +20,7 @@ v1::ServerMessage to_wire(ServerMessage message);
 
 CampaignSpec from_wire(const v1::CampaignSpec& message);
 v1::Campaign to_wire(const CampaignView& view);
-/// `runs`: those of its campaign.
-v1::PlannedPoint to_wire(const PointRecord& point, const std::vector<RunRecord>& runs);
+v1::PlannedPoint to_wire(const PointRecord& record);
 
 v1::Node to_wire(const NodeView& view);
 v1::Model to_wire(const ModelRecord& record);
