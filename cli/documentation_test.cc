@@ -41,6 +41,7 @@ std::set<std::string> options_of_all_commands() {
                                                           {"explain", "nest"},
                                                           {"explain", "call"},
                                                           {"explain", "sweep"},
+                                                          {"explain", "gather"},
                                                           {"nodes"},
                                                           {"login"},
                                                           {"logout"},

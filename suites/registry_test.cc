@@ -109,6 +109,7 @@ std::vector<Point> small_points(rank_t ranks) {
         point.params["cols"] = int64_t{40};
         point.params["active"] = std::string("all");
       }
+      if (e.name == "kernel.spmv") point.params["rows"] = int64_t{300};
       if (e.name == "kernel.transpose") point.params["n"] = int64_t{32};
       if (e.name == "kernel.triad") point.params["elements"] = int64_t{300};
       if (e.name.starts_with("kernel.prk_")) point.params["iterations"] = int64_t{2};

@@ -129,6 +129,7 @@ inline constexpr Known kPrkSparse{"kernel.prk_sparse"};
 inline constexpr Known kPrkStencil{"kernel.prk_stencil"};
 inline constexpr Known kPrkTranspose{"kernel.prk_transpose"};
 inline constexpr Known kSerialTax{"kernel.serial_tax", {"plain", "access"}};
+inline constexpr Known kSpmv{"kernel.spmv"};
 inline constexpr Known kTranspose{"kernel.transpose"};
 inline constexpr Known kTriad{"kernel.triad"};
 }  // namespace kernels

@@ -2,6 +2,7 @@
 // A new one is added here and nowhere else.
 #pragma once
 
+#include "optimizer/plan/gather_mechanism.h"
 #include "optimizer/plan/nest_mechanism.h"
 #include "optimizer/plan/strip_mechanism.h"
 #include "optimizer/plan/vis_mechanism.h"
@@ -11,10 +12,10 @@ namespace stripline::plan {
 
 /// List<Of<M>...> for every mechanism M, as std::variant<Explain<StripMechanism>, ...>.
 template <template <typename...> typename List, template <typename> typename Of>
-using OfEachMechanism =
-    List<Of<StripMechanism>, Of<NestMechanism>, Of<VisMechanism>, Of<WavefrontMechanism>>;
+using OfEachMechanism = List<Of<StripMechanism>, Of<NestMechanism>, Of<VisMechanism>,
+                             Of<WavefrontMechanism>, Of<GatherMechanism>>;
 
 static_assert(Mechanism<StripMechanism> && Mechanism<NestMechanism> && Mechanism<VisMechanism> &&
-              Mechanism<WavefrontMechanism>);
+              Mechanism<WavefrontMechanism> && Mechanism<GatherMechanism>);
 
 }  // namespace stripline::plan

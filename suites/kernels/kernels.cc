@@ -7,7 +7,7 @@ std::vector<Benchmark> kernel_benchmarks() {
           nas_bt_benchmark(),     nas_cg_benchmark(),      nas_ft_benchmark(),
           nas_is_benchmark(),     nas_mg_benchmark(),      nas_sp_benchmark(),
           prk_sparse_benchmark(), prk_stencil_benchmark(), prk_transpose_benchmark(),
-          serial_tax_benchmark(), analysis_benchmark()};
+          spmv_benchmark(),       serial_tax_benchmark(),  analysis_benchmark()};
 }
 
 }  // namespace stripline::suites

@@ -20,6 +20,7 @@ Benchmark serial_tax_benchmark();
 Benchmark nas_mg_benchmark();
 Benchmark nas_sp_benchmark();
 Benchmark nas_bt_benchmark();
+Benchmark spmv_benchmark();
 Benchmark analysis_benchmark();
 
 /// All of the above.

@@ -1,0 +1,78 @@
+// How the elements of a distributed array that another rank needs travel to it, where the same ones
+// are needed again and again (a[b[i]] in an iteration). Their owner sends them by one put, which
+// takes either
+//
+//   pack    the elements themselves, gathered into contiguous memory first, or
+//   bound   everything from the first to the last of them, straight from where it lies.
+//
+// Which of them is faster depends on how dense the elements lie, how fast the owner gathers, and on
+// the network; it is decided for every ordered pair of ranks by itself (Su, Optimizing Irregular
+// Data Accesses for Cluster and Multicore Architectures, 2010, chapter 4). With N elements of w
+// bytes in R runs, which span S bytes,
+//
+//   T(pack) = pack(R, N w, S) + put(N w)      T(bound) = put(S)
+//
+// and where stores reach the other rank, who is served by the owner's copying into its memory,
+//
+//   T(pack) = pack(R, N w, S)                 T(bound) = pack(1, S, S)
+//
+// What the reader does with them takes equally long. That other pairs are served at the same time
+// is left out, but for ranks that share a NIC.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "optimizer/plan/compiled_model.h"
+#include "optimizer/plan/decision.h"
+#include "optimizer/plan/surroundings.h"
+
+namespace stripline::plan {
+
+enum class GatherMethod : uint8_t { pack, bound };
+inline constexpr std::array<std::string_view, 2> kGatherMethodNames = {"pack", "bound"};
+inline std::string_view to_string(GatherMethod method) {
+  return kGatherMethodNames[static_cast<size_t>(method)];
+}
+
+/// What one rank needs of another one.
+struct GatherRequest {
+  uint64_t elements = 1;       ///< N, all different; at least 1
+  uint64_t element_bytes = 8;  ///< w
+  uint64_t runs = 1;           ///< R, of elements side by side
+  uint64_t span_bytes = 8;     ///< S; at least N w
+  bool by_stores = false;      ///< stores of the owner reach the memory of who needs them
+  static constexpr Fact kFacts = Fact::nic_ranks;
+  Surroundings surroundings;
+  bool operator==(const GatherRequest&) const = default;
+
+  uint64_t bytes() const { return elements * element_bytes; }
+};
+
+/// A decision. Seconds are from the owner's beginning until the elements are there.
+struct GatherDecision {
+  GatherMethod method = GatherMethod::pack;
+  Reason reason = Reason::no_model;
+  double predicted_s = 0;  ///< 0 without a model
+  double baseline_s = 0;   ///< packed; 0 without a model
+  double gain_low = 0;     ///< as StripPlan's
+  bool operator==(const GatherDecision&) const = default;
+};
+
+using GatherRecord = Record<GatherMethod, GatherMethod>;
+
+/// The decision for a pair of ranks. Packed without a model (`path` null, or without puts), and
+/// where the other way is not surely faster by more than the margin of the model. Pure, allocates
+/// nothing.
+GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path) noexcept;
+/// The same, with a record of what was considered.
+GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path,
+                           GatherRecord& record);
+
+/// What a method is predicted to take, in seconds, at ends of the parameters' intervals. The path
+/// holds puts, unless stores reach.
+double predict_gather(const GatherRequest& request, const CompiledPath& path, GatherMethod method,
+                      const Ends& ends = {}) noexcept;
+
+}  // namespace stripline::plan

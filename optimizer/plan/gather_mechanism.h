@@ -1,0 +1,74 @@
+// The planner of gather.h as the frame of decisions sees it (mechanism.h).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "optimizer/plan/gather.h"
+#include "optimizer/plan/mechanism.h"
+#include "optimizer/plan/perturbed.h"
+
+namespace stripline::plan {
+
+struct GatherMechanism {
+  using Request = GatherRequest;
+  using Asked = Request;
+  using Plan = GatherDecision;
+  using Candidate = GatherMethod;
+  using Record = GatherRecord;
+  using Model = CompiledPath;
+  using Costs = CompiledPath;
+  static constexpr Words kWords = {
+      .command = "gather",
+      .help = "Elements of a distributed array that a rank needs (<stripline/gather.h>)",
+      .example = "--elements 4000 --span 64KiB",
+      .baseline = "packed",
+      .no_model = "the model does not hold puts and packing, so elements are packed",
+      .legend = ""};
+
+  static Request usual() { return {}; }
+  static std::span<const Field<Request>> fields();
+  static Result<Request> request_of(const Request& asked);
+  static Request asked_of(const Request& request) { return request; }
+  static const CompiledPath* costs_of(const CompiledPath& path) { return &path; }
+
+  // Decisions, by choose().
+  static bool knows(const CompiledPath* path) { return path != nullptr; }
+  /// The path if it holds what this request is predicted from; else null.
+  static const CompiledPath* known(const Request& request, const CompiledPath* path) {
+    if (path == nullptr || request.by_stores) return path;
+    return path->vis.has(Direction::put) ? path : nullptr;
+  }
+  static GatherMethod baseline(const Request&) { return GatherMethod::pack; }
+  template <typename Visit>
+  static void each_candidate(const Request&, const Visit& visit) {
+    visit(GatherMethod::bound);
+  }
+  static double seconds(const Request& request, const CompiledPath& path, GatherMethod method,
+                        const Ends& ends) {
+    return predict_gather(request, path, method, ends);
+  }
+  template <typename Visit>
+  static void each_source(const Request& request, const Visit& visit) {
+    if (!request.by_stores) {
+      for (const Source source : detail::kMessageSources) visit(source);
+    }
+    visit(Source::regions);
+  }
+  static double margin(const Request&, const CompiledPath* path) {
+    return path->strip.minimum_gain();
+  }
+  static Plan unfold(const Request&, GatherMethod method) { return {.method = method}; }
+
+  // Explanations.
+  static Plan plan(const Request& request, const CompiledPath* path, Record& record) {
+    return plan_gather(request, path, record);
+  }
+  static void show(const Request& request, const Plan& plan, Row& row);
+  static std::string brief(const Plan& plan, std::string_view why) {
+    return std::string(to_string(plan.method)) + ", " + std::string(why);
+  }
+};
+static_assert(Tried<GatherMechanism>);
+
+}  // namespace stripline::plan

@@ -1,0 +1,95 @@
+#include "optimizer/plan/gather.h"
+
+#include <gtest/gtest.h>
+
+#include "optimizer/model/model_fixture.h"
+#include "optimizer/plan/gather_mechanism.h"
+
+namespace stripline::plan {
+namespace {
+
+CompiledPath path_of() {
+  model::TunedModel model = model::example_model();
+  model.pack = model::example_pack();
+  return {model, *model.network.find("inter-node")};
+}
+
+GatherRequest request_of(uint64_t elements, uint64_t runs, uint64_t span_bytes) {
+  GatherRequest request;
+  request.elements = elements;
+  request.runs = runs;
+  request.span_bytes = span_bytes;
+  return request;
+}
+
+TEST(PlanGather, WithoutAModelElementsArePacked) {
+  const GatherDecision decision = plan_gather(request_of(100, 100, 1600), nullptr);
+  EXPECT_EQ(decision.method, GatherMethod::pack);
+  EXPECT_EQ(decision.reason, Reason::no_model);
+}
+
+TEST(PlanGather, AllThatLiesSideBySideGoesUnpacked) {
+  const CompiledPath path = path_of();
+  const GatherDecision decision = plan_gather(request_of(4096, 1, 32768), &path);
+  EXPECT_EQ(decision.method, GatherMethod::bound);
+  EXPECT_EQ(decision.reason, Reason::tuned);
+  EXPECT_LT(decision.predicted_s, decision.baseline_s);
+}
+
+TEST(PlanGather, FewElementsFarApartArePacked) {
+  const CompiledPath path = path_of();
+  const GatherDecision decision = plan_gather(request_of(10, 10, 8 << 20), &path);
+  EXPECT_EQ(decision.method, GatherMethod::pack);
+  EXPECT_EQ(decision.reason, Reason::no_faster_plan);
+}
+
+TEST(PlanGather, TheThinnerTheSlowerTheBound) {
+  const CompiledPath path = path_of();
+  double before_s = 0;
+  bool packs = false;
+  for (uint64_t span = 32768; span <= 32768 << 8; span *= 2) {
+    const GatherRequest request = request_of(4096, span == 32768 ? 1 : 4096, span);
+    const double bound_s = predict_gather(request, path, GatherMethod::bound);
+    EXPECT_GT(bound_s, before_s);
+    before_s = bound_s;
+    const bool packs_now = plan_gather(request, &path).method == GatherMethod::pack;
+    EXPECT_TRUE(packs_now || !packs) << span;  // one change, in one direction
+    packs = packs_now;
+  }
+  EXPECT_TRUE(packs);
+}
+
+TEST(PlanGather, WhereStoresReachOnlyCopyingCounts) {
+  const CompiledPath path = path_of();
+  GatherRequest request = request_of(512, 512, 1 << 16);
+  request.by_stores = true;
+  EXPECT_DOUBLE_EQ(predict_gather(request, path, GatherMethod::pack),
+                   path.vis.pack().pack(512, 4096, 1 << 16));
+  EXPECT_DOUBLE_EQ(predict_gather(request, path, GatherMethod::bound),
+                   path.vis.pack().pack(1, 1 << 16, 1 << 16));
+}
+
+TEST(PlanGather, RanksThatShareANicTakeTurns) {
+  const CompiledPath path = path_of();
+  GatherRequest request = request_of(4096, 4096, 1 << 17);
+  const auto difference = [&] {
+    return predict_gather(request, path, GatherMethod::bound) -
+           predict_gather(request, path, GatherMethod::pack);
+  };
+  const double alone_s = difference();
+  request.surroundings.nic_ranks = 4;
+  EXPECT_GT(difference(), alone_s);
+}
+
+TEST(PlanGather, IsExplained) {
+  const CompiledPath path = path_of();
+  const GatherRequest request = request_of(4096, 1, 32768);
+  const auto explained = explain<GatherMechanism>(request, &path);
+  EXPECT_EQ(explained.alternatives.size(), 2U);
+  EXPECT_NE(to_text(explained).find("bound"), std::string::npos) << to_text(explained);
+  EXPECT_FALSE(GatherMechanism::request_of(request_of(100, 1, 8)).ok());
+  EXPECT_FALSE(GatherMechanism::request_of(request_of(100, 101, 8000)).ok());
+}
+
+}  // namespace
+}  // namespace stripline::plan

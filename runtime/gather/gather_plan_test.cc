@@ -1,0 +1,237 @@
+// Gathers of random index sets against the elements of the whole array.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/gather.h>
+#include <stripline/team.h>
+
+#include "base/random.h"
+#include "runtime/bootstrap/rank_fixtures.h"
+
+namespace stripline {
+namespace {
+
+using bootstrap::fabrics_under_test;
+
+class Gather : public bootstrap::RanksTest {};
+
+// What an element holds in a gather.
+template <typename T>
+T value_of(uint64_t element, uint32_t round) {
+  return static_cast<T>(hash_of(element, round));
+}
+struct Triple {
+  std::array<uint32_t, 3> parts;
+  explicit Triple(uint64_t value = 0)
+      : parts{static_cast<uint32_t>(value), static_cast<uint32_t>(value >> 32), 7} {}
+  bool operator==(const Triple&) const = default;
+};
+
+struct Case {
+  std::vector<uint64_t> index;
+  GatherOptions options;
+  uint32_t rounds = 5;
+  bool by_steps = false;
+  bool jitter = false;
+};
+
+template <typename T, typename Layout>
+void gather_and_compare(Context& context, shared_array<T, Layout>& x, const Case& one) {
+  auto made = GatherPlan<T>::create(x, one.index, one.options);
+  ASSERT_TRUE(made.ok()) << made.error().message();
+  GatherPlan<T> plan = std::move(*made);
+  ASSERT_EQ(plan.size(), one.index.size());
+  for (uint32_t round = 0; round < one.rounds; ++round) {
+    const std::span<T> mine = x.local_span();
+    for (size_t i = 0; i < mine.size(); ++i) mine[i] = value_of<T>(x.index_of(i), round);
+    if (one.jitter && round % context.rank_n() == context.rank_me()) context.compute_for(2e-4);
+    if (one.by_steps) {
+      plan.start(x);
+      if (one.jitter && round % 3 == 1) context.progress();
+      plan.wait();
+      for (size_t i = 0; i < one.index.size(); ++i) {
+        ASSERT_EQ(plan[i], value_of<T>(one.index[i], round)) << "round " << round << ", read " << i;
+      }
+    } else {
+      std::vector<uint32_t> visits(one.index.size(), 0);
+      plan.for_each(x, [&](size_t i, const T& value) {
+        ++visits[i];
+        ASSERT_EQ(value, value_of<T>(one.index[i], round)) << "round " << round << ", read " << i;
+      });
+      ASSERT_TRUE(std::ranges::all_of(visits, [](uint32_t count) { return count == 1; }));
+    }
+  }
+  const GatherStatistics& said = plan.statistics();
+  EXPECT_EQ(said.reads, one.index.size());
+  EXPECT_LE(said.elements + said.own_reads, said.reads);
+}
+
+std::vector<uint64_t> random_index(uint64_t elements, size_t count, uint64_t seed) {
+  SplitMix64 random(seed);
+  std::vector<uint64_t> index(count);
+  // Now and then a narrow part of the array.
+  const uint64_t width = random.next() % 3 == 0 ? std::max<uint64_t>(1, elements / 10) : elements;
+  const uint64_t begin = random.next() % (elements - width + 1);
+  for (uint64_t& element : index) element = begin + random.next() % width;
+  return index;
+}
+
+template <typename T, typename Layout>
+void random_gathers(Context& context, uint64_t elements, Layout layout, uint64_t seed) {
+  auto x = shared_array<T, Layout>::create(context, elements, layout);
+  ASSERT_TRUE(x.ok()) << x.error().message();
+  for (const auto method : {GatherMethod::best, GatherMethod::pack, GatherMethod::bound}) {
+    const uint64_t mine = derive_seed(seed, context.rank_me());
+    // Empty on some ranks.
+    const size_t count = mine % 4 == 0 ? 0 : mine % 700;
+    Case one{.index = random_index(elements, count, mine), .options = {.method = method}};
+    one.by_steps = seed % 2 == 0;
+    one.jitter = true;
+    gather_and_compare(context, *x, one);
+  }
+  x->destroy();
+}
+
+TEST_P(Gather, RandomIndexSetsOfAllLayouts) {
+  for (const rank_t ranks : {1U, 2U, 3U, 7U}) {
+    on_ranks(ranks, [ranks](Context& context) {
+      random_gathers<double>(context, 1000, blocked(1000, ranks), 1);
+      random_gathers<uint32_t>(context, 1003, cyclic{}, 2);
+      random_gathers<Triple>(context, 997, block_cyclic<16>{}, 3);
+      random_gathers<uint8_t>(context, 64, indefinite{ranks - 1}, 4);
+    });
+  }
+}
+
+TEST_P(Gather, OwnersOfOneWayReadersDoNotRunAway) {
+  // Rank 0 is read by all and reads nothing: nothing but credits holds it back.
+  on_ranks(4, [](Context& context) {
+    auto x = shared_array<uint64_t, block_cyclic<>>::create(context, 400, blocked(400, 4));
+    ASSERT_TRUE(x.ok());
+    Case one{.index = {}, .rounds = 40, .by_steps = true, .jitter = true};
+    if (context.rank_me() != 0) one.index = random_index(100, 50, context.rank_me());
+    gather_and_compare(context, *x, one);
+    x->destroy();
+  });
+}
+
+TEST_P(Gather, SeveralPlansAndArraysOfOneShapeAtATime) {
+  on_ranks(3, [](Context& context) {
+    using Array = shared_array<uint64_t, cyclic>;
+    auto x = Array::create(context, 90);
+    auto y = Array::create(context, 90);
+    ASSERT_TRUE(x.ok() && y.ok());
+    for (size_t i = 0; i < x->local_span().size(); ++i) {
+      x->local_span()[i] = x->index_of(i);
+      y->local_span()[i] = 1000 + y->index_of(i);
+    }
+    const std::vector<uint64_t> index = random_index(90, 60, context.rank_me());
+    auto one = GatherPlan<uint64_t>::create(*x, index);
+    auto other = GatherPlan<uint64_t>::create(*x, index);
+    ASSERT_TRUE(one.ok() && other.ok());
+    one->start(*x);
+    other->start(*y);
+    other->wait();
+    one->wait();
+    for (size_t i = 0; i < index.size(); ++i) {
+      ASSERT_EQ((*one)[i], index[i]);
+      ASSERT_EQ((*other)[i], 1000 + index[i]);
+    }
+    one->start(*y);
+    one->wait();
+    for (size_t i = 0; i < index.size(); ++i) ASSERT_EQ((*one)[i], 1000 + index[i]);
+    context.barrier();
+    y->destroy();
+    x->destroy();
+  });
+}
+
+TEST_P(Gather, ElementsTravelOnceAndTheBoundIsWhole) {
+  on_ranks(2, [](Context& context) {
+    auto x = shared_array<double, block_cyclic<>>::create(context, 200, blocked(200, 2));
+    ASSERT_TRUE(x.ok());
+    const uint64_t other = context.rank_me() == 0 ? 100 : 0;
+    const std::vector<uint64_t> index = {other + 90, other + 10, other + 10, other + 11, 0, 199};
+    auto pack = GatherPlan<double>::create(*x, index, {.method = GatherMethod::pack});
+    auto bound = GatherPlan<double>::create(*x, index, {.method = GatherMethod::bound});
+    ASSERT_TRUE(pack.ok() && bound.ok());
+    EXPECT_EQ(pack->statistics().elements, 4U);
+    EXPECT_EQ(pack->statistics().own_reads, 1U);
+    EXPECT_EQ(pack->statistics().bytes_received, 4 * sizeof(double));
+    EXPECT_EQ(pack->statistics().bytes_sent, 4 * sizeof(double));
+    const uint64_t span = context.rank_me() == 0 ? 90 : 91;  // to 199, and from 0
+    EXPECT_EQ(bound->statistics().bytes_received, span * sizeof(double));
+    EXPECT_EQ(bound->statistics().bound_owners, 1U);
+  });
+}
+
+TEST_P(Gather, RefusesOnAllRanksWhatNamesNoElement) {
+  on_ranks(3, [](Context& context) {
+    auto x = shared_array<int, cyclic>::create(context, 10);
+    ASSERT_TRUE(x.ok());
+    const std::vector<uint64_t> index = {3, context.rank_me() == 1 ? 10U : 9U};
+    auto plan = GatherPlan<int>::create(*x, index);
+    ASSERT_FALSE(plan.ok());
+    EXPECT_EQ(plan.error().code(), ErrorCode::invalid_argument);
+    const std::string expected = context.rank_me() == 1
+                                     ? "entry 1 of the index is element 10 of an array of 10"
+                                     : "the index of another rank is refused there";
+    EXPECT_NE(plan.error().message().find(expected), std::string::npos) << plan.error().message();
+  });
+}
+
+TEST_P(Gather, RefusesOnAllRanksWhatHasNoRoom) {
+  on_ranks(2, [](Context& context) {
+    constexpr uint64_t kElements = 800000;  // 3.2 MB of 8 on each rank, and twice as much to land
+    auto x =
+        shared_array<double, block_cyclic<>>::create(context, kElements, blocked(kElements, 2));
+    ASSERT_TRUE(x.ok());
+    std::vector<uint64_t> index;
+    if (context.rank_me() == 0) {
+      for (uint64_t i = kElements / 2; i < kElements; ++i) index.push_back(i);
+    }
+    auto plan = GatherPlan<double>::create(*x, index);
+    ASSERT_FALSE(plan.ok());
+    EXPECT_EQ(plan.error().code(), ErrorCode::resource_exhausted) << plan.error().message();
+    // Nothing is left behind: a smaller one has room.
+    index.resize(std::min<size_t>(index.size(), 1000));
+    EXPECT_TRUE(GatherPlan<double>::create(*x, index).ok());
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, Gather, ::testing::ValuesIn(fabrics_under_test()),
+                         bootstrap::FabricLabel());
+
+class GatherDeathTest : public bootstrap::RanksDeathTest {};
+
+TEST_F(GatherDeathTest, StartsOneGatherAtATime) {
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto x = shared_array<int, cyclic>::create(context, 4);
+                         auto plan = GatherPlan<int>::create(*x, std::vector<uint64_t>{1});
+                         plan->start(*x);
+                         plan->start(*x);
+                       }),
+              ::testing::ExitedWithCode(2), "while a gather of this plan is under way");
+}
+
+TEST_F(GatherDeathTest, TakesArraysOfItsShape) {
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto x = shared_array<int, cyclic>::create(context, 4);
+                         auto y = shared_array<int, cyclic>::create(context, 5);
+                         auto plan = GatherPlan<int>::create(*x, std::vector<uint64_t>{1});
+                         plan->start(*y);
+                       }),
+              ::testing::ExitedWithCode(2), "the plan was made for 4");
+}
+
+}  // namespace
+}  // namespace stripline

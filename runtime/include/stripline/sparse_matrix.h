@@ -1,0 +1,109 @@
+// A sparse matrix whose rows are spread over the ranks, to be multiplied with vectors that are,
+// too.
+//
+//   // Rows of this rank: row_begin[r] to row_begin[r + 1] are the entries of its row r.
+//   auto matrix = stripline::SparseMatrix<double>::create(x, row_begin, columns, values);
+//   if (!matrix.ok()) return stripline::report(matrix.error());
+//   matrix->multiply(x, y);   // y[r] = sum over the entries e of row r: values[e] x[columns[e]]
+//
+// What a rank needs of the vector is gathered (<stripline/gather.h>): it multiplies with its own
+// elements while the others are on their way, then with those of each owner as they arrive. Sums
+// are added up in that order, which may differ from product to product: results differ in the last
+// digits from a sum row by row.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <stripline/gather.h>
+
+namespace stripline {
+
+/// Moves; used by the rank's thread that communicates.
+template <typename T>
+class SparseMatrix {
+  static_assert(std::is_arithmetic_v<T>, "entries are numbers");
+
+ public:
+  /// Collective. Every rank gives its own rows, as many as it likes: `row_begin` has one more than
+  /// there are rows and begins with 0, `columns` are elements of x. Copies all of it. Errors as
+  /// GatherPlan::create().
+  template <typename Layout, typename Ranks>
+  static Result<SparseMatrix> create(const shared_array<T, Layout, Ranks>& x,
+                                     std::span<const size_t> row_begin,
+                                     std::span<const uint64_t> columns, std::span<const T> values,
+                                     const GatherOptions& options = {},
+                                     CallSite site = CallSite::current()) {
+    auto plan = GatherPlan<T>::create(x, columns, options, site);
+    if (!plan.ok()) return plan.error();
+    return SparseMatrix(std::move(*plan), row_begin, values);
+  }
+
+  /// This rank's.
+  size_t rows() const { return rows_; }
+
+  /// Collective: y = A x, of this rank's rows. x has the shape of the vector that the matrix was
+  /// made for, and is not changed meanwhile.
+  template <typename Layout, typename Ranks>
+  void multiply(const shared_array<T, Layout, Ranks>& x, std::span<T> y,
+                CallSite site = CallSite::current()) {
+    plan_.start(x, site);
+    std::fill_n(y.data(), rows_, T{});
+    add(plan_.core().group(0), y.data());
+    while (const auto group = plan_.core().next(site)) add(*group, y.data());
+    plan_.wait(site);
+  }
+
+  const GatherStatistics& statistics() const { return plan_.statistics(); }
+
+ private:
+  // The entries of one owner's columns: rows that have any.
+  struct Part {
+    std::vector<uint32_t> row;
+    std::vector<size_t> begin;
+    std::vector<T> value;
+  };
+
+  SparseMatrix(GatherPlan<T> plan, std::span<const size_t> row_begin, std::span<const T> values)
+      : plan_(std::move(plan)), rows_(row_begin.size() - 1), parts_(plan_.core().groups()) {
+    for (size_t number = 0; number < parts_.size(); ++number) {
+      Part& part = parts_[number];
+      const std::span<const uint32_t> reads = plan_.core().group(number).reads;
+      part.value.reserve(reads.size());
+      size_t row = 0;
+      for (const uint32_t entry : reads) {  // ascending
+        while (entry >= row_begin[row + 1]) ++row;
+        if (part.row.empty() || part.row.back() != row) {
+          part.row.push_back(static_cast<uint32_t>(row));
+          part.begin.push_back(part.value.size());
+        }
+        part.value.push_back(values[entry]);
+      }
+      part.begin.push_back(part.value.size());
+    }
+  }
+
+  void add(const detail::GatherGroup& group, T* y) const {
+    const Part& part = parts_[group.number];
+    const T* const x = reinterpret_cast<const T*>(group.values);
+    const uint32_t* const slots = group.slots.data();
+    for (size_t r = 0; r < part.row.size(); ++r) {
+      T sum{};
+      for (size_t e = part.begin[r]; e < part.begin[r + 1]; ++e) {
+        sum += part.value[e] * x[slots[e]];
+      }
+      y[part.row[r]] += sum;
+    }
+  }
+
+  GatherPlan<T> plan_;
+  size_t rows_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace stripline

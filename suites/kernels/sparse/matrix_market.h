@@ -1,0 +1,21 @@
+// Sparse matrices from files in Matrix Market's coordinate format
+// (https://math.nist.gov/MatrixMarket/formats.html).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "suites/kernels/sparse/matrix_rows.h"
+
+namespace stripline::sparse {
+
+/// All rows. Of a symmetric (skew-symmetric) matrix both halves; entries of a pattern are 1;
+/// entries of one place are added up. Errors: data_loss with the line for what is no square matrix
+/// of real or integer numbers in coordinate form, or is not complete.
+Result<MatrixRows> parse_matrix_market(std::string_view text);
+
+/// Of a file. Errors: not_found or unavailable if it cannot be read; as above, with its name.
+Result<MatrixRows> read_matrix_market(const std::string& path);
+
+}  // namespace stripline::sparse
