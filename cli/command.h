@@ -79,6 +79,21 @@ struct ModelWithdraw {
   std::string name;    ///< "models/m/versions/2"
   std::string reason;  ///< for people
 };
+struct ModelDiff {
+  std::string a;  ///< a file, or a model's name; the baseline
+  std::string b;
+};
+struct ModelPlot {
+  std::string source;  ///< a file, or a model's name
+  std::string output;  ///< a file; empty or "-": standard output
+  std::string quantity = "blocking";
+  std::string path;  ///< of the model; empty: all
+};
+/// `stripline report`.
+struct Report {
+  std::string source;                  ///< a model file, a model's name or a campaign's
+  std::string output = "report.html";  ///< a file; "-": standard output
+};
 /// How a mechanism would decide about a request.
 template <plan::Mechanism M>
 struct Explain {
@@ -128,8 +143,9 @@ struct ShowVersion {};
 using Action =
     std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow, CampaignCancel,
                  CampaignPoints, CampaignExport, ModelList, ModelShow, ModelFetch, ModelWithdraw,
-                 ExplainAny, NodeList, NodeCordon, NodeUncordon, NodeDrain, NodeRemove, NodeRevoke,
-                 Login, Logout, TokenCreate, TokenList, TokenRevoke, AuditList, ShowVersion>;
+                 ModelDiff, ModelPlot, Report, ExplainAny, NodeList, NodeCordon, NodeUncordon,
+                 NodeDrain, NodeRemove, NodeRevoke, Login, Logout, TokenCreate, TokenList,
+                 TokenRevoke, AuditList, ShowVersion>;
 
 struct Command {
   Global global;

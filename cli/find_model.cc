@@ -11,13 +11,15 @@
 
 namespace stripline::cli {
 
-Result<model::TunedModel> find_model(const Global& global, const std::string& source) {
-  const bool looks_like_file = source.find('/') != std::string::npos || source.ends_with(".json");
+bool names_file(const std::string& source) {
   std::error_code ignored;
-  const bool is_resource = source.starts_with("models/");
-  if (std::filesystem::exists(source, ignored) || (looks_like_file && !is_resource)) {
-    return model::load_model(source);
-  }
+  if (std::filesystem::exists(source, ignored)) return true;
+  const bool is_resource = source.starts_with("models/") || source.starts_with("campaigns/");
+  return !is_resource && (source.find('/') != std::string::npos || source.ends_with(".json"));
+}
+
+Result<model::TunedModel> find_model(const Global& global, const std::string& source) {
+  if (names_file(source)) return model::load_model(source);
   STRIPLINE_ASSIGN_OR_RETURN(const std::string name, model_resource(source));
   Service service(global);
   const Result<FetchedModel> fetched = service.fetch_model(name, "");

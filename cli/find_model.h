@@ -10,7 +10,10 @@
 
 namespace stripline::cli {
 
-/// The model behind "FILE|NAME": a file if there is one or it looks like one, else the server's.
+/// Whether "FILE|NAME" is a file: there is one, or it looks like one.
+bool names_file(const std::string& source);
+
+/// The model behind "FILE|NAME": a file, or the server's.
 Result<model::TunedModel> find_model(const Global& global, const std::string& source);
 
 /// `error`, which the server gave for the model `name`; if there is none of the name, with the

@@ -15,6 +15,7 @@
 #include "cli/grammar_parts.h"
 #include "cli/names.h"
 #include "cli/node_grammar.h"
+#include "cli/report_grammar.h"
 
 namespace stripline::cli {
 namespace {
@@ -326,6 +327,7 @@ class Grammar {
     withdraw->add_option("--reason", withdraw_.reason, "Why, for those who have it already")
         ->type_name("TEXT")
         ->capture_default_str();
+    reports_.define(app_, *model, command_.action);
     withdraw->footer(
         std::string(
             "'model fetch NAME' then takes the newest version that is not withdrawn. The version\n"
@@ -404,6 +406,7 @@ class Grammar {
   ModelWithdraw withdraw_{"", "withdrawn on request"};
   ExplainGrammar explain_;
   NodeGrammar nodes_grammar_;
+  ReportGrammar reports_;
   AccessGrammar access_;
   ShowVersion version_;
   std::vector<std::string> nodes_;

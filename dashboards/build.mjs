@@ -27,6 +27,7 @@ const common = {
   jsx: "automatic",
   jsxImportSource: "preact",
   target: "es2022",
+  loader: { ".svg": "dataurl" },
   legalComments: "inline",
   logLevel: "warning",
   write: false,
@@ -73,11 +74,11 @@ function embedded(files) {
     rows += `    {"${path}", {"${type}; charset=utf-8",\n    {${literal(bytes)}, ${bytes.length}},\n    "${hash}"}},\n`;
   }
   return `// Made by dashboards/build.mjs.
-#include "server/http/bundle.h"
+#include "dashboards/bundle.h"
 
 #include <utility>
 
-namespace stripline::server::http {
+namespace stripline::dashboards {
 
 std::optional<BundledFile> bundled_file(std::string_view path) {
   static constexpr std::pair<std::string_view, BundledFile> kFiles[] = {
@@ -88,7 +89,7 @@ ${rows}  };
   return std::nullopt;
 }
 
-}  // namespace stripline::server::http
+}  // namespace stripline::dashboards
 `;
 }
 

@@ -1,7 +1,6 @@
 #include "server/api.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -9,14 +8,18 @@
 #include <utility>
 #include <vector>
 
+#include <google/protobuf/util/json_util.h>
+
 #include "base/pki/token.h"
+#include "dashboards/bundle.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/model/model_json.h"
+#include "optimizer/report/compare_models.h"
+#include "optimizer/report/questions.h"
+#include "server/actions.h"
 #include "server/campaign_events.h"
 #include "server/clock.h"
-#include "server/decisions.h"
 #include "server/grpc_access.h"
-#include "server/http/bundle.h"
 #include "server/reads.h"
 #include "server/wire.h"
 #include "stripline/v1/access.pb.h"
@@ -25,9 +28,6 @@ namespace stripline::server {
 namespace {
 
 constexpr std::string_view kPrefix = "/api/v1/";
-constexpr const char* kEvents = "text/event-stream";
-// A table of decisions costs as much as so many lists.
-constexpr double kTableCost = 10;
 constexpr size_t kAllPoints = std::numeric_limits<int64_t>::max();
 
 Json to_json(const PointRecord& record) {
@@ -149,14 +149,51 @@ struct Api::Call {
   std::vector<std::string> path;
   Caller caller;
 
-  bool is(size_t length) const { return path.size() == length; }
-  bool is(size_t length, std::string_view last) const { return is(length) && path.back() == last; }
+  // The name that the first so many parts of the path are.
   std::string name(size_t length) const {
     std::string joined;
     for (size_t i = 0; i < length; ++i) joined += (i > 0 ? "/" : "") + path[i];
     return joined;
   }
+  std::string node() const { return name(2); }
+  std::string campaign() const { return name(2); }
+  std::string model() const { return name(2); }
+  std::string version() const { return name(4); }
 };
+
+namespace {
+
+// What a POST says, in the JSON form of the method's request. The path has the name.
+template <typename Request>
+Answer<Request> request_from(const http::Request& from, const std::string& name) {
+  Request request;
+  if (!from.body.empty()) {
+    const auto read = google::protobuf::util::JsonStringToMessage(from.body, &request);
+    if (!read.ok()) return invalid_field("body", std::string(read.message()));
+  }
+  request.set_name(name);
+  return request;
+}
+
+// What does not change is not sent to who has it already.
+template <typename Make>
+http::Response unchanging(const http::Request& request, const std::string& tag, const Make& make) {
+  const std::string etag = "\"" + tag + "\"";
+  if (request.if_none_match == etag) return {http::kNotModified, "application/json", "", etag};
+  http::Response response = make();
+  if (response.status == http::kOk) response.etag = etag;
+  return response;
+}
+
+Answer<model::TunedModel> model_of(Store& store, const ModelVersionRecord& version) {
+  const auto file = store.model_content(version.key);
+  if (!file.ok()) return file.error();
+  auto model = model::parse_model(*file, version_name(version.key));
+  if (!model.ok()) return model.error();
+  return std::move(*model);
+}
+
+}  // namespace
 
 Api::Api(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& access,
          Meters& meters)
@@ -169,74 +206,99 @@ Api::Api(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& ac
 
 http::Response Api::answer(const http::Request& request) {
   if (request.path.starts_with(kPrefix)) return call(request);
-  const auto file = http::bundled_file(request.path);
-  if (!file) return refused(no_such_path(request.path));
+  const auto file = dashboards::bundled_file(request.path);
+  if (!file || request.post) return refused(no_such_path(request.path));
   const std::string etag = "\"" + std::string(file->sha256) + "\"";
   if (request.if_none_match == etag) return {http::kNotModified, std::string(file->type), "", etag};
   return {http::kOk, std::string(file->type), std::string(file->content), etag};
 }
 
 http::Response Api::call(const http::Request& request) {
-  Call call{request, segments(std::string_view(request.path).substr(kPrefix.size())), {}};
-  // The method of the service that answers the same.
-  static const std::array<std::pair<std::string_view, const char*>, 4> kMethods = {
-      {{"whoami", "/stripline.v1.Admin/WhoAmI"},
-       {"nodes", "/stripline.v1.Fleet/ListNodes"},
-       {"campaigns", "/stripline.v1.Campaigns/ListCampaigns"},
-       {"models", "/stripline.v1.Models/ListModels"}}};
-  const auto* const method = std::ranges::find_if(
-      kMethods, [&](const auto& one) { return !call.path.empty() && one.first == call.path[0]; });
-  if (method == kMethods.end()) return refused(no_such_path(request.path));
-  auto caller =
-      access_.authorize({secret_of(request.bearer), ""}, roles_.at(method->second), unix_seconds());
+  const std::string path = request.path.substr(kPrefix.size());
+  const auto verb = request.post ? Route::Verb::post : Route::Verb::get;
+  const auto entry = std::ranges::find_if(entries(), [&](const Entry& one) {
+    return one.route.verb == verb && matches(one.route, path);
+  });
+  if (entry == entries().end()) return refused(no_such_path(request.path));
+  auto caller = access_.authorize({secret_of(request.bearer), ""}, roles_.at(entry->route.method),
+                                  unix_seconds());
   if (!caller) {
     meters_.count(Meters::Counter::calls_refused);
     return refused(caller.problem());
   }
-  call.caller = std::move(*caller);
-  const bool table = call.path.size() > 2 && call.path[call.path.size() - 2] == "decisions";
-  if (const auto problem = limits_.refusal(request.peer, table ? kTableCost : 1)) {
-    return refused(*problem);
+  if (const auto problem = limits_.refusal(request.peer, entry->cost)) return refused(*problem);
+  // A page of elsewhere can send other types unasked, with the rights of who looks at it.
+  if (request.post && !request.type.starts_with("application/json")) {
+    auto response = refused(invalid_field("Content-Type", "it must be application/json"));
+    response.status = http::kWrongType;
+    return response;
   }
-  if (call.path[0] == "campaigns") return campaign(call);
-  if (call.path[0] == "models") return model(call);
-  if (call.is(1, "whoami")) {
-    v1::WhoAmIResponse who;
-    who.set_name(call.caller.name);
-    who.set_role(to_wire(call.caller.role));
-    return answered(Answer<v1::WhoAmIResponse>(who));
-  }
-  if (call.is(1)) {
-    v1::ListNodesRequest list;
-    if (const auto problem = set_page(request, list)) return refused(*problem);
-    return answered(list_nodes(coordinator_, list));
-  }
-  if (call.path[0] == "nodes" && call.is(2)) {
-    v1::GetNodeRequest get;
-    get.set_name(call.name(2));
-    return answered(get_node(coordinator_, get));
-  }
-  return refused(no_such_path(request.path));
+  return (this->*entry->answer)({request, segments(path), std::move(*caller)});
+}
+
+http::Response Api::who_am_i(const Call& call) {
+  v1::WhoAmIResponse who;
+  who.set_name(call.caller.name);
+  who.set_role(to_wire(call.caller.role));
+  return answered(Answer<v1::WhoAmIResponse>(who));
+}
+
+http::Response Api::description(const Call& /*call*/) {
+  std::vector<Route> routes;
+  for (const Entry& entry : entries()) routes.push_back(entry.route);
+  return answered(Result<Json>(openapi(routes, roles_)));
+}
+
+http::Response Api::nodes(const Call& call) {
+  v1::ListNodesRequest list;
+  if (const auto problem = set_page(call.request, list)) return refused(*problem);
+  return answered(list_nodes(coordinator_, list));
+}
+
+http::Response Api::node(const Call& call) {
+  v1::GetNodeRequest get;
+  get.set_name(call.node());
+  return answered(get_node(coordinator_, get));
+}
+
+http::Response Api::cordon(const Call& call) {
+  const auto request = request_from<v1::CordonNodeRequest>(call.request, call.node());
+  if (!request) return refused(request.problem());
+  return answered(cordon_node(coordinator_, *request, call.caller.name));
+}
+
+http::Response Api::drain(const Call& call) {
+  const auto request = request_from<v1::DrainNodeRequest>(call.request, call.node());
+  if (!request) return refused(request.problem());
+  return answered(drain_node(coordinator_, *request, call.caller.name));
+}
+
+http::Response Api::uncordon(const Call& call) {
+  const auto request = request_from<v1::UncordonNodeRequest>(call.request, call.node());
+  if (!request) return refused(request.problem());
+  return answered(uncordon_node(coordinator_, *request, call.caller.name));
+}
+
+http::Response Api::campaigns(const Call& call) {
+  v1::ListCampaignsRequest list;
+  if (const auto problem = set_page(call.request, list)) return refused(*problem);
+  return answered(list_campaigns(coordinator_, list));
 }
 
 http::Response Api::campaign(const Call& call) {
-  if (call.is(1)) {
-    v1::ListCampaignsRequest list;
-    if (const auto problem = set_page(call.request, list)) return refused(*problem);
-    return answered(list_campaigns(coordinator_, list));
-  }
-  if (call.is(2)) {
-    v1::GetCampaignRequest get;
-    get.set_name(call.name(2));
-    return answered(get_campaign(coordinator_, get));
-  }
-  if (call.is(3, "points")) return points(call);
-  if (call.is(3, "events")) return events(call);
-  return refused(no_such_path(call.request.path));
+  v1::GetCampaignRequest get;
+  get.set_name(call.campaign());
+  return answered(get_campaign(coordinator_, get));
+}
+
+http::Response Api::cancel(const Call& call) {
+  const auto request = request_from<v1::CancelCampaignRequest>(call.request, call.campaign());
+  if (!request) return refused(request.problem());
+  return answered(cancel_campaign(coordinator_, *request, call.caller.name));
 }
 
 http::Response Api::points(const Call& call) {
-  const auto number = campaign_number(call.name(2));
+  const auto number = campaign_number(call.campaign());
   const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
   if (!campaign) return refused(campaign.problem());
   const auto runs = store_.runs(*number);
@@ -262,7 +324,7 @@ http::Response Api::points(const Call& call) {
 }
 
 http::Response Api::events(const Call& call) {
-  const auto number = campaign_number(call.name(2));
+  const auto number = campaign_number(call.campaign());
   const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
   if (!campaign) return refused(campaign.problem());
   const auto cursor = number_from(call.request, "cursor");
@@ -270,60 +332,89 @@ http::Response Api::events(const Call& call) {
   auto stream = std::make_shared<CampaignEvents>(
       store_, hub_, *number, static_cast<uint64_t>(*cursor),
       [this, caller = call.caller] { return access_.refusal_of_stream(caller, unix_seconds()); });
-  http::Response response{http::kOk, kEvents, ""};
+  http::Response response{http::kOk, "text/event-stream", ""};
   response.next_piece = [stream] { return stream->next(); };
   return response;
 }
 
-http::Response Api::model(const Call& call) {
-  if (call.is(1)) {
-    v1::ListModelsRequest list;
-    if (const auto problem = set_page(call.request, list)) return refused(*problem);
-    return answered(list_models(store_, list));
-  }
-  if (call.is(2)) {
-    v1::GetModelRequest get;
-    get.set_name(call.name(2));
-    return answered(get_model(store_, get));
-  }
-  if (call.is(3, "versions")) {
-    v1::ListModelVersionsRequest list;
-    list.set_parent(call.name(2));
-    if (const auto problem = set_page(call.request, list)) return refused(*problem);
-    return answered(list_model_versions(store_, list));
-  }
-  if (call.path.size() > 3 && call.path[2] == "versions") {
-    if (call.is(4)) {
-      const auto version = find_version(store_, call.name(4));
-      return version ? answered(Answer<v1::ModelVersion>(to_wire(*version)))
-                     : refused(version.problem());
-    }
-    return content(call);
-  }
-  return refused(no_such_path(call.request.path));
+http::Response Api::questions(const Call& /*call*/) {
+  return answered(Result<Json>(report::describe_questions()));
 }
 
-// The file itself, and what follows from it: neither changes.
-http::Response Api::content(const Call& call) {
-  const auto version = find_version(store_, call.name(4));
+http::Response Api::models(const Call& call) {
+  v1::ListModelsRequest list;
+  if (const auto problem = set_page(call.request, list)) return refused(*problem);
+  return answered(list_models(store_, list));
+}
+
+http::Response Api::model(const Call& call) {
+  v1::GetModelRequest get;
+  get.set_name(call.model());
+  return answered(get_model(store_, get));
+}
+
+http::Response Api::versions(const Call& call) {
+  v1::ListModelVersionsRequest list;
+  list.set_parent(call.model());
+  if (const auto problem = set_page(call.request, list)) return refused(*problem);
+  return answered(list_model_versions(store_, list));
+}
+
+http::Response Api::version(const Call& call) {
+  const auto version = find_version(store_, call.version());
   if (!version) return refused(version.problem());
-  const std::string etag = "\"" + version->sha256 + "\"";
-  if (call.request.if_none_match == etag) return {http::kNotModified, "application/json", "", etag};
-  const auto file = store_.model_content(version->key);
-  if (!file.ok()) return refused(problem_from(file.error()));
-  http::Response response{http::kOk, "application/json", *file};
-  if (!call.is(5, "file")) {
-    const bool one = call.is(6) && call.path[4] == "explain";
-    if (!one && !(call.is(6) && call.path[4] == "decisions")) {
-      return refused(no_such_path(call.request.path));
-    }
-    const auto model = model::parse_model(*file, version_name(version->key));
-    if (!model.ok()) return refused(problem_from(model.error()));
-    response = answered(one ? explain_decision(*model, call.path[5], call.request.query)
-                            : tabulate_decisions(*model, call.path[5], call.request.query));
+  return answered(Answer<v1::ModelVersion>(to_wire(*version)));
+}
+
+http::Response Api::file(const Call& call) {
+  const auto version = find_version(store_, call.version());
+  if (!version) return refused(version.problem());
+  return unchanging(call.request, version->sha256, [&]() -> http::Response {
+    auto file = store_.model_content(version->key);
+    if (!file.ok()) return refused(problem_from(file.error()));
+    return {http::kOk, "application/json", std::move(*file)};
+  });
+}
+
+http::Response Api::explanation(const Call& call) {
+  const auto version = find_version(store_, call.version());
+  if (!version) return refused(version.problem());
+  return unchanging(call.request, version->sha256, [&] {
+    const auto model = model_of(store_, *version);
+    if (!model) return refused(model.problem());
+    return answered(report::explain_decision(*model, call.path.back(), call.request.query));
+  });
+}
+
+http::Response Api::decisions(const Call& call) {
+  const auto version = find_version(store_, call.version());
+  if (!version) return refused(version.problem());
+  return unchanging(call.request, version->sha256, [&] {
+    const auto model = model_of(store_, *version);
+    if (!model) return refused(model.problem());
+    return answered(report::tabulate_decisions(*model, call.path.back(), call.request.query));
+  });
+}
+
+http::Response Api::comparison(const Call& call) {
+  const auto version = find_version(store_, call.version());
+  if (!version) return refused(version.problem());
+  const auto named = call.request.query.find("with");
+  if (named == call.request.query.end()) {
+    return refused(
+        invalid_field("with", "it is needed: the version to compare, models/M/versions/N"));
   }
-  if (response.status == http::kOk) response.etag = etag;
-  return response;
+  const auto other = find_version(store_, named->second);
+  if (!other) return refused(other.problem());
+  return unchanging(call.request, version->sha256 + "-" + other->sha256, [&] {
+    const auto a = model_of(store_, *version);
+    if (!a) return refused(a.problem());
+    const auto b = model_of(store_, *other);
+    if (!b) return refused(b.problem());
+    const auto compared = report::compare_models(*a, *b);
+    if (!compared.ok()) return refused(problem_from(compared.error()));
+    return answered(Result<Json>(report::to_json(*compared)));
+  });
 }
 
 }  // namespace stripline::server

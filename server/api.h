@@ -1,17 +1,19 @@
-// The door of HTTP: /api/v1, the messages of stripline.v1 in their JSON form to those who read
-// (docs/http.md), and the pages that show them. The same rules hold as for gRPC: one
-// Access::authorize(), and the role that the .proto file asks of the method.
+// The door of HTTP: /api/v1, the messages of stripline.v1 in their JSON form (docs/http.md), and
+// the pages that show them. The same rules hold as for gRPC: one Access::authorize(), and the role
+// that the .proto file asks of the method.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "server/access.h"
 #include "server/call_limits.h"
 #include "server/coordinator.h"
 #include "server/http/web_server.h"
 #include "server/meters.h"
+#include "server/openapi.h"
 #include "server/store.h"
 #include "server/watch_hub.h"
 
@@ -27,12 +29,36 @@ class Api {
  private:
   struct Call;
 
+  struct Entry {
+    Route route;
+    double cost;  ///< in the limits of calls
+    http::Response (Api::*answer)(const Call&);
+  };
+  static const std::vector<Entry>& entries();
   http::Response call(const http::Request& request);
+
+  // One for each entry.
+  http::Response who_am_i(const Call& call);
+  http::Response description(const Call& call);
+  http::Response nodes(const Call& call);
+  http::Response node(const Call& call);
+  http::Response cordon(const Call& call);
+  http::Response drain(const Call& call);
+  http::Response uncordon(const Call& call);
+  http::Response campaigns(const Call& call);
   http::Response campaign(const Call& call);
   http::Response points(const Call& call);
   http::Response events(const Call& call);
+  http::Response cancel(const Call& call);
+  http::Response questions(const Call& call);
+  http::Response models(const Call& call);
   http::Response model(const Call& call);
-  http::Response content(const Call& call);
+  http::Response versions(const Call& call);
+  http::Response version(const Call& call);
+  http::Response file(const Call& call);
+  http::Response explanation(const Call& call);
+  http::Response decisions(const Call& call);
+  http::Response comparison(const Call& call);
 
   Coordinator& coordinator_;
   Store& store_;

@@ -1,6 +1,7 @@
 // Campaigns: the unary calls. The streams are in campaign_streams.cc.
 #include <grpcpp/grpcpp.h>
 
+#include "server/actions.h"
 #include "server/call_limits.h"
 #include "server/campaign_streams.h"
 #include "server/clock.h"
@@ -45,10 +46,8 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   grpc::ServerUnaryReactor* CancelCampaign(grpc::CallbackServerContext* context,
                                            const v1::CancelCampaignRequest* request,
                                            v1::Campaign* response) override {
-    const auto number = campaign_number(request->name());
     return finish(context,
-                  number ? coordinator_.cancel_campaign(*number, caller_of(*context, access_).name)
-                         : number.problem(),
+                  cancel_campaign(coordinator_, *request, caller_of(*context, access_).name),
                   response);
   }
 

@@ -1,18 +1,15 @@
 #include <grpcpp/grpcpp.h>
 
+#include "server/actions.h"
 #include "server/call_limits.h"
-#include "server/clock.h"
 #include "server/grpc_access.h"
 #include "server/reads.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
-#include "server/wire.h"
 #include "stripline/v1/fleet.grpc.pb.h"
 
 namespace stripline::server {
 namespace {
-
-constexpr double kMostDrain_s = 30.0 * 86400;
 
 class FleetService final : public v1::Fleet::CallbackService {
  public:
@@ -36,45 +33,29 @@ class FleetService final : public v1::Fleet::CallbackService {
   grpc::ServerUnaryReactor* CordonNode(grpc::CallbackServerContext* context,
                                        const v1::CordonNodeRequest* request,
                                        v1::Node* response) override {
-    return finish(context, with_node(*request, [&](const std::string& name) {
-                    return answer(coordinator_.hold_node({name, request->reason(), actor(*context),
-                                                          unix_seconds(), 0}),
-                                  *response);
-                  }));
+    return finish(context, answer(cordon_node(coordinator_, *request, actor(*context)), *response));
   }
 
   grpc::ServerUnaryReactor* DrainNode(grpc::CallbackServerContext* context,
                                       const v1::DrainNodeRequest* request,
                                       v1::Node* response) override {
-    return finish(
-        context, with_node(*request, [&](const std::string& name) {
-          const double limit_s = request->time_limit_s();
-          if (!(limit_s >= 0 && limit_s <= kMostDrain_s)) {
-            return rpc_status(invalid_field("time_limit_s", "0 seconds to 30 days are possible"));
-          }
-          const double now_s = unix_seconds();
-          const double deadline_s = request->has_time_limit_s() ? now_s + limit_s : 0;
-          return answer(
-              coordinator_.hold_node({name, request->reason(), actor(*context), now_s, deadline_s}),
-              *response);
-        }));
+    return finish(context, answer(drain_node(coordinator_, *request, actor(*context)), *response));
   }
 
   grpc::ServerUnaryReactor* UncordonNode(grpc::CallbackServerContext* context,
                                          const v1::UncordonNodeRequest* request,
                                          v1::Node* response) override {
-    return finish(context, with_node(*request, [&](const std::string& name) {
-                    return answer(coordinator_.release_node(name, actor(*context)), *response);
-                  }));
+    return finish(context,
+                  answer(uncordon_node(coordinator_, *request, actor(*context)), *response));
   }
 
   grpc::ServerUnaryReactor* RemoveNode(grpc::CallbackServerContext* context,
                                        const v1::RemoveNodeRequest* request,
                                        v1::RemoveNodeResponse* /*response*/) override {
-    return finish(context, with_node(*request, [&](const std::string& name) {
-                    const auto removed = coordinator_.remove_node(name, actor(*context));
-                    return removed ? grpc::Status::OK : rpc_status(removed.problem());
-                  }));
+    const auto name = node_segment(request->name());
+    if (!name) return finish(context, rpc_status(name.problem()));
+    const auto removed = coordinator_.remove_node(*name, actor(*context));
+    return finish(context, removed ? grpc::Status::OK : rpc_status(removed.problem()));
   }
 
  private:
@@ -90,23 +71,9 @@ class FleetService final : public v1::Fleet::CallbackService {
     if (message) response = *message;
     return message ? grpc::Status::OK : rpc_status(message.problem());
   }
-  static grpc::Status answer(const Answer<NodeView>& node, v1::Node& response) {
-    if (!node) return rpc_status(node.problem());
-    response = to_wire(*node);
-    return grpc::Status::OK;
-  }
 
   std::string actor(const grpc::CallbackServerContext& context) const {
     return caller_of(context, access_).name;
-  }
-
-  // What `act` says to the node that the request names.
-  template <typename Request, typename Act>
-  static grpc::Status with_node(const Request& request, Act act) {
-    const auto name = parse_node_name(request.name());
-    if (name) return act(*name);
-    return rpc_status(
-        invalid_field("name", "'" + request.name() + "' is not of the form nodes/NAME"));
   }
 
   Coordinator& coordinator_;

@@ -1,6 +1,8 @@
 // The door of HTTP, by real connections: what gRPC tells, to whom gRPC tells it.
 #include <atomic>
 #include <httplib.h>
+#include <map>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -13,6 +15,7 @@
 #include "server/clock.h"
 #include "server/initialise.h"
 #include "server/testing/service_test.h"
+#include "stripline/v1/access.grpc.pb.h"
 
 namespace stripline::server {
 namespace {
@@ -28,11 +31,22 @@ class HttpTest : public ServiceTest {
   httplib::Result get(const std::string& path, const std::string& bearer = "",
                       httplib::Headers headers = {}) {
     if (!bearer.empty()) headers.emplace("Authorization", "Bearer " + bearer);
+    return client().Get(path, headers);
+  }
+
+  httplib::Client client() {
     httplib::Client client(server_->http_url()->substr(0, server_->http_url()->size() - 1));
     if (options_.protection == Protection::certificates) {
       client.set_ca_cert_path((folder_ / "tls" / "authority.pem").string().c_str());
     }
-    return client.Get(path, headers);
+    return client;
+  }
+
+  httplib::Result post(const std::string& path, const std::string& body = "{}",
+                       const std::string& bearer = "", const char* type = "application/json") {
+    httplib::Headers headers;
+    if (!bearer.empty()) headers.emplace("Authorization", "Bearer " + bearer);
+    return client().Post("/api/v1/" + path, headers, body, type);
   }
 
   Json json(const std::string& path, const std::string& bearer = "") {
@@ -129,6 +143,104 @@ TEST_F(HttpTest, DecisionsAreExplainedAndTabulated) {
   EXPECT_EQ(status(version + "decisions/loop?bytes=" + many + "&fp-ops=" + many), 429);
 }
 
+TEST_F(HttpTest, SaysWhatMayBeAsked) {
+  const Json description = json("explain");
+  std::set<std::string> commands;
+  for (const Json& command : description.at("commands")) commands.insert(command.at("command"));
+  EXPECT_TRUE(commands.contains("loop") && commands.contains("nest"));
+  EXPECT_FALSE(description.at("tables").empty());
+}
+
+TEST_F(HttpTest, VersionsAreCompared) {
+  tune();
+  const Json same = json("models/tcp/versions/1/compare?with=models/tcp/versions/1");
+  EXPECT_FALSE(same.at("parameters").empty());
+  EXPECT_FALSE(same.at("verdicts").contains("SLOWER"));
+  EXPECT_TRUE(same.at("decisions").empty());
+  EXPECT_EQ(status("models/tcp/versions/1/compare"), 400);
+  EXPECT_EQ(status("models/tcp/versions/1/compare?with=models/none/versions/1"), 404);
+}
+
+TEST_F(HttpTest, NodesAreHeldAndGivenBack) {
+  const AutoAgent a(address_, "a");
+  ASSERT_TRUE(connected({"a"}));
+  const Json held = Json::parse(post("nodes/a/cordon", R"({"reason": "a new NIC"})")->body);
+  EXPECT_EQ(held.at("hold").at("reason"), "a new NIC");
+  EXPECT_EQ(held.at("hold").at("actor"), "users/anonymous");
+  const Json drained = Json::parse(post("nodes/a/drain", R"({"time_limit_s": 60})")->body);
+  EXPECT_FALSE(drained.at("hold").at("deadline").get<std::string>().empty());
+  EXPECT_FALSE(Json::parse(post("nodes/a/uncordon", "")->body).contains("hold"));
+
+  EXPECT_EQ(post("nodes/b/cordon")->status, 404);
+  EXPECT_EQ(post("nodes/a/drain", R"({"time_limit_s": -1})")->status, 400);
+  EXPECT_EQ(post("nodes/a/cordon", R"({"raison": "x"})")->status, 400);
+  EXPECT_EQ(post("nodes/a/cordon", "{")->status, 400);
+  EXPECT_EQ(post("nodes/a/cordon", "{}", "", "text/plain")->status, 415)
+      << "what a page of elsewhere could send";
+  EXPECT_EQ(get("/api/v1/nodes/a/cordon")->status, 404) << "reading changes nothing";
+  EXPECT_EQ(post("nodes/a/cordon", std::string(100'000, ' '))->status, 413);
+}
+
+TEST_F(HttpTest, CampaignsAreCancelled) {
+  const AutoAgent a(address_, "a");
+  const AutoAgent b(address_, "b");
+  ASSERT_TRUE(connected({"a", "b"}));
+  const auto campaign = created(small_spec(1000));
+  const auto cancelled = post(campaign.name() + "/cancel");
+  EXPECT_EQ(Json::parse(cancelled->body).at("state"), "CANCELLED") << cancelled->body;
+  EXPECT_EQ(post("campaigns/c9/cancel")->status, 404);
+}
+
+// Names of members with what they refer to below "#/components/schemas/".
+void collect_references(const Json& value, std::set<std::string>& found) {
+  if (value.is_object() && value.contains("$ref")) {
+    const std::string name = value.at("$ref");
+    found.insert(name.substr(name.rfind('/') + 1));
+  }
+  if (!value.is_structured()) return;
+  for (const Json& inner : value) collect_references(inner, found);
+}
+
+TEST_F(HttpTest, DescribesItselfAsItIs) {
+  tune();
+  const Json document = json("openapi.json");
+  const Json& schemas = document.at("components").at("schemas");
+  std::set<std::string> references;
+  collect_references(document, references);
+  for (const std::string& name : references) EXPECT_TRUE(schemas.contains(name)) << name;
+
+  const std::map<std::string, std::string> names = {
+      {"{node}", "a"}, {"{campaign}", "c1"}, {"{model}", "tcp"}, {"{version}", "1"}};
+  std::set<std::string> answered;
+  for (const auto& [path, operations] : document.at("paths").items()) {
+    if (!operations.contains("get")) continue;
+    std::string asked = path.substr(1);
+    for (const auto& [name, value] : names) {
+      const size_t at = asked.find(name);
+      if (at != std::string::npos) asked.replace(at, name.size(), value);
+    }
+    const Json& content = operations.at("get").at("responses").at("200").at("content");
+    if (asked.find('{') != std::string::npos || asked.ends_with("compare") ||
+        !content.contains("application/json")) {
+      continue;
+    }
+    const Json answer = json(asked);
+    answered.insert(path);
+    const Json& schema = content.at("application/json");
+    if (!schema.contains("schema")) continue;
+    const std::string reference = schema.at("schema").at("$ref");
+    const Json& members = schemas.at(reference.substr(reference.rfind('/') + 1)).at("properties");
+    for (const auto& [member, value] : answer.items()) {
+      EXPECT_TRUE(members.contains(member)) << path << " answers " << member;
+    }
+  }
+  EXPECT_TRUE(answered.contains("/nodes/{node}") && answered.contains("/models/{model}/versions"));
+  const Json& cancel = document.at("paths").at("/campaigns/{campaign}/cancel").at("post");
+  EXPECT_EQ(cancel.at("x-role"), "operator");
+  EXPECT_EQ(schemas.at("Campaign").at("properties").at("samples").at("type"), "string")
+      << "64 bits, which a double would not hold";
+}
+
 TEST_F(HttpTest, WhatDoesNotChangeIsSentOnce) {
   tune();
   const auto first = get("/api/v1/models/tcp/versions/1/file");
@@ -150,10 +262,7 @@ TEST_F(HttpTest, WrongPathsAndNamesAreRefused) {
   EXPECT_EQ(get("/api")->status, 404);
   const Json problem = Json::parse(get("/api/v1/nodes/none")->body);
   EXPECT_EQ(problem.at("reason"), "NODE_NOT_FOUND");
-  const auto written =
-      httplib::Client("127.0.0.1", port()).Post("/api/v1/nodes", "{}", "application/json");
-  ASSERT_TRUE(written);
-  EXPECT_GE(written->status, 400);
+  EXPECT_EQ(post("nodes")->status, 404) << "nothing is made there";
 }
 
 TEST_F(HttpTest, ACampaignIsFollowedToItsEnd) {
@@ -243,8 +352,35 @@ class TlsHttpTest : public HttpTest {
     HttpTest::SetUp();
   }
 
+  std::string token(v1::Role role, const std::string& subject) {
+    grpc::SslCredentialsOptions ssl;
+    ssl.pem_root_certs = read_file(folder_ / "tls" / "authority.pem");
+    const auto stub = v1::Admin::NewStub(grpc::CreateChannel(address_, grpc::SslCredentials(ssl)));
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer " + pki::parse_token(admin_)->secret);
+    v1::CreateTokenRequest request;
+    request.set_role(role);
+    request.set_subject(subject);
+    v1::CreateTokenResponse response;
+    const grpc::Status status = stub->CreateToken(&context, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response.text();
+  }
+
   std::string admin_;
 };
+
+TEST_F(TlsHttpTest, WhatARoleMayNotDoIsRefused) {
+  const std::string viewer = token(v1::VIEWER, "eve");
+  EXPECT_EQ(status("nodes", viewer), 200);
+  const auto refused = post("nodes/a/cordon", "{}", viewer);
+  EXPECT_EQ(refused->status, 403);
+  EXPECT_EQ(Json::parse(refused->body).at("reason"), "PERMISSION_DENIED");
+  EXPECT_EQ(post("campaigns/c1/cancel", "{}", viewer)->status, 403);
+  EXPECT_EQ(post("nodes/a/cordon")->status, 401);
+  EXPECT_EQ(post("nodes/a/cordon", "{}", token(v1::OPERATOR, "oscar"))->status, 404)
+      << "he may, but there is no such node";
+}
 
 TEST_F(TlsHttpTest, ServesByTlsToThoseWithAToken) {
   EXPECT_TRUE(server_->http_url()->starts_with("https://"));

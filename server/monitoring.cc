@@ -38,8 +38,8 @@ class Monitoring::Impl {
   ~Impl() = default;
 
   Status start() {
-    STRIPLINE_ASSIGN_OR_RETURN(address_.port,
-                               listening_.start(address_.host, address_.port, kThreads, "metrics"));
+    STRIPLINE_ASSIGN_OR_RETURN(
+        address_.port, listening_.start(address_.host, address_.port, kThreads, 0, "metrics"));
     return {};
   }
 

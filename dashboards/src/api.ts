@@ -1,4 +1,5 @@
-// Reading /api/v1 (docs/http.md).
+// Asking /api/v1 (docs/http.md), or what a report has with it.
+import { keyOf, report } from "./report";
 
 const kToken = "stripline.token";
 
@@ -18,11 +19,13 @@ export function keepToken(text: string): void {
   else sessionStorage.setItem(kToken, text);
 }
 
-async function request(path: string, signal?: AbortSignal): Promise<Response> {
+async function request(path: string, signal?: AbortSignal, body?: object): Promise<Response> {
   const shown = token();
+  const headers: Record<string, string> = shown === "" ? {} : { Authorization: `Bearer ${shown}` };
+  if (body) headers["Content-Type"] = "application/json";
   let response: Response;
   try {
-    response = await fetch(`/api/v1/${path}`, { headers: shown === "" ? {} : { Authorization: `Bearer ${shown}` }, signal });
+    response = await fetch(`/api/v1/${path}`, { method: body ? "POST" : "GET", headers, signal, body: body && JSON.stringify(body) });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError(0, "UNREACHABLE", "The server does not answer. Is it running, and is this machine connected to it?");
@@ -33,7 +36,17 @@ async function request(path: string, signal?: AbortSignal): Promise<Response> {
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  if (report) {
+    const answer = report.answers[keyOf(path)];
+    if (answer === undefined) throw new ApiError(404, "NOT_HERE", "This report does not hold it; a server would.");
+    return answer as T;
+  }
   return (await request(path, signal)).json() as Promise<T>;
+}
+
+/** Changes something, if the caller's role may. */
+export async function post<T>(path: string, body: object = {}): Promise<T> {
+  return (await request(path, undefined, body)).json() as Promise<T>;
 }
 
 /** All pages of a list. `field`: the member of the answer that holds its items. */
@@ -67,6 +80,10 @@ export function splitEvents(text: string): { events: ServerEvent[]; rest: string
 
 /** Calls `tell` for each event, until the stream ends. Streams need a header, which EventSource cannot send. */
 export async function follow(path: string, signal: AbortSignal, tell: (event: ServerEvent) => void): Promise<void> {
+  if (report) {
+    for (const one of await get<{ cursor: string }[]>(path)) tell({ event: "campaign", id: one.cursor, data: JSON.stringify(one) });
+    return tell({ event: "end", id: "", data: "" });
+  }
   const response = await request(path, signal);
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";

@@ -4,15 +4,22 @@ import { useEffect, useState } from "preact/hooks";
 import { get, keepToken, token } from "./api";
 import { CampaignPage } from "./campaign_page";
 import { CampaignsPage } from "./campaigns_page";
+import { ComparePage } from "./compare_page";
+import { ExplainPage } from "./explain_page";
+import icon from "./favicon.svg";
 import { FleetPage } from "./fleet_page";
-import { useRoute } from "./here";
+import { CopyText, useRoute } from "./here";
 import { ModelPage } from "./model_page";
 import { OverviewPage } from "./overview_page";
+import { report } from "./report";
 import { takeToken } from "./route";
+import { Who, type Identity } from "./who";
 import { applyTheme, chosenTheme, setTheme, type Theme } from "./theme";
 import "./style.css";
 
-const places: [path: string, text: string][] = [["", "Overview"], ["fleet", "Fleet"], ["campaigns", "Campaigns"], ["models", "Models"]];
+const all: [path: string, text: string][] = [["", "Overview"], ["fleet", "Fleet"], ["campaigns", "Campaigns"], ["models", "Models"], ["explain", "Explain"], ["compare", "Compare"]];
+// Of a report, those that it has something for.
+const places = report ? all.filter(([path]) => path in report!.answers && path !== "explain") : all;
 
 function Login({ why, enter }: { why: string; enter: () => void }) {
   const [problem, setProblem] = useState(why);
@@ -65,25 +72,16 @@ function ThemeChoice() {
   );
 }
 
-function CopyLink() {
-  const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(location.href).catch(() => prompt("The link to this view", location.href));
-    setCopied(true);
-    setTimeout(() => setCopied(false), 2000);
-  };
-  return <button type="button" onClick={copy}>{copied ? "Copied" : "Copy link"}</button>;
-}
-
 function App() {
   const route = useRoute();
-  const [who, setWho] = useState<{ name: string; role: string } | null | undefined>();
+  const [who, setWho] = useState<Identity | null | undefined>(report ? { name: "", role: "VIEWER" } : undefined);
   const [why, setWhy] = useState("");
-  const look = () => get<{ name: string; role: string }>("whoami").then(setWho, (error) => {
+  const look = () => get<Identity>("whoami").then(setWho, (error) => {
     setWhy(error.status === 401 && token() === "" ? "" : error.message);
     setWho(null);
   });
   useEffect(() => {
+    if (report) return;
     look();
     const leave = () => { setWhy("The token does not count any more."); setWho(null); };
     window.addEventListener("unauthenticated", leave);
@@ -95,28 +93,31 @@ function App() {
   if (who === undefined) return <p class="first-paint">Loading…</p>;
   if (who === null) return <Login why={why} enter={look} />;
   return (
-    <>
+    <Who.Provider value={who}>
       <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById("content")?.focus(); }}>To the content</a>
       <header class="top">
-        <a class="brand" href="#/"><img src="/favicon.svg" alt="" width="24" height="24" />Stripline</a>
+        <a class="brand" href={report ? `#${report.start}` : "#/"}><img src={icon} alt="" width="24" height="24" />Stripline</a>
         <nav aria-label="Pages">
           {places.map(([path, text]) => <a key={path} href={`#/${path}`} aria-current={path === place ? "page" : undefined}>{text}</a>)}
         </nav>
         <div class="tools">
-          <CopyLink />
+          <CopyText text={location.href}>Copy link</CopyText>
           <ThemeChoice />
-          <span class="who" title={`role: ${who.role.toLowerCase()}`}>{who.name.replace("users/", "")}</span>
-          {token() !== "" && <button type="button" onClick={() => { keepToken(""); setWhy(""); setWho(null); }}>Log out</button>}
+          {report ? <span class="who">A report of {report.title}, {report.made.slice(0, 16).replace("T", " ")} UTC</span>
+            : <span class="who" title={`role: ${who.role.toLowerCase()}`}>{who.name.replace("users/", "")}</span>}
+          {!report && token() !== "" && <button type="button" onClick={() => { keepToken(""); setWhy(""); setWho(null); }}>Log out</button>}
         </div>
       </header>
       <main id="content" tabIndex={-1}>
         {place === "" && <OverviewPage />}
         {place === "fleet" && <FleetPage query={route.query} />}
         {place === "campaigns" && (name ? <CampaignPage key={name} name={name} query={route.query} /> : <CampaignsPage query={route.query} />)}
+        {place === "explain" && <ExplainPage path={route.path.slice(1)} query={route.query} />}
+        {place === "compare" && <ComparePage path={route.path.slice(1)} query={route.query} />}
         {place === "models" && <ModelPage key={name} name={name} query={route.query} />}
         {!places.some(([path]) => path === place) && <p class="state empty">There is no page of this name. <a href="#/">To the overview</a></p>}
       </main>
-    </>
+    </Who.Provider>
   );
 }
 
@@ -125,6 +126,7 @@ if (given !== "") {
   keepToken(given);
   history.replaceState(null, "", rest);
 }
+if (report && ["", "#", "#/"].includes(location.hash)) history.replaceState(null, "", `#${report.start}`);
 applyTheme();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", applyTheme);
 const root = document.getElementById("app")!;

@@ -1,13 +1,14 @@
 // One campaign, live: how far it is, what each point says so far, what happened.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { follow, get } from "./api";
+import { follow, get, post } from "./api";
 import { Empty, Show, useData } from "./data";
 import { Figure } from "./figure";
 import { Choice, Facts, Progress, State } from "./here";
-import { factorsOf, grade, grades, gradeTexts, layout, tally, width } from "./plane";
+import { factorsOf, gradeIndex, grades, gradeTexts, index, layout, paint, pixel, width, type Index } from "./plane";
 import { colour, useTheme } from "./theme";
 import type { Campaign, CampaignEvent, Point } from "./types";
 import { ago, bytes, count, duration, percent, seconds } from "./units";
+import { Action } from "./who";
 
 const over = (campaign: Campaign) => ["SUCCEEDED", "FAILED", "CANCELLED"].includes(campaign.state);
 const kMostEvents = 500;
@@ -62,16 +63,17 @@ function describe(point: Point): string {
   return `${point.variant}, ${params}: ${value}${known === null ? "" : ` ± ${percent(known, 2)}`} (${count(point.runs, "run")}, ${count(point.samples, "sample")})`;
 }
 
-// A canvas, as there may be a hundred thousand points.
-function Plane({ points, xFactor, yFactor }: { points: Point[]; xFactor: string; yFactor: string }) {
+const outlined = grades.map((one) => one === "none" || one === "failed");
+const kBelow = 46;
+
+// Pixels, as there may be a hundred thousand points.
+function Plane({ points, of, xFactor, yFactor }: { points: Point[]; of: Index; xFactor: string; yFactor: string }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useTheme();
   const [at, setAt] = useState<Point | undefined>();
-  const placed = useMemo(() => layout(points, xFactor, yFactor, (value) => label(value, yFactor)), [points, xFactor, yFactor]);
-  const graded = useMemo(() => points.map(grade), [points]);
-  const counts = useMemo(() => tally(points), [points]);
+  const placed = useMemo(() => layout(of, xFactor, yFactor, (value) => label(value, yFactor)), [of, xFactor, yFactor]);
   const left = 190;
-  const height = Math.min(640, Math.max(120, placed.ys.length * 26 + 46));
+  const height = Math.min(640, Math.max(120, placed.ys.length * 26 + kBelow));
   const [size, setSize] = useState(800);
   useEffect(() => {
     const watch = new ResizeObserver(([entry]) => setSize(entry.contentRect.width));
@@ -79,39 +81,29 @@ function Plane({ points, xFactor, yFactor }: { points: Point[]; xFactor: string;
     return () => watch.disconnect();
   }, []);
   const stepX = (size - left - 10) / Math.max(1, placed.xs.length);
-  const stepY = (height - 46) / Math.max(1, placed.ys.length);
+  const stepY = (height - kBelow) / Math.max(1, placed.ys.length);
   useEffect(() => {
     const context = canvas.current!.getContext("2d")!;
     const ratio = devicePixelRatio;
-    canvas.current!.width = size * ratio;
-    canvas.current!.height = height * ratio;
+    const [wide, high] = [Math.round(size * ratio), Math.round(height * ratio)];
+    canvas.current!.width = wide;
+    canvas.current!.height = high;
+    const image = context.createImageData(wide, high);
+    const colours = Uint32Array.from(grades, (one) => pixel(colour(gradeColours[one])));
+    paint(new Uint32Array(image.data.buffer), wide, placed, of.grade, colours, outlined, Math.round(left * ratio), stepX * ratio, stepY * ratio);
+    context.putImageData(image, 0, 0);
     context.scale(ratio, ratio);
-    const colours = Object.fromEntries(grades.map((one) => [one, colour(gradeColours[one])]));
-    const [wide, high] = [Math.max(1, stepX - 2), Math.max(1, stepY - 2)];
-    for (const of of grades) {
-      const outline = of === "none" || of === "failed";
-      context.fillStyle = context.strokeStyle = colours[of];
-      context.beginPath();
-      graded.forEach((one, index) => {
-        if (one !== of) return;
-        const [x, y] = [left + placed.column[index] * stepX, placed.row[index] * stepY];
-        if (outline) context.rect(x + 0.5, y + 0.5, Math.max(1, wide - 1), Math.max(1, high - 1));
-        else context.rect(x, y, wide, high);
-      });
-      if (outline) context.stroke();
-      else context.fill();
-    }
     context.fillStyle = colour("text");
     context.font = "12px system-ui, sans-serif";
     context.textBaseline = "middle";
     context.textAlign = "right";
     const everyY = Math.ceil(16 / stepY);
-    placed.ys.forEach((text, index) => index % everyY === 0 && context.fillText(text, left - 8, (index + 0.5) * stepY, left - 12));
+    for (let row = 0; row < placed.ys.length; row += everyY) context.fillText(placed.ys[row], left - 8, Math.max(7, (row + 0.5) * stepY), left - 12);
     context.textAlign = "center";
     const everyX = Math.ceil(64 / stepX);
-    placed.xs.forEach((value, index) => index % everyX === 0 && context.fillText(label(value, xFactor), left + (index + 0.5) * stepX, height - 32));
+    for (let column = 0; column < placed.xs.length; column += everyX) context.fillText(label(placed.xs[column], xFactor), left + (column + 0.5) * stepX, height - 32);
     context.fillText(xFactor, (left + size) / 2, height - 10);
-  }, [placed, graded, size, height, theme]);
+  }, [placed, of, size, height, theme]);
   const pointAt = (column: number, row: number): Point | undefined =>
     (column >= 0 && column < placed.xs.length && row >= 0 && row < placed.ys.length ? points[placed.at[row * placed.xs.length + column]] : undefined);
   const place = useRef<[number, number]>([0, 0]);
@@ -124,7 +116,7 @@ function Plane({ points, xFactor, yFactor }: { points: Point[]; xFactor: string;
   };
   return (
     <div class="plot">
-      <ul class="legend">{grades.map((one) => <li key={one}><i style={{ background: one === "none" || one === "failed" ? "none" : `var(--${gradeColours[one]})`, borderColor: `var(--${gradeColours[one]})` }} />{gradeTexts[one]}: {counts[one].toLocaleString("en")}</li>)}</ul>
+      <ul class="legend">{grades.map((one) => <li key={one}><i style={{ background: outlined[gradeIndex[one]] ? "none" : `var(--${gradeColours[one]})`, borderColor: `var(--${gradeColours[one]})` }} />{gradeTexts[one]}: {of.counts[one].toLocaleString("en")}</li>)}</ul>
       <div class="canvas">
         <canvas ref={canvas} style={{ width: "100%", height }} role="img" tabIndex={0} onKeyDown={move}
           aria-label={`Points by ${xFactor}: how wide their intervals are. Arrow keys read them; the button Table shows all.`}
@@ -141,7 +133,8 @@ function Points({ all, query }: { all: Point[]; query: Record<string, string> })
   const usual = experiments.includes("micro.latency") ? "micro.latency" : experiments[0];
   const experiment = experiments.includes(query.experiment) ? query.experiment : usual;
   const points = useMemo(() => all.filter((point) => point.experiment === experiment), [all, experiment]);
-  const factors = useMemo(() => factorsOf(points), [points]);
+  const of = useMemo(() => index(points), [points]);
+  const factors = useMemo(() => factorsOf(of), [of]);
   const x = factors.includes(query.x) ? query.x : factors.includes("bytes") ? "bytes" : factors[0] ?? "";
   const y = query.y === "none" ? "" : factors.includes(query.y) && query.y !== x ? query.y : factors.find((factor) => factor !== x) ?? "";
   const table = () => ({
@@ -157,7 +150,7 @@ function Points({ all, query }: { all: Point[]; query: Record<string, string> })
   );
   return (
     <Figure id="points" title="Points" about="How well each point is known: the 95 % interval over runs, as a share of the median." choices={choices} table={table}>
-      <Plane points={points} xFactor={x} yFactor={y} />
+      <Plane points={points} of={of} xFactor={x} yFactor={y} />
     </Figure>
   );
 }
@@ -197,6 +190,10 @@ export function CampaignPage({ name, query }: { name: string; query: Record<stri
   return (
     <>
       <h1>Campaign {name} {newest && <State of={newest.state} />} {live && !done && <span class="live" role="status">live</span>}</h1>
+      {campaign.data && !over(campaign.data) && !done && (
+        <Action text="Cancel it" question={`No run of ${name} starts any more, and running ones stop. Its samples stay; no model is made.`}
+          act={() => post(`campaigns/${name}/cancel`)} done={campaign.again} />
+      )}
       {problem !== "" && !live && !done && campaign.error === undefined && <div class="state stale" role="status"><strong>Not live:</strong> <span>{problem} It is tried again.</span></div>}
       <Show of={campaign} what="The campaign">{(one) => <Head of={newest && newest.update_time >= one.update_time ? newest : one} />}</Show>
       <Show of={points} what="The points">{({ points: all }) => (all.length === 0 ? <Empty>No sample has come yet.</Empty> : <Points all={all} query={query} />)}</Show>

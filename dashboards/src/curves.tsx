@@ -12,6 +12,7 @@ export interface Curve {
   y: (number | null)[];
   low?: (number | null)[];
   high?: (number | null)[];
+  dashed?: boolean;
   points?: boolean;  // samples with their intervals, not a line
 }
 
@@ -100,7 +101,7 @@ export function Curves({ label, curves, marks, format, logY = true, zero = false
       const at = series.length;
       series.push(curve.points
         ? { label: curve.label, stroke: line, paths: () => null, points: { show: true, size: 7, fill: colour("surface"), stroke: line, width: 2 } }
-        : { label: curve.label, stroke: line, width: 2, spanGaps: true, points: { show: false } });
+        : { label: curve.label, stroke: line, width: 2, dash: curve.dashed ? [8, 6] : undefined, spanGaps: true, points: { show: false } });
       const edge: uPlot.Series = curve.points ? { show: true, paths: () => null, points: { show: false } } : { stroke: "transparent", spanGaps: true, points: { show: false } };
       series.push(edge, { ...edge });
       if (curve.high && !curve.points) bands.push({ series: [at + 2, at + 1], fill: line + "2e" });

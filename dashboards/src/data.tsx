@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "./api";
+import { report } from "./report";
 
 export interface Loaded<T> { data?: T; at?: number; error?: Error; again: () => void }
 
@@ -25,7 +26,7 @@ export function useData<T>(key: string | null, load: (signal: AbortSignal) => Pr
         if (error instanceof ApiError && error.status === 401) window.dispatchEvent(new Event("unauthenticated"));
         setState((before) => ({ ...(before.key === key ? before : {}), key, error: error as Error }));
       }
-      if (everySeconds > 0 && !stop.signal.aborted) {
+      if (everySeconds > 0 && !report && !stop.signal.aborted) {
         timer = window.setTimeout(() => (document.hidden ? wait() : once()), everySeconds * 1000);
       }
     };

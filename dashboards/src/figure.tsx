@@ -12,7 +12,7 @@ function save(name: string, blob: Blob): void {
 }
 
 // A drawing stands alone only with the styles that it has here.
-const kStyles = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family", "font-weight", "text-anchor"];
+const kStyles = ["fill", "stroke", "stroke-width", "stroke-dasharray", "paint-order", "opacity", "font-size", "font-family", "font-weight", "text-anchor"];
 
 function standalone(svg: SVGSVGElement): string {
   const copy = svg.cloneNode(true) as SVGSVGElement;

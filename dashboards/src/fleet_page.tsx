@@ -1,9 +1,10 @@
 // The machines: what they are, what they do, and which are kept from runs.
-import { getAll } from "./api";
+import { getAll, post } from "./api";
 import { Empty, Show, useData } from "./data";
 import { Badge, choose, Choice, Facts, Sorted, State, type Column } from "./here";
 import type { Node } from "./types";
 import { ago, bytes, count, short } from "./units";
+import { Action } from "./who";
 
 function matches(node: Node, text: string, state: string): boolean {
   const held = node.hold !== undefined && node.hold !== null;
@@ -24,10 +25,21 @@ const columns: Column<Node>[] = [
   { name: "last heard", key: (node) => -Date.parse(node.last_seen_time), cell: (node) => ago(node.last_seen_time, Date.now()), right: true },
 ];
 
-function Detail({ node }: { node: Node }) {
+const why = { label: "Why", hint: "e.g. a new NIC" };
+
+function Detail({ node, again }: { node: Node; again: () => void }) {
+  const name = short(node.name);
   return (
     <section class="figure" aria-labelledby="node-title">
       <header><h3 id="node-title">{short(node.name)} <State of={node.state} /></h3><div class="tools"><button type="button" onClick={() => choose({ node: "" })}>Close</button></div></header>
+      <div class="actions">
+        {node.hold ? <Action text="Uncordon" question={`${name} gets runs again.`} act={() => post(`${node.name}/uncordon`)} done={again} /> : (
+          <>
+            <Action text="Cordon" question={`${name} gets no new runs; what it works on goes on.`} about={why} act={(reason) => post(`${node.name}/cordon`, { reason })} done={again} />
+            <Action text="Drain" question={`${name} gets no new runs, and what it works on is ended now and measured elsewhere.`} about={why} act={(reason) => post(`${node.name}/drain`, { reason, time_limit_s: 0 })} done={again} />
+          </>
+        )}
+      </div>
       {node.quarantine !== "" && <div class="state bad"><strong>Quarantined:</strong> {node.quarantine}</div>}
       {node.hold && <div class="state stale"><strong>Held</strong> by {short(node.hold.actor)} since {ago(node.hold.time, Date.now())}: {node.hold.reason}</div>}
       <Facts of={[["fabrics", node.fabrics.join(", ")], ["experiments", count(node.experiments.length, "experiment")], ["agent", node.agent_version]]} />
@@ -56,7 +68,7 @@ export function FleetPage({ query }: { query: Record<string, string> }) {
                 <label class="choice"><span>Find</span><input type="search" value={q} placeholder="name, processor, fabric" onInput={(event) => choose({ q: event.currentTarget.value })} /></label>
                 <Choice label="State" name="state" value={state} options={[["", "all"], ["IDLE", `idle (${number("IDLE")})`], ["BUSY", `measuring (${number("BUSY")})`], ["OFFLINE", `offline (${number("OFFLINE")})`], ["quarantined", `quarantined (${number("quarantined")})`], ["held", `held (${number("held")})`]]} />
               </div>
-              {detail && <Detail node={detail} />}
+              {detail && <Detail key={detail.name} node={detail} again={nodes.again} />}
               {shown.length === 0 ? <Empty>No node is like that. <button type="button" onClick={() => choose({ q: "", state: "" })}>Show all</button></Empty>
                 : <Sorted rows={shown} columns={columns} caption="Nodes" id={(one) => one.name} most={100} start="node" />}
             </>

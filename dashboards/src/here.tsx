@@ -33,16 +33,31 @@ export function State({ of }: { of: string }) {
   return <Badge kind={stateKinds[of] ?? "plain"}>{of.toLowerCase()}</Badge>;
 }
 
-/** A choice of a few. `name` is its place in the address. */
-export function Choice({ label, name, value, options }: { label: string; name: string; value: string; options: [value: string, text: string][] }) {
+/** A choice of a few. */
+export function Select({ label, value, options, set }: { label: string; value: string; options: [value: string, text: string][]; set: (value: string) => void }) {
   return (
     <label class="choice">
       <span>{label}</span>
-      <select value={value} onChange={(event) => choose({ [name]: event.currentTarget.value })}>
+      <select value={value} onChange={(event) => set(event.currentTarget.value)}>
         {options.map(([one, text]) => <option key={one} value={one} selected={one === value}>{text}</option>)}
       </select>
     </label>
   );
+}
+
+/** The same, whose place in the address is `name`. */
+export function Choice({ name, ...rest }: { label: string; name: string; value: string; options: [value: string, text: string][] }) {
+  return <Select {...rest} set={(value) => choose({ [name]: value })} />;
+}
+
+export function CopyText({ text, children }: { text: string; children: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text).catch(() => prompt("Copy", text));
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2000);
+  };
+  return <button type="button" onClick={copy}>{copied ? "Copied" : children}</button>;
 }
 
 export function Progress({ done, total, label }: { done: number; total: number; label: string }) {

@@ -13,6 +13,9 @@ interface Props {
   kinds: string[];
   pick: (x: number, y: number) => void;
   picked?: [number, number];
+  hatched?: boolean;  // close calls are told apart
+  colours?: string[];  // of the style sheet, by kind
+  picking?: string;  // what a click does
 }
 
 const kWidth = 760;
@@ -21,7 +24,7 @@ const kLeft = 92;
 const kTop = 8;
 const kColours = ["c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8"];
 
-export function DecisionMap({ label, xName, yName, x, y, cell, kinds, pick, picked }: Props) {
+export function DecisionMap({ label, xName, yName, x, y, cell, kinds, pick, picked, hatched = true, colours = kColours, picking = "explain" }: Props) {
   const [at, setAt] = useState<[number, number] | undefined>(picked);
   const height = kTop + kRow * y.length + 52;
   const step = (kWidth - kLeft - 8) / x.length;
@@ -42,11 +45,11 @@ export function DecisionMap({ label, xName, yName, x, y, cell, kinds, pick, pick
   return (
     <div class="plot">
       <ul class="legend">
-        {kinds.map((kind, index) => <li key={kind}><i style={{ background: `var(--${kColours[index % kColours.length]})` }} />{kind}</li>)}
-        <li><i class="hatch" />next best within 5 %</li>
+        {kinds.map((kind, index) => <li key={kind}><i style={{ background: `var(--${colours[index % colours.length]})` }} />{kind}</li>)}
+        {hatched && <li><i class="hatch" />next best within 5 %</li>}
       </ul>
       <svg class="picture" viewBox={`0 0 ${kWidth} ${height}`} role="application" tabindex={0} onKeyDown={move}
-        aria-label={`${label}. Arrow keys move, Enter explains a cell; the button Table shows all.`}>
+        aria-label={`${label}. Arrow keys move, Enter is a click; the button Table shows all.`}>
         <defs>
           <pattern id="hatching" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
             <line x1="0" y1="0" x2="0" y2="6" class="hatch-line" />
@@ -55,7 +58,7 @@ export function DecisionMap({ label, xName, yName, x, y, cell, kinds, pick, pick
         {cells.map(({ column, row, one }) => one && (
           <g key={`${column}/${row}`} onMouseEnter={() => setAt([column, row])} onClick={() => pick(column, row)} class="cell">
             <rect x={kLeft + step * column} y={top(row)} width={step - 1} height={kRow - 1}
-              style={{ fill: `var(--${kColours[kinds.indexOf(one.kind) % kColours.length]})`, opacity: one.shade }} />
+              style={{ fill: `var(--${colours[kinds.indexOf(one.kind) % colours.length]})`, opacity: one.shade }} />
             {one.close && <rect x={kLeft + step * column} y={top(row)} width={step - 1} height={kRow - 1} fill="url(#hatching)" />}
           </g>
         ))}
@@ -69,7 +72,7 @@ export function DecisionMap({ label, xName, yName, x, y, cell, kinds, pick, pick
         <text x={(kLeft + kWidth) / 2} y={height - 8} text-anchor="middle" class="axis">{xName}</text>
         <text x={14} y={kTop + (kRow * y.length) / 2} text-anchor="middle" class="axis" transform={`rotate(-90 14 ${kTop + (kRow * y.length) / 2})`}>{yName}</text>
       </svg>
-      <output aria-live="polite">{said ? said.text : "Move over the picture, or use the arrow keys, to read values; click to explain one."}</output>
+      <output aria-live="polite">{said ? said.text : `Move over the picture, or use the arrow keys, to read values; click to ${picking} one.`}</output>
     </div>
   );
 }

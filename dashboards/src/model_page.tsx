@@ -4,6 +4,7 @@ import { get, getAll } from "./api";
 import { Curves, type Curve } from "./curves";
 import { Empty, Show, useData } from "./data";
 import { CallMap, LoopMap } from "./decision_maps";
+import type { Questions } from "./explain_form";
 import { Figure } from "./figure";
 import { Forest } from "./forest";
 import { Badge, Choice, Facts, Sorted, type Column } from "./here";
@@ -138,18 +139,28 @@ function OneModel({ model, versions, query }: { model: Model; versions: ModelVer
   const version = versions.find((one) => short(one.name) === query.version) ?? versions.find((one) => one.name === model.latest_version) ?? versions[0];
   const file = useData(version?.name ?? null, (signal) => get<ModelFile>(`${version!.name}/file`, signal));
   const points = useSamples(file.data);
+  const questions = useData("explain", (signal) => get<Questions>("explain", signal));
   if (!version) return <Empty>This model has no version.</Empty>;
   return (
     <>
       {version.withdrawn !== "" && <div class="state bad"><strong>Withdrawn:</strong> <span>{version.withdrawn}</span></div>}
       {version.provisional !== "" && <div class="state stale"><strong>Provisional:</strong> <span>{version.provisional}</span></div>}
+      {versions.length > 1 && version !== versions[versions.length - 1] && (
+        <p class="quiet"><a href={`#/compare/${name}@${short(versions[versions.indexOf(version) + 1].name)}/${name}@${short(version.name)}`}>Compare with the version before</a></p>
+      )}
       <ul class="versions" aria-label="Versions">{versions.slice(0, 12).map((one) => <VersionRow key={one.name} version={one} name={name} shown={one === version} latest={one.name === model.latest_version} />)}</ul>
       <Show of={file} what="The model file">
         {(content) => (
           <>
             <NetworkFigures file={content} query={query} points={points} />
-            <LoopMap version={version.name} query={query} />
-            <CallMap version={version.name} query={query} />
+            <Show of={questions} what="What may be asked">
+              {(all) => (
+                <>
+                  <LoopMap version={version.name} questions={all} query={query} />
+                  <CallMap version={version.name} questions={all} query={query} />
+                </>
+              )}
+            </Show>
             {content.collective && content.collective.rules.length > 0 && (
               <Figure id="collectives" title="Collectives by size" about="Which algorithm a collective takes. Pale: the default; else by how much less time that is, as it was measured."
                 table={() => ({ columns: ["operation", "min_ranks", "max_ranks", "from_bytes", "to_bytes", "algorithm", "time_s", "gain"], rows: content.collective!.rules.map((rule) => [rule.operation, rule.min_ranks, rule.max_ranks, rule.from_bytes, rule.to_bytes, rule.algorithm, rule.time_s.value, rule.gain?.value ?? null]) })}>

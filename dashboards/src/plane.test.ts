@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { factorsOf, grade, layout, tally, valuesOf, width } from "./plane";
+import { factorsOf, grade, grades, index, layout, paint, pixel, width } from "./plane";
 import type { Point } from "./types";
 
 const point = (bytes: number, median: number | null, low: number | null = null, high: number | null = null, failed = 0): Point => ({ experiment: "micro.latency", variant: "get", params: { bytes, mode: "x" }, runs: 2, samples: 4, failed, median, low, high });
@@ -16,14 +16,15 @@ test("points are graded by their interval", () => {
 });
 
 test("factors with one value span no plane; sizes are in order of number", () => {
-  const points = [point(1024, 1), point(8, 1), point(64, 1)];
-  assert.deepEqual(factorsOf(points), ["bytes"]);
-  assert.deepEqual(valuesOf(points, "bytes"), [8, 64, 1024]);
+  const of = index([point(1024, 1), point(8, 1), point(64, 1)]);
+  assert.deepEqual(factorsOf(of), ["bytes"]);
+  assert.deepEqual(of.factors.get("bytes")!.values, [8, 64, 1024]);
+  assert.deepEqual([...of.factors.get("bytes")!.of], [2, 0, 1]);
 });
 
-test("every point of many is counted once, quickly", () => {
+test("every point of many is counted once", () => {
   const many = Array.from({ length: 100_000 }, (_, i) => point(i, 10, 9.9, 10.1));
-  assert.deepEqual(tally(many), { tight: 100_000, fair: 0, wide: 0, none: 0, failed: 0 });
+  assert.deepEqual(index(many).counts, { tight: 100_000, fair: 0, wide: 0, none: 0, failed: 0 });
 });
 
 test("points stand by two factors and their variant, rows without points are left out", () => {
@@ -31,9 +32,25 @@ test("points stand by two factors and their variant, rows without points are lef
     { ...point(8, 1), params: { bytes: 8, window: 1 } }, { ...point(64, 1), params: { bytes: 64, window: 16 } },
     { ...point(8, 1), variant: "put", params: { bytes: 8, window: 2 } }, { ...point(8, 1), variant: "am", params: { bytes: 8 } },
   ] as Point[];
-  const placed = layout(points, "bytes", "window", String);
+  const placed = layout(index(points), "bytes", "window", String);
   assert.deepEqual(placed.xs, [8, 64]);
   assert.deepEqual(placed.ys, ["am", "get · 1", "get · 16", "put · 2"]);
-  assert.deepEqual([...placed.row], [1, 2, 3, 0]);
   assert.deepEqual([...placed.at], [3, -1, 0, -1, -1, 1, 2, -1]);
+  assert.deepEqual(layout(index(points), "bytes", "", String).ys, ["am", "get", "put"]);
+  assert.deepEqual(layout(index([]), "bytes", "", String), { xs: [], ys: [], at: new Int32Array(0) });
+});
+
+test("cells are painted where their point is graded, also where they are smaller than a pixel", () => {
+  assert.equal(pixel("#010203"), 0xff030201);
+  const placed = layout(index([point(8, 10, 9.9, 10.1), point(64, 10)]), "bytes", "", String);
+  const colours = Uint32Array.from(grades, (_, place) => place + 1);
+  const outlined = grades.map((one) => one === "none");
+  const image = new Uint32Array(22 * 10);
+  paint(image, 22, placed, index([point(8, 10, 9.9, 10.1), point(64, 10)]).grade, colours, outlined, 2, 10, 10);
+  const at = (x: number, y: number) => image[y * 22 + x];
+  assert.deepEqual([at(1, 3), at(2, 3), at(5, 3), at(10, 3)], [0, 1, 1, 0], "filled, with a gap behind");
+  assert.deepEqual([at(12, 3), at(15, 3), at(15, 0)], [4, 0, 4], "an edge alone");
+  const small = new Uint32Array(2);
+  paint(small, 2, placed, Uint8Array.of(0, 3), colours, outlined, 0, 0.4, 0.4);
+  assert.equal(small[0], 4, "the last one is on top");
 });

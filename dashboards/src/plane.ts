@@ -20,63 +20,138 @@ export function grade(point: Point): Grade {
   return known <= 0.05 ? "tight" : known <= 0.15 ? "fair" : "wide";
 }
 
-/** The values of a factor among these points, in order. */
-export function valuesOf(points: Point[], factor: string): (number | string)[] {
-  const all = new Set<number | string>();
-  for (const point of points) if (factor in point.params) all.add(point.params[factor]);
-  return [...all].sort((a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b))));
+export const gradeIndex = Object.fromEntries(grades.map((one, index) => [one, index])) as Record<Grade, number>;
+
+/** A column of many points: which of a few values each has. */
+export interface Column<Value> {
+  values: Value[];  // in order
+  of: Int32Array;  // of each point, its place in `values`; -1: none
+}
+
+/** What is worked out of points once, so that choosing what is seen of a hundred thousand costs little. */
+export interface Index {
+  variant: Column<string>;
+  factors: Map<string, Column<number | string>>;
+  grade: Uint8Array;  // of each point, its place in `grades`
+  counts: Record<Grade, number>;
+}
+
+function ordered(a: number | string, b: number | string): number {
+  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+}
+
+// The values in the order of their coming become those in their own.
+function column<Value extends number | string>(places: Map<Value, number>, of: Int32Array): Column<Value> {
+  const values = [...places.keys()].sort(ordered);
+  const place = new Int32Array(values.length);
+  values.forEach((value, index) => { place[places.get(value)!] = index; });
+  for (let i = 0; i < of.length; ++i) if (of[i] >= 0) of[i] = place[of[i]];
+  return { values, of };
+}
+
+class Building<Value extends number | string> {
+  private places = new Map<Value, number>();
+  private of: Int32Array;
+  constructor(size: number) { this.of = new Int32Array(size).fill(-1); }
+  add(index: number, value: Value): void {
+    let place = this.places.get(value);
+    if (place === undefined) this.places.set(value, place = this.places.size);
+    this.of[index] = place;
+  }
+  done(): Column<Value> { return column(this.places, this.of); }
+}
+
+export function index(points: Point[]): Index {
+  const variant = new Building<string>(points.length);
+  const factors = new Map<string, Building<number | string>>();
+  const graded = new Uint8Array(points.length);
+  const tally = new Array<number>(grades.length).fill(0);
+  for (let i = 0; i < points.length; ++i) {
+    const point = points[i];
+    variant.add(i, point.variant);
+    for (const name in point.params) {
+      let factor = factors.get(name);
+      if (!factor) factors.set(name, factor = new Building(points.length));
+      factor.add(i, point.params[name]);
+    }
+    graded[i] = gradeIndex[grade(point)];
+    ++tally[graded[i]];
+  }
+  return {
+    variant: variant.done(),
+    factors: new Map([...factors].map(([name, factor]) => [name, factor.done()])),
+    grade: graded,
+    counts: Object.fromEntries(grades.map((one, place) => [one, tally[place]])) as Record<Grade, number>,
+  };
 }
 
 /** Factors that have more than one value, those with most first. */
-export function factorsOf(points: Point[]): string[] {
-  const names = new Set(points.flatMap((point) => Object.keys(point.params)));
-  return [...names].map((name): [string, number] => [name, valuesOf(points, name).length])
-    .filter(([, values]) => values > 1).sort((a, b) => b[1] - a[1]).map(([name]) => name);
-}
-
-/** How many points of each grade there are. */
-export function tally(points: Point[]): Record<Grade, number> {
-  const counts: Record<Grade, number> = { tight: 0, fair: 0, wide: 0, none: 0, failed: 0 };
-  for (const point of points) ++counts[grade(point)];
-  return counts;
+export function factorsOf(of: Index): string[] {
+  return [...of.factors].filter(([, factor]) => factor.values.length > 1)
+    .sort(([, a], [, b]) => b.values.length - a.values.length).map(([name]) => name);
 }
 
 /** Where points stand: columns by one factor, rows by variant and, if it is named, another factor. */
 export interface Layout {
   xs: (number | string)[];
   ys: string[];
-  column: Int32Array;  // of each point
-  row: Int32Array;
   at: Int32Array;  // the point in a cell, by row * columns + column; -1: none
 }
 
 /** `name` is how a row's factor is read. A cell with several points holds the last. */
-export function layout(points: Point[], xFactor: string, yFactor: string, name: (value: number | string) => string): Layout {
-  const xs = valuesOf(points, xFactor);
-  const columnOf = new Map(xs.map((value, index) => [value, index]));
-  const rows = new Map<string, Map<number | string, number>>();
+export function layout(of: Index, xFactor: string, yFactor: string, name: (value: number | string) => string): Layout {
+  const { variant } = of;
+  const x = of.factors.get(xFactor);
+  const y = of.factors.get(yFactor);
+  const size = variant.of.length;
+  const xs = x?.values ?? [];
+  // Of a variant's rows the last is that of points without the factor.
+  const span = (y?.values.length ?? 0) + 1;
+  const place = (i: number) => variant.of[i] * span + (y && y.of[i] >= 0 ? y.of[i] : span - 1);
+  const rows = new Int32Array(variant.values.length * span).fill(-1);
+  for (let i = 0; i < size; ++i) rows[place(i)] = 0;
   const ys: string[] = [];
-  const variants = [...new Set(points.map((point) => point.variant))].sort();
-  const values = yFactor === "" ? [""] : valuesOf(points, yFactor);
-  for (const variant of variants) rows.set(variant, new Map());
-  const column = new Int32Array(points.length);
-  const valueOf = (point: Point) => (yFactor === "" ? "" : point.params[yFactor] ?? "");
-  // Only rows that have a point, in order.
-  const seen = new Map(variants.map((variant) => [variant, new Set<number | string>()]));
-  for (const point of points) seen.get(point.variant)!.add(valueOf(point));
-  for (const variant of variants) {
-    for (const value of [...values, ""]) {
-      if (!seen.get(variant)!.has(value) || rows.get(variant)!.has(value)) continue;
-      rows.get(variant)!.set(value, ys.length);
-      ys.push(value === "" ? variant : `${variant} · ${name(value)}`);
+  for (let row = 0; row < rows.length; ++row) {
+    if (rows[row] < 0) continue;
+    rows[row] = ys.length;
+    const [of_variant, value] = [variant.values[Math.floor(row / span)], row % span];
+    ys.push(value === span - 1 ? of_variant : `${of_variant} · ${name(y!.values[value])}`);
+  }
+  const columns = Math.max(1, xs.length);
+  const at = new Int32Array(columns * ys.length).fill(-1);
+  for (let i = 0; i < size; ++i) at[rows[place(i)] * columns + (x ? Math.max(0, x.of[i]) : 0)] = i;
+  return { xs, ys, at };
+}
+
+/** A colour as a pixel of ImageData on a machine whose bytes are in this order: little-endian. */
+export function pixel(hex: string): number {
+  const rgb = Number.parseInt(hex.slice(1), 16);
+  return (0xff000000 | ((rgb & 0xff) << 16) | (rgb & 0xff00) | (rgb >> 16)) >>> 0;
+}
+
+/**
+ * Paints the cells into an image of so many pixels from `left` on: filled by their grade's colour,
+ * those of `outlined` grades with an edge alone, where there is room.
+ */
+export function paint(image: Uint32Array, width: number, placed: Layout, graded: Uint8Array, colours: Uint32Array, outlined: boolean[], left: number, stepX: number, stepY: number): void {
+  const columns = Math.max(1, placed.xs.length);
+  const gap = (step: number) => (step >= 4 ? Math.min(2, Math.round(step / 8) + 1) : 0);
+  const [gapX, gapY] = [gap(stepX), gap(stepY)];
+  for (let row = 0; row < placed.ys.length; ++row) {
+    const y0 = Math.round(row * stepY);
+    const y1 = Math.max(y0 + 1, Math.round((row + 1) * stepY) - gapY);
+    for (let column = 0; column < columns; ++column) {
+      const point = placed.at[row * columns + column];
+      if (point < 0) continue;
+      const x0 = left + Math.round(column * stepX);
+      const x1 = Math.max(x0 + 1, left + Math.round((column + 1) * stepX) - gapX);
+      const colour = colours[graded[point]];
+      const hollow = outlined[graded[point]] && x1 - x0 > 3 && y1 - y0 > 3;
+      for (let y = y0; y < y1; ++y) {
+        const from = y * width;
+        if (!hollow || y === y0 || y === y1 - 1) image.fill(colour, from + x0, from + x1);
+        else image[from + x0] = image[from + x1 - 1] = colour;
+      }
     }
   }
-  const row = new Int32Array(points.length);
-  const at = new Int32Array(xs.length * ys.length).fill(-1);
-  points.forEach((point, index) => {
-    column[index] = columnOf.get(point.params[xFactor]) ?? 0;
-    row[index] = rows.get(point.variant)!.get(valueOf(point))!;
-    at[row[index] * xs.length + column[index]] = index;
-  });
-  return { xs, ys, column, row, at };
 }

@@ -14,7 +14,7 @@ export function parse(hash: string): Route {
 
 export function format(route: Route): string {
   const query = new URLSearchParams(Object.entries(route.query).filter(([, value]) => value !== ""));
-  const path = route.path.map(encodeURIComponent).join("/");
+  const path = route.path.map((part) => encodeURIComponent(part).replaceAll("%40", "@")).join("/");
   return `#/${path}${query.size > 0 ? `?${query}` : ""}`;
 }
 

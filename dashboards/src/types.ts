@@ -77,6 +77,7 @@ export interface ModelVersion {
 export interface Decision {
   values: string[];
   plan: Record<string, unknown>;
+  text: string;
   reason: string;
   predicted_s: number;
   baseline_s: number;

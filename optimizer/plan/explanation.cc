@@ -79,6 +79,7 @@ std::string sensitivities_text(const std::vector<Sensitivity>& sensitivities) {
 Json alternative_json(const Alternative& a) {
   Json json = a.way.json();
   json.update(a.more.json());
+  json["text"] = a.way.text();
   json["predicted_s"] = a.predicted_s;
   if (a.interval) {
     json["low_s"] = a.interval->low_s;
@@ -140,6 +141,7 @@ Json to_json(const Explanation& e, const Words& words) {
   json.update(e.remarks.json());
   json["why"] = e.why;
   json["plan"] = e.plan.json();
+  json["plan"]["text"] = e.plan.text();
   json["plan"]["reason"] = to_string(e.verdict.reason);
   json["plan"]["predicted_s"] = e.verdict.predicted_s;
   if (words.baseline != nullptr) {
@@ -155,6 +157,7 @@ Json to_json(const Explanation& e, const Words& words) {
   for (const Alternative& a : e.alternatives) json["alternatives"].push_back(alternative_json(a));
   for (const auto& [what, bound_s] : e.pruned) {
     json["pruned"].push_back(what.json());
+    json["pruned"].back()["text"] = what.text();
     json["pruned"].back()["bound_s"] = bound_s;
   }
   for (const Sensitivity& one : e.sensitivities) {

@@ -31,7 +31,7 @@ Error cannot_listen(const std::string& host, uint16_t port, std::string_view wha
 }  // namespace
 
 Result<uint16_t> Listening::start(const std::string& host, uint16_t port, size_t threads,
-                                  std::string_view what) {
+                                  size_t most_body_bytes, std::string_view what) {
   // The library's own choice lets two servers have one port.
   server_.set_socket_options([](int socket) {
     const int on = 1;
@@ -42,7 +42,7 @@ Result<uint16_t> Listening::start(const std::string& host, uint16_t port, size_t
   server_.set_read_timeout(kPatience_s);
   server_.set_write_timeout(kPatience_s);
   server_.set_keep_alive_timeout(kIdle_s);
-  server_.set_payload_max_length(0);
+  server_.set_payload_max_length(most_body_bytes);
   errno = 0;
   const int taken = port == 0                          ? server_.bind_to_any_port(host)
                     : server_.bind_to_port(host, port) ? port

@@ -21,11 +21,11 @@ class Listening {
   /// Waits for answers under way.
   ~Listening();
 
-  /// `threads` connections at a time; `what` ("metrics") is for messages. Gives the port. Errors:
-  /// already_exists when another server has it, invalid_argument or unavailable when it cannot
-  /// listen there.
+  /// `threads` connections at a time, each request with a body of at most `most_body_bytes`; `what`
+  /// ("metrics") is for messages. Gives the port. Errors: already_exists when another server has
+  /// it, invalid_argument or unavailable when it cannot listen there.
   Result<uint16_t> start(const std::string& host, uint16_t port, size_t threads,
-                         std::string_view what);
+                         size_t most_body_bytes, std::string_view what);
 
  private:
   httplib::Server& server_;

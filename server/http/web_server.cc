@@ -18,12 +18,15 @@ constexpr const char* kPolicy =
 
 Request request_from(const httplib::Request& from) {
   Request request;
+  request.post = from.method == "POST";
   request.path = from.path;
   for (const auto& [name, value] : from.params) request.query[name] = value;
   request.bearer = from.get_header_value("Authorization");
   if (request.bearer.starts_with(kBearer)) request.bearer.erase(0, kBearer.size());
   request.if_none_match = from.get_header_value("If-None-Match");
   request.peer = from.remote_addr;
+  request.type = from.get_header_value("Content-Type");
+  request.body = from.body;
   return request;
 }
 
@@ -51,11 +54,14 @@ class WebServer::Impl {
         files_{options.certificate_file.string(), options.key_file.string()},
         library_(files_.key.empty() ? std::make_unique<httplib::Server>() : with_tls()),
         listening_(*library_) {
-    library_->Get(
-        ".*", [this](const httplib::Request& from, httplib::Response& to) { answer(from, to); });
+    const auto handle = [this](const httplib::Request& from, httplib::Response& to) {
+      answer(from, to);
+    };
+    library_->Get(".*", handle);
+    library_->Post(".*", handle);
     library_->set_error_handler([](const httplib::Request&, httplib::Response& to) {
       if (to.body.empty()) {
-        to.set_content("only GET is answered here, of paths that docs/http.md names\n",
+        to.set_content("GET and POST are answered here, of paths that docs/http.md names\n",
                        "text/plain; charset=utf-8");
       }
     });
@@ -70,8 +76,8 @@ class WebServer::Impl {
       return Error(ErrorCode::data_loss, "cannot serve HTTP by TLS with '" + files_.certificate +
                                              "': it or its key cannot be read");
     }
-    STRIPLINE_ASSIGN_OR_RETURN(
-        port_, listening_.start(options_.host, options_.port, options_.threads, "HTTP"));
+    STRIPLINE_ASSIGN_OR_RETURN(port_, listening_.start(options_.host, options_.port,
+                                                       options_.threads, kMostBodyBytes, "HTTP"));
     return {};
   }
 

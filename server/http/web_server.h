@@ -1,5 +1,5 @@
 // A small HTTP server with threads of its own, for pages and for programs that read them. It knows
-// nothing of what it serves: one handler answers every request. Reads only, so bodies are refused.
+// nothing of what it serves: one handler answers every request.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,24 @@ inline constexpr int kUnauthorised = 401;
 inline constexpr int kForbidden = 403;
 inline constexpr int kNotFound = 404;
 inline constexpr int kConflict = 409;
+inline constexpr int kWrongType = 415;
 inline constexpr int kTooManyRequests = 429;
 inline constexpr int kInternalError = 500;
 inline constexpr int kNotImplemented = 501;
 inline constexpr int kUnavailable = 503;
 
+/// What a POST may bring with it.
+inline constexpr size_t kMostBodyBytes = size_t{64} << 10;
+
 struct Request {
+  bool post = false;                         ///< else GET
   std::string path;                          ///< "/api/v1/nodes", decoded
   std::map<std::string, std::string> query;  ///< decoded; of a name that comes twice, one
   std::string bearer;                        ///< what Authorization shows, without "Bearer "
   std::string if_none_match;                 ///< an entity tag
   std::string peer;                          ///< the address it comes from
+  std::string type;                          ///< of the body: "application/json"
+  std::string body;
 };
 
 struct Response {

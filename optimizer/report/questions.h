@@ -1,5 +1,5 @@
-// Decisions of a model, asked by name and text as they come in an address: one with all its
-// reasons, or a table of many, which pages draw as maps. Pure.
+// Decisions of a model, asked by name and text as they come in an address or a form: what there is
+// to ask, one decision with all its reasons, or a table of many, which pages draw as maps.
 #pragma once
 
 #include <map>
@@ -9,13 +9,21 @@
 #include "base/result.h"
 #include "optimizer/model/tuned_model.h"
 
-namespace stripline::server {
+namespace stripline::report {
 
 /// What is asked: option without dashes ("fp-ops") to its text; and "path", the name of a path.
 using Question = std::map<std::string, std::string>;
 
 /// The most decisions that a table holds.
 inline constexpr size_t kMostDecisions = 4096;
+
+/// What may be asked, for a form: {"commands": [{"command", "help", "example", "baseline",
+/// "takes_path", "options": [{"name", "option", "help", "unit", "least", "most", "required",
+/// "usual", "choices", "surroundings"}]}], "tables": [...]}. An option without dashes stands at its
+/// place on a command line; "unit" is "number", "bytes", "seconds", "flag", "choice", "numbers" or
+/// "text"; "surroundings": it says what the transfer happens among. "tables" are those of
+/// decision_tables.h.
+Json describe_questions();
 
 /// The explanation that `stripline explain COMMAND --json` prints. Errors: not_found for a command
 /// that does not exist; invalid_argument for an option or value that does not fit it; those of
@@ -25,10 +33,12 @@ Result<Json> explain_decision(const model::TunedModel& model, const std::string&
 
 /// A decision for each combination of values, where an option has several with commas between
 /// them: {"options": [the names of those], "decisions": [{"values": [text], "plan": {...},
-/// "reason", "predicted_s", "baseline_s", "gain_low", "next_s"}]}. The last option varies fastest.
+/// "text",
+/// "reason", "predicted_s", "baseline_s", "gain_low", "next_s"}]}. Plans whose texts are equal are
+/// equal. The last option varies fastest.
 /// `next_s`: the fastest alternative that is another plan; null if there is none. Errors: as above,
 /// and resource_exhausted for more than kMostDecisions.
 Result<Json> tabulate_decisions(const model::TunedModel& model, const std::string& command,
                                 const Question& question);
 
-}  // namespace stripline::server
+}  // namespace stripline::report

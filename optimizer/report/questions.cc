@@ -1,18 +1,20 @@
-#include "server/decisions.h"
+#include "optimizer/report/questions.h"
 
 #include <algorithm>
 #include <charconv>
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/quantity.h"
 #include "optimizer/plan/ask.h"
 #include "optimizer/plan/mechanisms.h"
+#include "optimizer/report/decision_tables.h"
 
-namespace stripline::server {
+namespace stripline::report {
 namespace {
 
 constexpr const char* kPath = "path";
@@ -96,16 +98,22 @@ Result<plan::FieldValue> value_from(const plan::FieldText& text, const std::stri
 template <typename M>
 struct Setter {
   plan::FieldText text;
+  plan::FieldValue usual;
+  bool surroundings = false;
   std::function<void(typename M::Asked&, const plan::FieldValue&)> set;
 };
 
 template <typename M>
 std::vector<Setter<M>> setters() {
+  const typename M::Asked usual = M::usual();
   std::vector<Setter<M>> all;
-  for (const auto& field : M::fields()) all.push_back({field.text, field.set});
+  for (const auto& field : M::fields()) {
+    all.push_back({field.text, field.get(usual), false, field.set});
+  }
   for (const auto& [fact, field] : plan::surroundings_fields()) {
     if (!has(M::Asked::kFacts, fact)) continue;
-    all.push_back({field.text, [set = field.set](auto& asked, const plan::FieldValue& value) {
+    all.push_back({field.text, field.get(usual.surroundings), true,
+                   [set = field.set](auto& asked, const plan::FieldValue& value) {
                      set(asked.surroundings, value);
                    }});
   }
@@ -159,6 +167,7 @@ Json row_of(const plan::Explanation& explanation, Json values) {
   }
   return {{"values", std::move(values)},
           {"plan", explanation.plan.json()},
+          {"text", explanation.plan.text()},
           {"reason", std::string(to_string(explanation.verdict.reason))},
           {"predicted_s", explanation.verdict.predicted_s},
           {"baseline_s", explanation.verdict.baseline_s},
@@ -204,9 +213,59 @@ Result<Json> tabulate(const model::TunedModel& model, const Question& question) 
   return Json{{"options", std::move(names)}, {"decisions", std::move(rows)}};
 }
 
+const char* name_of(plan::Unit unit) {
+  switch (unit) {
+    case plan::Unit::number:
+      return "number";
+    case plan::Unit::bytes:
+      return "bytes";
+    case plan::Unit::seconds:
+      return "seconds";
+    case plan::Unit::flag:
+      return "flag";
+    case plan::Unit::choice:
+      return "choice";
+    case plan::Unit::numbers:
+      return "numbers";
+    case plan::Unit::text:
+      return "text";
+  }
+  return "text";
+}
+
+template <typename M>
+Json described(const Setter<M>& setter) {
+  const plan::FieldText& text = setter.text;
+  return {{"name", name_of(text)},
+          {"option", text.option},
+          {"help", text.help},
+          {"unit", name_of(text.unit)},
+          {"least", text.least},
+          {"most", text.most > plan::kMostNumber ? Json() : Json(text.most)},
+          {"required", text.required},
+          {"usual", plan::json_of(setter.usual)},
+          {"choices", text.choices},
+          {"surroundings", setter.surroundings}};
+}
+
+template <plan::Mechanism M>
+Json described() {
+  const plan::Words& words = M::kWords;
+  Json options = Json::array();
+  for (const auto& setter : setters<M>()) options.push_back(described<M>(setter));
+  return {{"command", words.command},
+          {"help", words.help},
+          {"example", words.example},
+          {"baseline", words.baseline == nullptr ? Json() : Json(words.baseline)},
+          {"takes_path", std::is_same_v<typename M::Model, plan::CompiledPath>},
+          {"options", std::move(options)}};
+}
+
 // What `act<M>` says, for the mechanism of this command.
 template <typename... M>
 struct List {
+  static Json commands() { return Json::array({described<typename M::type>()...}); }
+
   template <typename Act>
   static Result<Json> with(const std::string& command, const Act& act) {
     std::optional<Result<Json>> found;
@@ -230,6 +289,12 @@ using All = plan::OfEachMechanism<List, Named>;
 
 }  // namespace
 
+Json describe_questions() {
+  Json tables = Json::array();
+  for (const DecisionTable& table : decision_tables()) tables.push_back(to_json(table));
+  return {{"commands", All::commands()}, {"tables", std::move(tables)}};
+}
+
 Result<Json> explain_decision(const model::TunedModel& model, const std::string& command,
                               const Question& question) {
   return All::with(command,
@@ -242,4 +307,4 @@ Result<Json> tabulate_decisions(const model::TunedModel& model, const std::strin
       command, [&]<typename One>(One) { return tabulate<typename One::type>(model, question); });
 }
 
-}  // namespace stripline::server
+}  // namespace stripline::report

@@ -1,10 +1,10 @@
-// The pages of dashboards/, as they were built into this program.
+// The pages of this folder, as they were built into this program.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
-namespace stripline::server::http {
+namespace stripline::dashboards {
 
 struct BundledFile {
   std::string_view type;  ///< "text/html; charset=utf-8"
@@ -16,4 +16,4 @@ struct BundledFile {
 /// for all of a program that was built without the dashboard.
 std::optional<BundledFile> bundled_file(std::string_view path);
 
-}  // namespace stripline::server::http
+}  // namespace stripline::dashboards

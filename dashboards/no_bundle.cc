@@ -1,7 +1,7 @@
 // In the place of the generated file, where the dashboard is left out (STRIPLINE_DASHBOARD).
-#include "server/http/bundle.h"
+#include "dashboards/bundle.h"
 
-namespace stripline::server::http {
+namespace stripline::dashboards {
 
 std::optional<BundledFile> bundled_file(std::string_view path) {
   if (path != "/") return std::nullopt;
@@ -11,4 +11,4 @@ std::optional<BundledFile> bundled_file(std::string_view path) {
                      "none"};
 }
 
-}  // namespace stripline::server::http
+}  // namespace stripline::dashboards

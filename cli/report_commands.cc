@@ -1,0 +1,68 @@
+#include "cli/report_commands.h"
+
+#include <chrono>
+#include <string>
+
+#include "base/atomic_file.h"
+#include "base/exit_codes.h"
+#include "base/json.h"
+#include "cli/console.h"
+#include "cli/find_model.h"
+#include "cli/report_data.h"
+#include "cli/report_page.h"
+#include "optimizer/report/compare_models.h"
+#include "optimizer/report/curves_svg.h"
+
+namespace stripline::cli {
+namespace {
+
+double unix_seconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
+
+// To a file, or to standard output: empty or "-".
+int write_output(const Global& global, const std::string& output, const std::string& text) {
+  if (output.empty() || output == "-") {
+    print_data(text);
+    return kExitOk;
+  }
+  const Status written = write_atomically(output, text);
+  if (!written.ok()) return print_error(written.error());
+  print(global.json ? Json{{"file", output}, {"bytes", text.size()}}.dump() + "\n"
+                    : "wrote " + output + "\n");
+  return kExitOk;
+}
+
+}  // namespace
+
+int run(const Global& global, const ModelDiff& command) {
+  const auto a = find_model(global, command.a);
+  if (!a.ok()) return print_error(a.error());
+  const auto b = find_model(global, command.b);
+  if (!b.ok()) return print_error(b.error());
+  const auto comparison = report::compare_models(*a, *b);
+  if (!comparison.ok()) return print_error(comparison.error());
+  print(global.json ? report::to_json(*comparison).dump() + "\n"
+                    : report::to_text(*comparison, command.a, command.b));
+  return kExitOk;
+}
+
+int run(const Global& global, const ModelPlot& command) {
+  const auto model = find_model(global, command.source);
+  if (!model.ok()) return print_error(model.error());
+  const auto svg =
+      report::curves_svg(*model, {report::quantity_named(command.quantity), command.path});
+  if (!svg.ok()) return print_error(svg.error());
+  return write_output(global, command.output, *svg);
+}
+
+int run(const Global& global, const Report& command) {
+  const auto content = report_content(global, command.source, unix_seconds());
+  if (!content.ok()) return print_error(content.error());
+  const auto page = report_page(*content);
+  if (!page.ok()) return print_error(page.error());
+  return write_output(global, command.output, *page);
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,211 @@
+// Two versions, of one model or of two: what differs beyond the intervals, curves over each other,
+// decisions that come out otherwise.
+import { useMemo, useState } from "preact/hooks";
+import { get, getAll } from "./api";
+import { chosen, differing, placeOf, verdicts, type ComparedParameter, type Comparison, type Side } from "./comparison";
+import { Curves, type Curve } from "./curves";
+import { Empty, Show, useData } from "./data";
+import type { DecisionTable, Questions } from "./explain_form";
+import { Figure } from "./figure";
+import { Badge, Choice, choose, Select } from "./here";
+import { DecisionMap, type Cell } from "./map";
+import { breakPoints, sizes, time, type ModelFile, type Operation } from "./model_file";
+import { format } from "./route";
+import type { Model, ModelVersion } from "./types";
+import { count, percent, quantity, seconds } from "./units";
+
+const verdictKinds: Record<string, "good" | "bad" | "warn" | "plain"> = { FASTER: "good", SLOWER: "bad", LARGER: "warn", SMALLER: "warn" };
+const lower = (verdict: string) => verdict.toLowerCase();
+const told = (side: Side | null, unit: string) => (side === null ? "–" : `${side.at_least ? "≥ " : ""}${quantity(side.value, unit)} [${quantity(side.ci[0], unit)}, ${quantity(side.ci[1], unit)}]`);
+
+const kRow = 24;
+const kNames = 400;
+const kPlot = 300;
+const kWidth = 840;
+const kMostRows = 40;
+
+// How much a parameter changed, with its interval, on a scale of ratios.
+function Changes({ of }: { of: ComparedParameter[] }) {
+  const [at, setAt] = useState(-1);
+  const shown = of.filter((one) => one.change !== null).slice(0, kMostRows);
+  const x = (change: number) => kNames + kPlot / 2 + placeOf(change) * (kPlot / 2 - 10);
+  const height = shown.length * kRow + 30;
+  const said = shown[at];
+  const move = (event: KeyboardEvent) => {
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    setAt(Math.max(0, Math.min(shown.length - 1, at + by)));
+  };
+  if (shown.length === 0) return <Empty>None has a value on both sides to compare; the table has all.</Empty>;
+  return (
+    <div class="plot">
+      <svg class="picture changes" viewBox={`0 0 ${kWidth} ${height}`} role="application" tabindex={0} onKeyDown={move}
+        aria-label="Changes of parameters with their intervals. Arrow keys read them; the button Table shows all.">
+        {[-0.875, -0.75, -0.5, 0, 1, 3, 7].map((change) => (
+          <g key={change}>
+            <line x1={x(change)} x2={x(change)} y1={0} y2={height - 24} class={change === 0 ? "zero" : "grid"} />
+            <text x={x(change)} y={height - 8} text-anchor="middle" class="axis">{change < 0 ? `1/${1 / (1 + change)}` : `×${1 + change}`}</text>
+          </g>
+        ))}
+        {shown.map((one, index) => {
+          const y = index * kRow + 16;
+          const [low, high] = one.change_ci!;
+          return (
+            <g key={one.name} class={`row ${lower(one.verdict)}${index === at ? " at" : ""}`} onMouseEnter={() => setAt(index)}>
+              <rect x={0} y={y - 16} width={kWidth} height={kRow} class="hit" />
+              <text x={4} y={y}>{one.name.length > 62 ? `…${one.name.slice(-61)}` : one.name}</text>
+              <line x1={x(low)} x2={Math.max(x(high), x(low) + 1)} y1={y - 4} y2={y - 4} class="interval" />
+              {Math.abs(placeOf(one.change!)) === 1 ? <path d={`M${x(one.change!) + 6 * Math.sign(one.change!)} ${y - 4}l${-8 * Math.sign(one.change!)} -5v10z`} class="value" /> : <circle cx={x(one.change!)} cy={y - 4} r={4} class="value" />}
+              <text x={kNames + kPlot + 8} y={y}>{one.change! > 0 ? "+" : ""}{percent(one.change!)}</text>
+            </g>
+          );
+        })}
+      </svg>
+      <output aria-live="polite">
+        {said ? `${said.name}: ${told(said.a, said.unit)} to ${told(said.b, said.unit)}, ${lower(said.verdict)}` : "Move over the picture, or use the arrow keys, to read values."}
+      </output>
+    </div>
+  );
+}
+
+function Parameters({ of, query }: { of: Comparison; query: Record<string, string> }) {
+  const { verdict = "" } = query;
+  const rows = useMemo(() => chosen(of.parameters, verdict), [of, verdict]);
+  const differ = chosen(of.parameters, "").length;
+  const known = verdicts.filter((one) => of.verdicts[one]);
+  return (
+    <Figure id="parameters" title="Parameters"
+      about={`How many times its value of A each has in B, with its 95 % interval. Equivalent: surely within 2 %. Differences that chance makes among so many are held to one in twenty.${rows.length > kMostRows ? ` The ${kMostRows} that changed most; the table has all.` : ""}`}
+      choices={<Choice label="Show" name="verdict" value={verdict} options={[["", `all that differ (${differ})`], ...known.map((one): [string, string] => [one, `${lower(one)} (${of.verdicts[one]})`])]} />}
+      table={() => ({
+        columns: ["parameter", "unit", "a", "a_low", "a_high", "b", "b_low", "b_high", "change", "change_low", "change_high", "verdict"],
+        rows: rows.map((one) => [one.name, one.unit, one.a?.value ?? null, one.a?.ci[0] ?? null, one.a?.ci[1] ?? null, one.b?.value ?? null, one.b?.ci[0] ?? null, one.b?.ci[1] ?? null, one.change, one.change_ci?.[0] ?? null, one.change_ci?.[1] ?? null, one.verdict]),
+      })}>
+      {rows.length === 0 ? <Empty>No parameter differs beyond its interval.</Empty> : <Changes of={rows} />}
+    </Figure>
+  );
+}
+
+const operations: Operation[] = ["put", "get", "am"];
+const colours = ["c1", "c2"];
+
+// The curves of both over each other; only operations that both have on the path.
+function Overlay({ a, b, names, query }: { a: ModelFile; b: ModelFile; names: [string, string]; query: Record<string, string> }) {
+  const paths = Object.keys(a.network).filter((path) => b.network[path]);
+  const path = paths.includes(query.path) ? query.path : paths[0];
+  const both = operations.filter((one) => a.network[path]?.[one] && b.network[path]?.[one]);
+  const operation = both.includes(query.op as Operation) ? (query.op as Operation) : both.includes("get") ? "get" : both[0];
+  const curves = useMemo(() => (operation === undefined ? [] : [a, b].map((file, side): Curve => {
+    const model = file.network[path]![operation]!;
+    const at = sizes(file.domain.min_bytes, file.domain.max_bytes, breakPoints(model));
+    const values = (end?: "low" | "high") => at.map((size) => time(model, operation, "blocking", size, end) || null);
+    return { label: `${"AB"[side]}: ${names[side]}`, colour: colours[side], dashed: side === 1, x: at, y: values(), low: values("low"), high: values("high") };
+  })), [a, b, path, operation, names.join()]);
+  if (curves.length === 0) return <Empty>The two have no path between ranks in common.</Empty>;
+  return (
+    <Figure id="curves" title="Time by size" about={`One ${operation === "am" ? "message" : operation}, waited for, by both. Bands have all parameters at the ends of their 95 % intervals.`}
+      choices={<>
+        {paths.length > 1 && <Choice label="Path" name="path" value={path} options={paths.map((one) => [one, one])} />}
+        {both.length > 1 && <Choice label="Operation" name="op" value={operation} options={both.map((one) => [one, one === "am" ? "message (am)" : one])} />}
+      </>}
+      table={() => ({ columns: ["version", "bytes", "value_s", "low_s", "high_s"], rows: curves.flatMap((curve) => curve.x.map((size, index) => [curve.label, size, curve.y[index], curve.low![index], curve.high![index]])) })}>
+      <Curves label={`Time by size of ${operation} on ${path}`} curves={curves} format={seconds} />
+    </Figure>
+  );
+}
+
+function Decisions({ of, table, query }: { of: Comparison; table: DecisionTable; query: Record<string, string> }) {
+  const choices = Object.fromEntries(table.choices.map(({ option, values }) => [option, values.includes(query[option]) ? query[option] : values[0]]));
+  const cells = useMemo(() => differing(of.decisions, table, choices), [of, table, Object.values(choices).join()]);
+  const { asked, differ } = of.tables.find((one) => one.command === table.command) ?? { asked: 0, differ: 0 };
+  const picked = query[table.command] ?? "";
+  const cell = (column: number, row: number): Cell => {
+    const one = cells.get(`${column}/${row}`);
+    const where = `${table.x.option.replaceAll("-", " ")} ${table.x.values[column]}, ${table.y.option} ${table.y.values[row]}`;
+    if (!one) return { kind: "the same way", shade: 1, close: false, text: `${where}: both take the same way` };
+    return { kind: "another way", shade: 1, close: false, text: `${where}: A ${one.a}, ${seconds(one.a_predicted_s)}; B ${one.b}, ${seconds(one.b_predicted_s)}` };
+  };
+  const [column, row] = picked.split("/").map(Number);
+  const one = cells.get(picked);
+  return (
+    <Figure id={table.command} title={`Decisions: ${table.command}`} about={asked === 0 ? "One of the two cannot decide these." : `${differ} of ${asked} that are usually asked come out otherwise.`}
+      choices={table.choices.map(({ option, values }) => <Choice key={option} label={option} name={option} value={choices[option]} options={values.map((value) => [value, value.replaceAll("_", " ")])} />)}
+      table={() => ({ columns: ["asked", "a", "a_predicted_s", "b", "b_predicted_s"], rows: of.decisions.filter((each) => each.command === table.command).map((each) => [Object.entries(each.asked).map(([option, value]) => `${option}=${value}`).join(" "), each.a, each.a_predicted_s, each.b, each.b_predicted_s]) })}>
+      {asked > 0 && <DecisionMap label={`Decisions of ${table.command} that differ`} xName={table.x.option.replaceAll("-", " ")} yName={table.y.option} x={table.x.values} y={table.y.values} kinds={["the same way", "another way"]} hatched={false} colours={["grid", "c2"]} picking="keep"
+        cell={cell} pick={(x, y) => choose({ [table.command]: `${x}/${y}` })} picked={picked === "" ? undefined : [column, row]} />}
+      {one && (
+        <table>
+          <caption class="hidden">Both ways</caption>
+          <thead><tr><th scope="col">version</th><th scope="col">way</th><th scope="col" class="right">predicted</th></tr></thead>
+          <tbody><tr><td>A</td><td>{one.a}</td><td class="right">{seconds(one.a_predicted_s)}</td></tr><tr><td>B</td><td>{one.b}</td><td class="right">{seconds(one.b_predicted_s)}</td></tr></tbody>
+        </table>
+      )}
+    </Figure>
+  );
+}
+
+function Both({ a, b, query }: { a: ModelVersion; b: ModelVersion; query: Record<string, string> }) {
+  const path = `${a.name}/compare?with=${encodeURIComponent(b.name)}`;
+  const comparison = useData(path, (signal) => get<Comparison>(path, signal));
+  const files = useData(`files of ${path}`, (signal) => Promise.all([get<ModelFile>(`${a.name}/file`, signal), get<ModelFile>(`${b.name}/file`, signal)]));
+  const questions = useData("explain", (signal) => get<Questions>("explain", signal));
+  const names = [a, b].map((one) => one.name.split("/")).map(([, model, , version]) => `${model}@${version}`) as [string, string];
+  return (
+    <Show of={comparison} what="The comparison">
+      {(of) => (
+        <>
+          <p class="lead">{verdicts.filter((one) => of.verdicts[one]).map((one) => <Badge key={one} kind={verdictKinds[one] ?? "plain"}>{of.verdicts[one]} {lower(one)}</Badge>)} of {count(of.parameters.length, "parameter")} of B against A.</p>
+          <p class="quiet">From a shell: <code>stripline model diff {names.join(" ")}</code></p>
+          {of.facts.length > 0 && (
+            <section class="figure" aria-labelledby="machines">
+              <header><h3 id="machines">Their machines differ</h3></header>
+              <table>
+                <thead><tr><th scope="col">field</th><th scope="col">A</th><th scope="col">B</th></tr></thead>
+                <tbody>{of.facts.map((fact) => <tr key={fact.field}><td>{fact.field}</td><td>{fact.a || "–"}</td><td>{fact.b || "–"}</td></tr>)}</tbody>
+              </table>
+            </section>
+          )}
+          <Parameters of={of} query={query} />
+          <Show of={files} what="The model files">{([of_a, of_b]) => <Overlay a={of_a} b={of_b} names={names} query={query} />}</Show>
+          <Show of={questions} what="What may be asked">{({ tables }) => <>{tables.map((table) => <Decisions key={table.command} of={of} table={table} query={query} />)}</>}</Show>
+        </>
+      )}
+    </Show>
+  );
+}
+
+export function ComparePage({ path, query }: { path: string[]; query: Record<string, string> }) {
+  const models = useData("compare/models", async (signal) => {
+    const all = await getAll<Model>("models", "models", signal);
+    return (await Promise.all(all.map((model) => getAll<ModelVersion>(`${model.name}/versions`, "versions", signal)))).flat();
+  });
+  return (
+    <>
+      <h1>Compare</h1>
+      <Show of={models} what="The models">
+        {(all) => {
+          const id = (one: ModelVersion) => { const [, model, , version] = one.name.split("/"); return `${model}@${version}`; };
+          const named = (name: string | undefined) => all.find((one) => id(one) === name);
+          // Usually the last version against the one before it; else against another model's.
+          const b = named(path[1]) ?? all[0];
+          const a = named(path[0]) ?? (b && (all.find((one) => one !== b && one.name.split("/")[1] === b.name.split("/")[1]) ?? all.find((one) => one !== b)));
+          if (!b) return <Empty>No model yet. A campaign makes one: <code>stripline campaign run --fabric tcp</code></Empty>;
+          if (!a) return <Empty>There is one version of one model, and nothing to compare it with: <code>stripline campaign run</code> makes another.</Empty>;
+          const options = all.map((one): [string, string] => [id(one), `${id(one)}${one.withdrawn ? ", withdrawn" : one.provisional ? ", provisional" : ""}`]);
+          const go = (first: string, second: string) => { location.hash = format({ path: ["compare", first, second], query: {} }); };
+          return (
+            <>
+              <div class="filters">
+                <Select label="A, the baseline" value={id(a)} options={options} set={(value) => go(value, id(b))} />
+                <Select label="B" value={id(b)} options={options} set={(value) => go(id(a), value)} />
+                <button type="button" onClick={() => go(id(b), id(a))}>Swap</button>
+              </div>
+              <Both key={`${a.name} ${b.name}`} a={a} b={b} query={query} />
+            </>
+          );
+        }}
+      </Show>
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+// Two versions beside each other, as the server compares them: pure. Verdicts are its own; here they
+// are only chosen from, ordered and placed.
+import type { Axis, DecisionTable } from "./explain_form";
+
+export interface Side { value: number; ci: [number, number]; runs: number; at_least: boolean }
+export interface ComparedParameter { name: string; unit: string; a: Side | null; b: Side | null; verdict: string; change: number | null; change_ci?: [number, number] }
+export interface ComparedDecision { command: string; asked: Record<string, string>; a: string; b: string; a_predicted_s: number; b_predicted_s: number }
+export interface Comparison {
+  facts: { field: string; a: string; b: string }[];
+  parameters: ComparedParameter[];
+  verdicts: Record<string, number>;
+  tables: { command: string; asked: number; differ: number }[];
+  decisions: ComparedDecision[];
+}
+
+/** What differs before what does not, and what is not known. */
+export const verdicts = ["SLOWER", "FASTER", "LARGER", "SMALLER", "INCONCLUSIVE", "EQUIVALENT", "INCOMPARABLE"];
+
+/** Of this verdict, or those that differ; the largest change first. */
+export function chosen(parameters: ComparedParameter[], verdict: string): ComparedParameter[] {
+  const differs = (one: ComparedParameter) => ["SLOWER", "FASTER", "LARGER", "SMALLER"].includes(one.verdict);
+  return parameters.filter((one) => (verdict === "" ? differs(one) : one.verdict === verdict))
+    .sort((a, b) => Math.abs(b.change ?? 0) - Math.abs(a.change ?? 0));
+}
+
+/** A relative change on a scale where doubling and halving are as far from zero: -1 to 1 are 1/8 to 8 times. */
+export function placeOf(change: number): number {
+  return Math.max(-1, Math.min(1, Math.log2(Math.max(1e-9, 1 + change)) / 3));
+}
+
+/** The decisions of a table that differ, by their place on its map, for one value of each choice. */
+export function differing(decisions: ComparedDecision[], table: DecisionTable, choices: Record<string, string>): Map<string, ComparedDecision> {
+  const place = (axis: Axis, asked: Record<string, string>) => axis.values.indexOf(asked[axis.option]);
+  const cells = new Map<string, ComparedDecision>();
+  for (const one of decisions) {
+    if (one.command !== table.command || table.choices.some(({ option }) => one.asked[option] !== choices[option])) continue;
+    cells.set(`${place(table.x, one.asked)}/${place(table.y, one.asked)}`, one);
+  }
+  return cells;
+}

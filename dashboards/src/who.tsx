@@ -1,0 +1,52 @@
+// Who looks at the pages, and what they may do. The server decides; buttons that it would refuse are
+// not shown.
+import { createContext } from "preact";
+import { useContext, useState } from "preact/hooks";
+import { mayOperate } from "./roles";
+
+export interface Identity { name: string; role: string }
+export const Who = createContext<Identity>({ name: "", role: "VIEWER" });
+
+interface ActionProps {
+  text: string;
+  question: string;
+  /** What people say about it, if they are asked. */
+  about?: { label: string; hint: string };
+  act: (about: string) => Promise<unknown>;
+  done: () => void;
+}
+
+/** A button for operators, which asks before it acts and tells what came of it. */
+export function Action({ text, question, about, act, done }: ActionProps) {
+  const { role } = useContext(Who);
+  const [asking, setAsking] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState("");
+  if (!mayOperate(role)) return null;
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const said = String(new FormData(event.currentTarget as HTMLFormElement).get("about") ?? "").trim();
+    setBusy(true);
+    try {
+      await act(said);
+      setAsking(false);
+      setProblem("");
+      done();
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+    setBusy(false);
+  };
+  if (!asking) return <button type="button" onClick={() => setAsking(true)}>{text}</button>;
+  return (
+    <form class="action" onSubmit={submit} aria-label={text}>
+      <p>{question}</p>
+      {about && <label class="choice"><span>{about.label}</span><input name="about" autofocus placeholder={about.hint} /></label>}
+      {problem !== "" && <p class="problem" role="alert">{problem}</p>}
+      <div class="buttons">
+        <button type="submit" class="grave" disabled={busy} autofocus={!about}>{text}</button>
+        <button type="button" onClick={() => { setAsking(false); setProblem(""); }}>Leave it</button>
+      </div>
+    </form>
+  );
+}

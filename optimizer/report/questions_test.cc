@@ -1,0 +1,68 @@
+#include "optimizer/report/questions.h"
+
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "optimizer/model/example.h"
+#include "optimizer/report/decision_tables.h"
+
+namespace stripline::report {
+namespace {
+
+const Json& command_named(const Json& description, const std::string& name) {
+  for (const Json& command : description["commands"]) {
+    if (command["command"] == name) return command;
+  }
+  ADD_FAILURE() << "no command " << name;
+  return description;
+}
+
+TEST(DescribeQuestions, NamesEveryOptionWithWhatItTakes) {
+  const Json description = describe_questions();
+  const Json& loop = command_named(description, "loop");
+  EXPECT_EQ(loop["takes_path"], true);
+  EXPECT_EQ(loop["baseline"], "the vectorised loop");
+  std::set<std::string> names;
+  for (const Json& option : loop["options"]) {
+    EXPECT_TRUE(names.insert(option["name"]).second) << option;
+    EXPECT_FALSE(option["help"].get<std::string>().empty()) << option;
+    EXPECT_EQ(option["unit"] == "choice", !option["choices"].empty()) << option;
+  }
+  const auto& options = loop["options"];
+  const auto bytes =
+      std::ranges::find_if(options, [](const Json& one) { return one["name"] == "bytes"; });
+  ASSERT_NE(bytes, options.end());
+  EXPECT_EQ((*bytes)["required"], true);
+  EXPECT_EQ((*bytes)["unit"], "bytes");
+  EXPECT_EQ((*bytes)["option"], "--bytes");
+  EXPECT_TRUE(names.contains("nic-ranks"));
+  EXPECT_EQ(command_named(description, "nest")["options"][0]["option"], "nest");
+}
+
+TEST(DescribeQuestions, EveryTableIsAnsweredByTheExample) {
+  const model::TunedModel model = model::full_example();
+  for (const DecisionTable& table : decision_tables()) {
+    const auto questions = questions_of(table);
+    EXPECT_GE(questions.size(), 2U);
+    const auto answer = tabulate_decisions(model, table.command, questions.front());
+    ASSERT_TRUE(answer.ok()) << answer.error().message();
+    EXPECT_EQ((*answer)["decisions"].size(), table.x.values.size() * table.y.values.size());
+    EXPECT_FALSE((*answer)["decisions"][0]["text"].get<std::string>().empty());
+  }
+}
+
+TEST(ExplainDecision, AlternativesCanBeRead) {
+  const auto answer =
+      explain_decision(model::full_example(), "loop", {{"bytes", "4MiB"}, {"compute", "20ms"}});
+  ASSERT_TRUE(answer.ok()) << answer.error().message();
+  const Json& json = *answer;
+  const auto chosen = std::ranges::find_if(
+      json["alternatives"], [&](const Json& one) { return one["text"] == json["plan"]["text"]; });
+  ASSERT_NE(chosen, json["alternatives"].end()) << "the plan is one of them";
+  EXPECT_EQ((*chosen)["predicted_s"], json["plan"]["predicted_s"]);
+}
+
+}  // namespace
+}  // namespace stripline::report

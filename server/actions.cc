@@ -1,0 +1,62 @@
+#include "server/actions.h"
+
+#include <optional>
+
+#include "server/clock.h"
+#include "server/reads.h"
+#include "server/wire.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr double kMostDrain_s = 30.0 * 86400;
+
+Answer<v1::Node> node_message(const Answer<NodeView>& node) {
+  return node ? Answer<v1::Node>(to_wire(*node)) : Answer<v1::Node>(node.problem());
+}
+
+}  // namespace
+
+Answer<std::string> node_segment(const std::string& name) {
+  if (auto segment = parse_node_name(name)) return std::move(*segment);
+  return invalid_field("name", "'" + name + "' is not of the form nodes/NAME");
+}
+
+Answer<v1::Campaign> cancel_campaign(Coordinator& coordinator,
+                                     const v1::CancelCampaignRequest& request,
+                                     const std::string& actor) {
+  const auto number = campaign_number(request.name());
+  if (!number) return number.problem();
+  const auto campaign = coordinator.cancel_campaign(*number, actor);
+  if (!campaign) return campaign.problem();
+  return to_wire(*campaign);
+}
+
+Answer<v1::Node> cordon_node(Coordinator& coordinator, const v1::CordonNodeRequest& request,
+                             const std::string& actor) {
+  const auto name = node_segment(request.name());
+  if (!name) return name.problem();
+  return node_message(coordinator.hold_node({*name, request.reason(), actor, unix_seconds(), 0}));
+}
+
+Answer<v1::Node> drain_node(Coordinator& coordinator, const v1::DrainNodeRequest& request,
+                            const std::string& actor) {
+  const auto name = node_segment(request.name());
+  if (!name) return name.problem();
+  const double limit_s = request.time_limit_s();
+  if (!(limit_s >= 0 && limit_s <= kMostDrain_s)) {
+    return invalid_field("time_limit_s", "0 seconds to 30 days are possible");
+  }
+  const double now_s = unix_seconds();
+  const double deadline_s = request.has_time_limit_s() ? now_s + limit_s : 0;
+  return node_message(coordinator.hold_node({*name, request.reason(), actor, now_s, deadline_s}));
+}
+
+Answer<v1::Node> uncordon_node(Coordinator& coordinator, const v1::UncordonNodeRequest& request,
+                               const std::string& actor) {
+  const auto name = node_segment(request.name());
+  if (!name) return name.problem();
+  return node_message(coordinator.release_node(*name, actor));
+}
+
+}  // namespace stripline::server
