@@ -60,6 +60,46 @@ configure_and_build() {
     cmake --build --preset "$preset" ${1:+--target "$@"})
 }
 
+# start_service FOLDER: a server that is open to this user alone, with its dashboard, and two agents,
+# node-a and node-b, on loopback, of the release build; data and logs go to FOLDER. Sets STRIPLINE_SERVER, dashboard
+# (its address), dashboard_token (the file that lets in there) and pids, the server's first.
+start_service() {
+  local folder=$1 bin=$repository/build/release/bin node state=${XDG_STATE_HOME:-$HOME/.local/state}
+  pids=()
+  "$bin/stripline-server" --dev --data-dir "$folder/server" --listen 127.0.0.1:0 --http-listen 127.0.0.1:0 \
+    --port-file "$folder/address" 2>"$folder/server.log" &
+  pids+=($!)
+  for _ in $(seq 100); do
+    [ -s "$folder/address" ] && break
+    kill -0 "${pids[0]}" 2>/dev/null || {
+      cat "$folder/server.log" >&2
+      return 1
+    }
+    sleep 0.1
+  done
+  STRIPLINE_SERVER=$(cat "$folder/address")
+  export STRIPLINE_SERVER
+  dashboard=$(sed -n 's/.*dashboard on //p' "$folder/server.log")
+  dashboard_token=$state/stripline/dev-$(uname -n)-${STRIPLINE_SERVER##*:}.token
+  for node in node-a node-b; do
+    "$bin/stripline-agent" --server "$STRIPLINE_SERVER" --node "$node" 2>"$folder/$node.log" &
+    pids+=($!)
+  done
+  for _ in $(seq 100); do
+    [ "$("$bin/stripline" nodes --json 2>/dev/null | grep -c IDLE)" = 2 ] && return 0
+    sleep 0.1
+  done
+  echo "the agents did not connect to the server; their logs are in $folder" >&2
+  return 1
+}
+
+# Ends what start_service has started.
+stop_service() {
+  local pid
+  for pid in "${pids[@]:-}"; do [ -z "$pid" ] || kill "$pid" 2>/dev/null || true; done
+  for pid in "${pids[@]:-}"; do [ -z "$pid" ] || wait "$pid" 2>/dev/null || true; done
+}
+
 # clang-tidy over those sources that standard input names, so many at a time, as they are compiled one
 # by one. Generated headers are those of the release build.
 tidy() {

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # From a fresh clone to tuned kernels: installs what is missing, builds, starts a server and two
 # agents on loopback, tunes three networks, fetches the models, and compares two kernels with and
-# without them. Everything it starts it also stops.
+# without them. Writes a report of the first model. Everything it starts it also stops.
 #
 #   scripts/quickstart.sh [--json FILE] [--keep DIR] [--keep-running]
 #
 #   --json FILE      also write every row as a JSON line
-#   --keep DIR       keep models, database and logs in DIR (default: a temporary folder, removed)
+#   --keep DIR       keep models, database, report and logs in DIR (default: a temporary folder, removed)
 #   --keep-running   at the end go on serving the dashboard, until Ctrl-C
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -54,41 +54,14 @@ else
 fi
 pids=()
 stop_all() {
-  local pid
-  for pid in "${pids[@]:-}"; do
-    [ -n "$pid" ] && kill "$pid" 2>/dev/null || true
-  done
-  for pid in "${pids[@]:-}"; do
-    [ -n "$pid" ] && wait "$pid" 2>/dev/null || true
-  done
+  stop_service
   [ -n "$keep" ] || rm -rf "$folder"
 }
 trap stop_all EXIT
 trap 'exit 130' INT TERM
 
 echo "== starting a server and two agents on loopback"
-"$bin/stripline-server" --dev --data-dir "$folder/server" --listen 127.0.0.1:0 \
-  --http-listen 127.0.0.1:0 --port-file "$folder/address" 2>"$folder/server.log" &
-pids+=($!)
-for _ in $(seq 100); do
-  [ -s "$folder/address" ] && break
-  kill -0 "${pids[0]}" 2>/dev/null || {
-    cat "$folder/server.log" >&2
-    exit 1
-  }
-  sleep 0.1
-done
-address=$(cat "$folder/address")
-case $address in *:*) ;; *) address=127.0.0.1:$address ;; esac
-export STRIPLINE_SERVER=$address
-for node in node-a node-b; do
-  "$bin/stripline-agent" --server "$address" --node "$node" 2>"$folder/$node.log" &
-  pids+=($!)
-done
-for _ in $(seq 100); do
-  [ "$("$bin/stripline" nodes --json 2>/dev/null | grep -c IDLE)" = 2 ] && break
-  sleep 0.1
-done
+start_service "$folder"
 "$bin/stripline" nodes
 
 # One real network, two emulated ones of different character: slow links beside a slow CPU, and long
@@ -122,11 +95,16 @@ for fabric in "${fabrics[@]}"; do
   done
 done
 echo
+# One file with the pages of a model, which needs no server; without the dashboard there is none.
+report=$repository/build/report.html
+[ -z "$keep" ] || report=$folder/report.html
+"$bin/stripline" report "${fabrics[0]}" -o "$report" && echo "open it in a browser: the model of ${fabrics[0]}"
+echo
 if [ -n "$keep_running" ]; then
-  echo "== the dashboard, until Ctrl-C"
-  sed -n 's/.*dashboard on //p' "$folder/server.log"
-  echo "with the token in ${XDG_STATE_HOME:-$HOME/.local/state}/stripline/dev-$(uname -n)-${address##*:}.token"
+  echo "== the dashboard is on $dashboard, until Ctrl-C"
+  echo "log in with the token in $dashboard_token"
   wait "${pids[0]}"
+else
+  echo "the dashboard was on $dashboard; --keep-running leaves it, with the server and the agents"
 fi
-echo "== stopping the server and the agents (--keep-running leaves them, and the dashboard)"
-[ -z "$keep" ] || echo "models, database and logs are in $folder"
+[ -z "$keep" ] || echo "models, database, report and logs are in $folder"

@@ -1,14 +1,16 @@
 // Drives every page of a real server in Chromium, in both themes: nothing may be reported on the
 // console, axe may find nothing serious, and the controls do what they say. Pictures go to a folder.
 //
-//   node check.mjs URL TOKEN_FILE PICTURES [MODEL] [CAMPAIGN]
+//   node check.mjs URL TOKEN_FILE PICTURES MODEL CAMPAIGN REPORT
+//
+// MODEL has two versions, CAMPAIGN is under way, and is cancelled at the end; REPORT is a file of a model.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 import AxeBuilder from "@axe-core/playwright";
 import { chromium } from "playwright-core";
 
-const [, , url, tokenFile, pictures, model = "tcp", campaign = "c1"] = process.argv;
+const [, , url, tokenFile, pictures, model, campaign, report] = process.argv;
 const token = readFileSync(tokenFile, "utf8").trim();
 mkdirSync(pictures, { recursive: true });
 
@@ -52,7 +54,8 @@ for (const theme of ["light", "dark"]) {
   await page.waitForSelector(".cards, .state.empty");
   await page.waitForFunction(() => !document.querySelector(".gains") || !/…/.test(document.querySelector(".cards").textContent), null, { timeout: 30_000 });
   await look(page, "overview", theme);
-  for (const [hash, name] of [["#/fleet", "fleet"], ["#/campaigns", "campaigns"], [`#/campaigns/${campaign}`, "campaign"], ["#/models", "models"], [`#/models/${model}`, "model"]]) {
+  for (const [hash, name] of [["#/fleet", "fleet"], ["#/campaigns", "campaigns"], [`#/campaigns/${campaign}`, "campaign"], ["#/models", "models"], [`#/models/${model}`, "model"],
+    [`#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, "explain"], [`#/compare/${model}@1/${model}@2`, "compare"]]) {
     await go(page, hash);
     await look(page, name, theme);
   }
@@ -61,7 +64,94 @@ for (const theme of ["light", "dark"]) {
     await page.waitForTimeout(200);
     await page.screenshot({ path: join(pictures, `model-${figure}-${theme}.png`) });
   }
-  if (theme === "light") await drive(page);
+  if (theme === "light") {
+    await drive(page);
+    await ask(page);
+    await act(page);
+  }
+  await page.context().close();
+  await readReport(theme);
+}
+
+// Every decision that may be asked, by its example; a form that says what is wrong; a link that restores.
+async function ask(page) {
+  await go(page, "#/explain");
+  await page.waitForSelector("#alternatives svg");
+  const commands = await page.locator(".filters select").nth(2).locator("option").evaluateAll((all) => all.map((one) => one.value));
+  assert.ok(commands.length >= 4);
+  for (const command of commands) {
+    await page.selectOption(".filters select >> nth=2", command);
+    await page.waitForFunction((name) => document.querySelector(".copied pre")?.textContent.startsWith(`stripline explain ${name} `), command);
+    await page.waitForSelector(".decision");
+  }
+  await page.selectOption(".filters select >> nth=2", "loop");
+  await page.fill("#option-bytes", "much");
+  await page.press("#option-bytes", "Tab");
+  await page.waitForSelector(".state.bad");
+  await page.fill("#option-bytes", "2MiB");
+  await page.press("#option-bytes", "Tab");
+  await page.waitForSelector(".decision");
+  assert.match(page.url(), /bytes=2MiB/);
+  const link = page.url();
+  await page.goto("about:blank");
+  await page.goto(link);
+  await page.waitForSelector(".decision");
+  assert.equal(await page.inputValue("#option-bytes"), "2MiB");
+  await page.focus("#alternatives svg.picture");
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.textContent("#alternatives output"), /, (taken|considered|the baseline|takes at least so long)$/);
+
+  await go(page, `#/compare/${model}@1/${model}@2`);
+  await page.waitForSelector("#parameters");
+  await page.selectOption("#parameters select", { index: 1 });
+  assert.match(page.url(), /verdict=/);
+  await page.click("#parameters >> text=Table");
+  await page.waitForSelector("#parameters table");
+  await page.focus("#loop svg.picture");
+  await page.keyboard.press("ArrowUp");
+  assert.match(await page.textContent("#loop output"), /^bytes .*, compute .*: (both take the same way|A .*; B )/);
+  await page.click("text=Swap");
+  await page.waitForFunction((name) => location.hash === `#/compare/${name}@2/${name}@1`, model);
+}
+
+// What operators may do: a node is held and given back, a campaign cancelled.
+async function act(page) {
+  await go(page, "#/fleet?node=node-a");
+  await page.click(".actions >> text=Cordon");
+  await page.fill(".action input", "a new NIC");
+  await page.click(".action >> text=Cordon");
+  await page.waitForSelector("text=a new NIC");
+  await look(page, "held", "light");
+  await page.click(".actions >> text=Uncordon");
+  await page.click(".action >> text=Uncordon");
+  await page.waitForSelector(".actions >> text=Cordon");
+}
+
+async function cancel() {
+  const page = await open("light");
+  await page.goto(`${url}#/campaigns/${campaign}?token=${token}`);
+  await page.click("text=Cancel it");
+  await look(page, "cancel", "light");
+  await page.click(".action >> text=Leave it");
+  await page.click("text=Cancel it");
+  await page.click(".action >> text=Cancel it");
+  await page.waitForSelector(".badge >> text=cancelled");
+  await page.context().close();
+}
+
+// The same pages in one file, without a server.
+async function readReport(theme) {
+  const page = await open(theme);
+  const asked = [];
+  page.on("request", (request) => request.url().startsWith("http") && asked.push(request.url()));
+  await page.goto(`file://${report}`);
+  await page.waitForSelector("#network canvas");
+  await look(page, "report", theme);
+  await page.focus("#loop svg.picture");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#loop .explain code");
+  assert.deepEqual(asked, [], "a report asks nobody");
   await page.context().close();
 }
 
@@ -136,20 +226,28 @@ async function many() {
   await timed("finding one of 1,000", async () => { await page.fill("input[type=search]", "n0999"); await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1); });
   await page.goto(`${url}#/campaigns/${campaign}`);
   await page.waitForFunction(() => /100,000|25,000|[1-9][0-9],[0-9]{3}/.test(document.querySelector("#points .legend")?.textContent ?? ""), null, { timeout: 60_000 });
-  // Within the page: from a choice to the picture that shows it.
-  times["choosing among 100,000 points"] = `${Math.round(await page.evaluate(async () => {
-    const select = document.querySelectorAll("#points select")[1];
-    const start = performance.now();
-    select.value = "window";
-    select.dispatchEvent(new Event("change", { bubbles: true }));
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-    return performance.now() - start;
-  }))} ms`;
+  // Within the page: from a choice, the first one too, to the last stroke of the picture that shows it.
+  for (const [name, value] of [["the first choice among 100,000 points", "window"], ["another choice", "bytes"]]) {
+    times[name] = `${Math.round(await page.evaluate(async (factor) => {
+      const { prototype } = CanvasRenderingContext2D;
+      const { fillText } = prototype;
+      let last = NaN;
+      prototype.fillText = function (...all) { last = performance.now(); return fillText.apply(this, all); };
+      const select = document.querySelectorAll("#points select")[1];
+      const start = performance.now();
+      select.value = factor;
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+      await new Promise((done) => setTimeout(done, 1000));
+      prototype.fillText = fillText;
+      return last - start;
+    }, value))} ms`;
+  }
   await page.unrouteAll({ behavior: "ignoreErrors" });
   await page.context().close();
   return times;
 }
 
+await cancel();
 for (const [what, time] of Object.entries(await many())) console.log(`${what}: ${time}`);
 await browser.close();
 for (const problem of problems) console.error(problem);

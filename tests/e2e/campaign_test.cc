@@ -85,6 +85,32 @@ TEST(CampaignLoop, FromAgentsToAModelFileAndBack) {
     EXPECT_TRUE(one["verified"].get<bool>() || one["values"].empty()) << one.dump();
   }
   EXPECT_EQ(std::to_string(samples), shown[0]["samples"].get<std::string>());
+
+  const Finished same = cli(server.address(), {"model", "diff", "vapi@1", file});
+  EXPECT_EQ(same.exit_code, kExitOk) << same.err;
+  EXPECT_NE(same.out.find("no parameter differs"), std::string::npos) << same.out;
+  // A report of the campaign has its points, its events and the model.
+  const std::string page = (folder / "c1.html").string();
+  const Finished reported = cli(server.address(), {"report", "c1", "-o", page});
+  if (reported.exit_code == kExitUsage) {
+    EXPECT_NE(reported.err.find("STRIPLINE_DASHBOARD"), std::string::npos) << reported.err;
+    return;
+  }
+  ASSERT_EQ(reported.exit_code, kExitOk) << reported.err;
+  const std::string text = read_file(page);
+  const std::string head = "id=\"report\">";
+  const size_t begin = text.find(head) + head.size();
+  const Json report = Json::parse(text.substr(begin, text.find("</script>", begin) - begin));
+  const Json& answers = report.at("answers");
+  size_t told = 0;
+  for (const Json& point : answers.at("campaigns/c1/points").at("points")) {
+    told += point.at("samples").get<size_t>();
+  }
+  EXPECT_LE(told, samples);
+  EXPECT_GT(told, samples / 2) << "all but runs that were measured once more";
+  EXPECT_EQ(answers.at("campaigns/c1/events").back().at("campaign").at("state"), "SUCCEEDED");
+  EXPECT_EQ(answers.at("models/vapi/versions/1/file").at("sha256"),
+            model::to_json(*model)->at("sha256"));
 }
 
 }  // namespace
