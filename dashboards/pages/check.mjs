@@ -21,7 +21,7 @@ async function open(theme) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: theme, acceptDownloads: true });
   const page = await context.newPage();
   // A browser says on its console that a call was refused; the pages say it better.
-  page.on("console", (message) => message.type() === "error" && !/status of 40[13]/.test(message.text()) && problems.push(`console: ${message.text()}`));
+  page.on("console", (message) => message.type() === "error" && !/status of 40[013]/.test(message.text()) && problems.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => problems.push(`error: ${error.stack}`));
   return page;
 }

@@ -1,4 +1,5 @@
 // One model: what it says of the network, how well that is known, and what follows from it.
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { get, getAll } from "./api";
 import { Curves, type Curve } from "./curves";
@@ -9,6 +10,7 @@ import { Figure } from "./figure";
 import { Forest } from "./forest";
 import { Badge, Choice, Facts, Sorted, type Column } from "./here";
 import { breakPoints, parameters, relativeWidth, sizes, time, type ModelFile, type Operation, type Quantity, type Rule } from "./model_file";
+import { report } from "./report";
 import type { Model, ModelVersion, Point } from "./types";
 import { ago, bytes, count, percent, seconds, short } from "./units";
 
@@ -109,12 +111,12 @@ function Provenance({ file, version }: { file: ModelFile; version: ModelVersion 
       <header><div><h3 id="provenance-title">Where it comes from</h3><p>What was measured, on what machine, and who may load it.</p></div></header>
       {version.summary !== "" && <p>{version.summary}</p>}
       <Facts of={[
-        ["campaigns", file.provenance.campaigns.map((name, index) => <>{index > 0 && ", "}<a href={`#/${name}`}>{short(name)}</a></>)],
+        ["campaigns", file.provenance.campaigns.map((name, index) => <>{index > 0 && ", "}{!report || name in report.answers ? <a href={`#/${name}`}>{short(name)}</a> : short(name)}</>)],
         ["fitted", `${file.provenance.fitted_at} by ${file.provenance.fitter_version}`],
         ["sha256", <code>{version.sha256}</code>],
         ["samples", <code>{file.provenance.sample_sha256.slice(0, 16)}…</code>],
         ["measured with", `${file.domain.min_ranks === file.domain.max_ranks ? count(file.domain.max_ranks, "rank") : `${file.domain.min_ranks} to ${file.domain.max_ranks} ranks`}, ${bytes(file.domain.min_bytes)} to ${bytes(file.domain.max_bytes)}`],
-        ["fetch it", <code>stripline model fetch {file.name}@{short(version.name)}</code>],
+        ...(short(version.name) === "file" ? [] : [["fetch it", <code>stripline model fetch {file.name}@{short(version.name)}</code>] as [string, ComponentChildren]]),
       ]} />
       <h4>Fingerprint</h4>
       <Facts of={Object.entries(file.fingerprint).map(([field, fact]) => [field, <>{fact.value} <span class="quiet">{matches[fact.match]}</span></>])} />
@@ -125,7 +127,7 @@ function Provenance({ file, version }: { file: ModelFile; version: ModelVersion 
 function VersionRow({ version, name, shown, latest }: { version: ModelVersion; name: string; shown: boolean; latest: boolean }) {
   return (
     <li aria-current={shown ? "true" : undefined}>
-      <a href={`#/models/${name}?version=${short(version.name)}`}>version {short(version.name)}</a>{" "}
+      <a href={`#/models/${name}?version=${short(version.name)}`}>{short(version.name) === "file" ? "this file" : `version ${short(version.name)}`}</a>{" "}
       {latest && <Badge kind="good">latest</Badge>}
       {version.provisional !== "" && <Badge kind="warn" title={version.provisional}>provisional</Badge>}
       {version.withdrawn !== "" && <Badge kind="bad" title={version.withdrawn}>withdrawn</Badge>}

@@ -62,8 +62,8 @@ struct Explanation {
 /// For people: several lines, times in readable units.
 std::string to_text(const Explanation& explanation, const Words& words);
 
-/// For programs: SI units. What was asked, `plan`, `why`; and with a model the rest. `text` in a plan
-/// or an alternative is what people read of it.
+/// For programs: SI units. What was asked, `plan`, `why`; and with a model the rest. `text` in a
+/// plan or an alternative is what people read of it.
 Json to_json(const Explanation& explanation, const Words& words);
 
 /// Why a plan is what it is. `best_s`: what the best alternative takes.
