@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks";
 import { get, getAll } from "./api";
 import { Empty, Show, useData } from "./data";
-import { Explained, type Explanation } from "./explained";
+import { Explained } from "./explained";
+import type { Explanation } from "./explanation";
 import { askedOf, commandLine, usualText, type Asked, type Command, type Option, type Questions } from "./explain_form";
 import { choose, CopyText, Select } from "./here";
 import type { ModelFile } from "./model_file";
