@@ -59,6 +59,8 @@ for (const theme of ["light", "dark"]) {
     await go(page, hash);
     await look(page, name, theme);
   }
+  await go(page, `#/models/${model}`);
+  await page.waitForSelector("#loop svg.picture");
   for (const figure of ["loop", "intervals"]) {
     await page.evaluate((id) => scrollTo(0, document.getElementById(id).offsetTop - 70), figure);
     await page.waitForTimeout(200);

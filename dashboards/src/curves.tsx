@@ -128,8 +128,8 @@ export function Curves({ label, curves, marks, format, logY = true, zero = false
       cursor: { y: false, drag: { x: true, y: false }, points: { size: 8 } },
       scales: { x: { time: false, distr: 3, log: 2 }, y: logY ? { distr: 3, log: 10 } : {} },
       axes: [
-        { ...axis, values: (_, splits) => splits.map((size) => (Math.log2(size) % 2 === 0 ? bytes(size) : "")) },
-        { ...axis, size: 74, values: (_, splits) => splits.map((value) => (logY && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-9 ? "" : format(value))) },
+        { ...axis, values: (_, splits) => splits.map((size) => (size !== null && Math.log2(size) % 2 === 0 ? bytes(size) : "")) },
+        { ...axis, size: 74, values: (_, splits) => splits.map((value) => (value === null || (logY && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-9) ? "" : format(value))) },
       ],
       series,
       bands,

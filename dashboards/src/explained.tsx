@@ -29,7 +29,7 @@ function Picture({ rows, margin_s }: { rows: Row[]; margin_s?: number }) {
   const kinds = (["taken", "baseline", "other", "bound"] as const).filter((kind) => shown.some((row) => row.kind === kind));
   return (
     <div class="plot">
-      <ul class="legend">{kinds.map((kind) => <li key={kind}><i class={`way ${kind}`} />{kindTexts[kind]}</li>)}{margin_s !== undefined && <li><i class="way margin" />what a gain must get below</li>}</ul>
+      <ul class="legend">{kinds.map((kind) => <li key={kind}><i class={`way ${kind}`} />{kindTexts[kind]}</li>)}{margin_s !== undefined && <li><i class="way margin" />a plan must take less than this</li>}</ul>
       <svg class="picture alternatives" viewBox={`0 0 ${kWidth} ${height}`} role="application" tabindex={0} onKeyDown={move}
         aria-label="Predicted times of what was considered, with their intervals. Arrow keys read them; the button Table shows all.">
         {shown.map((row, index) => {

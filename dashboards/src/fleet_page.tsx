@@ -41,7 +41,7 @@ function Detail({ node, again }: { node: Node; again: () => void }) {
         )}
       </div>
       {node.quarantine !== "" && <div class="state bad"><strong>Quarantined:</strong> {node.quarantine}</div>}
-      {node.hold && <div class="state stale"><strong>Held</strong> by {short(node.hold.actor)} since {ago(node.hold.time, Date.now())}: {node.hold.reason}</div>}
+      {node.hold && <div class="state stale"><strong>Held</strong> by {short(node.hold.actor)}, {ago(node.hold.time, Date.now())}{node.hold.reason && `: ${node.hold.reason}`}</div>}
       <Facts of={[["fabrics", node.fabrics.join(", ")], ["experiments", count(node.experiments.length, "experiment")], ["agent", node.agent_version]]} />
       <h4>Fingerprint</h4>
       <Facts of={Object.entries(node.fingerprint).sort().map(([field, value]) => [field, value])} />
