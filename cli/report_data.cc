@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <utility>
-#include <vector>
 
 #include "base/rfc3339.h"
 #include "cli/find_model.h"
@@ -14,8 +12,6 @@
 #include "optimizer/model/model_json.h"
 #include "optimizer/report/decision_tables.h"
 #include "optimizer/report/questions.h"
-#include "optimizer/stats/interval.h"
-#include "optimizer/stats/order.h"
 #include "stripline/v1/campaigns.pb.h"
 #include "stripline/v1/models.pb.h"
 
@@ -23,7 +19,7 @@ namespace stripline::cli {
 namespace {
 
 constexpr int kMostVersions = 100;
-constexpr double kConfidence = 0.95;
+constexpr int kPointsAtOnce = 1000;
 
 Result<Json> message_json(const google::protobuf::Message& message) {
   return parse_json(json_line(message), "a message of the server");
@@ -84,68 +80,39 @@ Result<ReportContent> of_file(const std::filesystem::path& path) {
   return content;
 }
 
-// What is known of each point, by all samples of a campaign.
-class Points {
- public:
-  Status add(std::string_view line) {
-    STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(line, "a line of the samples"));
-    if (json.value("orphan", false)) return {};
-    STRIPLINE_ASSIGN_OR_RETURN(const auto series, experiment::sample_series_from_json(json));
-    Known& known = all_[experiment::point_key(series.point)];
-    known.point = series.point;
-    if (series.verified && !series.values.empty()) {
-      known.medians[series.run] = {stats::median(series.values), series.values.size()};
-    } else {
-      ++known.failed;
-    }
-    return {};
+// As /api/v1 tells a point: parameters are numbers where they can be.
+Result<Json> point_json(const v1::PlannedPoint& planned) {
+  experiment::Point point;
+  point.experiment = planned.experiment();
+  point.variant = planned.variant();
+  for (const auto& [name, value] : planned.params()) {
+    STRIPLINE_ASSIGN_OR_RETURN(auto param, experiment::parse_param(name + "=" + value));
+    point.params.insert(std::move(param));
   }
-
-  Json json() const {
-    Json points = Json::array();
-    for (const auto& [key, known] : all_) {
-      std::vector<double> medians;
-      size_t samples = 0;
-      for (const auto& [run, of_run] : known.medians) {
-        medians.push_back(of_run.first);
-        samples += of_run.second;
-      }
-      const auto interval = stats::run_median_interval(medians, kConfidence);
-      Json one = experiment::to_json(known.point);
-      one.update({{"runs", medians.size()},
-                  {"samples", samples},
-                  {"failed", known.failed},
-                  {"median", medians.empty() ? Json() : Json(stats::median(medians))},
-                  {"low", interval.ok() ? Json(interval->interval.low) : Json()},
-                  {"high", interval.ok() ? Json(interval->interval.high) : Json()}});
-      points.push_back(std::move(one));
-    }
-    return {{"points", std::move(points)}};
-  }
-
- private:
-  struct Known {
-    experiment::Point point;
-    std::map<uint32_t, std::pair<double, size_t>> medians;  // by run, with their samples
-    uint32_t failed = 0;
-  };
-  std::map<std::string, Known> all_;
-};
+  Json json = experiment::to_json(point);
+  json["runs"] = planned.runs_done() - planned.runs_failed();
+  json["samples"] = planned.samples();
+  json["failed"] = planned.runs_failed();
+  json["median"] = planned.has_median() ? Json(planned.median()) : Json();
+  json["low"] = planned.has_low() ? Json(planned.low()) : Json();
+  json["high"] = planned.has_high() ? Json(planned.high()) : Json();
+  return json;
+}
 
 Status add_points(Service& service, const std::string& campaign, Json& answers) {
-  Points points;
-  std::string rest;
-  STRIPLINE_RETURN_IF_ERROR(service.export_samples(campaign, [&](std::string_view data) -> Status {
-    rest += data;
-    size_t begin = 0;
-    for (size_t end = rest.find('\n'); end != std::string::npos;
-         begin = end + 1, end = rest.find('\n', begin)) {
-      STRIPLINE_RETURN_IF_ERROR(points.add(std::string_view(rest).substr(begin, end - begin)));
+  v1::ListPointsRequest request;
+  request.set_name(campaign);
+  request.set_page_size(kPointsAtOnce);
+  Json points = Json::array();
+  do {
+    STRIPLINE_ASSIGN_OR_RETURN(const v1::ListPointsResponse page, service.list_points(request));
+    for (const v1::PlannedPoint& planned : page.points()) {
+      STRIPLINE_ASSIGN_OR_RETURN(Json point, point_json(planned));
+      points.push_back(std::move(point));
     }
-    rest.erase(0, begin);
-    return {};
-  }));
-  answers[campaign + "/points"] = points.json();
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  answers[campaign + "/points"] = {{"points", std::move(points)}};
   return {};
 }
 
@@ -177,7 +144,7 @@ Status add_model(Service& service, const std::string& name, ReportContent& conte
   answers[resource + "/versions"] = {{"versions", {version_json}}, {"next_page_token", ""}};
   for (const std::string& campaign : model.provenance.campaigns) {
     if (answers.contains(campaign + "/points")) continue;
-    // Samples of long ago may be forgotten: the curves then stand without them.
+    // Campaigns of long ago may be forgotten: the curves then stand without their samples.
     static_cast<void>(add_points(service, campaign, answers));
   }
   content.title = short_name(fetched->version);
