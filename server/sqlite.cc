@@ -41,6 +41,11 @@ void SqliteStatement::check(int code) {
   failure_message_ = sqlite3_errmsg(database_);
 }
 
+void SqliteStatement::reset() {
+  sqlite3_reset(statement_.get());
+  next_parameter_ = 1;
+}
+
 void SqliteStatement::bind_one(std::string_view text) {
   // An empty view may have a null pointer, which SQLite would store as NULL.
   const char* data = text.data() == nullptr ? "" : text.data();
@@ -48,7 +53,7 @@ void SqliteStatement::bind_one(std::string_view text) {
                             SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
-void SqliteStatement::bind_one(const SqliteBlob& blob) {
+void SqliteStatement::bind_one(const SqlBlob& blob) {
   const char* data = blob.bytes.data() == nullptr ? "" : blob.bytes.data();
   check(sqlite3_bind_blob64(statement_.get(), next_parameter_++, data, blob.bytes.size(),
                             SQLITE_TRANSIENT));
@@ -127,20 +132,13 @@ Status SqliteDatabase::execute(const std::string& sql) {
   return sqlite_error(code, sqlite3_errmsg(database_.get()));
 }
 
-Result<SqliteStatement> SqliteDatabase::prepare(std::string_view sql) {
+Result<std::unique_ptr<SqlStatement>> SqliteDatabase::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()),
                                       &statement, nullptr);
   if (code != SQLITE_OK) return sqlite_error(code, sqlite3_errmsg(database_.get()));
-  return SqliteStatement(statement, database_.get());
-}
-
-Result<std::string> SqliteDatabase::query_text(std::string_view sql) {
-  STRIPLINE_ASSIGN_OR_RETURN(SqliteStatement statement, prepare(sql));
-  std::string value;
-  if (statement.step()) value = statement.text(0);
-  STRIPLINE_RETURN_IF_ERROR(statement.status());
-  return value;
+  return std::unique_ptr<SqlStatement>(
+      std::make_unique<SqliteStatement>(statement, database_.get()));
 }
 
 Result<SqliteTransaction> SqliteTransaction::begin(SqliteDatabase& database) {

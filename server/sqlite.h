@@ -1,7 +1,6 @@
 // SQLite's C interface with owners and Results. Include from .cc files of the store only.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,58 +10,33 @@
 #include <sqlite3.h>
 
 #include "base/result.h"
+#include "server/sql.h"
 
 namespace stripline::server {
 
-/// Bytes that are no text.
-struct SqliteBlob {
-  std::string_view bytes;
-};
-
-/// A prepared statement that is being bound, stepped and read. Binding and stepping remember the
-/// first failure; status() tells.
-class SqliteStatement {
+class SqliteStatement final : public SqlStatement {
  public:
-  explicit SqliteStatement(sqlite3_stmt* statement, sqlite3* database)
+  SqliteStatement(sqlite3_stmt* statement, sqlite3* database)
       : statement_(statement), database_(database) {}
 
-  /// Binds the parameters in order, from the first.
-  template <typename... Values>
-  SqliteStatement& bind(const Values&... values) {
-    sqlite3_reset(statement_.get());
-    next_parameter_ = 1;
-    (bind_one(values), ...);
-    return *this;
+  bool step() override;
+  Status run() override;
+  Status status() const override;
+  int64_t integer(int column) const override {
+    return sqlite3_column_int64(statement_.get(), column);
   }
-
-  /// Advances to the next row. False at the end and on failure.
-  bool step();
-
-  /// Runs a statement that returns no rows.
-  Status run();
-
-  Status status() const;
-
-  // Columns of the current row, counted from 0.
-  int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
-  uint64_t unsigned_integer(int column) const { return static_cast<uint64_t>(integer(column)); }
-  double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
-  /// Nullopt of NULL.
-  std::optional<double> optional_real(int column) const;
-  std::string text(int column) const;
-  /// The bytes of a blob; none of NULL.
-  std::string blob(int column) const;
+  double real(int column) const override { return sqlite3_column_double(statement_.get(), column); }
+  std::optional<double> optional_real(int column) const override;
+  std::string text(int column) const override;
+  std::string blob(int column) const override;
 
  private:
-  void bind_one(std::string_view text);
-  void bind_one(const SqliteBlob& blob);
-  void bind_one(double value);
-  void bind_one(const std::optional<double>& value);
-  template <std::integral Integer>
-  void bind_one(Integer value) {
-    bind_integer(static_cast<int64_t>(value));
-  }
-  void bind_integer(int64_t value);
+  void reset() override;
+  void bind_one(std::string_view text) override;
+  void bind_one(const SqlBlob& blob) override;
+  void bind_one(double value) override;
+  void bind_one(const std::optional<double>& value) override;
+  void bind_integer(int64_t value) override;
   void check(int code);
 
   struct Finalize {
@@ -75,19 +49,14 @@ class SqliteStatement {
   std::string failure_message_;
 };
 
-/// An open database file. Not thread-safe.
-class SqliteDatabase {
+/// An open database file.
+class SqliteDatabase final : public SqlDatabase {
  public:
   /// Opens or creates the file. Errors: unavailable when that is not possible.
   static Result<SqliteDatabase> open(const std::string& path);
 
-  /// Runs statements that return no rows.
-  Status execute(const std::string& sql);
-
-  Result<SqliteStatement> prepare(std::string_view sql);
-
-  /// The first column of the first row, as text.
-  Result<std::string> query_text(std::string_view sql);
+  Status execute(const std::string& sql) override;
+  Result<std::unique_ptr<SqlStatement>> prepare(std::string_view sql) override;
 
  private:
   explicit SqliteDatabase(sqlite3* database) : database_(database) {}

@@ -10,7 +10,7 @@
 #include "server/compression.h"
 #include "server/fit_job.h"
 #include "server/point_records.h"
-#include "server/sqlite_rows.h"
+#include "server/sql_rows.h"
 
 namespace stripline::server {
 namespace {
@@ -280,15 +280,15 @@ Status to_seventh(SqliteDatabase& database) {
 }
 
 Status compress_payloads(SqliteDatabase& database) {
-  STRIPLINE_ASSIGN_OR_RETURN(SqliteStatement plain,
+  STRIPLINE_ASSIGN_OR_RETURN(const auto plain,
                              database.prepare("SELECT batch, data FROM payloads ORDER BY batch"));
-  STRIPLINE_ASSIGN_OR_RETURN(SqliteStatement insert,
+  STRIPLINE_ASSIGN_OR_RETURN(const auto insert,
                              database.prepare("INSERT INTO compressed_payloads VALUES (?, ?)"));
-  while (plain.step()) {
-    STRIPLINE_ASSIGN_OR_RETURN(const std::string frame, compressed(plain.text(1)));
-    STRIPLINE_RETURN_IF_ERROR(insert.bind(plain.integer(0), SqliteBlob{frame}).run());
+  while (plain->step()) {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string frame, compressed(plain->text(1)));
+    STRIPLINE_RETURN_IF_ERROR(insert->bind(plain->integer(0), SqlBlob{frame}).run());
   }
-  return plain.status();
+  return plain->status();
 }
 
 Status to_eighth(SqliteDatabase& database) {
@@ -315,28 +315,28 @@ ALTER TABLE points ADD COLUMN high REAL;
 // What the samples of a campaign's finished runs say of its points; not those that cannot be read.
 Status sum_up(SqliteDatabase& database, int64_t campaign) {
   STRIPLINE_ASSIGN_OR_RETURN(
-      SqliteStatement planned,
+      const auto planned,
       database.prepare(std::string(kPointColumns) + " WHERE campaign = ? ORDER BY place"));
-  planned.bind(campaign);
+  planned->bind(campaign);
   campaign::PointTable table;
-  while (planned.step()) {
-    STRIPLINE_ASSIGN_OR_RETURN(PointRecord record, read_point(planned));
+  while (planned->step()) {
+    STRIPLINE_ASSIGN_OR_RETURN(PointRecord record, read_point(*planned));
     table.add(std::move(record.point));
   }
-  STRIPLINE_RETURN_IF_ERROR(planned.status());
+  STRIPLINE_RETURN_IF_ERROR(planned->status());
   STRIPLINE_ASSIGN_OR_RETURN(
-      SqliteStatement batches,
+      const auto batches,
       database.prepare("SELECT b.run, p.data FROM batches b JOIN payloads p ON p.batch = b.id"
                        " JOIN runs r ON r.campaign = b.campaign AND r.run = b.run"
                        " WHERE b.campaign = ? AND b.orphan = 0 AND r.state = 'FINISHED'"
                        " AND b.fence = r.fence ORDER BY b.id"));
-  batches.bind(campaign);
-  while (batches.step()) {
-    const auto data = decompressed(batches.blob(1));
+  batches->bind(campaign);
+  while (batches->step()) {
+    const auto data = decompressed(batches->blob(1));
     const auto series = data.ok() ? series_of_batch(*data) : data.error();
-    if (series.ok()) add_samples(table, static_cast<uint32_t>(batches.integer(0)), *series);
+    if (series.ok()) add_samples(table, static_cast<uint32_t>(batches->integer(0)), *series);
   }
-  STRIPLINE_RETURN_IF_ERROR(batches.status());
+  STRIPLINE_RETURN_IF_ERROR(batches->status());
   Changes changes;
   for (uint32_t place = 0; place < table.points().size(); ++place) {
     changes.point_updates.push_back({campaign, record_of(table, place)});
@@ -347,10 +347,10 @@ Status sum_up(SqliteDatabase& database, int64_t campaign) {
 Status to_ninth(SqliteDatabase& database) {
   STRIPLINE_RETURN_IF_ERROR(database.execute(std::string(kNinthTables)));
   std::vector<int64_t> campaigns;
-  STRIPLINE_ASSIGN_OR_RETURN(SqliteStatement measured,
+  STRIPLINE_ASSIGN_OR_RETURN(const auto measured,
                              database.prepare("SELECT DISTINCT campaign FROM points"));
-  while (measured.step()) campaigns.push_back(measured.integer(0));
-  STRIPLINE_RETURN_IF_ERROR(measured.status());
+  while (measured->step()) campaigns.push_back(measured->integer(0));
+  STRIPLINE_RETURN_IF_ERROR(measured->status());
   for (const int64_t campaign : campaigns) {
     STRIPLINE_RETURN_IF_ERROR(sum_up(database, campaign));
   }

@@ -37,6 +37,33 @@ Error foreign(const std::filesystem::path& path) {
               "' is a database of another program; move it away or choose another --data-dir"};
 }
 
+// Tables of people, nodes and the audit trail. They came without a version of their own: older
+// servers leave them alone.
+Status create_security_tables(SqliteDatabase& database) {
+  return database.execute(R"sql(
+CREATE TABLE IF NOT EXISTS tokens (
+  secret_sha256 TEXT PRIMARY KEY,
+  role TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  created REAL NOT NULL,
+  expires REAL NOT NULL,
+  ended REAL NOT NULL,         -- revoked or used up; 0: neither
+  used_by TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS node_bounds (
+  node TEXT PRIMARY KEY,
+  not_before REAL NOT NULL     -- certificates that began earlier are not accepted
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS audit (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  time REAL NOT NULL,
+  actor TEXT NOT NULL,
+  action TEXT NOT NULL,
+  object TEXT NOT NULL
+) STRICT;
+)sql");
+}
+
 Status prepare_tables(SqliteDatabase& database, const std::filesystem::path& path) {
   STRIPLINE_ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::begin(database));
   STRIPLINE_ASSIGN_OR_RETURN(const std::string id, database.query_text("PRAGMA application_id"));
@@ -58,6 +85,7 @@ Status prepare_tables(SqliteDatabase& database, const std::filesystem::path& pat
                                                      "; start the stripline-server that wrote it");
   }
   STRIPLINE_RETURN_IF_ERROR(migrate(database, version));
+  STRIPLINE_RETURN_IF_ERROR(create_security_tables(database));
   // A backup was put in place: what has been given out since then is not in it (Store::fence_base).
   STRIPLINE_RETURN_IF_ERROR(database.execute(
       "UPDATE meta SET value = CAST(value AS INTEGER) + 4294967296 WHERE key = 'fence_base'"

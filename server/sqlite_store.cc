@@ -8,31 +8,25 @@
 #include <utility>
 
 #include "server/clock.h"
-#include "server/compression.h"
 #include "server/file_lock.h"
-#include "server/point_filter.h"
+#include "server/sql_retention.h"
+#include "server/sql_rows.h"
+#include "server/sql_security.h"
+#include "server/sql_store.h"
 #include "server/sqlite.h"
-#include "server/sqlite_retention.h"
-#include "server/sqlite_rows.h"
 #include "server/sqlite_schema.h"
-#include "server/sqlite_security.h"
 
 namespace stripline::server {
 namespace {
 
-constexpr int64_t kNoLimit = INT64_MAX;
 constexpr std::chrono::seconds kCheckpointEvery{1};
 
-// Version ?2 of model ?1; with 0 the newest that is not withdrawn, a provisional one only when
-// there is no other.
-constexpr std::string_view kWanted =
-    " FROM model_versions WHERE model = ?1 AND"
-    " (version = ?2 OR (?2 = 0 AND NOT EXISTS (SELECT 1 FROM version_marks m WHERE m.model = ?1"
-    "  AND m.version = model_versions.version AND m.mark = 'withdrawn')))"
-    " ORDER BY EXISTS (SELECT 1 FROM version_marks m WHERE m.model = ?1"
-    "  AND m.version = model_versions.version AND m.mark = 'provisional'), version DESC LIMIT 1";
+Result<uint64_t> pragma(SqlDatabase& database, const std::string& name) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, database.query_text("PRAGMA " + name));
+  return std::stoull("0" + text);
+}
 
-class SqliteStore final : public Store {
+class SqliteStore final : public SqlStore {
  public:
   // Three connections: to write; to read, which waits for no write; and to copy what was written
   // from the log into the database.
@@ -51,234 +45,11 @@ class SqliteStore final : public Store {
 
   std::string installation_id() const override { return installation_id_; }
   uint64_t fence_base() const override { return fence_base_; }
-
-  Result<std::vector<NodeRecord>> nodes(const std::string& after, size_t limit) override {
-    return select(read_node,
-                  std::string(kNodeColumns) + " FROM nodes WHERE name > ? ORDER BY name LIMIT ?",
-                  after, limit);
-  }
-  Result<std::optional<NodeRecord>> node(const std::string& name) override {
-    return select_one(read_node, std::string(kNodeColumns) + " FROM nodes WHERE name = ?", name);
-  }
-  Result<std::vector<NodeHold>> node_holds() override {
-    return select(read_node_hold, kNodeHoldColumns);
-  }
-
-  Result<uint64_t> count_nodes() override {
-    const auto read = [](SqliteStatement& row) -> Result<uint64_t> {
-      return row.unsigned_integer(0);
-    };
-    STRIPLINE_ASSIGN_OR_RETURN(const auto count, select_one(read, "SELECT count(*) FROM nodes"));
-    return *count;
-  }
-
-  Result<int64_t> next_campaign_number() override {
-    const auto read = [](SqliteStatement& row) -> Result<int64_t> { return row.integer(0) + 1; };
-    STRIPLINE_ASSIGN_OR_RETURN(
-        const auto number, select_one(read, "SELECT value FROM meta WHERE key = 'last_campaign'"));
-    return number.value_or(1);
-  }
-  Result<std::optional<CampaignRecord>> campaign(int64_t number) override {
-    return select_one(
-        read_campaign,
-        std::string(kCampaignColumns) + " FROM campaigns WHERE number = ? AND state <> 'DELETED'",
-        number);
-  }
-  Result<std::optional<CampaignRecord>> campaign_of_request(
-      const std::string& request_id) override {
-    return select_one(
-        read_campaign,
-        std::string(kCampaignColumns) + " FROM campaigns WHERE request_id = ? AND request_id <> ''",
-        request_id);
-  }
-  Result<std::vector<CampaignRecord>> campaigns(int64_t before, size_t limit) override {
-    return select(read_campaign,
-                  std::string(kCampaignColumns) +
-                      " FROM campaigns WHERE number < ? AND state <> 'DELETED'"
-                      " ORDER BY number DESC LIMIT ?",
-                  before == 0 ? kNoLimit : before, limit);
-  }
-  Result<std::vector<CampaignRecord>> unfinished_campaigns() override {
-    return select(read_campaign, std::string(kCampaignColumns) +
-                                     " FROM campaigns WHERE state IN"
-                                     " ('QUEUED', 'RUNNING', 'FITTING') ORDER BY number");
-  }
-
-  Result<std::vector<CampaignRecord>> expendable_campaigns(double ended_before_unix_s,
-                                                           size_t limit) override {
-    return select(read_campaign, std::string(kCampaignColumns) + std::string(kExpendable),
-                  ended_before_unix_s, limit);
-  }
-  Result<bool> sweep() override {
-    const std::lock_guard lock(mutex_);
-    const auto swept = sweep_deleted(database_);
-    if (swept.ok() && *swept) ask_for_checkpoint();
-    return swept;
-  }
-  Result<StoreSize> size() override {
-    const std::lock_guard lock(reader_mutex_);
-    return size_of(reader_);
-  }
-
-  Result<std::vector<RunRecord>> runs(int64_t campaign) override {
-    return select(read_run, std::string(kRunColumns) + " FROM runs WHERE campaign = ? ORDER BY run",
-                  campaign);
-  }
-  Result<std::string> run_plan(const RunKey& run) override {
-    return select_text("SELECT assignment FROM plans WHERE campaign = ? AND run = ?",
-                       "plan of " + run_name(run), run.campaign, run.run);
-  }
-
-  Result<std::vector<PointRecord>> points(int64_t campaign, const PointFilter& filter,
-                                          uint32_t from, size_t limit) override {
-    const std::lock_guard lock(reader_mutex_);
-    STRIPLINE_ASSIGN_OR_RETURN(
-        SqliteStatement statement,
-        reader_.prepare(std::string(kPointColumns) +
-                        " WHERE campaign = ?1 AND place >= ?2 AND (?3 = '' OR experiment = ?3)"
-                        " AND (?4 = '' OR variant = ?4) ORDER BY place"));
-    statement.bind(campaign, from, filter.experiment, filter.variant);
-    const PointMatcher matcher(filter);
-    std::vector<PointRecord> points;
-    while (points.size() < limit && statement.step()) {
-      if (!matcher.matches(statement.text(3))) continue;
-      STRIPLINE_ASSIGN_OR_RETURN(PointRecord point, read_point(statement));
-      points.push_back(std::move(point));
-    }
-    STRIPLINE_RETURN_IF_ERROR(statement.status());
-    return points;
-  }
-
-  Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) override {
-    const auto read = [](SqliteStatement& row) -> Result<std::string> { return row.text(0); };
-    return select_one(
-        read, "SELECT sampling_node FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
-        run.campaign, run.run, fence);
-  }
-  Result<std::optional<RunAttempt>> attempt(const RunKey& run, uint64_t fence) override {
-    return select_one(read_attempt,
-                      std::string(kAttemptColumns) +
-                          " FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
-                      run.campaign, run.run, fence);
-  }
-  Result<std::vector<AttemptFacts>> attempt_facts(const RunKey& run, uint64_t fence) override {
-    return select(read_facts,
-                  std::string(kFactsColumns) +
-                      " FROM attempt_nodes WHERE campaign = ? AND run = ? AND fence = ?"
-                      " ORDER BY node",
-                  run.campaign, run.run, fence);
-  }
-  Result<std::optional<bool>> has_batch(const RunKey& run, uint64_t fence, uint64_t seq,
-                                        const std::string& data) override {
-    const auto read = [&](SqliteStatement& row) -> Result<bool> {
-      STRIPLINE_ASSIGN_OR_RETURN(const std::string stored, decompressed(row.blob(0)));
-      return stored == data;
-    };
-    return select_one(read,
-                      "SELECT (SELECT data FROM payloads WHERE batch = id) FROM batches"
-                      " WHERE campaign = ? AND run = ? AND fence = ? AND seq = ?",
-                      run.campaign, run.run, fence, seq);
-  }
-  Result<uint64_t> contiguous_batches(const RunKey& run, uint64_t fence) override {
-    const auto read = [](SqliteStatement& row) -> Result<uint64_t> {
-      return row.unsigned_integer(0);
-    };
-    STRIPLINE_ASSIGN_OR_RETURN(
-        const auto last,
-        select_one(read, "SELECT stored FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
-                   run.campaign, run.run, fence));
-    return last.value_or(0);
-  }
-  Result<std::vector<BatchRecord>> attempt_batches(const RunKey& run, uint64_t fence) override {
-    return select(read_batch,
-                  std::string(kBatchColumns) +
-                      " FROM batches WHERE campaign = ? AND run = ? AND fence = ? ORDER BY seq",
-                  run.campaign, run.run, fence);
-  }
-  Result<std::vector<BatchRecord>> batches(int64_t campaign, int64_t after, size_t limit) override {
-    return select(read_batch,
-                  std::string(kBatchColumns) +
-                      " FROM batches WHERE campaign = ? AND id > ? ORDER BY id LIMIT ?",
-                  campaign, after, limit);
-  }
-
-  Result<std::vector<EventRecord>> events(int64_t campaign, uint64_t cursor,
-                                          size_t limit) override {
-    return select(read_event,
-                  std::string(kEventColumns) +
-                      " FROM events WHERE campaign = ? AND cursor > ? ORDER BY cursor LIMIT ?",
-                  campaign, cursor, limit);
-  }
-
-  Result<std::vector<ModelRecord>> models(const std::string& after, size_t limit) override {
-    return select(read_model,
-                  std::string(kModelColumns) + " FROM models WHERE name > ? ORDER BY name LIMIT ?",
-                  after, limit);
-  }
-  Result<std::optional<ModelRecord>> model(const std::string& name) override {
-    return select_one(read_model, std::string(kModelColumns) + " FROM models WHERE name = ?", name);
-  }
-  Result<std::vector<ModelVersionRecord>> model_versions(const std::string& model, int64_t before,
-                                                         size_t limit) override {
-    return select(
-        read_version,
-        std::string(kVersionColumns) +
-            " FROM model_versions WHERE model = ? AND version < ? ORDER BY version DESC LIMIT ?",
-        model, before == 0 ? kNoLimit : before, limit);
-  }
-  Result<std::optional<ModelVersionRecord>> model_version(const VersionKey& key) override {
-    return select_one(read_version, std::string(kVersionColumns) + std::string(kWanted), key.model,
-                      key.version);
-  }
-  Result<std::string> model_content(const VersionKey& key) override {
-    return select_text("SELECT content" + std::string(kWanted), version_name(key), key.model,
-                       key.version);
-  }
-
-  Result<std::vector<TokenRecord>> tokens() override { return select(read_token, kTokenColumns); }
-  Result<std::vector<NodeBound>> node_bounds() override {
-    return select(read_node_bound, kNodeBoundColumns);
-  }
-  Result<std::vector<AuditRecord>> audit(int64_t before, size_t limit) override {
-    return select(read_audit, std::string(kAuditColumns) + " WHERE id < ? ORDER BY id DESC LIMIT ?",
-                  before == 0 ? kNoLimit : before, limit);
-  }
+  Result<bool> sweep() override;
+  Result<StoreSize> size() override;
 
  private:
-  // All rows of a query, each through `read`.
-  template <typename Read, typename... Values>
-  auto select(Read read, std::string_view sql, const Values&... values)
-      -> Result<std::vector<std::decay_t<decltype(*read(std::declval<SqliteStatement&>()))>>> {
-    const std::lock_guard lock(reader_mutex_);
-    STRIPLINE_ASSIGN_OR_RETURN(SqliteStatement statement, reader_.prepare(sql));
-    std::vector<std::decay_t<decltype(*read(statement))>> rows;
-    statement.bind(values...);
-    while (statement.step()) {
-      STRIPLINE_ASSIGN_OR_RETURN(auto row, read(statement));
-      rows.push_back(std::move(row));
-    }
-    STRIPLINE_RETURN_IF_ERROR(statement.status());
-    return rows;
-  }
-
-  template <typename Read, typename... Values>
-  auto select_one(Read read, std::string_view sql, const Values&... values)
-      -> Result<std::optional<std::decay_t<decltype(*read(std::declval<SqliteStatement&>()))>>> {
-    using Row = std::decay_t<decltype(*read(std::declval<SqliteStatement&>()))>;
-    STRIPLINE_ASSIGN_OR_RETURN(auto rows, select(read, sql, values...));
-    if (rows.empty()) return std::optional<Row>();
-    return std::optional<Row>(std::move(rows.front()));
-  }
-
-  template <typename... Values>
-  Result<std::string> select_text(std::string_view sql, const std::string& what,
-                                  const Values&... values) {
-    const auto read = [](SqliteStatement& row) -> Result<std::string> { return row.text(0); };
-    STRIPLINE_ASSIGN_OR_RETURN(auto text, select_one(read, sql, values...));
-    if (!text) return Error(ErrorCode::not_found, what + " is not stored");
-    return std::move(*text);
-  }
-
+  Status read(const Use& use) override;
   Status write(const Changes& changes);
   void ask_for_checkpoint();
   void run_checkpoints(const std::stop_token& stop);
@@ -327,6 +98,28 @@ Status SqliteStore::write(const Changes& changes) {
   return {};
 }
 
+Status SqliteStore::read(const Use& use) {
+  const std::lock_guard lock(reader_mutex_);
+  return use(reader_);
+}
+
+Result<bool> SqliteStore::sweep() {
+  const std::lock_guard lock(mutex_);
+  STRIPLINE_ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::begin(database_));
+  STRIPLINE_ASSIGN_OR_RETURN(const bool swept, sweep_deleted(database_));
+  STRIPLINE_RETURN_IF_ERROR(transaction.commit());
+  if (swept) ask_for_checkpoint();
+  return swept;
+}
+
+Result<StoreSize> SqliteStore::size() {
+  const std::lock_guard lock(reader_mutex_);
+  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t page_bytes, pragma(reader_, "page_size"));
+  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t pages, pragma(reader_, "page_count"));
+  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t free, pragma(reader_, "freelist_count"));
+  return StoreSize{pages * page_bytes, free * page_bytes};
+}
+
 void SqliteStore::ask_for_checkpoint() {
   {
     const std::lock_guard written(written_mutex_);
@@ -361,7 +154,6 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& pa
                      lock.error().message() + "; stop it or choose another --data-dir");
   }
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase database, open_store_database(path));
-  STRIPLINE_RETURN_IF_ERROR(create_security_tables(database));
   STRIPLINE_ASSIGN_OR_RETURN(
       std::string id, database.query_text("SELECT value FROM meta WHERE key = 'installation_id'"));
   STRIPLINE_ASSIGN_OR_RETURN(

@@ -121,6 +121,10 @@ class Store {
   using Observer = std::function<void(double seconds, bool stored)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
 
+  /// Called once, on any thread, should another server have taken this store over: nothing is
+  /// stored any more, and what is in memory is not what is stored. Only a new Store of it tells.
+  virtual void on_lost(std::function<void(const Error&)> /*told*/) {}
+
   /// Success if steps can be stored now: the last one was, or else a small one is.
   virtual Status probe() = 0;
 

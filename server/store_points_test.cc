@@ -1,12 +1,12 @@
 // What any store must do with what becomes known of points.
-#include "server/testing/store_fixture.h"
+#include "server/testing/any_store_test.h"
 
 namespace stripline::server {
 namespace {
 
 experiment::Point put(int64_t bytes) { return {"micro.latency", "put", {{"bytes", bytes}}}; }
 
-TEST_F(StoreTest, PointsAreAddedAndBecomeKnown) {
+TEST_P(AnyStoreTest, PointsAreAddedAndBecomeKnown) {
   apply({.campaigns = {campaign(1)}, .points = {{1, {put(8), put(16)}}}});
   const PointRecord known{.place = 1,
                           .point = put(16),

@@ -1,20 +1,19 @@
 // What any store must do. Every step is checked in the store that made it and again after it was
 // closed and opened, because that is what a crash between two steps amounts to.
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 
-#include <sqlite3.h>
-
-#include "server/testing/saboteur.h"
-#include "server/testing/store_fixture.h"
+#include "server/testing/any_store_test.h"
 
 namespace stripline::server {
 namespace {
 
-TEST_F(StoreTest, NewStoreIsEmptyAndKeepsItsInstallation) {
+// For the tests of store_points_test.cc, too.
+INSTANTIATE_TEST_SUITE_P(Stores, AnyStoreTest,
+                         testing::Values(StoreKind::sqlite, StoreKind::postgresql),
+                         testing::PrintToStringParamName());
+
+TEST_P(AnyStoreTest, NewStoreIsEmptyAndKeepsItsInstallation) {
   const std::string id = store_->installation_id();
   EXPECT_EQ(id.size(), 8U);
   check([&] {
@@ -31,7 +30,7 @@ TEST_F(StoreTest, NewStoreIsEmptyAndKeepsItsInstallation) {
   });
 }
 
-TEST_F(StoreTest, NodesAreReplacedByNameAndListedInOrder) {
+TEST_P(AnyStoreTest, NodesAreReplacedByNameAndListedInOrder) {
   NodeRecord a{"a", "0.1.0", {{"cpu", "x"}}, {"tcp"}, {R"({"name":"e","future":1})"}, 10, "big"};
   NodeRecord b{"b", "0.1.0", {}, {}, {}, 11};
   apply({.nodes = {b, a}});
@@ -45,12 +44,12 @@ TEST_F(StoreTest, NodesAreReplacedByNameAndListedInOrder) {
   check([&] { EXPECT_EQ(**store_->node("a"), a); });
 }
 
-TEST_F(StoreTest, TextThatIsNotUtf8IsKeptReadable) {
+TEST_P(AnyStoreTest, TextThatIsNotUtf8IsKeptReadable) {
   apply({.nodes = {{"a", "0.1.0", {{"cpu", "bad\xff"}}, {}, {}, 1}}});
   check([&] { EXPECT_EQ((*store_->node("a"))->fingerprint.at("cpu"), "bad\xef\xbf\xbd"); });
 }
 
-TEST_F(StoreTest, CampaignsRoundTripAndFilterByState) {
+TEST_P(AnyStoreTest, CampaignsRoundTripAndFilterByState) {
   apply({.campaigns = {campaign(1, "r1"), campaign(2)},
          .runs = {run(1, 1), run(1, 2), run(2, 1)},
          .plans = {{{1, 1}, "{\"plan\":1}"}}});
@@ -109,7 +108,7 @@ TEST_F(StoreTest, CampaignsRoundTripAndFilterByState) {
   });
 }
 
-TEST_F(StoreTest, ARequestIdNamesOneCampaign) {
+TEST_P(AnyStoreTest, ARequestIdNamesOneCampaign) {
   apply({.campaigns = {campaign(1, "same")}});
   const Status status = store_->apply({.campaigns = {campaign(2, "same")}});
   ASSERT_FALSE(status.ok());
@@ -117,7 +116,7 @@ TEST_F(StoreTest, ARequestIdNamesOneCampaign) {
   check([&] { EXPECT_EQ(*store_->next_campaign_number(), 2); });
 }
 
-TEST_F(StoreTest, BatchesAreStoredOncePerFenceAndSequence) {
+TEST_P(AnyStoreTest, BatchesAreStoredOncePerFenceAndSequence) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1), run(1, 2)}});
   apply({.batches = {batch({1, 1}, 1, 1)}});
   const Status again = store_->apply({.batches = {batch({1, 1}, 1, 1)}});
@@ -139,14 +138,14 @@ TEST_F(StoreTest, BatchesAreStoredOncePerFenceAndSequence) {
   });
 }
 
-TEST_F(StoreTest, ACampaignsNumberDoesNotComeBack) {
+TEST_P(AnyStoreTest, ACampaignsNumberDoesNotComeBack) {
   apply({.campaigns = {campaign(1), campaign(2)}});
   apply({.campaigns = {campaign(1)}});
-  Saboteur(folder_.path()).run("DELETE FROM campaigns WHERE number = 2");
+  sabotage("DELETE FROM campaigns WHERE number = 2");
   check([&] { EXPECT_EQ(*store_->next_campaign_number(), 3); });
 }
 
-TEST_F(StoreTest, EveryAttemptRemembersWhoseSamplesItTakes) {
+TEST_P(AnyStoreTest, EveryAttemptRemembersWhoseSamplesItTakes) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}});
   apply({.attempts = {{{1, 1}, 1, "a"}}});
   apply({.attempts = {{{1, 1}, 2, "b"}}});
@@ -157,7 +156,7 @@ TEST_F(StoreTest, EveryAttemptRemembersWhoseSamplesItTakes) {
   });
 }
 
-TEST_F(StoreTest, AnAttemptRemembersItsAgentsAndThenWhereItsRanksAre) {
+TEST_P(AnyStoreTest, AnAttemptRemembersItsAgentsAndThenWhereItsRanksAre) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}});
   RunAttempt attempt{{1, 1}, 1, "a", {{"a", "i1"}, {"b", "i2"}}, {}};
   apply({.attempts = {attempt}});
@@ -179,7 +178,7 @@ TEST_F(StoreTest, AnAttemptRemembersItsAgentsAndThenWhereItsRanksAre) {
   });
 }
 
-TEST_F(StoreTest, FactsOfAnAttemptStay) {
+TEST_P(AnyStoreTest, FactsOfAnAttemptStay) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}, .attempts = {{{1, 1}, 1, "a"}}});
   const std::map<std::string, std::string> facts = {{"fabric.provider", "tcp"}};
   apply({.facts = {{{1, 1}, 1, "b", facts}, {{1, 1}, 1, "a", facts}}});
@@ -193,7 +192,7 @@ TEST_F(StoreTest, FactsOfAnAttemptStay) {
   });
 }
 
-TEST_F(StoreTest, ContiguousBatchesStopAtTheFirstGap) {
+TEST_P(AnyStoreTest, ContiguousBatchesStopAtTheFirstGap) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}});
   EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 0U);
   apply({.attempts = {{{1, 1}, 1, "a"}, {{1, 1}, 2, "b"}}});
@@ -209,15 +208,15 @@ TEST_F(StoreTest, ContiguousBatchesStopAtTheFirstGap) {
 }
 
 // A run may send ten thousands of batches: each must not count those before it.
-TEST_F(StoreTest, WhatIsStoredIsNotCountedAgain) {
+TEST_P(AnyStoreTest, WhatIsStoredIsNotCountedAgain) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}, .attempts = {{{1, 1}, 1, "a"}}});
   apply({.batches = {batch({1, 1}, 1, 1), batch({1, 1}, 1, 2)}});
-  Saboteur(folder_.path()).run("DELETE FROM payloads; DELETE FROM batches");
+  sabotage("DELETE FROM payloads; DELETE FROM batches");
   apply({.batches = {batch({1, 1}, 1, 3)}});
   EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 3U);
 }
 
-TEST_F(StoreTest, OrphaningARunLeavesLaterBatchesAlone) {
+TEST_P(AnyStoreTest, OrphaningARunLeavesLaterBatchesAlone) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1), run(1, 2)}});
   apply({.batches = {batch({1, 1}, 1, 1), batch({1, 2}, 1, 1)}});
   apply({.orphaned = {{1, 1}}, .batches = {batch({1, 1}, 2, 1)}});
@@ -230,7 +229,7 @@ TEST_F(StoreTest, OrphaningARunLeavesLaterBatchesAlone) {
   });
 }
 
-TEST_F(StoreTest, EventsHaveAscendingCursors) {
+TEST_P(AnyStoreTest, EventsHaveAscendingCursors) {
   apply({.campaigns = {campaign(1), campaign(2)}});
   apply({.events = {{0, 1, 1.5, "one", "{}"}, {0, 2, 2, "other", "{}"}, {0, 1, 3, "two", "{}"}}});
   check([&] {
@@ -244,7 +243,7 @@ TEST_F(StoreTest, EventsHaveAscendingCursors) {
   });
 }
 
-TEST_F(StoreTest, ModelVersionsAreImmutable) {
+TEST_P(AnyStoreTest, ModelVersionsAreImmutable) {
   NewModelVersion first;
   first.record.key = {"tcp", 1};
   first.record.sha256 = "hash1";
@@ -274,7 +273,7 @@ TEST_F(StoreTest, ModelVersionsAreImmutable) {
   });
 }
 
-TEST_F(StoreTest, WithdrawnVersionsStayAndAreNotTheLatest) {
+TEST_P(AnyStoreTest, WithdrawnVersionsStayAndAreNotTheLatest) {
   std::vector<NewModelVersion> versions(2);
   for (size_t i = 0; i < 2; ++i) {
     versions[i].record.key = {"tcp", static_cast<int64_t>(i) + 1};
@@ -308,7 +307,7 @@ TEST_F(StoreTest, WithdrawnVersionsStayAndAreNotTheLatest) {
 }
 
 // Whoever asks for the model alone gets one that is not provisional, if there is one.
-TEST_F(StoreTest, AProvisionalVersionIsTheLatestOnlyWhereThereIsNoOther) {
+TEST_P(AnyStoreTest, AProvisionalVersionIsTheLatestOnlyWhereThereIsNoOther) {
   const auto publish = [&](int64_t number, const std::string& provisional) {
     NewModelVersion version;
     version.record.key = {"tcp", number};
@@ -334,7 +333,7 @@ TEST_F(StoreTest, AProvisionalVersionIsTheLatestOnlyWhereThereIsNoOther) {
   EXPECT_EQ(*store_->model_content({"tcp", 4}), "{4}");
 }
 
-TEST_F(StoreTest, AStepIsAppliedCompletelyOrNotAtAll) {
+TEST_P(AnyStoreTest, AStepIsAppliedCompletelyOrNotAtAll) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}});
   apply({.batches = {batch({1, 1}, 1, 1)}});
   CampaignRecord changed = campaign(1);
@@ -355,41 +354,7 @@ TEST_F(StoreTest, AStepIsAppliedCompletelyOrNotAtAll) {
   });
 }
 
-TEST_F(StoreTest, WaitsForAnotherWriter) {
-  Saboteur other(path_.parent_path());
-  other.run("BEGIN IMMEDIATE");
-  std::thread ends([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    other.run("COMMIT");
-  });
-  Changes changes;
-  changes.nodes.push_back({"a", "0.1.0", {}, {"tcp"}, {}, 1});
-  const Status applied = store_->apply(changes);
-  ends.join();
-  EXPECT_TRUE(applied.ok()) << applied.error().message();
-}
-
-TEST_F(StoreTest, ReadersDoNotWaitForWriters) {
-  apply({.campaigns = {campaign(1)}});
-  Saboteur other(path_.parent_path());
-  other.run("BEGIN IMMEDIATE");
-  std::atomic<bool> writing = false;
-  Status applied;
-  std::thread writer([&] {
-    writing = true;
-    applied = store_->apply({.campaigns = {campaign(2)}});
-  });
-  while (!writing) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_EQ((*store_->campaign(1))->message, "queued");
-  EXPECT_FALSE(*store_->campaign(2));
-  other.run("COMMIT");
-  writer.join();
-  EXPECT_TRUE(applied.ok()) << applied.error().message();
-  EXPECT_TRUE(*store_->campaign(2));
-}
-
-TEST_F(StoreTest, LiveBatchesOfAnAttemptThatIsOverAreOrphans) {
+TEST_P(AnyStoreTest, LiveBatchesOfAnAttemptThatIsOverAreOrphans) {
   RunRecord active = run(1, 1);
   active.state = RunState::active;
   active.fence = 2;
@@ -405,60 +370,15 @@ TEST_F(StoreTest, LiveBatchesOfAnAttemptThatIsOverAreOrphans) {
   });
 }
 
-TEST_F(StoreTest, BatchesNeedTheirRun) {
+TEST_P(AnyStoreTest, BatchesNeedTheirRun) {
   EXPECT_FALSE(store_->apply({.batches = {batch({9, 1}, 1, 1)}}).ok());
-}
-
-TEST_F(StoreTest, ASecondServerIsTurnedAwayWithTheOwnersProcess) {
-  const auto second = open_sqlite_store(path_);
-  ASSERT_FALSE(second.ok());
-  EXPECT_EQ(second.error().code(), ErrorCode::already_exists);
-  EXPECT_NE(second.error().message().find("process " + std::to_string(getpid())), std::string::npos)
-      << second.error().message();
-}
-
-TEST_F(StoreTest, ATruncatedFileIsRefused) {
-  for (int64_t i = 1; i <= 200; ++i) apply({.campaigns = {campaign(i)}});
-  store_.reset();
-  const auto size = std::filesystem::file_size(path_);
-  ASSERT_GT(size, 8192U);
-  std::filesystem::resize_file(path_, size / 2);
-  const auto opened = open_sqlite_store(path_);
-  ASSERT_FALSE(opened.ok());
-  EXPECT_EQ(opened.error().code(), ErrorCode::data_loss);
-  EXPECT_NE(opened.error().message().find("damaged or truncated"), std::string::npos)
-      << opened.error().message();
-}
-
-TEST_F(StoreTest, AFileThatIsNoDatabaseIsRefusedAndLeftAlone) {
-  store_.reset();
-  const auto other = folder_.path() / "notes.txt";
-  std::ofstream(other) << "these are my notes, not a database";
-  const auto opened = open_sqlite_store(other);
-  ASSERT_FALSE(opened.ok());
-  EXPECT_EQ(opened.error().code(), ErrorCode::data_loss);
-  std::ifstream file(other);
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  EXPECT_EQ(text, "these are my notes, not a database");
-}
-
-void execute(const std::filesystem::path& path, const char* sql) {
-  sqlite3* raw = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &raw), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(raw, sql, nullptr, nullptr, nullptr), SQLITE_OK);
-  sqlite3_close(raw);
-}
-
-TEST_F(StoreTest, TheDatabaseIsItsOwnersAlone) {
-  using std::filesystem::perms;
-  EXPECT_EQ(std::filesystem::status(path_).permissions(), perms::owner_read | perms::owner_write);
 }
 
 experiment::Point point(const std::string& variant, int64_t bytes) {
   return {"micro.latency", variant, {{"bytes", bytes}, {"way", std::string("cma")}}};
 }
 
-TEST_F(StoreTest, PointsAreChosenByWhatTheyAre) {
+TEST_P(AnyStoreTest, PointsAreChosenByWhatTheyAre) {
   apply({.campaigns = {campaign(1), campaign(2)},
          .points = {{1, {point("put", 8), point("get", 8), point("get", 16)}},
                     {2, {point("put", 8)}}}});
@@ -476,7 +396,7 @@ TEST_F(StoreTest, PointsAreChosenByWhatTheyAre) {
   });
 }
 
-TEST_F(StoreTest, ManyPointsAreLookedThroughQuickly) {
+TEST_P(AnyStoreTest, ManyPointsAreLookedThroughQuickly) {
   CampaignPoints many{1, {}};
   for (int64_t i = 0; i < 100'000; ++i) many.points.push_back(point("put", i));
   apply({.campaigns = {campaign(1)}, .points = {many}});
@@ -487,7 +407,34 @@ TEST_F(StoreTest, ManyPointsAreLookedThroughQuickly) {
   std::cout << "the last of 100000 points: " << took.count() << " s\n";
 }
 
-TEST_F(StoreTest, HoldsAreOfNodes) {
+// As ingestion stores them: many batches in a step.
+TEST_P(AnyStoreTest, GroupsOfBatchesAreStoredQuickly) {
+  constexpr uint64_t kGroups = 20;
+  constexpr uint64_t kBatches = 64;
+  RunRecord active = run(1, 1);
+  active.state = RunState::active;
+  active.fence = 1;
+  apply({.campaigns = {campaign(1)}, .runs = {active}, .attempts = {{{1, 1}, 1, "a"}}});
+  const std::string data(4096, ' ');
+  const auto start = std::chrono::steady_clock::now();
+  for (uint64_t group = 0; group < kGroups; ++group) {
+    std::vector<BatchRecord> batches;
+    for (uint64_t i = 1; i <= kBatches; ++i) {
+      batches.push_back(batch({1, 1}, 1, group * kBatches + i));
+      batches.back().data += data;
+    }
+    Changes step;
+    for (const BatchRecord& one : batches) step.live_batches.push_back(&one);
+    apply(step);
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::cout << kGroups << " steps of " << kBatches
+            << " batches: " << static_cast<double>(kGroups * kBatches) / took.count()
+            << " batches/s, " << took.count() / kGroups * 1e3 << " ms a step\n";
+  EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), kGroups * kBatches);
+}
+
+TEST_P(AnyStoreTest, HoldsAreOfNodes) {
   const NodeRecord a{"a", "0.1.0", {}, {}, {}, 10};
   const NodeHold hold{"a", "fan \x1b broken", "users/x", 5, 60};
   apply({.nodes = {a}, .holds = {hold, {"b", "", "users/y", 6, 0}}});
@@ -503,122 +450,6 @@ TEST_F(StoreTest, HoldsAreOfNodes) {
     EXPECT_TRUE(store_->node_holds()->empty());
     EXPECT_FALSE(*store_->node("a"));
   });
-}
-
-// The databases that servers have left behind since the first one, each without what came later.
-struct EarlierDatabase {
-  const char* file;      // in server/testing/databases
-  const char* change;    // what makes it one of before
-  const char* obstacle;  // a table that one of its migrations makes
-  bool declares = true;  // rows of nodes hold whole declarations
-  const char* cluster = "default";
-  size_t holds = 0;
-};
-
-class StoreMigrationTest : public StoreTest, public testing::WithParamInterface<EarlierDatabase> {
- protected:
-  void SetUp() override {
-    const char* source = std::getenv("STRIPLINE_TEST_SOURCE");  // NOLINT(concurrency-mt-unsafe)
-    if (source == nullptr) GTEST_SKIP() << "STRIPLINE_TEST_SOURCE is not set";
-    const auto databases = std::filesystem::path(source) / "server/testing/databases";
-    execute(path_, read_file(databases / GetParam().file).c_str());
-    if (GetParam().declares) {
-      execute(path_,
-              R"(UPDATE nodes SET experiments = '["{\"name\":\"micro.latency\",\"version\":1}"]')");
-    }
-    execute(path_, GetParam().change);
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(
-    Version1, StoreMigrationTest,
-    testing::Values(EarlierDatabase{"version1.sql", "SELECT 1", "payloads"},
-                    EarlierDatabase{
-                        "version1.sql",
-                        "DROP TABLE version_marks; ALTER TABLE runs DROP COLUMN points_least",
-                        "payloads"},
-                    EarlierDatabase{"version1.sql",
-                                    "DROP TABLE version_marks; DROP TABLE attempts;"
-                                    "ALTER TABLE runs DROP COLUMN points_least",
-                                    "payloads"},
-                    EarlierDatabase{"version1.sql",
-                                    "DROP TABLE version_marks; DROP TABLE attempts;"
-                                    "ALTER TABLE runs DROP COLUMN points_least;"
-                                    "ALTER TABLE runs DROP COLUMN points_core;"
-                                    "ALTER TABLE runs DROP COLUMN points_all",
-                                    "payloads"}));
-INSTANTIATE_TEST_SUITE_P(Version3, StoreMigrationTest,
-                         testing::Values(EarlierDatabase{"version3.sql", "SELECT 1",
-                                                         "node_holds"}));
-INSTANTIATE_TEST_SUITE_P(Version7, StoreMigrationTest,
-                         testing::Values(EarlierDatabase{"version7.sql", "SELECT 1",
-                                                         "compressed_payloads", false, "big", 1}));
-
-TEST_P(StoreMigrationTest, LosesNothing) {
-  reopen();
-  check([&] {
-    EXPECT_EQ(store_->installation_id(), "28ae4a58");
-    EXPECT_EQ(store_->nodes("", 10)->size(), 2U);
-    EXPECT_EQ((*store_->node("a"))->cluster, GetParam().cluster);
-    EXPECT_EQ(store_->node_holds()->size(), GetParam().holds);
-    EXPECT_EQ(store_->campaigns(0, 10)->size(), 2U);
-    EXPECT_EQ(store_->runs(2)->size(), 8U);
-    EXPECT_EQ(store_->runs(2)->front().points_total, 64U);
-    EXPECT_GE(store_->runs(2)->front().points_all, 64U);
-    const auto points = *store_->points(1, {}, 0, 1000);
-    ASSERT_EQ(points.size(), store_->runs(1)->front().points_total);
-    const experiment::Point first{"micro.latency", "put", {{"bytes", int64_t{524288}}}};
-    EXPECT_EQ(points.front().point, first);
-    EXPECT_EQ(store_->runs(2)->front().grid, 64U);
-    // What was sampled before there were rows of it is summed up.
-    const auto measured = std::ranges::find_if(
-        points, [](const PointRecord& one) { return one.estimate.has_value(); });
-    ASSERT_NE(measured, points.end());
-    EXPECT_EQ(measured->runs, 1U);
-    EXPECT_GT(measured->samples, 0U);
-    EXPECT_EQ(*store_->sampling_node({2, 8}, 1), "a");
-    EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 2U);
-    const auto batches = *store_->batches(1, 0, 10);
-    ASSERT_EQ(batches.size(), 2U);
-    EXPECT_EQ(batches[0].data.size(), 26660U);
-    EXPECT_EQ(*store_->has_batch({1, 1}, 1, 2, "[]"), true);
-    const ModelVersionRecord version = **store_->model_version({"tcp", 0});
-    EXPECT_EQ(version.size_bytes, store_->model_content({"tcp", 1})->size());
-    EXPECT_EQ(store_->events(2, 0, 10)->size(), 2U);
-    EXPECT_EQ(*store_->next_campaign_number(), 3);
-    EXPECT_EQ((*store_->node("a"))->experiments, std::vector<std::string>{"micro.latency"});
-  });
-  // It goes on: what is new is stored beside it.
-  apply({.attempts = {{{1, 1}, 2, "b"}}, .batches = {batch({1, 1}, 2, 1)}});
-  EXPECT_EQ(*store_->contiguous_batches({1, 1}, 2), 1U);
-}
-
-TEST_P(StoreMigrationTest, ADatabaseThatCannotBeMigratedIsLeftAsItIs) {
-  const std::string obstacle = GetParam().obstacle;
-  execute(path_, ("CREATE TABLE " + obstacle + " (x)").c_str());
-  const auto opened = open_sqlite_store(path_);
-  ASSERT_FALSE(opened.ok());
-  execute(path_, ("DROP TABLE " + obstacle).c_str());
-  reopen();
-  EXPECT_EQ(store_->batches(1, 0, 10)->size(), 2U);
-}
-
-TEST_F(StoreTest, AnotherProgramsDatabaseIsRefused) {
-  store_.reset();
-  const auto other = folder_.path() / "other.db";
-  execute(other, "CREATE TABLE t (x)");
-  const auto opened = open_sqlite_store(other);
-  ASSERT_FALSE(opened.ok());
-  EXPECT_EQ(opened.error().code(), ErrorCode::failed_precondition);
-}
-
-TEST_F(StoreTest, ANewerSchemaIsRefused) {
-  store_.reset();
-  execute(path_, "UPDATE meta SET value = '99' WHERE key = 'schema_version'");
-  const auto opened = open_sqlite_store(path_);
-  ASSERT_FALSE(opened.ok());
-  EXPECT_EQ(opened.error().code(), ErrorCode::failed_precondition);
-  EXPECT_NE(opened.error().message().find("99"), std::string::npos);
 }
 
 }  // namespace

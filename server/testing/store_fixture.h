@@ -52,9 +52,11 @@ class StoreTest : public testing::Test {
  protected:
   void SetUp() override { reopen(); }
 
+  virtual Result<std::unique_ptr<Store>> open() { return open_sqlite_store(path_); }
+
   void reopen() {
     store_.reset();
-    auto opened = open_sqlite_store(path_);
+    auto opened = open();
     ASSERT_TRUE(opened.ok()) << opened.error().message();
     store_ = std::move(*opened);
   }

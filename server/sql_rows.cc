@@ -1,4 +1,4 @@
-#include "server/sqlite_rows.h"
+#include "server/sql_rows.h"
 
 #include <string>
 #include <utility>
@@ -65,20 +65,7 @@ Result<Value> stored(const std::string& text, const char* what) {
   }
 }
 
-// Binds and runs one prepared statement for each record of a list.
-template <typename Records, typename Bind>
-Status write_all(SqliteDatabase& database, const Records& records, std::string_view sql,
-                 Bind bind) {
-  if (records.empty()) return {};
-  STRIPLINE_ASSIGN_OR_RETURN(SqliteStatement statement, database.prepare(sql));
-  for (const auto& record : records) {
-    bind(statement, record);
-    STRIPLINE_RETURN_IF_ERROR(statement.run());
-  }
-  return {};
-}
-
-Status write_campaigns(SqliteDatabase& database, const std::vector<CampaignRecord>& records) {
+Status write_campaigns(SqlDatabase& database, const std::vector<CampaignRecord>& records) {
   return write_all(database, records, R"sql(
       INSERT INTO campaigns (number, spec, state, message, created, updated, request_id,
                              request_sha256, requirements, feeds_model, planned_run_s, measured_s,
@@ -89,7 +76,7 @@ Status write_campaigns(SqliteDatabase& database, const std::vector<CampaignRecor
         measured_s = excluded.measured_s, samples = excluded.samples,
         model_version = excluded.model_version, fit_failures = excluded.fit_failures,
         stop_reason = excluded.stop_reason, width = excluded.width)sql",
-                   [](SqliteStatement& s, const CampaignRecord& r) {
+                   [](SqlStatement& s, const CampaignRecord& r) {
                      s.bind(r.number, dump(to_json(r.spec)), to_string(r.state), r.message,
                             r.created_unix_s, r.updated_unix_s, r.request_id, r.request_sha256,
                             dump(Json(r.requirements)), r.feeds_model, r.planned_run_s,
@@ -98,7 +85,7 @@ Status write_campaigns(SqliteDatabase& database, const std::vector<CampaignRecor
                    });
 }
 
-Status write_runs(SqliteDatabase& database, const std::vector<RunRecord>& records) {
+Status write_runs(SqlDatabase& database, const std::vector<RunRecord>& records) {
   return write_all(database, records, R"sql(
       INSERT INTO runs (campaign, run, state, fence, failures, rank_nodes, points_done,
                         points_total, points_core, points_all, duration_s, message, points_least,
@@ -109,7 +96,7 @@ Status write_runs(SqliteDatabase& database, const std::vector<RunRecord>& record
         rank_nodes = excluded.rank_nodes, points_done = excluded.points_done,
         points_total = excluded.points_total, duration_s = excluded.duration_s,
         message = excluded.message, start_s = excluded.start_s, grid = excluded.grid)sql",
-                   [](SqliteStatement& s, const RunRecord& r) {
+                   [](SqlStatement& s, const RunRecord& r) {
                      s.bind(r.key.campaign, r.key.run, to_string(r.state), r.fence, r.failures,
                             dump(Json(r.rank_nodes)), r.points_done, r.points_total, r.points_core,
                             r.points_all, r.duration_s, r.message, r.points_least, r.start_s,
@@ -117,13 +104,13 @@ Status write_runs(SqliteDatabase& database, const std::vector<RunRecord>& record
                    });
 }
 
-Status write_points(SqliteDatabase& database, const std::vector<CampaignPoints>& campaigns) {
+Status write_points(SqlDatabase& database, const std::vector<CampaignPoints>& campaigns) {
   for (const CampaignPoints& campaign : campaigns) {
     uint32_t place = campaign.first;
     STRIPLINE_RETURN_IF_ERROR(write_all(
         database, campaign.points,
         "INSERT INTO points (campaign, place, experiment, variant, params) VALUES (?, ?, ?, ?, ?)",
-        [&](SqliteStatement& s, const experiment::Point& point) {
+        [&](SqlStatement& s, const experiment::Point& point) {
           s.bind(campaign.campaign, place++, point.experiment, point.variant,
                  dump(experiment::to_json(point).at("params")));
         }));
@@ -131,11 +118,11 @@ Status write_points(SqliteDatabase& database, const std::vector<CampaignPoints>&
   return {};
 }
 
-Status write_point_updates(SqliteDatabase& database, const std::vector<PointUpdate>& updates) {
+Status write_point_updates(SqlDatabase& database, const std::vector<PointUpdate>& updates) {
   return write_all(database, updates, R"sql(
       UPDATE points SET runs = ?, failed = ?, samples = ?, median = ?, low = ?, high = ?
       WHERE campaign = ? AND place = ?)sql",
-                   [](SqliteStatement& s, const PointUpdate& update) {
+                   [](SqlStatement& s, const PointUpdate& update) {
                      const PointRecord& r = update.now;
                      const auto estimate = r.estimate.value_or(campaign::Estimate());
                      s.bind(r.runs, r.failed, r.samples,
@@ -144,58 +131,59 @@ Status write_point_updates(SqliteDatabase& database, const std::vector<PointUpda
                    });
 }
 
-Status write_attempts(SqliteDatabase& database, const std::vector<RunAttempt>& attempts) {
+Status write_attempts(SqlDatabase& database, const std::vector<RunAttempt>& attempts) {
   return write_all(database, attempts, R"sql(
       INSERT INTO attempts (campaign, run, fence, sampling_node, instances, addresses)
       VALUES (?, ?, ?, ?, ?, ?)
       ON CONFLICT (campaign, run, fence) DO UPDATE SET addresses = excluded.addresses)sql",
-                   [](SqliteStatement& s, const RunAttempt& a) {
+                   [](SqlStatement& s, const RunAttempt& a) {
                      s.bind(a.run.campaign, a.run.run, a.fence, a.sampling_node,
                             dump(Json(a.instances)), dump(Json(a.addresses)));
                    });
 }
 
-Status write_facts(SqliteDatabase& database, const std::vector<AttemptFacts>& facts) {
-  STRIPLINE_RETURN_IF_ERROR(write_all(database, facts,
-                                      "INSERT OR IGNORE INTO fingerprints VALUES (?, ?)",
-                                      [](SqliteStatement& s, const AttemptFacts& r) {
-                                        const std::string text = dump(Json(r.facts));
-                                        s.bind(sha256_hex(text), text);
-                                      }));
-  return write_all(database, facts, "INSERT OR IGNORE INTO attempt_nodes VALUES (?, ?, ?, ?, ?)",
-                   [](SqliteStatement& s, const AttemptFacts& r) {
-                     s.bind(r.run.campaign, r.run.run, r.fence, r.node,
-                            sha256_hex(dump(Json(r.facts))));
-                   });
+Status write_facts(SqlDatabase& database, const std::vector<AttemptFacts>& facts) {
+  STRIPLINE_RETURN_IF_ERROR(
+      write_all(database, facts, "INSERT INTO fingerprints VALUES (?, ?) ON CONFLICT DO NOTHING",
+                [](SqlStatement& s, const AttemptFacts& r) {
+                  const std::string text = dump(Json(r.facts));
+                  s.bind(sha256_hex(text), text);
+                }));
+  return write_all(
+      database, facts, "INSERT INTO attempt_nodes VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      [](SqlStatement& s, const AttemptFacts& r) {
+        s.bind(r.run.campaign, r.run.run, r.fence, r.node, sha256_hex(dump(Json(r.facts))));
+      });
 }
 
-Status write_payloads(SqliteDatabase& database, const std::vector<const BatchRecord*>& batches) {
+Status write_payloads(SqlDatabase& database, const std::vector<const BatchRecord*>& batches) {
   if (batches.empty()) return {};
   STRIPLINE_ASSIGN_OR_RETURN(
-      SqliteStatement insert,
+      const auto insert,
       database.prepare("INSERT INTO payloads SELECT id, ?5 FROM batches"
                        " WHERE campaign = ?1 AND run = ?2 AND fence = ?3 AND seq = ?4"));
   for (const BatchRecord* r : batches) {
     STRIPLINE_ASSIGN_OR_RETURN(const std::string frame, compressed(r->data));
-    insert.bind(r->run.campaign, r->run.run, r->fence, r->seq, SqliteBlob{frame});
-    STRIPLINE_RETURN_IF_ERROR(insert.run());
+    insert->bind(r->run.campaign, r->run.run, r->fence, r->seq, SqlBlob{frame});
+    STRIPLINE_RETURN_IF_ERROR(insert->run());
   }
   return {};
 }
 
 // The attempt remembers up to where its batches are complete: asking for that, at each batch, must
 // not count those that are stored already.
-Status write_batches(SqliteDatabase& database, const std::vector<const BatchRecord*>& batches) {
+Status write_batches(SqlDatabase& database, const std::vector<const BatchRecord*>& batches) {
   STRIPLINE_RETURN_IF_ERROR(
       write_all(database, batches,
                 "INSERT INTO batches (campaign, run, fence, seq, orphan, received, samples)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [](SqliteStatement& s, const BatchRecord* r) {
+                [](SqlStatement& s, const BatchRecord* r) {
                   s.bind(r->run.campaign, r->run.run, r->fence, r->seq, r->orphan,
                          r->received_unix_s, r->samples);
                 }));
   STRIPLINE_RETURN_IF_ERROR(write_payloads(database, batches));
-  return write_all(database, batches, R"sql(
+  return write_all(
+      database, batches, R"sql(
       WITH RECURSIVE present(seq) AS (
         SELECT stored FROM attempts WHERE campaign = ?1 AND run = ?2 AND fence = ?3
         UNION ALL
@@ -203,36 +191,33 @@ Status write_batches(SqliteDatabase& database, const std::vector<const BatchReco
           ON b.campaign = ?1 AND b.run = ?2 AND b.fence = ?3 AND b.seq = present.seq + 1)
       UPDATE attempts SET stored = (SELECT max(seq) FROM present)
       WHERE campaign = ?1 AND run = ?2 AND fence = ?3)sql",
-                   [](SqliteStatement& s, const BatchRecord* r) {
-                     s.bind(r->run.campaign, r->run.run, r->fence);
-                   });
+      [](SqlStatement& s, const BatchRecord* r) { s.bind(r->run.campaign, r->run.run, r->fence); });
 }
 
-Status write_live_batches(SqliteDatabase& database,
-                          const std::vector<const BatchRecord*>& batches) {
+Status write_live_batches(SqlDatabase& database, const std::vector<const BatchRecord*>& batches) {
   STRIPLINE_RETURN_IF_ERROR(write_batches(database, batches));
   return write_all(database, batches,
                    "UPDATE batches SET orphan = 1"
                    " WHERE campaign = ?1 AND run = ?2 AND fence = ?3 AND seq = ?4 AND NOT EXISTS"
                    " (SELECT 1 FROM runs r WHERE r.campaign = ?1 AND r.run = ?2 AND r.fence = ?3"
                    "  AND r.state = ?5)",
-                   [](SqliteStatement& s, const BatchRecord* r) {
+                   [](SqlStatement& s, const BatchRecord* r) {
                      s.bind(r->run.campaign, r->run.run, r->fence, r->seq,
                             to_string(RunState::active));
                    });
 }
 
-Status write_versions(SqliteDatabase& database, const std::vector<NewModelVersion>& versions) {
+Status write_versions(SqlDatabase& database, const std::vector<NewModelVersion>& versions) {
   STRIPLINE_RETURN_IF_ERROR(write_all(
       database, versions, "INSERT INTO models VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
-      [](SqliteStatement& s, const NewModelVersion& v) {
+      [](SqlStatement& s, const NewModelVersion& v) {
         s.bind(v.record.key.model, v.fabric, v.record.created_unix_s);
       }));
   STRIPLINE_RETURN_IF_ERROR(
       write_all(database, versions,
                 "INSERT INTO model_versions (model, version, sha256, campaigns, created,"
                 " summary, content, size_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [](SqliteStatement& s, const NewModelVersion& v) {
+                [](SqlStatement& s, const NewModelVersion& v) {
                   s.bind(v.record.key.model, v.record.key.version, v.record.sha256,
                          dump(Json(v.record.campaigns)), v.record.created_unix_s, v.record.summary,
                          v.content, v.content.size());
@@ -243,67 +228,80 @@ Status write_versions(SqliteDatabase& database, const std::vector<NewModelVersio
   }
   return write_all(database, provisional,
                    "INSERT INTO version_marks VALUES (?, ?, 'provisional', ?, ?)",
-                   [](SqliteStatement& s, const ModelVersionRecord& v) {
+                   [](SqlStatement& s, const ModelVersionRecord& v) {
                      s.bind(v.key.model, v.key.version, v.provisional, v.created_unix_s);
                    });
 }
 
 // A second withdrawal keeps the first reason.
-Status write_withdrawals(SqliteDatabase& database, const std::vector<Withdrawal>& withdrawals) {
+Status write_withdrawals(SqlDatabase& database, const std::vector<Withdrawal>& withdrawals) {
   return write_all(database, withdrawals,
-                   "INSERT OR IGNORE INTO version_marks VALUES (?, ?, 'withdrawn', ?, ?)",
-                   [](SqliteStatement& s, const Withdrawal& w) {
+                   "INSERT INTO version_marks VALUES (?, ?, 'withdrawn', ?, ?)"
+                   " ON CONFLICT DO NOTHING",
+                   [](SqlStatement& s, const Withdrawal& w) {
                      s.bind(w.key.model, w.key.version, w.reason, w.time_unix_s);
                    });
 }
 
 // The rest goes in sweeps. A request that comes again after that makes a new campaign.
-Status write_deletions(SqliteDatabase& database, const std::vector<int64_t>& campaigns) {
+Status write_deletions(SqlDatabase& database, const std::vector<int64_t>& campaigns) {
   return write_all(database, campaigns,
                    "UPDATE campaigns SET state = 'DELETED', request_id = '' WHERE number = ?",
-                   [](SqliteStatement& s, int64_t number) { s.bind(number); });
+                   [](SqlStatement& s, int64_t number) { s.bind(number); });
 }
 
 // Removed nodes come first: one that is written in the same step has come anew.
-Status write_nodes(SqliteDatabase& database, const Changes& changes) {
-  const auto bind_name = [](SqliteStatement& s, const std::string& name) { s.bind(name); };
+Status write_nodes(SqlDatabase& database, const Changes& changes) {
+  const auto bind_name = [](SqlStatement& s, const std::string& name) { s.bind(name); };
   STRIPLINE_RETURN_IF_ERROR(
       write_all(database, changes.removed_nodes, "DELETE FROM nodes WHERE name = ?", bind_name));
   for (const auto* names : {&changes.removed_nodes, &changes.released_nodes}) {
     STRIPLINE_RETURN_IF_ERROR(
         write_all(database, *names, "DELETE FROM node_holds WHERE node = ?", bind_name));
   }
-  STRIPLINE_RETURN_IF_ERROR(
-      write_all(database, changes.holds, "INSERT OR REPLACE INTO node_holds VALUES (?, ?, ?, ?, ?)",
-                [](SqliteStatement& s, const NodeHold& h) {
-                  s.bind(h.node, h.reason, h.actor, h.since_unix_s, h.deadline_unix_s);
-                }));
-  return write_all(
-      database, changes.nodes, "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?)",
-      [](SqliteStatement& s, const NodeRecord& r) {
-        s.bind(r.name, r.agent_version, dump(Json(r.fingerprint)), dump(Json(r.fabrics)),
-               dump(Json(r.experiments)), r.last_seen_unix_s, r.cluster);
-      });
+  STRIPLINE_RETURN_IF_ERROR(write_all(database, changes.holds, R"sql(
+      INSERT INTO node_holds VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (node) DO UPDATE SET
+        reason = excluded.reason, actor = excluded.actor, since = excluded.since,
+        deadline = excluded.deadline)sql",
+                                      [](SqlStatement& s, const NodeHold& h) {
+                                        s.bind(h.node, h.reason, h.actor, h.since_unix_s,
+                                               h.deadline_unix_s);
+                                      }));
+  return write_all(database, changes.nodes, R"sql(
+      INSERT INTO nodes (name, agent_version, fingerprint, fabrics, experiments, last_seen, cluster)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (name) DO UPDATE SET
+        agent_version = excluded.agent_version, fingerprint = excluded.fingerprint,
+        fabrics = excluded.fabrics, experiments = excluded.experiments,
+        last_seen = excluded.last_seen, cluster = excluded.cluster)sql",
+                   [](SqlStatement& s, const NodeRecord& r) {
+                     s.bind(r.name, r.agent_version, dump(Json(r.fingerprint)),
+                            dump(Json(r.fabrics)), dump(Json(r.experiments)), r.last_seen_unix_s,
+                            r.cluster);
+                   });
 }
 
 }  // namespace
 
-Status write_changes(SqliteDatabase& database, const Changes& changes) {
+Status write_changes(SqlDatabase& database, const Changes& changes) {
   STRIPLINE_RETURN_IF_ERROR(write_nodes(database, changes));
   STRIPLINE_RETURN_IF_ERROR(write_campaigns(database, changes.campaigns));
   STRIPLINE_RETURN_IF_ERROR(write_runs(database, changes.runs));
-  STRIPLINE_RETURN_IF_ERROR(write_all(database, changes.plans,
-                                      "INSERT OR REPLACE INTO plans VALUES (?, ?, ?)",
-                                      [](SqliteStatement& s, const RunPlan& p) {
-                                        s.bind(p.run.campaign, p.run.run, p.assignment_json);
-                                      }));
+  STRIPLINE_RETURN_IF_ERROR(
+      write_all(database, changes.plans,
+                "INSERT INTO plans VALUES (?, ?, ?) ON CONFLICT (campaign, run)"
+                " DO UPDATE SET assignment = excluded.assignment",
+                [](SqlStatement& s, const RunPlan& p) {
+                  s.bind(p.run.campaign, p.run.run, p.assignment_json);
+                }));
   STRIPLINE_RETURN_IF_ERROR(write_points(database, changes.points));
   STRIPLINE_RETURN_IF_ERROR(write_point_updates(database, changes.point_updates));
   STRIPLINE_RETURN_IF_ERROR(write_attempts(database, changes.attempts));
   STRIPLINE_RETURN_IF_ERROR(write_facts(database, changes.facts));
   STRIPLINE_RETURN_IF_ERROR(write_all(
       database, changes.orphaned, "UPDATE batches SET orphan = 1 WHERE campaign = ? AND run = ?",
-      [](SqliteStatement& s, const RunKey& key) { s.bind(key.campaign, key.run); }));
+      [](SqlStatement& s, const RunKey& key) { s.bind(key.campaign, key.run); }));
   std::vector<const BatchRecord*> batches;
   for (const BatchRecord& batch : changes.batches) batches.push_back(&batch);
   STRIPLINE_RETURN_IF_ERROR(write_batches(database, batches));
@@ -311,7 +309,7 @@ Status write_changes(SqliteDatabase& database, const Changes& changes) {
   STRIPLINE_RETURN_IF_ERROR(
       write_all(database, changes.events,
                 "INSERT INTO events (campaign, time, message, view) VALUES (?, ?, ?, ?)",
-                [](SqliteStatement& s, const EventRecord& r) {
+                [](SqlStatement& s, const EventRecord& r) {
                   s.bind(r.campaign, r.time_unix_s, r.message, r.view_json);
                 }));
   STRIPLINE_RETURN_IF_ERROR(write_versions(database, changes.versions));
@@ -319,11 +317,11 @@ Status write_changes(SqliteDatabase& database, const Changes& changes) {
   return write_deletions(database, changes.deleted_campaigns);
 }
 
-Result<NodeHold> read_node_hold(SqliteStatement& row) {
+Result<NodeHold> read_node_hold(SqlStatement& row) {
   return NodeHold{row.text(0), row.text(1), row.text(2), row.real(3), row.real(4)};
 }
 
-Result<NodeRecord> read_node(SqliteStatement& row) {
+Result<NodeRecord> read_node(SqlStatement& row) {
   NodeRecord r;
   r.name = row.text(0);
   r.agent_version = row.text(1);
@@ -338,7 +336,7 @@ Result<NodeRecord> read_node(SqliteStatement& row) {
   return r;
 }
 
-Result<CampaignRecord> read_campaign(SqliteStatement& row) {
+Result<CampaignRecord> read_campaign(SqlStatement& row) {
   CampaignRecord r;
   r.number = row.integer(0);
   STRIPLINE_ASSIGN_OR_RETURN(const Json spec, parse_json(row.text(1), "stored campaign spec"));
@@ -366,7 +364,7 @@ Result<CampaignRecord> read_campaign(SqliteStatement& row) {
   return r;
 }
 
-Result<RunRecord> read_run(SqliteStatement& row) {
+Result<RunRecord> read_run(SqlStatement& row) {
   RunRecord r;
   r.key = {row.integer(0), static_cast<uint32_t>(row.integer(1))};
   const auto state = run_state_from_string(row.text(2));
@@ -390,7 +388,7 @@ Result<RunRecord> read_run(SqliteStatement& row) {
   return r;
 }
 
-Result<BatchRecord> read_batch(SqliteStatement& row) {
+Result<BatchRecord> read_batch(SqlStatement& row) {
   BatchRecord r;
   r.id = row.integer(0);
   r.run = {row.integer(1), static_cast<uint32_t>(row.integer(2))};
@@ -403,7 +401,7 @@ Result<BatchRecord> read_batch(SqliteStatement& row) {
   return r;
 }
 
-Result<PointRecord> read_point(SqliteStatement& row) {
+Result<PointRecord> read_point(SqlStatement& row) {
   PointRecord r;
   r.place = static_cast<uint32_t>(row.integer(0));
   STRIPLINE_ASSIGN_OR_RETURN(Json params, parse_json(row.text(3), "stored point"));
@@ -419,7 +417,7 @@ Result<PointRecord> read_point(SqliteStatement& row) {
   return r;
 }
 
-Result<RunAttempt> read_attempt(SqliteStatement& row) {
+Result<RunAttempt> read_attempt(SqlStatement& row) {
   RunAttempt r;
   r.run = {row.integer(0), static_cast<uint32_t>(row.integer(1))};
   r.fence = row.unsigned_integer(2);
@@ -431,7 +429,7 @@ Result<RunAttempt> read_attempt(SqliteStatement& row) {
   return r;
 }
 
-Result<AttemptFacts> read_facts(SqliteStatement& row) {
+Result<AttemptFacts> read_facts(SqlStatement& row) {
   AttemptFacts r;
   r.run = {row.integer(0), static_cast<uint32_t>(row.integer(1))};
   r.fence = row.unsigned_integer(2);
@@ -441,16 +439,16 @@ Result<AttemptFacts> read_facts(SqliteStatement& row) {
   return r;
 }
 
-Result<EventRecord> read_event(SqliteStatement& row) {
+Result<EventRecord> read_event(SqlStatement& row) {
   return EventRecord{row.unsigned_integer(0), row.integer(1), row.real(2), row.text(3),
                      row.text(4)};
 }
 
-Result<ModelRecord> read_model(SqliteStatement& row) {
+Result<ModelRecord> read_model(SqlStatement& row) {
   return ModelRecord{row.text(0), row.text(1), row.real(2), row.integer(3), row.integer(4)};
 }
 
-Result<ModelVersionRecord> read_version(SqliteStatement& row) {
+Result<ModelVersionRecord> read_version(SqlStatement& row) {
   ModelVersionRecord r;
   r.key = {row.text(0), row.integer(1)};
   r.sha256 = row.text(2);

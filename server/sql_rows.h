@@ -3,37 +3,37 @@
 
 #include <string_view>
 
-#include "server/sqlite.h"
+#include "server/sql.h"
 #include "server/store.h"
 
 namespace stripline::server {
 
 /// Writes a step. The caller holds a transaction.
-Status write_changes(SqliteDatabase& database, const Changes& changes);
+Status write_changes(SqlDatabase& database, const Changes& changes);
 
 // "SELECT columns", in the order in which the function of that kind reads them. Reading fails with
 // data_loss when a stored value is not what write_changes() writes.
 extern const std::string_view kNodeColumns;
-Result<NodeRecord> read_node(SqliteStatement& row);
+Result<NodeRecord> read_node(SqlStatement& row);
 extern const std::string_view kNodeHoldColumns;
-Result<NodeHold> read_node_hold(SqliteStatement& row);
+Result<NodeHold> read_node_hold(SqlStatement& row);
 extern const std::string_view kCampaignColumns;
-Result<CampaignRecord> read_campaign(SqliteStatement& row);
+Result<CampaignRecord> read_campaign(SqlStatement& row);
 extern const std::string_view kPointColumns;
-Result<PointRecord> read_point(SqliteStatement& row);
+Result<PointRecord> read_point(SqlStatement& row);
 extern const std::string_view kRunColumns;
-Result<RunRecord> read_run(SqliteStatement& row);
+Result<RunRecord> read_run(SqlStatement& row);
 extern const std::string_view kBatchColumns;
-Result<BatchRecord> read_batch(SqliteStatement& row);
+Result<BatchRecord> read_batch(SqlStatement& row);
 extern const std::string_view kAttemptColumns;
-Result<RunAttempt> read_attempt(SqliteStatement& row);
+Result<RunAttempt> read_attempt(SqlStatement& row);
 extern const std::string_view kFactsColumns;
-Result<AttemptFacts> read_facts(SqliteStatement& row);
+Result<AttemptFacts> read_facts(SqlStatement& row);
 extern const std::string_view kEventColumns;
-Result<EventRecord> read_event(SqliteStatement& row);
+Result<EventRecord> read_event(SqlStatement& row);
 extern const std::string_view kModelColumns;
-Result<ModelRecord> read_model(SqliteStatement& row);
+Result<ModelRecord> read_model(SqlStatement& row);
 extern const std::string_view kVersionColumns;
-Result<ModelVersionRecord> read_version(SqliteStatement& row);
+Result<ModelVersionRecord> read_version(SqlStatement& row);
 
 }  // namespace stripline::server

@@ -1,9 +1,9 @@
-// What of deleted campaigns is still in the tables, and how much room the tables take.
+// What of deleted campaigns is still in the tables.
 #pragma once
 
 #include <string_view>
 
-#include "server/sqlite.h"
+#include "server/sql.h"
 #include "server/store.h"
 
 namespace stripline::server {
@@ -12,10 +12,7 @@ namespace stripline::server {
 /// query that begins with kCampaignColumns: those that ended before ?1, at most ?2.
 extern const std::string_view kExpendable;
 
-/// See Store::sweep().
-Result<bool> sweep_deleted(SqliteDatabase& database);
-
-/// See Store::size().
-Result<StoreSize> size_of(SqliteDatabase& database);
+/// See Store::sweep(). The caller holds a transaction.
+Result<bool> sweep_deleted(SqlDatabase& database);
 
 }  // namespace stripline::server

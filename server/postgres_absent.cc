@@ -1,0 +1,20 @@
+// In place of the other postgres_*.cc where libpq was not there when Stripline was built.
+#include "server/postgres_store.h"
+
+namespace stripline::server {
+
+std::string postgres_missing() {
+  return "this stripline-server was built without PostgreSQL; install libpq-dev, configure and "
+         "build "
+         "it again";
+}
+
+Result<std::unique_ptr<PostgresTurn>> queue_for_postgres(const PostgresOptions& /*options*/) {
+  return Error(ErrorCode::unimplemented, postgres_missing());
+}
+
+Result<std::unique_ptr<Store>> open_postgres_store(const std::string& /*url*/) {
+  return Error(ErrorCode::unimplemented, postgres_missing());
+}
+
+}  // namespace stripline::server

@@ -1,0 +1,268 @@
+#include "server/sql_store.h"
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "server/compression.h"
+#include "server/point_filter.h"
+#include "server/sql_retention.h"
+#include "server/sql_rows.h"
+#include "server/sql_security.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr int64_t kNoLimit = INT64_MAX;
+
+// Version ?2 of model ?1; with 0 the newest that is not withdrawn, a provisional one only when
+// there is no other.
+constexpr std::string_view kWanted =
+    " FROM model_versions WHERE model = ?1 AND"
+    " (version = ?2 OR (?2 = 0 AND NOT EXISTS (SELECT 1 FROM version_marks m WHERE m.model = ?1"
+    "  AND m.version = model_versions.version AND m.mark = 'withdrawn')))"
+    " ORDER BY EXISTS (SELECT 1 FROM version_marks m WHERE m.model = ?1"
+    "  AND m.version = model_versions.version AND m.mark = 'provisional'), version DESC LIMIT 1";
+
+}  // namespace
+
+// All rows of a query, each through `read_row`.
+template <typename Read, typename... Values>
+auto SqlStore::select(Read read_row, std::string_view sql, const Values&... values)
+    -> Result<std::vector<std::decay_t<decltype(*read_row(std::declval<SqlStatement&>()))>>> {
+  std::vector<std::decay_t<decltype(*read_row(std::declval<SqlStatement&>()))>> rows;
+  STRIPLINE_RETURN_IF_ERROR(read([&](SqlDatabase& database) -> Status {
+    rows.clear();
+    STRIPLINE_ASSIGN_OR_RETURN(const auto statement, database.prepare(sql));
+    statement->bind(values...);
+    while (statement->step()) {
+      STRIPLINE_ASSIGN_OR_RETURN(auto row, read_row(*statement));
+      rows.push_back(std::move(row));
+    }
+    return statement->status();
+  }));
+  return rows;
+}
+
+template <typename Read, typename... Values>
+auto SqlStore::select_one(Read read_row, std::string_view sql, const Values&... values)
+    -> Result<std::optional<std::decay_t<decltype(*read_row(std::declval<SqlStatement&>()))>>> {
+  using Row = std::decay_t<decltype(*read_row(std::declval<SqlStatement&>()))>;
+  STRIPLINE_ASSIGN_OR_RETURN(auto rows, select(read_row, sql, values...));
+  if (rows.empty()) return std::optional<Row>();
+  return std::optional<Row>(std::move(rows.front()));
+}
+
+template <typename... Values>
+Result<std::string> SqlStore::select_text(std::string_view sql, const std::string& what,
+                                          const Values&... values) {
+  const auto read_text = [](SqlStatement& row) -> Result<std::string> { return row.text(0); };
+  STRIPLINE_ASSIGN_OR_RETURN(auto text, select_one(read_text, sql, values...));
+  if (!text) return Error(ErrorCode::not_found, what + " is not stored");
+  return std::move(*text);
+}
+
+Result<std::vector<NodeRecord>> SqlStore::nodes(const std::string& after, size_t limit) {
+  return select(read_node,
+                std::string(kNodeColumns) + " FROM nodes WHERE name > ? ORDER BY name LIMIT ?",
+                after, limit);
+}
+
+Result<std::optional<NodeRecord>> SqlStore::node(const std::string& name) {
+  return select_one(read_node, std::string(kNodeColumns) + " FROM nodes WHERE name = ?", name);
+}
+
+Result<std::vector<NodeHold>> SqlStore::node_holds() {
+  return select(read_node_hold, kNodeHoldColumns);
+}
+
+Result<uint64_t> SqlStore::count_nodes() {
+  const auto read_row = [](SqlStatement& row) -> Result<uint64_t> {
+    return row.unsigned_integer(0);
+  };
+  STRIPLINE_ASSIGN_OR_RETURN(const auto count, select_one(read_row, "SELECT count(*) FROM nodes"));
+  return *count;
+}
+
+Result<int64_t> SqlStore::next_campaign_number() {
+  const auto read_row = [](SqlStatement& row) -> Result<int64_t> { return row.integer(0) + 1; };
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto number,
+      select_one(read_row, "SELECT value FROM meta WHERE key = 'last_campaign'"));
+  return number.value_or(1);
+}
+
+Result<std::optional<CampaignRecord>> SqlStore::campaign(int64_t number) {
+  return select_one(
+      read_campaign,
+      std::string(kCampaignColumns) + " FROM campaigns WHERE number = ? AND state <> 'DELETED'",
+      number);
+}
+
+Result<std::optional<CampaignRecord>> SqlStore::campaign_of_request(const std::string& request_id) {
+  return select_one(
+      read_campaign,
+      std::string(kCampaignColumns) + " FROM campaigns WHERE request_id = ? AND request_id <> ''",
+      request_id);
+}
+
+Result<std::vector<CampaignRecord>> SqlStore::campaigns(int64_t before, size_t limit) {
+  return select(read_campaign,
+                std::string(kCampaignColumns) +
+                    " FROM campaigns WHERE number < ? AND state <> 'DELETED'"
+                    " ORDER BY number DESC LIMIT ?",
+                before == 0 ? kNoLimit : before, limit);
+}
+
+Result<std::vector<CampaignRecord>> SqlStore::unfinished_campaigns() {
+  return select(read_campaign, std::string(kCampaignColumns) +
+                                   " FROM campaigns WHERE state IN"
+                                   " ('QUEUED', 'RUNNING', 'FITTING') ORDER BY number");
+}
+
+Result<std::vector<CampaignRecord>> SqlStore::expendable_campaigns(double ended_before_unix_s,
+                                                                   size_t limit) {
+  return select(read_campaign, std::string(kCampaignColumns) + std::string(kExpendable),
+                ended_before_unix_s, limit);
+}
+
+Result<std::vector<RunRecord>> SqlStore::runs(int64_t campaign) {
+  return select(read_run, std::string(kRunColumns) + " FROM runs WHERE campaign = ? ORDER BY run",
+                campaign);
+}
+
+Result<std::string> SqlStore::run_plan(const RunKey& run) {
+  return select_text("SELECT assignment FROM plans WHERE campaign = ? AND run = ?",
+                     "plan of " + run_name(run), run.campaign, run.run);
+}
+
+Result<std::vector<PointRecord>> SqlStore::points(int64_t campaign, const PointFilter& filter,
+                                                  uint32_t from, size_t limit) {
+  const PointMatcher matcher(filter);
+  std::vector<PointRecord> points;
+  STRIPLINE_RETURN_IF_ERROR(read([&](SqlDatabase& database) -> Status {
+    points.clear();
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto statement,
+        database.prepare(std::string(kPointColumns) +
+                         " WHERE campaign = ?1 AND place >= ?2 AND (?3 = '' OR experiment = ?3)"
+                         " AND (?4 = '' OR variant = ?4) ORDER BY place"));
+    statement->bind(campaign, from, filter.experiment, filter.variant);
+    while (points.size() < limit && statement->step()) {
+      if (!matcher.matches(statement->text(3))) continue;
+      STRIPLINE_ASSIGN_OR_RETURN(PointRecord point, read_point(*statement));
+      points.push_back(std::move(point));
+    }
+    return statement->status();
+  }));
+  return points;
+}
+
+Result<std::optional<std::string>> SqlStore::sampling_node(const RunKey& run, uint64_t fence) {
+  const auto read_row = [](SqlStatement& row) -> Result<std::string> { return row.text(0); };
+  return select_one(
+      read_row, "SELECT sampling_node FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
+      run.campaign, run.run, fence);
+}
+
+Result<std::optional<RunAttempt>> SqlStore::attempt(const RunKey& run, uint64_t fence) {
+  return select_one(
+      read_attempt,
+      std::string(kAttemptColumns) + " FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
+      run.campaign, run.run, fence);
+}
+
+Result<std::vector<AttemptFacts>> SqlStore::attempt_facts(const RunKey& run, uint64_t fence) {
+  return select(read_facts,
+                std::string(kFactsColumns) +
+                    " FROM attempt_nodes WHERE campaign = ? AND run = ? AND fence = ?"
+                    " ORDER BY node",
+                run.campaign, run.run, fence);
+}
+
+Result<std::optional<bool>> SqlStore::has_batch(const RunKey& run, uint64_t fence, uint64_t seq,
+                                                const std::string& data) {
+  const auto read_row = [&](SqlStatement& row) -> Result<bool> {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string stored, decompressed(row.blob(0)));
+    return stored == data;
+  };
+  return select_one(read_row,
+                    "SELECT (SELECT data FROM payloads WHERE batch = id) FROM batches"
+                    " WHERE campaign = ? AND run = ? AND fence = ? AND seq = ?",
+                    run.campaign, run.run, fence, seq);
+}
+
+Result<uint64_t> SqlStore::contiguous_batches(const RunKey& run, uint64_t fence) {
+  const auto read_row = [](SqlStatement& row) -> Result<uint64_t> {
+    return row.unsigned_integer(0);
+  };
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto last,
+      select_one(read_row,
+                 "SELECT stored FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
+                 run.campaign, run.run, fence));
+  return last.value_or(0);
+}
+
+Result<std::vector<BatchRecord>> SqlStore::attempt_batches(const RunKey& run, uint64_t fence) {
+  return select(read_batch,
+                std::string(kBatchColumns) +
+                    " FROM batches WHERE campaign = ? AND run = ? AND fence = ? ORDER BY seq",
+                run.campaign, run.run, fence);
+}
+
+Result<std::vector<BatchRecord>> SqlStore::batches(int64_t campaign, int64_t after, size_t limit) {
+  return select(read_batch,
+                std::string(kBatchColumns) +
+                    " FROM batches WHERE campaign = ? AND id > ? ORDER BY id LIMIT ?",
+                campaign, after, limit);
+}
+
+Result<std::vector<EventRecord>> SqlStore::events(int64_t campaign, uint64_t cursor, size_t limit) {
+  return select(read_event,
+                std::string(kEventColumns) +
+                    " FROM events WHERE campaign = ? AND cursor > ? ORDER BY cursor LIMIT ?",
+                campaign, cursor, limit);
+}
+
+Result<std::vector<ModelRecord>> SqlStore::models(const std::string& after, size_t limit) {
+  return select(read_model,
+                std::string(kModelColumns) + " FROM models WHERE name > ? ORDER BY name LIMIT ?",
+                after, limit);
+}
+
+Result<std::optional<ModelRecord>> SqlStore::model(const std::string& name) {
+  return select_one(read_model, std::string(kModelColumns) + " FROM models WHERE name = ?", name);
+}
+
+Result<std::vector<ModelVersionRecord>> SqlStore::model_versions(const std::string& model,
+                                                                 int64_t before, size_t limit) {
+  return select(
+      read_version,
+      std::string(kVersionColumns) +
+          " FROM model_versions WHERE model = ? AND version < ? ORDER BY version DESC LIMIT ?",
+      model, before == 0 ? kNoLimit : before, limit);
+}
+
+Result<std::optional<ModelVersionRecord>> SqlStore::model_version(const VersionKey& key) {
+  return select_one(read_version, std::string(kVersionColumns) + std::string(kWanted), key.model,
+                    key.version);
+}
+
+Result<std::string> SqlStore::model_content(const VersionKey& key) {
+  return select_text("SELECT content" + std::string(kWanted), version_name(key), key.model,
+                     key.version);
+}
+
+Result<std::vector<TokenRecord>> SqlStore::tokens() { return select(read_token, kTokenColumns); }
+
+Result<std::vector<NodeBound>> SqlStore::node_bounds() {
+  return select(read_node_bound, kNodeBoundColumns);
+}
+
+Result<std::vector<AuditRecord>> SqlStore::audit(int64_t before, size_t limit) {
+  return select(read_audit, std::string(kAuditColumns) + " WHERE id < ? ORDER BY id DESC LIMIT ?",
+                before == 0 ? kNoLimit : before, limit);
+}
+
+}  // namespace stripline::server
