@@ -95,10 +95,10 @@ class Agent::Impl {
         description_(std::move(description)),
         instance_id_(new_instance_id()),
         wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        session_(options_.server.text(), options_.session, random_bits()),
+        session_(text_of(options_.servers), options_.session, random_bits()),
         stay_(options_.stay, now_s()),
-        credentials_(options_.server, options_.identity_file),
-        link_(options_.server, credentials_) {}
+        credentials_(options_.identity_file),
+        link_(options_.servers, credentials_) {}
 
   int run() {
     while (!exit_code_) {

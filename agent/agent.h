@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/assignment_runner.h"
 #include "agent/description.h"
@@ -18,11 +19,11 @@
 namespace stripline::agent {
 
 struct AgentOptions {
-  HostAndPort server;
-  std::string identity_file = {};  ///< credentials.h; empty: no certificate is shown
-  std::string cluster = {};        ///< of the form of a node's name; empty: the server's default
-  std::string node;                ///< a resource name segment, without "nodes/"
-  std::string worker;              ///< path of stripline-worker
+  std::vector<HostAndPort> servers;  ///< One serves; the others stand by.
+  std::string identity_file = {};    ///< credentials.h; empty: no certificate is shown
+  std::string cluster = {};          ///< of the form of a node's name; empty: the server's default
+  std::string node;                  ///< a resource name segment, without "nodes/"
+  std::string worker;                ///< path of stripline-worker
   std::string version;
   SessionLimits session;
   RunnerLimits runner;

@@ -221,7 +221,7 @@ class RunningAgent {
   static AgentOptions make_options(const std::string& server, const StayLimits& stay) {
     AgentOptions options;
     options.stay = stay;
-    options.server = *parse_host_and_port(server);
+    options.servers = *parse_servers(server);
     options.node = "a";
     options.worker = program("agent_scripted_worker");
     options.version = "0.1.0";

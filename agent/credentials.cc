@@ -53,8 +53,8 @@ Status write_identity(const std::filesystem::path& file, const Identity& identit
                            identity.key_pem + identity.certificate_pem + identity.authority_pem);
 }
 
-Result<Way> Credentials::way() const {
-  STRIPLINE_ASSIGN_OR_RETURN(std::string secret, pki::dev_secret(server_));
+Result<Way> Credentials::way(const HostAndPort& server) const {
+  STRIPLINE_ASSIGN_OR_RETURN(std::string secret, pki::dev_secret(server));
   if (!secret.empty()) return Way{std::nullopt, std::move(secret)};
   if (identity_file_.empty()) return Way{};
   auto identity = read_identity(identity_file_);
@@ -62,7 +62,7 @@ Result<Way> Credentials::way() const {
     if (identity.error().code() == ErrorCode::not_found) return Way{};
     return identity.error();
   }
-  return Way{pki::TlsSettings{.host = server_.host,
+  return Way{pki::TlsSettings{.host = server.host,
                               .authority_pem = std::move(identity->authority_pem),
                               .certificate_pem = std::move(identity->certificate_pem),
                               .key_pem = std::move(identity->key_pem)},

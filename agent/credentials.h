@@ -38,11 +38,11 @@ Status write_identity(const std::filesystem::path& file, const Identity& identit
 class Credentials {
  public:
   /// An empty `identity_file`: this agent has no certificate and wants none.
-  Credentials(HostAndPort server, std::filesystem::path identity_file)
-      : server_(std::move(server)), identity_file_(std::move(identity_file)) {}
+  explicit Credentials(std::filesystem::path identity_file)
+      : identity_file_(std::move(identity_file)) {}
 
-  /// For the next connection. Errors: of a file that exists and cannot be used.
-  Result<Way> way() const;
+  /// For the next connection, to this server. Errors: of a file that exists and cannot be used.
+  Result<Way> way(const HostAndPort& server) const;
 
   /// A certificate request, when less than a third of the certificate's time is left and none has
   /// been made for an hour; nullopt else.
@@ -52,7 +52,6 @@ class Credentials {
   Status accept(const std::string& certificate_pem) const;
 
  private:
-  HostAndPort server_;
   std::filesystem::path identity_file_;
   double look_again_unix_s_ = 0;
 };

@@ -15,8 +15,8 @@ constexpr const char* kMethod = "/stripline.v1.Agents/Session";
 
 }  // namespace
 
-Link::Link(HostAndPort server, const Credentials& credentials)
-    : server_(std::move(server)), credentials_(credentials) {}
+Link::Link(std::vector<HostAndPort> servers, const Credentials& credentials)
+    : servers_(std::move(servers)), credentials_(credentials) {}
 Link::~Link() = default;
 
 int Link::fd() const { return connection_ ? connection_->fd() : -1; }
@@ -36,7 +36,10 @@ std::vector<LinkEvent> Link::take_events() { return std::exchange(events_, {}); 
 
 void Link::open(const Hello& hello) {
   abandon();
-  connection_ = std::make_unique<Connection>(server_, kMethod, credentials_.way(), attempts_++);
+  const HostAndPort& server = servers_[attempts_ % servers_.size()];
+  connection_ = std::make_unique<Connection>(server, kMethod, credentials_.way(server),
+                                             attempts_ / servers_.size());
+  ++attempts_;
   connection_->call().send(to_wire(hello).SerializeAsString());
   pump();
 }

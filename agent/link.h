@@ -24,8 +24,9 @@ using LinkEvent = std::variant<ServerMessage, LinkClosed>;
 
 class Link {
  public:
+  /// Each session is opened with the next of `servers`: one that stands by turns agents away.
   /// `credentials` must outlive it.
-  Link(HostAndPort server, const Credentials& credentials);
+  Link(std::vector<HostAndPort> servers, const Credentials& credentials);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -59,7 +60,7 @@ class Link {
   void pump();
   void close_if_ended();
 
-  HostAndPort server_;
+  std::vector<HostAndPort> servers_;
   const Credentials& credentials_;
   size_t attempts_ = 0;
   std::unique_ptr<Connection> connection_;

@@ -99,8 +99,13 @@ stripline::Status enroll(const stripline::agent::AgentOptions& options, const st
     spdlog::info("nodes/{} is enrolled already, by '{}'", options.node, options.identity_file);
     return {};
   }
-  STRIPLINE_RETURN_IF_ERROR(stripline::agent::enroll(options.server, token, options.node,
-                                                     options.identity_file, kEnrolTimeout_s));
+  stripline::Status enrolled;
+  for (const stripline::HostAndPort& server : options.servers) {
+    enrolled = stripline::agent::enroll(server, token, options.node, options.identity_file,
+                                        kEnrolTimeout_s);
+    if (enrolled.ok() || enrolled.error().code() != ErrorCode::unavailable) break;
+  }
+  STRIPLINE_RETURN_IF_ERROR(enrolled);
   spdlog::info("nodes/{} is enrolled; its key and certificate are in '{}'", options.node,
                options.identity_file);
   return {};
@@ -158,7 +163,8 @@ class Invocation {
     node = stripline::agent::default_node_name();
     worker = (std::filesystem::path(stripline::executable_folder()) / "stripline-worker").string();
     app_.footer(kFooter);
-    app_.add_option("--server", server, "Address of the server")
+    app_.add_option("--server", server,
+                    "Address of the server; with commas, of those that take over from it, too")
         ->type_name("HOST:PORT")
         ->capture_default_str();
     app_.add_option("--node", node,
@@ -219,7 +225,7 @@ class Invocation {
 
   stripline::Result<stripline::agent::AgentOptions> agent_options() const {
     stripline::agent::AgentOptions options;
-    STRIPLINE_ASSIGN_OR_RETURN(options.server, stripline::parse_host_and_port(server));
+    STRIPLINE_ASSIGN_OR_RETURN(options.servers, stripline::parse_servers(server));
     options.identity_file = identity.empty()
                                 ? stripline::agent::default_identity_file(node).string()
                                 : (identity == kNoIdentity ? "" : identity);
@@ -316,7 +322,7 @@ int serve(const Invocation& invocation, stripline::agent::AgentOptions options,
   spdlog::info("nodes/{}: {} experiments, {} fabrics", options.node,
                description->experiments_json.size(), description->fabrics.size());
   options.on_hang_up = [&] { reload(command_line, manager); };
-  const std::string what = "nodes/" + options.node + " of " + options.server.text();
+  const std::string what = "nodes/" + options.node + " of " + stripline::text_of(options.servers);
   Agent agent(std::move(options), std::move(*description));
   obey_signals(agent);
   warn_unless(manager.ready(what));
@@ -342,6 +348,10 @@ int main(int argc, char** argv) {
       !logging.ok()) {
     return fail(logging.error());
   }
-  if (!invocation.relay.empty()) return pass_on(invocation.relay, options->server);
+  if (!invocation.relay.empty() && options->servers.size() > 1) {
+    return fail(stripline::Error(stripline::ErrorCode::invalid_argument,
+                                 "a relay passes on to one server; start one for each"));
+  }
+  if (!invocation.relay.empty()) return pass_on(invocation.relay, options->servers.front());
   return serve(invocation, std::move(*options), {argv + 1, argv + argc});
 }

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <system_error>
+#include <utility>
 
 namespace stripline {
 
@@ -35,6 +36,23 @@ Result<HostAndPort> parse_host_and_port(std::string_view text) {
       "'" + std::string(text) +
           (colon == std::string_view::npos ? "' names no port" : "' is no address of a server") +
           kExamples);
+}
+
+Result<std::vector<HostAndPort>> parse_servers(std::string_view text) {
+  std::vector<HostAndPort> servers;
+  while (true) {
+    const size_t comma = text.find(',');
+    STRIPLINE_ASSIGN_OR_RETURN(HostAndPort server, parse_host_and_port(text.substr(0, comma)));
+    servers.push_back(std::move(server));
+    if (comma == std::string_view::npos) return servers;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::string text_of(const std::vector<HostAndPort>& servers) {
+  std::string text;
+  for (const HostAndPort& server : servers) text += (text.empty() ? "" : ",") + server.text();
+  return text;
 }
 
 }  // namespace stripline

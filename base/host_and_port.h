@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -16,5 +17,11 @@ struct HostAndPort {
 
 /// "head:7411", "10.0.0.1:7411", "[::1]:7411". Errors: invalid_argument.
 Result<HostAndPort> parse_host_and_port(std::string_view text);
+
+/// "head:7411,spare:7411": a server, and those that take over when it is gone. At least one.
+/// Errors: invalid_argument.
+Result<std::vector<HostAndPort>> parse_servers(std::string_view text);
+/// As it is written.
+std::string text_of(const std::vector<HostAndPort>& servers);
 
 }  // namespace stripline

@@ -16,6 +16,17 @@ TEST(HostAndPort, IsReadAsItIsWritten) {
   }
 }
 
+TEST(HostAndPort, ServersAreSeparatedByCommas) {
+  const auto servers = parse_servers("head:7411,[::1]:7412");
+  ASSERT_TRUE(servers.ok()) << servers.error().message();
+  ASSERT_EQ(servers->size(), 2U);
+  EXPECT_EQ(servers->back().port, "7412");
+  EXPECT_EQ(text_of(*servers), "head:7411,[::1]:7412");
+  for (const char* bad : {"", ",", "head:7411,", "head:7411,spare", "head:7411 spare:7411"}) {
+    EXPECT_FALSE(parse_servers(bad).ok()) << bad;
+  }
+}
+
 TEST(HostAndPort, MessagesSayWhatIsMissing) {
   EXPECT_NE(parse_host_and_port("").error().message().find("is empty"), std::string::npos);
   EXPECT_NE(parse_host_and_port("head").error().message().find("'head' names no port"),

@@ -6,6 +6,7 @@
 #include <string>
 #include <termios.h>
 #include <unistd.h>
+#include <vector>
 
 #include "base/exit_codes.h"
 #include "base/host_and_port.h"
@@ -63,16 +64,19 @@ Status log_in(const Global& global, const std::string& text, std::string& who) {
     return Error(ErrorCode::invalid_argument,
                  "this token is no user's; 'stripline token create --role viewer NAME' makes one");
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const HostAndPort server, parse_host_and_port(global.server));
-  STRIPLINE_ASSIGN_OR_RETURN(
-      const std::string authority,
-      pki::fetch_authority(server, token.authority_sha256, global.timeout_s));
-  const Context context{authority, token.text()};
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<HostAndPort> servers, parse_servers(global.server));
+  Result<std::string> authority = std::string();
+  for (const HostAndPort& server : servers) {
+    authority = pki::fetch_authority(server, token.authority_sha256, global.timeout_s);
+    if (authority.ok()) break;
+  }
+  if (!authority.ok()) return authority.error();
+  const Context context{*authority, token.text()};
   Service service(global, context);
   STRIPLINE_ASSIGN_OR_RETURN(const v1::WhoAmIResponse caller, service.who_am_i());
   STRIPLINE_ASSIGN_OR_RETURN(Contexts contexts, read_contexts());
   contexts.server = global.server;
-  contexts.servers[global.server] = context;
+  for (const HostAndPort& server : servers) contexts.servers[server.text()] = context;
   STRIPLINE_RETURN_IF_ERROR(write_contexts(contexts));
   who = short_name(caller.name()) + " (" + role_text(caller.role()) + ")";
   return {};
@@ -94,7 +98,11 @@ int run(const Global& global, const Login& command) {
 int run(const Global& global, const Logout& /*command*/) {
   auto contexts = read_contexts();
   if (!contexts.ok()) return print_error(contexts.error());
-  if (contexts->servers.erase(global.server) == 0) {
+  size_t erased = 0;
+  const auto servers = parse_servers(global.server);
+  if (!servers.ok()) return print_error(servers.error());
+  for (const HostAndPort& server : *servers) erased += contexts->servers.erase(server.text());
+  if (erased == 0) {
     return print_error("not logged in to " + global.server, kExitUsage);
   }
   if (contexts->server == global.server) contexts->server.clear();

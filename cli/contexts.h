@@ -1,7 +1,8 @@
 // The servers that this user has logged in to: ~/.config/stripline/config.toml, mode 0600, as it
 // holds tokens.
 //
-//   server = "head:7411"          # unless --server or STRIPLINE_SERVER names another
+//   server = "head:7411"          # unless --server or STRIPLINE_SERVER names another; with commas
+//                                 # between them, all that take over from each other
 //
 //   [servers."head:7411"]
 //   authority = """-----BEGIN CERTIFICATE-----..."""
@@ -24,7 +25,7 @@ struct Context {
 };
 
 struct Contexts {
-  std::string server;                      ///< host:port of the last login; empty: none
+  std::string server;                      ///< host:port,... of the last login; empty: none
   std::map<std::string, Context> servers;  ///< by host:port
 };
 

@@ -70,7 +70,8 @@ class Grammar {
         "  4 cannot be reached       9 conflict: the state forbids it\n");
     app_.require_subcommand(1);
     add_version(app_);
-    app_.add_option("--server", command_.global.server, "Address of the server")
+    app_.add_option("--server", command_.global.server,
+                    "Address of the server; with commas, of those that take over from it, too")
         ->type_name("HOST:PORT")
         ->envname("STRIPLINE_SERVER")
         ->capture_default_str();
@@ -350,7 +351,7 @@ class Grammar {
     };
     command_.global.server_named = app_.get_option("--server")->count() > 0;
     if (!std::holds_alternative<ShowVersion>(command_.action)) {
-      const auto server = parse_host_and_port(command_.global.server);
+      const auto server = parse_servers(command_.global.server);
       if (!server.ok()) failure_ = server.error().with_context("--server (STRIPLINE_SERVER)");
     }
     std::visit(

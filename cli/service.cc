@@ -8,11 +8,13 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <google/protobuf/util/json_util.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/grpcpp.h>
 
+#include "base/host_and_port.h"
 #include "base/pki/dev_token.h"
 #include "base/pki/token.h"
 #include "cli/names.h"
@@ -28,6 +30,8 @@ namespace {
 
 // A stream is renewed this often, which finds out about a server that has gone without a word.
 constexpr double kWatchCall_s = 60;
+// Where there are several servers, one that is not reached within this time is passed over.
+constexpr double kConnectPatience_s = 3;
 constexpr auto kTick = std::chrono::milliseconds(250);
 
 grpc::ChannelArguments channel_arguments() {
@@ -140,6 +144,11 @@ Error explained(const RpcError& error, const std::string& server) {
     return {ErrorCode::not_found,
             with_hint(message, "'stripline model list" + model + "' lists the versions")};
   }
+  if (error.reason == "STANDBY") {
+    return {code,
+            with_hint("the server at " + server + " answers: " + message,
+                      "name both with --server or STRIPLINE_SERVER, with a comma between them")};
+  }
   if (!error.reason.empty()) return error.error;
   // Not the server's word but gRPC's.
   if (code == ErrorCode::unavailable && last_part(message) == "Socket closed") {
@@ -167,14 +176,12 @@ Error explained(const RpcError& error, const std::string& server) {
   return error.error;
 }
 
-class Service::Impl {
- public:
-  Impl(const Global& global, Result<std::optional<Context>> login)
-      : server(global.server),
-        timeout_s(global.timeout_s),
+// One of the servers that this user may call.
+struct Door {
+  Door(std::string address, Result<std::optional<Context>> login)
+      : server(std::move(address)),
         context_of_login(std::move(login)),
-        channel(
-            grpc::CreateCustomChannel(global.server, channel_credentials(), channel_arguments())),
+        channel(grpc::CreateCustomChannel(server, channel_credentials(), channel_arguments())),
         campaigns(v1::Campaigns::NewStub(channel)),
         models(v1::Models::NewStub(channel)),
         fleet(v1::Fleet::NewStub(channel)),
@@ -203,24 +210,7 @@ class Service::Impl {
     return {};
   }
 
-  // One call: `invoke(context, response)`.
-  template <typename Response, typename Invoke>
-  Result<Response> call(Invoke invoke) const {
-    grpc::ClientContext context;
-    context.set_deadline(deadline_after(timeout_s));
-    STRIPLINE_RETURN_IF_ERROR(show(context));
-    Response response;
-    const grpc::Status status = invoke(&context, &response);
-    if (!status.ok()) return error_of(status);
-    return response;
-  }
-
-  Error error_of(const grpc::Status& status) const {
-    return explained(rpc_error_from(status), server);
-  }
-
   std::string server;
-  double timeout_s;
   Result<std::optional<Context>> context_of_login;  // nullopt: none for this server
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::Campaigns::Stub> campaigns;
@@ -229,17 +219,81 @@ class Service::Impl {
   std::unique_ptr<v1::Admin::Stub> admin;
 };
 
-Service::Service(const Global& global)
-    : impl_(std::make_unique<Impl>(global, login_for(global.server))) {}
+class Service::Impl {
+ public:
+  // `login` of each server.
+  template <typename Login>
+  Impl(const Global& global, Login login) : server(global.server), timeout_s(global.timeout_s) {
+    const auto servers = parse_servers(global.server);
+    if (servers.ok()) {
+      for (const HostAndPort& one : *servers) doors.emplace_back(one.text(), login(one.text()));
+    } else {
+      doors.emplace_back(global.server, login(global.server));
+    }
+  }
+
+  Door& door() { return doors[current]; }
+
+  // The call at the server that has served last; where that one cannot be reached or stands by, at
+  // the others. `begun`: some of the answer has been used, so that the call cannot be made again.
+  template <typename Call>
+  auto at_some_server(Call call, const bool& begun) -> decltype(call()) {
+    for (size_t left = doors.size(); true; --left) {
+      elsewhere = false;
+      const bool reached =
+          left == 1 || door().channel->WaitForConnected(deadline_after(kConnectPatience_s));
+      if (reached) {
+        auto result = call();
+        if (result.ok() || !elsewhere || begun || left == 1) return result;
+      }
+      current = (current + 1) % doors.size();
+    }
+  }
+  template <typename Call>
+  auto at_some_server(Call call) -> decltype(call()) {
+    return at_some_server(call, false);
+  }
+
+  // One call: `invoke(context, response)`.
+  template <typename Response, typename Invoke>
+  Result<Response> call(Invoke invoke) {
+    return at_some_server([&]() -> Result<Response> {
+      grpc::ClientContext context;
+      context.set_deadline(deadline_after(timeout_s));
+      STRIPLINE_RETURN_IF_ERROR(door().show(context));
+      Response response;
+      const grpc::Status status = invoke(&context, &response);
+      if (!status.ok()) return error_of(status);
+      return response;
+    });
+  }
+
+  Error error_of(const grpc::Status& status) {
+    const RpcError error = rpc_error_from(status);
+    elsewhere = error.reason == "STANDBY" ||
+                (error.reason.empty() && error.error.code() == ErrorCode::unavailable);
+    return explained(error, door().server);
+  }
+
+  std::string server;
+  double timeout_s;
+  std::vector<Door> doors;
+  size_t current = 0;
+  bool elsewhere = false;  // the last error says nothing of the other servers
+};
+
+Service::Service(const Global& global) : impl_(std::make_unique<Impl>(global, login_for)) {}
 Service::Service(const Global& global, const Context& context)
-    : impl_(std::make_unique<Impl>(global, std::optional(context))) {}
+    : impl_(std::make_unique<Impl>(global, [&](const std::string& /*server*/) {
+        return Result<std::optional<Context>>(context);
+      })) {}
 Service::~Service() = default;
 const std::string& Service::server() const { return impl_->server; }
 
 Result<v1::Campaign> Service::create_campaign(const v1::CreateCampaignRequest& request) {
   const auto create = [&] {
     return impl_->call<v1::Campaign>([&](auto* context, auto* response) {
-      return impl_->campaigns->CreateCampaign(context, request, response);
+      return impl_->door().campaigns->CreateCampaign(context, request, response);
     });
   };
   Result<v1::Campaign> campaign = create();
@@ -252,7 +306,7 @@ Result<v1::Campaign> Service::get_campaign(const std::string& name) {
   return impl_->call<v1::Campaign>([&](auto* context, auto* response) {
     v1::GetCampaignRequest request;
     request.set_name(name);
-    return impl_->campaigns->GetCampaign(context, request, response);
+    return impl_->door().campaigns->GetCampaign(context, request, response);
   });
 }
 
@@ -260,7 +314,7 @@ Result<v1::Campaign> Service::cancel_campaign(const std::string& name) {
   return impl_->call<v1::Campaign>([&](auto* context, auto* response) {
     v1::CancelCampaignRequest request;
     request.set_name(name);
-    return impl_->campaigns->CancelCampaign(context, request, response);
+    return impl_->door().campaigns->CancelCampaign(context, request, response);
   });
 }
 
@@ -270,29 +324,39 @@ Result<v1::ListCampaignsResponse> Service::list_campaigns(int page_size,
     v1::ListCampaignsRequest request;
     request.set_page_size(page_size);
     request.set_page_token(page_token);
-    return impl_->campaigns->ListCampaigns(context, request, response);
+    return impl_->door().campaigns->ListCampaigns(context, request, response);
   });
 }
 
 Result<v1::ListPointsResponse> Service::list_points(const v1::ListPointsRequest& request) {
   return impl_->call<v1::ListPointsResponse>([&](auto* context, auto* response) {
-    return impl_->campaigns->ListPoints(context, request, response);
+    return impl_->door().campaigns->ListPoints(context, request, response);
   });
 }
 
 Status Service::watch_campaign(const std::string& name, uint64_t cursor, const OnEvent& on_event) {
+  bool begun = false;
+  const auto note = [&](const v1::CampaignEvent* event) {
+    begun = begun || event != nullptr;
+    return on_event(event);
+  };
+  return impl_->at_some_server([&] { return watch_here(name, cursor, note); }, begun);
+}
+
+Status Service::watch_here(const std::string& name, uint64_t cursor, const OnEvent& on_event) {
   // The completion queue of this call: waiting for it with a limit lets the caller redraw and stop.
   enum Operation { kStart, kRead, kFinish };
   std::array<char, 3> operations{};  // whose addresses tell them apart
   const auto tag = [&](Operation operation) -> void* { return &operations[operation]; };
   grpc::ClientContext context;
   context.set_deadline(deadline_after(kWatchCall_s));
-  STRIPLINE_RETURN_IF_ERROR(impl_->show(context));
+  STRIPLINE_RETURN_IF_ERROR(impl_->door().show(context));
   v1::WatchCampaignRequest request;
   request.set_name(name);
   request.set_cursor(cursor);
   grpc::CompletionQueue queue;
-  const auto reader = impl_->campaigns->AsyncWatchCampaign(&context, request, &queue, tag(kStart));
+  const auto reader =
+      impl_->door().campaigns->AsyncWatchCampaign(&context, request, &queue, tag(kStart));
   v1::CampaignEvent event;
   grpc::Status status;
   bool stopped = false;
@@ -329,12 +393,23 @@ Status Service::watch_campaign(const std::string& name, uint64_t cursor, const O
 Status Service::export_samples(const std::string& name,
                                const std::function<Status(std::string_view)>& sink,
                                const std::function<bool()>& stop) {
+  bool begun = false;
+  const auto note = [&](std::string_view data) {
+    begun = true;
+    return sink(data);
+  };
+  return impl_->at_some_server([&] { return export_here(name, note, stop); }, begun);
+}
+
+Status Service::export_here(const std::string& name,
+                            const std::function<Status(std::string_view)>& sink,
+                            const std::function<bool()>& stop) {
   // No limit in all, as an export may be large; a server that is gone ends the stream.
   grpc::ClientContext context;
-  STRIPLINE_RETURN_IF_ERROR(impl_->show(context));
+  STRIPLINE_RETURN_IF_ERROR(impl_->door().show(context));
   v1::ExportSamplesRequest request;
   request.set_name(name);
-  const auto reader = impl_->campaigns->ExportSamples(&context, request);
+  const auto reader = impl_->door().campaigns->ExportSamples(&context, request);
   const std::jthread watcher([&](const std::stop_token& ended) {
     std::mutex mutex;
     std::condition_variable_any ends;
@@ -361,7 +436,7 @@ Result<v1::ListModelsResponse> Service::list_models(int page_size, const std::st
     v1::ListModelsRequest request;
     request.set_page_size(page_size);
     request.set_page_token(page_token);
-    return impl_->models->ListModels(context, request, response);
+    return impl_->door().models->ListModels(context, request, response);
   });
 }
 
@@ -373,7 +448,7 @@ Result<v1::ListModelVersionsResponse> Service::list_model_versions(const std::st
     request.set_parent(model);
     request.set_page_size(page_size);
     request.set_page_token(page_token);
-    return impl_->models->ListModelVersions(context, request, response);
+    return impl_->door().models->ListModelVersions(context, request, response);
   });
 }
 
@@ -383,19 +458,24 @@ Result<v1::ModelVersion> Service::withdraw_model(const std::string& version,
     v1::WithdrawModelVersionRequest request;
     request.set_name(version);
     request.set_reason(reason);
-    return impl_->models->WithdrawModelVersion(context, request, response);
+    return impl_->door().models->WithdrawModelVersion(context, request, response);
   });
 }
 
 Result<FetchedModel> Service::fetch_model(const std::string& name,
                                           const std::string& if_none_match) {
+  return impl_->at_some_server([&] { return fetch_here(name, if_none_match); });
+}
+
+Result<FetchedModel> Service::fetch_here(const std::string& name,
+                                         const std::string& if_none_match) {
   grpc::ClientContext context;
   context.set_deadline(deadline_after(impl_->timeout_s));
-  STRIPLINE_RETURN_IF_ERROR(impl_->show(context));
+  STRIPLINE_RETURN_IF_ERROR(impl_->door().show(context));
   v1::FetchModelVersionRequest request;
   request.set_name(name);
   request.set_if_none_match(if_none_match);
-  const auto reader = impl_->models->FetchModelVersion(&context, request);
+  const auto reader = impl_->door().models->FetchModelVersion(&context, request);
   FetchedModel fetched;
   v1::ModelChunk chunk;
   while (reader->Read(&chunk)) {
@@ -422,7 +502,7 @@ Result<v1::ListNodesResponse> Service::list_nodes(int page_size, const std::stri
     v1::ListNodesRequest request;
     request.set_page_size(page_size);
     request.set_page_token(page_token);
-    return impl_->fleet->ListNodes(context, request, response);
+    return impl_->door().fleet->ListNodes(context, request, response);
   });
 }
 
@@ -430,19 +510,19 @@ Result<v1::Node> Service::get_node(const std::string& name) {
   return impl_->call<v1::Node>([&](auto* context, auto* response) {
     v1::GetNodeRequest request;
     request.set_name(name);
-    return impl_->fleet->GetNode(context, request, response);
+    return impl_->door().fleet->GetNode(context, request, response);
   });
 }
 
 Result<v1::Node> Service::cordon_node(const v1::CordonNodeRequest& request) {
   return impl_->call<v1::Node>([&](auto* context, auto* response) {
-    return impl_->fleet->CordonNode(context, request, response);
+    return impl_->door().fleet->CordonNode(context, request, response);
   });
 }
 
 Result<v1::Node> Service::drain_node(const v1::DrainNodeRequest& request) {
   return impl_->call<v1::Node>([&](auto* context, auto* response) {
-    return impl_->fleet->DrainNode(context, request, response);
+    return impl_->door().fleet->DrainNode(context, request, response);
   });
 }
 
@@ -450,7 +530,7 @@ Result<v1::Node> Service::uncordon_node(const std::string& name) {
   return impl_->call<v1::Node>([&](auto* context, auto* response) {
     v1::UncordonNodeRequest request;
     request.set_name(name);
-    return impl_->fleet->UncordonNode(context, request, response);
+    return impl_->door().fleet->UncordonNode(context, request, response);
   });
 }
 
@@ -458,26 +538,26 @@ Status Service::remove_node(const std::string& name) {
   const auto removed = impl_->call<v1::RemoveNodeResponse>([&](auto* context, auto* response) {
     v1::RemoveNodeRequest request;
     request.set_name(name);
-    return impl_->fleet->RemoveNode(context, request, response);
+    return impl_->door().fleet->RemoveNode(context, request, response);
   });
   return removed.ok() ? Status() : Status(removed.error());
 }
 
 Result<v1::WhoAmIResponse> Service::who_am_i() {
   return impl_->call<v1::WhoAmIResponse>([&](auto* context, auto* response) {
-    return impl_->admin->WhoAmI(context, v1::WhoAmIRequest(), response);
+    return impl_->door().admin->WhoAmI(context, v1::WhoAmIRequest(), response);
   });
 }
 
 Result<v1::CreateTokenResponse> Service::create_token(const v1::CreateTokenRequest& request) {
   return impl_->call<v1::CreateTokenResponse>([&](auto* context, auto* response) {
-    return impl_->admin->CreateToken(context, request, response);
+    return impl_->door().admin->CreateToken(context, request, response);
   });
 }
 
 Result<v1::ListTokensResponse> Service::list_tokens() {
   return impl_->call<v1::ListTokensResponse>([&](auto* context, auto* response) {
-    return impl_->admin->ListTokens(context, v1::ListTokensRequest(), response);
+    return impl_->door().admin->ListTokens(context, v1::ListTokensRequest(), response);
   });
 }
 
@@ -485,7 +565,7 @@ Result<v1::Token> Service::revoke_token(const std::string& name) {
   return impl_->call<v1::Token>([&](auto* context, auto* response) {
     v1::RevokeTokenRequest request;
     request.set_name(name);
-    return impl_->admin->RevokeToken(context, request, response);
+    return impl_->door().admin->RevokeToken(context, request, response);
   });
 }
 
@@ -493,7 +573,7 @@ Status Service::revoke_node(const std::string& name) {
   const auto revoked = impl_->call<v1::RevokeNodeResponse>([&](auto* context, auto* response) {
     v1::RevokeNodeRequest request;
     request.set_name(name);
-    return impl_->admin->RevokeNode(context, request, response);
+    return impl_->door().admin->RevokeNode(context, request, response);
   });
   return revoked.ok() ? Status() : Status(revoked.error());
 }
@@ -504,7 +584,7 @@ Result<v1::ListAuditEventsResponse> Service::list_audit_events(int page_size,
     v1::ListAuditEventsRequest request;
     request.set_page_size(page_size);
     request.set_page_token(page_token);
-    return impl_->admin->ListAuditEvents(context, request, response);
+    return impl_->door().admin->ListAuditEvents(context, request, response);
   });
 }
 

@@ -65,7 +65,8 @@ class Service {
   /// Called with null when nothing has happened.
   using OnEvent = std::function<Next(const v1::CampaignEvent*)>;
 
-  /// With what the user has for this server: a login, or the file of a --dev server of his own.
+  /// With what the user has for each of the servers: a login, or the file of a --dev server of his
+  /// own. Where there are several, a call goes to the one that serves.
   explicit Service(const Global& global);
   /// With this instead.
   Service(const Global& global, const Context& context);
@@ -114,6 +115,12 @@ class Service {
   const std::string& server() const;
 
  private:
+  // The calls of these names at one server.
+  Status watch_here(const std::string& name, uint64_t cursor, const OnEvent& on_event);
+  Status export_here(const std::string& name, const std::function<Status(std::string_view)>& sink,
+                     const std::function<bool()>& stop);
+  Result<FetchedModel> fetch_here(const std::string& name, const std::string& if_none_match);
+
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

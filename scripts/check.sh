@@ -13,8 +13,8 @@
 #                                    an oracle
 #   scripts/check.sh kills [TRIES]   ranks killed at random moments, so often on each of five paths
 #                                    (default 40)
-#   scripts/check.sh crashes [TRIES]  server, agents and workers killed at random moments, so often in all
-#                                    (default 200), and what else befalls a server: stopped, disk full,
+#   scripts/check.sh crashes [TRIES]  server, agents, workers and PostgreSQL killed at random moments, so often
+#                                    (default 200) with each store, and what else befalls a server: stopped, disk full,
 #                                    read-only, replaced by its backup
 #   scripts/check.sh litmus [TIMES]  the memory model's litmus tests, so often each (default 10000)
 #   scripts/check.sh schedules [RANKS]  replayed computation with so many ranks (default 64), however the host

@@ -72,15 +72,6 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-http::Response refused(const Problem& problem) {
-  std::string code(to_string(problem.code));
-  return {status_of(problem), "application/json",
-          text_of({{"code", code},
-                   {"reason", problem.reason},
-                   {"message", problem.message},
-                   {"metadata", problem.metadata}})};
-}
-
 template <typename Message>
 http::Response answered(const Answer<Message>& message) {
   if (!message) return refused(message.problem());
@@ -142,6 +133,15 @@ std::string secret_of(const std::string& shown) {
 }
 
 }  // namespace
+
+http::Response refused(const Problem& problem) {
+  std::string code(to_string(problem.code));
+  return {status_of(problem), "application/json",
+          text_of({{"code", code},
+                   {"reason", problem.reason},
+                   {"message", problem.message},
+                   {"metadata", problem.metadata}})};
+}
 
 // A path below /api/v1 with what it was asked by.
 struct Api::Call {

@@ -19,6 +19,9 @@
 
 namespace stripline::server {
 
+/// The answer to a request that is not answered: the problem as JSON, with the status of its kind.
+http::Response refused(const Problem& problem);
+
 /// Thread-safe. All that it is made of must outlive it, and the streams that it has answered with.
 class Api {
  public:

@@ -97,18 +97,6 @@ class Judge final : public grpc::AuthMetadataProcessor {
   const std::map<std::string, Role> roles_;
 };
 
-std::shared_ptr<grpc::ServerCredentials> tls_credentials(const Authority& authority) {
-  const auto files = std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
-      authority.server_key_file().string(), authority.server_certificate_file().string(),
-      authority.authority_file().string(), kReadFilesEvery_s);
-  grpc::experimental::TlsServerCredentialsOptions options(files);
-  options.watch_root_certs();
-  options.watch_identity_key_cert_pairs();
-  // Users and nodes that are to be enrolled have none.
-  options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
-  return grpc::experimental::TlsServerCredentials(options);
-}
-
 }  // namespace
 
 std::map<std::string, Role> method_roles() {
@@ -126,6 +114,18 @@ std::map<std::string, Role> method_roles() {
     }
   }
   return roles;
+}
+
+std::shared_ptr<grpc::ServerCredentials> tls_credentials(const Authority& authority) {
+  const auto files = std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
+      authority.server_key_file().string(), authority.server_certificate_file().string(),
+      authority.authority_file().string(), kReadFilesEvery_s);
+  grpc::experimental::TlsServerCredentialsOptions options(files);
+  options.watch_root_certs();
+  options.watch_identity_key_cert_pairs();
+  // Users and nodes that are to be enrolled have none.
+  options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
+  return grpc::experimental::TlsServerCredentials(options);
 }
 
 std::shared_ptr<grpc::ServerCredentials> make_credentials(const Access& access, Meters& meters) {

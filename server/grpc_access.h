@@ -27,6 +27,9 @@ std::map<std::string, Role> method_roles();
 /// What is refused is counted. `access` and `meters` must outlive the server.
 std::shared_ptr<grpc::ServerCredentials> make_credentials(const Access& access, Meters& meters);
 
+/// By TLS, whoever calls.
+std::shared_ptr<grpc::ServerCredentials> tls_credentials(const Authority& authority);
+
 /// The caller of a call that has been let through.
 Caller caller_of(const grpc::ServerContextBase& context, const Access& access);
 

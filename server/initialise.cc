@@ -7,7 +7,6 @@
 #include "base/host_name.h"
 #include "base/pki/secret_file.h"
 #include "server/access.h"
-#include "server/sqlite_store.h"
 
 namespace stripline::server {
 namespace {
@@ -17,7 +16,8 @@ constexpr double kAdminTokenValid_s = 365.0 * 86400;
 }  // namespace
 
 Result<Initialised> initialise(const std::filesystem::path& data_dir,
-                               std::vector<std::string> hosts, double now_unix_s) {
+                               std::vector<std::string> hosts, double now_unix_s,
+                               const StoreLocation& location) {
   std::error_code failure;
   const bool is_new = !std::filesystem::exists(data_dir, failure);
   std::filesystem::create_directories(data_dir, failure);
@@ -32,7 +32,7 @@ Result<Initialised> initialise(const std::filesystem::path& data_dir,
   for (const char* local : {"localhost", "127.0.0.1", "::1"}) {
     if (std::find(hosts.begin(), hosts.end(), local) == hosts.end()) hosts.emplace_back(local);
   }
-  STRIPLINE_ASSIGN_OR_RETURN(auto store, open_sqlite_store(data_dir / kDatabaseFile));
+  STRIPLINE_ASSIGN_OR_RETURN(auto store, open_store(location.or_folder(data_dir)));
   STRIPLINE_ASSIGN_OR_RETURN(Authority authority, Authority::create(data_dir, hosts, now_unix_s));
   STRIPLINE_ASSIGN_OR_RETURN(Access access, Access::with_authority(*store, std::move(authority)));
   const Caller installer{"users/installer", Role::admin};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/server.h"
 
 namespace stripline::server {
 
@@ -18,9 +19,11 @@ struct Initialised {
 
 /// Makes the authority, the server's certificate (for `hosts`; empty: this host's name) and for
 /// localhost and its addresses, an administrator's token in the file admin.token, and a token that
-/// enrols the first node. The folder is created if missing. Errors: already_exists when it was done
-/// before, or a server runs on the folder; unavailable when it cannot write.
+/// enrols the first node. The folder is created if missing; `store` says where the tokens are
+/// stored, if not there. Errors: already_exists when it was done before, or a server runs on them;
+/// unavailable when it cannot write.
 Result<Initialised> initialise(const std::filesystem::path& data_dir,
-                               std::vector<std::string> hosts, double now_unix_s);
+                               std::vector<std::string> hosts, double now_unix_s,
+                               const StoreLocation& store = {});
 
 }  // namespace stripline::server

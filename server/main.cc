@@ -1,14 +1,17 @@
 // stripline-server: signals and exit codes. Its options are in options.h; docs/server.md is the
 // manual.
-#include <chrono>
+#include <algorithm>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
-#include <future>
 #include <iostream>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -20,29 +23,42 @@
 #include "base/daemon/service_manager.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
+#include "base/host_name.h"
 #include "base/quantity.h"
 #include "proto/grpc_log.h"
+#include "server/acceptor.h"
 #include "server/backup.h"
 #include "server/clock.h"
 #include "server/fit_worker.h"
 #include "server/initialise.h"
 #include "server/options.h"
+#include "server/postgres_store.h"
 #include "server/server.h"
 #include "server/sqlite_store.h"
+#include "server/standby.h"
 
 namespace {
 
 using stripline::Error;
 using stripline::ErrorCode;
+using stripline::Result;
 using stripline::ServiceManager;
 using stripline::Status;
 using stripline::server::Invocation;
+using stripline::server::ListenAddress;
+using stripline::server::Listener;
 using stripline::server::Protection;
 using stripline::server::Server;
 using stripline::server::ServerOptions;
+using stripline::server::Standby;
+using stripline::server::Store;
 
 constexpr const char* kProgram = "stripline-server";
 constexpr double kDrainLook_s = 0.1;
+// How often a server that stands by looks whether it is its turn.
+constexpr double kTurnLook_s = 0.5;
+// With which the server's own threads wake the main thread.
+constexpr int kWakeUp = SIGUSR2;
 
 // Complete or not at all, so that a script may wait for the file to appear.
 Status write_port_file(const std::string& path, const std::string& address) {
@@ -58,8 +74,15 @@ int fail(const Error& error) {
 
 int back_up(const Invocation& invocation) {
   const std::string& copy = invocation.arguments().backup;
+  const auto location = invocation.store();
+  if (!location.ok()) return fail(location.error());
+  if (!location->url.empty()) {
+    return fail(Error(ErrorCode::invalid_argument,
+                      "--backup copies databases that are files; 'pg_dump --format custom "
+                      "--schema stripline' copies this one, while servers run or not"));
+  }
   const Status done =
-      stripline::server::back_up(invocation.data_dir() / stripline::server::kDatabaseFile, copy);
+      stripline::server::back_up(location->folder / stripline::server::kDatabaseFile, copy);
   if (!done.ok()) return fail(done.error());
   std::cout << "copied to " << copy << std::endl;
   return stripline::kExitOk;
@@ -67,13 +90,16 @@ int back_up(const Invocation& invocation) {
 
 int initialise(const Invocation& invocation) {
   const std::string folder = invocation.data_dir().string();
+  const auto location = invocation.store();
+  if (!location.ok()) return fail(location.error());
   const auto made = stripline::server::initialise(folder, invocation.arguments().hosts,
-                                                  stripline::server::unix_seconds());
+                                                  stripline::server::unix_seconds(), *location);
   if (!made.ok()) return fail(made.error());
   const std::string address =
-      stripline::server::ListenAddress{made->server_host, stripline::server::kDefaultPort}.text();
+      ListenAddress{made->server_host, stripline::server::kDefaultPort}.text();
   std::cerr << "Certificates and tokens are in '" << folder << "', for this user alone.\n\n"
-            << "Serve:\n  stripline-server --listen 0.0.0.0:7411 --data-dir " << folder << "\n\n"
+            << "Serve:\n  stripline-server --listen 0.0.0.0:7411 --data-dir " << folder
+            << (location->url.empty() ? "" : " --store '" + location->url + "'") << "\n\n"
             << "Administer:\n  stripline login --server " << address << " --token-file "
             << made->admin_token_file.string() << "\n\n"
             << "Enrol a node, which starts its agent, with this token within a day; 'stripline "
@@ -101,7 +127,7 @@ sigset_t block_signals() {
   std::signal(SIGPIPE, SIG_IGN);
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, number);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, kWakeUp}) sigaddset(&signals, number);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return signals;
 }
@@ -142,53 +168,181 @@ void drain(Server& server, double limit_s, const sigset_t& signals) {
   }
 }
 
-int serve(const Invocation& invocation, const std::vector<std::string>& command_line) {
-  const auto& arguments = invocation.arguments();
-  auto options = invocation.server_options();
-  if (!options.ok()) return fail(options.error());
-  const ServiceManager manager = ServiceManager::from_environment();
-  // A daemon has no terminal that could hang up.
-  const bool hang_up_ends = ::isatty(STDERR_FILENO) != 0;
-  const sigset_t signals = block_signals();
+// Says once that the server can be reached.
+class Announcement {
+ public:
+  Announcement(const ServiceManager& manager, std::string port_file)
+      : manager_(manager), port_file_(std::move(port_file)) {}
 
-  std::promise<Error> lost;
-  options->failed = [&](const Error& why) {
-    lost.set_value(why);
-    ::kill(::getpid(), SIGTERM);  // ends the wait below
-  };
-  auto server = Server::start(*options);
-  if (!server.ok()) return fail(with_choices(server.error(), *options));
-  const std::string address = server->address().text();
-  spdlog::info("listening on {}, data in '{}'", address, options->data_dir.string());
-  if (const auto monitoring = server->monitoring_address()) {
-    spdlog::info("metrics on http://{}/metrics", monitoring->text());
+  Status say(const std::string& address) {
+    if (said_) return {};
+    said_ = true;
+    std::cout << kProgram << " listening on " << address << std::endl;
+    if (!port_file_.empty()) STRIPLINE_RETURN_IF_ERROR(write_port_file(port_file_, address));
+    warn_unless(manager_.ready("listening on " + address));
+    return {};
   }
-  if (const auto url = server->http_url()) spdlog::info("dashboard on {}", *url);
-  if (options->protection == Protection::none) {
-    spdlog::warn("{} is served without encryption or authentication", address);
+
+ private:
+  const ServiceManager& manager_;
+  const std::string port_file_;
+  bool said_ = false;
+};
+
+// Why a server does not go on until somebody ends it.
+class Interruption {
+ public:
+  void fail(const Error& why) { note(failed_, why); }
+  void replace(const Error& why) { note(replaced_, why); }
+  std::optional<Error> failed() const {
+    const std::lock_guard lock(mutex_);
+    return failed_;
   }
-  std::cout << kProgram << " listening on " << address << std::endl;
-  if (!arguments.port_file.empty()) {
-    if (const Status written = write_port_file(arguments.port_file, address); !written.ok()) {
-      return fail(written.error());
+  std::string text() const {
+    const std::lock_guard lock(mutex_);
+    return replaced_ ? replaced_->message() : "";
+  }
+
+ private:
+  void note(std::optional<Error>& member, const Error& why) {
+    {
+      const std::lock_guard lock(mutex_);
+      member = why;
+    }
+    ::kill(::getpid(), kWakeUp);
+  }
+
+  mutable std::mutex mutex_;
+  std::optional<Error> failed_;    // for good
+  std::optional<Error> replaced_;  // until it is its turn again
+};
+
+// Other servers and their users find it under its host's name, wherever it listens.
+std::string address_for_others(const ListenAddress& listen) {
+  const bool everywhere = listen.host == "0.0.0.0" || listen.host == "::";
+  return ListenAddress{everywhere ? stripline::host_name() : listen.host, listen.port}.text();
+}
+
+// From its first look at the settings to its end.
+class Service {
+ public:
+  Service(const Invocation& invocation, std::vector<std::string> command_line,
+          ServerOptions options)
+      : invocation_(invocation),
+        command_line_(std::move(command_line)),
+        options_(std::move(options)),
+        announcement_(manager_, invocation.arguments().port_file) {}
+
+  int run() {
+    while (true) {
+      if (const auto exit_code = serve_a_turn()) return *exit_code;
+      first_ = false;
     }
   }
-  warn_unless(manager.ready("listening on " + address));
 
-  int received = 0;
-  while (sigwait(&signals, &received) == 0 && received == SIGHUP && !hang_up_ends) {
-    reload(*server, command_line, manager);
-  }
-  std::future<Error> why = lost.get_future();
-  const bool failed = why.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-  warn_unless(manager.stopping("ending"));
-  if (!failed) {
+ private:
+  bool is_shared() const { return !options_.store.url.empty(); }
+
+  // The exit code when it has ended; nullopt when another server has taken the database over.
+  std::optional<int> serve_a_turn() {
+    Interruption interruption;
+    options_.failed = [&](const Error& why) { interruption.fail(why); };
+    options_.replaced = [&](const Error& why) { interruption.replace(why); };
+    std::unique_ptr<Store> store;
+    if (is_shared()) {
+      auto turn = wait_for_turn();
+      if (!turn.ok()) return fail(turn.error());
+      if (!*turn) return stripline::kExitOk;
+      store = std::move(*turn);
+    }
+    auto server = Server::start(options_, std::move(store));
+    if (!server.ok()) {
+      if (first_ || !is_shared()) return fail(with_choices(server.error(), options_));
+      spdlog::error("cannot serve: {}", server.error().message());
+      return std::nullopt;
+    }
+    log_doors(*server);
+    if (const Status said = announcement_.say(server->address().text()); !said.ok()) {
+      return fail(said.error());
+    }
+    const int received = wait_for_signal(*server);
+    if (received == kWakeUp) {
+      server->stop();
+      if (const auto failed = interruption.failed()) return fail(*failed);
+      spdlog::error("this server serves no more: {}", interruption.text());
+      return std::nullopt;
+    }
+    warn_unless(manager_.stopping("ending"));
     spdlog::info("stopping on signal {}", received);
-    if (received == SIGTERM) drain(*server, arguments.drain_s, signals);
+    if (received == SIGTERM) drain(*server, invocation_.arguments().drain_s, signals_);
+    server->stop();
+    return stripline::kExitOk;
   }
-  server->stop();
-  return failed ? fail(why.get()) : stripline::kExitOk;
-}
+
+  // The store of a database that servers share, when it is this one's turn; null when a signal has
+  // ended the wait. At first a database that cannot be reached is an error.
+  Result<std::unique_ptr<Store>> wait_for_turn() {
+    // Others are told the address before the port is taken.
+    if (options_.listen.port == 0) {
+      STRIPLINE_ASSIGN_OR_RETURN(const auto listener, Listener::open(options_.listen));
+      options_.listen.port = listener.port();
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto turn,
+        stripline::server::queue_for_postgres(
+            {options_.store.url, address_for_others(options_.listen), options_.takeover_s}));
+    Result<std::unique_ptr<Store>> store = turn->take();
+    if (store.ok() ? *store != nullptr : first_) return store;
+    STRIPLINE_ASSIGN_OR_RETURN(Standby standby, Standby::start(options_));
+    STRIPLINE_RETURN_IF_ERROR(announcement_.say(standby.address().text()));
+    const double look_s = std::min(kTurnLook_s, options_.takeover_s / 10);
+    const timespec look{0, static_cast<long>(look_s * 1e9)};
+    std::string said;
+    while (true) {
+      const std::string obstacle = store.ok() ? "" : store.error().message();
+      standby.tell(turn->writer_address(), obstacle);
+      const std::string why =
+          obstacle.empty() ? "the server at " + turn->writer_address() + " serves" : obstacle;
+      if (why != said) spdlog::info("{} stands by: {}", standby.address().text(), why);
+      said = why;
+      const int received = sigtimedwait(&signals_, nullptr, &look);
+      if (received == SIGTERM || received == SIGINT) return std::unique_ptr<Store>();
+      store = turn->take();
+      if (store.ok() && *store) return store;
+    }
+  }
+
+  void log_doors(const Server& server) const {
+    const std::string address = server.address().text();
+    spdlog::info("listening on {}, data in '{}'", address,
+                 is_shared() ? options_.store.url : options_.data_dir.string());
+    if (const auto monitoring = server.monitoring_address()) {
+      spdlog::info("metrics on http://{}/metrics", monitoring->text());
+    }
+    if (const auto url = server.http_url()) spdlog::info("dashboard on {}", *url);
+    if (options_.protection == Protection::none) {
+      spdlog::warn("{} is served without encryption or authentication", address);
+    }
+  }
+
+  int wait_for_signal(Server& server) {
+    // A daemon has no terminal that could hang up.
+    const bool hang_up_ends = ::isatty(STDERR_FILENO) != 0;
+    int received = 0;
+    while (sigwait(&signals_, &received) == 0 && received == SIGHUP && !hang_up_ends) {
+      reload(server, command_line_, manager_);
+    }
+    return received;
+  }
+
+  const Invocation& invocation_;
+  const std::vector<std::string> command_line_;
+  ServerOptions options_;
+  const ServiceManager manager_ = ServiceManager::from_environment();
+  const sigset_t signals_ = block_signals();
+  Announcement announcement_;
+  bool first_ = true;
+};
 
 }  // namespace
 
@@ -217,5 +371,7 @@ int main(int argc, char** argv) {
       !logging.ok()) {
     return fail(logging.error());
   }
-  return serve(invocation, {argv + 1, argv + argc});
+  auto options = invocation.server_options();
+  if (!options.ok()) return fail(options.error());
+  return Service(invocation, {argv + 1, argv + argc}, std::move(*options)).run();
 }

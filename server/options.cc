@@ -7,6 +7,7 @@
 #include "base/command_line.h"
 #include "base/daemon/log.h"
 #include "server/listen_address.h"
+#include "server/postgres_store.h"
 
 namespace stripline::server {
 namespace {
@@ -38,6 +39,9 @@ void declare_init(CLI::App& app, Arguments& arguments) {
       ->type_name("DIR")
       ->envname(std::string(kVariables) + "DATA_DIR")
       ->default_str(default_data_dir());
+  init->add_option("--store", arguments.store, "Where the server keeps its data, if not in DIR")
+      ->type_name("URL")
+      ->envname(std::string(kVariables) + "STORE");
   init->add_option("--host", arguments.hosts,
                    "Name or address under which agents and users reach the server; may be "
                    "repeated (default: this host's name)")
@@ -63,9 +67,17 @@ void declare_service(CLI::App& app, Arguments& arguments) {
   app.add_option("--insecure-listen", arguments.insecure_listen,
                  "Serve a trusted network, without encryption or authentication")
       ->type_name("HOST:PORT");
-  app.add_option("--data-dir", arguments.data_dir, "Folder of the database; created if missing")
+  app.add_option(
+         "--data-dir", arguments.data_dir,
+         "Folder of certificates, and of the database unless --store names another; created "
+         "if missing")
       ->type_name("DIR")
       ->default_str(default_data_dir());
+  app.add_option(
+         "--store", arguments.store,
+         "The database: a folder, or postgresql://USER@HOST/DATABASE, where a second server "
+         "stands by (default: --data-dir)")
+      ->type_name("DIR|URL");
   app.add_flag("--allow-network-disk", arguments.allow_network_disk,
                "Accept a data folder on a network file system, where a database may be damaged");
   app.add_option("--backup", arguments.backup,
@@ -104,6 +116,9 @@ void declare_times(CLI::App& app, Arguments& arguments) {
        "A node that gives no sign of life for so long loses its run");
   time("--join-timeout", times.join_timeout_s, 0.1,
        "All ranks of a run must have started and joined by then");
+  time("--takeover-time", arguments.takeover_s, 1,
+       "On PostgreSQL: a server that gives the database no sign of life for so long is replaced by "
+       "the one that stands by");
   app.add_option("--drain-time", arguments.drain_s,
                  "SIGTERM lets active runs go on for so long, and starts no others")
       ->type_name("TIME")
@@ -166,7 +181,8 @@ constexpr const char* kFooter =
     "  stripline-server --listen 0.0.0.0:7411 --data-dir /srv/stripline\n"
     "  stripline-server --config /etc/stripline/server.toml --print-config\n"
     "  stripline-server --insecure-listen 0.0.0.0:7411 --data-dir /srv/stripline\n"
-    "  stripline-server --data-dir /srv/stripline --backup /backup/stripline.db\n\n"
+    "  stripline-server --data-dir /srv/stripline --backup /backup/stripline.db\n"
+    "  stripline-server --data-dir /srv/stripline --store postgresql://stripline@db/stripline\n\n"
     "Manual: docs/server.md\n";
 
 }  // namespace
@@ -188,6 +204,20 @@ Invocation::~Invocation() = default;
 
 Status Invocation::settle() { return configuration_->settle(); }
 
+Result<StoreLocation> Invocation::store() const {
+  const std::string& text = arguments_.store;
+  if (text.empty()) return StoreLocation{data_dir(), ""};
+  if (text.find("://") == std::string::npos) return StoreLocation{text, ""};
+  if (!text.starts_with("postgresql://") && !text.starts_with("postgres://")) {
+    return Error(ErrorCode::invalid_argument,
+                 "--store: it is a folder or postgresql://USER@HOST/DATABASE");
+  }
+  if (const Status url = check_postgres_url(text); !url.ok()) {
+    return url.error().with_context("--store");
+  }
+  return StoreLocation{"", text};
+}
+
 std::filesystem::path Invocation::data_dir() const {
   return arguments_.data_dir.empty() ? default_data_dir() : arguments_.data_dir;
 }
@@ -199,6 +229,8 @@ Result<ServerOptions> Invocation::server_options() const {
   options.fitter = fit_in_child("/proc/self/exe", arguments_.fit);
   options.allow_network_disk = arguments_.allow_network_disk;
   options.data_dir = data_dir();
+  STRIPLINE_ASSIGN_OR_RETURN(options.store, store());
+  options.takeover_s = arguments_.takeover_s;
   const bool insecure = !arguments_.insecure_listen.empty();
   if (arguments_.dev && insecure) {
     return Error(ErrorCode::invalid_argument,

@@ -27,6 +27,8 @@ struct Arguments {
   std::string listen;
   std::string insecure_listen;
   std::string data_dir;
+  std::string store;  ///< empty: a file of the data folder
+  double takeover_s = 15;
   bool allow_network_disk = false;
   std::string port_file;
   std::string backup;
@@ -57,6 +59,8 @@ class Invocation {
   const Configuration& configuration() const { return *configuration_; }
   /// The folder of the database.
   std::filesystem::path data_dir() const;
+  /// Where the database is. Errors: invalid_argument.
+  Result<StoreLocation> store() const;
   /// What they mean together. Errors: invalid_argument.
   Result<ServerOptions> server_options() const;
 

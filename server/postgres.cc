@@ -24,12 +24,16 @@ constexpr const char* kLongestOpenTransaction = "15s";
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
-std::string trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  for (size_t line = text.find('\n'); line != std::string::npos; line = text.find('\n')) {
-    text.replace(line, 1, "; ");
+// libpq's messages have lines and indentation.
+std::string trimmed(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const bool space = c == '\n' || c == '\t' || c == ' ';
+    if (space && (line.empty() || line.back() == ' ')) continue;
+    line += space ? ' ' : c;
   }
-  return text;
+  if (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
 }
 
 // Bytes of the UTF-8 sequence at the beginning; 0: there is none.

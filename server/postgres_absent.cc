@@ -9,6 +9,10 @@ std::string postgres_missing() {
          "it again";
 }
 
+Status check_postgres_url(const std::string& /*url*/) {
+  return Error(ErrorCode::unimplemented, postgres_missing());
+}
+
 Result<std::unique_ptr<PostgresTurn>> queue_for_postgres(const PostgresOptions& /*options*/) {
   return Error(ErrorCode::unimplemented, postgres_missing());
 }

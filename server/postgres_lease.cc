@@ -48,7 +48,9 @@ Status PostgresLease::connect() {
   connection_.reset();
   locked_ = false;
   STRIPLINE_ASSIGN_OR_RETURN(auto connection, PostgresConnection::open(url_));
-  STRIPLINE_RETURN_IF_ERROR(prepare_postgres_tables(*connection));
+  // Tables of before are brought up to date by whoever writes, when nobody else does.
+  STRIPLINE_ASSIGN_OR_RETURN(const int version, postgres_table_version(*connection));
+  if (version == 0) STRIPLINE_RETURN_IF_ERROR(prepare_postgres_tables(*connection));
   connection_ = std::move(connection);
   return {};
 }
@@ -88,6 +90,7 @@ Result<bool> PostgresLease::may_follow() {
 
 Status PostgresLease::take() {
   STRIPLINE_RETURN_IF_ERROR(connection_->execute(kEndSteps));
+  STRIPLINE_RETURN_IF_ERROR(prepare_postgres_tables(*connection_));
   STRIPLINE_RETURN_IF_ERROR(connection_->execute("BEGIN"));
   const auto change = [&]() -> Status {
     STRIPLINE_ASSIGN_OR_RETURN(
@@ -148,7 +151,9 @@ void PostgresLease::run(const std::stop_token& stop) {
   double renewed_s = steady_seconds();
   const auto pause = std::chrono::duration<double>(std::min(lease_s_ / kRenewals, kLongestPause_s));
   while (!stopped.wait_for(lock, stop, pause, [] { return false; }) && !stop.stop_requested()) {
-    const auto renewed = renew();
+    Result<bool> renewed = renew();
+    // A connection that broke while this server was stopped says nothing of who writes now.
+    if (!renewed.ok()) renewed = renew();
     if (renewed.ok() && *renewed) {
       renewed_s = steady_seconds();
     } else if (renewed.ok()) {

@@ -232,34 +232,15 @@ static_assert(kMigrations.size() == kPostgresSchemaVersion);
 constexpr const char* kMakingTables = "SELECT pg_advisory_xact_lock(6004508102917974885)";
 
 Status migrate(PostgresConnection& connection) {
-  STRIPLINE_ASSIGN_OR_RETURN(
-      const std::string present,
-      connection.query_text("SELECT count(*) FROM pg_namespace WHERE nspname = 'stripline'"));
-  if (present == "0") STRIPLINE_RETURN_IF_ERROR(connection.execute("CREATE SCHEMA stripline"));
-  STRIPLINE_ASSIGN_OR_RETURN(
-      const std::string tables,
-      connection.query_text("SELECT count(*) FROM pg_tables WHERE schemaname = 'stripline'"));
-  if (tables == "0") {
+  STRIPLINE_ASSIGN_OR_RETURN(const int version, postgres_table_version(connection));
+  if (version == 0) {
+    // An administrator may have made the schema for a user who may not.
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const std::string present,
+        connection.query_text("SELECT count(*) FROM pg_namespace WHERE nspname = 'stripline'"));
+    if (present == "0") STRIPLINE_RETURN_IF_ERROR(connection.execute("CREATE SCHEMA stripline"));
     STRIPLINE_RETURN_IF_ERROR(connection.execute(
         "CREATE TABLE migrations (version BIGINT PRIMARY KEY, applied TIMESTAMPTZ NOT NULL)"));
-  }
-  STRIPLINE_ASSIGN_OR_RETURN(
-      const std::string ours,
-      connection.query_text("SELECT count(*) FROM pg_tables"
-                            " WHERE schemaname = 'stripline' AND tablename = 'migrations'"));
-  if (ours == "0") {
-    return Error(ErrorCode::failed_precondition,
-                 "the database's schema 'stripline' is another program's; name another database");
-  }
-  STRIPLINE_ASSIGN_OR_RETURN(
-      const std::string text,
-      connection.query_text("SELECT coalesce(max(version), 0) FROM migrations"));
-  const int version = std::atoi(text.c_str());
-  if (version > kPostgresSchemaVersion) {
-    return Error(ErrorCode::failed_precondition, "the database has table version " + text +
-                                                     ", this build reads 1 to " +
-                                                     std::to_string(kPostgresSchemaVersion) +
-                                                     "; start the stripline-server that wrote it");
   }
   for (auto step = static_cast<size_t>(version); step < kMigrations.size(); ++step) {
     STRIPLINE_RETURN_IF_ERROR(connection.execute(std::string(kMigrations[step])));
@@ -270,6 +251,29 @@ Status migrate(PostgresConnection& connection) {
 }
 
 }  // namespace
+
+Result<int> postgres_table_version(PostgresConnection& connection) {
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const std::string tables,
+      connection.query_text("SELECT count(*) FROM pg_tables WHERE schemaname = 'stripline'"));
+  if (tables == "0") return 0;
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const std::string ours,
+      connection.query_text("SELECT count(*) FROM pg_tables"
+                            " WHERE schemaname = 'stripline' AND tablename = 'migrations'"));
+  if (ours == "0") {
+    return Error(ErrorCode::failed_precondition,
+                 "the database's schema 'stripline' is another program's; name another database");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text,
+                             connection.query_text("SELECT max(version) FROM migrations"));
+  const int version = std::atoi(text.c_str());
+  if (version >= 1 && version <= kPostgresSchemaVersion) return version;
+  return Error(ErrorCode::failed_precondition, "the database has table version " + text +
+                                                   ", this build reads 1 to " +
+                                                   std::to_string(kPostgresSchemaVersion) +
+                                                   "; start the stripline-server that wrote it");
+}
 
 Status prepare_postgres_tables(PostgresConnection& connection) {
   STRIPLINE_RETURN_IF_ERROR(connection.execute("BEGIN"));

@@ -11,9 +11,12 @@ namespace stripline::server {
 /// own.
 inline constexpr int kPostgresSchemaVersion = 1;
 
+/// That of the tables; 0: there are none yet. Errors: failed_precondition when another program or a
+/// newer Stripline made them.
+Result<int> postgres_table_version(PostgresConnection& connection);
+
 /// Creates the tables, or brings them up to date, whole or not at all; one server at a time, others
-/// wait. Errors: failed_precondition when another program or a newer Stripline made them, or when
-/// the user may not create them.
+/// wait. Errors: those of postgres_table_version(); unavailable when the user may not create them.
 Status prepare_postgres_tables(PostgresConnection& connection);
 
 }  // namespace stripline::server

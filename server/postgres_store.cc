@@ -22,8 +22,8 @@ namespace {
 constexpr double kDoubt_s = 2;
 constexpr std::chrono::milliseconds kDoubtPause{100};
 // Between attempts to reach a database that is gone: others are told at once.
-constexpr double kLeastPause_s = 0.1;
-constexpr double kLongestPause_s = 2;
+constexpr double kLeastRetry_s = 0.1;
+constexpr double kLongestRetry_s = 2;
 // How old the size of what is stored may be: it is summed up row by row.
 constexpr double kSizeAge_s = 60;
 
@@ -57,7 +57,7 @@ class Reconnecting {
     connection_.reset();
     auto opened = PostgresConnection::open(url_);
     if (!opened.ok()) {
-      pause_s_ = failure_ ? std::min(2 * pause_s_, kLongestPause_s) : kLeastPause_s;
+      pause_s_ = failure_ ? std::min(2 * pause_s_, kLongestRetry_s) : kLeastRetry_s;
       next_s_ = steady_seconds() + pause_s_;
       failure_ = opened.error();
       return opened.error();
@@ -225,6 +225,9 @@ Status PostgresStore::probe() {
   const std::lock_guard lock(mutex_);
   STRIPLINE_RETURN_IF_ERROR(check_writer());
   STRIPLINE_ASSIGN_OR_RETURN(PostgresConnection* const connection, writer_.get());
+  // That it is lost shows when it is used.
+  STRIPLINE_ASSIGN_OR_RETURN([[maybe_unused]] const std::string answer,
+                             connection->query_text("SELECT 1"));
   if (!failing_) return {};
   STRIPLINE_RETURN_IF_ERROR(noting_loss(resolve(*connection)));
   STRIPLINE_RETURN_IF_ERROR(noting_loss(run(*connection, kBeginStep, lease_->token(), ++step_)));
@@ -313,11 +316,13 @@ class Turn final : public PostgresTurn {
 
 std::string postgres_missing() { return {}; }
 
+Status check_postgres_url(const std::string& url) {
+  const auto shown = printable_postgres_url(url);
+  return shown.ok() ? Status() : Status(shown.error());
+}
+
 Result<std::unique_ptr<PostgresTurn>> queue_for_postgres(const PostgresOptions& options) {
-  STRIPLINE_RETURN_IF_ERROR([&]() -> Status {
-    const auto shown = printable_postgres_url(options.url);
-    return shown.ok() ? Status() : Status(shown.error());
-  }());
+  STRIPLINE_RETURN_IF_ERROR(check_postgres_url(options.url));
   return std::unique_ptr<PostgresTurn>(std::make_unique<Turn>(options));
 }
 

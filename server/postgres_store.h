@@ -12,6 +12,10 @@ namespace stripline::server {
 /// Why this build has no such store; empty: it has.
 std::string postgres_missing();
 
+/// Errors: invalid_argument for a URL that libpq does not understand or that holds a password,
+/// which would be seen; unimplemented where postgres_missing().
+Status check_postgres_url(const std::string& url);
+
 struct PostgresOptions {
   std::string url;      ///< "postgresql://..."
   std::string address;  ///< Where clients find this server.
@@ -31,8 +35,7 @@ class PostgresTurn {
   virtual std::string writer_address() const = 0;
 };
 
-/// Errors: invalid_argument for a URL that libpq does not understand or that holds a password;
-/// unimplemented where postgres_missing().
+/// Errors: those of check_postgres_url().
 Result<std::unique_ptr<PostgresTurn>> queue_for_postgres(const PostgresOptions& options);
 
 /// The store, where no other server writes. Errors: also already_exists where one does, naming it.

@@ -1,6 +1,5 @@
 #include "server/server.h"
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -30,6 +29,7 @@
 #include "server/http/web_server.h"
 #include "server/monitoring.h"
 #include "server/network_disk.h"
+#include "server/postgres_store.h"
 #include "server/services.h"
 #include "server/sqlite_store.h"
 
@@ -55,12 +55,6 @@ constexpr std::chrono::hours kRenewalCheck{24};
 constexpr std::chrono::minutes kTidyUp{1};
 // How soon it is noticed that the store fails, or that a stream's reader has lost his rights.
 constexpr std::chrono::seconds kLook{1};
-// In the standard health service the empty name says that the process lives; these, that it can do
-// its work.
-constexpr const char* kReadiness = "readiness";
-constexpr std::array kServices = {"stripline.v1.Agents", "stripline.v1.Campaigns",
-                                  "stripline.v1.Models", "stripline.v1.Fleet",
-                                  "stripline.v1.Admin",  kReadiness};
 
 void configure(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
@@ -81,6 +75,11 @@ double size_of(const std::filesystem::path& file) {
   std::error_code failure;
   const auto bytes = std::filesystem::file_size(file, failure);
   return failure ? 0 : static_cast<double>(bytes);
+}
+
+std::filesystem::path log_file(const StoreLocation& location) {
+  if (!location.url.empty()) return {};
+  return location.folder / (std::string(kDatabaseFile) + "-wal");
 }
 
 // The second number of statm, in pages.
@@ -113,7 +112,9 @@ class Server::Impl {
         monitoring_wanted_(options.monitoring),
         http_wanted_(options.http),
         retention_(*store_, meters_, options.retention),
-        failed_(options.failed) {
+        failed_(options.failed),
+        replaced_(options.replaced),
+        log_file_(log_file(options.store.or_folder(options.data_dir))) {
     store_->observe([this](double seconds, bool stored) {
       meters_.observe(Meters::Time::commit, seconds);
       if (!stored) meters_.count(Meters::Counter::commits_failed);
@@ -145,6 +146,7 @@ class Server::Impl {
       renewal_ = std::jthread(
           [this](const std::stop_token& stop) { every(kRenewalCheck, stop, [&] { renew(); }); });
     }
+    store_->on_lost(replaced_);
     report_readiness();
     looking_ = std::jthread([this](const std::stop_token& stop) {
       every(kLook, stop, [&] {
@@ -254,7 +256,7 @@ class Server::Impl {
     if (not_ready_ == why) return;
     if (!stores.ok()) spdlog::error("not ready: {}", why);
     if (why.empty() && not_ready_) spdlog::info("ready again");
-    for (const char* service : kServices) {
+    for (const char* service : kReadyServices) {
       server_->GetHealthCheckService()->SetServingStatus(service, why.empty());
     }
     not_ready_ = std::move(why);
@@ -270,12 +272,11 @@ class Server::Impl {
     const std::string why = not_ready();
     meters_.set(Meters::Gauge::ready, why.empty() ? 1 : 0);
     meters_.set(Meters::Gauge::storage_failing, !why.empty() && !draining_ ? 1 : 0);
-    meters_.set(Meters::Gauge::database_bytes, size_of(data_dir_ / kDatabaseFile));
     if (const auto size = store_->size(); size.ok()) {
+      meters_.set(Meters::Gauge::database_bytes, static_cast<double>(size->bytes));
       meters_.set(Meters::Gauge::free_bytes, static_cast<double>(size->free_bytes));
     }
-    meters_.set(Meters::Gauge::log_bytes,
-                size_of(data_dir_ / (std::string(kDatabaseFile) + "-wal")));
+    if (!log_file_.empty()) meters_.set(Meters::Gauge::log_bytes, size_of(log_file_));
     meters_.set(Meters::Gauge::resident_bytes, resident_bytes());
     return meters_.text();
   }
@@ -337,10 +338,20 @@ class Server::Impl {
   std::optional<ListenAddress> http_wanted_;
   Retention retention_;
   std::function<void(const Error&)> failed_;
+  std::function<void(const Error&)> replaced_;
+  const std::filesystem::path log_file_;  // of the database; empty: it has none here
   bool stopped_ = false;
 };
 
 namespace {
+
+Status make_folder(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (!failure) return {};
+  return Error(ErrorCode::unavailable, "cannot create data folder '" + folder.string() + "': " +
+                                           failure.message() + "; choose another --data-dir");
+}
 
 struct Admission {
   Access access;
@@ -371,19 +382,24 @@ Result<Admission> admission_for(Store& store, std::optional<Authority> authority
 
 }  // namespace
 
-Result<Server> Server::start(const ServerOptions& options) {
+Result<std::unique_ptr<Store>> open_store(const StoreLocation& location) {
+  if (!location.url.empty()) return open_postgres_store(location.url);
+  return open_sqlite_store(location.folder / kDatabaseFile);
+}
+
+Result<Server> Server::start(const ServerOptions& options, std::unique_ptr<Store> store) {
   STRIPLINE_ASSIGN_OR_RETURN(auto authority, authority_for(options));
-  std::error_code failure;
-  std::filesystem::create_directories(options.data_dir, failure);
-  if (failure) {
-    return Error(ErrorCode::unavailable, "cannot create data folder '" + options.data_dir.string() +
-                                             "': " + failure.message() +
-                                             "; choose another --data-dir");
+  STRIPLINE_RETURN_IF_ERROR(make_folder(options.data_dir));
+  if (!store) {
+    const StoreLocation location = options.store.or_folder(options.data_dir);
+    if (location.url.empty()) {
+      STRIPLINE_RETURN_IF_ERROR(make_folder(location.folder));
+      if (!options.allow_network_disk) {
+        STRIPLINE_RETURN_IF_ERROR(check_local_disk(location.folder));
+      }
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(store, open_store(location));
   }
-  if (!options.allow_network_disk) {
-    STRIPLINE_RETURN_IF_ERROR(check_local_disk(options.data_dir));
-  }
-  STRIPLINE_ASSIGN_OR_RETURN(auto store, open_sqlite_store(options.data_dir / kDatabaseFile));
   STRIPLINE_ASSIGN_OR_RETURN(Admission admission,
                              admission_for(*store, std::move(authority), options));
   auto impl = std::make_unique<Impl>(std::move(store),

@@ -12,6 +12,7 @@
 #include "server/fit_job.h"
 #include "server/listen_address.h"
 #include "server/retention.h"
+#include "server/store.h"
 
 namespace stripline::server {
 
@@ -22,8 +23,24 @@ enum class Protection {
   certificates  ///< By TLS, with what `stripline-server init` has made in the data folder.
 };
 
+/// Where the server keeps its data: in a file of this folder, or in the database of this URL.
+struct StoreLocation {
+  std::filesystem::path folder = {};
+  std::string url = {};  ///< "postgresql://..."; empty: the folder
+
+  /// This, or that folder where it says nothing.
+  StoreLocation or_folder(const std::filesystem::path& data_dir) const {
+    return folder.empty() && url.empty() ? StoreLocation{data_dir, ""} : *this;
+  }
+};
+
+/// Errors: those of open_sqlite_store() and open_postgres_store().
+Result<std::unique_ptr<Store>> open_store(const StoreLocation& location);
+
 struct ServerOptions {
-  std::filesystem::path data_dir;   ///< Created if it does not exist. Holds stripline.db.
+  std::filesystem::path data_dir;   ///< Created if it does not exist: certificates, stripline.db.
+  StoreLocation store = {};         ///< Says nothing: data_dir.
+  double takeover_s = 15;           ///< PostgresOptions::lease_s
   bool allow_network_disk = false;  ///< The data folder may be on a disk that hosts share.
   ListenAddress listen;             ///< Port 0: any free one.
   Protection protection = Protection::none;
@@ -34,14 +51,17 @@ struct ServerOptions {
   Fitter fitter = fit_in_process;
   /// Called once, on a thread of the server's, should it lose its port: nobody reaches it any more.
   std::function<void(const Error&)> failed = [](const Error& /*why*/) {};
+  /// Called once, on any thread, should another server have taken the database over: stop this one,
+  /// and start anew when it is its turn again.
+  std::function<void(const Error&)> replaced = [](const Error& /*why*/) {};
 };
 
 class Server {
  public:
-  /// Opens the database, takes up unfinished campaigns and serves. Errors: already_exists when the
-  /// port or the database is in use by another server; those of open_sqlite_store() and
-  /// Listener::open().
-  static Result<Server> start(const ServerOptions& options);
+  /// Opens the database, unless `store` is given, takes up unfinished campaigns and serves. Errors:
+  /// already_exists when the port or the database is in use by another server; those of
+  /// open_store() and Listener::open().
+  static Result<Server> start(const ServerOptions& options, std::unique_ptr<Store> store = nullptr);
 
   Server(Server&& other) noexcept;
   Server& operator=(Server&&) = delete;

@@ -2,6 +2,7 @@
 // them. Each answers what proto/stripline/v1 says; this folder's other headers know no gRPC.
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "server/access.h"
@@ -14,6 +15,12 @@ class Service;
 }
 
 namespace stripline::server {
+
+/// In the standard health service the empty name says that the process lives; these, that it can do
+/// its work.
+inline constexpr std::array kReadyServices = {"stripline.v1.Agents", "stripline.v1.Campaigns",
+                                              "stripline.v1.Models", "stripline.v1.Fleet",
+                                              "stripline.v1.Admin",  "readiness"};
 
 std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator, Access& access,
                                                    Meters& meters);

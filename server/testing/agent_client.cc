@@ -4,6 +4,7 @@
 #include <random>
 #include <utility>
 
+#include "base/host_and_port.h"
 #include "base/json.h"
 #include "optimizer/experiment/json.h"
 #include "server/testing/experiments.h"
@@ -154,11 +155,12 @@ void AutoAgent::set_address(const std::string& address) {
 }
 
 void AutoAgent::run() {
-  while (!stopping_) {
+  for (size_t attempt = 0; !stopping_; ++attempt) {
     std::string address;
     {
       const std::lock_guard lock(mutex_);
-      address = address_;
+      const auto servers = parse_servers(address_);
+      address = servers.ok() ? (*servers)[attempt % servers->size()].text() : address_;
     }
     v1::Hello hello = test_hello(node_, instance_);
     if (work_) {

@@ -67,7 +67,8 @@ class AgentClient {
 };
 
 /// An agent that measures a synthetic machine, and remembers what was acknowledged. When it loses
-/// the server, it connects again and goes on with its run.
+/// the server, it connects again, to the next of the addresses (with commas between them), and goes
+/// on with its run.
 class AutoAgent {
  public:
   struct Options {

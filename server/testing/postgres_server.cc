@@ -17,8 +17,6 @@ namespace {
 constexpr const char* kPackages = "/usr/lib/postgresql";
 constexpr const char* kUser = "postgres";
 constexpr double kLimit_s = 60;
-// A test that is killed does not end it.
-constexpr const char* kLongestLife_s = "600";
 
 // Debian keeps the programs of each version apart, and out of PATH.
 std::filesystem::path programs() {
@@ -44,10 +42,12 @@ PostgresServer& PostgresServer::shared() {
   return server;
 }
 
-// It refuses to run as root.
+// It refuses to run as root, and ends with the test, however that ends.
 std::vector<std::string> PostgresServer::as_its_user(std::vector<std::string> argv) const {
-  if (::geteuid() != 0) return argv;
-  std::vector<std::string> all = {"setpriv", "--reuid", kUser, "--regid", kUser, "--clear-groups"};
+  std::vector<std::string> all = {"setpriv", "--pdeathsig", "QUIT"};
+  if (::geteuid() == 0) {
+    all.insert(all.end(), {"--reuid", kUser, "--regid", kUser, "--clear-groups"});
+  }
   all.insert(all.end(), argv.begin(), argv.end());
   return all;
 }
@@ -73,21 +73,27 @@ PostgresServer::PostgresServer(bool durable) : durable_(durable) {
 
 PostgresServer::~PostgresServer() {
   if (!process_) return;
-  // To the guard and what it guards, which ends its own at once.
+  // It ends its own at once.
   process_->signal(SIGQUIT);
   (void)process_->wait(kLimit_s);
 }
 
 void PostgresServer::start() {
+  // One that was killed may have left a process which is still ending, and keeps it from starting.
+  const auto answers = [&] {
+    if (!process_ || process_->poll()) spawn();
+    return run_program({programs() / "pg_isready", "--quiet", "--dbname", url()}, kLimit_s)
+               .exit_code == 0;
+  };
+  ASSERT_TRUE(eventually(answers, kLimit_s)) << read_file(folder_ / "log");
+}
+
+void PostgresServer::spawn() {
   const std::filesystem::path data = folder_ / "data";
-  // What a killed one has left behind names a process that may be another's by now.
-  std::error_code none;
-  std::filesystem::remove(data / "postmaster.pid", none);
   const UniqueFd log(
       ::open((folder_ / "log").c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600));
   SubprocessOptions options;
-  options.argv = as_its_user({"timeout", "--signal", "QUIT", kLongestLife_s,
-                              programs() / "postgres", "-D", data, "-c", "listen_addresses=", "-c",
+  options.argv = as_its_user({programs() / "postgres", "-D", data, "-c", "listen_addresses=", "-c",
                               "unix_socket_directories=" + data.string(), "-c",
                               std::string("fsync=") + (durable_ ? "on" : "off")});
   options.stdout_fd = log.get();
@@ -95,11 +101,6 @@ void PostgresServer::start() {
   auto spawned = Subprocess::spawn(options);
   ASSERT_TRUE(spawned.ok()) << spawned.error().message();
   process_ = std::make_unique<Subprocess>(std::move(*spawned));
-  const auto answers = [&] {
-    return run_program({programs() / "pg_isready", "--quiet", "--dbname", url()}, kLimit_s)
-               .exit_code == 0;
-  };
-  ASSERT_TRUE(eventually(answers, kLimit_s)) << read_file(folder_ / "log");
 }
 
 std::string PostgresServer::url() const {
@@ -117,18 +118,14 @@ std::string PostgresServer::run(const std::string& sql) const {
 
 void PostgresServer::signal(int number) {
   // Each of its processes leads a group of its own.
-  const pid_t guard = process_->pid();
-  for (const pid_t postmaster : children_of(guard)) {
-    for (const pid_t child : children_of(postmaster)) ::kill(child, number);
-    ::kill(postmaster, number);
-  }
+  for (const pid_t child : children_of(process_->pid())) ::kill(child, number);
+  process_->signal(number);
 }
 
 void PostgresServer::kill() {
   if (!process_) return;
   signal(SIGKILL);
-  // Processes that were just starting end when they find that their parent has.
-  process_->terminate();
+  (void)process_->wait(kLimit_s);
   process_.reset();
 }
 

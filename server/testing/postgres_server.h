@@ -1,5 +1,5 @@
 // A PostgreSQL server of the test's own, of Debian's package: in a temporary folder, reachable by a
-// socket in it alone, and gone when its object is, or after a few minutes, whatever happens.
+// socket in it alone, and gone when its object is, or the test.
 #pragma once
 
 #include <filesystem>
@@ -38,6 +38,7 @@ class PostgresServer {
   void start();
 
  private:
+  void spawn();
   std::vector<std::string> as_its_user(std::vector<std::string> argv) const;
 
   TempFolder folder_;

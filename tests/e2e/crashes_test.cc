@@ -1,7 +1,7 @@
-// The service under accidents: the server, agents and workers are killed at random moments, the
-// server is stopped, its disk is full or read-only, and a backup takes the place of its database
-// while agents measure. Afterwards every sample that was acknowledged is stored once, every run has
-// been finished, and nothing is left behind.
+// The service under accidents: the server, agents, workers and PostgreSQL are killed at random
+// moments, the server is stopped, its disk is full or read-only, and a backup takes the place of
+// its database while agents measure. Afterwards every sample that was acknowledged is stored once,
+// every run has been finished, and nothing is left behind.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -19,17 +19,18 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
-#include "server/fit_job.h"
+#include "server/postgres_store.h"
 #include "server/sqlite.h"
 #include "server/sqlite_store.h"
+#include "server/testing/postgres_server.h"
 #include "server/testing/service_test.h"
 #include "tests/e2e/processes.h"
+#include "tests/e2e/stored_samples.h"
 
 namespace stripline::e2e {
 namespace {
 
 using server::AutoAgent;
-using Ledger = std::map<AutoAgent::Batch, std::string>;
 
 // From a kill to the end of the campaigns, for slow machines and sanitizers.
 constexpr double kPatienceS = 120;
@@ -54,6 +55,10 @@ class Crashes : public server::ServiceTest {
     setup.prefix = prefix;
     setup.dev = false;
     setup.options.insert(setup.options.end(), {"--max-failures", "20"});
+    if (postgres_) {
+      setup.options.insert(setup.options.end(),
+                           {"--store", postgres_->url(), "--takeover-time", "2"});
+    }
     process_.emplace(folder_, setup);
     ASSERT_FALSE(process_->address().empty()) << process_->log();
     connect(process_->address());
@@ -117,57 +122,25 @@ class Crashes : public server::ServiceTest {
         kPatienceS);
   }
 
+  Result<std::unique_ptr<server::Store>> open_store() const {
+    return postgres_ ? server::open_postgres_store(postgres_->url())
+                     : server::open_sqlite_store(database());
+  }
+
   // The server has to be gone.
   void expect_everything_is_stored() {
-    {
+    if (!postgres_) {
       auto file = server::SqliteDatabase::open(database());
       ASSERT_TRUE(file.ok()) << file.error().message();
       EXPECT_EQ(*file->query_text("PRAGMA integrity_check"), "ok");
       EXPECT_EQ(*file->query_text("SELECT count(*) FROM pragma_foreign_key_check"), "0");
     }
-    auto opened = server::open_sqlite_store(database());
-    ASSERT_TRUE(opened.ok()) << opened.error().message();
-    server::Store& store = **opened;
-    const auto campaigns = store.campaigns(0, 100'000);
-    ASSERT_TRUE(campaigns.ok()) << campaigns.error().message();
-    for (const auto& campaign : *campaigns) expect_campaign_is_whole(store, campaign);
-    for (const auto& [batch, data] : ledger_) {
-      const auto& [assignment, fence, seq] = batch;
-      const auto same = store.has_batch(*server::parse_run_name(assignment), fence, seq, data);
-      ASSERT_TRUE(same.ok()) << same.error().message();
-      EXPECT_EQ(*same, true) << "acknowledged: batch " << seq << " of " << assignment << ", fence "
-                             << fence << (*same ? " is another one" : " is lost");
-    }
+    const auto store = open_store();
+    ASSERT_TRUE(store.ok()) << store.error().message();
+    expect_all_is_stored(**store, ledger_);
   }
 
-  // Each point of each run has been measured once in the attempt that counts.
-  static void expect_campaign_is_whole(server::Store& store,
-                                       const server::CampaignRecord& campaign) {
-    EXPECT_EQ(campaign.state, server::CampaignState::succeeded) << campaign.message;
-    std::map<uint32_t, std::multiset<std::string>> points;
-    uint64_t samples = 0;
-    const auto runs = store.runs(campaign.number);
-    const auto batches = store.batches(campaign.number, 0, 100'000);
-    ASSERT_TRUE(runs.ok() && batches.ok());
-    for (const server::BatchRecord& batch : *batches) {
-      samples += batch.samples;
-      const server::RunRecord& run = runs->at(batch.run.run - 1);
-      EXPECT_EQ(batch.orphan, batch.fence != run.fence) << server::run_name(batch.run);
-      if (batch.orphan) continue;
-      const auto series = server::series_of_batch(batch.data);
-      ASSERT_TRUE(series.ok()) << series.error().message();
-      for (const auto& one : *series) points[batch.run.run].insert(point_key(one.point));
-    }
-    EXPECT_EQ(samples, campaign.samples) << server::campaign_name(campaign.number);
-    for (const server::RunRecord& run : *runs) {
-      EXPECT_EQ(run.state, server::RunState::finished) << server::run_name(run.key);
-      const auto& measured = points[run.key.run];
-      EXPECT_EQ(measured.size(), run.points_total) << server::run_name(run.key);
-      EXPECT_EQ(std::set<std::string>(measured.begin(), measured.end()).size(), run.points_total)
-          << "a point of " << server::run_name(run.key) << " was stored twice";
-    }
-  }
-
+  std::optional<server::PostgresServer> postgres_;  // the store, if it is not a file
   std::optional<ServerProcess> process_;
   std::unique_ptr<AutoAgent> x_;
   std::unique_ptr<AutoAgent> y_;
@@ -175,8 +148,15 @@ class Crashes : public server::ServiceTest {
 };
 
 // Accidents to a service of two agents of the test and two real ones, each pair with a campaign.
-class RandomKills : public Crashes {
+class RandomKills : public Crashes, public testing::WithParamInterface<const char*> {
  protected:
+  void SetUp() override {
+    if (std::string(GetParam()) != "PostgreSQL") return;
+    const std::string why = server::PostgresServer::missing();
+    if (!why.empty()) GTEST_SKIP() << why;
+    postgres_.emplace();
+  }
+
   void start() {
     serve();
     start_samplers();
@@ -199,7 +179,7 @@ class RandomKills : public Crashes {
   void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(random_() % 1000)); }
 
   void kill_something() {
-    switch (random_() % 5) {
+    switch (random_() % (postgres_ ? 6 : 5)) {
       case 0:
       case 1:
         process_->kill();
@@ -211,6 +191,10 @@ class RandomKills : public Crashes {
         return kill_worker(random_() % 2 == 0 ? *a_ : *b_);
       case 4:
         return random_() % 2 == 0 ? replace_sampler(x_, "x") : replace_sampler(y_, "y");
+      case 5:
+        postgres_->kill();
+        pause();
+        return postgres_->start();
     }
   }
 
@@ -252,7 +236,7 @@ class RandomKills : public Crashes {
     process_->stop();
     std::string job;  // as all of this server's begin
     {
-      const auto store = server::open_sqlite_store(database());
+      const auto store = open_store();
       ASSERT_TRUE(store.ok()) << store.error().message();
       job = "stripline-s" + (*store)->installation_id();
     }
@@ -271,7 +255,10 @@ class RandomKills : public Crashes {
   std::set<pid_t> seen_workers_;
 };
 
-TEST_F(RandomKills, LoseNothing) {
+INSTANTIATE_TEST_SUITE_P(Stores, RandomKills, testing::Values("SQLite", "PostgreSQL"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(RandomKills, LoseNothing) {
   const auto seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   random_.seed(seed);

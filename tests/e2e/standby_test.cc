@@ -1,0 +1,216 @@
+// Two servers on one PostgreSQL database: one serves, the other stands by and takes over when the
+// first dies, is stopped, or the database goes away under it. Nothing that was acknowledged is
+// lost, and a server that was replaced stores nothing any more.
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/exit_codes.h"
+#include "server/postgres_store.h"
+#include "server/testing/postgres_server.h"
+#include "server/testing/service_test.h"
+#include "tests/e2e/processes.h"
+#include "tests/e2e/stored_samples.h"
+
+namespace stripline::e2e {
+namespace {
+
+using server::AutoAgent;
+using server::PostgresServer;
+
+// For slow machines and sanitizers.
+constexpr double kPatienceS = 60;
+
+class StandbyTest : public server::ServiceTest {
+ protected:
+  void SetUp() override {
+    if (const std::string why = PostgresServer::missing(); !why.empty()) GTEST_SKIP() << why;
+    database_.emplace();
+    first_.emplace(first_folder_, setup());
+    ASSERT_FALSE(first_->address().empty()) << first_->log();
+    second_.emplace(second_folder_, setup());
+    ASSERT_FALSE(second_->address().empty()) << second_->log();
+    ASSERT_TRUE(stands_by(*second_, *first_)) << second_->log();
+    both_ = first_->address() + "," + second_->address();
+    connect(first_->address());
+  }
+  void TearDown() override {
+    x_.reset();
+    y_.reset();
+    first_.reset();
+    second_.reset();
+    database_.reset();
+  }
+
+  ServerSetup setup() const {
+    ServerSetup setup;
+    setup.dev = false;
+    setup.options.insert(setup.options.end(), {"--store", database_->url(), "--takeover-time", "4",
+                                               "--max-failures", "20"});
+    return setup;
+  }
+
+  static bool stands_by(ServerProcess& server, const ServerProcess& serving) {
+    return stripline::eventually(
+        [&] {
+          return server.log().find("stands by: the server at " + serving.address() + " serves") !=
+                 std::string::npos;
+        },
+        kPatienceS);
+  }
+
+  // Whether it serves, from now on where calls go.
+  bool serves(const ServerProcess& server, double limit_s = kPatienceS) {
+    connect(server.address());
+    return stripline::eventually(
+        [&] {
+          v1::ListCampaignsResponse response;
+          grpc::ClientContext context;
+          return campaigns_->ListCampaigns(&context, {}, &response).ok();
+        },
+        limit_s);
+  }
+
+  void start_samplers() {
+    AutoAgent::Options options;
+    options.batch_delay_s = 0.05;
+    options.series_per_batch = 1;
+    x_ = std::make_unique<AutoAgent>(both_, "x", options);
+    y_ = std::make_unique<AutoAgent>(both_, "y", options);
+    ASSERT_TRUE(connected({"x", "y"}));
+  }
+  void keep_ledgers() {
+    for (const auto* agent : {&x_, &y_}) {
+      for (const auto& [batch, data] : (*agent)->acknowledged()) ledger_.emplace(batch, data);
+    }
+  }
+  bool measures(size_t batches) {
+    const size_t before = ledger_.size();
+    return stripline::eventually(
+        [&] {
+          keep_ledgers();
+          return ledger_.size() >= before + batches;
+        },
+        kPatienceS);
+  }
+  bool succeeds(const std::string& campaign) {
+    const bool ended = stripline::eventually(
+        [&] { return get(campaign).state() >= v1::Campaign::SUCCEEDED; }, kPatienceS);
+    keep_ledgers();
+    return ended && get(campaign).state() == v1::Campaign::SUCCEEDED;
+  }
+
+  // No server may be left.
+  void expect_everything_is_stored() {
+    const auto store = server::open_postgres_store(database_->url());
+    ASSERT_TRUE(store.ok()) << store.error().message();
+    expect_all_is_stored(**store, ledger_);
+  }
+
+  TempFolder first_folder_;
+  TempFolder second_folder_;
+  std::optional<PostgresServer> database_;
+  std::optional<ServerProcess> first_;
+  std::optional<ServerProcess> second_;
+  std::string both_;
+  std::unique_ptr<AutoAgent> x_;
+  std::unique_ptr<AutoAgent> y_;
+  Ledger ledger_;
+};
+
+TEST_F(StandbyTest, SaysThatItStandsByAndWhoServes) {
+  const Finished refused = cli(second_->address(), {"nodes"});
+  EXPECT_EQ(refused.exit_code, kExitUnavailable);
+  EXPECT_NE(refused.err.find("the server at " + first_->address() + " serves"), std::string::npos)
+      << refused.err;
+  // Whoever knows both finds the one that serves.
+  const Finished found = cli(second_->address() + "," + first_->address(), {"nodes"});
+  EXPECT_EQ(found.exit_code, kExitOk) << found.err;
+  // One that ends in good order is followed at once.
+  first_->stop();
+  EXPECT_TRUE(serves(*second_)) << second_->log();
+  const Finished followed = cli(both_, {"nodes"});
+  EXPECT_EQ(followed.exit_code, kExitOk) << followed.err;
+}
+
+TEST_F(StandbyTest, TakesOverFromAServerThatIsKilled) {
+  start_samplers();
+  const std::string campaign = created(small_spec(3)).name();
+  ASSERT_TRUE(measures(3));
+  const double killed_s = steady_seconds();
+  first_->kill();
+  ASSERT_TRUE(serves(*second_)) << second_->log();
+  std::printf("taken over %.2f s after kill -9\n", steady_seconds() - killed_s);
+  ASSERT_TRUE(succeeds(campaign)) << second_->log();
+  // The work goes on where it was.
+  for (const auto& [batch, data] : ledger_) EXPECT_EQ(std::get<1>(batch), 1U) << "measured again";
+  second_->stop();
+  expect_everything_is_stored();
+}
+
+TEST_F(StandbyTest, AServerThatWasStoppedStoresNothingOnceItIsReplaced) {
+  start_samplers();
+  const std::string campaign = created(small_spec(3)).name();
+  ASSERT_TRUE(measures(3));
+  const double stopped_s = steady_seconds();
+  first_->signal(SIGSTOP);
+  ASSERT_TRUE(serves(*second_)) << second_->log();
+  std::printf("taken over %.2f s after SIGSTOP, with a takeover time of 4 s\n",
+              steady_seconds() - stopped_s);
+  first_->signal(SIGCONT);
+  ASSERT_TRUE(stands_by(*first_, *second_)) << first_->log();
+  EXPECT_NE(first_->log().find("another server has taken over"), std::string::npos)
+      << first_->log();
+  ASSERT_TRUE(succeeds(campaign)) << second_->log();
+  // They change places again.
+  second_->kill();
+  ASSERT_TRUE(serves(*first_)) << first_->log();
+  EXPECT_EQ(get(campaign).state(), v1::Campaign::SUCCEEDED);
+  first_->stop();
+  expect_everything_is_stored();
+}
+
+TEST_F(StandbyTest, ADatabaseThatIsKilledLosesNothing) {
+  second_->stop();
+  start_samplers();
+  const std::string campaign = created(small_spec(3)).name();
+  ASSERT_TRUE(measures(3));
+  database_->kill();
+  EXPECT_TRUE(stripline::eventually(
+      [&] {
+        v1::ListCampaignsResponse response;
+        grpc::ClientContext context;
+        return campaigns_->ListCampaigns(&context, {}, &response).error_code() ==
+                   grpc::StatusCode::UNAVAILABLE &&
+               first_->log().find("not ready: ") != std::string::npos;
+      },
+      kPatienceS))
+      << first_->log();
+  database_->start();
+  ASSERT_TRUE(serves(*first_)) << first_->log();
+  ASSERT_TRUE(succeeds(campaign)) << first_->log();
+  first_->stop();
+  expect_everything_is_stored();
+}
+
+TEST_F(StandbyTest, TheCommandFollowsACampaignToTheNextServer) {
+  start_samplers();
+  const std::string campaign = created(small_spec(3)).name();
+  ASSERT_TRUE(measures(2));
+  std::thread killer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    first_->kill();
+  });
+  const Finished watched = cli(both_, {"campaign", "watch", campaign});
+  killer.join();
+  EXPECT_EQ(watched.exit_code, kExitOk) << watched.err;
+  EXPECT_NE(watched.out.find("succeeded"), std::string::npos) << watched.err << watched.out;
+}
+
+}  // namespace
+}  // namespace stripline::e2e
