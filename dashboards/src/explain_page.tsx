@@ -104,8 +104,9 @@ export function ExplainPage({ path, query }: { path: string[]; query: Record<str
                       <div class="filters">
                         <Select label="Model" value={short(model.name)} options={all.map((one) => [short(one.name), `${short(one.name)} (${one.fabric})`])} set={(value) => go(`${value}/${command.command}`, asked)} />
                         <Select label="Version" value={short(version.name)} options={each.map((one) => [short(one.name), `${short(one.name)}${one.withdrawn ? ", withdrawn" : ""}`])} set={(value) => go(`${short(model.name)}@${value}/${command.command}`, asked)} />
-                        <Select label="Of" value={command.command} options={commands.map((one) => [one.command, `${one.command}: ${one.help}`])} set={(value) => { setRound(round + 1); go(`${name}/${value}`); }} />
+                        <Select label="Of" value={command.command} options={commands.map((one) => [one.command, one.command])} set={(value) => { setRound(round + 1); go(`${name}/${value}`); }} />
                         <button type="button" onClick={() => { setRound(round + 1); go(`${name}/${command.command}`); }}>Example</button>
+                        <span class="quiet">{command.help}</span>
                       </div>
                       <div class="asked">
                         <section class="figure" aria-label="The question">

@@ -150,7 +150,7 @@ function OneModel({ model, versions, query }: { model: Model; versions: ModelVer
       {versions.length > 1 && version !== versions[versions.length - 1] && (
         <p class="quiet"><a href={`#/compare/${name}@${short(versions[versions.indexOf(version) + 1].name)}/${name}@${short(version.name)}`}>Compare with the version before</a></p>
       )}
-      <ul class="versions" aria-label="Versions">{versions.slice(0, 12).map((one) => <VersionRow key={one.name} version={one} name={name} shown={one === version} latest={one.name === model.latest_version} />)}</ul>
+      <ul class="versions" aria-label="Versions">{versions.slice(0, 12).map((one) => <VersionRow key={one.name} version={one} name={name} shown={one === version} latest={!report && one.name === model.latest_version} />)}</ul>
       <Show of={file} what="The model file">
         {(content) => (
           <>

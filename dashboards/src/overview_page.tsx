@@ -87,7 +87,7 @@ export function OverviewPage() {
           <Show of={campaigns} what="The campaigns">
             {() => (active.length === 0 ? <p class="quiet">No campaign.</p> : (
               <ul class="active">{active.map((one) => (
-                <li key={one.name}><a href={`#/campaigns/${short(one.name)}`}>{short(one.name)}</a> {one.spec.fabric} <State of={one.state} /> <Progress done={one.points_done} total={one.points_total} label={`points of ${short(one.name)}`} /> {one.seconds_left >= 0 && `${duration(one.seconds_left)} left`}</li>
+                <li key={one.name}><a href={`#/campaigns/${short(one.name)}`}>{short(one.name)}</a> {one.spec.fabric} <State of={one.state} /> <Progress done={one.points_done} total={one.points_total} label={`points of ${short(one.name)}`} /> {one.seconds_left >= 0 && <span class="nowrap">{duration(one.seconds_left)} left</span>}</li>
               ))}</ul>
             ))}
           </Show>
