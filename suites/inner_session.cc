@@ -13,8 +13,8 @@
 namespace stripline::suites {
 namespace {
 
-// Enough for the largest operations of the experiments.
-constexpr size_t kSegmentBytes = size_t{64} << 20;
+// Enough for the largest operations of the experiments, and for grids that ranks of a node share.
+constexpr size_t kSegmentBytes = size_t{256} << 20;
 
 // Everybody's bytes, by rank. Collective.
 std::vector<std::string> all_gather(const team& members, const std::string& mine) {

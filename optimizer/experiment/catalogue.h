@@ -129,7 +129,9 @@ inline constexpr Known kPrkSparse{"kernel.prk_sparse"};
 inline constexpr Known kPrkStencil{"kernel.prk_stencil"};
 inline constexpr Known kPrkTranspose{"kernel.prk_transpose"};
 inline constexpr Known kSerialTax{"kernel.serial_tax", {"plain", "access"}};
+inline constexpr Known kSharedHistogram{"kernel.shared_histogram"};
 inline constexpr Known kSpmv{"kernel.spmv"};
+inline constexpr Known kSpreadForce{"kernel.spread_force"};
 inline constexpr Known kTranspose{"kernel.transpose"};
 inline constexpr Known kTriad{"kernel.triad"};
 }  // namespace kernels

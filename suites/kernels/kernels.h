@@ -22,6 +22,8 @@ Benchmark nas_sp_benchmark();
 Benchmark nas_bt_benchmark();
 Benchmark spmv_benchmark();
 Benchmark analysis_benchmark();
+Benchmark shared_histogram_benchmark();
+Benchmark spread_force_benchmark();
 
 /// All of the above.
 std::vector<Benchmark> kernel_benchmarks();

@@ -1,0 +1,260 @@
+#include "optimizer/plan/shared_update.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace stripline::plan {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// The part of `counts`' total in each bin, and what replicating the bin gains in an epoch.
+class Bins {
+ public:
+  Bins(const RangeRequest& request, const SharedCosts& costs)
+      : request_(request),
+        costs_(costs),
+        total_(std::accumulate(request.density.counts.begin(), request.density.counts.end(), 0.0)) {
+  }
+
+  size_t size() const { return request_.density.counts.size(); }
+  bool known() const { return total_ > 0; }
+  uint64_t first(size_t bin) const { return bin * request_.density.bin_cells; }
+  uint64_t end(size_t bin) const {
+    return std::min(first(bin) + request_.density.bin_cells, request_.density.cells);
+  }
+  double updates(size_t bin) const {
+    return known() ? request_.updates * request_.density.counts[bin] / total_ : 0;
+  }
+  // Updates of a bin are taken to be spread evenly over its lines.
+  double shared_s(size_t bin) const {
+    const double cells = static_cast<double>(end(bin) - first(bin));
+    const double lines = std::max(1.0, cells / static_cast<double>(request_.line_cells));
+    const double share = known() ? request_.density.counts[bin] / total_ / lines : 0;
+    return updates(bin) * shared_update_s(costs_, request_.workers, share);
+  }
+  double replica_s(size_t bin) const {
+    return updates(bin) * costs_.plain_s +
+           static_cast<double>(end(bin) - first(bin)) * costs_.fold_s;
+  }
+
+ private:
+  const RangeRequest& request_;
+  const SharedCosts& costs_;
+  double total_;
+};
+
+// A worker's first and last number among those of slab `slab` of `slabs`.
+uint32_t first_worker(uint32_t workers, uint32_t slabs, uint32_t slab) {
+  return static_cast<uint32_t>(uint64_t{workers} * slab / slabs);
+}
+
+// Where to cut a line of cells so that part i gets about weights[i] of the sum of `counts`: the
+// ends of the parts. Each has at least one cell where there are enough.
+std::vector<uint64_t> balanced_ends(std::span<const uint64_t> counts,
+                                    std::span<const uint32_t> weights) {
+  const uint64_t cells = counts.size();
+  const double total =
+      static_cast<double>(std::accumulate(counts.begin(), counts.end(), uint64_t{0}));
+  const double all_weights = std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::vector<uint64_t> ends;
+  uint64_t end = 0;
+  double before = 0;
+  double weight = 0;
+  for (size_t part = 0; part < weights.size(); ++part) {
+    weight += weights[part];
+    const double target = total * weight / all_weights;
+    const uint64_t parts_after = weights.size() - 1 - part;
+    const uint64_t least = std::min(cells, end + 1);
+    const uint64_t most = std::max(least, cells - std::min(cells, parts_after));
+    const auto take = [&] { before += static_cast<double>(counts[end++]); };
+    while (end < least) take();
+    // A cell belongs to the part in which more of it lies.
+    while (end < most && before + static_cast<double>(counts[end]) / 2 <= target) take();
+    if (parts_after == 0) end = cells;
+    ends.push_back(end);
+  }
+  return ends;
+}
+
+std::vector<Slab> cut_slabs(uint32_t workers, uint32_t slabs, uint64_t rows,
+                            std::span<const uint64_t> of_planes,
+                            std::span<const uint32_t> points_at) {
+  std::vector<uint32_t> weights(slabs);
+  for (uint32_t i = 0; i < slabs; ++i) {
+    weights[i] = first_worker(workers, slabs, i + 1) - first_worker(workers, slabs, i);
+  }
+  const std::vector<uint64_t> x_ends = balanced_ends(of_planes, weights);
+  std::vector<Slab> cut;
+  uint64_t x_first = 0;
+  for (uint32_t i = 0; i < slabs; ++i) {
+    std::vector<uint64_t> y_ends = {rows};
+    if (weights[i] > 1) {
+      std::vector<uint64_t> of_rows(rows);
+      for (uint64_t x = x_first; x < x_ends[i]; ++x) {
+        for (uint64_t y = 0; y < rows; ++y) of_rows[y] += points_at[x * rows + y];
+      }
+      y_ends = balanced_ends(of_rows, std::vector<uint32_t>(weights[i], 1));
+    }
+    uint64_t y_first = 0;
+    for (const uint64_t y_end : y_ends) {
+      cut.push_back({x_first, x_ends[i], y_first, y_end});
+      y_first = y_end;
+    }
+    x_first = x_ends[i];
+  }
+  return cut;
+}
+
+uint64_t most_points(const std::vector<Slab>& slabs, uint64_t rows,
+                     std::span<const uint32_t> points_at) {
+  uint64_t most = 0;
+  for (const Slab& slab : slabs) {
+    uint64_t points = 0;
+    for (uint64_t x = slab.x_first; x < slab.x_end; ++x) {
+      for (uint64_t y = slab.y_first; y < slab.y_end; ++y) points += points_at[x * rows + y];
+    }
+    most = std::max(most, points);
+  }
+  return most;
+}
+
+}  // namespace
+
+double shared_update_s(const SharedCosts& costs, uint32_t workers, double share) {
+  const double alone_s = std::min(costs.atomic_s, costs.lock_s);
+  const double others = static_cast<double>(workers - 1) / workers;
+  return alone_s + others * costs.transfer_s * std::max(1.0, workers * share);
+}
+
+double range_s(const RangeRequest& request, const SharedCosts& costs, const CellRange& range) {
+  const Bins bins(request, costs);
+  double seconds = 0;
+  for (size_t bin = 0; bin < bins.size(); ++bin) {
+    const bool replicated =
+        bins.first(bin) >= range.first && bins.end(bin) <= range.first + range.count;
+    seconds += replicated ? bins.replica_s(bin) : bins.shared_s(bin);
+  }
+  return seconds;
+}
+
+RangeChoice choose_range(const RangeRequest& request, const SharedCosts& costs) {
+  const Bins bins(request, costs);
+  RangeChoice choice;
+  // The largest sum of consecutive gains over at most `window` bins: a candidate ends at each bin,
+  // and begins where the sum of all gains before is smallest (a queue of ever larger ones).
+  const uint64_t window = request.most_cells / std::max<uint64_t>(request.density.bin_cells, 1);
+  const bool all_fit = request.most_cells >= request.density.cells;
+  std::vector<double> before(bins.size() + 1);
+  for (size_t bin = 0; bin < bins.size(); ++bin) {
+    const double shared_s = bins.shared_s(bin);
+    const double replica_s = bins.replica_s(bin);
+    choice.none_s += shared_s;
+    choice.all_s += replica_s;
+    before[bin + 1] = before[bin] + shared_s - replica_s;
+  }
+  std::vector<size_t> queue;
+  size_t head = 0;
+  double best_gain = 0;
+  for (size_t end = 1; end <= bins.size(); ++end) {
+    const size_t begin = end - 1;
+    while (queue.size() > head && before[queue.back()] >= before[begin]) queue.pop_back();
+    queue.push_back(begin);
+    while (head < queue.size() && !all_fit && end - queue[head] > window) ++head;
+    if (head == queue.size()) continue;
+    const double gain = before[end] - before[queue[head]];
+    if (gain <= best_gain) continue;
+    best_gain = gain;
+    choice.range.first = bins.first(queue[head]);
+    choice.range.count = bins.end(end - 1) - choice.range.first;
+  }
+  choice.predicted_s = choice.none_s - best_gain;
+  return choice;
+}
+
+SpreadChoice choose_spread(const SpreadRequest& request, const SharedCosts& costs) {
+  SpreadChoice choice;
+  const double workers = request.workers;
+  const double cells = static_cast<double>(request.cells);
+  const double cell_bytes = static_cast<double>(request.cell_bytes);
+  const double budget_bytes = static_cast<double>(request.budget_bytes);
+  const auto within = [&](double replica_cells, double seconds) {
+    return replica_cells * cell_bytes <= budget_bytes ? seconds : kNever;
+  };
+  // Workers whose points are sorted meet where their slabs do.
+  SharedCosts apart = costs;
+  apart.transfer_s *= 1 - request.own_share;
+  const double line_s =
+      shared_update_s(apart, request.workers, 0) - std::min(apart.atomic_s, apart.lock_s);
+  const auto mixed_s = [&](double plain_share, double other_s) {
+    return request.updates * (plain_share * costs.plain_s + (1 - plain_share) * other_s);
+  };
+  auto& seconds = choice.predicted_s;
+  const auto at = [](SharedStrategy strategy) { return static_cast<size_t>(strategy); };
+  seconds[at(SharedStrategy::locked)] = mixed_s(0, costs.lock_s + line_s);
+  seconds[at(SharedStrategy::atomic)] = mixed_s(0, costs.atomic_s + line_s);
+  seconds[at(SharedStrategy::replicate)] =
+      within(cells, mixed_s(1, 0) + cells * costs.fold_s + costs.barrier_s);
+  seconds[at(SharedStrategy::hybrid)] = seconds[at(SharedStrategy::replicate)];
+  seconds[at(SharedStrategy::mirror)] =
+      within(cells / workers,
+             mixed_s(request.mirror_share, std::min(costs.atomic_s, costs.lock_s) + line_s) +
+                 cells / workers * costs.fold_s + costs.barrier_s);
+  const double box_cells = static_cast<double>(request.box_cells);
+  seconds[at(SharedStrategy::boxes)] =
+      within(box_cells, mixed_s(request.own_share, costs.box_s) + box_cells * costs.fold_s +
+                            costs.barrier_s + request.arrange_s);
+  const auto best = std::min_element(seconds.begin(), seconds.end());
+  choice.strategy = static_cast<SharedStrategy>(best - seconds.begin());
+  return choice;
+}
+
+uint64_t sort_interval(double sort_s, double growth_s) {
+  // After k epochs, sort_s / k + growth_s (k - 1) / 2 an epoch.
+  if (!(growth_s > 0)) return 0;
+  const double interval = std::sqrt(2 * sort_s / growth_s);
+  constexpr double kMost = 1e9;
+  return static_cast<uint64_t>(std::clamp(interval, 1.0, kMost));
+}
+
+std::vector<Slab> equal_slabs(uint32_t workers, uint64_t planes, uint64_t rows) {
+  const auto slabs = static_cast<uint32_t>(std::clamp<uint64_t>(planes, 1, workers));
+  std::vector<Slab> cut;
+  for (uint32_t i = 0; i < slabs; ++i) {
+    const uint32_t first = first_worker(workers, slabs, i);
+    const uint32_t in_slab = first_worker(workers, slabs, i + 1) - first;
+    for (uint32_t j = 0; j < in_slab; ++j) {
+      cut.push_back({planes * i / slabs, planes * (i + 1) / slabs, rows * j / in_slab,
+                     rows * (j + 1) / in_slab});
+    }
+  }
+  return cut;
+}
+
+std::vector<Slab> balanced_slabs(uint32_t workers, std::span<const uint32_t> points_at,
+                                 uint64_t planes, uint64_t rows, double tolerance) {
+  std::vector<uint64_t> of_planes(planes);
+  for (uint64_t x = 0; x < planes; ++x) {
+    for (uint64_t y = 0; y < rows; ++y) of_planes[x] += points_at[x * rows + y];
+  }
+  const double mean =
+      static_cast<double>(std::accumulate(of_planes.begin(), of_planes.end(), uint64_t{0})) /
+      workers;
+  std::vector<Slab> best;
+  uint64_t fewest = 0;
+  for (uint32_t slabs = static_cast<uint32_t>(std::clamp<uint64_t>(planes, 1, workers)); slabs > 0;
+       --slabs) {
+    std::vector<Slab> cut = cut_slabs(workers, slabs, rows, of_planes, points_at);
+    const uint64_t most = most_points(cut, rows, points_at);
+    if (best.empty() || most < fewest) {
+      fewest = most;
+      best = std::move(cut);
+    }
+    if (static_cast<double>(fewest) <= mean * (1 + tolerance)) break;
+  }
+  return best;
+}
+
+}  // namespace stripline::plan

@@ -1,0 +1,126 @@
+// How the workers of a node, which all reach the same cells by loads and stores, update them
+// together: J. Z. Su, Optimizing Irregular Data Accesses for Cluster and Multicore Architectures,
+// 2010, chapter 6. Pure functions of what was seen of the updates and of what the machine takes;
+// the engine (runtime/update) asks them on every worker and carries out what they say.
+//
+// What the ways cost a worker in an epoch of u updates, with the costs below:
+//
+//   locked, atomic   u shared                          every update competes for its cell
+//   replicate        u plain + cells fold              cells of its own, combined at the end
+//   hybrid           replicate for one range of cells, shared for the others
+//   mirror           replicate for an equal slab of its own, shared for the others
+//   boxes            plain for the slab that it owns, whose points it has, boxes for the others
+//
+// where a worker's part of combining T replicas of a cell range is a T-th of the range, T times.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace stripline::plan {
+
+enum class SharedStrategy : uint8_t { locked, atomic, replicate, hybrid, mirror, boxes };
+inline constexpr std::array<std::string_view, 6> kSharedStrategyNames = {
+    "locked", "atomic", "replicate", "hybrid", "mirror", "boxes"};
+inline std::string_view to_string(SharedStrategy strategy) {
+  return kSharedStrategyNames[static_cast<size_t>(strategy)];
+}
+
+/// What a machine takes, in seconds; measured when updates are set up.
+struct SharedCosts {
+  double plain_s = 0;     ///< an update of a cell in this worker's cache
+  double atomic_s = 0;    ///< the same as an atomic operation; infinite where the type has none
+  double lock_s = 0;      ///< the same under a lock that nobody else wants
+  double transfer_s = 0;  ///< a cache line that another worker has changed
+  double box_s = 0;       ///< an update of a cell in a box, which is found by a table
+  double fold_s = 0;      ///< combining a cell of a replica with its target, and clearing it
+  double barrier_s = 0;   ///< a barrier of the workers
+};
+
+/// How updates are spread over the cells: as many bins as there are counts, each of `bin_cells`
+/// cells but for the last one, which may be shorter.
+struct UpdateDensity {
+  std::span<const uint32_t> counts;  ///< updates that were seen
+  uint64_t bin_cells = 1;
+  uint64_t cells = 0;
+};
+
+/// The cells [first, first + count).
+struct CellRange {
+  uint64_t first = 0;
+  uint64_t count = 0;
+  friend bool operator==(const CellRange&, const CellRange&) = default;
+};
+
+/// What an update that competes takes where `share` of all updates are of its cache line. The line
+/// was last changed by any of `workers`; where so many updates go to one line that it is always on
+/// its way, all wait for it in turn.
+double shared_update_s(const SharedCosts& costs, uint32_t workers, double share);
+
+/// The range of cells of which each worker is to have a replica.
+struct RangeRequest {
+  uint32_t workers = 1;
+  double updates = 0;       ///< of this worker in an epoch
+  uint64_t line_cells = 1;  ///< cells of a cache line
+  uint64_t most_cells = 0;  ///< of a replica, as the budget of memory permits
+  UpdateDensity density;
+};
+struct RangeChoice {
+  CellRange range;         ///< empty: none
+  double predicted_s = 0;  ///< of the epoch
+  double none_s = 0;       ///< without replicas
+  double all_s = 0;        ///< with all cells replicated, whether memory permits or not
+};
+/// The range that gains most. A cell's gain is what its updates save less what combining it takes,
+/// so the best range is the one with the largest sum of gains: found in one pass over the bins, as
+/// fine as they are.
+RangeChoice choose_range(const RangeRequest& request, const SharedCosts& costs);
+/// What an epoch takes with `range` replicated.
+double range_s(const RangeRequest& request, const SharedCosts& costs, const CellRange& range);
+
+/// Points that spread over cells around them, in order of their places, and the workers' slabs.
+/// Numbers are of the worker that has most.
+struct SpreadRequest {
+  uint32_t workers = 1;
+  double updates = 0;       ///< of cells, in an epoch
+  double own_share = 0;     ///< of the updates, those of cells that the worker owns
+  double mirror_share = 0;  ///< those of cells in its slab if all slabs were equal
+  uint64_t box_cells = 0;   ///< of the boxes that a worker needs for the others
+  uint64_t cells = 0;       ///< of the grid
+  uint64_t cell_bytes = 8;
+  uint64_t budget_bytes = 0;  ///< for replicas, of a worker
+  double arrange_s = 0;       ///< what sorting the points takes, for each epoch that it serves
+};
+struct SpreadChoice {
+  SharedStrategy strategy = SharedStrategy::atomic;
+  /// By strategy; infinite where there is no memory for it. `hybrid` is as `replicate`.
+  std::array<double, kSharedStrategyNames.size()> predicted_s{};
+};
+/// The fastest way that the budget permits.
+SpreadChoice choose_spread(const SpreadRequest& request, const SharedCosts& costs);
+
+/// After how many epochs points are sorted again, where sorting takes `sort_s` and each epoch since
+/// takes `growth_s` longer than the one before: the interval at which their sum is least. 0: never.
+uint64_t sort_interval(double sort_s, double growth_s);
+
+/// One worker's part of the grid: planes [x_first, x_end), and of those the rows [y_first, y_end).
+struct Slab {
+  uint64_t x_first = 0;
+  uint64_t x_end = 0;
+  uint64_t y_first = 0;
+  uint64_t y_end = 0;
+  friend bool operator==(const Slab&, const Slab&) = default;
+};
+/// Slabs of (nearly) equal size, by X; where there are more workers than planes, also by Y.
+std::vector<Slab> equal_slabs(uint32_t workers, uint64_t planes, uint64_t rows);
+/// The same with (nearly) equal numbers of points: `points_at[x * rows + y]` of them. Cut by X
+/// alone as long as that leaves the worker that has most at most `tolerance` above the mean; else
+/// by X into so many slabs, and those by Y, that this worker has fewest.
+std::vector<Slab> balanced_slabs(uint32_t workers, std::span<const uint32_t> points_at,
+                                 uint64_t planes, uint64_t rows, double tolerance);
+
+}  // namespace stripline::plan

@@ -1,0 +1,236 @@
+// The choices about shared updates against sweeps of all that could have been chosen.
+#include "optimizer/plan/shared_update.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace stripline::plan {
+namespace {
+
+// About what a processor of this decade takes.
+SharedCosts typical_costs() {
+  return {.plain_s = 1e-9,
+          .atomic_s = 5e-9,
+          .lock_s = 12e-9,
+          .transfer_s = 60e-9,
+          .box_s = 3e-9,
+          .fold_s = 1e-9,
+          .barrier_s = 1e-6};
+}
+
+double uniform(SplitMix64& random) { return static_cast<double>(random.next() >> 11) * 0x1p-53; }
+
+// The best range of all, by trying each.
+RangeChoice by_sweep(const RangeRequest& request, const SharedCosts& costs) {
+  const uint64_t bins = request.density.counts.size();
+  const uint64_t bin = request.density.bin_cells;
+  RangeChoice best;
+  best.predicted_s = range_s(request, costs, {});
+  for (uint64_t begin = 0; begin < bins; ++begin) {
+    for (uint64_t end = begin + 1; end <= bins; ++end) {
+      const CellRange range{begin * bin, std::min(end * bin, request.density.cells) - begin * bin};
+      if (range.count > request.most_cells) continue;
+      const double seconds = range_s(request, costs, range);
+      if (seconds < best.predicted_s) best = {range, seconds};
+    }
+  }
+  return best;
+}
+
+TEST(ChooseRange, FindsWhatASweepFinds) {
+  SplitMix64 random(1);
+  const SharedCosts typical = typical_costs();
+  for (int i = 0; i < 300; ++i) {
+    std::vector<uint32_t> counts(1 + random.next() % 40);
+    for (uint32_t& count : counts) {
+      count = random.next() % 3 == 0 ? static_cast<uint32_t>(random.next() % 1000) : 1;
+    }
+    RangeRequest request;
+    request.workers = 1 + static_cast<uint32_t>(random.next() % 16);
+    request.updates = 1e6 * uniform(random);
+    request.line_cells = 8;
+    request.density = {counts, 1 + random.next() % 2000, 0};
+    request.density.cells =
+        counts.size() * request.density.bin_cells - random.next() % request.density.bin_cells;
+    request.most_cells =
+        random.next() % 2 == 0 ? request.density.cells : random.next() % request.density.cells;
+    SharedCosts costs = typical;
+    costs.fold_s *= std::exp2(8 * uniform(random) - 4);
+    costs.transfer_s *= std::exp2(8 * uniform(random) - 4);
+    const RangeChoice sweep = by_sweep(request, costs);
+    const RangeChoice choice = choose_range(request, costs);
+    const double tolerance = 1e-9 * choice.none_s;
+    // A last bin that is shorter may fit where a whole one does not: never worse, then.
+    EXPECT_NEAR(choice.predicted_s, range_s(request, costs, choice.range), tolerance);
+    EXPECT_LE(choice.range.count, request.most_cells);
+    if (request.most_cells == request.density.cells) {
+      EXPECT_NEAR(choice.predicted_s, sweep.predicted_s, tolerance) << i;
+    } else {
+      EXPECT_GE(choice.predicted_s, sweep.predicted_s - tolerance) << i;
+    }
+    EXPECT_NEAR(choice.none_s, range_s(request, costs, {}), tolerance);
+    EXPECT_NEAR(choice.all_s, range_s(request, costs, {0, request.density.cells}), tolerance);
+  }
+}
+
+TEST(ChooseRange, TakesTheHotBucketsOfAnOutDegreeDistribution) {
+  std::vector<uint32_t> counts(400, 0);  // bins of 100 buckets
+  counts[0] = 10000;
+  for (size_t i = 7; i < counts.size(); i += 40) counts[i] = 1;
+  RangeRequest request;
+  request.workers = 16;
+  request.updates = 10000;
+  request.line_cells = 8;
+  request.most_cells = 40000;
+  request.density = {counts, 100, 40000};
+  const RangeChoice choice = choose_range(request, typical_costs());
+  EXPECT_EQ(choice.range, (CellRange{0, 100}));
+  EXPECT_LT(choice.predicted_s, choice.none_s);
+  EXPECT_LT(choice.predicted_s, choice.all_s);
+}
+
+TEST(ChooseRange, TakesAllWhereAllAreHotAndNoneWhereNoneAre) {
+  std::vector<uint32_t> counts(50, 100);
+  RangeRequest request;
+  request.workers = 4;
+  request.line_cells = 8;
+  request.most_cells = 100;
+  request.density = {counts, 2, 100};
+  request.updates = 1e6;
+  EXPECT_EQ(choose_range(request, typical_costs()).range, (CellRange{0, 100}));
+  request.updates = 1;
+  EXPECT_EQ(choose_range(request, typical_costs()).range, CellRange{});
+  request.updates = 1e6;
+  request.most_cells = 1;  // not even a bin
+  EXPECT_EQ(choose_range(request, typical_costs()).range, CellRange{});
+  counts.assign(50, 0);  // nothing is known
+  request.most_cells = 100;
+  EXPECT_EQ(choose_range(request, typical_costs()).range, CellRange{});
+}
+
+TEST(SharedUpdate, WaitsForItsTurnAtAHotLine) {
+  const SharedCosts costs = typical_costs();
+  EXPECT_DOUBLE_EQ(shared_update_s(costs, 1, 1.0), costs.atomic_s);
+  EXPECT_DOUBLE_EQ(shared_update_s(costs, 4, 0.01), costs.atomic_s + 0.75 * costs.transfer_s);
+  EXPECT_DOUBLE_EQ(shared_update_s(costs, 4, 1.0), costs.atomic_s + 3 * costs.transfer_s);
+}
+
+SpreadRequest typical_spread() {
+  return {.workers = 8,
+          .updates = 1e7,
+          .own_share = 0.98,
+          .mirror_share = 0.5,
+          .box_cells = 100000,
+          .cells = uint64_t{1} << 24,
+          .cell_bytes = 8,
+          .budget_bytes = uint64_t{1} << 30,
+          .arrange_s = 1e-3};
+}
+
+TEST(ChooseSpread, TakesBoxesForSortedPointsOfALargeGrid) {
+  const SpreadChoice choice = choose_spread(typical_spread(), typical_costs());
+  EXPECT_EQ(choice.strategy, SharedStrategy::boxes);
+  const SharedCosts costs = typical_costs();
+  EXPECT_DOUBLE_EQ(choice.predicted_s[static_cast<size_t>(SharedStrategy::boxes)],
+                   1e7 * (0.98 * costs.plain_s + (1 - 0.98) * costs.box_s) + 1e5 * costs.fold_s +
+                       costs.barrier_s + 1e-3);
+}
+
+TEST(ChooseSpread, ReplicatesASmallGridOfPointsThatAreEverywhere) {
+  SpreadRequest request = typical_spread();
+  request.own_share = 0.1;
+  request.mirror_share = 0.1;
+  request.cells = 4096;
+  request.box_cells = 4096;
+  EXPECT_EQ(choose_spread(request, typical_costs()).strategy, SharedStrategy::replicate);
+}
+
+TEST(ChooseSpread, KeepsTheBudget) {
+  SpreadRequest request = typical_spread();
+  request.budget_bytes = request.box_cells * request.cell_bytes;
+  EXPECT_EQ(choose_spread(request, typical_costs()).strategy, SharedStrategy::boxes);
+  --request.budget_bytes;
+  const SpreadChoice without = choose_spread(request, typical_costs());
+  EXPECT_EQ(without.predicted_s[static_cast<size_t>(SharedStrategy::boxes)],
+            std::numeric_limits<double>::infinity());
+  EXPECT_EQ(without.strategy, SharedStrategy::atomic);
+  SharedCosts no_atomics = typical_costs();
+  no_atomics.atomic_s = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(choose_spread(request, no_atomics).strategy, SharedStrategy::locked);
+}
+
+TEST(SortInterval, IsWhereTheSumIsLeast) {
+  for (const double growth_s : {1e-6, 1e-4, 2e-2}) {
+    const double sort_s = 30e-3;
+    const auto average_s = [&](double k) { return sort_s / k + growth_s * (k - 1) / 2; };
+    const uint64_t interval = sort_interval(sort_s, growth_s);
+    ASSERT_GE(interval, 1u);
+    double least_s = average_s(1);
+    for (int k = 2; k < 1000; ++k) least_s = std::min(least_s, average_s(k));
+    EXPECT_LE(std::min(average_s(static_cast<double>(interval)),
+                       average_s(static_cast<double>(interval) + 1)),
+              least_s * 1.0001);
+  }
+  EXPECT_EQ(sort_interval(1, 0), 0u);
+  EXPECT_EQ(sort_interval(1, -1), 0u);
+  EXPECT_EQ(sort_interval(0, 1), 1u);
+}
+
+// Slabs that do not overlap and leave nothing out.
+void expect_partition(const std::vector<Slab>& slabs, uint32_t workers, uint64_t planes,
+                      uint64_t rows) {
+  ASSERT_EQ(slabs.size(), workers);
+  std::vector<int> owners(planes * rows);
+  for (const Slab& slab : slabs) {
+    for (uint64_t x = slab.x_first; x < slab.x_end; ++x) {
+      for (uint64_t y = slab.y_first; y < slab.y_end; ++y) ++owners[x * rows + y];
+    }
+  }
+  EXPECT_EQ(std::ranges::count(owners, 1), static_cast<std::ptrdiff_t>(owners.size()));
+}
+
+TEST(Slabs, CoverTheGridOnce) {
+  SplitMix64 random(2);
+  for (int i = 0; i < 200; ++i) {
+    const uint32_t workers = 1 + static_cast<uint32_t>(random.next() % 9);
+    const uint64_t planes = 1 + random.next() % 20;
+    const uint64_t rows = 1 + random.next() % 20;
+    std::vector<uint32_t> points(planes * rows);
+    for (uint32_t& one : points)
+      one = random.next() % 4 == 0 ? static_cast<uint32_t>(random.next() % 100) : 0;
+    expect_partition(equal_slabs(workers, planes, rows), workers, planes, rows);
+    expect_partition(balanced_slabs(workers, points, planes, rows, 0.05), workers, planes, rows);
+  }
+}
+
+TEST(Slabs, AreUnevenWherePointsAre) {
+  // All points in planes 40 to 59, as many in each.
+  const uint64_t planes = 100;
+  std::vector<uint32_t> points(planes, 0);
+  std::fill_n(points.begin() + 40, 20, 7);
+  const std::vector<Slab> slabs = balanced_slabs(4, points, planes, 1, 0.05);
+  EXPECT_EQ(slabs[0].x_end, 45u);
+  EXPECT_EQ(slabs[1].x_end, 50u);
+  EXPECT_EQ(slabs[2].x_end, 55u);
+  EXPECT_EQ(slabs[3].x_end, planes);
+}
+
+TEST(Slabs, AreCutByRowsWherePlanesAreTooFew) {
+  // Two planes with points, eight workers.
+  const uint64_t rows = 16;
+  std::vector<uint32_t> points(10 * rows, 0);
+  std::fill_n(points.begin() + 3 * rows, 2 * rows, 1);
+  const std::vector<Slab> slabs = balanced_slabs(8, points, 10, rows, 0.05);
+  for (const Slab& slab : slabs) EXPECT_EQ(slab.y_end - slab.y_first, 4u);
+  EXPECT_EQ(slabs[3].x_end, 4u);
+  EXPECT_EQ(slabs[4].x_first, 4u);
+}
+
+}  // namespace
+}  // namespace stripline::plan

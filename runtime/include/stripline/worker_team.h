@@ -1,0 +1,146 @@
+// Workers that reach each other's memory by loads and stores: the ranks of a node that map each
+// other's segments, or threads of one rank. What is written for a team of workers
+// (<stripline/shared_updates.h>) runs on either.
+//
+//   auto workers = stripline::node_workers(ctx);              // collective: the ranks of my node
+//   if (!workers.ok()) return stripline::report(workers.error());
+//   stripline::worker_team& team = **workers;
+//
+//   stripline::thread_workers threads(4);                     // or threads of this process
+//   threads.run([&](stripline::worker_team& team) { ... });   // once on each
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <stripline/byte_count.h>
+#include <stripline/context.h>
+
+#include "base/result.h"
+
+namespace stripline {
+
+/// What one worker knows of its team. Only this worker calls it. Collective calls are made by all
+/// workers in the same order.
+class worker_team {
+ public:
+  virtual ~worker_team() = default;
+  worker_team(const worker_team&) = delete;
+  worker_team& operator=(const worker_team&) = delete;
+
+  uint32_t index() const { return index_; }
+  uint32_t count() const { return count_; }
+
+  /// Collective: returns when all have come; each then sees what the others have stored before.
+  virtual void barrier() = 0;
+  /// Collective: what each worker gives, by index. Orders as a barrier.
+  virtual std::vector<uint64_t> allgather(uint64_t mine) = 0;
+  /// To be called again and again while waiting for another worker otherwise.
+  virtual void relax() = 0;
+  /// Seconds on a clock of this worker.
+  virtual double now_s() = 0;
+
+  /// Memory that all workers reach, aligned to 64 bytes and not zeroed. This worker's own doing,
+  /// which others do not notice; what is returned names it on every worker. Its pages are those of
+  /// the worker that touches them first. Errors: resource_exhausted.
+  virtual Result<uint64_t> allocate(size_t bytes) = 0;
+  /// Gives back what allocate() of this worker returned.
+  virtual void deallocate(uint64_t block) = 0;
+  /// Where a block of any worker is in this worker's address space.
+  virtual std::byte* at(uint64_t block) const = 0;
+
+  /// Ends the job, or for threads the process, with this message.
+  [[noreturn]] void fail(const Error& error) const {
+    end_job(error);
+    std::abort();  // calls through virtual functions count as returning, whatever they say
+  }
+
+ protected:
+  worker_team(uint32_t index, uint32_t count) : index_(index), count_(count) {}
+  [[noreturn]] virtual void end_job(const Error& error) const = 0;
+
+ private:
+  uint32_t index_;
+  uint32_t count_;
+};
+
+/// Collective over all ranks: the team of those on this rank's node whose memory it maps, itself
+/// among them. Memory is taken from the ranks' segments (Context::allocate_local). Destroying it is
+/// collective over the workers; the context must outlive it. Errors: unavailable on the virtual
+/// clock, where ranks do not run at the same time.
+Result<std::unique_ptr<worker_team>> node_workers(Context& context);
+
+/// Elements in the memory of a team's first worker, which all workers reach. Moves, does not copy.
+/// The team must outlive it.
+template <typename T>
+class team_array {
+  static_assert(std::is_trivially_copyable_v<T>, "workers share trivially copyable types");
+
+ public:
+  /// Collective, with the same count; not initialised: pages are those of the worker that touches
+  /// them first. Errors: resource_exhausted, on all workers.
+  static Result<team_array> create(worker_team& team, size_t count) {
+    Result<uint64_t> block = uint64_t{0};
+    if (team.index() == 0) block = team.allocate(detail::byte_count<T>(count));
+    if (team.allgather(block.ok() ? 1 : 0)[0] == 0) {
+      return block.ok() ? Error(ErrorCode::resource_exhausted,
+                                "the first worker of this node has no memory for the array")
+                        : block.error();
+    }
+    team_array array;
+    array.team_ = &team;
+    array.block_ = team.allgather(*block)[0];
+    array.elements_ = {reinterpret_cast<T*>(team.at(array.block_)), count};
+    return array;
+  }
+  /// Collective: waits until nobody uses it any more.
+  ~team_array() {
+    if (team_ == nullptr) return;
+    team_->barrier();
+    if (team_->index() == 0) team_->deallocate(block_);
+  }
+  team_array(team_array&& other) noexcept
+      : team_(std::exchange(other.team_, nullptr)),
+        block_(other.block_),
+        elements_(other.elements_) {}
+  team_array& operator=(team_array&&) = delete;
+
+  std::span<T> all() const { return elements_; }
+
+ private:
+  team_array() = default;
+
+  worker_team* team_ = nullptr;
+  uint64_t block_ = 0;
+  std::span<T> elements_;
+};
+
+/// Threads of this process. They need no Context, and may not call one unless its thread_mode
+/// permits that.
+class thread_workers {
+ public:
+  /// `count` threads, at least 1. With `processors`, thread i is bound to processor
+  /// processors[i % size], by the kernel's numbers.
+  explicit thread_workers(uint32_t count, std::span<const uint32_t> processors = {});
+  ~thread_workers();
+  thread_workers(const thread_workers&) = delete;
+  thread_workers& operator=(const thread_workers&) = delete;
+
+  /// Runs `body` once on each worker, each in a thread of its own, and returns when all have
+  /// returned. Memory that they have not given back is
+  /// given back then.
+  void run(const std::function<void(worker_team&)>& body);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace stripline

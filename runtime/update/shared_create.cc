@@ -1,0 +1,106 @@
+// Making the engine of shared updates: what the options may be, and what the workers agree on.
+#include <algorithm>
+#include <bit>
+#include <new>
+#include <string>
+
+#include "base/quantity.h"
+#include "runtime/update/shared_costs.h"
+#include "runtime/update/shared_engine.h"
+
+namespace stripline {
+namespace update {
+namespace {
+
+using detail::CellOperations;
+using plan::SharedStrategy;
+
+// The largest replica that a strategy needs, in cells.
+uint64_t replica_cells(SharedStrategy strategy, const grid_extent& shape,
+                       const SharedUpdatesOptions& options, uint32_t workers) {
+  switch (strategy) {
+    case SharedStrategy::replicate:
+      return shape.cells();
+    case SharedStrategy::hybrid:
+      return options.hot.count;
+    case SharedStrategy::mirror:
+      return (shape.x + workers - 1) / workers * shape.y * shape.z;
+    case SharedStrategy::locked:
+    case SharedStrategy::atomic:
+    case SharedStrategy::boxes:
+      break;
+  }
+  return 0;
+}
+
+Status check(const std::byte* cells, const grid_extent& shape, const SharedUpdatesOptions& options,
+             const CellOperations& operations, uint32_t workers) {
+  const auto refuse = [](const std::string& why) {
+    return Status(Error(ErrorCode::invalid_argument, "shared updates " + why));
+  };
+  if (cells == nullptr || shape.cells() == 0) return refuse("need at least one cell");
+  const grid_extent& box = options.box;
+  if (box != grid_extent{0, 0, 0} &&
+      !(std::has_single_bit(box.x) && std::has_single_bit(box.y) && std::has_single_bit(box.z))) {
+    return refuse("take boxes whose extents are powers of two");
+  }
+  if (!options.force) return Status();
+  const SharedStrategy strategy = *options.force;
+  const std::string name(plan::to_string(strategy));
+  if (strategy == SharedStrategy::atomic && !operations.has_atomic) {
+    return refuse("cannot be atomic: cells are of a type without atomic operations; take locked");
+  }
+  const bool has_replicas =
+      strategy != SharedStrategy::atomic && strategy != SharedStrategy::locked;
+  if (has_replicas && !operations.has_replicas) {
+    return refuse("cannot be made by '" + name +
+                  "': the operator is not associative, or has no identity; take atomic or locked");
+  }
+  const plan::CellRange& hot = options.hot;
+  if (strategy == SharedStrategy::hybrid &&
+      (hot.first > shape.cells() || hot.count > shape.cells() - hot.first)) {
+    return refuse("cannot replicate cells beyond the last one: `hot` is not within the cells");
+  }
+  const uint64_t bytes = replica_cells(strategy, shape, options, workers) * operations.bytes;
+  if (bytes > options.replica_bytes) {
+    return refuse("by '" + name + "' take " + exact_bytes_text(bytes) +
+                  " for replicas, but `replica_bytes` permits " +
+                  exact_bytes_text(options.replica_bytes));
+  }
+  return Status();
+}
+
+}  // namespace
+}  // namespace update
+
+Result<std::unique_ptr<detail::SharedEngine>> detail::SharedEngine::create(
+    worker_team& team, std::byte* cells, const grid_extent& shape,
+    const SharedUpdatesOptions& options, const CellOperations& operations) {
+  using update::TeamBlocks;
+  STRIPLINE_RETURN_IF_ERROR(update::check(cells, shape, options, operations, team.count()));
+  STRIPLINE_ASSIGN_OR_RETURN(TeamBlocks boards, TeamBlocks::create(team, sizeof(update::Board)));
+  new (boards.of(team.index())) update::Board{};
+  plan::SharedCosts costs;
+  if (options.costs) {
+    costs = *options.costs;
+    team.barrier();  // all boards are there
+  } else {
+    const size_t bytes = std::min(shape.cells() * operations.bytes, options.replica_bytes / 2);
+    STRIPLINE_ASSIGN_OR_RETURN(costs, update::measure_shared_costs(team, operations, bytes));
+  }
+  const bool locked =
+      options.force == plan::SharedStrategy::locked || !operations.has_atomic ||
+      (options.force != plan::SharedStrategy::atomic && costs.lock_s < costs.atomic_s);
+  std::optional<TeamBlocks> locks;
+  if (locked) {
+    const size_t bytes = update::kLocks * kLockWords * sizeof(uint32_t);
+    STRIPLINE_ASSIGN_OR_RETURN(locks, TeamBlocks::create(team, team.index() == 0 ? bytes : 1));
+    if (team.index() == 0) std::fill_n(locks->of(0), bytes, std::byte{0});
+    team.barrier();
+  }
+  std::unique_ptr<SharedEngine> engine = std::make_unique<update::Engine>(
+      team, cells, shape, options, operations, costs, std::move(boards), std::move(locks));
+  return engine;
+}
+
+}  // namespace stripline

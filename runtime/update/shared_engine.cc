@@ -1,0 +1,319 @@
+#include "runtime/update/shared_engine.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <new>
+#include <string>
+
+#include "base/quantity.h"
+#include "runtime/update/shared_costs.h"
+
+namespace stripline {
+namespace update {
+namespace {
+
+using detail::CellOperations;
+using detail::SharedWay;
+using plan::CellRange;
+using plan::SharedStrategy;
+using plan::Slab;
+
+constexpr uint64_t kNoLook = std::numeric_limits<uint64_t>::max();
+constexpr uint64_t kLineBytes = 64;
+
+uint64_t line_cells(size_t bytes) { return std::max<uint64_t>(1, kLineBytes / bytes); }
+
+// A change of ways is to be worth it: predictions are not better than this.
+constexpr double kMinimumGain = 0.01;
+
+}  // namespace
+
+Engine::Engine(worker_team& team, std::byte* cells, const grid_extent& shape,
+               const SharedUpdatesOptions& options, const CellOperations& operations,
+               const plan::SharedCosts& costs, TeamBlocks boards, std::optional<TeamBlocks> locks)
+    : team_(team),
+      options_(options),
+      operations_(operations),
+      costs_(costs),
+      boards_(std::move(boards)),
+      locks_(std::move(locks)),
+      shared_way_(locks_ ? SharedWay::locked : SharedWay::atomic),
+      equal_slab_(plan::equal_slabs(team.count(), shape.x, shape.y)[team.index()]),
+      slabs_(plan::equal_slabs(team.count(), shape.x, shape.y)),
+      density_(shape.cells(), line_cells(operations.bytes)),
+      box_shift_(options.box == grid_extent{0, 0, 0} ? box_shapes(shape).back()
+                                                     : shift_of(options.box)),
+      boxes_(team, operations, mine().chunks) {
+  lane.cells = cells;
+  lane.shape = shape;
+  if (locks_) {
+    lane.locks = reinterpret_cast<uint32_t*>(locks_->of(0));
+    lane.lock_mask = kLocks - 1;
+    lane.lock_cells = line_cells(operations.bytes);
+  }
+  state_.costs = costs;
+  take(options.force.value_or(SharedStrategy::hybrid));
+}
+
+Engine::~Engine() {
+  team_.barrier();
+  give_up_replica();
+  boxes_.release();
+}
+
+void Engine::take(SharedStrategy strategy) {
+  if (strategy != strategy_) ++state_.changes;
+  strategy_ = strategy;
+  const grid_extent& shape = lane.shape;
+  lane.way = shared_way_;
+  lane.revoked = &never_revoked_;
+  lane.y_first = 0;
+  lane.y_count = shape.y;
+  range_is_free_ =
+      strategy == SharedStrategy::hybrid && !options_.force && operations_.has_replicas;
+  lane.until_look = gap_ = range_is_free_ ? 1 : kNoLook;
+  // Replicas and boxes share one budget.
+  if (strategy == SharedStrategy::boxes) {
+    set_range({});
+    give_up_replica();
+  } else {
+    boxes_.release();
+  }
+  switch (strategy) {
+    case SharedStrategy::locked:
+    case SharedStrategy::atomic:
+      return set_range({});
+    case SharedStrategy::replicate:
+      return set_range({0, shape.cells()});
+    case SharedStrategy::hybrid:
+      return set_range(options_.force ? options_.hot : range_);
+    case SharedStrategy::mirror: {
+      // Where slabs are cut by Y, too, they are of one plane each: whole rows that follow each
+      // other.
+      const Slab& slab = equal_slab_;
+      const uint64_t first = (slab.x_first * shape.y + slab.y_first) * shape.z;
+      const uint64_t end = ((slab.x_end - 1) * shape.y + slab.y_end) * shape.z;
+      return set_range(slab.x_first == slab.x_end ? CellRange{} : CellRange{first, end - first});
+    }
+    case SharedStrategy::boxes:
+      return use_boxes();
+  }
+}
+
+void Engine::set_range(const CellRange& range) {
+  range_ = range.count > 0 && replicate(range) ? range : CellRange{};
+  lane.plain = range_.count > 0 ? team_.at(*replica_) : nullptr;
+  lane.first = range_.first;
+  lane.count = lane.list_count = range_.count;
+}
+
+// Memory for a replica of the range, clear. What lay in an earlier one has been combined.
+bool Engine::replicate(const CellRange& range) {
+  if (replica_ && range.count <= replica_cells_) return true;
+  give_up_replica();
+  if (range.count > budget_cells()) return false;
+  const Result<uint64_t> block = team_.allocate(range.count * operations_.bytes);
+  if (!block.ok()) return false;
+  replica_ = *block;
+  replica_cells_ = range.count;
+  operations_.fill(team_.at(*block), range.count);
+  return true;
+}
+
+void Engine::give_up_replica() {
+  if (replica_) team_.deallocate(*replica_);
+  replica_.reset();
+  replica_cells_ = 0;
+}
+
+void Engine::use_boxes() {
+  boxes_.use(lane, box_shift_, options_.replica_bytes);
+  const Slab& slab = slabs_[team_.index()];
+  lane.way = SharedWay::boxes;
+  lane.plain = lane.cells + slab.x_first * plane_cells() * operations_.bytes;
+  lane.first = slab.x_first * plane_cells();
+  lane.count = (slab.x_end - slab.x_first) * plane_cells();
+  lane.y_first = slab.y_first;
+  lane.y_count = slab.y_end - slab.y_first;
+  lane.list_count = 0;
+  lane.revoked = &mine().revoked;
+}
+
+uint64_t Engine::look(uint64_t index, uint64_t updates) {
+  if (!range_is_free_) return gap_ = kNoLook;
+  calls_ += gap_;
+  gap_ = 1;
+  if (density_.add(index, updates)) {
+    density_.end_look();
+    gap_ = density_.next_gap(choose_range());
+  }
+  return gap_;
+}
+
+// This worker's own choice: what is not on replicas is updated so that others may, too. True if it
+// has changed.
+bool Engine::choose_range() {
+  const double calls = static_cast<double>(calls_);
+  // As many again as there have been, where there are more than expected.
+  if (calls > expected_calls_) expected_calls_ = 2 * calls;
+  std::vector<uint32_t> counts;
+  plan::RangeRequest request;
+  request.workers = team_.count();
+  request.updates = expected_calls_ * density_.updates_per_call();
+  request.line_cells = line_cells(operations_.bytes);
+  request.most_cells = budget_cells();
+  request.density = density_.of(counts);
+  const plan::RangeChoice choice = plan::choose_range(request, costs_);
+  if (choice.range == range_) return false;
+  const double now_s = plan::range_s(request, costs_, range_);
+  const double change_s =
+      static_cast<double>(range_.count) * plan::shared_update_s(costs_, team_.count(), 0) +
+      static_cast<double>(choice.range.count) * costs_.fold_s;
+  if (now_s - choice.predicted_s <= std::max(kMinimumGain * now_s, change_s)) return false;
+  if (range_.count > 0) {
+    operations_.fold_shared(lane, range_.first, lane.plain, range_.count);
+  }
+  set_range(choice.range);
+  ++state_.changes;
+  return true;
+}
+
+std::byte* Engine::add_box(uint64_t number) {
+  std::byte* const box = boxes_.add(number);
+  if (box != nullptr) return box;
+  no_room_for_boxes_ = true;
+  for (uint32_t worker = 0; worker < team_.count(); ++worker) board(worker).revoked.store(1);
+  heed();
+  return nullptr;
+}
+
+void Engine::heed() {
+  lane.way = shared_way_;
+  lane.count = lane.list_count = 0;
+  lane.revoked = &never_revoked_;
+  mine().heeded.store(epoch_, std::memory_order_release);
+  for (uint32_t worker = 0; worker < team_.count(); ++worker) {
+    while (board(worker).heeded.load(std::memory_order_acquire) < epoch_) team_.relax();
+  }
+}
+
+void Engine::finish() {
+  mine().heeded.store(epoch_, std::memory_order_release);
+  EpochReport& report = mine().epoch[epoch_ % 2];
+  report = {replica_.value_or(0), range_, boxes_.used(), lane.away, no_room_for_boxes_ ? 1u : 0u};
+  team_.barrier();
+  bool combine = false;
+  bool no_room = false;
+  uint64_t away = 0;
+  for (uint32_t worker = 0; worker < team_.count(); ++worker) {
+    const EpochReport& one = board(worker).epoch[epoch_ % 2];
+    combine = combine || one.range.count > 0 || one.boxes > 0 || one.no_room > 0;
+    no_room = no_room || one.no_room > 0;
+    away = std::max(away, one.away);
+  }
+  if (combine) {
+    fold_replicas();
+    for (uint32_t worker = 0; worker < team_.count(); ++worker) {
+      if (worker != team_.index()) fold_boxes(worker);
+    }
+    mine().revoked.store(0, std::memory_order_relaxed);
+    team_.barrier();
+  }
+  state_.away_updates = std::exchange(lane.away, 0);
+  state_.boxes = boxes_.used();
+  boxes_.clear();
+  learn_growth(away);
+  expected_calls_ = static_cast<double>(calls_ + (gap_ - lane.until_look));
+  calls_ = 0;
+  gap_ = lane.until_look;
+  ++epoch_;
+  if (no_room) {
+    no_room_for_boxes_ = false;
+    take(options_.force.value_or(SharedStrategy::hybrid));
+  }
+}
+
+// This worker's part of all replicas: as many of the cells that any worker has replicated.
+void Engine::fold_replicas() {
+  uint64_t begin = std::numeric_limits<uint64_t>::max();
+  uint64_t end = 0;
+  for (uint32_t worker = 0; worker < team_.count(); ++worker) {
+    const CellRange& range = board(worker).epoch[epoch_ % 2].range;
+    if (range.count == 0) continue;
+    begin = std::min(begin, range.first);
+    end = std::max(end, range.first + range.count);
+  }
+  if (begin >= end) return;
+  const uint64_t my_begin = detail::share_begin(begin, end, team_.index(), team_.count());
+  const uint64_t my_end = detail::share_begin(begin, end, team_.index() + 1, team_.count());
+  constexpr uint64_t kCellsAtOnce = 1024;  // stay in a cache while all replicas are combined
+  for (uint64_t from = my_begin; from < my_end; from += kCellsAtOnce) {
+    const uint64_t to = std::min(my_end, from + kCellsAtOnce);
+    for (uint32_t worker = 0; worker < team_.count(); ++worker) {
+      const EpochReport& of = board(worker).epoch[epoch_ % 2];
+      const uint64_t first = std::max(from, of.range.first);
+      const uint64_t last = std::min(to, of.range.first + of.range.count);
+      if (first >= last) continue;
+      operations_.fold(lane.cells + first * operations_.bytes,
+                       team_.at(of.replica) + (first - of.range.first) * operations_.bytes,
+                       last - first);
+    }
+  }
+}
+
+// What this worker owns of the cells in another worker's boxes.
+void Engine::fold_boxes(uint32_t worker) {
+  const Slab& slab = slabs_[team_.index()];
+  const BoxShift& shift = boxes_.shift();
+  const grid_extent& shape = lane.shape;
+  const BoxChunks& theirs = board(worker).chunks;
+  for (uint64_t i = 0; i < board(worker).epoch[epoch_ % 2].boxes; ++i) {
+    std::byte* const box = theirs.cells(team_, i);
+    const grid_cell from = boxes_.corner(theirs.number(team_, i));
+    const uint64_t x_end = std::min(slab.x_end, from.x + (uint64_t{1} << shift[0]));
+    const uint64_t y_end = std::min(slab.y_end, from.y + (uint64_t{1} << shift[1]));
+    const uint64_t z_count = std::min(shape.z - from.z, uint64_t{1} << shift[2]);
+    for (uint64_t x = std::max(from.x, slab.x_first); x < x_end; ++x) {
+      for (uint64_t y = std::max(from.y, slab.y_first); y < y_end; ++y) {
+        const uint64_t row = ((x - from.x) << shift[1]) + (y - from.y);
+        operations_.fold(lane.cells + ((x * shape.y + y) * shape.z + from.z) * operations_.bytes,
+                         box + (row << shift[2]) * operations_.bytes, z_count);
+      }
+    }
+  }
+}
+
+const SharedUpdatesState& Engine::state() {
+  state_.strategy = strategy_;
+  if (strategy_ == SharedStrategy::hybrid && !options_.force) {
+    state_.strategy = range_.count == lane.shape.cells() ? SharedStrategy::replicate
+                      : range_.count > 0                 ? SharedStrategy::hybrid
+                      : shared_way_ == SharedWay::locked ? SharedStrategy::locked
+                                                         : SharedStrategy::atomic;
+  }
+  state_.replicated = range_;
+  state_.replica_bytes = replica_cells_ * operations_.bytes + boxes_.bytes();
+  state_.slab = slabs_[team_.index()];
+  return state_;
+}
+
+void Engine::fail_cell(uint64_t index) {
+  team_.fail(Error(ErrorCode::invalid_argument,
+                   "an update of cell " + std::to_string(index) + ", but there are " +
+                       std::to_string(lane.shape.cells()) + " cells, counted from 0"));
+}
+
+void Engine::fail_patch(const grid_cell& corner, const grid_extent& patch) {
+  const auto text = [](uint64_t x, uint64_t y, uint64_t z) {
+    return std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z);
+  };
+  const grid_extent& shape = lane.shape;
+  team_.fail(Error(ErrorCode::invalid_argument,
+                   "a patch of " + text(patch.x, patch.y, patch.z) + " cells from " +
+                       text(corner.x, corner.y, corner.z) + " on is not within the grid of " +
+                       text(shape.x, shape.y, shape.z)));
+}
+
+}  // namespace update
+}  // namespace stripline

@@ -1,0 +1,126 @@
+// Teams of workers, and arrays that they sort together.
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/point_order.h>
+#include <stripline/worker_team.h>
+
+#include "base/random.h"
+#include "runtime/update/team_fixture.h"
+
+namespace stripline::update {
+namespace {
+
+class Team : public testing::TestWithParam<TeamKind> {};
+INSTANTIATE_TEST_SUITE_P(All, Team, testing::Values(TeamKind::threads, TeamKind::ranks),
+                         [](const auto& of) {
+                           return of.param == TeamKind::threads ? "Threads" : "Ranks";
+                         });
+
+TEST_P(Team, GathersAndSharesMemory) {
+  for (const uint32_t workers : {1u, 3u}) {
+    on_team(GetParam(), workers, [&](worker_team& team) {
+      for (uint64_t round = 0; round < 20; ++round) {
+        const std::vector<uint64_t> all = team.allgather(uint64_t{10} * team.index() + round);
+        ASSERT_EQ(all.size(), workers);
+        for (uint32_t i = 0; i < workers; ++i) ASSERT_EQ(all[i], uint64_t{10} * i + round);
+      }
+      const uint64_t mine = team.allocate(100).value();
+      const std::vector<uint64_t> blocks = team.allgather(mine);
+      *team.at(mine) = static_cast<std::byte>(team.index() + 1);
+      team.barrier();
+      for (uint32_t i = 0; i < workers; ++i) {
+        EXPECT_EQ(*team.at(blocks[i]), static_cast<std::byte>(i + 1));
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(team.at(blocks[i])) % 64, 0u);
+      }
+      team.barrier();
+      team.deallocate(mine);
+      EXPECT_GE(team.now_s(), 0);
+    });
+  }
+}
+
+TEST(NodeWorkers, SayWhereMemoryDoesNotSuffice) {
+  on_team(TeamKind::ranks, 2, [&](worker_team& team) {
+    const auto block = team.allocate(size_t{1} << 30);
+    ASSERT_FALSE(block.ok());
+    EXPECT_EQ(block.error().code(), ErrorCode::resource_exhausted);
+    const auto array = team_array<double>::create(team, size_t{1} << 27);
+    ASSERT_FALSE(array.ok());
+    EXPECT_EQ(array.error().code(), ErrorCode::resource_exhausted);
+  });
+}
+
+TEST(NodeWorkers, AreRefusedWhereRanksRunOneAtATime) {
+  bootstrap::ThreadGroupOptions options;
+  options.context.fabric = "emulated:opteron-vapi,compute=none";
+  options.context.clock = "virtual";
+  const Status status = bootstrap::run_ranks(options, [](Context& context) {
+    const auto team = node_workers(context);
+    ASSERT_FALSE(team.ok());
+    EXPECT_NE(team.error().message().find("virtual clock"), std::string::npos);
+  });
+  ASSERT_TRUE(status.ok()) << status.error().message();
+}
+
+// Owners are uneven, and the last worker has none.
+void expect_brought_to_owners(worker_team& team, size_t count) {
+  const uint32_t workers = team.count();
+  const auto owner = [&](uint32_t element) {
+    return std::min(element % 16 / 3, std::max(1u, workers - 1) - 1);
+  };
+  const TeamCells<uint32_t> cells(team, std::max<size_t>(count, 1), 0);
+  const std::span<uint32_t> elements = cells.all().first(count);
+  SplitMix64 random(count);
+  std::vector<uint32_t> before(count);
+  for (uint32_t& one : before) one = static_cast<uint32_t>(random.next() % 1000);
+  if (team.index() == 0) std::ranges::copy(before, elements.begin());
+  team.barrier();
+  std::vector<size_t> ends(workers);
+  for (const uint32_t one : before) ++ends[owner(one)];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  detail::bring_to_owners(team, elements.data(), ends, owner);
+  for (uint32_t worker = 0; worker < workers; ++worker) {
+    for (size_t i = worker == 0 ? 0 : ends[worker - 1]; i < ends[worker]; ++i) {
+      ASSERT_EQ(owner(elements[i]), worker) << "element " << i << " of " << count;
+    }
+  }
+  std::vector<uint32_t> after(elements.begin(), elements.end());
+  std::ranges::sort(after);
+  std::ranges::sort(before);
+  EXPECT_EQ(after, before);
+}
+
+TEST_P(Team, BringsElementsToTheirOwners) {
+  for (const uint32_t workers : {1u, 2u, 3u, 5u}) {
+    on_team(GetParam(), workers, [&](worker_team& team) {
+      for (const size_t count : {0u, 1u, 7u, 1000u}) expect_brought_to_owners(team, count);
+    });
+  }
+}
+
+TEST(SortByCounts, SortsInPlace) {
+  SplitMix64 random(7);
+  for (const size_t count : {0u, 1u, 500u}) {
+    std::vector<uint32_t> elements(count);
+    std::vector<size_t> counts(40);
+    for (uint32_t& one : elements) {
+      one = static_cast<uint32_t>(random.next() % 4000);
+      ++counts[one / 100];
+    }
+    std::vector<uint32_t> sorted = elements;
+    std::ranges::sort(sorted);
+    detail::sort_by_counts(std::span(elements), std::span(counts),
+                           [](uint32_t element) { return size_t{element / 100}; });
+    EXPECT_TRUE(std::ranges::is_sorted(elements, {}, [](uint32_t one) { return one / 100; }));
+    std::ranges::sort(elements);
+    EXPECT_EQ(elements, sorted);
+  }
+}
+
+}  // namespace
+}  // namespace stripline::update
