@@ -17,6 +17,8 @@
 #                                    (default 200) with each store, and what else befalls a server: stopped, disk full,
 #                                    read-only, replaced by its backup
 #   scripts/check.sh litmus [TIMES]  the memory model's litmus tests, so often each (default 10000)
+#   scripts/check.sh updates [SEEDS]  a million random updates against the same one by one, with so many seeds
+#                                    (default 20), on each fabric
 #   scripts/check.sh schedules [RANKS]  replayed computation with so many ranks (default 64), however the host
 #                                    schedules them
 #   scripts/check.sh simgrid         the emulated fat tree beside SimGrid's fluid model: a table of patterns
@@ -99,6 +101,11 @@ case ${1:-} in
   litmus)
     configure_and_build release litmus_test
     STRIPLINE_TEST_LITMUS_ITERATIONS=${2:-10000} build/release/bin/litmus_test
+    ;;
+  updates)
+    configure_and_build release update_test
+    STRIPLINE_TEST_UPDATES=1000000 STRIPLINE_TEST_UPDATE_SEEDS=${2:-20} \
+      build/release/bin/update_test --gtest_filter='*UpdateOracle.*'
     ;;
   schedules)
     configure_and_build release scale_schedules_test

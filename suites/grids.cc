@@ -26,6 +26,15 @@ experiment::Factor integer_factor(std::string name, std::string unit, std::strin
   return factor;
 }
 
+experiment::Factor name_factor(std::string name, std::string description,
+                               std::vector<experiment::ParamValue> values) {
+  experiment::Factor factor;
+  factor.name = std::move(name);
+  factor.description = std::move(description);
+  factor.values = std::move(values);
+  return factor;
+}
+
 size_t size_param(const experiment::Point& point, std::string_view factor) {
   return static_cast<size_t>(experiment::number_param(point, factor).value_or(0));
 }

@@ -20,7 +20,11 @@ experiment::Factor integer_factor(std::string name, std::string unit, std::strin
                                   std::vector<experiment::ParamValue> values, double minimum,
                                   double maximum);
 
-/// The value of such a factor at a completed point.
+/// A factor whose values are names.
+experiment::Factor name_factor(std::string name, std::string description,
+                               std::vector<experiment::ParamValue> values);
+
+/// The value of a count or size at a completed point.
 size_t size_param(const experiment::Point& point, std::string_view factor);
 
 /// How many ranks the experiments accept; those without a part wait inside the library.

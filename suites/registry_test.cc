@@ -125,6 +125,9 @@ std::vector<Point> small_points(rank_t ranks) {
         point.params["n"] = int64_t{32};
         point.params["points"] = int64_t{300};
       }
+      if (e.name == "kernel.histogram" || e.name == "kernel.gups") {
+        point.params["updates"] = int64_t{200};
+      }
       if (e.name == "kernel.triad") point.params["elements"] = int64_t{300};
       if (e.name.starts_with("kernel.prk_")) point.params["iterations"] = int64_t{2};
       if (e.name == "kernel.prk_sparse") {

@@ -74,6 +74,13 @@ class Bulk final : public Background {
 
   /// A kind of parcels, on every rank in the same order. `returned` may be null.
   uint32_t open(std::string_view name, Purpose purpose, Arrived arrived, Returned returned);
+  /// The same for a user that is made later: nothing may arrive until serve() has been called,
+  /// which it may be again.
+  uint32_t open(std::string_view name, Purpose purpose) { return open(name, purpose, {}, {}); }
+  void serve(uint32_t channel, Arrived arrived, Returned returned) {
+    channels_[channel].arrived = std::move(arrived);
+    channels_[channel].returned = std::move(returned);
+  }
   /// Likewise, for answers that this rank has asked for.
   void take_answers(Answered answered) { answered_ = std::move(answered); }
 

@@ -18,6 +18,7 @@
 #include <stripline/context.h>
 #include <stripline/loop.h>
 #include <stripline/strict.h>
+#include <stripline/update.h>
 
 #include "runtime/bootstrap/rank_fixtures.h"
 
@@ -378,6 +379,42 @@ TEST_P(Litmus, ABarrierOrdersAllAccesses) {
                     at.ctx.fence();
                   }},
                  [](const Registers& got) { return got.r[0] != 1 || got.r[1] != 1; }),
+            0U);
+}
+
+// --- updates -------------------------------------------------------------------------------------
+
+// Of the same cell, by both ranks; x is on either rank in turn.
+TEST_P(Litmus, TheEndOfAnEpochCompletesAllUpdates) {
+  const auto program = [](rank_t rank) {
+    return [rank](const Round& at, Registers& registers) {
+      UpdateEpoch<uint64_t, op_add> epoch(at.ctx);
+      at.delay();
+      epoch.update(at.x, 1);
+      epoch.end();
+      at.delay();
+      at.ctx.rget(at.x, &registers.r[rank], 1).wait();
+    };
+  };
+  EXPECT_EQ(seen({program(0), program(1)},
+                 [](const Registers& got) { return got.r[0] != 2 || got.r[1] != 2; }),
+            0U);
+}
+
+TEST_P(Litmus, FlushedUpdatesComeBeforeAStrictWrite) {
+  EXPECT_EQ(seen({[](const Round& at, Registers&) {
+                    UpdateEpoch<uint64_t, op_add> epoch(at.ctx);
+                    at.delay();
+                    epoch.update(at.x, 1);
+                    epoch.flush();
+                    strict_write(at.ctx, 1, at.y);
+                  },
+                  [](const Round& at, Registers& registers) {
+                    const UpdateEpoch<uint64_t, op_add> epoch(at.ctx);
+                    registers.r[0] = at.read(at.y);
+                    registers.r[1] = at.read(at.x);
+                  }},
+                 [](const Registers& got) { return got.r[0] == 1 && got.r[1] == 0; }),
             0U);
 }
 

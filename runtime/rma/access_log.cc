@@ -37,12 +37,14 @@ const OpenAccess* AccessLog::Ranges::find(uint64_t begin, uint64_t bytes, Matche
   return nullptr;
 }
 
-const OpenAccess* AccessLog::conflict(Access access, rank_t target, uint64_t offset,
-                                      uint64_t bytes) const {
+const OpenAccess* AccessLog::conflict(Access access, rank_t target, uint64_t offset, uint64_t bytes,
+                                      uint32_t epoch) const {
   if (open_.empty() || bytes == 0) return nullptr;
-  return remote_.find(
-      uint64_t{target} << kOffsetBits | offset, bytes,
-      [access](const OpenAccess& open) { return open.access != access || access == Access::put; });
+  return remote_.find(uint64_t{target} << kOffsetBits | offset, bytes,
+                      [access, epoch](const OpenAccess& open) {
+                        return open.access != access || access == Access::put ||
+                               (access == Access::update && open.epoch != epoch);
+                      });
 }
 
 const OpenAccess* AccessLog::local_conflict(bool writes, const std::byte* memory,

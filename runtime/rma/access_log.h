@@ -26,8 +26,8 @@
 namespace stripline::rma {
 
 /// What an operation does with the target's memory. Atomic operations do not conflict with each
-/// other.
-enum class Access : uint8_t { none, get, put, atomic };
+/// other, nor do updates of one epoch.
+enum class Access : uint8_t { none, get, put, atomic, update };
 
 /// Contiguous memory that an open operation uses.
 struct OpenAccess {
@@ -43,6 +43,7 @@ struct OpenAccess {
   /// This rank's side, if it must stay: what a put reads, or what a get or a fetching atomic
   /// operation writes.
   std::byte* memory = nullptr;
+  uint32_t epoch = 0;              ///< of an update
   uint64_t checksum = 0;           ///< of a put's memory at the call
   std::vector<std::byte> fetched;  ///< what a get has fetched, for `memory`; empty: it is there
 };
@@ -57,18 +58,22 @@ class AccessLog {
   /// Bytes of fetched data that are kept.
   static constexpr size_t kFetchedBytes = size_t{64} << 20;
 
-  /// What is waited for at once: one future's operation, or those without futures to one rank.
+  /// What is waited for at once: one future's operation, those without futures to one rank, or the
+  /// updates of an epoch.
   using Token = uint64_t;
   static Token of_future(uint32_t slot, uint32_t generation) {
     return uint64_t{slot} << 32 | generation;
   }
   static Token of_target(rank_t target) { return kImplicit | target; }
+  static Token of_epoch(uint32_t epoch) { return kImplicit | kOfEpoch | epoch; }
+  static bool is_of_epoch(Token token) { return (token & of_epoch(0)) == of_epoch(0); }
   static bool is_future(Token token) { return (token & kImplicit) == 0; }
   static uint32_t slot_of(Token token) { return static_cast<uint32_t>(token >> 32); }
   static uint32_t generation_of(Token token) { return static_cast<uint32_t>(token); }
 
-  /// The open access that such a one must not overlap; null: there is none.
-  const OpenAccess* conflict(Access access, rank_t target, uint64_t offset, uint64_t bytes) const;
+  /// The open access that such a one must not overlap; null: there is none. `epoch` of an update.
+  const OpenAccess* conflict(Access access, rank_t target, uint64_t offset, uint64_t bytes,
+                             uint32_t epoch = 0) const;
   /// The same for this rank's memory.
   const OpenAccess* local_conflict(bool writes, const std::byte* memory, uint64_t bytes) const;
 
@@ -131,8 +136,9 @@ class AccessLog {
   bool is_open(Token token) const { return open_.contains(token); }
 
  private:
-  // The top bit of a slot is never set.
+  // The top bit of a slot is never set, and ranks have fewer bits than the next one.
   static constexpr Token kImplicit = Token{1} << 63;
+  static constexpr Token kOfEpoch = Token{1} << 62;
 
   // Ranges by their beginning, apart by the number of bits of their length: a search looks back no
   // further than the longest of each.

@@ -82,8 +82,31 @@ void DebugChecks::check(Call call, Access access, rank_t target, uint64_t offset
   if (const OpenAccess* open = accesses_.conflict(access, target, offset, bytes)) {
     state_.fail(mistake(what() + " conflicts with an earlier " + text(*open) +
                         ", which this rank does not know to be complete: they may take effect in "
-                        "either order; wait for the future, fence or pass a barrier in between"));
+                        "either order; " +
+                        (open->access == Access::update
+                             ? "end() the epoch, or flush() it, in between"
+                             : "wait for the future, fence or pass a barrier in between")));
   }
+}
+
+void DebugChecks::update(Call call, uint32_t epoch, rank_t target, uint64_t offset, size_t bytes) {
+  check(call, Access::none, target, offset, bytes);
+  notice_handlers();
+  if (const OpenAccess* open = accesses_.conflict(Access::update, target, offset, bytes, epoch)) {
+    state_.fail(mistake(text(call) + " of " + range_text(offset, bytes, target) +
+                        " conflicts with an earlier " + text(*open) +
+                        ", which this rank does not know to be complete: cells of an epoch are "
+                        "touched by nothing else until it ends; flush() or end() the other epoch, "
+                        "or complete the operation, in between"));
+  }
+  OpenAccess access;
+  access.call = call;
+  access.access = Access::update;
+  access.epoch = epoch;
+  access.target = target;
+  access.offset = offset;
+  access.bytes = bytes;
+  open(AccessLog::of_epoch(epoch), std::move(access));
 }
 
 void DebugChecks::check_local(Call call, bool writes, const std::byte* memory, size_t bytes) const {
@@ -218,7 +241,8 @@ void DebugChecks::fenced(std::optional<rank_t> target) {
     fetched = close(AccessLog::of_target(*target));
   } else {
     for (const AccessLog::Token token : accesses_.tokens()) {
-      if (!AccessLog::is_future(token)) fetched = close(token) || fetched;
+      if (!AccessLog::is_future(token) && !AccessLog::is_of_epoch(token))
+        fetched = close(token) || fetched;
     }
   }
   if (fetched) learnt();

@@ -56,6 +56,11 @@ class DebugChecks final : public Observer {
   /// Ends the job if these bytes, which are within the segment, are not within one array, or if
   /// `access` conflicts with an operation that is not complete.
   void check(Call call, Access access, rank_t target, uint64_t offset, size_t bytes);
+  /// The same of an update, which stays open until its epoch ends.
+  void update(Call call, uint32_t epoch, rank_t target, uint64_t offset, size_t bytes);
+  /// All updates of the epoch by this rank are complete.
+  void updated(uint32_t epoch) { close(AccessLog::of_epoch(epoch)); }
+
   /// Ends the job if this rank's memory is used by an operation that is not complete, and one of
   /// the two writes it.
   void check_local(Call call, bool writes, const std::byte* memory, size_t bytes) const;

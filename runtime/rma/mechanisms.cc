@@ -42,6 +42,12 @@ decide::Instruments Mechanisms::instruments() const {
   return {&job_.fabric(), run_guard_.get(), trace != nullptr ? &trace->choices() : nullptr};
 }
 
+uint64_t Mechanisms::buffer_bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [name, mechanism] : made_) bytes += mechanism->buffer_bytes();
+  return bytes;
+}
+
 void Mechanisms::report(Context& context) {
   // A rank that is elsewhere is told that others are at the end, rather than in a sum.
   job_.activity() = "leaving the job";

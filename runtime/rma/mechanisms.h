@@ -3,6 +3,7 @@
 // mechanism of a folder above this one, which it makes when it is first asked for.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -41,6 +42,8 @@ class Mechanism {
   Mechanism& operator=(const Mechanism&) = delete;
 
   virtual void add_to(MechanismReport&) const {}
+  /// Memory that it has now, in proportion to what the program asks of it (MemoryUse::update_bytes).
+  virtual uint64_t buffer_bytes() const { return 0; }
 };
 
 class Mechanisms {
@@ -83,6 +86,9 @@ class Mechanisms {
     made_.emplace_back(M::kName, std::move(made));
     return mechanism;
   }
+
+  /// Of all of them, Mechanism::buffer_bytes().
+  uint64_t buffer_bytes() const;
 
   /// Collective, at the end of a traced job: rank 0 says on standard error what was chosen and what
   /// came of it, as Options::trace asks.

@@ -17,6 +17,7 @@
 
 #include "runtime/am/active_messages.h"
 #include "runtime/am/bulk.h"
+#include "runtime/am/late_background.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/rma/bounce_ring.h"
 #include "runtime/rma/call.h"
@@ -51,9 +52,18 @@ class Operations {
 
   am::ActiveMessages& messages() { return messages_; }
   const am::ActiveMessages& messages() const { return messages_; }
-  /// The slots of transfers of many regions and of combined puts.
+  /// The slots of transfers of many regions, of combined puts, and of updates.
   am::Bulk& bulk() { return bulk_; }
   const am::Bulk& bulk() const { return bulk_; }
+  /// Its channel of updates (runtime/update), which is served from the first epoch on.
+  uint32_t update_channel() const { return update_channel_; }
+  /// The handler that takes what cells held before, likewise.
+  static constexpr const char* kFetchedUpdates = "fetched updates";
+  /// Those by which a rank has others flush what it has sent on through them.
+  static constexpr const char* kFlushUpdates = "flush updates";
+  static constexpr const char* kFlushedUpdates = "flushed updates";
+  /// What updates have to do in the background, likewise.
+  am::LateBackground& update_work() { return update_work_; }
   vis::Transfers& vis() { return vis_; }
   const vis::Transfers& vis() const { return vis_; }
   ServiceDelays& service_delays() { return service_delays_; }
@@ -266,6 +276,8 @@ class Operations {
   ServiceDelays service_delays_;
   OwnerOperations owner_;
   am::Bulk bulk_;
+  uint32_t update_channel_;
+  am::LateBackground update_work_;
   vis::Transfers vis_;
   PutCombiner combiner_;
   GetCombiner get_combiner_;

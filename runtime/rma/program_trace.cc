@@ -16,6 +16,7 @@ OperationTrace::Kind kind_of(Access access) {
     case Access::put:
       return OperationTrace::Kind::put;
     case Access::atomic:
+    case Access::update:
       return OperationTrace::Kind::atomic;
     case Access::none:
       break;

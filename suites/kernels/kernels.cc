@@ -3,15 +3,16 @@
 namespace stripline::suites {
 
 std::vector<Benchmark> kernel_benchmarks() {
-  return {matvec_benchmark(),      transpose_benchmark(),
-          triad_benchmark(),       nas_bt_benchmark(),
-          nas_cg_benchmark(),      nas_ft_benchmark(),
-          nas_is_benchmark(),      nas_mg_benchmark(),
-          nas_sp_benchmark(),      prk_sparse_benchmark(),
-          prk_stencil_benchmark(), prk_transpose_benchmark(),
-          spmv_benchmark(),        serial_tax_benchmark(),
-          analysis_benchmark(),    shared_histogram_benchmark(),
-          spread_force_benchmark()};
+  return {matvec_benchmark(),       transpose_benchmark(),
+          triad_benchmark(),        nas_bt_benchmark(),
+          nas_cg_benchmark(),       nas_ft_benchmark(),
+          nas_is_benchmark(),       nas_mg_benchmark(),
+          nas_sp_benchmark(),       prk_sparse_benchmark(),
+          prk_stencil_benchmark(),  prk_transpose_benchmark(),
+          spmv_benchmark(),         serial_tax_benchmark(),
+          analysis_benchmark(),     shared_histogram_benchmark(),
+          spread_force_benchmark(), histogram_benchmark(),
+          gups_benchmark()};
 }
 
 }  // namespace stripline::suites

@@ -24,6 +24,8 @@ Benchmark spmv_benchmark();
 Benchmark analysis_benchmark();
 Benchmark shared_histogram_benchmark();
 Benchmark spread_force_benchmark();
+Benchmark histogram_benchmark();
+Benchmark gups_benchmark();
 
 /// All of the above.
 std::vector<Benchmark> kernel_benchmarks();

@@ -145,13 +145,4 @@ size_t vis_iov_limit(Session& session) {
   return session.context().state().job.fabric().info().iov_limit;
 }
 
-experiment::Factor name_factor(std::string name, std::string description,
-                               std::vector<experiment::ParamValue> values) {
-  experiment::Factor factor;
-  factor.name = std::move(name);
-  factor.description = std::move(description);
-  factor.values = std::move(values);
-  return factor;
-}
-
 }  // namespace stripline::suites

@@ -66,8 +66,4 @@ std::vector<experiment::Factor> vis_shape_factors(std::vector<experiment::ParamV
 /// Regions that one operation of this network takes; 1: it has no such operations.
 size_t vis_iov_limit(Session& session);
 
-/// A factor whose values are names.
-experiment::Factor name_factor(std::string name, std::string description,
-                               std::vector<experiment::ParamValue> values);
-
 }  // namespace stripline::suites

@@ -74,6 +74,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wait{"message", "wait_until (waits.cc:"}, Wait{"lock", "lock of a global_lock"},
         Wait{"get", "wait (waits.cc:", "), after rget of 8192 bytes with rank 1"},
         Wait{"flood", "am_send of 512 bytes with rank 1"},
+        Wait{"updates", "UpdateEpoch::update (waits.cc:"},
+        Wait{"flush", "UpdateEpoch::flush (waits.cc:"},
         Wait{"atomic", "wait (waits.cc:", "), after atomic operation of 8 bytes with rank 1"}),
     [](const auto& test) { return test.param.kind; });
 

@@ -1,6 +1,6 @@
 // Everything at once, without end: puts, gets and atomic operations with and without handles,
-// strided transfers, active messages, signals, collectives and barriers between all ranks. For
-// tests that end it by force.
+// strided transfers, updates, active messages, signals, collectives and barriers between all ranks.
+// For tests that end it by force.
 //
 //   churn             until something ends it
 //   churn ROUNDS      so many rounds, then leave
@@ -13,6 +13,7 @@
 #include <stripline/atomic.h>
 #include <stripline/context.h>
 #include <stripline/team.h>
+#include <stripline/update.h>
 #include <stripline/vis.h>
 
 namespace {
@@ -25,9 +26,11 @@ constexpr size_t kWords = 4096;
 
 class Churn {
  public:
-  Churn(Context& context, global_ptr<uint64_t> words)
+  Churn(Context& context, global_ptr<uint64_t> words, global_ptr<uint64_t> updated)
       : context_(context),
         words_(words),
+        updated_(updated),
+        epoch_(context, {.settings = {.buffer_bytes = 256}}),
         counters_(context),
         all_(stripline::team::world(context)),
         random_(context.rank_me()),
@@ -39,20 +42,22 @@ class Churn {
   void round() {
     for (int i = 0; i < 50; ++i) operation();
     context_.fence();
+    epoch_.end();
     all_.allreduce(uint64_t{1}, stripline::op_add{});
     context_.barrier();
   }
 
  private:
-  global_ptr<uint64_t> somewhere(size_t words) {
+  global_ptr<uint64_t> somewhere(size_t words) { return somewhere(words, words_); }
+  global_ptr<uint64_t> somewhere(size_t words, global_ptr<uint64_t> array) {
     const auto rank = static_cast<rank_t>(random_() % context_.rank_n());
-    return context_.on_rank(words_, rank) +
+    return context_.on_rank(array, rank) +
            static_cast<std::ptrdiff_t>(random_() % (kWords - words));
   }
 
   void operation() {
     const size_t count = 1 + random_() % 512;
-    switch (random_() % 7) {
+    switch (random_() % 8) {
       case 0:
         context_.rput(buffer_.data(), somewhere(count), count).wait();
         break;
@@ -73,6 +78,9 @@ class Churn {
         stripline::rget_strided<1>(context_, somewhere(1000), {80}, buffer_.data(), {8}, {100})
             .wait();
         break;
+      case 6:
+        for (size_t i = 0; i < count; ++i) epoch_.update(somewhere(1, updated_), i);
+        break;
       default:
         context_.rput_buffered(buffer_.data(), somewhere(count), count);
         break;
@@ -81,6 +89,8 @@ class Churn {
 
   Context& context_;
   global_ptr<uint64_t> words_;
+  global_ptr<uint64_t> updated_;
+  stripline::UpdateEpoch<uint64_t, stripline::op_add> epoch_;
   stripline::atomic_domain<uint64_t> counters_;
   stripline::team all_;
   std::mt19937_64 random_;
@@ -97,7 +107,9 @@ int main(int argc, char** argv) {
   Context& context = **joined;
   const auto words = context.new_symmetric_array<uint64_t>(kWords);
   if (!words.ok()) return stripline::report(words.error());
-  Churn churn(context, *words);
+  const auto updated = context.new_symmetric_array<uint64_t>(kWords);
+  if (!updated.ok()) return stripline::report(updated.error());
+  Churn churn(context, *words, *updated);
   const uint64_t rounds = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : UINT64_MAX;
   for (uint64_t i = 0; i < rounds; ++i) churn.round();
   return 0;

@@ -3,9 +3,9 @@
 //   waits KIND [HOW]
 //
 // KIND is what rank 0 waits in: barrier, team_barrier, allreduce, all_to_all, split, signal,
-// message, lock, get, put, flood (of messages), atomic. HOW is what rank 1 does instead of
-// answering: stop (itself, the default), pause (in the kernel, for ever), compute SECONDS (and then
-// answer).
+// message, lock, get, put, flood (of messages), atomic, updates, flush (of updates). HOW is what
+// rank 1 does instead of answering: stop (itself, the default), pause (in the kernel, for ever),
+// compute SECONDS (and then answer).
 
 #include <chrono>
 #include <csignal>
@@ -20,6 +20,7 @@
 #include <stripline/context.h>
 #include <stripline/lock.h>
 #include <stripline/team.h>
+#include <stripline/update.h>
 
 namespace {
 
@@ -58,6 +59,8 @@ int main(int argc, char** argv) {
   stripline::atomic_domain<uint64_t> counters(context);
   auto lock = stripline::global_lock::create(context, 0);
   if (!lock.ok()) return stripline::report(lock.error());
+  stripline::UpdateEpoch<uint64_t, stripline::op_add> epoch(context,
+                                                            {.mode = stripline::UpdateMode::log});
   bool heard = false;
   const uint32_t message =
       context.register_am([&](rank_t, std::span<const std::byte>) { heard = true; });
@@ -99,6 +102,15 @@ int main(int argc, char** argv) {
       context.am_send(1, message, std::as_bytes(std::span(block)).first(512));
   }
   if (waits && kind == "atomic") counters.fetch_add(theirs, 1);
+  if (waits && kind == "updates") {
+    // Until rank 1 has as many parcels as it may have.
+    for (int i = 0; i < 1000000; ++i) epoch.update(theirs + i % static_cast<int>(kWords), i);
+  }
+  if (waits && kind == "flush") {
+    epoch.update(theirs, 1);
+    epoch.flush();
+  }
+  epoch.end();
   context.barrier();
   if (waits) std::printf("rank 1 has answered\n");
   return 0;

@@ -7,8 +7,8 @@
 
 namespace stripline {
 
-/// Memory of one rank, in bytes. Constant from Context::init() on. Figures are upper bounds: much
-/// of it is touched only when it is needed.
+/// Memory of one rank, in bytes. Constant from Context::init() on, but for `update_bytes`. Figures
+/// are upper bounds: much of it is touched only when it is needed.
 struct MemoryUse {
   /// The program's shared segment (Options::segment_bytes).
   uint64_t segment_bytes = 0;
@@ -23,11 +23,14 @@ struct MemoryUse {
   /// What buffers of loops and nests take at most (Options::loop_buffer_bytes); a loop whose
   /// granule alone is larger takes that while it runs.
   uint64_t loop_bytes = 0;
+  /// Buffers of the UpdateEpochs that this rank has now (UpdateOptions::budget_bytes is the most
+  /// that one takes).
+  uint64_t update_bytes = 0;
   /// The part of all that which is registered with the network.
   uint64_t registered_bytes = 0;
 
   uint64_t total_bytes(rank_t ranks) const {
-    return segment_bytes + runtime_bytes + loop_bytes + per_peer_bytes * (ranks - 1);
+    return segment_bytes + runtime_bytes + loop_bytes + update_bytes + per_peer_bytes * (ranks - 1);
   }
 };
 

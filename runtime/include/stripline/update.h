@@ -1,0 +1,471 @@
+// Updates of memory of other ranks, `cell = op(cell, value)`, which need no answer one by one.
+//
+//   stripline::UpdateEpoch<uint64_t, stripline::op_add> epoch(ctx);   // collective
+//   const auto bins = epoch.into(histogram);                         // a shared array
+//   for (uint64_t key : keys) bins.update(key % n, 1);
+//   epoch.end();                                                     // collective
+//
+// Updates are collected in a buffer for each owner, which is sent when it is full; the owner
+// carries them out, one after the other, wherever it makes progress, its own ones among them. So an
+// update costs some nanoseconds, however far its owner is, and no cell needs a lock or an atomic
+// operation: what the operator does is up to the program. What a rank may have under way at another
+// one is a fixed number of buffers: a rank that is faster than an owner waits for it, and serves
+// others meanwhile.
+//
+// When updates are complete: at the end of the epoch, or of flush(). Until then nobody else reads
+// or writes the cells, neither their owner by loads and stores; updates of them by other epochs are
+// not ordered with those of this one. Between two ends an epoch may be used for any number of
+// updates. docs/memory-model.md says it in its own terms.
+//
+// A handler of active messages makes no updates. One thread at a time, as all calls of a Context;
+// with a progress thread the operator runs there, too.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <stripline/context.h>
+#include <stripline/future.h>
+#include <stripline/shared_array.h>
+#include <stripline/update_operator.h>
+
+namespace stripline {
+
+/// What becomes of several updates of one cell by one rank.
+enum class UpdateMode : uint8_t {
+  accumulate,  ///< they may be merged before they are sent, where the operator is associative
+  log,         ///< each reaches the cell, in the order in which the rank made them
+};
+
+/// How the updates of a buffer are written into their message (runtime/update/encoder.h).
+enum class UpdateEncoding : uint8_t {
+  automatic,  ///< whatever takes fewest bytes
+  pairs,      ///< a cell and a value each
+  runs,       ///< neighbours that follow each other, where that takes fewer bytes than pairs
+  boxes,      ///< neighbours of all, where updates may be merged, likewise
+};
+
+/// How updates travel. For programs that measure; what is 0 or automatic the runtime chooses.
+struct UpdateSettings {
+  /// Of a buffer, of which there is one for each rank that this one sends to, and a few more. At
+  /// most what one parcel of the bulk transport takes (64 KiB, less with many ranks).
+  size_t buffer_bytes = 0;
+  /// 1: straight to their owners. 2: over the rows and columns of a grid of the ranks, so that a
+  /// rank has buffers for about two times the root of the number of ranks. 0: 2 where the budget
+  /// would leave too little for each rank. The same on every rank.
+  uint32_t hops = 0;
+  UpdateEncoding encoding = UpdateEncoding::automatic;
+};
+
+struct UpdateOptions {
+  UpdateMode mode = UpdateMode::accumulate;
+  /// The program promises that nobody stores to cells between those that are updated before the
+  /// epoch has ended. Where updates are dense, their owner then also updates cells between them, by
+  /// the identity of the operator, which are not named one by one. No effect without an identity.
+  bool fills_gaps = false;
+  /// What the buffers of this epoch take at most; they become smaller where there are many ranks.
+  size_t budget_bytes = size_t{16} << 20;
+  UpdateSettings settings = {};
+};
+
+/// What an epoch of this rank has done so far.
+struct UpdateStatistics {
+  uint64_t updates = 0;    ///< that were sent, or carried out here; those that were merged are one
+  uint64_t merged = 0;     ///< that needed no place of their own
+  uint64_t fetches = 0;    ///< that also told what was there before
+  uint64_t parcels = 0;    ///< in which they were sent
+  uint64_t bytes = 0;      ///< of those
+  uint64_t forwarded = 0;  ///< of other ranks, sent on to their owners
+};
+
+namespace detail {
+
+/// The buffer of an owner while it is filled. Cells are counted from `window` << 32 on.
+struct UpdateLane {
+  uint32_t* cells = nullptr;
+  std::byte* values = nullptr;
+  uint16_t* positions = nullptr;  ///< by hash: where a cell was last; null: nothing is merged
+  uint32_t count = 0;
+  uint32_t limit = 0;  ///< filled up to here it is looked after
+  uint32_t window = 0;
+  uint32_t shift = 0;   ///< of hashes
+  uint32_t merged = 0;  ///< since it is filled
+  /// Where updates of this owner go instead, with a number added to their cells; null: here.
+  UpdateLane* via = nullptr;
+  uint64_t number = 0;
+};
+
+/// Updates in a parcel: a cell each, in units of UpdateType::unit from `base` on, and values.
+struct UpdateBatch {
+  std::byte* base = nullptr;
+  const std::byte* cells = nullptr;
+  const std::byte* values = nullptr;
+  size_t count = 0;
+  bool same = false;  ///< there is one value, for all of them
+};
+
+/// The type of cells and the operator, for code that knows neither.
+struct UpdateType {
+  uint32_t value_bytes = 0;
+  uint32_t unit = 0;  ///< alignment of cells
+  bool merges = false;
+  std::string_view name;  ///< which names both
+  void (*apply)(const UpdateBatch& batch) = nullptr;
+  /// The same, and what the cells held before, in their order, into `previous`.
+  void (*fetch)(const UpdateBatch& batch, std::byte* previous) = nullptr;
+  /// Updates `count` cells side by side.
+  void (*apply_run)(std::byte* cells, const std::byte* values, size_t count) = nullptr;
+  /// `into` becomes op(into, value); both are values in a buffer, and need not be aligned.
+  void (*merge)(std::byte* into, const std::byte* value) = nullptr;
+  /// Stores the identity into `count` values, likewise; null without one.
+  void (*fill)(std::byte* values, size_t count) = nullptr;
+};
+
+template <typename T>
+T& cell_of(const UpdateBatch& batch, size_t i) {
+  uint32_t cell = 0;
+  std::memcpy(&cell, batch.cells + i * sizeof cell, sizeof cell);
+  return *reinterpret_cast<T*>(batch.base + size_t{cell} * alignof(T));
+}
+template <typename T>
+T value_of(const UpdateBatch& batch, size_t i) {
+  T value;
+  std::memcpy(&value, batch.values + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+template <typename T, typename Op>
+void apply_updates(const UpdateBatch& batch) {
+  const Op op{};
+  if (batch.same) {
+    const T value = value_of<T>(batch, 0);
+    for (size_t i = 0; i < batch.count; ++i) {
+      T& cell = cell_of<T>(batch, i);
+      cell = op(cell, value);
+    }
+  } else {
+    for (size_t i = 0; i < batch.count; ++i) {
+      T& cell = cell_of<T>(batch, i);
+      cell = op(cell, value_of<T>(batch, i));
+    }
+  }
+}
+
+template <typename T, typename Op>
+void fetch_updates(const UpdateBatch& batch, std::byte* previous) {
+  for (size_t i = 0; i < batch.count; ++i) {
+    T& cell = cell_of<T>(batch, i);
+    std::memcpy(previous + i * sizeof(T), &cell, sizeof(T));
+    cell = Op{}(cell, value_of<T>(batch, batch.same ? 0 : i));
+  }
+}
+
+template <typename T, typename Op>
+void apply_run(std::byte* cells, const std::byte* values, size_t count) {
+  T* const cell = reinterpret_cast<T*>(cells);
+  for (size_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, values + i * sizeof(T), sizeof(T));
+    cell[i] = Op{}(cell[i], value);
+  }
+}
+
+template <typename T, typename Op>
+void merge_values(std::byte* into, const std::byte* value) {
+  T merged;
+  T other;
+  std::memcpy(&merged, into, sizeof(T));
+  std::memcpy(&other, value, sizeof(T));
+  merged = Op{}(merged, other);
+  std::memcpy(into, &merged, sizeof(T));
+}
+
+template <typename T, typename Op>
+void fill_identity(std::byte* values, size_t count) {
+  const T identity = operator_algebra<Op, T>::identity();
+  for (size_t i = 0; i < count; ++i) std::memcpy(values + i * sizeof(T), &identity, sizeof(T));
+}
+
+template <typename T, typename Op>
+constexpr UpdateType update_type() {
+  UpdateType type{sizeof(T),
+                  alignof(T),
+                  operator_algebra<Op, T>::associative(),
+                  __PRETTY_FUNCTION__,
+                  &apply_updates<T, Op>,
+                  &fetch_updates<T, Op>,
+                  &apply_run<T, Op>,
+                  &merge_values<T, Op>};
+  if constexpr (operator_algebra<Op, T>::has_identity()) type.fill = &fill_identity<T, Op>;
+  return type;
+}
+
+/// An epoch of any type.
+class UpdateEpochState {
+ public:
+  static std::unique_ptr<UpdateEpochState> begin(Context& context, const UpdateType& type,
+                                                 const UpdateOptions& options, CallSite site);
+  virtual ~UpdateEpochState() = default;
+  /// By rank; they stay where they are.
+  virtual UpdateLane* lanes() = 0;
+  /// The last offset of a segment at which a cell may be.
+  virtual uint64_t last_offset() const = 0;
+  /// The lane of `target` is filled up to its limit.
+  virtual void filled(rank_t target, CallSite site) = 0;
+  /// The lane of `target` is to begin at another window.
+  virtual void move_window(rank_t target, uint32_t window, CallSite site) = 0;
+  /// Ends the job: there is no such cell.
+  [[noreturn]] virtual void fail(global_ptr<const std::byte> cell, CallSite site) = 0;
+  /// An update of which `previous` gets what the cell held before.
+  virtual future fetch(rank_t target, uint64_t cell, const std::byte* value, std::byte* previous,
+                       CallSite site) = 0;
+  virtual void flush(CallSite site) = 0;
+  virtual void end(CallSite site) = 0;
+  virtual UpdateStatistics statistics() const = 0;
+};
+
+/// Division by a number that is known at run time, in a few multiplications.
+class Divisor {
+ public:
+  explicit Divisor(uint64_t divisor = 1) : divisor_(divisor), inverse_(~uint64_t{0} / divisor) {}
+  struct Parts {
+    uint64_t quotient;
+    uint64_t remainder;
+  };
+  Parts divide(uint64_t number) const {
+    __extension__ using Wide = unsigned __int128;
+    // At most one too small.
+    auto quotient = static_cast<uint64_t>(Wide{number} * inverse_ >> 64U);
+    uint64_t remainder = number - quotient * divisor_;
+    const bool more = remainder >= divisor_;
+    quotient += more ? 1 : 0;
+    remainder -= more ? divisor_ : 0;
+    return {quotient, remainder};
+  }
+
+ private:
+  uint64_t divisor_;
+  uint64_t inverse_;
+};
+
+}  // namespace detail
+
+/// Updates of cells of type T by Op, of any rank's memory. A handle, which is not copied.
+template <typename T, typename Op>
+requires(update_operator<Op, T>) class UpdateEpoch {
+ public:
+  using element_type = T;
+  using operator_type = Op;
+
+  /// Collective, and waits for all ranks. The same type, operator and mode on every rank, and all
+  /// epochs in the same order: what does not match ends the job when the first updates arrive. A
+  /// value that does not fit into a parcel, or an operator that would have to be associative for
+  /// what `options` ask for, ends the job.
+  explicit UpdateEpoch(Context& context, const UpdateOptions& options = {},
+                       CallSite site = CallSite::current())
+      : state_(
+            detail::UpdateEpochState::begin(context, detail::update_type<T, Op>(), options, site)),
+        context_(&context),
+        lanes_(state_->lanes()),
+        ranks_(context.rank_n()),
+        last_offset_(state_->last_offset()) {}
+  /// Collective: end(), before the Context goes.
+  ~UpdateEpoch() {
+    if (state_ != nullptr) state_->end({});
+  }
+  UpdateEpoch(UpdateEpoch&&) noexcept = default;
+  UpdateEpoch& operator=(UpdateEpoch&&) = delete;
+  UpdateEpoch(const UpdateEpoch&) = delete;
+  UpdateEpoch& operator=(const UpdateEpoch&) = delete;
+
+  /// `cell` becomes op(cell, value), at the latest when the epoch ends. Makes progress when a
+  /// buffer is full, and waits while its owner has too many that it has not come to. Ends the job
+  /// if there is no such cell in its rank's segment, or it is not aligned.
+  void update(global_ptr<T> cell, const T& value, CallSite site = CallSite::current()) {
+    check(cell, site);
+    append(cell.where(), cell.offset() / alignof(T), value, site);
+  }
+
+  /// update() that also tells what the cell held just before: `previous` has it when the future is
+  /// ready, and stays until then. These are collected, too, and leave when a buffer is full or this
+  /// rank waits, for the future or for something else. They are not ordered with other updates of
+  /// this rank before the next flush() or end(), which completes them all.
+  future fetch(global_ptr<T> cell, const T& value, T* previous,
+               CallSite site = CallSite::current()) {
+    check(cell, site);
+    return fetch_at(cell.where(), cell.offset() / alignof(T), value, previous, site);
+  }
+  /// The same with a future that has the value, and takes an allocation.
+  future_of<T> fetch_async(global_ptr<T> cell, const T& value,
+                           CallSite site = CallSite::current()) {
+    check(cell, site);
+    return fetch_async_at(cell.where(), cell.offset() / alignof(T), value, site);
+  }
+
+  /// Where updates name elements of a shared array by their index.
+  template <typename Layout, typename Ranks>
+  class Into {
+   public:
+    /// As UpdateEpoch::update(). Ends the job if there is no element `index`.
+    void update(uint64_t index, const T& value, CallSite site = CallSite::current()) const {
+      const place at = find("UpdateEpoch::update", index, site);
+      epoch_->append(at.rank, at.index, value, site);
+    }
+    /// As UpdateEpoch::fetch() and fetch_async().
+    future fetch(uint64_t index, const T& value, T* previous,
+                 CallSite site = CallSite::current()) const {
+      const place at = find("UpdateEpoch::fetch", index, site);
+      return epoch_->fetch_at(at.rank, at.index, value, previous, site);
+    }
+    future_of<T> fetch_async(uint64_t index, const T& value,
+                             CallSite site = CallSite::current()) const {
+      const place at = find("UpdateEpoch::fetch_async", index, site);
+      return epoch_->fetch_async_at(at.rank, at.index, value, site);
+    }
+
+   private:
+    friend class UpdateEpoch;
+    using Distribution = distribution<Layout, Ranks>;
+    static constexpr uint64_t kUnit = alignof(T);
+    static constexpr uint64_t kUnits = sizeof(T) / kUnit;
+    static constexpr bool kKnownDivisors = [] {
+      if constexpr (std::is_same_v<Layout, indefinite>) {
+        return true;
+      } else {
+        return Layout::kStatic != kRunTimeBlock && Ranks::kStatic != 0;
+      }
+    }();
+
+    Into(UpdateEpoch& epoch, const shared_array<T, Layout, Ranks>& array)
+        : epoch_(&epoch),
+          context_(&array.context()),
+          size_(array.size()),
+          first_cell_(size_ == 0 ? 0 : array.global(0).offset() / alignof(T)),
+          distribution_(array.distribution()),
+          by_ranks_(distribution_.ranks.count()) {
+      if constexpr (!std::is_same_v<Layout, indefinite>) {
+        by_block_ = detail::Divisor(distribution_.layout.block());
+      }
+    }
+
+    // The rank and the cell of an element.
+    place find(const char* name, uint64_t index, CallSite site) const {
+      if (index >= size_) [[unlikely]]
+        detail::fail_element(context_, name, index, size_, site);
+      const place at = locate(index);
+      return {at.rank, first_cell_ + at.index * kUnits};
+    }
+
+    // distribution::locate() without divisions.
+    place locate(uint64_t index) const {
+      if constexpr (kKnownDivisors) {
+        return distribution_.locate(index);
+      } else {
+        const auto [block, phase] = divide_by_block(index);
+        if (block < distribution_.ranks.count()) return {static_cast<rank_t>(block), phase};
+        const auto [round, rank] = by_ranks_.divide(block);
+        return {static_cast<rank_t>(rank), round * distribution_.layout.block() + phase};
+      }
+    }
+
+    detail::Divisor::Parts divide_by_block(uint64_t index) const {
+      if constexpr (Layout::kStatic != kRunTimeBlock) {
+        return {index / Layout::kStatic, index % Layout::kStatic};
+      } else {
+        return by_block_.divide(index);
+      }
+    }
+
+    UpdateEpoch* epoch_;
+    Context* context_;
+    uint64_t size_;
+    uint64_t first_cell_;
+    Distribution distribution_;
+    detail::Divisor by_block_;
+    detail::Divisor by_ranks_;
+  };
+
+  /// The epoch stays where it is while this is used. Elements of all layouts.
+  template <typename Layout, typename Ranks>
+  Into<Layout, Ranks> into(const shared_array<T, Layout, Ranks>& array) {
+    return {*this, array};
+  }
+
+  /// Not collective: all updates that this rank has made are carried out when it returns. Their
+  /// owners have to make progress meanwhile.
+  void flush(CallSite site = CallSite::current()) { state_->flush(site); }
+
+  /// Collective: all updates of all ranks are carried out, and every rank sees them. Others may
+  /// follow, which belong to a new epoch.
+  void end(CallSite site = CallSite::current()) { state_->end(site); }
+
+  UpdateStatistics statistics() const { return state_->statistics(); }
+
+ private:
+  void check(global_ptr<T> cell, CallSite site) const {
+    const uint64_t offset = cell.offset();
+    if (cell.where() >= ranks_ || offset > last_offset_ || offset % alignof(T) != 0) [[unlikely]] {
+      state_->fail(global_ptr<const std::byte>::from_word(cell.word()), site);
+    }
+  }
+
+  future fetch_at(rank_t target, uint64_t cell, const T& value, T* previous, CallSite site) {
+    return state_->fetch(target, cell, reinterpret_cast<const std::byte*>(&value),
+                         reinterpret_cast<std::byte*>(previous), site);
+  }
+  future_of<T> fetch_async_at(rank_t target, uint64_t cell, const T& value, CallSite site) {
+    auto state = detail::FutureState::make_for_operation<detail::ValueState<T>>(*context_);
+    state->settle_by(fetch_at(target, cell, value, &state->value.emplace(), site));
+    return detail::FutureAccess::make(std::move(state));
+  }
+
+  // What costs time here is paid for each update.
+  void append(rank_t target, uint64_t cell, const T& value, CallSite site) {
+    detail::UpdateLane* next = &lanes_[target];
+    if (next->via != nullptr) [[unlikely]] {
+      cell += next->number;
+      next = next->via;
+      target = static_cast<rank_t>(next - lanes_);
+    }
+    detail::UpdateLane& lane = *next;
+    if (cell >> 32U != lane.window) [[unlikely]]
+      state_->move_window(target, static_cast<uint32_t>(cell >> 32U), site);
+    const auto low = static_cast<uint32_t>(cell);
+    const uint32_t count = lane.count;
+    if constexpr (operator_algebra<Op, T>::associative()) {
+      if (lane.positions != nullptr) {
+        constexpr uint32_t kGolden = 0x9E3779B1;  // Knuth's multiplicative hashing
+        uint16_t& position = lane.positions[low * kGolden >> lane.shift];
+        if (position < count && lane.cells[position] == low) {
+          std::byte* const at = lane.values + size_t{position} * sizeof(T);
+          T merged;
+          std::memcpy(&merged, at, sizeof(T));
+          merged = Op{}(merged, value);
+          std::memcpy(at, &merged, sizeof(T));
+          ++lane.merged;
+          return;
+        }
+        position = static_cast<uint16_t>(count);
+      }
+    }
+    lane.cells[count] = low;
+    std::memcpy(lane.values + size_t{count} * sizeof(T), &value, sizeof(T));
+    lane.count = count + 1;
+    if (count + 1 == lane.limit) [[unlikely]]
+      state_->filled(target, site);
+  }
+
+  std::unique_ptr<detail::UpdateEpochState> state_;
+  Context* context_;
+  detail::UpdateLane* lanes_;
+  rank_t ranks_;
+  uint64_t last_offset_;
+};
+
+}  // namespace stripline

@@ -1,0 +1,72 @@
+// How the updates of a buffer are written into their parcel, by what takes fewest bytes
+// (optimizer/plan/update_encoding.h says why these):
+//
+//   pairs   a cell and a value each
+//   same    cells, and the one value that all of them have
+//   runs    neighbours that follow each other in the buffer, of which the first one is named; the
+//           order of the updates stays as it is
+//   boxes   neighbours of all updates, where those may be merged and lie dense; and with the
+//           identity for cells between them, where the program says that nobody stores there
+//
+// Runs and boxes look alike on their way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <stripline/update.h>
+
+#include "optimizer/plan/update_encoding.h"
+#include "runtime/update/parcel.h"
+
+namespace stripline::update {
+
+struct Encoded {
+  Form form = Form::pairs;
+  uint32_t count = 0;  ///< of pairs or of boxes
+  std::span<const std::byte> body;
+};
+
+class Encoder {
+ public:
+  /// `fills_gaps`: UpdateOptions::fills_gaps.
+  Encoder(const detail::UpdateType& type, UpdateEncoding wanted, bool merges, bool fills_gaps);
+
+  /// Writes `count` updates, at least one, in place: `memory` has cells from its beginning on, and
+  /// values from `values` on. The body lies in `memory`.
+  Encoded encode(std::byte* memory, size_t values, size_t count);
+  /// The same without runs and boxes.
+  Encoded encode_singly(std::byte* memory, size_t values, size_t count);
+
+  /// Cells of neighbouring values are so far apart.
+  static uint32_t step_of(const detail::UpdateType& type) { return type.value_bytes / type.unit; }
+
+ private:
+  bool is_same(const std::byte* values, size_t count) const;
+  Encoded write_pairs(std::byte* memory, size_t values, size_t count, Form form) const;
+  bool wants(UpdateEncoding encoding) const {
+    return wanted_ == UpdateEncoding::automatic || wanted_ == encoding;
+  }
+  size_t runs_in(const Cell* cells, size_t count) const;
+  bool find_boxes(const Cell* cells, const std::byte* values, size_t count, size_t less_than);
+  Encoded write_runs(std::byte* memory, size_t values, size_t count);
+  Encoded write_boxes(std::byte* memory);
+
+  const detail::UpdateType type_;
+  const UpdateEncoding wanted_;
+  const bool merges_;
+  const bool fills_gaps_;
+  const uint32_t step_;
+  std::vector<Box> written_;
+  // Of updates whose cells lie dense: their values with the identity between them, which cells
+  // there are, and in which boxes.
+  Cell first_ = 0;
+  std::vector<std::byte> dense_;
+  std::vector<uint64_t> marks_;
+  std::vector<uint64_t> cells_;
+  std::vector<plan::UpdateBox> boxes_;
+};
+
+}  // namespace stripline::update

@@ -1,0 +1,117 @@
+#include "runtime/update/engine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "runtime/update/epoch.h"
+#include "runtime/update/parcel.h"
+
+namespace stripline::update {
+
+EpochEngine::EpochEngine(detail::ContextState& state) : state_(state) {
+  am::Bulk& bulk = state_.operations.bulk();
+  bulk.serve(
+      state_.operations.update_channel(),
+      [this](const am::Bulk::Parcel& parcel) { arrived(parcel); },
+      [this](fabric::Rank target, uint32_t slot, uint64_t note) { returned(target, slot, note); });
+  am::ActiveMessages& messages = state_.operations.messages();
+  messages.serve(rma::Operations::kFetchedUpdates, am::Purpose::answer,
+                 [this](fabric::Rank source, std::span<const std::byte> message) {
+                   Fetched head;
+                   Epoch& epoch = named(source, message, sizeof head);
+                   std::memcpy(&head, message.data(), sizeof head);
+                   epoch.fetched(source, head.sequence, message.subspan(sizeof head));
+                 });
+  messages.serve(rma::Operations::kFlushUpdates, am::Purpose::work,
+                 [this](fabric::Rank source, std::span<const std::byte> message) {
+                   named(source, message, sizeof(uint32_t)).flush_for(source);
+                 });
+  messages.serve(rma::Operations::kFlushedUpdates, am::Purpose::answer,
+                 [this](fabric::Rank source, std::span<const std::byte> message) {
+                   named(source, message, sizeof(uint32_t)).flushed(source);
+                 });
+  state_.operations.update_work().serve(this);
+}
+
+EpochEngine::~EpochEngine() {
+  state_.operations.update_work().serve(nullptr);
+  for (const char* handler : {rma::Operations::kFetchedUpdates, rma::Operations::kFlushUpdates,
+                              rma::Operations::kFlushedUpdates}) {
+    state_.operations.messages().serve(handler, am::Purpose::answer, nullptr);
+  }
+  state_.operations.bulk().serve(state_.operations.update_channel(), nullptr, nullptr);
+}
+
+uint32_t EpochEngine::open(Epoch& epoch) {
+  epochs_.push_back(&epoch);
+  return first_ + static_cast<uint32_t>(epochs_.size() - 1);
+}
+
+void EpochEngine::close(uint32_t number) {
+  epochs_[number - first_] = nullptr;
+  while (!epochs_.empty() && epochs_.front() == nullptr) {
+    epochs_.pop_front();
+    ++first_;
+  }
+}
+
+uint64_t EpochEngine::buffer_bytes() const {
+  uint64_t bytes = 0;
+  for (const Epoch* epoch : epochs_) {
+    if (epoch != nullptr) bytes += epoch->buffer_bytes();
+  }
+  return bytes;
+}
+
+Epoch* EpochEngine::find(uint32_t number) const {
+  const uint32_t place = number - first_;
+  return place < epochs_.size() ? epochs_[place] : nullptr;
+}
+
+void EpochEngine::arrived(const am::Bulk::Parcel& parcel) {
+  Head head;
+  if (parcel.head.size() == sizeof head) std::memcpy(&head, parcel.head.data(), sizeof head);
+  Epoch* const epoch = parcel.head.size() == sizeof head ? find(head.epoch) : nullptr;
+  if (epoch == nullptr) fail_unknown(parcel.source, head.epoch);
+  epoch->arrived(parcel, head);
+}
+
+void EpochEngine::returned(fabric::Rank target, uint32_t slot, uint64_t note) {
+  // An epoch is closed when all of its parcels are back.
+  find(static_cast<uint32_t>(note >> 32U))->returned(target, slot, static_cast<uint32_t>(note));
+}
+
+// The epoch of a message that begins with its number and is this long at least.
+Epoch& EpochEngine::named(fabric::Rank source, std::span<const std::byte> message,
+                          size_t head_bytes) const {
+  uint32_t number = 0;
+  if (message.size() >= head_bytes) std::memcpy(&number, message.data(), sizeof number);
+  Epoch* const epoch = message.size() >= head_bytes ? find(number) : nullptr;
+  if (epoch == nullptr) fail_unknown(source, number);
+  return *epoch;
+}
+
+bool EpochEngine::ready() const {
+  return std::ranges::any_of(epochs_, [this](const Epoch* epoch) {
+    return epoch != nullptr && (epoch->can_go_on() || (sending_ == 0 && epoch->can_send_fetches()));
+  });
+}
+
+void EpochEngine::advance() {
+  for (Epoch* const epoch : epochs_) {
+    if (epoch == nullptr) continue;
+    epoch->go_on();
+    if (sending_ == 0) epoch->send_fetches();
+  }
+}
+
+void EpochEngine::fail_unknown(fabric::Rank source, uint32_t number) const {
+  state_.fail(Error(ErrorCode::invalid_argument,
+                    "rank " + std::to_string(source) + " sent updates of its epoch number " +
+                        std::to_string(number) +
+                        ", which this rank has not begun, or has ended; all ranks make and destroy "
+                        "their UpdateEpochs in the same order"));
+}
+
+}  // namespace stripline::update

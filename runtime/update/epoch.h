@@ -1,0 +1,194 @@
+// An epoch of updates of one rank: the buffers of what it sends, and the door through which what
+// others send reaches its memory.
+//
+// Every owner has a lane (detail::UpdateLane), which the program fills. A full one is sent as a
+// parcel, in a slot that this rank has at the owner (am::Bulk), and the lane goes on in another
+// buffer. The owner carries the updates out in its handler and gives the slot back, which tells
+// this rank that they are complete. A rank without a slot waits, and serves others while it does:
+// so what is under way is bounded by the slots, nobody's memory fills up, and ranks that all send
+// to each other come on, since handlers wait for nothing.
+//
+// Networks may deliver a parcel before an earlier one. The owner keeps it in its slot until that
+// has come, so that updates of one source take effect in their order.
+//
+// Its own updates a rank carries out when the buffer of its own lane is full, in a call: handlers
+// do not run then, on a progress thread neither, so that all updates of its memory come one by one.
+//
+// Full buffers are sent when they are full; the others at the end, starting with the next rank, so
+// that not all ranks send to the same one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include <stripline/update.h>
+
+#include "runtime/rma/context_state.h"
+#include "runtime/rma/debug_checks.h"
+#include "runtime/update/encoder.h"
+#include "runtime/update/engine.h"
+#include "runtime/update/fetches.h"
+#include "runtime/update/forwarder.h"
+#include "runtime/update/parcel.h"
+
+namespace stripline::update {
+
+class Epoch final : public detail::UpdateEpochState {
+ public:
+  Epoch(Context& context, const detail::UpdateType& type, const UpdateOptions& options,
+        CallSite site);
+  ~Epoch() override;
+  Epoch(const Epoch&) = delete;
+  Epoch& operator=(const Epoch&) = delete;
+
+  detail::UpdateLane* lanes() override { return lanes_.data(); }
+  uint64_t last_offset() const override { return last_offset_; }
+  void filled(rank_t target, CallSite site) override;
+  void move_window(rank_t target, uint32_t window, CallSite site) override;
+  [[noreturn]] void fail(global_ptr<const std::byte> cell, CallSite site) override;
+  future fetch(rank_t target, uint64_t cell, const std::byte* value, std::byte* previous,
+               CallSite site) override;
+  void flush(CallSite site) override;
+  void end(CallSite site) override;
+  UpdateStatistics statistics() const override { return statistics_; }
+
+  // --- for the engine, inside of handlers
+  // ---------------------------------------------------------
+
+  void arrived(const am::Bulk::Parcel& parcel, const Head& head);
+  /// A parcel of this rank has been carried out, and its buffer is not needed any more.
+  void returned(rank_t target, uint32_t slot, uint32_t buffer);
+  void fetched(rank_t source, uint32_t sequence, std::span<const std::byte> values);
+  /// `source` wants to know when all that it has sent on through this rank is carried out.
+  void flush_for(rank_t source);
+  /// All that this rank has sent on through `source` is carried out.
+  void flushed(rank_t source);
+
+  // --- for the engine, in the background
+  // ----------------------------------------------------------
+
+  /// Something that fetches can be sent without waiting.
+  bool can_send_fetches() const;
+  void send_fetches();
+  /// The same for what others send on through this rank.
+  bool can_go_on() const { return forwarder_ != nullptr && forwarder_->ready(); }
+  void go_on() {
+    if (forwarder_ != nullptr) forwarder_->advance();
+  }
+
+  // --- for the forwarder
+  // --------------------------------------------------------------------------
+
+  bool has_spare_buffer() {
+    collect_sent();
+    return !free_.empty();
+  }
+  uint32_t spare_buffer();
+  std::byte* memory_of(uint32_t buffer) const { return buffers_[buffer].memory; }
+  bool can_forward(rank_t owner) { return bulk_.has_free(owner) && has_spare_buffer(); }
+  /// Sends a buffer of other ranks' updates, filled with so many; requires can_forward().
+  void forward(rank_t owner, uint32_t buffer, uint32_t window, uint32_t count);
+  void carry_out_one(rank_t source, uint64_t cell, const std::byte* value);
+  void give_back(rank_t source, uint32_t slot) { bulk_.give_back(source, slot); }
+  void tell_flushed(rank_t source);
+  [[noreturn]] void fail_malformed(rank_t source) const;
+
+  uint64_t buffer_bytes() const { return memory_.size() + positions_.size() * sizeof(uint16_t); }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  // What notes of parcels say instead of a buffer, and beside it.
+  static constexpr uint32_t kFetches = UINT32_MAX;
+  static constexpr uint32_t kForwarded = uint32_t{1} << 31;
+
+  struct Buffer {
+    std::byte* memory = nullptr;
+    rank_t target = 0;
+    uint32_t slot = kNone;  // through which it is being sent
+  };
+
+  // What the lane of an owner does not show.
+  struct Filling {
+    uint32_t buffer = 0;
+    uint16_t* positions = nullptr;  // of this lane, where updates may be merged
+    uint32_t without_merging = 0;   // buffers to fill before it is tried again
+    Onward onward = Onward::nothing;
+    bool sent_on = false;  // since the last flush
+  };
+
+  // What came before an earlier parcel of its source.
+  struct Early {
+    rank_t source = 0;
+    uint32_t slot = 0;
+    Head head;
+    std::span<const std::byte> body;
+  };
+
+  // How far the order of parcels has come, by peer.
+  struct Order {
+    uint32_t sent = 0;
+    uint32_t applied = 0;
+  };
+
+  size_t values_offset() const { return values_at(capacity_); }
+  uint32_t choose_hops(const UpdateOptions& options, size_t parcel_bytes) const;
+  void open_lanes();
+  void lead_over(const Grid& grid, uint64_t cells);
+  void send_message(rank_t target, const char* handler);
+  void ask_to_flush();
+  void open_lane(rank_t target, uint32_t buffer);
+  void enter(const char* name, CallSite site);
+  void send(rank_t target);
+  void put(rank_t target, uint32_t slot, Head& head, std::span<const std::byte> body,
+           uint32_t buffer);
+  void send_fetches(rank_t target);
+  void wait_for_slot(rank_t target);
+  void check_closely(rank_t target, uint64_t cell, CallSite site);
+  void begin_lane(rank_t target, uint32_t merged);
+  uint32_t take_buffer();
+  void collect_sent();
+  void complete();
+  void apply(rank_t source, uint32_t slot, const Head& head, std::span<const std::byte> body);
+  bool carry_out(const Head& head, std::span<const std::byte> body, std::byte* previous = nullptr);
+  bool carry_out_boxes(std::byte* base, uint64_t last_cell, uint32_t count,
+                       std::span<const std::byte> body) const;
+
+  Context& context_;
+  detail::ContextState& state_;
+  EpochEngine& engine_;
+  am::Bulk& bulk_;
+  const detail::UpdateType type_;
+  const bool merges_;
+  const rank_t me_;
+  const rank_t ranks_;
+  uint64_t last_offset_ = 0;
+  uint32_t type_hash_ = 0;
+  uint32_t capacity_ = 0;  // of a buffer, in updates
+  size_t position_count_ = 0;
+  uint32_t shift_ = 0;
+  uint32_t number_ = 0;
+  rma::DebugChecks* const debug_;         // null in most programs
+  std::unordered_set<uint64_t> checked_;  // cells by debug mode, as words of global pointers
+  Encoder encoder_;
+  std::vector<std::byte> memory_;  // of all buffers
+  std::vector<uint16_t> positions_;
+  std::vector<detail::UpdateLane> lanes_;
+  std::vector<Filling> filling_;  // by rank
+  std::vector<Buffer> buffers_;
+  std::vector<uint32_t> free_;
+  std::vector<uint32_t> sending_;
+  std::unique_ptr<Forwarder> forwarder_;  // null where updates go straight to their owners
+  uint32_t unflushed_ = 0;                // ranks that have not answered
+  std::unique_ptr<Fetches> fetches_;      // null until the first one
+  std::vector<std::byte> previous_;       // what cells held, until it is sent
+  std::vector<Order> order_;
+  std::vector<Early> early_;
+  uint64_t unreturned_ = 0;  // parcels that have not been carried out
+  UpdateStatistics statistics_;
+};
+
+}  // namespace stripline::update

@@ -1,0 +1,360 @@
+// Updates through an epoch against the same updates carried out one by one, on each fabric.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <span>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/atomic.h>
+#include <stripline/memory_use.h>
+#include <stripline/update.h>
+
+#include "base/exit_codes.h"
+#include "runtime/bootstrap/rank_fixtures.h"
+
+namespace stripline {
+namespace {
+
+using bootstrap::fabrics_under_test;
+
+class Update : public bootstrap::RanksTest {};
+
+constexpr uint64_t kCells = 1000;
+
+// Associative, but not commutative: x -> 3 x + 1 and the like, one after the other.
+struct Affine {
+  uint32_t factor = 1;
+  uint32_t term = 0;
+  friend bool operator==(const Affine&, const Affine&) = default;
+};
+struct compose {
+  static constexpr bool kAssociative = true;
+  Affine operator()(Affine first, Affine then) const {
+    return {first.factor * then.factor, first.term * then.factor + then.term};
+  }
+};
+// Neither.
+struct mix {
+  uint64_t operator()(uint64_t cell, uint64_t value) const {
+    return cell * 6364136223846793005 + value;
+  }
+};
+
+template <typename T, typename Layout = cyclic>
+shared_array<T, Layout> array_of(Context& context, Layout layout, const T& initial) {
+  auto made = shared_array<T, Layout>::create(context, kCells, layout);
+  if (!made.ok()) std::abort();
+  for (T& cell : made->local_span()) cell = initial;
+  context.barrier();
+  return *made;
+}
+
+template <typename T, typename Layout>
+void expect_cells(Context& context, const shared_array<T, Layout>& array,
+                  const std::vector<T>& expected) {
+  const std::span<const T> mine = array.local_span();
+  for (size_t i = 0; i < mine.size(); ++i) {
+    ASSERT_EQ(mine[i], expected[array.index_of(i)]) << array.index_of(i);
+  }
+  context.barrier();
+}
+
+// All ranks update random cells, most of them few; what they make of them does not depend on the
+// order of ranks.
+template <typename T, typename Op, typename Layout>
+void sum_up(Context& context, Layout layout, const UpdateOptions& options, T initial) {
+  auto array = array_of<T>(context, layout, initial);
+  std::vector<T> expected(kCells, initial);
+  {
+    UpdateEpoch<T, Op> epoch(context, options);
+    const auto cells = epoch.into(array);
+    for (int round = 0; round < 2; ++round) {
+      for (rank_t rank = 0; rank < context.rank_n(); ++rank) {
+        std::mt19937_64 random(rank + 1);
+        for (int i = 0; i < 3000; ++i) {
+          const uint64_t cell = random() % (random() % 2 == 0 ? kCells : 10);
+          const T value = static_cast<T>(random() % 100);
+          expected[cell] = Op{}(expected[cell], value);
+          if (rank == context.rank_me()) cells.update(cell, value);
+        }
+      }
+      epoch.end();
+      expect_cells(context, array, expected);
+    }
+  }
+  array.destroy();
+}
+
+constexpr UpdateOptions kSmall{.settings = {.buffer_bytes = 200}};
+
+TEST_P(Update, SumsIntoAllLayouts) {
+  for (const rank_t ranks : {1U, 2U, 5U}) {
+    on_ranks(ranks, [](Context& context) {
+      sum_up<uint64_t, op_add>(context, cyclic{}, kSmall, 7);
+      sum_up<uint64_t, op_add>(context, block_cyclic<4>{}, {}, 7);
+      sum_up<int32_t, op_add>(context, blocked(kCells, context.rank_n()), kSmall, -3);
+      sum_up<uint8_t, op_bit_xor>(context, block_cyclic<>{7}, {}, 1);
+      sum_up<double, op_max>(context, indefinite{context.rank_n() - 1}, kSmall, 50.0);
+    });
+  }
+}
+
+TEST_P(Update, LogsEachInTheOrderOfItsSource) {
+  on_ranks(3, [](Context& context) {
+    auto array = array_of<uint64_t>(context, cyclic{}, 0);
+    auto maps = array_of<Affine>(context, blocked(kCells, 3), {});
+    std::vector<uint64_t> expected(kCells, 0);
+    std::vector<Affine> composed(kCells);
+    {
+      UpdateEpoch<uint64_t, mix> log(context, {.mode = UpdateMode::log});
+      UpdateEpoch<Affine, compose> accumulated(context, kSmall);
+      const auto cells = log.into(array);
+      const auto composing = accumulated.into(maps);
+      // A cell has one source.
+      for (rank_t rank = 0; rank < 3; ++rank) {
+        std::mt19937_64 random(rank);
+        for (int i = 0; i < 5000; ++i) {
+          const uint64_t cell = random() % 40 * 3 + rank;
+          const uint64_t value = random();
+          const Affine map{static_cast<uint32_t>(value), static_cast<uint32_t>(value >> 32U)};
+          expected[cell] = mix{}(expected[cell], value);
+          composed[cell] = compose{}(composed[cell], map);
+          if (rank != context.rank_me()) continue;
+          cells.update(cell, value);
+          composing.update(cell, map);
+        }
+      }
+      EXPECT_GT(accumulated.statistics().merged, 0U);
+    }
+    expect_cells(context, array, expected);
+    expect_cells(context, maps, composed);
+  });
+}
+
+TEST_P(Update, FlushCompletesThoseOfThisRank) {
+  on_ranks(2, [](Context& context) {
+    const auto cell = *context.new_symmetric_array<uint64_t>(1);
+    const rank_t peer = 1 - context.rank_me();
+    UpdateEpoch<uint64_t, op_add> epoch(context);
+    for (uint64_t round = 1; round <= 20; ++round) {
+      epoch.update(context.on_rank(cell, peer), 3);
+      epoch.flush();
+      EXPECT_EQ(context.rget(context.on_rank(cell, peer)), 3 * round);
+      context.barrier();
+    }
+  });
+}
+
+TEST_P(Update, OfOneValueSendsItOnce) {
+  on_ranks(2, [](Context& context) {
+    auto counts = array_of<uint64_t>(context, cyclic{}, 0);
+    UpdateEpoch<uint64_t, op_add> epoch(context, {.mode = UpdateMode::log});
+    const auto bins = epoch.into(counts);
+    for (uint64_t i = 0; i < kCells; ++i) bins.update(i, 1);
+    epoch.end();
+    expect_cells(context, counts, std::vector<uint64_t>(kCells, 2));
+    const UpdateStatistics seen = epoch.statistics();
+    EXPECT_EQ(seen.updates, kCells);
+    EXPECT_EQ(seen.parcels, 1U);
+    EXPECT_LT(seen.bytes, kCells / 2 * 5);
+  });
+}
+
+TEST_P(Update, GoesOnWhileAPeerComputes) {
+  on_ranks(3, [](Context& context) {
+    auto array = array_of<uint64_t>(context, cyclic{}, 0);
+    UpdateEpoch<uint64_t, op_add> epoch(context, kSmall);
+    const auto cells = epoch.into(array);
+    if (context.rank_me() == 1) context.compute_for(2e-3);
+    for (uint64_t i = 0; i < 10 * kCells; ++i) cells.update(i % kCells, i);
+    epoch.end();
+    uint64_t sum = 0;
+    for (const uint64_t cell : array.local_span()) sum += cell;
+    EXPECT_EQ(context.reduce_all(sum, Context::ReduceOp::sum),
+              3 * (10 * kCells * (10 * kCells - 1) / 2));
+  });
+}
+
+TEST_P(Update, KeepsItsBudgetAndSaysWhatItTakes) {
+  on_ranks(4, [](Context& context) {
+    EXPECT_EQ(memory_use(context).update_bytes, 0U);
+    auto array = array_of<uint64_t>(context, cyclic{}, 0);
+    {
+      constexpr size_t kBudget = size_t{20} << 10;
+      UpdateEpoch<uint64_t, op_add> epoch(context, {.budget_bytes = kBudget});
+      const auto cells = epoch.into(array);
+      for (uint64_t i = 0; i < 20 * kCells; ++i) cells.update(i % kCells, i);
+      epoch.end();
+      EXPECT_GT(memory_use(context).update_bytes, kBudget / 4);
+      EXPECT_LE(memory_use(context).update_bytes, kBudget);
+      EXPECT_GT(epoch.statistics().parcels, 3U);
+    }
+    EXPECT_EQ(memory_use(context).update_bytes, 0U);
+  });
+}
+
+// Two messages for each pair of ranks: the parcel, and the answer that gives its slot back.
+TEST_P(Update, OfDenseCellsSendsOneBoxPerOwner) {
+  on_ranks(3, [](Context& context) {
+    auto array = array_of<double>(context, blocked(kCells, 3), 0);
+    UpdateEpoch<double, op_add> epoch(context, {.fills_gaps = true});
+    const auto cells = epoch.into(array);
+    std::vector<double> expected(kCells, 0);
+    for (uint64_t i = 0; i < kCells; ++i) {
+      if (i % 3 == 0) continue;  // gaps
+      const uint64_t cell = i * 7 % kCells;
+      expected[cell] += 3.0 * static_cast<double>(i);
+      cells.update(cell, static_cast<double>(i));
+    }
+    epoch.end();
+    expect_cells(context, array, expected);
+    const UpdateStatistics seen = epoch.statistics();
+    EXPECT_EQ(seen.parcels, 2U);
+    EXPECT_LT(seen.bytes, 2 * kCells * (sizeof(double) + 1));
+  });
+}
+
+TEST_P(Update, TravelsInTwoHopsOverAGrid) {
+  for (const rank_t ranks : {5U, 7U}) {
+    on_ranks(ranks, [](Context& context) {
+      const UpdateOptions options{.settings = {.buffer_bytes = 300, .hops = 2}};
+      sum_up<uint64_t, op_add>(context, cyclic{}, options, 7);
+      sum_up<int16_t, op_bit_xor>(context, indefinite{context.rank_n() - 1}, options, 1);
+      auto array = array_of<uint64_t>(context, cyclic{}, 0);
+      UpdateEpoch<uint64_t, op_add> epoch(context, options);
+      const auto cells = epoch.into(array);
+      for (uint64_t i = 0; i < kCells; ++i) {
+        cells.update(i, 1);
+        if (i % 300 == 0) epoch.flush();
+      }
+      // All of this rank have been carried out.
+      epoch.flush();
+      for (uint64_t i = 0; i < kCells; i += 77) EXPECT_GE(array.read(i), 1U);
+      epoch.end();
+      expect_cells(context, array, std::vector<uint64_t>(kCells, context.rank_n()));
+      const uint64_t forwarded =
+          context.reduce_all(epoch.statistics().forwarded, Context::ReduceOp::sum);
+      EXPECT_GT(forwarded, kCells / 2);
+    });
+  }
+}
+
+// Tickets are given out once each, whether they are waited for one by one or together.
+TEST_P(Update, FetchesWhatWasThereBefore) {
+  on_ranks(3, [](Context& context) {
+    constexpr uint64_t kTickets = 400;
+    auto counters = array_of<uint64_t>(context, cyclic{}, 0);
+    auto seen = array_of<uint32_t>(context, cyclic{}, 0);
+    UpdateEpoch<uint64_t, op_add> epoch(context, kSmall);
+    UpdateEpoch<uint32_t, op_add> marks(context);
+    const auto tickets = epoch.into(counters);
+    const auto marking = marks.into(seen);
+    std::vector<uint64_t> drawn(kTickets);
+    std::vector<future> futures;
+    for (uint64_t i = 0; i < kTickets; ++i) {
+      switch (i % 4) {
+        case 0:
+          drawn[i] = tickets.fetch_async(1, 1).wait();
+          break;
+        case 1:
+          tickets.fetch(1, 1, &drawn[i]).wait();
+          break;
+        default:
+          futures.push_back(tickets.fetch(1, 1, &drawn[i]));
+      }
+      tickets.update(2, i);
+    }
+    wait_all(futures);
+    for (const uint64_t ticket : drawn) {
+      ASSERT_LT(ticket, 3 * kTickets);
+      marking.update(ticket % kCells, 1);
+    }
+    // What nobody waits for is there when the epoch ends.
+    uint64_t last = 0;
+    tickets.fetch(4, 5 + context.rank_me(), &last);
+    epoch.end();
+    marks.end();
+    EXPECT_EQ(counters.read(1), 3 * kTickets);
+    EXPECT_EQ(counters.read(2), 3 * kTickets * (kTickets - 1) / 2);
+    EXPECT_EQ(counters.read(4), 18U);
+    EXPECT_LT(last, 18U);
+    uint64_t marked = 0;
+    for (const uint32_t mark : seen.local_span()) {
+      EXPECT_LE(mark, 2U);
+      marked += mark;
+    }
+    EXPECT_EQ(context.reduce_all(marked, Context::ReduceOp::sum), 3 * kTickets);
+    EXPECT_EQ(epoch.statistics().fetches, kTickets + 1);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, Update, ::testing::ValuesIn(fabrics_under_test()),
+                         bootstrap::FabricLabel());
+
+// --- mistakes ------------------------------------------------------------------------------------
+
+class UpdateDeathTest : public bootstrap::RanksDeathTest {};
+
+TEST_F(UpdateDeathTest, NamesACellThatIsNotThere) {
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         UpdateEpoch<uint64_t, op_add> epoch(context);
+                         epoch.update(global_ptr<uint64_t>(1, uint64_t{1} << 40), 1);
+                       }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "UpdateEpoch::update of 8 bytes.*out of bounds");
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         UpdateEpoch<uint64_t, op_add> epoch(context);
+                         epoch.update(global_ptr<uint64_t>(1, 12), 1);
+                       }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "UpdateEpoch::update of 8 bytes.*aligned to 8 bytes");
+}
+
+TEST_F(UpdateDeathTest, NamesOperatorsThatDiffer) {
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         const auto cell = *context.new_symmetric_array<uint64_t>(1);
+                         const auto there = context.on_rank(cell, 1 - context.rank_me());
+                         if (context.rank_me() == 0) {
+                           UpdateEpoch<uint64_t, op_add> epoch(context);
+                           epoch.update(there, 1);
+                         } else {
+                           UpdateEpoch<uint64_t, op_min> epoch(context);
+                           epoch.update(there, 1);
+                         }
+                       }),
+              ::testing::ExitedWithCode(kExitUsage), "sent updates by another operator");
+}
+
+TEST_F(UpdateDeathTest, RefusesValuesThatNoParcelTakes) {
+  struct Large {
+    std::array<std::byte, 100000> bytes;
+  };
+  EXPECT_EXIT(on_ranks(2, [](Context& context) { UpdateEpoch<Large, op_replace> epoch(context); }),
+              ::testing::ExitedWithCode(kExitUsage), "UpdateEpoch of values of 100000 bytes");
+}
+
+// --- locating ------------------------------------------------------------------------------------
+
+TEST(Divisor, DividesAsTheProcessorDoes) {
+  std::mt19937_64 random(1);
+  const auto check = [](uint64_t number, uint64_t by) {
+    const auto [quotient, remainder] = detail::Divisor(by).divide(number);
+    ASSERT_EQ(quotient, number / by) << number << " / " << by;
+    ASSERT_EQ(remainder, number % by) << number << " % " << by;
+  };
+  for (int i = 0; i < 100000; ++i)
+    check(random() >> random() % 64, 1 + (random() >> random() % 64));
+  for (const uint64_t by : {uint64_t{1}, uint64_t{2}, uint64_t{1} << 63U, ~uint64_t{0} - 1}) {
+    for (const uint64_t number : {uint64_t{0}, by - 1, by, by + 1, ~uint64_t{0}}) check(number, by);
+  }
+}
+
+}  // namespace
+}  // namespace stripline

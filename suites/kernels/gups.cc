@@ -1,0 +1,104 @@
+// kernel.gups: random updates of a table that is spread over all ranks, as HPCC's RandomAccess.
+#include <bit>
+
+#include "base/random.h"
+#include "suites/grids.h"
+#include "suites/kernels/kernels.h"
+#include "suites/kernels/measure_kernel.h"
+#include "suites/kernels/update_ways.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+constexpr const char* kLog2CellsFactor = "log2_cells";
+constexpr const char* kUpdatesFactor = "updates";
+constexpr const char* kLookAheadFactor = "look_ahead";
+
+struct RandomAccess {
+  using Op = op_bit_xor;
+  static uint64_t cell(uint64_t key, uint64_t cells) { return key & (cells - 1); }
+  static uint64_t value(uint64_t key) { return key; }
+};
+
+// What a cell adds to a sum without carries, by its place and value.
+uint64_t share(uint64_t cell, uint64_t value) {
+  return std::rotl(value, static_cast<int>(mix64(cell) % 64));
+}
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  Context& ctx = session.context();
+  const UpdateWay way = update_way_of(point);
+  const size_t updates = updates_made(way, size_param(point, kUpdatesFactor));
+  const uint64_t cells = uint64_t{1} << size_param(point, kLog2CellsFactor);
+  using Table = shared_array<uint64_t, block_cyclic<>>;
+  STRIPLINE_ASSIGN_OR_RETURN(Table table, Table::create(ctx, cells, blocked(cells, ctx.rank_n())));
+  std::vector<uint64_t> keys(updates);
+  SampleSeries series;
+  {
+    using Ways = Updates<RandomAccess, block_cyclic<>>;
+    STRIPLINE_ASSIGN_OR_RETURN(
+        Ways ways,
+        Ways::create(table, way, size_param(point, kLookAheadFactor), update_options_of(point)));
+    const team world = team::world(ctx);
+    KernelParts parts;
+    parts.prepare = [&](uint64_t salt) {
+      const std::span<uint64_t> mine = table.local_span();
+      for (size_t i = 0; i < mine.size(); ++i) mine[i] = table.index_of(i) + salt;
+      for (size_t i = 0; i < keys.size(); ++i) keys[i] = hash_of(salt, ctx.rank_me(), i);
+    };
+    parts.run = [&] { ways.run(keys); };
+    parts.verify = [&](uint64_t salt) {
+      uint64_t difference = 0;
+      const std::span<const uint64_t> mine = table.local_span();
+      for (size_t i = 0; i < mine.size(); ++i) {
+        const uint64_t cell = table.index_of(i);
+        difference ^= share(cell, mine[i] ^ (cell + salt));
+      }
+      for (const uint64_t key : keys) {
+        difference ^= share(ways.cell_of(key), RandomAccess::value(key));
+      }
+      return world.allreduce(difference, op_bit_xor{}) == 0;
+    };
+    parts.scale = 1 / static_cast<double>(updates);
+    series = measure_kernel(session, rule, parts);
+  }
+  table.destroy();
+  if (!series.verified) series.note = "verification failed: the table is wrong";
+  return series;
+}
+
+}  // namespace
+
+Benchmark gups_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = kernels::kGups.name;
+  e.title = "Random updates of a table over all ranks";
+  e.description =
+      "Every rank combines random numbers with the cells of a table that they name, by exclusive "
+      "or: RandomAccess of the HPC Challenge, in a table in blocks. With look_ahead, at most so "
+      "many updates of a rank wait to be carried out (HPCC: 1024), which by_hand and tuned keep by "
+      "an exchange, or a flush, after so many. Variants and their limits are those of "
+      "kernel.histogram.";
+  e.factors = {
+      integer_factor(kUpdatesFactor, "1", "Updates of a rank.", {int64_t{1} << 20}, 1, 1e9),
+      integer_factor(kLog2CellsFactor, "1", "Base-2 logarithm of the cells of the table.",
+                     {int64_t{20}}, 10, 40),
+      integer_factor(kLookAheadFactor, "1", "Updates that may wait; 0: any number.",
+                     {int64_t{1024}, int64_t{0}}, 0, 1e9)};
+  for (auto& factor : update_factors()) e.factors.push_back(std::move(factor));
+  e.variants = kernels::kGups.variants();
+  e.metric = {"time_per_update", "s", true};
+  e.min_ranks = 1;
+  e.max_ranks = kMostRanks;
+  e.verification =
+      "What all cells differ by from their first values, rotated by their places, is combined and "
+      "compared with the same of all updates in every repetition.";
+  return benchmark;
+}
+
+}  // namespace stripline::suites

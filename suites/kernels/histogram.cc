@@ -1,0 +1,124 @@
+// kernel.histogram: counts in bins that are spread over all ranks.
+#include <cmath>
+
+#include "base/random.h"
+#include "suites/grids.h"
+#include "suites/kernels/kernels.h"
+#include "suites/kernels/measure_kernel.h"
+#include "suites/kernels/update_ways.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+constexpr const char* kBinsFactor = "bins_per_rank";
+constexpr const char* kUpdatesFactor = "updates";
+constexpr const char* kKeysFactor = "keys";
+constexpr const char* kUniform = "uniform";
+constexpr const char* kOutDegree = "out_degree";
+constexpr const char* kLanguage = "language";
+
+struct Histogram {
+  using Op = op_add;
+  static uint64_t cell(uint64_t key, uint64_t /*cells*/) { return key; }
+  static uint64_t value(uint64_t /*key*/) { return 1; }
+};
+
+/// Bins as the links that leave web pages have them, most of them few (Su, section 6.1).
+constexpr uint64_t kHotLinks = 100;
+constexpr uint64_t kMostLinks = 40000;
+constexpr uint64_t kLanguages = 100;
+
+uint64_t bins_of(const std::string& keys, uint64_t per_rank, rank_t ranks) {
+  if (keys == kOutDegree) return std::max<uint64_t>(kMostLinks, ranks);
+  if (keys == kLanguage) return std::max<uint64_t>(kLanguages, ranks);
+  return per_rank * ranks;
+}
+
+uint64_t key_of(const std::string& keys, uint64_t bins, uint64_t random) {
+  if (keys != kOutDegree) return random % bins;
+  // One page in 32 has more than the hot ones, as many in each octave.
+  if (random % 32 != 0) return mix64(random) % kHotLinks;
+  const double part = static_cast<double>(mix64(random) >> 11U) * 0x1p-53;
+  const double links =
+      static_cast<double>(kHotLinks) * std::pow(static_cast<double>(kMostLinks) / kHotLinks, part);
+  return std::min(static_cast<uint64_t>(links), kMostLinks - 1);
+}
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  Context& ctx = session.context();
+  const UpdateWay way = update_way_of(point);
+  const size_t updates = updates_made(way, size_param(point, kUpdatesFactor));
+  const std::string keys_are = experiment::text_param(point, kKeysFactor).value_or(kUniform);
+  const uint64_t bins = bins_of(keys_are, size_param(point, kBinsFactor), ctx.rank_n());
+  using Counts = shared_array<uint64_t>;
+  STRIPLINE_ASSIGN_OR_RETURN(Counts counts, Counts::create(ctx, bins));
+  std::vector<uint64_t> keys(updates);
+  SampleSeries series;
+  {
+    using Ways = Updates<Histogram, cyclic>;
+    STRIPLINE_ASSIGN_OR_RETURN(Ways ways, Ways::create(counts, way, 0, update_options_of(point)));
+    const team world = team::world(ctx);
+    KernelParts parts;
+    parts.prepare = [&](uint64_t salt) {
+      for (uint64_t& count : counts.local_span()) count = salt;
+      for (size_t i = 0; i < keys.size(); ++i) {
+        keys[i] = key_of(keys_are, bins, hash_of(salt, ctx.rank_me(), i));
+      }
+    };
+    parts.run = [&] { ways.run(keys); };
+    // Each bin has a weight of its own; sums wrap.
+    parts.verify = [&](uint64_t salt) {
+      uint64_t difference = 0;
+      const std::span<const uint64_t> mine = counts.local_span();
+      for (size_t i = 0; i < mine.size(); ++i) {
+        difference += (mine[i] - salt) * mix64(counts.index_of(i));
+      }
+      for (const uint64_t key : keys) difference -= mix64(ways.cell_of(key));
+      return world.allreduce(difference, op_add{}) == 0;
+    };
+    parts.scale = 1 / static_cast<double>(updates);
+    series = measure_kernel(session, rule, parts);
+  }
+  counts.destroy();
+  if (!series.verified) series.note = "verification failed: the counts are wrong";
+  return series;
+}
+
+}  // namespace
+
+Benchmark histogram_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = kernels::kHistogram.name;
+  e.title = "Histogram over all ranks";
+  e.description =
+      "Every rank counts its keys in bins that are dealt out to the ranks one by one (Su, chapters "
+      "5 and 6; bale's histogram). naive gets a bin, adds 1 and puts it back; lock does so under "
+      "one lock; atomics adds by an atomic_domain and waits at the end; by_hand sorts keys by "
+      "owner and exchanges them with all_to_all_v, 65536 at a time; tuned is UpdateEpoch. The "
+      "first three carry out at most 1000 updates a rank, and naive in bins that no other "
+      "rank counts in, since it is not atomic.";
+  e.factors = {
+      integer_factor(kUpdatesFactor, "1", "Keys of a rank.", {int64_t{1} << 20}, 1, 1e9),
+      integer_factor(kBinsFactor, "1", "Bins of a rank, for uniform keys.",
+                     {int64_t{1000}, int64_t{1} << 20}, 1, 1e9),
+      name_factor(kKeysFactor,
+                  "uniform over all bins; out_degree: of 40000 bins most keys are in 100; "
+                  "language: 100 bins.",
+                  {std::string(kUniform), std::string(kOutDegree), std::string(kLanguage)})};
+  for (auto& factor : update_factors()) e.factors.push_back(std::move(factor));
+  e.variants = kernels::kHistogram.variants();
+  e.metric = {"time_per_update", "s", true};
+  e.min_ranks = 1;
+  e.max_ranks = kMostRanks;
+  e.verification =
+      "The sum of all bins, each with a weight of its own, is compared with that of all keys in "
+      "every repetition.";
+  return benchmark;
+}
+
+}  // namespace stripline::suites

@@ -1,0 +1,177 @@
+// Ways to update cells of other ranks, for kernels whose ranks all do so at once: what a program
+// would write without updates (naive, lock, atomics, by_hand), and UpdateEpoch (tuned).
+//
+// A kernel is a type: what an update does to a cell, and which cell and value belong to a key.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <numeric>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <stripline/atomic.h>
+#include <stripline/lock.h>
+#include <stripline/shared_array.h>
+#include <stripline/team.h>
+#include <stripline/update.h>
+
+#include "optimizer/experiment/experiment.h"
+
+namespace stripline::suites {
+
+/// In the order of the catalogue.
+enum class UpdateWay : uint8_t { naive, lock, atomics, by_hand, tuned };
+UpdateWay update_way_of(const experiment::Point& point);
+
+/// Factors that all kernels of updates have: how UpdateEpoch collects.
+std::vector<experiment::Factor> update_factors();
+UpdateOptions update_options_of(const experiment::Point& point);
+
+/// Of the ways that wait for each update, a repetition makes so many at most, and of the others
+/// all.
+constexpr size_t updates_made(UpdateWay way, size_t updates) {
+  constexpr size_t kFew = 1000;
+  return way == UpdateWay::by_hand || way == UpdateWay::tuned ? updates : std::min(updates, kFew);
+}
+
+/// Carries out the updates of this rank's keys. Made collectively.
+template <typename Kernel, typename Layout>
+class Updates {
+ public:
+  using Op = typename Kernel::Op;
+  using Array = shared_array<uint64_t, Layout>;
+
+  /// At most `look_ahead` updates of a rank wait to be carried out; 0: any number.
+  static Result<Updates> create(const Array& array, UpdateWay way, size_t look_ahead,
+                                const UpdateOptions& options) {
+    STRIPLINE_ASSIGN_OR_RETURN(auto lock, global_lock::create(array.context()));
+    return Updates(array, way, look_ahead, options, std::move(lock));
+  }
+
+  /// Collective; all updates are carried out when it returns. As many keys on every rank.
+  void run(std::span<const uint64_t> keys) {
+    switch (way_) {
+      case UpdateWay::naive:
+        for (const uint64_t key : keys) {
+          const uint64_t cell = exclusive_cell(key);
+          array_.write(cell, Op{}(array_.read(cell), Kernel::value(key)));
+        }
+        break;
+      case UpdateWay::lock:
+        for (const uint64_t key : keys) {
+          const uint64_t cell = Kernel::cell(key, array_.size());
+          const std::lock_guard hold(lock_);
+          array_.write(cell, Op{}(array_.read(cell), Kernel::value(key)));
+        }
+        break;
+      case UpdateWay::atomics:
+        for (const uint64_t key : keys) {
+          const auto cell = array_.global(Kernel::cell(key, array_.size()));
+          if constexpr (std::is_same_v<Op, op_add>) {
+            atomics_.add(cell, Kernel::value(key));
+          } else {
+            static_assert(std::is_same_v<Op, op_bit_xor>);
+            atomics_.bit_xor(cell, Kernel::value(key));
+          }
+        }
+        break;
+      case UpdateWay::by_hand: {
+        constexpr size_t kRound = size_t{1} << 16;
+        const size_t round = look_ahead_ == 0 ? kRound : look_ahead_;
+        for (size_t i = 0; i < keys.size(); i += round) {
+          exchange(keys.subspan(i, std::min(round, keys.size() - i)));
+        }
+        break;
+      }
+      case UpdateWay::tuned:
+        collect(keys);
+        return;
+    }
+    array_.context().barrier();
+  }
+
+  /// The cell that an update of this rank really changes.
+  uint64_t cell_of(uint64_t key) const {
+    return way_ == UpdateWay::naive ? exclusive_cell(key) : Kernel::cell(key, array_.size());
+  }
+
+ private:
+  Updates(const Array& array, UpdateWay way, size_t look_ahead, const UpdateOptions& options,
+          global_lock lock)
+      : array_(array),
+        way_(way),
+        look_ahead_(look_ahead),
+        lock_(std::move(lock)),
+        atomics_(array.context()),
+        epoch_(array.context(), options) {}
+
+  // Reading and writing is no atomic operation: ranks that do so change cells of their own.
+  uint64_t exclusive_cell(uint64_t key) const {
+    const uint64_t ranks = array_.context().rank_n();
+    const uint64_t of_each = array_.size() / ranks;
+    const uint64_t number = Kernel::cell(key, array_.size()) % of_each;
+    // On all ranks, whether neighbours in the array are on one rank or one each.
+    const uint64_t me = array_.context().rank_me();
+    return std::is_same_v<Layout, cyclic> ? me * of_each + number : number * ranks + me;
+  }
+
+  void collect(std::span<const uint64_t> keys) {
+    const auto cells = epoch_.into(array_);
+    const uint64_t size = array_.size();
+    const size_t round = look_ahead_ == 0 ? keys.size() : look_ahead_;
+    while (!keys.empty()) {
+      const std::span<const uint64_t> some = keys.first(std::min(round, keys.size()));
+      for (const uint64_t key : some) cells.update(Kernel::cell(key, size), Kernel::value(key));
+      keys = keys.subspan(some.size());
+      if (!keys.empty()) epoch_.flush();
+    }
+    epoch_.end();
+  }
+
+  // Buckets by owner, and one exchange for all of them.
+  void exchange(std::span<const uint64_t> keys) {
+    const team world = team::world(array_.context());
+    const rank_t ranks = world.rank_n();
+    counts_.assign(ranks, 0);
+    for (const uint64_t key : keys) ++counts_[array_.affinity(Kernel::cell(key, array_.size()))];
+    offsets_.resize(ranks);
+    std::exclusive_scan(counts_.begin(), counts_.end(), offsets_.begin(), size_t{0});
+    next_ = offsets_;
+    out_.resize(keys.size());
+    for (const uint64_t key : keys) {
+      out_[next_[array_.affinity(Kernel::cell(key, array_.size()))]++] = key;
+    }
+    in_counts_.resize(ranks);
+    world.all_to_all(counts_, in_counts_);
+    in_offsets_.resize(ranks);
+    std::exclusive_scan(in_counts_.begin(), in_counts_.end(), in_offsets_.begin(), size_t{0});
+    in_.resize(in_offsets_.back() + in_counts_.back());
+    world.all_to_all_v(out_, counts_, offsets_, in_, in_counts_, in_offsets_);
+    const std::span<uint64_t> mine = array_.local_span();
+    for (const uint64_t key : in_) {
+      uint64_t& cell = mine[array_.distribution().locate(Kernel::cell(key, array_.size())).index];
+      cell = Op{}(cell, Kernel::value(key));
+    }
+  }
+
+  Array array_;
+  UpdateWay way_;
+  size_t look_ahead_;
+  global_lock lock_;
+  atomic_domain<uint64_t> atomics_;
+  UpdateEpoch<uint64_t, Op> epoch_;
+  std::vector<size_t> counts_;
+  std::vector<size_t> offsets_;
+  std::vector<size_t> next_;
+  std::vector<size_t> in_counts_;
+  std::vector<size_t> in_offsets_;
+  std::vector<uint64_t> out_;
+  std::vector<uint64_t> in_;
+};
+
+}  // namespace stripline::suites
