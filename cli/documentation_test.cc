@@ -45,6 +45,7 @@ std::set<std::string> options_of_all_commands() {
                                                           {"explain", "call"},
                                                           {"explain", "sweep"},
                                                           {"explain", "gather"},
+                                                          {"explain", "update"},
                                                           {"nodes"},
                                                           {"login"},
                                                           {"logout"},

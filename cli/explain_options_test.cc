@@ -70,6 +70,11 @@ TEST(ExplainOptions, AreThoseThatARunWrites) {
   plan::WavefrontRequest sweep{.lines = 7, .line_bytes = 24, .compute_s = 0, .all_busy = false};
   sweep.surroundings.flag_with_data = true;
   expect_the_same<plan::WavefrontMechanism>(sweep);
+  plan::UpdateRequest update{.updates = 1000, .cells = 9, .span_bytes = 4096, .ranks = 3};
+  update.ordered = true;
+  update.most_hops = 2;
+  update.surroundings.nic_ranks = 2;
+  expect_the_same<plan::UpdateMechanism>(update);
   expect_the_same<plan::NestMechanism>({.nest = R"({"loops": [], "it's": 1})"});
 }
 

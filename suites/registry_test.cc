@@ -63,6 +63,7 @@ TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
       {"micro.vis_chunk", {"get", "put"}},
       {"micro.vis_window", {"get", "put"}},
       {"micro.load", {"get", "put"}},
+      {"micro.update_item", {"append", "merge", "apply"}},
       {"micro.node_latency", {"get", "put", "am"}},
       {"micro.node_issue", {"get", "put", "am"}},
       {"micro.node_flood", {"get", "put"}},

@@ -42,6 +42,8 @@ inline constexpr const char* kWindow = "window";
 namespace variant {
 inline constexpr const char* kAlone = "alone";
 inline constexpr const char* kAm = "am";
+inline constexpr const char* kAppend = "append";
+inline constexpr const char* kApply = "apply";
 inline constexpr const char* kByHand = "by_hand";
 inline constexpr const char* kCalls = "calls";
 inline constexpr const char* kCombined = "combined";
@@ -49,6 +51,7 @@ inline constexpr const char* kCompute = "compute";
 inline constexpr const char* kCopied = "copied";
 inline constexpr const char* kEngine = "engine";
 inline constexpr const char* kGet = "get";
+inline constexpr const char* kMerge = "merge";
 inline constexpr const char* kMessage = "message";
 inline constexpr const char* kNativeIov = "native_iov";
 inline constexpr const char* kPack = "pack";
@@ -113,6 +116,8 @@ inline constexpr Known kVis{
     "micro.vis", {"pipelined", variant::kNativeIov, "bounding_box", "packed", variant::kCompute}};
 inline constexpr Known kVisChunk{"micro.vis_chunk", {variant::kGet, variant::kPut}};
 inline constexpr Known kVisWindow{"micro.vis_window", {variant::kGet, variant::kPut}};
+inline constexpr Known kUpdateItem{"micro.update_item",
+                                   {variant::kAppend, variant::kMerge, variant::kApply}};
 inline constexpr Known kLoad{"micro.load", {variant::kGet, variant::kPut}};
 }  // namespace micro
 

@@ -71,6 +71,7 @@ void add_operations(Kinds& kinds) {
   add(micro::kPutCombining, {{factor::kBytes, 1}});
   add(micro::kPutMessage, {{factor::kMessageBytes, 1}});
   add(micro::kAtomic, {{factor::kInFlight, 1}});
+  add(micro::kUpdateItem, {{factor::kSpanBytes, 1}});
   add(micro::kProgressCall, {{factor::kBytes, 1}});
   add(micro::kProgressWait, {{factor::kComputeUs, 1}});
   add(micro::kLoad,

@@ -7,7 +7,8 @@ const std::vector<Section>& sections() {
       name_section(),           provenance_section(), domain_section(),
       network_section(),        compute_section(),    strip_section(),
       service_levels_section(), collective_section(), rma_section(),
-      pack_section(),           vis_section(),        fingerprint_section(),
+      pack_section(),           vis_section(),        update_section(),
+      fingerprint_section(),
   };
   return all;
 }

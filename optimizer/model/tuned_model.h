@@ -14,6 +14,7 @@
 #include "optimizer/model/sections/rma.h"
 #include "optimizer/model/sections/service_levels.h"
 #include "optimizer/model/sections/strip.h"
+#include "optimizer/model/sections/update.h"
 #include "optimizer/model/sections/vis.h"
 
 namespace stripline::model {
@@ -31,6 +32,7 @@ struct TunedModel {
   std::optional<StripModel> strip;
   std::optional<PackModel> pack;
   std::map<std::string, VisModel> vis;  ///< by path name
+  std::optional<UpdateModel> update;
   std::optional<CollectiveModel> collective;
   std::optional<RmaModel> rma;
   std::optional<ServiceModel> service_levels;

@@ -16,7 +16,8 @@ CompiledPath::CompiledPath(const model::TunedModel& model,
                            const decltype(model::TunedModel::network)::value_type& entry)
     : name(entry.first),
       strip(entry.second, model.compute, model.strip, model::service_on(model, entry.first)),
-      vis(entry.second, model.pack, vis_of(model, entry.first)) {}
+      vis(entry.second, model.pack, vis_of(model, entry.first)),
+      update(model, entry.second) {}
 
 CompiledModel::CompiledModel(const model::TunedModel& model) {
   for (size_t i = 0; i < model::kPaths; ++i) {

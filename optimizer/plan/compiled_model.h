@@ -10,6 +10,7 @@
 #include "optimizer/model/paths.h"
 #include "optimizer/model/tuned_model.h"
 #include "optimizer/plan/strip_costs.h"
+#include "optimizer/plan/update.h"
 #include "optimizer/plan/vis_costs.h"
 
 namespace stripline::plan {
@@ -19,6 +20,7 @@ struct CompiledPath {
   std::string name;
   StripCosts strip;
   VisCosts vis;
+  UpdateCosts update;
 
   /// `entry` is one of the model's TunedModel::network. Of the other sections those that hold on
   /// this path count.
@@ -45,6 +47,10 @@ class CompiledModel {
   const VisCosts* vis(model::Path path) const {
     const CompiledPath* const known = this->path(path);
     return known == nullptr ? nullptr : &known->vis;
+  }
+  const UpdateCosts* update(model::Path path) const {
+    const CompiledPath* const known = this->path(path);
+    return known == nullptr ? nullptr : &known->update;
   }
 
  private:

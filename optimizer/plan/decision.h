@@ -179,7 +179,8 @@ void set_verdict(Plan& plan, const Verdict& verdict) {
 
 /// What choose() needs of a mechanism, besides what mechanism.h says: static functions, which
 /// allocate nothing. The baseline is that of a request whose costs are not known, too;
-/// `each_candidate` visits the others, `each_source` what may be otherwise than the model says.
+/// `each_candidate` visits the others, `each_source` what may be otherwise than the model says. A
+/// candidate takes infinitely long of which the model does not know what it takes.
 template <typename M>
 concept Tried = requires(const typename M::Request& request, const typename M::Costs& costs,
                          const typename M::Candidate& candidate, const Ends& ends) {
@@ -206,6 +207,7 @@ typename M::Plan choose(const typename M::Request& request, const typename M::Co
   double best_s = baseline_s;
   M::each_candidate(request, [&](const Candidate& candidate) {
     const double predicted_s = M::seconds(request, *costs, candidate, Ends{});
+    if (predicted_s == std::numeric_limits<double>::infinity()) return;
     record.consider(candidate, predicted_s);
     if (predicted_s >= best_s) return;
     best = candidate;

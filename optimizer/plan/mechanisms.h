@@ -5,6 +5,7 @@
 #include "optimizer/plan/gather_mechanism.h"
 #include "optimizer/plan/nest_mechanism.h"
 #include "optimizer/plan/strip_mechanism.h"
+#include "optimizer/plan/update_mechanism.h"
 #include "optimizer/plan/vis_mechanism.h"
 #include "optimizer/plan/wavefront_mechanism.h"
 
@@ -13,9 +14,10 @@ namespace stripline::plan {
 /// List<Of<M>...> for every mechanism M, as std::variant<Explain<StripMechanism>, ...>.
 template <template <typename...> typename List, template <typename> typename Of>
 using OfEachMechanism = List<Of<StripMechanism>, Of<NestMechanism>, Of<VisMechanism>,
-                             Of<WavefrontMechanism>, Of<GatherMechanism>>;
+                             Of<WavefrontMechanism>, Of<GatherMechanism>, Of<UpdateMechanism>>;
 
 static_assert(Mechanism<StripMechanism> && Mechanism<NestMechanism> && Mechanism<VisMechanism> &&
-              Mechanism<WavefrontMechanism> && Mechanism<GatherMechanism>);
+              Mechanism<WavefrontMechanism> && Mechanism<GatherMechanism> &&
+              Mechanism<UpdateMechanism>);
 
 }  // namespace stripline::plan

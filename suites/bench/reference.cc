@@ -73,7 +73,7 @@ std::string wrapped(const std::string& text, const std::string& indent) {
 }
 
 // What is decided by a section of the model.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kDecides = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kDecides = {{
     {"network", "loops, sweeps, transfers of many regions"},
     {"compute", "loops"},
     {"strip", "loops, sweeps"},
@@ -82,6 +82,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kDecides 
     {"vis", "transfers of many regions"},
     {"rma", "single operations"},
     {"collective", "collective operations"},
+    {"update", "updates of other ranks' memory"},
 }};
 
 std::string decides(std::string_view section) {

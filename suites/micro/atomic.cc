@@ -77,7 +77,7 @@ Benchmark atomic_benchmark() {
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;
   e.verification = "What each operation found and what the counter holds at the end are compared.";
-  e.feeds = {"rma.atomic"};
+  e.feeds = {"rma.atomic", "update.provider_s", "update.message_s"};
   return benchmark;
 }
 

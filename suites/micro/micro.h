@@ -29,6 +29,7 @@ Benchmark vis_chunk_benchmark();
 Benchmark vis_window_benchmark();
 Benchmark strip_sweep_benchmark();
 Benchmark load_benchmark();
+Benchmark update_item_benchmark();
 std::vector<Benchmark> collective_benchmarks();  ///< one per operation
 
 /// Latency, issue, flood and overlap between ranks of one node.
@@ -42,7 +43,8 @@ inline constexpr std::array kMicroBenchmarks = {
     put_message_benchmark,    atomic_benchmark,        pack_benchmark,
     strip_overhead_benchmark, strip_sweep_benchmark,   vis_benchmark,
     vis_chunk_benchmark,      vis_window_benchmark,    attention_benchmark,
-    progress_call_benchmark,  progress_wait_benchmark, load_benchmark};
+    progress_call_benchmark,  progress_wait_benchmark, load_benchmark,
+    update_item_benchmark};
 std::vector<Benchmark> micro_benchmarks();
 
 }  // namespace stripline::suites

@@ -107,7 +107,7 @@ std::vector<Point> campaign_points(const Network& network, bool quick) {
     const Experiment& declaration = benchmark.declaration;
     if (declaration.feeds.empty() || experiment::requirements_of(declaration).same_node) continue;
     if (declaration.min_ranks > kCampaignRanks) continue;
-    const bool local = declaration.name == micro::kCompute || declaration.name == micro::kPack;
+    const bool local = declaration.min_ranks == 1;
     if (!network.computes && local) continue;
     add_points(declaration, quick, most_bytes, points);
   }

@@ -279,6 +279,41 @@ void add_plan(Line& line, const plan::WavefrontPlan& plan) {
       .gain("gain", plan.gain_low);
 }
 
+plan::UpdateRequest draw_update(Draw& draw) {
+  plan::UpdateRequest r;
+  r.updates = draw.size(26);
+  r.cells = draw.one_in(4) ? 0 : 1 + draw.below(r.updates);
+  r.item_bytes = draw.one_in(4) ? static_cast<uint32_t>(draw.between(1, 64)) : 8;
+  r.span_bytes = r.item_bytes * draw.size(26);
+  r.ranks = static_cast<uint32_t>(1 + draw.size(13));
+  if (draw.one_in(3)) r.local_percent = static_cast<uint32_t>(draw.below(101));
+  if (draw.one_in(3)) r.hottest_percent = static_cast<uint32_t>(draw.below(101));
+  r.separate = draw.one_in(4);
+  r.ordered = draw.one_in(4);
+  r.no_identity = draw.one_in(4);
+  r.fetches = draw.one_in(5);
+  r.provider = draw.one_in(2);
+  r.buffers_only = draw.one_in(3);
+  if (draw.one_in(3)) r.most_hops = static_cast<uint32_t>(draw.between(1, 3));
+  if (draw.one_in(2)) r.max_buffer_bytes = 64 * draw.size(20);
+  r.surroundings.nic_ranks = draw_nic_ranks(draw);
+  r.surroundings.target_polls_only = draw.one_in(3);
+  if (draw.one_in(3)) r.surroundings.service_delay_s = draw.scaled(1e-6, 8);
+  return r;
+}
+
+void add_plan(Line& line, const plan::UpdatePlan& plan) {
+  line.word(to_string(plan.way.method))
+      .word(to_string(plan.reason))
+      .yes("merges", plan.way.merges)
+      .whole("hops", plan.way.hops)
+      .whole("buffer", plan.way.buffer_bytes)
+      .whole("memory", plan.memory_bytes)
+      .seconds("predicted", plan.predicted_s)
+      .seconds("baseline", plan.baseline_s)
+      .gain("gain", plan.gain_low);
+}
+
 // The explained decision is the planner's own one.
 template <typename Explanation, typename Plan>
 std::string explained(const Explanation& explanation, const Plan& plan, uint64_t number) {
@@ -362,6 +397,29 @@ Case wavefront_case(const Network& network, uint64_t number, bool explain) {
   std::string text;
   if (explain)
     text = explained(plan::explain<plan::WavefrontMechanism>(request, costs), plan, number);
+  return {line.text(), std::move(text)};
+}
+
+Case update_case(const Network& network, uint64_t number, bool explain) {
+  Draw draw(number);
+  const plan::UpdateRequest request = draw_update(draw);
+  const plan::UpdateCosts* const costs = network.update_costs();
+  const plan::UpdatePlan plan = plan::plan_update(request, costs);
+  Line line;
+  add_plan(line, plan);
+  const plan::UpdateCandidate way{
+      .method = static_cast<plan::UpdateMethod>(draw.below(plan::kUpdateMethodNames.size())),
+      .merges = draw.one_in(2),
+      .hops = static_cast<uint32_t>(draw.between(1, plan::kMostUpdateHops)),
+      .buffer_bytes = draw.size(17)};
+  add_plan(line.word("forced:"), plan::force_update(request, costs, way));
+  std::array<plan::UpdateCandidate, plan::kMostUpdateRivals> rivals;
+  const size_t count = plan::rivals_of_update(request, costs, rivals);
+  for (size_t i = 0; i < count; ++i) {
+    line.word("rival:").word(to_string(rivals[i].method)).whole("buffer", rivals[i].buffer_bytes);
+  }
+  std::string text;
+  if (explain) text = explained(plan::explain<plan::UpdateMechanism>(request, costs), plan, number);
   return {line.text(), std::move(text)};
 }
 

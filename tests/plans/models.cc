@@ -32,7 +32,8 @@ Network compiled(std::string name, const model::TunedModel& m) {
   const auto vis = m.vis.find(path_name);
   return {std::move(name),
           plan::StripCosts(path, m.compute, m.strip, model::service_on(m, path_name)),
-          plan::VisCosts(path, m.pack, vis == m.vis.end() ? nullptr : &vis->second)};
+          plan::VisCosts(path, m.pack, vis == m.vis.end() ? nullptr : &vis->second),
+          plan::UpdateCosts(m, path)};
 }
 
 model::PathModel path_of(const std::string& profile_name) {
@@ -47,6 +48,7 @@ Network exact(const std::string& profile) {
   model::TunedModel m;
   m.network[kPath] = path_of(profile);
   m.strip = exact_strip("emulated:" + profile);
+  m.update = model::example_model().update;
   return compiled(profile, m);
 }
 
@@ -113,7 +115,7 @@ Network synthetic(int number, Draw& draw) {
 
 std::vector<Network> networks() {
   std::vector<Network> all;
-  all.push_back({"no-model", std::nullopt, std::nullopt});
+  all.push_back({"no-model", std::nullopt, std::nullopt, std::nullopt});
   Draw draw(1);
   for (const std::string& profile : fabric::builtin_profile_names()) {
     all.push_back(exact(profile));

@@ -1,0 +1,68 @@
+#include "optimizer/fit/update.h"
+
+#include <map>
+#include <utility>
+
+#include "optimizer/fit/over_runs.h"
+
+namespace stripline::fit {
+namespace {
+
+namespace factor = experiment::factor;
+namespace micro = experiment::micro;
+namespace variant = experiment::variant;
+
+std::optional<model::Parameter> time_of(const SampleRow* row, double confidence) {
+  if (row == nullptr) return std::nullopt;
+  std::vector<double> per_run;
+  for (const auto& [run, median] : row->medians) per_run.push_back(median);
+  return over_runs(per_run, row->raw_samples(), "run-medians+t", {.confidence = confidence});
+}
+
+// Of the longest stream in which it was measured.
+std::optional<model::Parameter> streamed(const SampleTable& table, const char* way,
+                                         double confidence) {
+  const SampleRow* longest = nullptr;
+  for (const SampleRow& row : table.rows(micro::kAtomic)) {
+    if (row.variant == way) longest = &row;  // they ascend
+  }
+  return time_of(longest, confidence);
+}
+
+}  // namespace
+
+std::optional<model::UpdateModel> fit_update(const SampleTable& table, double confidence,
+                                             std::vector<std::string>& notes) {
+  struct Rows {
+    const SampleRow* append = nullptr;
+    const SampleRow* merge = nullptr;
+    const SampleRow* apply = nullptr;
+  };
+  std::map<uint64_t, Rows> by_span;
+  for (const SampleRow& row : table.rows(micro::kUpdateItem)) {
+    Rows& rows = by_span[row.number(factor::kSpanBytes)];
+    (row.variant == variant::kAppend  ? rows.append
+     : row.variant == variant::kMerge ? rows.merge
+                                      : rows.apply) = &row;
+  }
+  model::UpdateModel update;
+  for (const auto& [span_bytes, rows] : by_span) {
+    auto append = time_of(rows.append, confidence);
+    auto merge = time_of(rows.merge, confidence);
+    auto apply = time_of(rows.apply, confidence);
+    if (append && merge && apply) {
+      update.items.push_back(
+          {span_bytes, *std::move(append), *std::move(merge), *std::move(apply)});
+    } else {
+      notes.push_back("what updates among " + std::to_string(span_bytes) +
+                      " bytes cost is absent: appending, merging and applying were not all "
+                      "measured in two runs");
+    }
+  }
+  if (update.items.empty()) return std::nullopt;
+  update.provider_s = streamed(table, variant::kProvider, confidence);
+  update.message_s = streamed(table, variant::kMessage, confidence);
+  return update;
+}
+
+}  // namespace stripline::fit

@@ -1,0 +1,427 @@
+#include "optimizer/plan/update.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "optimizer/plan/perturbed.h"
+#include "optimizer/plan/strip_costs.h"
+#include "optimizer/plan/update_mechanism.h"
+
+namespace stripline::plan {
+namespace {
+
+using cost::Corner;
+using cost::MessageCosts;
+
+// Of the message that asks for an atomic operation, and of its answer.
+constexpr uint64_t kSmallMessageBytes = 32;
+
+// The smallest number whose power `hops` is not below `ranks`.
+uint32_t side_of(uint32_t ranks, uint32_t hops) {
+  if (hops == 1) return ranks;
+  const double root = hops == 2 ? std::sqrt(ranks) : std::cbrt(ranks);
+  // What was rounded may be too small, or too large.
+  auto side = std::max(static_cast<uint64_t>(root), uint64_t{1});
+  const auto holds = [&] { return (hops == 2 ? side * side : side * side * side) >= ranks; };
+  while (!holds()) ++side;
+  return static_cast<uint32_t>(side);
+}
+
+MessageCosts message_at(const cost::LinkCosts& link, double bytes, const Ends& ends) {
+  const auto corners = link.corners_at(static_cast<uint64_t>(bytes));
+  return detail::at_ends(corners[0], corners[static_cast<size_t>(ends.corner)], ends);
+}
+
+// How many times as much as the mean comes to the busiest owner.
+double busiest(const UpdateRequest& request) {
+  return std::max(1.0, 0.01 * request.hottest_percent * request.ranks);
+}
+
+double others(const UpdateRequest& request) { return std::max(request.ranks, 2U) - 1; }
+
+// Different cells of other ranks that are updated.
+double remote_cells(const UpdateRequest& request) {
+  const uint64_t cells = request.cells == 0 ? request.updates : request.cells;
+  return std::max(1.0, static_cast<double>(cells - cells * request.local_percent / 100));
+}
+
+uint64_t buffers_of(const UpdateRequest& request, uint32_t hops) {
+  return uint64_t{update_destinations(request.ranks, hops)} + kSpareUpdateBuffers;
+}
+
+uint64_t memory_of(const UpdateRequest& request, const UpdateCandidate& way) {
+  if (way.method != UpdateMethod::buffers) return 0;
+  return buffers_of(request, way.hops) * way.buffer_bytes;
+}
+
+// Whether the request allows it, with a model that knows everything.
+bool allowed(const UpdateRequest& request, const UpdateCandidate& way) {
+  if (request.buffers_only && way.method != UpdateMethod::buffers) return false;
+  switch (way.method) {
+    case UpdateMethod::cell_locks:
+    case UpdateMethod::owner_locks:
+      return true;
+    case UpdateMethod::provider:
+      return request.provider && !request.ordered;
+    case UpdateMethod::messages:
+      return !request.ordered;
+    case UpdateMethod::buffers:
+      break;
+  }
+  // A grid of one rank in some direction is one of fewer dimensions.
+  if (way.hops < 1 || way.hops > std::min(request.most_hops, kMostUpdateHops)) return false;
+  if (way.hops > 1 && request.ranks < 1U << way.hops) return false;
+  if (way.merges && (request.separate || request.fetches)) return false;
+  return way.buffer_bytes > 0 && way.buffer_bytes <= request.message_bytes &&
+         memory_of(request, way) <= request.max_buffer_bytes;
+}
+
+bool known(const UpdateCosts& costs, UpdateMethod method) {
+  switch (method) {
+    case UpdateMethod::cell_locks:
+    case UpdateMethod::owner_locks:
+      return costs.has_locks();
+    case UpdateMethod::provider:
+      return costs.has_provider();
+    case UpdateMethod::messages:
+      return costs.has_messages();
+    case UpdateMethod::buffers:
+      return costs.has_buffers();
+  }
+  return false;
+}
+
+EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& costs,
+                             uint64_t message_bytes) {
+  const MessageCosts& message = costs.put().at(message_bytes);
+  return {.value_bytes = request.item_bytes,
+          .address_bytes = kUpdateAddressBytes,
+          .write_byte_s = message.o_per_byte,
+          .send_byte_s = message.G,
+          .read_byte_s = message.r_per_byte,
+          .apply_s = costs.apply(request.span_bytes, Corner::nominal)};
+}
+
+// Evaluates one way after the other at some ends of the parameters.
+class Evaluator {
+ public:
+  Evaluator(const UpdateRequest& request, const UpdateCosts& costs, const Ends& ends)
+      : request_(request),
+        costs_(costs),
+        ends_(ends),
+        items_(ends.of(Source::compute)),
+        remote_(static_cast<double>(request.remote())),
+        hot_(busiest(request)),
+        apply_s_(costs.apply(request.span_bytes, items_)),
+        small_(message_at(costs.am(), kSmallMessageBytes, ends)) {}
+
+  double seconds(const UpdateCandidate& way) const {
+    const double own_s = static_cast<double>(request_.updates - request_.remote()) * apply_s_;
+    if (remote_ == 0) return own_s;
+    switch (way.method) {
+      case UpdateMethod::cell_locks:
+        return own_s + cell_locks();
+      case UpdateMethod::owner_locks:
+        return own_s + owner_locks();
+      case UpdateMethod::provider:
+        return own_s + provider();
+      case UpdateMethod::messages:
+        return own_s + messages();
+      case UpdateMethod::buffers:
+        break;
+    }
+    return own_s + buffers(way);
+  }
+
+ private:
+  // A small message and its answer, each of which waits until it is looked for.
+  double trip() const {
+    return 2 * (small_.one_way(kSmallMessageBytes) + request_.surroundings.service_delay_s);
+  }
+  // What serving such a message takes of its target.
+  double serve_trip() const { return small_.r(kSmallMessageBytes) + small_.o(kSmallMessageBytes); }
+  double serve(const MessageCosts& message, double bytes) const {
+    return request_.surroundings.target_polls_only ? message.s(bytes) : 0;
+  }
+  double delay() const {
+    return request_.surroundings.target_polls_only ? request_.surroundings.service_delay_s : 0;
+  }
+
+  double cell_locks() const {
+    const double bytes = request_.item_bytes;
+    const MessageCosts get = message_at(costs_.get(), bytes, ends_);
+    const MessageCosts put = message_at(costs_.put(), bytes, ends_);
+    const double wait_s = 2 * trip() + get.blocking(bytes) + put.blocking(bytes) + 2 * delay();
+    return remote_ * (wait_s + hot_ * (2 * serve_trip() + serve(get, bytes) + serve(put, bytes)));
+  }
+
+  // Ranks go from owner to owner, and wait for each other at the busiest one.
+  double owner_locks() const {
+    const double bytes = request_.item_bytes;
+    const MessageCosts get = message_at(costs_.get(), bytes, ends_);
+    const MessageCosts put = message_at(costs_.put(), bytes, ends_);
+    const double owners = std::min(others(request_), remote_);
+    const double cells = std::min(remote_cells(request_), remote_) / owners;
+    const double hold_s =
+        get.blocking(bytes) + put.blocking(bytes) + 2 * delay() +
+        cells * (get.stream(bytes) + put.stream(bytes) + serve(get, bytes) + serve(put, bytes)) +
+        remote_ / owners * costs_.apply(request_.span_bytes, items_);
+    return owners * hot_ * (2 * trip() + hold_s);
+  }
+
+  double provider() const {
+    const double served = request_.surroundings.target_polls_only ? hot_ : 0;
+    return remote_ * (1 + served) * costs_.provider(ends_.of(Source::issue)) + trip();
+  }
+
+  double messages() const {
+    return remote_ * (costs_.messages(ends_.of(Source::issue)) + hot_ * (serve_trip() + apply_s_)) +
+           trip();
+  }
+
+  // What leaves a rank: items, and how many bytes and cells each of them is.
+  struct Leaving {
+    double items = 0;
+    double item_bytes = 0;
+    double cells = 1;
+  };
+  Leaving leaving(const UpdateCandidate& way, double destinations) const {
+    const EncodingCosts encoding = encoding_costs(request_, costs_, way.buffer_bytes);
+    const double pair_bytes = encoding.address_bytes + encoding.value_bytes;
+    if (!way.merges) return {remote_, pair_bytes, 1};
+    const double room = std::max(1.0, static_cast<double>(way.buffer_bytes) / pair_bytes);
+    const double cells = remote_cells(request_) / destinations;  // behind each of them
+    double items = std::min(remote_, remote_cells(request_));
+    if (room < cells) {
+      // So many updates of random cells fill a buffer.
+      const double full = room / cells;
+      items = std::min(remote_, remote_ * full / -std::log1p(-full));
+    }
+    const double behind = static_cast<double>(request_.span_bytes / request_.item_bytes) *
+                          others(request_) / destinations;
+    const double density = std::min(1.0, std::min(room, cells) / std::max(behind, 1.0));
+    const ExpectedEncoding expected = expected_encoding(density, !request_.no_identity, encoding);
+    return {items, expected.item_bytes, expected.cells};
+  }
+
+  double buffers(const UpdateCandidate& way) const {
+    const auto grid = update_grid(request_.ranks, way.hops);
+    const double destinations = update_destinations(request_.ranks, way.hops);
+    const uint64_t memory_bytes = memory_of(request_, way);
+    const Leaving leaving = this->leaving(way, destinations);
+    const double in_s =
+        way.merges ? costs_.merge(memory_bytes, items_) : costs_.append(memory_bytes, items_);
+    const double ranks = std::max(request_.ranks, 2U);
+    double sent_s = remote_ * in_s;
+    double came_s = leaving.items * leaving.cells * apply_s_;
+    double nic_s = 0;
+    double tail_s = small_.one_way(kSmallMessageBytes) + request_.surroundings.service_delay_s;
+    double moves = 0;  // of all items, over hops
+    for (uint32_t hop = 0; hop < way.hops; ++hop) {
+      const double peers = grid[hop] - 1;
+      if (peers < 1) continue;
+      const double items = leaving.items * (1 - 1.0 / grid[hop]) * ranks / others(request_);
+      const double total_bytes = items * leaving.item_bytes;
+      const double messages = std::max(total_bytes / static_cast<double>(way.buffer_bytes),
+                                       std::min(peers, std::max(items, 1.0)));
+      const double bytes = total_bytes / messages;
+      // A put into a slot of the owner, a message that says so, and one that gives the slot back.
+      const MessageCosts put = message_at(costs_.put(), bytes, ends_);
+      moves += items;
+      sent_s += messages * (put.o(bytes) + put.r(bytes) + serve_trip());
+      came_s += messages * (serve(put, bytes) + serve_trip());
+      nic_s += messages * (put.gap(bytes) + 2 * small_.gap(kSmallMessageBytes));
+      tail_s += put.o(bytes) + put.L + put.G * bytes + small_.one_way(kSmallMessageBytes) +
+                request_.surroundings.service_delay_s;
+      if (!request_.fetches) continue;
+      // The answer has the old values, which go to where the program wants them.
+      const double answer_bytes = items / messages * request_.item_bytes;
+      const MessageCosts answer = message_at(costs_.am(), answer_bytes, ends_);
+      came_s += messages * answer.o(answer_bytes);
+      sent_s += messages * answer.r(answer_bytes);
+      nic_s += messages * answer.gap(answer_bytes);
+      tail_s += answer.one_way(answer_bytes) + request_.surroundings.service_delay_s;
+    }
+    const double forwarded = std::max(0.0, moves - leaving.items);
+    sent_s += forwarded * costs_.append(memory_bytes, items_);
+    if (request_.fetches) sent_s += leaving.items * costs_.append(memory_bytes, items_);
+    const double shared = std::max(request_.surroundings.nic_ranks, 1U);
+    return std::max(sent_s + hot_ * came_s, hot_ * shared * nic_s) + tail_s;
+  }
+
+  const UpdateRequest& request_;
+  const UpdateCosts& costs_;
+  Ends ends_;
+  Corner items_;
+  double remote_;
+  double hot_;
+  double apply_s_;
+  MessageCosts small_;
+};
+
+UpdateCandidate baseline_way(const UpdateRequest& request) {
+  UpdateCandidate way{.buffer_bytes = std::min(kUsualUpdateBufferBytes, request.message_bytes)};
+  while (!allowed(request, way) && way.hops < std::min(request.most_hops, kMostUpdateHops) &&
+         request.ranks >= 2U << way.hops) {
+    ++way.hops;
+  }
+  if (allowed(request, way)) return way;
+  way.buffer_bytes = std::max<uint64_t>(request.max_buffer_bytes / buffers_of(request, way.hops),
+                                        kUpdateAddressBytes + request.item_bytes);
+  return way;
+}
+
+}  // namespace
+
+std::array<uint32_t, kMostUpdateHops> update_grid(uint32_t ranks, uint32_t hops) noexcept {
+  std::array<uint32_t, kMostUpdateHops> grid{1, 1, 1};
+  for (uint32_t hop = 0; hop < hops; ++hop) {
+    grid[hop] = side_of(std::max(ranks, 1U), hops - hop);
+    ranks = (ranks + grid[hop] - 1) / grid[hop];
+  }
+  return grid;
+}
+
+uint32_t update_destinations(uint32_t ranks, uint32_t hops) noexcept {
+  uint32_t destinations = 0;
+  for (const uint32_t side : update_grid(ranks, hops)) destinations += side - 1;
+  return std::max(destinations, 1U);
+}
+
+ExpectedEncoding expected_encoding(double density, bool has_identity,
+                                   const EncodingCosts& costs) noexcept {
+  const double pair_bytes = costs.address_bytes + costs.value_bytes;
+  const ExpectedEncoding pairs{UpdateEncoding::pairs, pair_bytes, 1};
+  if (!(density > 0)) return pairs;
+  // The gap before the next cell that is updated has j cells with probability d (1 - d)^j.
+  const uint64_t widest = has_identity ? widest_covered_gap(costs) : 0;
+  const double empty = 1 - std::min(density, 1.0);
+  const double beyond = std::pow(empty, static_cast<double>(widest));  // gaps of so many or more
+  const double filled =
+      empty > 0
+          ? empty / (1 - empty) * (1 - beyond * (1 + static_cast<double>(widest) * (1 - empty)))
+          : 0;
+  const double boxes = beyond * empty;  // that begin behind a gap
+  const double cells = 1 + filled;
+  const ExpectedEncoding covered{filled > 0 ? UpdateEncoding::boxes : UpdateEncoding::runs,
+                                 cells * costs.value_bytes + boxes * costs.box_bytes, cells};
+  const auto seconds = [&](const ExpectedEncoding& one) {
+    return one.item_bytes * costs.byte_s() + one.cells * costs.apply_s;
+  };
+  return seconds(covered) < seconds(pairs) ? covered : pairs;
+}
+
+UpdateCosts::Tables UpdateCosts::compile(const model::TunedModel& model,
+                                         model::Parameter model::UpdatePoint::*parameter) {
+  Tables tables;
+  if (!model.update) return tables;
+  for (size_t corner = 0; corner < cost::kCorners; ++corner) {
+    std::vector<cost::CurveValue> values;
+    for (const model::UpdatePoint& point : model.update->items) {
+      values.push_back(
+          {point.span_bytes, cost::at_corner(point.*parameter, static_cast<Corner>(corner))});
+    }
+    tables[corner] = cost::OctaveTable(values);
+  }
+  return tables;
+}
+
+UpdateCosts::UpdateCosts(const model::TunedModel& model, const model::PathModel& path)
+    : has_buffers_(path.am && path.put && model.update),
+      has_locks_(path.am && path.get && path.put),
+      am_(path.am.value_or(model::OperationModel{})),
+      get_(path.get.value_or(model::OperationModel{})),
+      put_(path.put.value_or(model::OperationModel{})),
+      append_(compile(model, &model::UpdatePoint::append_s)),
+      merge_(compile(model, &model::UpdatePoint::merge_s)),
+      apply_(compile(model, &model::UpdatePoint::apply_s)),
+      minimum_gain_(kDefaultMinimumGain) {
+  if (!model.update) return;
+  provider_ = model.update->provider_s;
+  messages_ = model.update->message_s;
+  if (model.update->minimum_gain) minimum_gain_ = model.update->minimum_gain->value;
+}
+
+bool UpdateMechanism::allowed(const UpdateRequest& request, const UpdateCandidate& way) {
+  return plan::allowed(request, way);
+}
+
+UpdateCandidate UpdateMechanism::baseline(const UpdateRequest& request) {
+  return baseline_way(request);
+}
+
+UpdatePlan UpdateMechanism::unfold(const UpdateRequest& request, const UpdateCandidate& way) {
+  return {.way = way, .memory_bytes = memory_of(request, way)};
+}
+
+double UpdateMechanism::seconds(const UpdateRequest& request, const UpdateCosts& costs,
+                                const UpdateCandidate& way, const Ends& ends) {
+  if (!known(costs, way.method)) return std::numeric_limits<double>::infinity();
+  return Evaluator(request, costs, ends).seconds(way);
+}
+
+bool possible_update(const UpdateRequest& request, const UpdateCosts* costs,
+                     const UpdateCandidate& way) noexcept {
+  return allowed(request, way) && costs != nullptr && costs->has_buffers() &&
+         known(*costs, way.method);
+}
+
+double predict_update(const UpdateRequest& request, const UpdateCosts& costs,
+                      const UpdateCandidate& way, Corner corner) noexcept {
+  return UpdateMechanism::seconds(request, costs, way, {corner, std::nullopt});
+}
+
+UpdatePlan plan_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept {
+  NoRecord record;
+  return choose<UpdateMechanism>(request, costs, record);
+}
+
+UpdatePlan plan_update(const UpdateRequest& request, const UpdateCosts* costs,
+                       UpdateRecord& record) {
+  return choose<UpdateMechanism>(request, costs, record);
+}
+
+UpdatePlan force_update(const UpdateRequest& request, const UpdateCosts* costs,
+                        const UpdateCandidate& way) noexcept {
+  UpdatePlan plan = UpdateMechanism::unfold(request, way);
+  plan.reason = Reason::forced;
+  if (costs == nullptr || !costs->has_buffers()) return plan;
+  plan.baseline_s = predict_update(request, *costs, baseline_way(request));
+  if (known(*costs, way.method)) plan.predicted_s = predict_update(request, *costs, way);
+  return plan;
+}
+
+UpdatePlan baseline_of_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept {
+  UpdatePlan plan = force_update(request, costs, baseline_way(request));
+  plan.reason = Reason::guarded;
+  return plan;
+}
+
+size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,
+                        std::span<UpdateCandidate, kMostUpdateRivals> rivals) noexcept {
+  if (costs == nullptr || !costs->has_buffers()) return 0;
+  struct Fastest {
+    UpdateCandidate way;
+    double seconds = std::numeric_limits<double>::infinity();
+  };
+  // By method; those that merge are another one.
+  std::array<Fastest, kUpdateMethodNames.size() + 1> fastest;
+  const Evaluator evaluator(request, *costs, {});
+  UpdateMechanism::each_candidate(request, [&](const UpdateCandidate& way) {
+    if (!known(*costs, way.method)) return;
+    Fastest& of_kind = fastest[static_cast<size_t>(way.method) + (way.merges ? 1 : 0)];
+    const double seconds = evaluator.seconds(way);
+    if (seconds < of_kind.seconds) of_kind = {way, seconds};
+  });
+  std::ranges::sort(fastest, {}, &Fastest::seconds);
+  size_t count = 0;
+  for (const Fastest& one : fastest) {
+    if (count == rivals.size() || !(one.seconds <= kRivalFactor * fastest[0].seconds)) break;
+    if (one.seconds < std::numeric_limits<double>::infinity()) rivals[count++] = one.way;
+  }
+  return count;
+}
+
+}  // namespace stripline::plan

@@ -1,0 +1,205 @@
+// How updates of other ranks' memory, cell = op(cell, value), reach their cells (Su, chapter 5):
+//
+// * cell_locks: lock, read, write and unlock, four round trips each. What programs do by hand.
+// * owner_locks: one lock for all that a rank has for an owner, whose cells are read together,
+//   updated, and written together.
+// * provider, messages: an atomic operation each, by the fabric or by active message.
+// * buffers: written into a buffer for each destination, which leaves as one message when it is
+//   full, and at the end of the epoch; the owner applies what comes. Updates of one cell may be
+//   merged in the buffer first. Where ranks times buffers take more memory than there is, or
+//   messages would be nearly empty, they travel in two hops or three, over the rows and columns of
+//   a grid or cube of ranks, so that a rank has few destinations.
+//
+// Every rank is taken to do the same. With U updates of its own that are out of reach, n items that
+// leave it (U, or fewer where they are merged), M messages of S bytes, and h times the mean load at
+// the busiest owner, buffers take
+//
+//   T = max(U in + f n in + M (o + r + a) + h (n apply + M (s + a)), h M gap) + hops (o + L + G S)
+//
+// where f of the items are forwarded, `in` is what it takes to write or merge one, and `a` what two
+// small messages do, by which a rank says that something has come and its owner that it is done.
+// What all ways have in common is left out: the program's own work, and the barrier at the end.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "optimizer/cost/link_costs.h"
+#include "optimizer/cost/octave_table.h"
+#include "optimizer/model/tuned_model.h"
+#include "optimizer/plan/decision.h"
+#include "optimizer/plan/surroundings.h"
+#include "optimizer/plan/update_encoding.h"
+
+namespace stripline::plan {
+
+enum class UpdateMethod : uint8_t { cell_locks, owner_locks, provider, messages, buffers };
+inline constexpr std::array<std::string_view, 5> kUpdateMethodNames = {
+    "cell_locks", "owner_locks", "provider", "messages", "buffers"};
+inline std::string_view to_string(UpdateMethod method) {
+  return kUpdateMethodNames[static_cast<size_t>(method)];
+}
+
+/// A buffer without a model: what conveyors and the like come with.
+inline constexpr uint64_t kUsualUpdateBufferBytes = 8192;
+/// The smallest and largest one that is considered; powers of two between them.
+inline constexpr uint64_t kLeastUpdateBufferBytes = 1024;
+inline constexpr uint64_t kMostUpdateBufferBytes = uint64_t{64} << 10;
+/// Buffers beside those that are filled: some travel while others are packed.
+inline constexpr uint32_t kSpareUpdateBuffers = 4;
+/// Of a cell in a message of pairs.
+inline constexpr uint32_t kUpdateAddressBytes = 4;
+inline constexpr uint32_t kMostUpdateHops = 3;
+
+/// The updates that a rank makes from one end of an epoch to the next.
+struct UpdateRequest {
+  uint64_t updates = 1;
+  uint64_t cells = 0;  ///< different ones among those that are updated; 0: as many as updates
+  uint64_t span_bytes = uint64_t{1} << 20;  ///< of each owner's memory that they are among
+  uint32_t item_bytes = 8;                  ///< of a cell, and of a value
+  uint32_t ranks = 2;                       ///< that own cells, and make such updates
+  uint32_t local_percent = 0;               ///< of the updates, of cells in reach of this rank
+  uint32_t hottest_percent = 0;  ///< of all updates, to the busiest owner; 0: all owners alike
+  bool separate = false;         ///< updates of one cell must not be merged
+  bool ordered = false;          ///< updates of one rank must arrive in its order
+  bool no_identity = false;      ///< no value of the operator leaves a cell as it is
+  bool fetches = false;          ///< the old value comes back
+  bool provider = false;         ///< the fabric has this as an atomic operation
+  bool buffers_only = false;     ///< the caller has no other way
+  uint32_t most_hops = kMostUpdateHops;
+  /// What one message takes: no buffer is larger.
+  uint64_t message_bytes = kMostUpdateBufferBytes;
+  /// Memory for buffers that the plan may use.
+  uint64_t max_buffer_bytes = ~uint64_t{0};
+  static constexpr Fact kFacts = Fact::nic_ranks | Fact::target_polls_only | Fact::service_delay;
+  Surroundings surroundings;
+  bool operator==(const UpdateRequest&) const = default;
+
+  uint64_t remote() const { return updates - updates * local_percent / 100; }
+};
+
+/// One way to carry them out. What follows the method is of buffers.
+struct UpdateCandidate {
+  UpdateMethod method = UpdateMethod::buffers;
+  bool merges = false;
+  uint32_t hops = 1;
+  uint64_t buffer_bytes = 0;  ///< of one destination
+  bool operator==(const UpdateCandidate&) const = default;
+};
+
+/// A decision. Seconds are of an epoch.
+struct UpdatePlan {
+  UpdateCandidate way{.buffer_bytes = kUsualUpdateBufferBytes};
+  uint64_t memory_bytes = 0;  ///< of all buffers of this rank
+  Reason reason = Reason::no_model;
+  double predicted_s = 0;  ///< 0 without a model
+  double baseline_s = 0;   ///< of baseline_of_update(); 0 without a model
+  double gain_low = 0;     ///< as StripPlan's
+  bool operator==(const UpdatePlan&) const = default;
+};
+
+/// What the planner needs of a tuned model, compiled once per path. Immutable; safe to share
+/// between threads.
+class UpdateCosts {
+ public:
+  /// The model is valid (model/validate.h); `path` is one of its network.
+  UpdateCosts(const model::TunedModel& model, const model::PathModel& path);
+
+  /// True if the model holds puts and active messages, and what updates take of a processor.
+  bool has_buffers() const { return has_buffers_; }
+  bool has_locks() const { return has_locks_; }
+  bool has_provider() const { return provider_.has_value(); }
+  bool has_messages() const { return messages_.has_value(); }
+
+  const cost::LinkCosts& am() const { return am_; }
+  const cost::LinkCosts& get() const { return get_; }
+  const cost::LinkCosts& put() const { return put_; }
+  double append(uint64_t span_bytes, cost::Corner corner) const {
+    return append_[static_cast<size_t>(corner)].at(span_bytes);
+  }
+  double merge(uint64_t span_bytes, cost::Corner corner) const {
+    return merge_[static_cast<size_t>(corner)].at(span_bytes);
+  }
+  double apply(uint64_t span_bytes, cost::Corner corner) const {
+    return apply_[static_cast<size_t>(corner)].at(span_bytes);
+  }
+  /// One atomic operation of a stream. Only if has_provider(), has_messages().
+  double provider(cost::Corner corner) const { return cost::at_corner(*provider_, corner); }
+  double messages(cost::Corner corner) const { return cost::at_corner(*messages_, corner); }
+  double minimum_gain() const { return minimum_gain_; }
+
+ private:
+  using Tables = std::array<cost::OctaveTable, cost::kCorners>;
+  static Tables compile(const model::TunedModel& model,
+                        model::Parameter model::UpdatePoint::*parameter);
+
+  bool has_buffers_;
+  bool has_locks_;
+  cost::LinkCosts am_;
+  cost::LinkCosts get_;
+  cost::LinkCosts put_;
+  Tables append_;
+  Tables merge_;
+  Tables apply_;
+  std::optional<model::Parameter> provider_;
+  std::optional<model::Parameter> messages_;
+  double minimum_gain_;
+};
+
+/// Destinations of a rank whose updates make so many hops, 1 to kMostUpdateHops: the other ranks of
+/// the rows of a grid that has as many dimensions, which are about equally long.
+uint32_t update_destinations(uint32_t ranks, uint32_t hops) noexcept;
+/// The dimensions of that grid, of which the first ones may be longer by one; 1 beyond `hops`.
+std::array<uint32_t, kMostUpdateHops> update_grid(uint32_t ranks, uint32_t hops) noexcept;
+
+/// How updates are encoded that are merged in a buffer, if they fall at random: what the engine can
+/// expect of plan_encoding(), which decides for each message.
+struct ExpectedEncoding {
+  UpdateEncoding encoding = UpdateEncoding::pairs;
+  double item_bytes = 0;  ///< of the message, for each update in it
+  double cells = 1;       ///< that are applied for each
+};
+/// `density`: the part of the cells that have an update, from 0 to 1.
+ExpectedEncoding expected_encoding(double density, bool has_identity,
+                                   const EncodingCosts& costs) noexcept;
+
+/// The plan for updates: the baseline without a model (`costs` null, or without buffers), and where
+/// no other way is surely faster by more than the margin. Pure, allocates nothing.
+UpdatePlan plan_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept;
+
+/// What is done without a model: buffers of the usual size, each update by itself, in as few hops
+/// as the memory allows.
+UpdatePlan baseline_of_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept;
+
+/// The plan of a given way, with its time. Reason::forced.
+UpdatePlan force_update(const UpdateRequest& request, const UpdateCosts* costs,
+                        const UpdateCandidate& way) noexcept;
+
+/// Ways to race while the program runs (runtime/decide/race.h), beside the baseline: of each
+/// method, and of buffers with and without merging, the one that is predicted to be the fastest, if
+/// it does not take more than kRivalFactor times as long as the fastest of all. That comes first.
+/// Returns how many of `rivals` were set; none without a model.
+inline constexpr double kRivalFactor = 2;
+inline constexpr size_t kMostUpdateRivals = 3;
+size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,
+                        std::span<UpdateCandidate, kMostUpdateRivals> rivals) noexcept;
+
+/// At a corner of the parameters. `costs` must hold what the way needs (possible_update()).
+double predict_update(const UpdateRequest& request, const UpdateCosts& costs,
+                      const UpdateCandidate& way,
+                      cost::Corner corner = cost::Corner::nominal) noexcept;
+/// False for a way that the request or its memory does not allow, or that the model does not know.
+bool possible_update(const UpdateRequest& request, const UpdateCosts* costs,
+                     const UpdateCandidate& way) noexcept;
+
+/// Ways; none is pruned.
+using UpdateRecord = Record<UpdateCandidate, UpdateCandidate>;
+
+/// The same plan, with a record of what was considered.
+UpdatePlan plan_update(const UpdateRequest& request, const UpdateCosts* costs,
+                       UpdateRecord& record);
+
+}  // namespace stripline::plan

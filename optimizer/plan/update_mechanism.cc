@@ -1,0 +1,160 @@
+#include "optimizer/plan/update_mechanism.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/quantity.h"
+
+namespace stripline::plan {
+namespace {
+
+using Update = UpdateRequest;
+
+constexpr uint32_t kMostItemBytes = 4096;
+constexpr uint32_t kMostPercent = 100;
+
+std::string_view words_of(const UpdateCandidate& way) {
+  switch (way.method) {
+    case UpdateMethod::cell_locks:
+      return "a lock for each cell";
+    case UpdateMethod::owner_locks:
+      return "a lock for each owner";
+    case UpdateMethod::provider:
+      return "atomics of the fabric";
+    case UpdateMethod::messages:
+      return "atomics by message";
+    case UpdateMethod::buffers:
+      break;
+  }
+  return way.merges ? "merged in buffers" : "in buffers";
+}
+
+std::string hops_text(uint32_t hops) {
+  return hops == 1 ? std::string() : ", " + std::to_string(hops) + " hops";
+}
+
+}  // namespace
+
+std::span<const Field<Update>> UpdateMechanism::fields() {
+  static constexpr std::array<Field<Update>, 16> kFields = {
+      field<Update, &Update::updates>("updates", "--updates", "{} updates",
+                                      "Updates that a rank makes until they are to be complete")
+          .within(1, kMostNumber)
+          .required(),
+      field<Update, &Update::cells>("cells", "--cells", " of {} cells",
+                                    "Different cells among them (default: as many as updates)")
+          .within(1, kMostNumber),
+      bytes<Update, &Update::span_bytes>("span_bytes", "--span", " among {} of each owner",
+                                         "Memory of each owner that the cells are in, e.g. 8MiB")
+          .within(1, kMostExtent)
+          .always(),
+      bytes<Update, &Update::item_bytes>("item_bytes", "--item", ", each of {}", "Bytes of a cell")
+          .within(1, kMostItemBytes)
+          .always(),
+      field<Update, &Update::ranks>("ranks", "--ranks", ", on {} ranks",
+                                    "Ranks that own cells, and make such updates")
+          .within(2, model::kMaxRanks)
+          .required(),
+      field<Update, &Update::local_percent>("local_percent", "--local", ", {} % of them in reach",
+                                            "Of the updates, percent whose cells are in reach of "
+                                            "loads and stores")
+          .within(0, kMostPercent),
+      field<Update, &Update::hottest_percent>(
+          "hottest_percent", "--hottest", ", {} % to the busiest owner",
+          "Of all updates, percent that go to the busiest owner (default: an equal part)")
+          .within(0, kMostPercent),
+      field<Update, &Update::separate>("separate", "--separate", ", each by itself",
+                                       "Updates of one cell must not be merged: the operator is "
+                                       "not associative, or every rounding matters"),
+      field<Update, &Update::ordered>("ordered", "--ordered", ", in their order",
+                                      "Updates of one rank must arrive in its order: the operator "
+                                      "is not commutative"),
+      field<Update, &Update::no_identity>(
+          "no_identity", "--no-identity", nullptr,
+          "No value leaves a cell as it is: gaps between cells cannot be filled"),
+      field<Update, &Update::fetches>("fetches", "--fetch", ", old values come back",
+                                      "The value before each update comes back"),
+      field<Update, &Update::provider>("provider", "--provider-atomics", ", atomic in the fabric",
+                                       "The fabric has the update as an atomic operation"),
+      field<Update, &Update::buffers_only>("buffers_only", "--buffers-only",
+                                           ", by nothing but buffers",
+                                           "Leave out locks and atomic operations"),
+      field<Update, &Update::most_hops>("most_hops", "--most-hops", nullptr,
+                                        "The most hops that updates in buffers may make")
+          .within(1, kMostUpdateHops),
+      bytes<Update, &Update::message_bytes>("message_bytes", "--message", nullptr,
+                                            "The most that one message takes: no buffer is larger")
+          .from(1),
+      bytes<Update, &Update::max_buffer_bytes>("max_buffer_bytes", "--buffer", nullptr,
+                                               "Memory that the plan may use for buffers "
+                                               "(default: no limit)")
+          .within(1, kAnyBytes)};
+  return kFields;
+}
+
+Result<Update> UpdateMechanism::request_of(const Update& asked) {
+  if (asked.cells > asked.updates) {
+    return refused("--cells " + std::to_string(asked.cells) +
+                   " are updated once at least; --updates says " + std::to_string(asked.updates));
+  }
+  if (asked.span_bytes < asked.item_bytes) {
+    return refused("--span " + std::to_string(asked.span_bytes) +
+                   " does not hold one cell; it is at least --item, " +
+                   std::to_string(asked.item_bytes));
+  }
+  return asked;
+}
+
+void UpdateMechanism::show(const Update&, const UpdatePlan& plan, Row& row) {
+  const UpdateCandidate& way = plan.way;
+  row.word("method", to_string(way.method)).say(words_of(way));
+  if (way.method != UpdateMethod::buffers) return;
+  row.flag("merges", way.merges)
+      .bytes("buffer_bytes", way.buffer_bytes, " of {}")
+      .number("hops", way.hops)
+      .say(hops_text(way.hops))
+      .bytes("memory_bytes", plan.memory_bytes, ", {} together");
+}
+
+std::string UpdateMechanism::brief(const UpdatePlan& plan, std::string_view why) {
+  const UpdateCandidate& way = plan.way;
+  std::string text(words_of(way));
+  if (way.method == UpdateMethod::buffers) {
+    text = exact_bytes_text(way.buffer_bytes) + (way.merges ? " merged" : "") + hops_text(way.hops);
+  }
+  return text + ", " + std::string(why);
+}
+
+void UpdateMechanism::add_to(Explanation::Alternative& alternative, const Update& request,
+                             const UpdateCosts& costs, const UpdateCandidate& way) {
+  const auto at = [&](cost::Corner corner) { return predict_update(request, costs, way, corner); };
+  alternative.interval = {at(cost::Corner::low), at(cost::Corner::high)};
+  alternative.more.seconds("update_s",
+                           at(cost::Corner::nominal) / static_cast<double>(request.updates),
+                           ", {} an update");
+}
+
+void UpdateMechanism::add_to(Explained<UpdateMechanism>& e, const Update& request,
+                             const UpdateCosts* costs) {
+  if (!e.has_times) return;
+  const UpdatePlan of_best = e.record.best ? unfold(request, e.record.best->candidate) : e.decision;
+  const uint64_t bytes = of_best.way.method == UpdateMethod::buffers ? of_best.way.buffer_bytes
+                                                                     : kUsualUpdateBufferBytes;
+  e.entries.push_back(
+      entry_row(bytes, costs->put().at(bytes), request.surroundings.target_polls_only)
+          .say(", of a put"));
+  const auto nominal = cost::Corner::nominal;
+  e.model
+      .seconds("append_s", costs->append(of_best.memory_bytes, nominal),
+               "an update takes {} into a buffer")
+      .seconds("merge_s", costs->merge(of_best.memory_bytes, nominal), ", {} merged")
+      .seconds("apply_s", costs->apply(request.span_bytes, nominal), ", {} to its cell");
+  if (costs->has_provider()) {
+    e.model.seconds("provider_s", costs->provider(nominal), ", {} by the fabric");
+  }
+  if (costs->has_messages()) {
+    e.model.seconds("message_s", costs->messages(nominal), ", {} by message");
+  }
+}
+
+}  // namespace stripline::plan

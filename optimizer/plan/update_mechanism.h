@@ -1,0 +1,87 @@
+// The planner of update.h as the frame of decisions sees it (mechanism.h).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "optimizer/plan/mechanism.h"
+#include "optimizer/plan/perturbed.h"
+#include "optimizer/plan/update.h"
+
+namespace stripline::plan {
+
+struct UpdateMechanism {
+  using Request = UpdateRequest;
+  using Asked = Request;
+  using Plan = UpdatePlan;
+  using Candidate = UpdateCandidate;
+  using Record = UpdateRecord;
+  using Model = CompiledPath;
+  using Costs = UpdateCosts;
+  static constexpr Words kWords = {
+      .command = "update",
+      .help = "Updates of cells of other ranks, until they are complete",
+      .example = "--updates 1000000 --cells 65536 --span 8MiB --ranks 64",
+      .notes = "Every rank is taken to make such updates.\n",
+      .baseline = "buffers of the usual size, without merging",
+      .no_model =
+          "the model does not hold puts, messages and what updates cost a processor, so each "
+          "update travels in a buffer of the usual size"};
+
+  static Request usual() { return {}; }
+  static std::span<const Field<Request>> fields();
+  static Result<Request> request_of(const Request& asked);
+  static Request asked_of(const Request& request) { return request; }
+  static const UpdateCosts* costs_of(const CompiledPath& path) { return &path.update; }
+
+  // Decisions, by choose().
+  static bool knows(const UpdateCosts* costs) { return costs != nullptr && costs->has_buffers(); }
+  static Candidate baseline(const Request& request);
+  template <typename Visit>
+  static void each_candidate(const Request& request, const Visit& visit) {
+    const Candidate usual = baseline(request);
+    const auto try_out = [&](const Candidate& way) {
+      if (allowed(request, way) && way != usual) visit(way);
+    };
+    for (const bool merges : {false, true}) {
+      for (uint32_t hops = 1; hops <= kMostUpdateHops; ++hops) {
+        for (uint64_t bytes = kLeastUpdateBufferBytes; bytes <= kMostUpdateBufferBytes;
+             bytes *= 2) {
+          try_out({UpdateMethod::buffers, merges, hops, bytes});
+        }
+      }
+    }
+    for (const auto method : {UpdateMethod::provider, UpdateMethod::messages,
+                              UpdateMethod::owner_locks, UpdateMethod::cell_locks}) {
+      try_out({.method = method});
+    }
+  }
+  static double seconds(const Request& request, const UpdateCosts& costs, const Candidate& way,
+                        const Ends& ends);
+  template <typename Visit>
+  static void each_source(const Request& request, const Visit& visit) {
+    // An atomic operation of a stream counts as issued, the processor's work as computation.
+    for (const Source source : detail::kMessageSources) visit(source);
+    if (request.surroundings.target_polls_only) visit(Source::serve);
+    visit(Source::compute);
+  }
+  static double margin(const Request&, const UpdateCosts* costs) { return costs->minimum_gain(); }
+  static Plan unfold(const Request& request, const Candidate& way);
+
+  // Explanations.
+  static Plan plan(const Request& request, const UpdateCosts* costs, Record& record) {
+    return plan_update(request, costs, record);
+  }
+  static void show(const Request& request, const Plan& plan, Row& row);
+  static std::string brief(const Plan& plan, std::string_view why);
+  static void add_to(Explanation::Alternative& alternative, const Request& request,
+                     const UpdateCosts& costs, const Candidate& way);
+  static void add_to(Explained<UpdateMechanism>& explained, const Request& request,
+                     const UpdateCosts* costs);
+
+ private:
+  static bool allowed(const Request& request, const Candidate& way);
+};
+static_assert(Tried<UpdateMechanism>);
+
+}  // namespace stripline::plan

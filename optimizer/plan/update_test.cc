@@ -1,0 +1,223 @@
+#include "optimizer/plan/update.h"
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "optimizer/plan/update_fixture.h"
+
+namespace stripline::plan {
+namespace {
+
+TEST(UpdateGrid, HoldsAllRanksAndLeavesFewDestinations) {
+  for (uint32_t ranks = 1; ranks < 5000; ++ranks) {
+    for (uint32_t hops = 1; hops <= kMostUpdateHops; ++hops) {
+      const auto grid = update_grid(ranks, hops);
+      uint64_t places = 1;
+      uint32_t others = 0;
+      for (const uint32_t side : grid) {
+        ASSERT_GE(side, 1U);
+        places *= side;
+        others += side - 1;
+      }
+      ASSERT_GE(places, ranks);
+      ASSERT_EQ(update_destinations(ranks, hops), std::max(others, 1U));
+      for (uint32_t hop = hops; hop < kMostUpdateHops; ++hop) ASSERT_EQ(grid[hop], 1U);
+    }
+  }
+  EXPECT_EQ(update_destinations(64, 1), 63U);
+  EXPECT_EQ(update_destinations(64, 2), 14U);
+  EXPECT_EQ(update_destinations(64, 3), 9U);
+  EXPECT_EQ(update_grid(1U << 20, 2)[0], 1024U);
+}
+
+TEST(UpdatePlan, IsInBuffersWithoutAModel) {
+  const UpdatePlan plan = plan_update(histogram(), nullptr);
+  EXPECT_EQ(plan.way, (UpdateCandidate{.buffer_bytes = kUsualUpdateBufferBytes}));
+  EXPECT_EQ(plan.reason, Reason::no_model);
+  EXPECT_EQ(plan.predicted_s, 0);
+  model::TunedModel m = model::example_model();
+  m.update.reset();
+  const UpdateCosts costs = update_costs_of(m);
+  EXPECT_EQ(plan_update(histogram(), &costs), plan);
+}
+
+// As many hops as it takes, then smaller buffers.
+TEST(UpdatePlan, KeepsToItsMemoryWithoutAModelToo) {
+  UpdateRequest request = histogram();
+  for (const uint64_t budget :
+       {uint64_t{1} << 20, uint64_t{200} << 10, uint64_t{120} << 10, uint64_t{16} << 10}) {
+    request.max_buffer_bytes = budget;
+    const UpdatePlan plan = plan_update(request, nullptr);
+    EXPECT_LE(plan.memory_bytes, budget) << budget;
+  }
+  request.max_buffer_bytes = 200 << 10;
+  EXPECT_EQ(plan_update(request, nullptr).way.hops, 2U);
+  request.max_buffer_bytes = 120 << 10;
+  EXPECT_EQ(plan_update(request, nullptr).way.hops, 3U);
+  EXPECT_EQ(plan_update(request, nullptr).way.buffer_bytes, kUsualUpdateBufferBytes);
+}
+
+TEST(UpdatePlan, TakesNoBufferThatIsLargerThanAMessage) {
+  const UpdateCosts costs = update_costs_of(model::example_model());
+  UpdateRequest request = histogram();
+  request.message_bytes = 5000;
+  EXPECT_EQ(plan_update(request, nullptr).way.buffer_bytes, 5000U);
+  const UpdatePlan plan = plan_update(request, &costs);
+  EXPECT_LE(plan.way.buffer_bytes, 5000U);
+  EXPECT_FALSE(possible_update(request, &costs, {.buffer_bytes = 8192}));
+}
+
+TEST(UpdatePlan, MergesWhereCellsAreUpdatedAgainAndAgain) {
+  const UpdateCosts costs = update_costs_of(model::example_model());
+  UpdateRequest request = histogram();
+  request.ranks = 4;
+  request.cells = 512;
+  EXPECT_TRUE(plan_update(request, &costs).way.merges);
+  request.cells = 0;  // each once
+  EXPECT_FALSE(plan_update(request, &costs).way.merges);
+  request.cells = 512;
+  request.separate = true;
+  EXPECT_FALSE(plan_update(request, &costs).way.merges);
+  request.separate = false;
+  request.fetches = true;
+  EXPECT_FALSE(plan_update(request, &costs).way.merges);
+}
+
+TEST(UpdatePlan, GoesByTheFabricWhereThereAreFew) {
+  model::TunedModel m = model::example_model();
+  const UpdateCosts costs = update_costs_of(m);
+  UpdateRequest request = histogram();
+  request.updates = 1;
+  request.cells = 1;
+  request.provider = true;
+  const UpdatePlan few = plan_update(request, &costs);
+  request.updates = request.cells = 1000000;
+  const UpdatePlan many = plan_update(request, &costs);
+  EXPECT_EQ(many.way.method, UpdateMethod::buffers);
+  EXPECT_LT(predict_update(request, costs, many.way),
+            predict_update(request, costs, {.method = UpdateMethod::provider}) / 10);
+  request.provider = false;
+  EXPECT_FALSE(possible_update(request, &costs, {.method = UpdateMethod::provider}));
+  // What is not in order anyway is not asked for.
+  request.provider = request.ordered = true;
+  EXPECT_FALSE(possible_update(request, &costs, {.method = UpdateMethod::provider}));
+  EXPECT_FALSE(possible_update(request, &costs, {.method = UpdateMethod::messages}));
+  EXPECT_GE(few.baseline_s, few.predicted_s);
+}
+
+// Nearly empty messages to each of many ranks cost more than a second hop.
+TEST(UpdatePlan, TakesMoreHopsAmongMoreRanks) {
+  const UpdateCosts costs = update_costs_of(model::example_model());
+  UpdateRequest request = histogram();
+  request.updates = 20000;
+  request.cells = 0;
+  request.ranks = 4;
+  EXPECT_EQ(plan_update(request, &costs).way.hops, 1U);
+  request.ranks = 16384;
+  const UpdatePlan plan = plan_update(request, &costs);
+  EXPECT_GT(plan.way.hops, 1U);
+  EXPECT_EQ(plan.reason, Reason::tuned);
+}
+
+TEST(UpdatePlan, CountsWhatComesToTheBusiestOwner) {
+  const UpdateCosts costs = update_costs_of(model::example_model());
+  UpdateRequest request = histogram();
+  const UpdateCandidate way{.buffer_bytes = kUsualUpdateBufferBytes};
+  const double even = predict_update(request, costs, way);
+  request.hottest_percent = 1;  // less than an equal part
+  EXPECT_EQ(predict_update(request, costs, way), even);
+  request.hottest_percent = 50;
+  EXPECT_GT(predict_update(request, costs, way), 4 * even);
+  request.hottest_percent = 0;
+  request.local_percent = 100;
+  EXPECT_DOUBLE_EQ(predict_update(request, costs, way),
+                   1e6 * costs.apply(request.span_bytes, cost::Corner::nominal));
+}
+
+// The simplest case by hand: two ranks, full buffers, nothing merged.
+TEST(UpdateTime, IsThatOfItsParts) {
+  const UpdateCosts costs = update_costs_of(model::example_model());
+  const UpdateRequest request{.updates = 4096 * 100, .span_bytes = 8 << 20, .ranks = 2};
+  const UpdateCandidate way{.buffer_bytes = 4096 * 12};
+  const double n = 4096.0 * 100;
+  const double messages = 100;
+  const double bytes = 4096.0 * 12;
+  const auto& put = costs.put().at(4096 * 12);
+  const auto& small = costs.am().at(32);
+  const auto nominal = cost::Corner::nominal;
+  const uint64_t memory = (1 + kSpareUpdateBuffers) * 4096 * 12;
+  const double cpu = n * (costs.append(memory, nominal) + costs.apply(8 << 20, nominal)) +
+                     messages * (put.o(bytes) + put.r(bytes) + 2 * (small.o(32) + small.r(32)));
+  const double nic = messages * (put.gap(bytes) + 2 * small.gap(32));
+  const double last = put.o(bytes) + put.L + put.G * bytes + 2 * small.one_way(32);
+  EXPECT_NEAR(predict_update(request, costs, way), std::max(cpu, nic) + last, 1e-12);
+}
+
+// Against messages of random cells that are encoded in truth.
+TEST(ExpectedEncoding, IsThatOfRandomCells) {
+  const EncodingCosts costs{.value_bytes = 8,
+                            .address_bytes = 4,
+                            .box_bytes = 16,
+                            .write_byte_s = 0.1e-9,
+                            .send_byte_s = 1e-9,
+                            .read_byte_s = 0.1e-9,
+                            .apply_s = 3e-9};
+  SplitMix64 random(7);
+  std::vector<UpdateBox> boxes;
+  for (const bool has_identity : {true, false}) {
+    for (const double density : {0.01, 0.2, 0.5, 0.8, 0.95, 1.0}) {
+      std::vector<uint64_t> cells;
+      for (uint64_t cell = 0; cell < 200000; ++cell) {
+        const double drawn = static_cast<double>(random.next() >> 11U) * 0x1p-53;
+        if (drawn < density) cells.push_back(cell);
+      }
+      const EncodingPlan truth = plan_encoding(cells, costs, has_identity, boxes);
+      const ExpectedEncoding expected = expected_encoding(density, has_identity, costs);
+      const auto count = static_cast<double>(cells.size());
+      EXPECT_EQ(expected.encoding == UpdateEncoding::pairs, truth.encoding == UpdateEncoding::pairs)
+          << density;
+      EXPECT_NEAR(expected.item_bytes, static_cast<double>(truth.bytes) / count,
+                  0.02 * expected.item_bytes)
+          << density << (has_identity ? " with" : " without") << " identity";
+    }
+  }
+}
+
+TEST(UpdateRivals, AreOfDifferentKindsAndNotMuchSlower) {
+  const UpdateCosts costs = update_costs_of(model::example_model());
+  const UpdateRequest request = histogram();
+  std::array<UpdateCandidate, kMostUpdateRivals> rivals;
+  EXPECT_EQ(rivals_of_update(request, nullptr, rivals), 0U);
+  const size_t count = rivals_of_update(request, &costs, rivals);
+  ASSERT_GE(count, 1U);
+  const double fastest_s = predict_update(request, costs, rivals[0]);
+  EXPECT_LE(plan_update(request, &costs).predicted_s, fastest_s * 1.000001);
+  for (size_t i = 0; i < count; ++i) {
+    EXPECT_TRUE(possible_update(request, &costs, rivals[i]));
+    EXPECT_LE(predict_update(request, costs, rivals[i]), kRivalFactor * fastest_s);
+    for (size_t j = 0; j < i; ++j) {
+      EXPECT_TRUE(rivals[i].method != rivals[j].method || rivals[i].merges != rivals[j].merges);
+    }
+  }
+}
+
+TEST(UpdateRivals, OnlyOfWhatTheCallerCanCarryOut) {
+  const UpdateCosts costs = update_costs_of(model::example_model());
+  UpdateRequest request = histogram();
+  request.updates = request.cells = 3;
+  request.provider = request.buffers_only = true;
+  request.most_hops = 1;
+  request.ranks = 16384;
+  EXPECT_EQ(plan_update(request, &costs).way.method, UpdateMethod::buffers);
+  EXPECT_EQ(plan_update(request, &costs).way.hops, 1U);
+  for (const auto method : {UpdateMethod::provider, UpdateMethod::messages,
+                            UpdateMethod::owner_locks, UpdateMethod::cell_locks}) {
+    EXPECT_FALSE(possible_update(request, &costs, {.method = method}));
+  }
+}
+
+}  // namespace
+}  // namespace stripline::plan

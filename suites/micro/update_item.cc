@@ -1,0 +1,181 @@
+// micro.update_item: what one update costs the processors, apart from its message.
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "optimizer/plan/update.h"
+#include "suites/grids.h"
+#include "suites/micro/micro.h"
+#include "suites/micro/transfer.h"
+#include "suites/repeat.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+// A repetition makes so many: long enough that reading the clock does not count.
+constexpr size_t kPerRepetition = size_t{1} << 16;
+constexpr size_t kPairBytes = sizeof(uint32_t) + sizeof(uint64_t);
+constexpr size_t kPerBuffer = plan::kUsualUpdateBufferBytes / kPairBytes;
+
+// Makes updates at random, which add 1.
+class Updates {
+ public:
+  virtual ~Updates() = default;
+  virtual void make(size_t count) = 0;
+  virtual uint64_t sum() const = 0;  // of what all of them have added
+};
+
+// Written to the end of one of many buffers, in which they may find another one of their cell. Full
+// buffers count as sent.
+class Buffered final : public Updates {
+ public:
+  Buffered(size_t span_bytes, bool merges)
+      : merges_(merges),
+        buffers_(std::max<size_t>(1, span_bytes / plan::kUsualUpdateBufferBytes)),
+        lanes_(buffers_) {
+    for (Lane& lane : lanes_) {
+      lane.cells.resize(kPerBuffer);
+      lane.values.resize(kPerBuffer);
+      if (merges) lane.positions.resize(kPositions);
+    }
+  }
+
+  void make(size_t count) override {
+    for (size_t i = 0; i < count; ++i) {
+      const uint64_t random = random_.next();
+      Lane& lane = lanes_[(random >> 32U) * buffers_ >> 32U];
+      // Few enough cells that a buffer meets most of them again.
+      const auto cell = static_cast<uint32_t>(random % kPerBuffer);
+      if (merges_) {
+        uint16_t& position = lane.positions[cell % kPositions];
+        if (position < lane.count && lane.cells[position] == cell) {
+          ++lane.values[position];
+          continue;
+        }
+        position = static_cast<uint16_t>(lane.count);
+      }
+      lane.cells[lane.count] = cell;
+      lane.values[lane.count] = 1;
+      if (++lane.count < kPerBuffer) continue;
+      sent_ = std::accumulate(lane.values.begin(), lane.values.end(), sent_);
+      lane.count = 0;
+    }
+  }
+
+  uint64_t sum() const override {
+    uint64_t sum = sent_;
+    for (const Lane& lane : lanes_) {
+      const auto end = lane.values.begin() + static_cast<std::ptrdiff_t>(lane.count);
+      sum = std::accumulate(lane.values.begin(), end, sum);
+    }
+    return sum;
+  }
+
+ private:
+  static constexpr size_t kPositions = 1024;
+  struct Lane {
+    std::vector<uint32_t> cells;
+    std::vector<uint64_t> values;
+    std::vector<uint16_t> positions;  // by cell, where it was last
+    size_t count = 0;
+  };
+
+  bool merges_;
+  uint64_t buffers_;
+  std::vector<Lane> lanes_;
+  uint64_t sent_ = 0;
+  SplitMix64 random_{1};
+};
+
+// From messages to their cells.
+class Applied final : public Updates {
+ public:
+  explicit Applied(size_t span_bytes)
+      : cells_(std::max<size_t>(1, span_bytes / sizeof(uint64_t))),
+        addresses_(kPerBuffer),
+        values_(kPerBuffer, 1) {}
+
+  void make(size_t count) override {
+    for (size_t done = 0; done < count; done += kPerBuffer) {
+      const size_t updates = std::min(kPerBuffer, count - done);
+      for (size_t i = 0; i < updates; ++i) {
+        addresses_[i] = static_cast<uint32_t>((random_.next() >> 32U) * cells_.size() >> 32U);
+      }
+      for (size_t i = 0; i < updates; ++i) cells_[addresses_[i]] += values_[i];
+    }
+  }
+
+  uint64_t sum() const override {
+    return std::accumulate(cells_.begin(), cells_.end(), uint64_t{0});
+  }
+
+ private:
+  std::vector<uint64_t> cells_;
+  std::vector<uint32_t> addresses_;
+  std::vector<uint64_t> values_;
+  SplitMix64 random_{1};
+};
+
+std::unique_ptr<Updates> updates_of(const std::string& variant, size_t span_bytes) {
+  if (variant == variant::kApply) return std::make_unique<Applied>(span_bytes);
+  return std::make_unique<Buffered>(span_bytes, variant == variant::kMerge);
+}
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  Context& ctx = session.context();
+  SampleSeries series;
+  if (ctx.rank_me() == 0) {
+    const auto updates = updates_of(point.variant, size_param(point, factor::kSpanBytes));
+    uint64_t made = 0;
+    repeat_alone(
+        session, rule,
+        [&] {
+          const double start_s = ctx.now_s();
+          updates->make(kPerRepetition);
+          count_copy(ctx.work(), kPerRepetition, kPairBytes);
+          made += kPerRepetition;
+          return (ctx.now_s() - start_s) / static_cast<double>(kPerRepetition);
+        },
+        series);
+    series.verified = updates->sum() == made;
+    if (!series.verified) series.note = kWrongData;
+  }
+  ctx.barrier();
+  return series;
+}
+
+}  // namespace
+
+Benchmark update_item_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = micro::kUpdateItem.name;
+  e.title = "Updates, apart from their messages";
+  e.description =
+      "Rank 0 makes updates of eight bytes, without any communication: writes them to the end of "
+      "one of many buffers at random, which take `span_bytes` together (append); the same, where "
+      "most of them meet another one of their cell in the buffer, and are merged with it (merge); "
+      "and carries out those of one message after the other, on cells at random among `span_bytes` "
+      "(apply). A sample is the mean time of an update, with that of finding its cell at random.";
+  e.factors = {
+      integer_factor(factor::kSpanBytes, "B", "Memory that the updates go to.",
+                     {int64_t{16 << 10}, int64_t{256 << 10}, int64_t{2 << 20}, int64_t{16 << 20}},
+                     8, double{1 << 30})};
+  e.variants = micro::kUpdateItem.variants();
+  e.metric = {"time_per_update", "s", true};
+  e.min_ranks = 1;
+  e.max_ranks = kMostRanks;
+  e.verification = "What has been added to all cells is compared with the number of updates.";
+  e.feeds = {"update.items"};
+  return benchmark;
+}
+
+}  // namespace stripline::suites
