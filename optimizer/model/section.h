@@ -21,6 +21,8 @@ struct Section {
   /// Fills in every member at least once, in the order of magnitude of an InfiniBand network of
   /// 2004: the example of docs/schema and of tests.
   std::function<void(TunedModel&)> example;
+  /// What programs do that is decided by it: "loops, sweeps"; empty: nothing.
+  const char* decides = "";
 };
 
 using UnitText = std::string (*)(double);

@@ -1,12 +1,12 @@
 #include "suites/bench/reference.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
 #include "optimizer/experiment/json.h"
 #include "optimizer/experiment/requirements.h"
+#include "optimizer/model/sections.h"
 #include "suites/bench/points.h"
 #include "suites/registry.h"
 
@@ -73,21 +73,9 @@ std::string wrapped(const std::string& text, const std::string& indent) {
 }
 
 // What is decided by a section of the model.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kDecides = {{
-    {"network", "loops, sweeps, transfers of many regions"},
-    {"compute", "loops"},
-    {"strip", "loops, sweeps"},
-    {"service_levels", "loops where other nodes communicate"},
-    {"pack", "transfers of many regions"},
-    {"vis", "transfers of many regions"},
-    {"rma", "single operations"},
-    {"collective", "collective operations"},
-    {"update", "updates of other ranks' memory"},
-}};
-
-std::string decides(std::string_view section) {
-  for (const auto& [name, what] : kDecides) {
-    if (name == section) return std::string(what);
+std::string decides(std::string_view name) {
+  for (const model::Section& section : model::sections()) {
+    if (section.member.name == name) return section.decides;
   }
   return "";
 }

@@ -113,7 +113,7 @@ Section collective_section() {
                 "Which algorithm a collective operation takes")},
       check_overlaps);
   return {optional("collective", &TunedModel::collective, form), collective_text,
-          add_collective_example};
+          add_collective_example, "collective operations"};
 }
 
 }  // namespace stripline::model

@@ -45,7 +45,8 @@ Section compute_section() {
                                          {at(4096, 1.5e-9)},
                                          {at(4 << 20, 6.0e-9)},
                                          {at(0, 2.0e-9)}};
-          }};
+          },
+          "loops"};
 }
 
 }  // namespace stripline::model

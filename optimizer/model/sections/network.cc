@@ -139,7 +139,7 @@ Section network_section() {
                                   optional("get", &PathModel::get, operation_form(true)),
                                   optional("am", &PathModel::am, operation_form(false))});
   return {required("network", &TunedModel::network, by_name(path, kMaxPaths)), network_text,
-          add_network_example};
+          add_network_example, "loops, sweeps, transfers of many regions"};
 }
 
 }  // namespace stripline::model

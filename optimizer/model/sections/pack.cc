@@ -36,13 +36,15 @@ Section pack_section() {
   const auto form = object<PackModel>(nullptr, {defaulted("pack", &PackModel::pack, points),
                                                 defaulted("unpack", &PackModel::unpack, points)});
   // Copies of data that stay in a cache of 1 MiB, and of others.
-  return {optional("pack", &TunedModel::pack, form), pack_text, [](TunedModel& model) {
+  return {optional("pack", &TunedModel::pack, form), pack_text,
+          [](TunedModel& model) {
             model.pack =
                 PackModel{{{64 << 10, example_parameter(8e-9), example_parameter(0.2e-9)},
                            {2 << 20, example_parameter(20e-9), example_parameter(0.5e-9)}},
                           {{64 << 10, example_parameter(9e-9), example_parameter(0.2e-9)},
                            {2 << 20, example_parameter(25e-9), example_parameter(0.6e-9)}}};
-          }};
+          },
+          "transfers of many regions"};
 }
 
 }  // namespace stripline::model

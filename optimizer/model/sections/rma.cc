@@ -139,7 +139,7 @@ Section rma_section() {
                          "Who carries out an atomic operation on another rank's variable"),
                 optional("progress", &RmaModel::progress, progress_form(),
                          "What a thread that serves a rank's peers costs, and what it leaves")});
-  return {optional("rma", &TunedModel::rma, form), rma_text, add_rma_example};
+  return {optional("rma", &TunedModel::rma, form), rma_text, add_rma_example, "single operations"};
 }
 
 }  // namespace stripline::model

@@ -82,7 +82,7 @@ Section service_levels_section() {
         return wrong(where, "needs levels of get or of put");
       });
   return {optional("service_levels", &TunedModel::service_levels, form), service_text,
-          add_service_levels_example};
+          add_service_levels_example, "loops where other nodes communicate"};
 }
 
 }  // namespace stripline::model

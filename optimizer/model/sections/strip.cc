@@ -19,9 +19,11 @@ Section strip_section() {
   const auto form = object<StripModel>(
       nullptr, {optional("strip_overhead_s", &StripModel::strip_overhead_s, seconds()),
                 optional("minimum_gain", &StripModel::minimum_gain, gain())});
-  return {optional("strip", &TunedModel::strip, form), strip_text, [](TunedModel& model) {
+  return {optional("strip", &TunedModel::strip, form), strip_text,
+          [](TunedModel& model) {
             model.strip = StripModel{example_parameter(0.1e-6), example_parameter(0.02, 0)};
-          }};
+          },
+          "loops, sweeps"};
 }
 
 }  // namespace stripline::model

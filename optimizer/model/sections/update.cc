@@ -48,16 +48,18 @@ Section update_section() {
        optional("minimum_gain", &UpdateModel::minimum_gain, gain(),
                 "By which another way must be faster than buffers")});
   // Memory that stays in a cache of 1 MiB, and other memory.
-  return {optional("update", &TunedModel::update, form, "Updates of other ranks' memory"),
-          update_text, [](TunedModel& model) {
-            model.update = UpdateModel{{{64 << 10, example_parameter(4e-9),
-                                         example_parameter(12e-9), example_parameter(3e-9)},
-                                        {8 << 20, example_parameter(6e-9), example_parameter(60e-9),
-                                         example_parameter(40e-9)}},
-                                       example_parameter(1.2e-6),
-                                       example_parameter(1.6e-6),
-                                       example_parameter(0.02, 0)};
-          }};
+  return {
+      optional("update", &TunedModel::update, form, "Updates of other ranks' memory"), update_text,
+      [](TunedModel& model) {
+        model.update = UpdateModel{
+            {{64 << 10, example_parameter(4e-9), example_parameter(12e-9), example_parameter(3e-9)},
+             {8 << 20, example_parameter(6e-9), example_parameter(60e-9),
+              example_parameter(40e-9)}},
+            example_parameter(1.2e-6),
+            example_parameter(1.6e-6),
+            example_parameter(0.02, 0)};
+      },
+      "updates of other ranks' memory"};
 }
 
 }  // namespace stripline::model

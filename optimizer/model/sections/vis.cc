@@ -114,7 +114,7 @@ Section vis_section() {
   const auto path = object<VisModel>(nullptr, {optional("put", &VisModel::put, direction_form()),
                                                optional("get", &VisModel::get, direction_form())});
   return {unless_empty("vis", &TunedModel::vis, by_name(path, kMaxPaths)), vis_text,
-          add_vis_example};
+          add_vis_example, "transfers of many regions"};
 }
 
 }  // namespace stripline::model
