@@ -130,6 +130,29 @@ CLI::Validator time_within(const TimeRange& range) {
           ""};
 }
 
+CLI::Validator share() {
+  return {[](std::string& text) {
+            std::string_view number = text;
+            const bool percent = number.ends_with('%');
+            if (percent) number.remove_suffix(1);
+            while (percent && number.ends_with(' ')) number.remove_suffix(1);
+            double value = 0;
+            const auto [end, ec] =
+                std::from_chars(number.data(), number.data() + number.size(), value);
+            if (percent) value /= 100;
+            if (ec != std::errc() || end != number.data() + number.size() || !(value > 0) ||
+                !(value <= 1)) {
+              return "'" + text + "' is no share; write e.g. 2% or 0.02, at most 100%";
+            }
+            std::ostringstream exact;
+            exact.precision(17);
+            exact << value;
+            text = exact.str();
+            return std::string();
+          },
+          ""};
+}
+
 CLI::Validator one_of(std::vector<std::string> words) {
   std::string list;
   for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;

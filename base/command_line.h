@@ -33,6 +33,9 @@ CLI::Validator size_from(uint64_t least);
 /// For Option::transform() of a number of seconds: what parse_seconds() reads, within `range`.
 CLI::Validator time_within(const TimeRange& range);
 
+/// For Option::transform() of a share of a whole: "15%", "15 %" or "0.15", above 0 and at most 1.
+CLI::Validator share();
+
 /// For Option::check(): accepts these words only, and names the nearest of them.
 CLI::Validator one_of(std::vector<std::string> words);
 

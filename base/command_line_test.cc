@@ -20,6 +20,7 @@ struct Example {
     app.add_option("--seed", seed, "")->transform(whole_number_from<uint64_t>(0));
     app.add_option("--segment", bytes, "")->transform(size_from(1));
     app.add_option("--timeout", seconds, "")->transform(time_within(kTimeLimits));
+    app.add_option("--width", width, "")->transform(share());
     app.add_option("--clock", clock, "Time")->check(one_of({"real", "virtual"}));
     app.add_subcommand("measure", "");
     add_version(app);
@@ -43,6 +44,7 @@ struct Example {
   uint64_t seed = 0;
   uint64_t bytes = 0;
   double seconds = 0;
+  double width = 0;
 };
 
 std::string mistake(std::vector<std::string> arguments) {
@@ -69,13 +71,14 @@ TEST(CommandLine, QuantitiesAreReadAsTheyAreWritten) {
   Example example;
   EXPECT_EQ(example
                 .parse({"--fabric", "tcp", "-n", "010", "--seed", "18446744073709551615",
-                        "--segment", "64KiB", "--timeout", "1:30"})
+                        "--segment", "64KiB", "--timeout", "1:30", "--width", "2.5 %"})
                 .exit_code,
             -1);
   EXPECT_EQ(example.ranks, 10U);
   EXPECT_EQ(example.seed, UINT64_MAX);
   EXPECT_EQ(example.bytes, 65536U);
   EXPECT_DOUBLE_EQ(example.seconds, 90);
+  EXPECT_DOUBLE_EQ(example.width, 0.025);
 }
 
 TEST(CommandLine, QuantitiesOutOfRangeAreRefused) {
@@ -83,6 +86,7 @@ TEST(CommandLine, QuantitiesOutOfRangeAreRefused) {
            {"--ranks", {"0", "-1", "4294967296", "0x10", "1e3", "2.5", "", "two", "1 "}},
            {"--seed", {"-1", "18446744073709551616", "99999999999999999999"}},
            {"--segment", {"0", "-1", "99999999999T", "12z"}},
+           {"--width", {"0", "2", "101%", "-1%", "%", "nan", "5 %%", ""}},
            {"--timeout", {"0", "-1", "nan", "inf", "1e999", "5 M", "1:2"}}}) {
     for (const std::string& value : values) {
       const std::string text = mistake({"--fabric", "tcp", option + "=" + value});

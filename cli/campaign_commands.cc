@@ -44,6 +44,8 @@ v1::CreateCampaignRequest create_request(const CampaignRun& command) {
   for (const std::string& experiment : command.experiments) spec.add_experiments(experiment);
   spec.set_runs(command.runs);
   spec.set_time_budget_s(command.time_budget_s);
+  spec.set_node_budget_s(command.node_budget_s);
+  spec.set_width(command.width);
   spec.set_seed(command.seed);
   spec.set_model(command.model);
   spec.set_cluster(command.cluster);
@@ -169,6 +171,16 @@ int run(const Global& global, const CampaignShow& command) {
   line("points",
        std::to_string(campaign->points_done()) + " of " + std::to_string(campaign->points_total()));
   line("samples", std::to_string(campaign->samples()));
+  if (campaign->width() > 0) {
+    line("medians", "within " + percent_text(campaign->width()) +
+                        (spec.width() > 0 ? ", " + percent_text(spec.width()) + " are asked for"
+                                          : std::string()));
+  }
+  if (!campaign->stop_reason().empty()) line("stopped", campaign->stop_reason());
+  line("cost",
+       std::to_string(std::llround(campaign->node_s())) + " node-seconds" +
+           (spec.node_budget_s() > 0 ? " of " + std::to_string(std::llround(spec.node_budget_s()))
+                                     : std::string()));
   line("seed", std::to_string(spec.seed()));
   line("model", !campaign->model_version().empty() ? campaign->model_version()
                 : spec.model().empty()             ? "none asked for"

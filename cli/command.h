@@ -33,6 +33,8 @@ struct CampaignRun {
   std::string effort = "budgeted";  ///< "budgeted" | "full"
   uint32_t runs = 0;
   double time_budget_s = 0;
+  double node_budget_s = 0;
+  double width = 0;  ///< relative half-width of intervals; 0: the server's choice
   uint64_t seed = 0;
   std::vector<std::string> experiments;
   std::vector<std::string> only_nodes;
@@ -64,6 +66,12 @@ struct CampaignPoints {
 struct CampaignExport {
   std::string name;
   std::string output;  ///< a file; empty or "-": standard output
+};
+struct CampaignReplay {
+  std::string file;      ///< "-": standard input
+  std::string strategy;  ///< empty: all, to compare them
+  double share = 0.15;   ///< of the recording's seconds
+  uint64_t seed = 1;
 };
 struct ModelList {
   std::string model;  ///< list the versions of this one; empty: list models
@@ -142,10 +150,10 @@ struct ShowVersion {};
 
 using Action =
     std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow, CampaignCancel,
-                 CampaignPoints, CampaignExport, ModelList, ModelShow, ModelFetch, ModelWithdraw,
-                 ModelDiff, ModelPlot, Report, ExplainAny, NodeList, NodeCordon, NodeUncordon,
-                 NodeDrain, NodeRemove, NodeRevoke, Login, Logout, TokenCreate, TokenList,
-                 TokenRevoke, AuditList, ShowVersion>;
+                 CampaignPoints, CampaignExport, CampaignReplay, ModelList, ModelShow, ModelFetch,
+                 ModelWithdraw, ModelDiff, ModelPlot, Report, ExplainAny, NodeList, NodeCordon,
+                 NodeUncordon, NodeDrain, NodeRemove, NodeRevoke, Login, Logout, TokenCreate,
+                 TokenList, TokenRevoke, AuditList, ShowVersion>;
 
 struct Command {
   Global global;

@@ -33,6 +33,7 @@ std::set<std::string> options_of_all_commands() {
                                                           {"campaign", "cancel"},
                                                           {"campaign", "points"},
                                                           {"campaign", "export"},
+                                                          {"campaign", "replay"},
                                                           {"model", "list"},
                                                           {"model", "show"},
                                                           {"model", "fetch"},

@@ -157,6 +157,15 @@ class Grammar {
                     "Limit of the measuring, e.g. 90, 1:30 (default: 60 budgeted, 300 full)")
         ->type_name("TIME")
         ->transform(time_within(kTimeLimits));
+    run->add_option("--node-budget", run_.node_budget_s,
+                    "Limit of the measuring by the nodes of a group, e.g. 30m (default: none)")
+        ->type_name("TIME")
+        ->transform(time_within(kTimeLimits));
+    run->add_option("--width", run_.width,
+                    "Measure until medians are known within this, e.g. 2% (default: 5% budgeted, "
+                    "2% full; with --runs or --experiment as many runs as they say)")
+        ->type_name("SHARE")
+        ->transform(share());
     run->add_option(
            "--experiment", run_.experiments,
            "Measure only this experiment; may be repeated (default: all that feed the model)")
@@ -272,6 +281,33 @@ class Grammar {
             "is written completely or not at all.\n\n"
             "Exit codes: 0, 2 no such campaign, 4 no server, or the output cannot be written.\n") +
         kServiceOptions);
+
+    CLI::App* replay =
+        leaf(*campaign, "replay", "Measure recorded samples again, to compare strategies", replay_);
+    replay
+        ->add_option("file", replay_.file,
+                     "What 'campaign export' wrote, plain or by zstd; - for standard input")
+        ->required()
+        ->type_name("FILE");
+    replay->add_option("--strategy", replay_.strategy, "Only this one (default: all)")
+        ->type_name("NAME")
+        ->check(one_of({"race", "halving", "random", "grid"}));
+    replay
+        ->add_option("--share", replay_.share,
+                     "Of the recording's seconds of measuring, what all but grid may take")
+        ->type_name("SHARE")
+        ->transform(share())
+        ->default_str("15%");
+    replay->add_option("--seed", replay_.seed, "Of chance")
+        ->type_name("N")
+        ->transform(whole_number_from<uint64_t>(0));
+    replay->footer(
+        "Needs no server. Which alternatives (algorithms of collective operations, methods and\n"
+        "sizes of transfers of many regions, variants of kernels) would have been chosen: race\n"
+        "as campaigns that race do, halving gives up the slower half after each run, random\n"
+        "measures points by chance, grid all of them. WITHIN 3 % of the best are so many\n"
+        "choices; SLOWER BY is the geometric mean of all.\n\n"
+        "Exit codes: 0, 2 no such file or no recording.\n");
   }
 
   void define_model() {
@@ -400,6 +436,7 @@ class Grammar {
   CampaignShow campaign_show_;
   CampaignCancel cancel_;
   CampaignPoints points_;
+  CampaignReplay replay_;
   CampaignExport export_;
   ModelList model_list_;
   ModelShow model_show_;

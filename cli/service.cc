@@ -69,6 +69,8 @@ std::string with_options_named(const RpcError& error) {
       {"spec.experiments", "--experiment: "},
       {"spec.runs", "--runs: "},
       {"spec.time_budget_s", "--time-budget: "},
+      {"spec.node_budget_s", "--node-budget: "},
+      {"spec.width", "--width: "},
       {"spec.model", "--model: "},
       {"spec.cluster", "--cluster: "},
       {"spec.only_nodes", "--node: "},

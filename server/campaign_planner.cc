@@ -332,13 +332,13 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
         "pruned grid: " + whole(points_per_run) + " of " + whole(declared) + " declared points";
   }
 
-  const double share_s = kBudgetShare * spec.time_budget_s / spec.runs - kRunStartS;
+  const double share_s = kBudgetShare * budget_s(spec) / spec.runs - kRunStartS;
   const auto count = static_cast<double>(points.size());
   const double point_s = std::clamp(share_s / count, kMinPointS, kMaxPointS);
   plan.run_s = kRunStartS + count * point_s;
   const double least_s =
       spec.runs * (kRunStartS + static_cast<double>(plan.least_points) * kMinPointS);
-  if (least_s > spec.time_budget_s) {
+  if (least_s > budget_s(spec)) {
     plan.note += std::string(plan.note.empty() ? "" : "; ") +
                  "may not end in its time budget: " + exact_seconds_text(std::ceil(least_s)) +
                  " are expected at least";

@@ -21,6 +21,9 @@ constexpr uint32_t kBudgetedRuns = 8;
 constexpr uint32_t kFullRuns = 12;
 constexpr double kBudgetedSeconds = 60;
 constexpr double kFullSeconds = 300;
+constexpr double kBudgetedWidth = 0.05;
+constexpr double kFullWidth = 0.02;
+constexpr double kMaxWidth = 1;
 
 std::string at_most(uint32_t limit, uint32_t value) {
   return "at most " + std::to_string(limit) + " is accepted, not " + std::to_string(value);
@@ -52,6 +55,16 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   }
   if (spec.effort == Effort::unspecified) spec.effort = Effort::budgeted;
   const bool full = spec.effort == Effort::full;
+  if (!(spec.width >= 0 && spec.width <= kMaxWidth)) {
+    return invalid_field("spec.width", "a share from 0 to 1 is accepted, 0.05 for 5 %");
+  }
+  // Who asks for a number of runs gets them. Samples that feed no model have no such target.
+  if (spec.runs == 0 && spec.width == 0 && spec.experiments.empty()) {
+    spec.width = full ? kFullWidth : kBudgetedWidth;
+  }
+  if (!(spec.node_budget_s >= 0 && spec.node_budget_s <= kMaxTimeBudgetS * kMaxNodes)) {
+    return invalid_field("spec.node_budget_s", "a number of node-seconds from 0 on is accepted");
+  }
   if (spec.runs == 0) spec.runs = full ? kFullRuns : kBudgetedRuns;
   if (spec.runs > kMaxRuns) return invalid_field("spec.runs", at_most(kMaxRuns, spec.runs));
   if (!(spec.time_budget_s >= 0 && spec.time_budget_s <= kMaxTimeBudgetS)) {
@@ -112,6 +125,11 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   return spec;
 }
 
+double budget_s(const CampaignSpec& spec) {
+  if (spec.node_budget_s == 0) return spec.time_budget_s;
+  return std::min(spec.time_budget_s, spec.node_budget_s / spec.nodes);
+}
+
 Json to_json(const CampaignSpec& spec) {
   Json json{{"fabric", spec.fabric},
             {"clock", spec.clock},
@@ -125,8 +143,10 @@ Json to_json(const CampaignSpec& spec) {
             {"model", spec.model},
             {"only_nodes", spec.only_nodes},
             {"same_node", spec.same_node}};
-  // What was asked for before there were clusters has the same form as today.
+  // What was asked for before there were these has the same form as today.
   if (!spec.cluster.empty()) json["cluster"] = spec.cluster;
+  if (spec.width > 0) json["width"] = spec.width;
+  if (spec.node_budget_s > 0) json["node_budget_s"] = spec.node_budget_s;
   return json;
 }
 
@@ -147,6 +167,8 @@ Result<CampaignSpec> campaign_spec_from_json(const Json& json) {
     // Campaigns of before there was a choice have none.
     spec.same_node = json.value("same_node", std::vector<std::string>());
     spec.cluster = json.value("cluster", "");
+    spec.width = json.value("width", 0.0);
+    spec.node_budget_s = json.value("node_budget_s", 0.0);
     return spec;
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("stored campaign spec: ") + error.what());

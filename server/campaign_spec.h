@@ -19,8 +19,8 @@ inline constexpr uint32_t kMinRunsForProvisional = 3;
 enum class Effort { unspecified, budgeted, full };
 
 /// See campaigns.proto for every member. A spec that complete_spec() returned has no zeros and no
-/// empty texts left except in `experiments`, `only_nodes`, `same_node` and `cluster`, and no
-/// unspecified effort.
+/// empty texts left except in `experiments`, `only_nodes`, `same_node`, `cluster`, `width` and
+/// `node_budget_s`, and no unspecified effort.
 struct CampaignSpec {
   std::string fabric;
   std::string clock;
@@ -34,12 +34,17 @@ struct CampaignSpec {
   std::string model;                    ///< "models/{model}"; empty: publish none
   std::vector<std::string> only_nodes;  ///< "nodes/{node}"
   std::vector<std::string> same_node;   ///< "mapped", "cma"
+  double width = 0;                     ///< 0, also when complete: just so many runs
+  double node_budget_s = 0;             ///< 0, also when complete: none
   std::string cluster = {};             ///< Empty, also when complete: that of the nodes there are
 };
 
 /// Fills in the defaults that campaigns.proto states (an unspecified effort is budgeted) and checks
 /// every field that can be checked without knowing the fleet. Problems: INVALID_FIELD.
 Answer<CampaignSpec> complete_spec(CampaignSpec spec);
+
+/// For how long a run of it may be active in all: its time budget, or what its node-seconds allow.
+double budget_s(const CampaignSpec& spec);
 
 Json to_json(const CampaignSpec& spec);
 /// Errors: data_loss, naming the member.

@@ -15,6 +15,11 @@ TEST(CampaignSpec, DefaultsAreThoseOfTheContract) {
   EXPECT_EQ(tcp.ranks, 2U);
   EXPECT_EQ(tcp.effort, Effort::budgeted);
   EXPECT_EQ(tcp.runs, 8U);
+  EXPECT_EQ(tcp.width, 0.05);
+  EXPECT_EQ(complete_spec({.fabric = "tcp", .effort = Effort::full})->width, 0.02);
+  EXPECT_EQ(complete_spec({.fabric = "tcp", .runs = 8})->width, 0);
+  EXPECT_EQ(complete_spec({.fabric = "tcp", .experiments = {"micro.latency"}})->width, 0);
+  EXPECT_EQ(budget_s(*complete_spec({.fabric = "tcp", .nodes = 4, .node_budget_s = 100})), 25);
   EXPECT_DOUBLE_EQ(tcp.time_budget_s, 60);
   EXPECT_EQ(tcp.model, "models/tcp");
 
@@ -42,6 +47,8 @@ TEST(CampaignSpec, WrongFieldsAreNamed) {
       {"spec.ranks", [](CampaignSpec& s) { s.ranks = 100000; }},
       {"spec.ranks", [](CampaignSpec& s) { s.nodes = 3, s.ranks = 2; }},
       {"spec.runs", [](CampaignSpec& s) { s.runs = 100000; }},
+      {"spec.width", [](CampaignSpec& s) { s.width = 1.5; }},
+      {"spec.node_budget_s", [](CampaignSpec& s) { s.node_budget_s = -1; }},
       {"spec.time_budget_s", [](CampaignSpec& s) { s.time_budget_s = -1; }},
       {"spec.time_budget_s", [](CampaignSpec& s) { s.time_budget_s = std::nan(""); }},
       {"spec.time_budget_s", [](CampaignSpec& s) { s.time_budget_s = INFINITY; }},

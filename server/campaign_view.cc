@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "optimizer/campaign/next_run.h"
+
 namespace stripline::server {
 namespace {
 
@@ -24,7 +26,7 @@ double estimate_left(const CampaignRecord& campaign, const std::vector<RunRecord
   const double each = finished == 0 ? campaign.planned_run_s : sum / static_cast<double>(finished);
   const double gone = active_s.value_or(0);
   const double missing = each * static_cast<double>(open) - std::min(gone, each);
-  const double budget = campaign.spec.time_budget_s - campaign.measured_s - gone;
+  const double budget = budget_s(campaign.spec) - campaign.measured_s - gone;
   return std::max(0.0, std::min(missing, budget));
 }
 
@@ -41,13 +43,19 @@ CampaignView view_of(const CampaignRecord& campaign, const std::vector<RunRecord
   view.updated_unix_s = campaign.updated_unix_s;
   view.model_version = campaign.model_version;
   view.samples = campaign.samples;
+  const bool converged = campaign.stop_reason == to_string(campaign::StopReason::converged);
   for (const RunRecord& run : runs) {
+    // It was planned, and is not needed.
+    if (converged && run.state == RunState::cancelled) continue;
     view.points_done += run.points_done;
     view.points_total += run.points_total;
     if (run.state == RunState::finished) ++view.runs_done;
     ++view.runs_total;
   }
   view.seconds_left = estimate_left(campaign, runs, active_s);
+  view.stop_reason = campaign.stop_reason;
+  view.width = campaign.width;
+  view.node_s = (campaign.measured_s + active_s.value_or(0)) * campaign.spec.nodes;
   return view;
 }
 
@@ -65,7 +73,10 @@ Json to_json(const CampaignView& view) {
           {"seconds_left", view.seconds_left},
           {"advised_budget_s", view.advised_budget_s},
           {"model_version", view.model_version},
-          {"samples", view.samples}};
+          {"samples", view.samples},
+          {"stop_reason", view.stop_reason},
+          {"width", view.width},
+          {"node_s", view.node_s}};
 }
 
 Result<CampaignView> campaign_view_from_json(const Json& json) {
@@ -84,10 +95,13 @@ Result<CampaignView> campaign_view_from_json(const Json& json) {
     json.at("runs_done").get_to(view.runs_done);
     json.at("runs_total").get_to(view.runs_total);
     json.at("seconds_left").get_to(view.seconds_left);
-    // Events of before there was an advice have none.
+    // Older events lack these.
     view.advised_budget_s = json.value("advised_budget_s", 0.0);
     json.at("model_version").get_to(view.model_version);
     json.at("samples").get_to(view.samples);
+    view.stop_reason = json.value("stop_reason", "");
+    view.width = json.value("width", 0.0);
+    view.node_s = json.value("node_s", 0.0);
     return view;
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("stored event: ") + error.what());

@@ -26,6 +26,9 @@ struct CampaignView {
   double advised_budget_s = 0;  ///< A time budget that would do; 0: its own will.
   std::string model_version;
   uint64_t samples = 0;
+  std::string stop_reason;
+  double width = 0;
+  double node_s = 0;
 };
 
 /// `active_s`: for how long the active run, if there is one, has been going on.

@@ -9,6 +9,7 @@
 
 #include "base/quantity.h"
 #include "server/clock.h"
+#include "server/run_order.h"
 
 namespace stripline::server {
 namespace {
@@ -240,102 +241,6 @@ bool Coordinator::close_silent_sessions(double now_s) {
   return closed;
 }
 
-Snapshot Coordinator::take_snapshot(double now_s) const {
-  Snapshot snapshot;
-  for (const auto& [id, session] : sessions_) {
-    if (session.leaving) continue;
-    NodeSnapshot node;
-    node.name = session.record.name;
-    node.free = !session.holding;
-    node.cluster = session.record.cluster;
-    node.failures = health_.failures(node.name, now_s);
-    node.left_out = hold_on(node.name);
-    if (node.left_out.empty()) node.left_out = health_.quarantine(node.name, now_s);
-    if (session.available_until_s) node.available_s = *session.available_until_s - now_s;
-    node.fabrics = session.fabrics;
-    node.experiments = {session.declared, &session.declared->versions};
-    snapshot.nodes.push_back(std::move(node));
-  }
-  std::ranges::sort(snapshot.nodes, {}, &NodeSnapshot::name);
-
-  for (const auto& [number, open] : open_) {
-    if (open.campaign.state == CampaignState::fitting) continue;
-    snapshot.campaigns.push_back(snapshot_of(open.campaign, open.runs, now_s));
-  }
-  return snapshot;
-}
-
-CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
-                                          const std::vector<RunRecord>& runs, double now_s) const {
-  CampaignSnapshot campaign;
-  campaign.number = record.number;
-  campaign.state = record.state;
-  campaign.fabric = record.spec.fabric;
-  // Campaigns of before there were clusters name none.
-  if (!record.spec.cluster.empty()) campaign.cluster = record.spec.cluster;
-  campaign.nodes = record.spec.nodes;
-  for (const std::string& node : record.spec.only_nodes) {
-    campaign.only_nodes.insert(*parse_node_name(node));
-  }
-  campaign.seed = record.spec.seed;
-  campaign.suspects = health_.suspects(record.number);
-  campaign.unfit = health_.unfit(record.number);
-  const auto pause = paused_until_s_.find(record.number);
-  const auto waiting = waiting_since_s_.find(record.number);
-  campaign.overdue =
-      waiting != waiting_since_s_.end() && now_s >= waiting->second + options_.max_wait_s;
-  campaign.paused = pause != paused_until_s_.end() && now_s < pause->second;
-  campaign.requirements = record.requirements;
-  campaign.feeds_model = record.feeds_model;
-  campaign.planned_run_s = record.planned_run_s;
-  // With just enough runs none can be spared.
-  campaign.pilot = record.feeds_model && record.spec.effort != Effort::full &&
-                   record.spec.runs > kMinRunsForIntervals;
-  campaign.measured_s = record.measured_s + active_seconds(record.number).value_or(0);
-  campaign.time_budget_s = record.spec.time_budget_s;
-  const auto active = active_.find(record.number);
-  for (const RunRecord& run : runs) {
-    RunSnapshot entry;
-    entry.run = run.key.run;
-    entry.state = run.state;
-    entry.failures = run.failures;
-    entry.duration_s = run.duration_s;
-    entry.start_s = run.start_s;
-    entry.points = run.points_total;
-    entry.points_least = run.points_least;
-    entry.points_core = run.points_core;
-    entry.points_all = run.points_all;
-    entry.rank_nodes = run.rank_nodes;
-    entry.message = run.message;
-    if (run.state == RunState::active && active != active_.end()) {
-      const ActiveRun& now = active->second;
-      entry.active_s = active_seconds(record.number).value_or(0);
-      entry.pace = now.pace.pace();
-      entry.complete = now.group.all_finished();
-      entry.lost = now.failure ? now.failure->reason : now.group.lost(now_s);
-      entry.lost_for_good = now.failure && now.failure->for_good;
-      entry.lost_at = now.failure ? now.failure->node : now.group.lost_at(now_s);
-      entry.lost_at_will = now.failure && now.failure->at_will;
-    }
-    campaign.runs.push_back(std::move(entry));
-  }
-  return campaign;
-}
-
-// A time budget that would do for the campaign in this draft; nullopt when its own will.
-std::optional<double> Coordinator::advised_budget_s(const Draft& d) const {
-  return sufficient_budget_s(snapshot_of(d.campaign, d.runs, steady_seconds()));
-}
-
-std::string Coordinator::budget_warning(const Draft& d) const {
-  const auto advice = advised_budget_s(d);
-  if (!advice) return "";
-  return "; " + exact_seconds_text(d.campaign.spec.time_budget_s) +
-         " are too few at this pace, a time budget of " + exact_seconds_text(*advice) +
-         " would do" +
-         (d.campaign.feeds_model ? " (a model of fewer runs will be provisional)" : "");
-}
-
 // True if the decision changed anything.
 Result<bool> Coordinator::carry_out(const Decision& decision) {
   if (const auto* wait = std::get_if<Wait>(&decision)) {
@@ -360,9 +265,17 @@ Result<bool> Coordinator::carry_out(const Decision& decision) {
 
 Status Coordinator::place(const PlaceRun& place) {
   STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(place.campaign));
+  if (place.run > d.runs.size()) {
+    RunRecord more;
+    more.key = {place.campaign, place.run};
+    more.points_least = d.runs.front().points_least;
+    more.points_core = d.runs.front().points_core;
+    more.points_all = d.runs.front().points_all;
+    d.runs.push_back(more);
+  }
   RunRecord& run = d.run(place.run);
-  run.points_total = place.points;
   run.grid = place.points;
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, plan_of(d, place));
   run.state = RunState::active;
   run.fence = std::max(run.fence, store_.fence_base()) + 1;
   run.points_done = 0;
@@ -373,7 +286,8 @@ Status Coordinator::place(const PlaceRun& place) {
   for (uint32_t rank = 0; rank < d.campaign.spec.ranks; ++rank) {
     run.rank_nodes.push_back(place.nodes[rank % place.nodes.size()]);
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const Order order, order_of(run.key, run.fence, place.points));
+  STRIPLINE_ASSIGN_OR_RETURN(std::string text, order_text(plan, run.fence, run.points_total));
+  const Order order = std::make_shared<const std::string>(std::move(text));
   std::map<std::string, std::string> instances;
   for (const std::string& node : place.nodes) {
     instances[node] = session_of_node(node)->second.instance_id;
@@ -390,9 +304,9 @@ Status Coordinator::place(const PlaceRun& place) {
 
   ActiveRun active(RunGroup(run.key, run.fence, run.rank_nodes,
                             {options_.lease_s, options_.join_timeout_s}, steady_seconds()),
-                   place.points);
-  active.budget_end_s = active.group.started_s() +
-                        std::max(0.0, d.campaign.spec.time_budget_s - d.campaign.measured_s);
+                   run.points_total);
+  active.budget_end_s =
+      active.group.started_s() + std::max(0.0, budget_s(d.campaign.spec) - d.campaign.measured_s);
   active.instances = std::move(instances);
   for (const std::string& node : active.group.nodes()) {
     active.facts[node] = session_of_node(node)->second.record.fingerprint;
@@ -548,7 +462,10 @@ Status Coordinator::finish_measuring(const FinishMeasuring& finish) {
       d.runs, [](const RunRecord& run) { return run.state == RunState::finished; });
   std::string message =
       std::to_string(finished) + " of " + std::to_string(d.runs.size()) + " runs measured";
-  if (finish.time_budget) message = "TIME_BUDGET: " + message;
+  d.campaign.stop_reason = to_string(finish.reason);
+  if (finish.reason != campaign::StopReason::max_runs) {
+    message = d.campaign.stop_reason + ": " + message;
+  }
   if (d.campaign.feeds_model) {
     d.campaign.state = CampaignState::fitting;
     d.campaign.message = message + "; fitting the model";
@@ -560,7 +477,7 @@ Status Coordinator::finish_measuring(const FinishMeasuring& finish) {
   }
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   spdlog::info("{}: {}", campaign_name(finish.campaign), d.campaign.message);
-  release_group(finish.campaign, "the campaign's time budget is used up");
+  release_group(finish.campaign, "the campaign's budget is used up");
   forget(finish.campaign);
   if (d.campaign.state == CampaignState::fitting) {
     to_fit_.push_back(finish.campaign);
@@ -579,6 +496,9 @@ Status Coordinator::end_campaign(int64_t number, CampaignState state, const std:
   close_open_runs(d);
   d.campaign.state = state;
   d.campaign.message = message;
+  if (state == CampaignState::cancelled && d.campaign.stop_reason.empty()) {
+    d.campaign.stop_reason = to_string(campaign::StopReason::cancelled);
+  }
   STRIPLINE_RETURN_IF_ERROR(commit(d, message));
   spdlog::info("{}: {}: {}", campaign_name(number), to_string(state), message);
   release_group(number, "the campaign ended: " + message);

@@ -197,7 +197,8 @@ class Coordinator {
   struct OpenCampaign {
     CampaignRecord campaign;
     std::vector<RunRecord> runs;
-    std::shared_ptr<const campaign::PointTable> points;  // once a run has finished
+    std::shared_ptr<const campaign::PointTable> points = nullptr;  // once a run has finished
+    std::shared_ptr<const campaign::Next> next = nullptr;          // once somebody has asked
   };
   // A campaign in the middle of a step: read, changed, written back.
   struct Draft {
@@ -234,11 +235,6 @@ class Coordinator {
   bool close_silent_sessions(double now_s) STRIPLINE_REQUIRES(mutex_);
   void close_silent_strangers(double now_s) STRIPLINE_REQUIRES(mutex_);
   double silent_s() const;
-  Snapshot take_snapshot(double now_s) const STRIPLINE_REQUIRES(mutex_);
-  CampaignSnapshot snapshot_of(const CampaignRecord& record, const std::vector<RunRecord>& runs,
-                               double now_s) const STRIPLINE_REQUIRES(mutex_);
-  std::optional<double> advised_budget_s(const Draft& draft) const STRIPLINE_REQUIRES(mutex_);
-  std::string budget_warning(const Draft& draft) const STRIPLINE_REQUIRES(mutex_);
   Result<bool> carry_out(const Decision& decision) STRIPLINE_REQUIRES(mutex_);
   Status place(const PlaceRun& place) STRIPLINE_REQUIRES(mutex_);
   Status give_up(const LoseRun& lose) STRIPLINE_REQUIRES(mutex_);
@@ -297,10 +293,18 @@ class Coordinator {
   bool handle(Session& session, const GroupJoin& join) STRIPLINE_REQUIRES(mutex_);
   bool handle(Session& session, const AssignmentUpdate& update) STRIPLINE_REQUIRES(mutex_);
 
+  // coordinator_snapshot.cc
+  Snapshot take_snapshot(double now_s) STRIPLINE_REQUIRES(mutex_);
+  CampaignSnapshot snapshot_of(const CampaignRecord& record, const std::vector<RunRecord>& runs,
+                               double now_s) const STRIPLINE_REQUIRES(mutex_);
+  std::optional<double> advised_budget_s(const Draft& draft) const STRIPLINE_REQUIRES(mutex_);
+  std::string budget_warning(const Draft& draft) const STRIPLINE_REQUIRES(mutex_);
+
   // coordinator_points.cc: what is known of points
   Result<std::shared_ptr<const campaign::PointTable>> read_points(
       const CampaignRecord& record, const std::vector<RunRecord>& runs);
   Status add_results(Draft& draft, const ActiveRun& active) STRIPLINE_REQUIRES(mutex_);
+  Result<std::string> plan_of(Draft& draft, const PlaceRun& place) STRIPLINE_REQUIRES(mutex_);
 
   // coordinator_fleet.cc
   Status recover_holds();

@@ -347,6 +347,7 @@ Result<FitJob> Coordinator::collect(int64_t number) {
   FitJob job;
   job.input.campaign = number;
   job.input.spec = campaign->spec;
+  job.input.stop_reason = campaign->stop_reason;
   job.input.fitted_at = rfc3339(unix_seconds());
   std::set<uint32_t> finished;
   STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(number));

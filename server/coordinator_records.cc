@@ -48,7 +48,8 @@ void Coordinator::add_records(Draft& draft, const std::string& event) {
   const auto open = open_.find(campaign.number);
   for (size_t i = 0; i < draft.runs.size(); ++i) {
     const RunRecord& run = draft.runs[i];
-    const bool same = open != open_.end() && open->second.runs[i] == run;
+    const bool same =
+        open != open_.end() && i < open->second.runs.size() && open->second.runs[i] == run;
     if (!same) draft.changes.runs.push_back(run);
   }
   if (event.empty()) return;

@@ -18,6 +18,14 @@ Status Coordinator::recover() {
   for (const CampaignRecord& record : campaigns) {
     if (record.state == CampaignState::fitting) to_fit_.push_back(record.number);
     STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(record.number));
+    const bool measured = std::ranges::any_of(
+        d.runs, [](const RunRecord& run) { return run.state == RunState::finished; });
+    if (measured && record.state != CampaignState::fitting) {
+      auto points = read_points(d.campaign, d.runs);
+      if (!points.ok() && points.error().code() != ErrorCode::data_loss) return points.error();
+      // Without them it measures what was planned.
+      if (points.ok()) d.points = std::move(*points);
+    }
     remember(d);
     std::string event;
     for (RunRecord& run : d.runs) {
@@ -74,7 +82,7 @@ Status Coordinator::take_up(const Draft& d, const RunRecord& run, const RunAttem
   }
   active.instances = attempt.instances;
   active.budget_end_s =
-      group.started_s() + std::max(0.0, d.campaign.spec.time_budget_s - d.campaign.measured_s);
+      group.started_s() + std::max(0.0, budget_s(d.campaign.spec) - d.campaign.measured_s);
   STRIPLINE_RETURN_IF_ERROR(count_stored(active));
   spdlog::info("{} goes on when its nodes come back", run_name(run.key));
   active_.insert_or_assign(run.key.campaign, std::move(active));

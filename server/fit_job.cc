@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/quantity.h"
+#include "optimizer/campaign/next_run.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/fit/fit_model.h"
 #include "optimizer/fit/noise.h"
@@ -27,6 +28,10 @@ constexpr uint32_t kMinRunsToTrust = 8;
 // What can be fitted. A series without values is a point that this fabric cannot measure.
 bool counts(const experiment::SampleSeries& series) {
   return series.verified && !is_without_time(series);
+}
+
+bool converged(const FitInput& input) {
+  return input.stop_reason == to_string(campaign::StopReason::converged);
 }
 
 // How many runs must have measured a point.
@@ -98,7 +103,7 @@ std::string provisional_reasons(const FitInput& input, const fit::Noise& noise) 
     reasons.push_back("of " + std::to_string(input.runs) + " runs instead of " +
                       std::to_string(kMinRunsForIntervals) +
                       " or more: the time budget was used up");
-  } else if (input.runs < std::min(kMinRunsToTrust, input.spec.runs)) {
+  } else if (input.runs < std::min(kMinRunsToTrust, input.spec.runs) && !converged(input)) {
     reasons.push_back("of " + std::to_string(input.runs) + " of its " +
                       std::to_string(input.spec.runs) + " runs: the time budget was used up");
   }
@@ -130,8 +135,8 @@ std::string summarize(const FitInput& input, std::span<const experiment::SampleS
                      " samples, " +
                      (spec.effort == Effort::full ? "FULL" : "BUDGETED (pruned grid)");
   if (input.runs < spec.runs) {
-    text += ", stopped by TIME_BUDGET after " + std::to_string(input.runs) + " of " +
-            std::to_string(spec.runs) + " runs";
+    text += (converged(input) ? ", CONVERGED after " : ", stopped by TIME_BUDGET after ") +
+            std::to_string(input.runs) + " of " + std::to_string(spec.runs) + " runs";
   }
   if (usable.size() < good) {
     text += ", " + std::to_string(good - usable.size()) + " series left out because fewer than " +

@@ -21,6 +21,7 @@ struct FitInput {
   /// Series of finished runs, under their last fence; unverified ones are left out of the fit.
   std::vector<experiment::SampleSeries> series;
   uint32_t runs = 0;                ///< How many finished.
+  std::string stop_reason;          ///< CampaignRecord::stop_reason
   std::vector<AttemptFacts> nodes;  ///< Of each finished run, as they were when it measured.
   std::string fitted_at;            ///< RFC 3339
 };

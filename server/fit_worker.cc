@@ -67,6 +67,7 @@ std::string message_of(const FitJob& job) {
   append_text(message, dump({{"campaign", job.input.campaign},
                              {"spec", to_json(job.input.spec)},
                              {"runs", job.input.runs},
+                             {"stop_reason", job.input.stop_reason},
                              {"nodes", std::move(nodes)},
                              {"fitted_at", job.input.fitted_at}}));
   for (const std::string& batch : job.batches) append_text(message, batch);
@@ -83,6 +84,7 @@ Result<FitJob> job_of(std::string_view message) {
     job.input.campaign = json.at("campaign").get<int64_t>();
     STRIPLINE_ASSIGN_OR_RETURN(job.input.spec, campaign_spec_from_json(json.at("spec")));
     job.input.runs = json.at("runs").get<uint32_t>();
+    job.input.stop_reason = json.at("stop_reason").get<std::string>();
     job.input.fitted_at = json.at("fitted_at").get<std::string>();
     for (const Json& node : json.at("nodes")) {
       job.input.nodes.push_back({{job.input.campaign, node.at("run").get<uint32_t>()},

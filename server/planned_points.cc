@@ -19,6 +19,13 @@ Result<PlannedPoints> PlannedPoints::read(std::string_view plan_json, uint32_t c
   return planned;
 }
 
+std::vector<std::optional<uint32_t>> PlannedPoints::places_in(
+    const campaign::PointTable& table) const {
+  std::vector<std::optional<uint32_t>> places(index_.size());
+  for (const auto& [key, place] : index_) places.at(place) = table.find(key);
+  return places;
+}
+
 Result<std::vector<uint32_t>> PlannedPoints::find(
     const std::vector<experiment::SampleSeries>& series) const {
   std::vector<uint32_t> places;
@@ -44,7 +51,7 @@ bool PointSet::contains_any(const std::vector<campaign::PointResult>& results) c
 }
 
 void PointSet::remove(const std::vector<campaign::PointResult>& results) {
-  for (const auto& [place, median, samples] : results) {
+  for (const auto& [place, median, samples, seconds] : results) {
     if (place >= present_.size() || !present_[place]) continue;
     present_[place] = false;
     --size_;
@@ -52,7 +59,7 @@ void PointSet::remove(const std::vector<campaign::PointResult>& results) {
 }
 
 void PointSet::add(const std::vector<campaign::PointResult>& results) {
-  for (const auto& [place, median, samples] : results) {
+  for (const auto& [place, median, samples, seconds] : results) {
     if (place >= present_.size()) present_.resize(place + 1);
     if (!present_[place]) ++size_;
     present_[place] = true;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +22,9 @@ class PlannedPoints {
   static Result<PlannedPoints> read(std::string_view plan_json, uint32_t count);
 
   size_t size() const { return index_.size(); }
+  /// Where its points are in the campaign's table, in the order of this plan; nullopt for one that
+  /// is not there.
+  std::vector<std::optional<uint32_t>> places_in(const campaign::PointTable& table) const;
   /// The places of these series' points in the plan. Errors: data_loss if one is not in it, or is
   /// there twice.
   Result<std::vector<uint32_t>> find(const std::vector<experiment::SampleSeries>& series) const;

@@ -36,7 +36,7 @@ TEST(PlannedPoints, FindsThePlacesOfPoints) {
 
 std::vector<campaign::PointResult> at(std::initializer_list<uint32_t> places) {
   std::vector<campaign::PointResult> results;
-  for (const uint32_t place : places) results.push_back({place, 1e-6, 6});
+  for (const uint32_t place : places) results.push_back({place, 1e-6, 6, 0});
   return results;
 }
 

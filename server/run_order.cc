@@ -6,8 +6,8 @@ namespace stripline::server {
 namespace {
 
 // Within a string a quotation mark has a backslash before it, so that these match members only.
-constexpr std::string_view kFence = R"("fence":0)";
-constexpr std::string_view kPoints = R"("points":[)";
+constexpr std::string_view kFenceMember = R"("fence":0)";
+constexpr std::string_view kPointsMember = R"("points":[)";
 
 // Past the end of the string that begins at `at`.
 size_t skip_string(std::string_view text, size_t at) {
@@ -53,16 +53,16 @@ std::optional<List> find_list(std::string_view text, size_t at, uint32_t kept) {
 
 Result<std::string> order_text(std::string_view plan, uint64_t fence, uint32_t points) {
   const Error damaged(ErrorCode::data_loss, "a stored plan is damaged");
-  const size_t at_fence = plan.find(kFence);
-  const size_t at_points = plan.find(kPoints);
+  const size_t at_fence = plan.find(kFenceMember);
+  const size_t at_points = plan.find(kPointsMember);
   // The order of keys: "fence" stands before "points".
   if (at_fence == std::string_view::npos || at_points == std::string_view::npos ||
       at_points < at_fence) {
     return damaged;
   }
-  const auto list = find_list(plan, at_points + kPoints.size(), points);
+  const auto list = find_list(plan, at_points + kPointsMember.size(), points);
   if (!list) return damaged;
-  const size_t digits = at_fence + kFence.size() - 1;
+  const size_t digits = at_fence + kFenceMember.size() - 1;
   std::string order(plan.substr(0, digits));
   order += std::to_string(fence);
   order += plan.substr(digits + 1, list->cut - (digits + 1));

@@ -6,12 +6,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "optimizer/campaign/pace.h"
+
 namespace stripline::server {
 
-struct Pace {
-  double start_s = 0;  ///< From giving the run out to its first point.
-  double point_s = 0;  ///< Of each point.
-};
+using campaign::Pace;
 
 class RunPace {
  public:

@@ -1,7 +1,6 @@
 #include "server/scheduler.h"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -11,13 +10,8 @@
 namespace stripline::server {
 namespace {
 
-// Runs vary: a plan that would just fit will not.
-constexpr double kBudgetReserve = 0.9;
-// What it takes to start the ranks of a run, where that has not been measured; an allowance, as in
-// the planner.
-constexpr double kRunStartS = 1.0;
-// What is advised is a multiple of this, with the reserve.
-constexpr double kBudgetStepS = 10;
+// Runs vary, and so does how long nodes stay.
+constexpr double kReserve = 0.9;
 
 size_t count(const CampaignSnapshot& campaign, RunState state) {
   return static_cast<size_t>(
@@ -30,25 +24,42 @@ const RunSnapshot* first(const CampaignSnapshot& campaign, RunState state) {
   return found == campaign.runs.end() ? nullptr : &*found;
 }
 
-// The mean time of the finished runs.
-double typical_run_s(const CampaignSnapshot& campaign) {
-  double sum = 0;
-  size_t finished = 0;
-  for (const RunSnapshot& run : campaign.runs) {
+campaign::Rule rule_of(const CampaignSnapshot& c) {
+  campaign::Rule rule;
+  rule.runs = c.planned_runs > 0 ? c.planned_runs : static_cast<uint32_t>(c.runs.size());
+  rule.enough_runs = enough_runs(c);
+  rule.fewest_runs = fewest_runs(c);
+  rule.width = c.width;
+  rule.pilot = c.pilot;
+  rule.least_points = c.runs.front().points_least;
+  rule.core_points = c.runs.front().points_core;
+  rule.all_points = c.runs.front().points_all;
+  rule.time_budget_s = c.time_budget_s;
+  if (c.node_budget_s > 0) rule.node_budget_s = c.node_budget_s;
+  rule.nodes = std::max(1U, c.nodes);
+  rule.refine_breaks = c.feeds_model;
+  return rule;
+}
+
+campaign::Progress progress_of(const CampaignSnapshot& c) {
+  campaign::Progress progress;
+  for (const RunSnapshot& run : c.runs) {
     if (run.state != RunState::finished) continue;
-    sum += run.duration_s;
-    ++finished;
+    progress.runs.push_back(
+        {run.grid > 0 ? run.grid : run.points, run.points, run.start_s, run.duration_s});
   }
-  return finished == 0 ? 0 : sum / static_cast<double>(finished);
+  progress.spent_s = c.measured_s;
+  progress.points = c.points.get();
+  return progress;
 }
 
 // A node that will not be there to the end of a run is of no use. Runs vary, and so does what is
 // planned.
 bool stays_long_enough(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
   if (!node.available_s) return true;
-  const double measured_s = typical_run_s(campaign);
+  const double measured_s = typical_run_s(progress_of(campaign).runs);
   const double run_s = measured_s > 0 ? measured_s : campaign.planned_run_s;
-  return *node.available_s * kBudgetReserve >= run_s;
+  return *node.available_s * kReserve >= run_s;
 }
 
 // But for what it is left out for.
@@ -65,82 +76,18 @@ bool serves(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
   return node.left_out.empty() && could_serve(node, campaign);
 }
 
-// The time budget: over, or too short for another run.
-std::optional<Decision> check_budget(const CampaignSnapshot& campaign) {
-  const size_t finished = count(campaign, RunState::finished);
-  const bool enough = finished >= enough_runs(campaign);
-  if (campaign.measured_s >= campaign.time_budget_s) {
-    if (enough) return FinishMeasuring{campaign.number, true};
-    if (finished >= fewest_runs(campaign)) return FinishMeasuring{campaign.number, true};
-    const auto advice = sufficient_budget_s(campaign);
-    return FailCampaign{
-        campaign.number,
-        "TIME_BUDGET: " + exact_seconds_text(campaign.time_budget_s) + " passed after " +
-            std::to_string(finished) + " of " + std::to_string(campaign.runs.size()) +
-            " runs, and at least " + std::to_string(fewest_runs(campaign)) +
-            " are needed; ask for fewer experiments or a larger time budget" +
-            (advice ? ": " + exact_seconds_text(*advice) + " would do at this pace" : "")};
-  }
-  const bool idle = first(campaign, RunState::active) == nullptr;
-  if (enough && idle && campaign.measured_s + typical_run_s(campaign) > campaign.time_budget_s) {
-    return FinishMeasuring{campaign.number, true};
-  }
-  return std::nullopt;
-}
-
-double start_of(const RunSnapshot& finished) {
-  return finished.start_s > 0 ? finished.start_s : std::min(kRunStartS, finished.duration_s / 2);
-}
-
-// The mean pace of the finished runs; nullopt without any.
-std::optional<Pace> typical_pace(const CampaignSnapshot& campaign) {
-  double runs = 0;
-  double points = 0;
-  double starts_s = 0;
-  double measuring_s = 0;
-  for (const RunSnapshot& run : campaign.runs) {
-    if (run.state != RunState::finished) continue;
-    const double start_s = start_of(run);
-    ++runs;
-    points += run.points;
-    starts_s += start_s;
-    measuring_s += run.duration_s - start_s;
-  }
-  if (points == 0) return std::nullopt;
-  return Pace{starts_s / runs, measuring_s / points};
-}
-
-double run_seconds(const Pace& pace, uint32_t points) {
-  return pace.start_s + pace.point_s * points;
-}
-
-// The grid that a run falls back to when it cannot even measure the coarse one. Plans of before
-// there was one have none.
-uint32_t least_points(const RunSnapshot& run) {
-  return run.points_least > 0 ? run.points_least : run.points_core;
-}
-
-// How many points of its plan the next run measures: those of the finest grid that all runs which
-// are left can measure in the time that is left, and enough of them; never more than an earlier run
-// but the pilot, because points that are measured in too few runs cannot be used.
-uint32_t points_of_next_run(const CampaignSnapshot& campaign, const RunSnapshot& next) {
-  const auto pace = typical_pace(campaign);
-  if (!pace) return campaign.pilot ? least_points(next) : next.points_all;
-  const size_t left = campaign.runs.size() - count(campaign, RunState::finished);
-  const double left_s = kBudgetReserve * (campaign.time_budget_s - campaign.measured_s);
-  for (const uint32_t points : {next.points_all, next.points_core}) {
-    size_t measured = left;
-    bool reduced = false;
-    for (const RunSnapshot& run : campaign.runs) {
-      if (run.state != RunState::finished) continue;
-      const bool was_pilot = campaign.pilot && &run == &campaign.runs.front();
-      if (run.points >= points) ++measured;
-      reduced = reduced || (run.points < points && !was_pilot);
-    }
-    const double needed_s = run_seconds(*pace, points) * static_cast<double>(left);
-    if (!reduced && measured >= enough_runs(campaign) && needed_s <= left_s) return points;
-  }
-  return least_points(next);
+Decision end_of(const CampaignSnapshot& campaign, const campaign::Next& next) {
+  if (next.usable) return FinishMeasuring{campaign.number, *next.done};
+  const auto advice = sufficient_budget_s(campaign);
+  return FailCampaign{
+      campaign.number,
+      std::string(to_string(*next.done)) + ": " +
+          exact_seconds_text(campaign::budget_s(rule_of(campaign))) + " passed after " +
+          std::to_string(count(campaign, RunState::finished)) + " of " +
+          std::to_string(campaign.runs.size()) + " runs, and at least " +
+          std::to_string(fewest_runs(campaign)) +
+          " are needed; ask for fewer experiments or a larger time budget" +
+          (advice ? ": " + exact_seconds_text(*advice) + " would do at this pace" : "")};
 }
 
 struct Placement {
@@ -228,17 +175,20 @@ std::optional<Decision> decide_one(const CampaignSnapshot& campaign,
                    active->lost_at, active->lost_for_good, counts};
   }
   if (active != nullptr && active->complete) return CompleteRun{campaign.number, active->run};
-  if (count(campaign, RunState::finished) == campaign.runs.size()) {
-    return FinishMeasuring{campaign.number, false};
+  if (active != nullptr) {
+    const auto over = campaign::used_up(rule_of(campaign), progress_of(campaign));
+    return over ? std::optional(end_of(campaign, *over)) : std::nullopt;
   }
-  if (auto decision = check_budget(campaign)) return decision;
-  if (active != nullptr || campaign.paused) return std::nullopt;
+  const campaign::Next next = campaign.next ? *campaign.next : next_of(campaign);
+  if (next.done) return end_of(campaign, next);
+  if (campaign.paused) return std::nullopt;
   const RunSnapshot* pending = first(campaign, RunState::pending);
-  if (pending == nullptr) return std::nullopt;
-  Placement placement = place(campaign, pending->run, nodes, taken);
+  const uint32_t run =
+      pending != nullptr ? pending->run : static_cast<uint32_t>(campaign.runs.size()) + 1;
+  Placement placement = place(campaign, run, nodes, taken);
   if (placement.nodes) {
-    return PlaceRun{campaign.number, pending->run, std::move(*placement.nodes),
-                    points_of_next_run(campaign, *pending)};
+    return PlaceRun{campaign.number, run,         std::move(*placement.nodes),
+                    next.grid,       next.places, next.added};
   }
   if (campaign.overdue) {
     return FailCampaign{campaign.number, "no nodes came in time: it " + placement.waits_for};
@@ -272,22 +222,16 @@ uint32_t fewest_runs(const CampaignSnapshot& campaign) {
                               : enough_runs(campaign);
 }
 
+campaign::Next next_of(const CampaignSnapshot& campaign) {
+  return campaign::next_run(rule_of(campaign), progress_of(campaign));
+}
+
 std::optional<double> sufficient_budget_s(const CampaignSnapshot& campaign) {
-  const size_t finished = count(campaign, RunState::finished);
-  if (finished >= enough_runs(campaign)) return std::nullopt;
-  const RunSnapshot* active = first(campaign, RunState::active);
-  auto pace = typical_pace(campaign);
-  uint32_t points = least_points(campaign.runs.back());
-  if (!pace && active != nullptr) {
-    pace = active->pace;
-    points = active->points;
+  std::optional<campaign::ActiveRun> active;
+  if (const RunSnapshot* run = first(campaign, RunState::active)) {
+    active = {run->pace, run->points, run->active_s};
   }
-  if (!pace) return std::nullopt;
-  const double finished_s = campaign.measured_s - (active == nullptr ? 0 : active->active_s);
-  const double needed_s = finished_s + run_seconds(*pace, points) *
-                                           static_cast<double>(enough_runs(campaign) - finished);
-  if (needed_s <= campaign.time_budget_s) return std::nullopt;
-  return std::ceil(needed_s / kBudgetReserve / kBudgetStepS) * kBudgetStepS;
+  return campaign::sufficient_budget_s(rule_of(campaign), progress_of(campaign), active);
 }
 
 }  // namespace stripline::server

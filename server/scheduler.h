@@ -6,8 +6,8 @@
 // serve goes first and newer ones do not take the nodes it waits for, so that none starves. Each
 // run of a campaign takes other nodes where there are more than it needs, so that intervals hold
 // what lies between nodes; those on which runs have failed come last, and those that cannot do what
-// the campaign asks, or are in quarantine or cordoned, are left out. Where the time budget does not
-// allow whole plans at the pace of the runs so far, runs measure the coarse grid, or the coarsest.
+// the campaign asks, or are in quarantine or cordoned, are left out. What a run measures, and
+// whether there is another one, is for optimizer/campaign to say.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,8 @@
 #include <variant>
 #include <vector>
 
+#include "optimizer/campaign/next_run.h"
+#include "optimizer/campaign/point_table.h"
 #include "server/records.h"
 #include "server/run_pace.h"
 
@@ -45,6 +47,7 @@ struct RunSnapshot {
   double duration_s = 0;      ///< When finished.
   double start_s = 0;         ///< When finished: of it, before the first point; 0: unknown.
   uint32_t points = 0;        ///< That it measured, or is measuring.
+  uint32_t grid = 0;          ///< Of which grid they are; 0: of the one of so many points.
   uint32_t points_least = 0;  ///< Of the plan's coarsest grid.
   uint32_t points_core = 0;   ///< Of its coarse grid, which holds the coarsest.
   uint32_t points_all = 0;    ///< Of the whole plan.
@@ -78,6 +81,13 @@ struct CampaignSnapshot {
   bool pilot = false;
   double measured_s = 0;  ///< Time during which a run was active, up to now.
   double time_budget_s = 0;
+  double node_budget_s = 0;   ///< In node-seconds; 0: none.
+  double width = 0;           ///< campaign::Rule::width
+  uint32_t planned_runs = 0;  ///< campaign::Rule::runs; 0: as many as there are
+  /// What its runs have said of its points; none: no run has finished.
+  std::shared_ptr<const campaign::PointTable> points;
+  /// next_of() this snapshot, if that is known already.
+  std::shared_ptr<const campaign::Next> next;
   std::vector<RunSnapshot> runs;
 };
 
@@ -86,12 +96,15 @@ struct Snapshot {
   std::vector<CampaignSnapshot> campaigns;  ///< Queued or running, oldest first.
 };
 
-/// Give the run out to these nodes; rank r runs on the r mod size-th.
+/// Give the run out to these nodes; rank r runs on the r mod size-th. One more than there are runs
+/// is a new one.
 struct PlaceRun {
   int64_t campaign = 0;
   uint32_t run = 0;
   std::vector<std::string> nodes;
-  uint32_t points = 0;  ///< The first so many of its plan.
+  uint32_t points = 0;                   ///< The first so many of its plan ...
+  std::vector<uint32_t> places;          ///< ... or, if not empty, these of the campaign's ...
+  std::vector<experiment::Point> added;  ///< ... and these, which it has not had yet.
 };
 /// The active run has ended well everywhere.
 struct CompleteRun {
@@ -111,7 +124,7 @@ struct LoseRun {
 /// No further run is made: cancel an active one and use what is there.
 struct FinishMeasuring {
   int64_t campaign = 0;
-  bool time_budget = false;  ///< It ends early because its time budget is used up.
+  campaign::StopReason reason = campaign::StopReason::max_runs;
 };
 struct FailCampaign {
   int64_t campaign = 0;
@@ -128,6 +141,9 @@ using Decision = std::variant<PlaceRun, CompleteRun, LoseRun, FinishMeasuring, F
 /// decision for each campaign. A Wait changes nothing; when there are only those, there is nothing
 /// to do until something happens.
 std::vector<Decision> decide(const Snapshot& snapshot, uint32_t max_failures);
+
+/// What the campaign measures next, while no run of it is active: campaign::next_run() of it.
+campaign::Next next_of(const CampaignSnapshot& campaign);
 
 /// How many finished runs a campaign needs before its results may be used early.
 uint32_t enough_runs(const CampaignSnapshot& campaign);

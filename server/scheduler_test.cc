@@ -262,7 +262,7 @@ TEST(Scheduler, ACompleteRunIsClosed) {
 TEST(Scheduler, FinishesWhenAllRunsHave) {
   CampaignSnapshot c = campaign(1);
   finish(c, 8, 2);
-  EXPECT_FALSE(only<FinishMeasuring>({{}, {c}}).time_budget);
+  EXPECT_EQ(only<FinishMeasuring>({{}, {c}}).reason, campaign::StopReason::max_runs);
 }
 
 TEST(Scheduler, TheTimeBudgetEndsACampaignThatHasEnough) {
@@ -270,13 +270,14 @@ TEST(Scheduler, TheTimeBudgetEndsACampaignThatHasEnough) {
   finish(c, 6, 8);
   c.runs[6].state = RunState::active;
   c.measured_s = 60;
-  EXPECT_TRUE(only<FinishMeasuring>({{}, {c}}).time_budget);
+  EXPECT_EQ(only<FinishMeasuring>({{}, {c}}).reason, campaign::StopReason::time_budget);
 }
 
 TEST(Scheduler, NoRunIsStartedThatCannotEndInTime) {
   CampaignSnapshot c = campaign(1);
   finish(c, 6, 9);  // 54 s; a seventh would take it to 63
-  EXPECT_TRUE(only<FinishMeasuring>({{node("a"), node("b")}, {c}}).time_budget);
+  EXPECT_EQ(only<FinishMeasuring>({{node("a"), node("b")}, {c}}).reason,
+            campaign::StopReason::time_budget);
   CampaignSnapshot few = campaign(1);
   finish(few, 5, 11);  // 55 s, but five are not enough: it tries
   only<PlaceRun>({{node("b"), node("c")}, {few}});
@@ -285,7 +286,7 @@ TEST(Scheduler, NoRunIsStartedThatCannotEndInTime) {
 TEST(Scheduler, TheTimeBudgetEndsACampaignThatHasEnoughForAProvisionalModel) {
   CampaignSnapshot c = campaign(1);
   finish(c, 3, 20);
-  EXPECT_TRUE(only<FinishMeasuring>({{}, {c}}).time_budget);
+  EXPECT_EQ(only<FinishMeasuring>({{}, {c}}).reason, campaign::StopReason::time_budget);
 }
 
 TEST(Scheduler, TheTimeBudgetFailsACampaignThatHasTooLittle) {
@@ -385,6 +386,49 @@ TEST(Scheduler, TheStartOfARunCountsOnceARun) {
   EXPECT_EQ(sufficient_budget_s(c), std::nullopt);  // five more of 5 s
   c.time_budget_s = 70;
   EXPECT_EQ(only<PlaceRun>(s).points, 40U);
+}
+
+// All points of a plan of a hundred, in so many runs, with medians that differ by this share.
+std::shared_ptr<const campaign::PointTable> measured(uint32_t runs, double spread) {
+  campaign::PointTable table;
+  for (int64_t i = 0; i < 100; ++i) table.add({"micro.latency", "get", {{"bytes", 8 * i}}});
+  for (uint32_t run = 1; run <= runs; ++run) {
+    std::vector<campaign::PointResult> results;
+    for (uint32_t place = 0; place < 100; ++place) {
+      results.push_back({place, 1e-6 * (1 + spread * run / runs), 6, 0.01});
+    }
+    table.add_run(run, results);
+  }
+  return std::make_shared<const campaign::PointTable>(std::move(table));
+}
+
+TEST(Scheduler, ACampaignWithAWidthEndsWhenItIsReached) {
+  CampaignSnapshot c = campaign(1);
+  c.width = 0.05;
+  finish(c, 6, 2);
+  c.points = measured(6, 0.01);
+  EXPECT_EQ(only<FinishMeasuring>({{}, {c}}).reason, campaign::StopReason::converged);
+  c.width = 0;
+  EXPECT_EQ(only<PlaceRun>({{node("b"), node("c")}, {c}}).run, 7U);
+}
+
+TEST(Scheduler, ACampaignWithAWidthMayMakeMoreRunsThanPlanned) {
+  CampaignSnapshot c = campaign(1);
+  c.width = 0.05;
+  finish(c, 8, 2);
+  c.points = measured(8, 0.13);  // within 5.3 %: four more runs would do
+  const auto place = only<PlaceRun>({{node("b"), node("c")}, {c}});
+  EXPECT_EQ(place.run, 9U);
+  EXPECT_EQ(place.places.size(), 100U);
+  c.points = measured(8, 0.5);  // they would not
+  EXPECT_EQ(only<FinishMeasuring>({{}, {c}}).reason, campaign::StopReason::max_runs);
+}
+
+TEST(Scheduler, NodeSecondsEndACampaign) {
+  CampaignSnapshot c = campaign(1);
+  c.node_budget_s = 40;
+  finish(c, 6, 4);
+  EXPECT_EQ(only<FinishMeasuring>({{}, {c}}).reason, campaign::StopReason::node_budget);
 }
 
 TEST(Scheduler, FinishedCampaignsNeedNothing) {

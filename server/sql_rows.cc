@@ -94,7 +94,8 @@ Status write_runs(SqlDatabase& database, const std::vector<RunRecord>& records) 
       ON CONFLICT (campaign, run) DO UPDATE SET
         state = excluded.state, fence = excluded.fence, failures = excluded.failures,
         rank_nodes = excluded.rank_nodes, points_done = excluded.points_done,
-        points_total = excluded.points_total, duration_s = excluded.duration_s,
+        points_total = excluded.points_total, points_all = excluded.points_all,
+        duration_s = excluded.duration_s,
         message = excluded.message, start_s = excluded.start_s, grid = excluded.grid)sql",
                    [](SqlStatement& s, const RunRecord& r) {
                      s.bind(r.key.campaign, r.key.run, to_string(r.state), r.fence, r.failures,

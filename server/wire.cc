@@ -50,6 +50,8 @@ v1::CampaignSpec to_wire(const CampaignSpec& spec) {
   copy_to(spec.only_nodes, message.mutable_only_nodes());
   copy_to(spec.same_node, message.mutable_same_node());
   message.set_cluster(spec.cluster);
+  message.set_width(spec.width);
+  message.set_node_budget_s(spec.node_budget_s);
   return message;
 }
 
@@ -183,6 +185,8 @@ CampaignSpec from_wire(const v1::CampaignSpec& message) {
   spec.only_nodes = strings(message.only_nodes());
   spec.same_node = strings(message.same_node());
   spec.cluster = message.cluster();
+  spec.width = message.width();
+  spec.node_budget_s = message.node_budget_s();
   return spec;
 }
 
@@ -222,6 +226,9 @@ v1::Campaign to_wire(const CampaignView& view) {
   message.set_model_version(view.model_version);
   message.set_samples(view.samples);
   message.set_advised_budget_s(view.advised_budget_s);
+  message.set_stop_reason(view.stop_reason);
+  message.set_width(view.width);
+  message.set_node_s(view.node_s);
   return message;
 }
 

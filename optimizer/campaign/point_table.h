@@ -19,6 +19,7 @@ struct PointResult {
   uint32_t place = 0;    ///< The point's, in the table.
   double median = 0;     ///< Of the repetitions, in the metric's unit.
   uint64_t samples = 0;  ///< 0: it failed verification, or cannot be measured.
+  double seconds = 0;    ///< That its repetitions took.
 };
 
 /// What a series says of its point, which is at this place.
@@ -29,6 +30,7 @@ struct PointStatus {
   std::map<uint32_t, double> medians;  ///< By run.
   uint64_t samples = 0;                ///< In all runs.
   uint32_t failed = 0;                 ///< Runs that gave no sample of it.
+  double seconds = 0;                  ///< That its repetitions took in the last run.
 
   /// Runs that have tried it.
   uint32_t runs() const { return static_cast<uint32_t>(medians.size()) + failed; }
@@ -58,6 +60,7 @@ class PointTable {
   uint32_t add(experiment::Point point);
   /// Nullopt if the point is not in the table.
   std::optional<uint32_t> find(const experiment::Point& point) const;
+  std::optional<uint32_t> find(const std::string& key) const;  ///< by its point_key()
   /// What a run has said of these points, which must be in the table. Each run is added once.
   void add_run(uint32_t run, std::span<const PointResult> results);
 

@@ -20,7 +20,7 @@ TEST(PointTable, PointsAreKnownByTheirRunMedians) {
   PointTable table({point(8), point(16)});
   EXPECT_EQ(estimate_of(table.points()[0], 0.95), std::nullopt);
   for (uint32_t run = 1; run <= 7; ++run) {
-    const PointResult results[] = {{0, 1e-6 * run, 6}, {1, 0, 0}};
+    const PointResult results[] = {{0, 1e-6 * run, 6, 0}, {1, 0, 0, 0}};
     table.add_run(run, results);
     const auto estimate = *estimate_of(table.points()[0], 0.95);
     EXPECT_EQ(estimate.low.has_value(), run > 1);

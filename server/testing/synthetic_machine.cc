@@ -18,7 +18,8 @@ double SyntheticMachine::time_s(const experiment::Point& point) const {
   const double o = o_base + o_per_byte * bytes;
   const double r = r_base + r_per_byte * bytes;
   const double nic = g + G * bytes;
-  const double blocking = o + 2 * L + G * bytes + r;
+  const double latency = L + (bytes < switch_bytes ? 0 : more_L);
+  const double blocking = o + 2 * latency + G * bytes + r;
   if (point.experiment == "micro.latency") return blocking;
   if (point.experiment == "micro.overlap") return o + r;
   if (point.experiment == "micro.flood") {

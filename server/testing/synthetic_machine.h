@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "optimizer/experiment/experiment.h"
@@ -19,6 +20,8 @@ struct SyntheticMachine {
   double r_base = 0.6e-6;
   double r_per_byte = 0.02e-9;
   double queue = 64;
+  double switch_bytes = std::numeric_limits<double>::infinity();
+  double more_L = 0;  ///< from there on
 
   /// The noise-free time of one repetition. Unknown experiments take a microsecond.
   double time_s(const experiment::Point& point) const;

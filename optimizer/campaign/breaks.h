@@ -1,0 +1,23 @@
+// Where a curve breaks, more exactly: sizes between the two that a protocol switch lies between.
+// Pure.
+#pragma once
+
+#include <vector>
+
+#include "optimizer/campaign/point_table.h"
+#include "optimizer/experiment/experiment.h"
+
+namespace stripline::campaign {
+
+/// Two sizes between which a switch lies need no other between them when the larger is so many
+/// times the smaller, or they are so near to each other.
+inline constexpr double kNearRatio = 1.1;
+inline constexpr double kNearBytes = 128;
+
+/// New points of the latency curves of a network (micro.latency) between the sizes around each of
+/// their breaks, as optimizer/fit would find them: three, which cut the distance into four, evenly
+/// on a logarithmic scale and in multiples of 8 bytes. None where the sizes are near to each other
+/// already, and none that are in the table. Points without medians do not count.
+std::vector<experiment::Point> points_at_breaks(const PointTable& table);
+
+}  // namespace stripline::campaign

@@ -1,0 +1,52 @@
+// Decisions among the points of a campaign: alternatives that do the same thing, of which one is
+// the fastest. They are raced: what is clearly slower is measured no more. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "optimizer/campaign/point_table.h"
+
+namespace stripline::campaign {
+
+/// Alternatives, two or more, in order of their places: variants of one experiment with the same
+/// parameters, and values of parameters that say how something is done and not what
+/// (micro.vis_chunk, micro.vis_window).
+struct Choice {
+  std::vector<uint32_t> places;
+};
+
+/// Of collective operations, transfers of many regions, single operations and kernels. Points of
+/// other experiments belong to none: their variants do different things.
+std::vector<Choice> choices_of(const PointTable& table);
+
+/// The alternative with the lowest median over the runs; of those that were dropped earlier none,
+/// unless nothing else was measured. Nullopt when none has a median.
+std::optional<uint32_t> leader_of(const PointTable& table, const Choice& choice);
+
+/// What racing needs to go on.
+struct Contest {
+  uint32_t leader = 0;
+  /// Alternatives that may still be faster than the leader, the nearest one first, and by how much
+  /// more than the leader's their medians are, as a share.
+  struct Contender {
+    uint32_t place = 0;
+    double excess = 0;
+  };
+  std::vector<Contender> contenders;
+};
+
+/// How alternatives are told apart.
+struct RaceTerms {
+  double level = 0.05;           ///< Of the paired test that drops slower ones (search/race.h).
+  double hopeless_factor = 3;    ///< So many times the leader's median ends it at once.
+  double equivalent = 0.01;      ///< Of two within this, neither is worth another run.
+  uint32_t equivalent_runs = 3;  ///< Runs that it takes to say so.
+};
+
+/// Those that were measured in the last run compete. A choice without contenders is settled and is
+/// left out.
+std::vector<Contest> contests_of(const PointTable& table, const RaceTerms& terms = {});
+
+}  // namespace stripline::campaign

@@ -1,0 +1,261 @@
+#include "optimizer/campaign/next_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "optimizer/campaign/breaks.h"
+#include "optimizer/campaign/choices.h"
+#include "optimizer/campaign/widths.h"
+
+namespace stripline::campaign {
+namespace {
+
+// Runs vary: a plan that would just fit will not.
+constexpr double kBudgetReserve = 0.9;
+// What is advised is a multiple of this, with the reserve.
+constexpr double kBudgetStepS = 10;
+
+// The grid that a run falls back to when it cannot even measure the coarse one. Plans of before
+// there was one have none.
+uint32_t coarsest(const Rule& rule) {
+  return rule.least_points > 0 ? rule.least_points : rule.core_points;
+}
+
+uint32_t most_runs(const Rule& rule) { return rule.runs + (rule.width > 0 ? kExtraRuns : 0); }
+
+Next ended(StopReason reason, bool usable = true) {
+  Next next;
+  next.done = reason;
+  next.usable = usable;
+  return next;
+}
+
+// The budget that ends first.
+StopReason budget_reason(const Rule& rule) {
+  return rule.node_budget_s / rule.nodes < rule.time_budget_s ? StopReason::node_budget
+                                                              : StopReason::time_budget;
+}
+
+// The points of the grid, and those that were added: they are of experiments that the grid holds.
+std::vector<uint32_t> with_added(uint32_t grid, const Rule& rule, const PointTable& table) {
+  std::vector<uint32_t> places;
+  for (uint32_t place = 0; place < table.points().size(); ++place) {
+    if (place < grid || place >= rule.all_points) places.push_back(place);
+  }
+  return places;
+}
+
+// An experiment that needs more runs.
+struct Need {
+  Block block;
+  bool for_points = false;  // added ones lack runs
+};
+
+// What deserves runs once every point of the plan has enough: points that were added later, and
+// intervals that are too wide and can become narrow enough in the runs that are left.
+std::vector<Need> needs_of(const Rule& rule, const Progress& progress) {
+  std::vector<Need> needs;
+  const auto runs = static_cast<double>(progress.runs.size());
+  const auto most = static_cast<double>(most_runs(rule));
+  for (Block& block : blocks_of(*progress.points, rule.width)) {
+    const bool lacks_runs = std::ranges::any_of(block.places, [&](uint32_t place) {
+      return place >= rule.all_points && progress.points->points()[place].runs() < rule.enough_runs;
+    });
+    const bool wide = block.width > rule.width;
+    // Intervals narrow with the root of the number of runs.
+    const bool can_narrow = block.width * std::sqrt(runs / most) <= rule.width;
+    const bool is_planned = progress.runs.size() < rule.runs;
+    if (lacks_runs || (wide && (can_narrow || is_planned))) {
+      needs.push_back({std::move(block), lacks_runs});
+    }
+  }
+  return needs;
+}
+
+// Those that gain most for their time come first; as many as the time that is left allows in each
+// of the runs that are left.
+std::vector<uint32_t> affordable(std::vector<Need> needs, const Rule& rule,
+                                 const Progress& progress) {
+  std::ranges::stable_sort(needs, [](const Need& a, const Need& b) {
+    return std::pair(a.for_points, a.block.gain) > std::pair(b.for_points, b.block.gain);
+  });
+  const auto pace = typical_pace(progress.runs);
+  const auto left = static_cast<double>(most_runs(rule) - progress.runs.size());
+  const double left_s = kBudgetReserve * (budget_s(rule) - progress.spent_s);
+  std::vector<uint32_t> places;
+  for (const Need& need : needs) {
+    const auto points = static_cast<double>(places.size() + need.block.places.size());
+    const bool fits = !pace || run_seconds(*pace, points) * left <= left_s;
+    if (!fits && !places.empty()) continue;
+    places.insert(places.end(), need.block.places.begin(), need.block.places.end());
+  }
+  std::ranges::sort(places);
+  return places;
+}
+
+// Every point of the plan has been tried in enough runs, or will not be.
+bool plan_is_measured(const Rule& rule, const Progress& progress) {
+  const auto& points = progress.points->points();
+  return std::all_of(points.begin(),
+                     points.begin() + std::min<std::ptrdiff_t>(rule.all_points, std::ssize(points)),
+                     [&](const PointStatus& point) { return point.runs() >= rule.enough_runs; });
+}
+
+// The leaders and who may still be faster, the nearest ones first: as many as what is left of the
+// budget allows in each of the runs that a paired test needs.
+std::vector<uint32_t> contestants(const std::vector<Contest>& contests, const Rule& rule,
+                                  const Progress& progress) {
+  struct Duel {
+    const Contest* contest = nullptr;
+    Contest::Contender contender;
+  };
+  std::vector<Duel> duels;
+  for (const Contest& contest : contests) {
+    for (const Contest::Contender& contender : contest.contenders) {
+      duels.push_back({&contest, contender});
+    }
+  }
+  std::ranges::stable_sort(duels, {}, [](const Duel& duel) { return duel.contender.excess; });
+  const auto finished = progress.runs.size();
+  const size_t rounds = finished < rule.enough_runs ? rule.enough_runs - finished : 1;
+  const auto pace = typical_pace(progress.runs);
+  const double start_s = pace ? pace->start_s : 0;
+  const double run_s = (budget_s(rule) - progress.spent_s) / static_cast<double>(rounds) - start_s;
+  std::set<uint32_t> places;
+  double cost_s = 0;
+  for (const Duel& duel : duels) {
+    double more_s = progress.points->points()[duel.contender.place].seconds;
+    const bool leader_counts = !places.contains(duel.contest->leader);
+    if (leader_counts) more_s += progress.points->points()[duel.contest->leader].seconds;
+    if (cost_s + more_s > run_s) continue;
+    cost_s += more_s;
+    places.insert(duel.contender.place);
+    places.insert(duel.contest->leader);
+  }
+  return {places.begin(), places.end()};
+}
+
+// After the first run, which measures all.
+Next next_of_race(const Rule& rule, const Progress& progress) {
+  const auto contests = contests_of(*progress.points);
+  if (contests.empty()) return ended(StopReason::converged);
+  Next next;
+  next.grid = rule.all_points;
+  next.places = contestants(contests, rule, progress);
+  if (next.places.empty()) return ended(budget_reason(rule));
+  for (const uint32_t place : next.places) {
+    next.expected_s += progress.points->points()[place].seconds;
+  }
+  return next;
+}
+
+// Points added now can still be measured often enough.
+bool may_refine(const Rule& rule, const Progress& progress) {
+  return rule.refine_breaks && progress.runs.size() + rule.enough_runs <= most_runs(rule);
+}
+
+void expect(Next& next, const Progress& progress) {
+  const auto points = next.places.empty() ? next.grid : next.places.size();
+  const auto pace = typical_pace(progress.runs);
+  if (pace) next.expected_s = run_seconds(*pace, static_cast<double>(points + next.added.size()));
+}
+
+}  // namespace
+
+std::string_view to_string(StopReason reason) {
+  switch (reason) {
+    case StopReason::converged:
+      return "CONVERGED";
+    case StopReason::max_runs:
+      return "MAX_RUNS";
+    case StopReason::time_budget:
+      return "TIME_BUDGET";
+    case StopReason::node_budget:
+      return "NODE_BUDGET";
+    case StopReason::cancelled:
+      return "CANCELLED";
+  }
+  return "CANCELLED";
+}
+
+double budget_s(const Rule& rule) {
+  return std::min(rule.time_budget_s, rule.node_budget_s / rule.nodes);
+}
+
+std::optional<Next> used_up(const Rule& rule, const Progress& progress) {
+  if (progress.spent_s < budget_s(rule)) return std::nullopt;
+  return ended(budget_reason(rule), progress.runs.size() >= rule.fewest_runs);
+}
+
+uint32_t next_grid(const Rule& rule, const Progress& progress) {
+  const auto pace = typical_pace(progress.runs);
+  if (!pace) return rule.pilot ? coarsest(rule) : rule.all_points;
+  const auto finished = progress.runs.size();
+  const size_t left = rule.runs > finished ? rule.runs - finished : 1;
+  const double left_s = kBudgetReserve * (budget_s(rule) - progress.spent_s);
+  for (const uint32_t points : {rule.all_points, rule.core_points}) {
+    size_t measured = left;
+    bool reduced = false;
+    for (size_t i = 0; i < finished; ++i) {
+      const bool was_pilot = rule.pilot && i == 0;
+      if (progress.runs[i].grid >= points) ++measured;
+      reduced = reduced || (progress.runs[i].grid < points && !was_pilot);
+    }
+    const double needed_s = run_seconds(*pace, points) * static_cast<double>(left);
+    if (!reduced && measured >= rule.enough_runs && needed_s <= left_s) return points;
+  }
+  return coarsest(rule);
+}
+
+Next next_run(const Rule& rule, const Progress& progress) {
+  const size_t finished = progress.runs.size();
+  const bool enough = finished >= rule.enough_runs;
+  const bool adaptive = rule.width > 0 && !rule.race && progress.points != nullptr;
+  if (finished >= (adaptive ? most_runs(rule) : rule.runs)) return ended(StopReason::max_runs);
+  if (auto over = used_up(rule, progress)) return *std::move(over);
+  if (enough && !rule.race && progress.spent_s + typical_run_s(progress.runs) > budget_s(rule)) {
+    return ended(budget_reason(rule));
+  }
+  if (rule.race && progress.points != nullptr) return next_of_race(rule, progress);
+  Next next;
+  next.grid = next_grid(rule, progress);
+  if (adaptive) {
+    // A run of the coarse grid leaves points without the runs that they need, whatever follows.
+    const bool whole = plan_is_measured(rule, progress);
+    if (may_refine(rule, progress)) next.added = points_at_breaks(*progress.points);
+    if (!whole && finished >= rule.runs) return ended(StopReason::max_runs);
+    if (whole && next.added.empty()) {
+      next.places = affordable(needs_of(rule, progress), rule, progress);
+      if (next.places.empty()) {
+        const bool narrow = achieved_width(*progress.points) <= rule.width;
+        return ended(narrow ? StopReason::converged : StopReason::max_runs);
+      }
+    } else if (progress.points->points().size() > rule.all_points) {
+      next.places = with_added(next.grid, rule, *progress.points);
+    }
+  }
+  expect(next, progress);
+  return next;
+}
+
+std::optional<double> sufficient_budget_s(const Rule& rule, const Progress& progress,
+                                          const std::optional<ActiveRun>& active) {
+  const size_t finished = progress.runs.size();
+  if (finished >= rule.enough_runs) return std::nullopt;
+  auto pace = typical_pace(progress.runs);
+  uint32_t points = coarsest(rule);
+  if (!pace && active) {
+    pace = active->pace;
+    points = active->points;
+  }
+  if (!pace) return std::nullopt;
+  const double finished_s = progress.spent_s - (active ? active->active_s : 0);
+  const double needed_s =
+      finished_s + run_seconds(*pace, points) * static_cast<double>(rule.enough_runs - finished);
+  if (needed_s <= budget_s(rule)) return std::nullopt;
+  return std::ceil(needed_s / kBudgetReserve / kBudgetStepS) * kBudgetStepS;
+}
+
+}  // namespace stripline::campaign

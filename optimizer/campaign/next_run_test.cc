@@ -1,0 +1,211 @@
+#include "optimizer/campaign/next_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "optimizer/campaign/breaks.h"
+#include "optimizer/campaign/widths.h"
+
+namespace stripline::campaign {
+namespace {
+
+using experiment::Point;
+
+Point latency(int64_t bytes, const char* variant = "get") {
+  return {"micro.latency", variant, {{"bytes", bytes}}};
+}
+
+// A network with a switch: from these sizes on, another latency.
+struct Network {
+  int64_t switch_bytes = 12 << 10;
+  double between_runs = 0.002;
+  double noisy_experiment = 0;  // of kernel.noisy, instead
+
+  double time_s(const Point& point) const {
+    const double bytes = *experiment::number_param(point, "bytes");
+    return (bytes < static_cast<double>(switch_bytes) ? 2.2e-6 : 4.4e-6) + 2e-11 * bytes;
+  }
+};
+
+// A campaign that is measured as next_run() says.
+class Loop {
+ public:
+  Loop(const Rule& rule, std::vector<Point> plan, const Network& network)
+      : rule_(rule), network_(network), table_(std::move(plan)) {
+    rule_.all_points = static_cast<uint32_t>(table_.points().size());
+    if (rule_.core_points == 0) rule_.core_points = rule_.all_points;
+    progress_.points = nullptr;
+  }
+
+  // The next run, or why there is none.
+  Next step() {
+    Next next = next_run(rule_, progress_);
+    if (next.done) return next;
+    std::vector<uint32_t> places = next.places;
+    if (places.empty()) {
+      for (uint32_t place = 0; place < next.grid; ++place) places.push_back(place);
+    }
+    for (const Point& point : next.added) places.push_back(table_.add(point));
+    const auto run = static_cast<uint32_t>(progress_.runs.size() + 1);
+    std::vector<PointResult> results;
+    for (const uint32_t place : places) {
+      const Point& point = table_.points()[place].point;
+      const bool noisy = point.experiment == "kernel.noisy" && network_.noisy_experiment > 0;
+      std::normal_distribution<double> noise(
+          0, noisy ? network_.noisy_experiment : network_.between_runs);
+      results.push_back({place, network_.time_s(point) * std::exp(noise(random_)), 6, 0.01});
+    }
+    table_.add_run(run, results);
+    const auto points = static_cast<uint32_t>(places.size());
+    const double duration_s = 1 + 0.01 * points;
+    progress_.runs.push_back({next.grid, points, 1, duration_s});
+    progress_.spent_s += duration_s;
+    progress_.points = &table_;
+    return next;
+  }
+
+  Next finish() {
+    Next next;
+    while (!next.done) next = step();
+    return next;
+  }
+
+  Rule rule_;
+  Network network_;
+  PointTable table_;
+  Progress progress_;
+  std::mt19937_64 random_{7};
+};
+
+std::vector<Point> sizes(const char* experiment = "micro.latency", const char* variant = "get") {
+  std::vector<Point> points;
+  for (int64_t bytes = 8; bytes <= 4 << 20; bytes *= 2) {
+    points.push_back({experiment, variant, {{"bytes", bytes}}});
+  }
+  return points;
+}
+
+std::vector<Point> with_noisy() {
+  std::vector<Point> points = sizes();
+  for (const Point& point : sizes("kernel.noisy", "plain")) points.push_back(point);
+  return points;
+}
+
+TEST(NextRun, MakesJustTheRunsAskedForWithoutAWidth) {
+  Loop loop({.runs = 8, .time_budget_s = 1000}, sizes(), {});
+  EXPECT_EQ(loop.finish().done, StopReason::max_runs);
+  EXPECT_EQ(loop.progress_.runs.size(), 8U);
+}
+
+TEST(NextRun, EndsWhenIntervalsAreNarrow) {
+  Loop loop({.runs = 8, .width = 0.05, .time_budget_s = 1000}, sizes(), {});
+  EXPECT_EQ(loop.finish().done, StopReason::converged);
+  EXPECT_EQ(loop.progress_.runs.size(), 6U);
+  EXPECT_LE(achieved_width(loop.table_), 0.05);
+}
+
+TEST(NextRun, GoesOnWithWhatIsTooWide) {
+  Loop loop({.runs = 8, .width = 0.04, .time_budget_s = 1000}, with_noisy(),
+            {.noisy_experiment = 0.03});
+  std::vector<size_t> points;
+  Next next;
+  while (!(next = loop.step()).done) points.push_back(loop.progress_.runs.back().points);
+  ASSERT_GT(points.size(), 6U);
+  EXPECT_EQ(points[5], 40U);
+  EXPECT_EQ(points[6], 20U);  // the experiment that varies, whole
+  EXPECT_LE(points.size(), 12U);
+}
+
+TEST(NextRun, SpendsNoMoreRunsThanPlannedOnWhatTheyWouldNotNarrowEnough) {
+  Loop loop({.runs = 8, .width = 0.01, .time_budget_s = 1000}, with_noisy(),
+            {.noisy_experiment = 0.3});
+  EXPECT_EQ(loop.finish().done, StopReason::max_runs);
+  EXPECT_EQ(loop.progress_.runs.size(), 8U);
+}
+
+TEST(NextRun, FindsASwitch) {
+  Loop loop({.runs = 8, .width = 0.05, .time_budget_s = 1000, .refine_breaks = true}, sizes(), {});
+  const Next end = loop.finish();
+  EXPECT_EQ(end.done, StopReason::converged);
+  int64_t below = 0;
+  int64_t above = 4 << 20;
+  for (const PointStatus& point : loop.table_.points()) {
+    const auto bytes = static_cast<int64_t>(*experiment::number_param(point.point, "bytes"));
+    EXPECT_GE(point.runs(), 6U) << bytes;
+    if (bytes < 12 << 10) below = std::max(below, bytes);
+    if (bytes >= 12 << 10) above = std::min(above, bytes);
+  }
+  EXPECT_LE(static_cast<double>(above), kNearRatio * static_cast<double>(below));
+  EXPECT_LE(loop.table_.points().size(), 20U + 9U);
+  EXPECT_LE(loop.progress_.runs.size(), 12U);
+}
+
+TEST(NextRun, ACurveWithoutASwitchGetsNoPoints) {
+  Loop loop({.runs = 8, .width = 0.05, .time_budget_s = 1000, .refine_breaks = true}, sizes(),
+            {.switch_bytes = 1LL << 40});
+  loop.finish();
+  EXPECT_EQ(loop.table_.points().size(), 20U);
+  EXPECT_EQ(loop.progress_.runs.size(), 6U);
+}
+
+TEST(NextRun, ABudgetEndsIt) {
+  const Rule rule{.runs = 8, .time_budget_s = 8};  // runs of 1.2 s
+  Loop loop(rule, sizes(), {});
+  EXPECT_EQ(loop.finish().done, StopReason::time_budget);
+  EXPECT_EQ(loop.progress_.runs.size(), 6U);
+
+  Loop short_of_nodes({.runs = 8, .time_budget_s = 1000, .node_budget_s = 16, .nodes = 2}, sizes(),
+                      {});
+  EXPECT_EQ(short_of_nodes.finish().done, StopReason::node_budget);
+  EXPECT_EQ(short_of_nodes.progress_.runs.size(), 6U);
+
+  Loop too_short({.runs = 8, .time_budget_s = 2}, sizes(), {});
+  const Next end = too_short.finish();
+  EXPECT_EQ(end.done, StopReason::time_budget);
+  EXPECT_FALSE(end.usable);
+}
+
+TEST(NextRun, SaysWhatARunIsExpectedToTake) {
+  Loop loop({.runs = 8, .time_budget_s = 1000}, sizes(), {});
+  EXPECT_EQ(loop.step().expected_s, 0);
+  EXPECT_NEAR(loop.step().expected_s, 1.2, 1e-9);
+}
+
+TEST(NextRun, ACoarseGridIsNotFollowedByExtraRuns) {
+  // 0.01 s a point: not even six runs of all would fit.
+  Rule rule{.runs = 8, .width = 0.001, .pilot = true, .least_points = 4, .core_points = 10};
+  rule.time_budget_s = 9.3;
+  Loop loop(rule, with_noisy(), {.noisy_experiment = 0.3});
+  loop.finish();
+  for (const FinishedRun& run : loop.progress_.runs) EXPECT_LE(run.points, 10U);
+  EXPECT_LE(loop.progress_.runs.size(), 8U);
+}
+
+TEST(Widths, DifferencesCountBesideAnOperation) {
+  PointTable table({latency(64), {"micro.serve", "get", {{"bytes", int64_t{64}}}}});
+  for (uint32_t run = 1; run <= 6; ++run) {
+    const PointResult results[] = {{0, 1e-6, 6, 0}, {1, run % 2 == 0 ? 1e-8 : -1e-8, 6, 0}};
+    table.add_run(run, results);
+  }
+  EXPECT_NEAR(*relative_width(table, 1), 0.04, 1e-9);
+  EXPECT_EQ(*relative_width(table, 0), 0);
+}
+
+TEST(Breaks, NothingIsAddedWherePointsAreNear) {
+  std::vector<Point> points = sizes();
+  points.push_back(latency(12000));
+  points.push_back(latency(12400));
+  PointTable table(points);
+  std::vector<PointResult> results;
+  for (uint32_t place = 0; place < points.size(); ++place) {
+    results.push_back({place, Network().time_s(points[place]), 6, 0});
+  }
+  table.add_run(1, results);
+  EXPECT_TRUE(points_at_breaks(table).empty());
+}
+
+}  // namespace
+}  // namespace stripline::campaign

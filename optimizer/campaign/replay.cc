@@ -1,0 +1,213 @@
+#include "optimizer/campaign/replay.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "optimizer/campaign/choices.h"
+#include "optimizer/campaign/next_run.h"
+
+namespace stripline::campaign {
+namespace {
+
+constexpr std::array kStrategies = {"grid", "race", "random", "halving"};
+// Runs of a recording have no ranks to be started.
+constexpr double kNoStartS = 1e-12;
+
+// A campaign whose runs are taken from a recording.
+class Replay {
+ public:
+  Replay(const Recording& recording, const ReplayTerms& terms)
+      : terms_(terms), whole_s_(recording.seconds()), table_(recording.points) {
+    for (const auto& [run, results] : recording.runs) recorded_.push_back(&results);
+  }
+
+  Status run() {
+    switch (terms_.strategy) {
+      case Strategy::grid:
+        while (left() > 0) measure(everything());
+        return {};
+      case Strategy::race:
+        race();
+        return {};
+      case Strategy::random:
+        at_random();
+        return {};
+      case Strategy::halving:
+        halve();
+        return {};
+    }
+    return {};
+  }
+
+  const PointTable& table() const { return table_; }
+  size_t runs() const { return finished_.size(); }
+  double seconds() const { return seconds_; }
+  double share() const { return whole_s_ > 0 ? seconds_ / whole_s_ : 0; }
+
+ private:
+  double budget_s() const { return terms_.share * whole_s_; }
+  size_t left() const { return recorded_.size() - finished_.size(); }
+
+  std::vector<uint32_t> everything() const {
+    std::vector<uint32_t> places(table_.points().size());
+    std::iota(places.begin(), places.end(), 0U);
+    return places;
+  }
+
+  double cost_s(uint32_t place) const {
+    const auto& run = *recorded_[finished_.size()];
+    const auto found = run.find(place);
+    return found == run.end() ? 0 : found->second.seconds;
+  }
+
+  // The next recorded run, as far as these points are in it.
+  void measure(const std::vector<uint32_t>& places) {
+    const auto& run = *recorded_[finished_.size()];
+    std::vector<PointResult> results;
+    double seconds = 0;
+    for (const uint32_t place : places) {
+      const auto found = run.find(place);
+      if (found == run.end()) continue;
+      results.push_back(found->second);
+      seconds += found->second.seconds;
+    }
+    const auto points = static_cast<uint32_t>(places.size());
+    finished_.push_back({points, points, kNoStartS, seconds});
+    seconds_ += seconds;
+    table_.add_run(static_cast<uint32_t>(finished_.size()), results);
+  }
+
+  void race() {
+    Rule rule;
+    rule.runs = static_cast<uint32_t>(recorded_.size());
+    rule.enough_runs = std::min(rule.enough_runs, rule.runs);
+    rule.fewest_runs = 1;
+    rule.race = true;
+    rule.all_points = static_cast<uint32_t>(table_.points().size());
+    rule.core_points = rule.all_points;
+    rule.time_budget_s = budget_s();
+    while (left() > 0) {
+      const Next next =
+          next_run(rule, {finished_, seconds_, finished_.empty() ? nullptr : &table_});
+      if (next.done) return;
+      measure(next.places.empty() ? everything() : next.places);
+    }
+  }
+
+  void at_random() {
+    while (left() > 0) {
+      std::vector<uint32_t> places = everything();
+      shuffle(places, derive_seed(terms_.seed, finished_.size()));
+      double seconds = seconds_;
+      size_t kept = 0;
+      // Each run takes its share of the seconds.
+      const double until_s = budget_s() * static_cast<double>(finished_.size() + 1) /
+                             static_cast<double>(recorded_.size());
+      while (kept < places.size() && seconds + cost_s(places[kept]) <= until_s) {
+        seconds += cost_s(places[kept++]);
+      }
+      places.resize(kept);
+      measure(places);
+    }
+  }
+
+  void halve() {
+    std::vector<Choice> alive = choices_of(table_);
+    while (left() > 0 && !alive.empty()) {
+      std::vector<uint32_t> places;
+      double seconds = seconds_;
+      for (const Choice& choice : alive) {
+        for (const uint32_t place : choice.places) {
+          seconds += cost_s(place);
+          places.push_back(place);
+        }
+      }
+      if (seconds > budget_s()) return;
+      measure(places);
+      for (Choice& choice : alive) keep_half(choice);
+      std::erase_if(alive, [](const Choice& choice) { return choice.places.size() < 2; });
+    }
+  }
+
+  void keep_half(Choice& choice) const {
+    std::ranges::stable_sort(choice.places, {}, [&](uint32_t place) {
+      const auto estimate = estimate_of(table_.points()[place], kPointConfidence);
+      return estimate ? estimate->median : std::numeric_limits<double>::infinity();
+    });
+    choice.places.resize((choice.places.size() + 1) / 2);
+  }
+
+  const ReplayTerms terms_;
+  const double whole_s_;
+  PointTable table_;
+  std::vector<const std::map<uint32_t, PointResult>*> recorded_;
+  std::vector<FinishedRun> finished_;
+  double seconds_ = 0;
+};
+
+double median_of(const PointTable& table, uint32_t place) {
+  const auto estimate = estimate_of(table.points()[place], kPointConfidence);
+  return estimate ? estimate->median : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+std::string_view to_string(Strategy strategy) {
+  return kStrategies.at(static_cast<size_t>(strategy));
+}
+
+std::optional<Strategy> strategy_from_string(std::string_view name) {
+  const auto found = std::ranges::find(kStrategies, name);
+  if (found == kStrategies.end()) return std::nullopt;
+  return static_cast<Strategy>(found - kStrategies.begin());
+}
+
+Result<ReplayResult> replay(const Recording& recording, const ReplayTerms& terms) {
+  if (!(terms.share > 0)) {
+    return Error(ErrorCode::invalid_argument, "a share of the seconds must be above 0");
+  }
+  PointTable truth(recording.points);
+  uint32_t run = 0;
+  for (const auto& [number, results] : recording.runs) {
+    std::vector<PointResult> of_run;
+    for (const auto& [place, result] : results) of_run.push_back(result);
+    truth.add_run(++run, of_run);
+  }
+  Replay played(recording, terms);
+  STRIPLINE_RETURN_IF_ERROR(played.run());
+
+  ReplayResult result;
+  result.runs = played.runs();
+  result.seconds = played.seconds();
+  result.share = played.share();
+  double logs = 0;
+  for (const Choice& choice : choices_of(truth)) {
+    const uint32_t best = *std::ranges::min_element(
+        choice.places, {}, [&](uint32_t place) { return median_of(truth, place); });
+    if (!(median_of(truth, best) > 0)) continue;
+    // What was never measured is what programs do anyway.
+    const uint32_t chosen = leader_of(played.table(), choice).value_or(choice.places.front());
+    const double ratio = median_of(truth, chosen) / median_of(truth, best);
+    if (!std::isfinite(ratio)) continue;
+    ++result.choices;
+    logs += std::log(ratio);
+    result.worst_regret = std::max(result.worst_regret, ratio - 1);
+    if (ratio - 1 <= terms.near) ++result.near;
+  }
+  if (result.choices == 0) {
+    return Error(ErrorCode::failed_precondition,
+                 "the recording holds no alternatives to choose from; record a collective "
+                 "operation, a transfer of many regions or a kernel in several variants");
+  }
+  result.mean_regret = std::expm1(logs / static_cast<double>(result.choices));
+  return result;
+}
+
+}  // namespace stripline::campaign

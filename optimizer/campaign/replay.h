@@ -1,0 +1,47 @@
+// A recorded campaign measured again, without hardware: which alternatives a strategy would have
+// chosen, and what that would have cost. The strategies of next_run() are compared with simpler
+// ones this way. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/result.h"
+#include "optimizer/campaign/recording.h"
+
+namespace stripline::campaign {
+
+enum class Strategy {
+  grid,     ///< All points in all runs.
+  race,     ///< As next_run() says.
+  random,   ///< Points by chance.
+  halving,  ///< Of each choice the slower half is given up after each run.
+};
+std::string_view to_string(Strategy strategy);  ///< The enumerator's name.
+std::optional<Strategy> strategy_from_string(std::string_view name);
+
+struct ReplayTerms {
+  Strategy strategy = Strategy::race;
+  double share = 0.15;  ///< Of the recording's seconds, above 0, that all but grid may take.
+  double near = 0.03;   ///< A choice that is slower than the best by no more is as good.
+  uint64_t seed = 1;    ///< Of chance.
+};
+
+struct ReplayResult {
+  size_t runs = 0;
+  double seconds = 0;  ///< Of measuring, on the clock of the recording.
+  double share = 0;    ///< Of the recording's.
+  size_t choices = 0;
+  size_t near = 0;         ///< Of them: chosen as well as ReplayTerms::near asks for.
+  double mean_regret = 0;  ///< Geometric mean of chosen time over the best one's, less 1.
+  double worst_regret = 0;
+};
+
+/// The best alternative of a choice is that with the lowest median over all recorded runs, which is
+/// also by what the chosen one is judged. Errors: failed_precondition for a recording without a
+/// choice; invalid_argument for a share that is not above 0.
+Result<ReplayResult> replay(const Recording& recording, const ReplayTerms& terms);
+
+}  // namespace stripline::campaign

@@ -1,0 +1,83 @@
+// Campaigns that choose what to measure next, on a real server.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "server/testing/service_test.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr double kSwitchBytes = 12 << 10;
+
+class CampaignLoopTest : public ServiceTest {
+ protected:
+  void start_agents() {
+    AutoAgent::Options options;
+    options.machine.switch_bytes = kSwitchBytes;
+    options.machine.more_L = 40e-6;
+    for (const char* node : {"a", "b"}) {
+      agents_.push_back(std::make_unique<AutoAgent>(address_, node, options));
+    }
+    ASSERT_TRUE(connected({"a", "b"}));
+  }
+
+  std::vector<v1::PlannedPoint> latencies(const std::string& name) {
+    v1::ListPointsRequest request;
+    request.set_name(name);
+    request.set_experiment("micro.latency");
+    request.set_variant("get");
+    request.set_page_size(1000);
+    v1::ListPointsResponse response;
+    grpc::ClientContext context;
+    EXPECT_TRUE(campaigns_->ListPoints(&context, request, &response).ok());
+    return {response.points().begin(), response.points().end()};
+  }
+
+  // The campaign has found the switch, and ended for that.
+  void expect_found(const std::string& name) {
+    const v1::Campaign end = watch(name).back().campaign();
+    ASSERT_EQ(end.state(), v1::Campaign::SUCCEEDED) << end.message();
+    EXPECT_EQ(end.stop_reason(), "CONVERGED") << end.message();
+    EXPECT_EQ(end.points_done(), end.points_total());
+    EXPECT_GT(end.node_s(), 0);
+    double below = 0;
+    double above = 1e9;
+    for (const v1::PlannedPoint& point : latencies(name)) {
+      const double bytes = std::stod(point.params().at("bytes"));
+      EXPECT_GE(point.runs_done(), 6U) << bytes;
+      if (bytes < kSwitchBytes) below = std::max(below, bytes);
+      if (bytes >= kSwitchBytes) above = std::min(above, bytes);
+    }
+    EXPECT_LE(above, 1.1 * below);
+    EXPECT_EQ(exported(name).size(), end.points_total());
+  }
+
+  std::vector<std::unique_ptr<AutoAgent>> agents_;
+};
+
+TEST_F(CampaignLoopTest, ASwitchIsFound) {
+  start_agents();
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  const std::string name = created(spec).name();
+  expect_found(name);
+  EXPECT_GT(get(name).runs_done(), 8U);  // what was added needs runs, too
+}
+
+TEST_F(CampaignLoopTest, AServerThatStartsAgainGoesOnAsItWould) {
+  start_agents();
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  const std::string name = created(spec).name();
+  ASSERT_TRUE(eventually([&] { return get(name).runs_done() >= 4; }));
+  server_.reset();
+  start();
+  for (const auto& agent : agents_) agent->set_address(address_);
+  expect_found(name);
+}
+
+}  // namespace
+}  // namespace stripline::server
