@@ -57,7 +57,7 @@ std::byte* ReplicaBoxes::add(uint64_t number) {
   }
   std::byte* const box = chunks_.cells(team_, used_);
   chunks_.number(team_, used_) = number;
-  if (used_ == filled_) {  // those of earlier epochs were cleared when they were folded
+  if (used_ == filled_) {  // those of earlier epochs are clear
     operations_.fill(box, box_cells(shift_));
     ++filled_;
   }
@@ -66,7 +66,10 @@ std::byte* ReplicaBoxes::add(uint64_t number) {
 }
 
 void ReplicaBoxes::clear() {
-  for (uint64_t box = 0; box < used_; ++box) table_[chunks_.number(team_, box)] = nullptr;
+  for (uint64_t box = 0; box < used_; ++box) {
+    table_[chunks_.number(team_, box)] = nullptr;
+    operations_.fill(chunks_.cells(team_, box), box_cells(shift_));
+  }
   used_ = 0;
 }
 

@@ -51,7 +51,7 @@ class ReplicaBoxes {
   void use(detail::SharedLane& lane, const BoxShift& shift, size_t budget_bytes);
   /// A clear box; null if there is no room.
   std::byte* add(uint64_t number);
-  /// All are clear, and none is in use any more.
+  /// Clears those in use, and none is in use any more.
   void clear();
   /// Gives the memory back.
   void release();

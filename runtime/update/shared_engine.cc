@@ -173,6 +173,7 @@ bool Engine::choose_range() {
   if (now_s - choice.predicted_s <= std::max(kMinimumGain * now_s, change_s)) return false;
   if (range_.count > 0) {
     operations_.fold_shared(lane, range_.first, lane.plain, range_.count);
+    operations_.fill(lane.plain, range_.count);
   }
   set_range(choice.range);
   ++state_.changes;
@@ -219,6 +220,8 @@ void Engine::finish() {
     }
     mine().revoked.store(0, std::memory_order_relaxed);
     team_.barrier();
+    // By the worker that updates it next: whoever has combined it only had to read.
+    if (range_.count > 0) operations_.fill(lane.plain, range_.count);
   }
   state_.away_updates = std::exchange(lane.away, 0);
   state_.boxes = boxes_.used();

@@ -68,10 +68,11 @@ struct CellOperations {
   bool has_atomic = false;
   bool has_replicas = false;  ///< else `fill` to `fold_shared` are not called
   void (*fill)(std::byte* cells, uint64_t count) = nullptr;  ///< with the identity
-  /// into[i] = op(into[i], from[i]), and from[i] becomes the identity.
-  void (*fold)(std::byte* into, std::byte* from, uint64_t count) = nullptr;
+  /// into[i] = op(into[i], from[i])
+  void (*fold)(std::byte* into, const std::byte* from, uint64_t count) = nullptr;
   /// The same for cells of the grid from `first` on, while others update them.
-  void (*fold_shared)(SharedLane& lane, uint64_t first, std::byte* from, uint64_t count) = nullptr;
+  void (*fold_shared)(SharedLane& lane, uint64_t first, const std::byte* from,
+                      uint64_t count) = nullptr;
   /// For measurements: the cells at these numbers are updated, each with `value`.
   void (*plain)(std::byte* cells, const std::byte* value, std::span<const uint16_t> at) = nullptr;
   void (*atomic)(std::byte* cells, const std::byte* value, std::span<const uint16_t> at) = nullptr;
@@ -172,20 +173,15 @@ struct CellUpdates {
         T* const to = reinterpret_cast<T*>(cells);
         for (uint64_t i = 0; i < count; ++i) to[i] = Algebra::identity();
       };
-      of.fold = [](std::byte* into_bytes, std::byte* from_bytes, uint64_t count) {
+      of.fold = [](std::byte* into_bytes, const std::byte* from_bytes, uint64_t count) {
         T* __restrict const into = reinterpret_cast<T*>(into_bytes);
-        T* __restrict const from = reinterpret_cast<T*>(from_bytes);
-        for (uint64_t i = 0; i < count; ++i) {
-          plain(into[i], from[i]);
-          from[i] = Algebra::identity();
-        }
+        const T* __restrict const from = reinterpret_cast<const T*>(from_bytes);
+        for (uint64_t i = 0; i < count; ++i) plain(into[i], from[i]);
       };
-      of.fold_shared = [](SharedLane& lane, uint64_t first, std::byte* from_bytes, uint64_t count) {
-        T* const from = reinterpret_cast<T*>(from_bytes);
-        for (uint64_t i = 0; i < count; ++i) {
-          shared(lane, first + i, from[i]);
-          from[i] = Algebra::identity();
-        }
+      of.fold_shared = [](SharedLane& lane, uint64_t first, const std::byte* from_bytes,
+                          uint64_t count) {
+        const T* const from = reinterpret_cast<const T*>(from_bytes);
+        for (uint64_t i = 0; i < count; ++i) shared(lane, first + i, from[i]);
       };
     }
     return of;
