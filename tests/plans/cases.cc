@@ -314,6 +314,26 @@ void add_plan(Line& line, const plan::UpdatePlan& plan) {
       .gain("gain", plan.gain_low);
 }
 
+plan::GatherRequest draw_gather(Draw& draw) {
+  plan::GatherRequest r;
+  r.elements = draw.size(20);
+  r.element_bytes = draw.one_in(4) ? draw.between(1, 64) : 8;
+  r.runs = draw.between(1, r.elements);
+  const uint64_t thinness = r.runs == 1 ? 1 : draw.size(6);
+  r.span_bytes = r.bytes() + r.runs * (thinness - 1) * r.element_bytes;
+  r.by_stores = draw.one_in(4);
+  r.surroundings.nic_ranks = draw_nic_ranks(draw);
+  return r;
+}
+
+void add_plan(Line& line, const plan::GatherDecision& plan) {
+  line.word(to_string(plan.method))
+      .word(to_string(plan.reason))
+      .seconds("predicted", plan.predicted_s)
+      .seconds("baseline", plan.baseline_s)
+      .gain("gain", plan.gain_low);
+}
+
 // The explained decision is the planner's own one.
 template <typename Explanation, typename Plan>
 std::string explained(const Explanation& explanation, const Plan& plan, uint64_t number) {
@@ -420,6 +440,18 @@ Case update_case(const Network& network, uint64_t number, bool explain) {
   }
   std::string text;
   if (explain) text = explained(plan::explain<plan::UpdateMechanism>(request, costs), plan, number);
+  return {line.text(), std::move(text)};
+}
+
+Case gather_case(const Network& network, uint64_t number, bool explain) {
+  Draw draw(number);
+  const plan::GatherRequest request = draw_gather(draw);
+  const plan::CompiledPath* const costs = network.costs();
+  const plan::GatherDecision plan = plan::plan_gather(request, costs);
+  Line line;
+  add_plan(line, plan);
+  std::string text;
+  if (explain) text = explained(plan::explain<plan::GatherMechanism>(request, costs), plan, number);
   return {line.text(), std::move(text)};
 }
 

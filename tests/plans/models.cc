@@ -1,7 +1,6 @@
 #include "tests/plans/models.h"
 
 #include "optimizer/model/model_fixture.h"
-#include "optimizer/model/paths.h"
 #include "runtime/fabric/emulated/profile.h"
 #include "runtime/loop/exact_costs.h"
 #include "tests/plans/draw.h"
@@ -28,12 +27,7 @@ void widen(std::optional<model::OperationModel>& operation, double half_width) {
 }
 
 Network compiled(std::string name, const model::TunedModel& m) {
-  const auto& [path_name, path] = *m.network.begin();
-  const auto vis = m.vis.find(path_name);
-  return {std::move(name),
-          plan::StripCosts(path, m.compute, m.strip, model::service_on(m, path_name)),
-          plan::VisCosts(path, m.pack, vis == m.vis.end() ? nullptr : &vis->second),
-          plan::UpdateCosts(m, path)};
+  return {std::move(name), plan::CompiledPath(m, *m.network.begin())};
 }
 
 model::PathModel path_of(const std::string& profile_name) {
@@ -115,7 +109,7 @@ Network synthetic(int number, Draw& draw) {
 
 std::vector<Network> networks() {
   std::vector<Network> all;
-  all.push_back({"no-model", std::nullopt, std::nullopt, std::nullopt});
+  all.push_back({"no-model", std::nullopt});
   Draw draw(1);
   for (const std::string& profile : fabric::builtin_profile_names()) {
     all.push_back(exact(profile));

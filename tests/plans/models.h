@@ -5,23 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/model/tuned_model.h"
-#include "optimizer/plan/strip_costs.h"
-#include "optimizer/plan/update.h"
-#include "optimizer/plan/vis_costs.h"
+#include "optimizer/plan/compiled_model.h"
 
 namespace stripline::plan_corpus {
 
 /// A network as the planners see it; all null without a model.
 struct Network {
   std::string name;
-  std::optional<plan::StripCosts> strip;
-  std::optional<plan::VisCosts> vis;
-  std::optional<plan::UpdateCosts> update;
+  std::optional<plan::CompiledPath> path;
 
-  const plan::StripCosts* strip_costs() const { return strip ? &*strip : nullptr; }
-  const plan::VisCosts* vis_costs() const { return vis ? &*vis : nullptr; }
-  const plan::UpdateCosts* update_costs() const { return update ? &*update : nullptr; }
+  const plan::CompiledPath* costs() const { return path ? &*path : nullptr; }
+  const plan::StripCosts* strip_costs() const { return path ? &path->strip : nullptr; }
+  const plan::VisCosts* vis_costs() const { return path ? &path->vis : nullptr; }
+  const plan::UpdateCosts* update_costs() const { return path ? &path->update : nullptr; }
 };
 
 /// No model; every shipped profile of an emulated network, known exactly ("opteron-vapi") and as a
