@@ -22,7 +22,7 @@ Result<bool> has_any(SqlDatabase& database, const std::string& table, const std:
       const std::string found,
       database.query_text("SELECT count(*) FROM (SELECT 1 FROM " + table +
                           " WHERE campaign = " + campaign + " LIMIT 1) AS found"));
-  return found != "0";
+  return !found.starts_with('0');
 }
 
 Status delete_batches(SqlDatabase& database, const std::string& campaign) {

@@ -183,7 +183,7 @@ TEST(FromEnvironment, PmixWithoutItsServerIsSaid) {
 }
 
 TEST(FromEnvironment, JoinTimeoutMustBeATime) {
-  for (const char* wrong : {"0", "-3", "nan", "1 m", "soon", "99999999999"}) {
+  for (const char* wrong : {"0", "-3", "nan", "1 mm", "soon", "99999999999"}) {
     const ScopedEnvironment environment(
         {{"PMIX_NAMESPACE", "none"}, {"PMIX_RANK", "0"}, {"STRIPLINE_JOIN_TIMEOUT", wrong}});
     const auto job = from_environment();

@@ -42,7 +42,8 @@ class Mechanism {
   Mechanism& operator=(const Mechanism&) = delete;
 
   virtual void add_to(MechanismReport&) const {}
-  /// Memory that it has now, in proportion to what the program asks of it (MemoryUse::update_bytes).
+  /// Memory that it has now, in proportion to what the program asks of it
+  /// (MemoryUse::update_bytes).
   virtual uint64_t buffer_bytes() const { return 0; }
 };
 
