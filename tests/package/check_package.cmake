@@ -12,9 +12,9 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-function(run_ranks ranks program)
-  run(${LAUNCHER} -n ${ranks} --segment 20M --timeout 60 --fabric emulated:opteron-vapi --clock virtual --
-      ${program})
+set(EMULATED --fabric emulated:opteron-vapi --clock virtual)
+function(run_ranks ranks program)  # more arguments: how they reach each other
+  run(${LAUNCHER} -n ${ranks} --segment 20M --timeout 60 ${ARGN} -- ${program})
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
@@ -34,7 +34,7 @@ run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
 
 file(COPY ${SOURCE_DIR}/consumer DESTINATION ${WORK_DIR})
 build_with_cmake(${WORK_DIR}/consumer)
-run_ranks(2 ${WORK_DIR}/consumer/build/neighbour)
+run_ranks(2 ${WORK_DIR}/consumer/build/neighbour ${EMULATED})
 expect("rank 0 sums 2000 from rank 1")
 expect("rank 1 sums 1000 from rank 0")
 
@@ -57,7 +57,7 @@ list(GET programs 0 program)
 file(COPY_FILE ${cmake_lists} ${documents}/program/CMakeLists.txt)
 file(COPY_FILE ${program} ${documents}/program/program.cc)
 build_with_cmake(${documents}/program)
-run_ranks(2 ${documents}/program/build/program)
+run_ranks(2 ${documents}/program/build/program ${EMULATED})
 
 set(ENV{PKG_CONFIG_PATH} ${WORK_DIR}/prefix/${LIBDIR}/pkgconfig)
 file(STRINGS ${documents}/commands commands)
@@ -71,5 +71,6 @@ foreach(program IN LISTS programs)
   string(REPLACE "-O2 program.cc -o program" "${CXX_FLAGS} -I ${SOURCE_DIR} ${program} -o ${program}.out"
          compile "${command}")
   run(sh -c "${compile}")
-  run_ranks(4 ${program}.out)  # one fragment has a grid of 2 x 2
+  # One fragment has a grid of 2 x 2, another one memory that the ranks of a node share.
+  run_ranks(4 ${program}.out --fabric tcp --same-node mapped)
 endforeach()
