@@ -26,6 +26,8 @@ TEST(Names, ShortAndFullFormsMeanTheSame) {
 TEST(Format, Shares) {
   EXPECT_EQ(percent_text(0.0349), "3.5 %");
   EXPECT_EQ(percent_text(0.0002), "0.02 %");
+  EXPECT_EQ(percent_text(0.0999), "10 %");
+  EXPECT_EQ(percent_text(1), "100 %");
   EXPECT_EQ(percent_text(1.25), "125 %");
 }
 
