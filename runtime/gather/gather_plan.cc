@@ -57,6 +57,7 @@ class Gather final : public GatherCore {
   std::optional<GatherGroup> next(CallSite site) override;
   void wait(CallSite site) override;
   std::span<const uint32_t> numbers() const override { return numbers_; }
+  uint64_t own_elements() const override { return own_elements_; }
   const std::byte* received() const override { return landing(turn_of(received_round_)); }
   const GatherStatistics& statistics() const override { return statistics_; }
   GatherStatistics& statistics() { return statistics_; }

@@ -111,6 +111,7 @@ class GatherCore {
   virtual void wait(CallSite site) = 0;
   /// Of every read: its number among this rank's own elements, or theirs and what was received.
   virtual std::span<const uint32_t> numbers() const = 0;
+  virtual uint64_t own_elements() const = 0;
   /// What is received in the gather under way, or was in the last one.
   virtual const std::byte* received() const = 0;
   virtual const GatherStatistics& statistics() const = 0;

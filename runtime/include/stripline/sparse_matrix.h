@@ -7,9 +7,10 @@
 //   matrix->multiply(x, y);   // y[r] = sum over the entries e of row r: values[e] x[columns[e]]
 //
 // What a rank needs of the vector is gathered (<stripline/gather.h>): it multiplies with its own
-// elements while the others are on their way, then with those of each owner as they arrive. Sums
-// are added up in that order, which may differ from product to product: results differ in the last
-// digits from a sum row by row.
+// elements while the others are on their way, then with those of each owner as they arrive; or with
+// all of them at once, when the last ones have arrived, where most rows have columns of several
+// owners and would be gone through for each of them. Sums are added up in that order, which may
+// differ from product to product: results differ in the last digits from a sum row by row.
 #pragma once
 
 #include <algorithm>
@@ -54,23 +55,41 @@ class SparseMatrix {
                 CallSite site = CallSite::current()) {
     plan_.start(x, site);
     std::fill_n(y.data(), rows_, T{});
-    add(plan_.core().group(0), y.data());
-    while (const auto group = plan_.core().next(site)) add(*group, y.data());
-    plan_.wait(site);
+    const auto add_group = [&](const detail::GatherGroup& group) {
+      add(parts_[group.number], group.slots, group.values, y.data());
+    };
+    add_group(plan_.core().group(0));
+    if (at_once_) {
+      plan_.wait(site);
+      add(received_, received_slots_, plan_.core().received(), y.data());
+    } else {
+      while (const auto group = plan_.core().next(site)) add_group(*group);
+      plan_.wait(site);
+    }
   }
 
   const GatherStatistics& statistics() const { return plan_.statistics(); }
 
  private:
-  // The entries of one owner's columns: rows that have any.
+  // Entries, row by row: rows that have any.
   struct Part {
     std::vector<uint32_t> row;
     std::vector<size_t> begin;
     std::vector<T> value;
+
+    void push(size_t of_row, const T& entry) {
+      if (row.empty() || row.back() != of_row) {
+        row.push_back(static_cast<uint32_t>(of_row));
+        begin.push_back(value.size());
+      }
+      value.push_back(entry);
+    }
+    void end() { begin.push_back(value.size()); }
   };
 
   SparseMatrix(GatherPlan<T> plan, std::span<const size_t> row_begin, std::span<const T> values)
       : plan_(std::move(plan)), rows_(row_begin.size() - 1), parts_(plan_.core().groups()) {
+    size_t visits = 0;  // of rows, owner by owner
     for (size_t number = 0; number < parts_.size(); ++number) {
       Part& part = parts_[number];
       const std::span<const uint32_t> reads = plan_.core().group(number).reads;
@@ -78,20 +97,38 @@ class SparseMatrix {
       size_t row = 0;
       for (const uint32_t entry : reads) {  // ascending
         while (entry >= row_begin[row + 1]) ++row;
-        if (part.row.empty() || part.row.back() != row) {
-          part.row.push_back(static_cast<uint32_t>(row));
-          part.begin.push_back(part.value.size());
-        }
-        part.value.push_back(values[entry]);
+        part.push(row, values[entry]);
       }
-      part.begin.push_back(part.value.size());
+      part.end();
+      if (number > 0) visits += part.row.size();
+    }
+    put_together(row_begin, values, visits);
+  }
+
+  // What is received, in one part, if that halves the visits of rows.
+  void put_together(std::span<const size_t> row_begin, std::span<const T> values, size_t visits) {
+    const std::span<const uint32_t> numbers = plan_.core().numbers();
+    const size_t own = plan_.core().own_elements();
+    for (size_t row = 0; row < rows_; ++row) {
+      for (size_t entry = row_begin[row]; entry < row_begin[row + 1]; ++entry) {
+        if (numbers[entry] < own) continue;
+        received_.push(row, values[entry]);
+        received_slots_.push_back(static_cast<uint32_t>(numbers[entry] - own));
+      }
+    }
+    received_.end();
+    at_once_ = visits >= 2 * received_.row.size() && visits > 0;
+    if (at_once_) {
+      parts_.resize(1);
+    } else {
+      received_ = {};
+      received_slots_ = {};
     }
   }
 
-  void add(const detail::GatherGroup& group, T* y) const {
-    const Part& part = parts_[group.number];
-    const T* const x = reinterpret_cast<const T*>(group.values);
-    const uint32_t* const slots = group.slots.data();
+  static void add(const Part& part, std::span<const uint32_t> slots, const std::byte* values,
+                  T* y) {
+    const T* const x = reinterpret_cast<const T*>(values);
     for (size_t r = 0; r < part.row.size(); ++r) {
       T sum{};
       for (size_t e = part.begin[r]; e < part.begin[r + 1]; ++e) {
@@ -103,7 +140,10 @@ class SparseMatrix {
 
   GatherPlan<T> plan_;
   size_t rows_;
-  std::vector<Part> parts_;
+  std::vector<Part> parts_;  // by group; own columns alone if it goes at once
+  bool at_once_ = false;
+  Part received_;
+  std::vector<uint32_t> received_slots_;
 };
 
 }  // namespace stripline
