@@ -116,8 +116,8 @@ Status add_points(Service& service, const std::string& campaign, Json& answers) 
   return {};
 }
 
-// Of one version, or of the latest; all versions are listed, and the others say that they are not
-// here.
+// Adds what the pages show of one version of a model, or of its latest; all versions are listed,
+// and the others say that they are not here.
 Status add_model(Service& service, const std::string& name, ReportContent& content) {
   const Result<FetchedModel> fetched = service.fetch_model(name, "");
   if (!fetched.ok()) return with_nearest_model(service, name, fetched.error());
@@ -166,7 +166,7 @@ Result<Json> events_of(Service& service, const std::string& campaign) {
         failure = json.error();
         return Service::Next::stop;
       }));
-  STRIPLINE_RETURN_IF_ERROR(failure);
+  if (!failure.ok()) return failure.error();
   return events;
 }
 

@@ -18,7 +18,7 @@ import { applyTheme, chosenTheme, setTheme, type Theme } from "./theme";
 import "./style.css";
 
 const all: [path: string, text: string][] = [["", "Overview"], ["fleet", "Fleet"], ["campaigns", "Campaigns"], ["models", "Models"], ["explain", "Explain"], ["compare", "Compare"]];
-// Of a report, those that it has something for.
+// A report has those pages alone that it holds answers for.
 const places = report ? all.filter(([path]) => path in report!.answers && path !== "explain") : all;
 
 function Login({ why, enter }: { why: string; enter: () => void }) {

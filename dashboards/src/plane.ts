@@ -105,7 +105,7 @@ export function layout(of: Index, xFactor: string, yFactor: string, name: (value
   const y = of.factors.get(yFactor);
   const size = variant.of.length;
   const xs = x?.values ?? [];
-  // Of a variant's rows the last is that of points without the factor.
+  // The last row of a variant is that of points without the factor.
   const span = (y?.values.length ?? 0) + 1;
   const place = (i: number) => variant.of[i] * span + (y && y.of[i] >= 0 ? y.of[i] : span - 1);
   const rows = new Int32Array(variant.values.length * span).fill(-1);

@@ -1,5 +1,5 @@
-// Who looks at the pages, and what they may do. The server decides; buttons that it would refuse are
-// not shown.
+// The person who looks at the pages, and what they may do. The server decides; buttons that it would
+// refuse are not shown.
 import { createContext } from "preact";
 import { useContext, useState } from "preact/hooks";
 import { mayOperate } from "./roles";

@@ -125,7 +125,7 @@ std::vector<Choice> choices_of(const PointTable& table) {
 }
 
 std::optional<uint32_t> leader_of(const PointTable& table, const Choice& choice) {
-  // Who was measured most was never dropped.
+  // An alternative that was measured most was never dropped.
   size_t most = 0;
   for (const uint32_t place : choice.places) {
     most = std::max(most, table.points()[place].medians.size());

@@ -6,8 +6,8 @@
 namespace stripline::gather {
 namespace {
 
-// A bit per place is gone through in words of 64, of which each costs about as much as two reads
-// that are sorted do. Where places lie thinner than this, sorting them is less work.
+// A bit per place is gone through in words of 64: up to here there are no more words than reads, so
+// that the work is linear in the reads. Where places lie thinner, they are sorted.
 constexpr uint64_t kPlacesPerRead = 64;
 
 // The different places of `slots`, which become their numbers.

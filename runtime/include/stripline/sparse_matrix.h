@@ -109,6 +109,15 @@ class SparseMatrix {
   void put_together(std::span<const size_t> row_begin, std::span<const T> values, size_t visits) {
     const std::span<const uint32_t> numbers = plan_.core().numbers();
     const size_t own = plan_.core().own_elements();
+    size_t rows = 0;  // with entries that are received
+    for (size_t row = 0; row < rows_; ++row) {
+      const std::span<const uint32_t> of_row =
+          numbers.subspan(row_begin[row], row_begin[row + 1] - row_begin[row]);
+      rows += std::ranges::any_of(of_row, [&](uint32_t number) { return number >= own; }) ? 1 : 0;
+    }
+    at_once_ = visits > 0 && visits >= 2 * rows;
+    if (!at_once_) return;
+    parts_.resize(1);
     for (size_t row = 0; row < rows_; ++row) {
       for (size_t entry = row_begin[row]; entry < row_begin[row + 1]; ++entry) {
         if (numbers[entry] < own) continue;
@@ -117,13 +126,6 @@ class SparseMatrix {
       }
     }
     received_.end();
-    at_once_ = visits >= 2 * received_.row.size() && visits > 0;
-    if (at_once_) {
-      parts_.resize(1);
-    } else {
-      received_ = {};
-      received_slots_ = {};
-    }
   }
 
   static void add(const Part& part, std::span<const uint32_t> slots, const std::byte* values,
