@@ -47,13 +47,14 @@ double remote_cells(const UpdateRequest& request) {
   return std::max(1.0, static_cast<double>(cells - cells * request.local_percent / 100));
 }
 
-uint64_t buffers_of(const UpdateRequest& request, uint32_t hops) {
-  return uint64_t{update_destinations(request.ranks, hops)} + kSpareUpdateBuffers;
+// What a byte of a buffer takes, as there are many.
+uint64_t memory_per_byte(const UpdateRequest& request, const UpdateCandidate& way) {
+  return update_buffers(request.ranks, way.hops) * (way.merges ? kMergingUpdateBuffers : 1);
 }
 
 uint64_t memory_of(const UpdateRequest& request, const UpdateCandidate& way) {
   if (way.method != UpdateMethod::buffers) return 0;
-  return buffers_of(request, way.hops) * way.buffer_bytes;
+  return memory_per_byte(request, way) * way.buffer_bytes;
 }
 
 // Whether the request allows it, with a model that knows everything.
@@ -262,14 +263,15 @@ class Evaluator {
 };
 
 UpdateCandidate baseline_way(const UpdateRequest& request) {
-  UpdateCandidate way{.buffer_bytes = std::min(kUsualUpdateBufferBytes, request.message_bytes)};
-  while (!allowed(request, way) && way.hops < std::min(request.most_hops, kMostUpdateHops) &&
-         request.ranks >= 2U << way.hops) {
+  UpdateCandidate way{.merges = !request.separate && !request.fetches};
+  const uint64_t message = std::min(request.message_bytes, kMostUpdateBufferBytes);
+  const auto affordable = [&] { return largest_update_buffer(request, way); };
+  const uint32_t most_hops = std::min(request.most_hops, kMostUpdateHops);
+  while (affordable() < message / 4 && way.hops < most_hops && request.ranks >= 2U << way.hops) {
     ++way.hops;
   }
-  if (allowed(request, way)) return way;
-  way.buffer_bytes = std::max<uint64_t>(request.max_buffer_bytes / buffers_of(request, way.hops),
-                                        kUpdateAddressBytes + request.item_bytes);
+  way.buffer_bytes =
+      std::max<uint64_t>(affordable(), kUpdateAddressBytes + uint64_t{request.item_bytes});
   return way;
 }
 
@@ -288,6 +290,15 @@ uint32_t update_destinations(uint32_t ranks, uint32_t hops) noexcept {
   uint32_t destinations = 0;
   for (const uint32_t side : update_grid(ranks, hops)) destinations += side - 1;
   return std::max(destinations, 1U);
+}
+
+uint32_t update_buffers(uint32_t ranks, uint32_t hops) noexcept {
+  return update_destinations(ranks, hops) * (hops > 1 ? 2 : 1) + 1 + kSpareUpdateBuffers;
+}
+
+uint64_t largest_update_buffer(const UpdateRequest& request, const UpdateCandidate& way) noexcept {
+  return std::min({request.message_bytes, kMostUpdateBufferBytes,
+                   request.max_buffer_bytes / memory_per_byte(request, way)});
 }
 
 ExpectedEncoding expected_encoding(double density, bool has_identity,

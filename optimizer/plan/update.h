@@ -43,13 +43,13 @@ inline std::string_view to_string(UpdateMethod method) {
   return kUpdateMethodNames[static_cast<size_t>(method)];
 }
 
-/// A buffer without a model: what conveyors and the like come with.
-inline constexpr uint64_t kUsualUpdateBufferBytes = 8192;
-/// The smallest and largest one that is considered; powers of two between them.
+/// The smallest and largest buffer that is considered; powers of two between them.
 inline constexpr uint64_t kLeastUpdateBufferBytes = 1024;
 inline constexpr uint64_t kMostUpdateBufferBytes = uint64_t{64} << 10;
 /// Buffers beside those that are filled: some travel while others are packed.
 inline constexpr uint32_t kSpareUpdateBuffers = 4;
+/// Where updates are merged, a table of positions goes with a buffer, which takes as much again.
+inline constexpr uint64_t kMergingUpdateBuffers = 2;
 /// Of a cell in a message of pairs.
 inline constexpr uint32_t kUpdateAddressBytes = 4;
 inline constexpr uint32_t kMostUpdateHops = 3;
@@ -92,7 +92,7 @@ struct UpdateCandidate {
 
 /// A decision. Seconds are of an epoch.
 struct UpdatePlan {
-  UpdateCandidate way{.buffer_bytes = kUsualUpdateBufferBytes};
+  UpdateCandidate way;
   uint64_t memory_bytes = 0;  ///< of all buffers of this rank
   Reason reason = Reason::no_model;
   double predicted_s = 0;  ///< 0 without a model
@@ -155,6 +155,13 @@ uint32_t update_destinations(uint32_t ranks, uint32_t hops) noexcept;
 /// The dimensions of that grid, of which the first ones may be longer by one; 1 beyond `hops`.
 std::array<uint32_t, kMostUpdateHops> update_grid(uint32_t ranks, uint32_t hops) noexcept;
 
+/// Buffers of a rank whose updates make so many hops: of each destination, of its own cells, of
+/// each destination again for what others send on through it, where there are several hops, and
+/// spare ones.
+uint32_t update_buffers(uint32_t ranks, uint32_t hops) noexcept;
+/// What a message and the memory of a request leave for a buffer of such a way.
+uint64_t largest_update_buffer(const UpdateRequest& request, const UpdateCandidate& way) noexcept;
+
 /// How updates are encoded that are merged in a buffer, if they fall at random: what the engine can
 /// expect of plan_encoding(), which decides for each message.
 struct ExpectedEncoding {
@@ -170,8 +177,8 @@ ExpectedEncoding expected_encoding(double density, bool has_identity,
 /// no other way is surely faster by more than the margin. Pure, allocates nothing.
 UpdatePlan plan_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept;
 
-/// What is done without a model: buffers of the usual size, each update by itself, in as few hops
-/// as the memory allows.
+/// What is done without a model: buffers as large as messages and the memory allow, merged where
+/// updates may be, in more than one hop where that leaves less than a quarter of a message.
 UpdatePlan baseline_of_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept;
 
 /// The plan of a given way, with its time. Reason::forced.

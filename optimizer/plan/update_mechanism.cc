@@ -139,7 +139,7 @@ void UpdateMechanism::add_to(Explained<UpdateMechanism>& e, const Update& reques
   if (!e.has_times) return;
   const UpdatePlan of_best = e.record.best ? unfold(request, e.record.best->candidate) : e.decision;
   const uint64_t bytes = of_best.way.method == UpdateMethod::buffers ? of_best.way.buffer_bytes
-                                                                     : kUsualUpdateBufferBytes;
+                                                                     : kMostUpdateBufferBytes;
   e.entries.push_back(
       entry_row(bytes, costs->put().at(bytes), request.surroundings.target_polls_only)
           .say(", of a put"));

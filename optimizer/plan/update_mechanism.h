@@ -23,10 +23,10 @@ struct UpdateMechanism {
       .help = "Updates of cells of other ranks, until they are complete",
       .example = "--updates 1000000 --cells 65536 --span 8MiB --ranks 64",
       .notes = "Every rank is taken to make such updates.\n",
-      .baseline = "buffers of the usual size, without merging",
+      .baseline = "buffers as large as messages and memory allow, merged where updates may be",
       .no_model =
-          "the model does not hold puts, messages and what updates cost a processor, so each "
-          "update travels in a buffer of the usual size"};
+          "the model does not hold puts, messages and what updates cost a processor, so they "
+          "travel in buffers as large as messages and memory allow"};
 
   static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();

@@ -53,9 +53,9 @@ TEST(UpdateExplanation, LeavesOutWhatNobodyKnows) {
 TEST(UpdateExplanation, IsShortWithoutAModel) {
   EXPECT_EQ(to_text(explain<UpdateMechanism>(histogram(), nullptr)),
             "1000000 updates of 65536 cells among 8 MiB of each owner, each of 8 B, on 64 ranks\n"
-            "plan: in buffers of 8 KiB, 536 KiB together\n"
+            "plan: merged in buffers of 64 KiB, 8704 KiB together\n"
             "why: the model does not hold puts, messages and what updates cost a processor, so "
-            "each update travels in a buffer of the usual size\n");
+            "they travel in buffers as large as messages and memory allow\n");
 }
 
 TEST(UpdateMechanism, IsShownInAFewWords) {

@@ -35,7 +35,7 @@ TEST(UpdateGrid, HoldsAllRanksAndLeavesFewDestinations) {
 
 TEST(UpdatePlan, IsInBuffersWithoutAModel) {
   const UpdatePlan plan = plan_update(histogram(), nullptr);
-  EXPECT_EQ(plan.way, (UpdateCandidate{.buffer_bytes = kUsualUpdateBufferBytes}));
+  EXPECT_EQ(plan.way, (UpdateCandidate{.merges = true, .buffer_bytes = kMostUpdateBufferBytes}));
   EXPECT_EQ(plan.reason, Reason::no_model);
   EXPECT_EQ(plan.predicted_s, 0);
   model::TunedModel m = model::example_model();
@@ -48,16 +48,22 @@ TEST(UpdatePlan, IsInBuffersWithoutAModel) {
 TEST(UpdatePlan, KeepsToItsMemoryWithoutAModelToo) {
   UpdateRequest request = histogram();
   for (const uint64_t budget :
-       {uint64_t{1} << 20, uint64_t{200} << 10, uint64_t{120} << 10, uint64_t{16} << 10}) {
+       {uint64_t{4} << 20, uint64_t{1} << 20, uint64_t{512} << 10, uint64_t{16} << 10}) {
     request.max_buffer_bytes = budget;
     const UpdatePlan plan = plan_update(request, nullptr);
     EXPECT_LE(plan.memory_bytes, budget) << budget;
   }
-  request.max_buffer_bytes = 200 << 10;
+  request.max_buffer_bytes = 4 << 20;
+  EXPECT_EQ(plan_update(request, nullptr).way.hops, 1U);
+  request.max_buffer_bytes = 2 << 20;
   EXPECT_EQ(plan_update(request, nullptr).way.hops, 2U);
-  request.max_buffer_bytes = 120 << 10;
+  request.max_buffer_bytes = 512 << 10;
   EXPECT_EQ(plan_update(request, nullptr).way.hops, 3U);
-  EXPECT_EQ(plan_update(request, nullptr).way.buffer_bytes, kUsualUpdateBufferBytes);
+  request.most_hops = 2;
+  EXPECT_EQ(plan_update(request, nullptr).way.hops, 2U);
+  EXPECT_LE(plan_update(request, nullptr).memory_bytes, 512U << 10);
+  request.separate = true;
+  EXPECT_FALSE(plan_update(request, nullptr).way.merges);
 }
 
 TEST(UpdatePlan, TakesNoBufferThatIsLargerThanAMessage) {
@@ -125,7 +131,7 @@ TEST(UpdatePlan, TakesMoreHopsAmongMoreRanks) {
 TEST(UpdatePlan, CountsWhatComesToTheBusiestOwner) {
   const UpdateCosts costs = update_costs_of(model::example_model());
   UpdateRequest request = histogram();
-  const UpdateCandidate way{.buffer_bytes = kUsualUpdateBufferBytes};
+  const UpdateCandidate way{.buffer_bytes = 8192};
   const double even = predict_update(request, costs, way);
   request.hottest_percent = 1;  // less than an equal part
   EXPECT_EQ(predict_update(request, costs, way), even);
@@ -148,7 +154,7 @@ TEST(UpdateTime, IsThatOfItsParts) {
   const auto& put = costs.put().at(4096 * 12);
   const auto& small = costs.am().at(32);
   const auto nominal = cost::Corner::nominal;
-  const uint64_t memory = (1 + kSpareUpdateBuffers) * 4096 * 12;
+  const uint64_t memory = (1 + 1 + kSpareUpdateBuffers) * 4096 * 12;
   const double cpu = n * (costs.append(memory, nominal) + costs.apply(8 << 20, nominal)) +
                      messages * (put.o(bytes) + put.r(bytes) + 2 * (small.o(32) + small.r(32)));
   const double nic = messages * (put.gap(bytes) + 2 * small.gap(32));

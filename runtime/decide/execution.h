@@ -42,6 +42,9 @@ struct Terms {
   /// The time of the execution is all that the plan changes, so that it tells which arm is faster.
   /// Else only iterations tell.
   bool judges_itself = true;
+  /// This rank decides for all of them, by the time of the site alone: others do not report it, so
+  /// that the guard of iterations is not told of it, either.
+  bool for_all = false;
 };
 
 /// To be begun again and again; not within itself. Not thread-safe.
@@ -65,7 +68,9 @@ class Execution {
     ++site.users;
     measures_ = terms.measures && site.refinement.goes_on();
     Arm arm = site.decided();
-    if (terms.guarded && instruments.run_guard != nullptr) {
+    if (terms.for_all && instruments.run_guard != nullptr) {
+      if (terms.guarded && site.race().has_rivals()) arm = take_turn();
+    } else if (terms.guarded && instruments.run_guard != nullptr) {
       of_run_ = instruments.run_guard->report(terms.call);
       if (!measures_) {
         look_for_ties(mechanism);
@@ -98,12 +103,13 @@ class Execution {
     if (watched()) begun_s_ = instruments_.fabric->now_s();
   }
 
-  /// It came to its end. `computed_s` counts if it measures().
+  /// It came to its end. `computed_s` counts if it measures(). `scale`: what its time is multiplied
+  /// by before it is compared, where executions do not do equally much.
   template <typename Mechanism>
-  void finish(Mechanism&& mechanism, double computed_s) {
+  void finish(Mechanism&& mechanism, double computed_s, double scale = 1) {
     if (watched()) {
       const double seconds = instruments_.fabric->now_s() - begun_s_;
-      if (timed_) site_->race().record(arm_, seconds);
+      if (timed_) site_->race().record(arm_, scale * seconds);
       if (instruments_.trace != nullptr) mechanism.note(*instruments_.trace, seconds);
     }
     if (site_ != nullptr) refine(mechanism, computed_s);
@@ -139,6 +145,12 @@ class Execution {
     }
   }
 
+  Arm take_turn() {
+    const Race::Turn turn = site_->race().next();
+    timed_ = turn.timed;
+    return turn.arm;
+  }
+
   // What the guards say, that of iterations having been told of the execution.
   Arm ask(RunGuard& run_guard, bool judges_itself) {
     Race& race = site_->race();
@@ -151,9 +163,7 @@ class Execution {
     if (race.in_use() != kBaseline && !goes_on) run_guard.differs(site_->number());
     if (judges_itself && (of_run_.sites_decide || goes_on)) {
       if (within()) return race.in_use();
-      const Race::Turn turn = race.next();
-      timed_ = turn.timed;
-      return turn.arm;
+      return take_turn();
     }
     return goes_simply() ? kBaseline : race.in_use();
   }

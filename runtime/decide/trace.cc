@@ -29,7 +29,7 @@ std::string_view name_of(std::string_view path) {
 }
 
 std::string padded(std::string text, size_t width) {
-  if (text.size() < width) text.resize(width, ' ');
+  text.resize(std::max(width, text.size() + 1), ' ');
   return text;
 }
 

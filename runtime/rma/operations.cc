@@ -25,7 +25,7 @@ Operations::Operations(Job& job, Memory& memory, const am::Config& am_config)
   job.fabric().set_message_sink(&messages_);
   messages_.add_background(continuations_);
   messages_.add_background(update_work_);
-  for (const char* handler : {kFetchedUpdates, kFlushUpdates, kFlushedUpdates}) {
+  for (const char* handler : {kFetchedUpdates, kSingleUpdates, kAskUpdates, kAnswerUpdates}) {
     messages_.id(handler);
   }
 }

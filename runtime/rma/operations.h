@@ -59,9 +59,10 @@ class Operations {
   uint32_t update_channel() const { return update_channel_; }
   /// The handler that takes what cells held before, likewise.
   static constexpr const char* kFetchedUpdates = "fetched updates";
-  /// Those by which a rank has others flush what it has sent on through them.
-  static constexpr const char* kFlushUpdates = "flush updates";
-  static constexpr const char* kFlushedUpdates = "flushed updates";
+  /// Those of updates that travel by themselves, and of what ranks ask each other about updates.
+  static constexpr const char* kSingleUpdates = "single updates";
+  static constexpr const char* kAskUpdates = "ask about updates";
+  static constexpr const char* kAnswerUpdates = "answer about updates";
   /// What updates have to do in the background, likewise.
   am::LateBackground& update_work() { return update_work_; }
   vis::Transfers& vis() { return vis_; }

@@ -65,8 +65,8 @@ void ProgramTrace::waited(const SlotUse& use, double seconds) {
 std::string ProgramTrace::text() {
   calls_.end(state_);
   std::string text =
-      "stripline: loops, nests, stages of sweeps and transfers of many regions of rank 0, times of "
-      "one execution:\n";
+      "stripline: loops, nests, stages of sweeps, updates and transfers of many regions of rank 0, "
+      "times of one execution:\n";
   text += choices_.empty() ? nothing_traced_text(state_) : choices_.text();
   const double traced_s = state_.job.fabric().now_s() - begun_s_;
   if (const std::string operations = operations_.text(traced_s); !operations.empty()) {

@@ -23,24 +23,42 @@ EpochEngine::EpochEngine(detail::ContextState& state) : state_(state) {
                    std::memcpy(&head, message.data(), sizeof head);
                    epoch.fetched(source, head.sequence, message.subspan(sizeof head));
                  });
-  messages.serve(rma::Operations::kFlushUpdates, am::Purpose::work,
+  messages.serve(rma::Operations::kSingleUpdates, am::Purpose::work,
                  [this](fabric::Rank source, std::span<const std::byte> message) {
-                   named(source, message, sizeof(uint32_t)).flush_for(source);
+                   Single head;
+                   Epoch& epoch = named(source, message, sizeof head);
+                   std::memcpy(&head, message.data(), sizeof head);
+                   epoch.arrived(source, head, message.subspan(sizeof head));
                  });
-  messages.serve(rma::Operations::kFlushedUpdates, am::Purpose::answer,
-                 [this](fabric::Rank source, std::span<const std::byte> message) {
-                   named(source, message, sizeof(uint32_t)).flushed(source);
+  const auto take_asked = [this](fabric::Rank source, std::span<const std::byte> message,
+                                 void (Epoch::*take)(rank_t, const Asked&)) {
+    Asked asked;
+    Epoch& epoch = named(source, message, sizeof asked);
+    std::memcpy(&asked, message.data(), sizeof asked);
+    (epoch.*take)(source, asked);
+  };
+  messages.serve(rma::Operations::kAskUpdates, am::Purpose::work,
+                 [take_asked](fabric::Rank source, std::span<const std::byte> message) {
+                   take_asked(source, message, &Epoch::asked);
+                 });
+  messages.serve(rma::Operations::kAnswerUpdates, am::Purpose::answer,
+                 [take_asked](fabric::Rank source, std::span<const std::byte> message) {
+                   take_asked(source, message, &Epoch::answered);
                  });
   state_.operations.update_work().serve(this);
 }
 
 EpochEngine::~EpochEngine() {
   state_.operations.update_work().serve(nullptr);
-  for (const char* handler : {rma::Operations::kFetchedUpdates, rma::Operations::kFlushUpdates,
-                              rma::Operations::kFlushedUpdates}) {
+  for (const char* handler : {rma::Operations::kFetchedUpdates, rma::Operations::kSingleUpdates,
+                              rma::Operations::kAskUpdates, rma::Operations::kAnswerUpdates}) {
     state_.operations.messages().serve(handler, am::Purpose::answer, nullptr);
   }
   state_.operations.bulk().serve(state_.operations.update_channel(), nullptr, nullptr);
+}
+
+void EpochEngine::add_to(rma::MechanismReport& report) const {
+  report.savings.add(sites_.savings());
 }
 
 uint32_t EpochEngine::open(Epoch& epoch) {

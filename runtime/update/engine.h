@@ -8,6 +8,7 @@
 #include "runtime/am/active_messages.h"
 #include "runtime/am/bulk.h"
 #include "runtime/rma/context_state.h"
+#include "runtime/update/chooser.h"
 
 namespace stripline::update {
 
@@ -24,6 +25,10 @@ class EpochEngine final : public rma::Mechanism, public am::Background {
   /// Numbers count up in the order of the calls.
   uint32_t open(Epoch& epoch);
   void close(uint32_t number);
+
+  /// What rank 0 knows of the places that make epochs.
+  UpdateSites& sites() { return sites_; }
+  void add_to(rma::MechanismReport& report) const override;
 
   /// Of all open epochs.
   uint64_t buffer_bytes() const override;
@@ -55,6 +60,7 @@ class EpochEngine final : public rma::Mechanism, public am::Background {
   detail::ContextState& state_;
   uint32_t first_ = 0;  // the number of the oldest one that is open
   uint32_t sending_ = 0;
+  UpdateSites sites_;
   std::deque<Epoch*> epochs_;  // from there on; null: closed
 };
 

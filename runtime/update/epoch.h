@@ -29,11 +29,13 @@
 
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/debug_checks.h"
+#include "runtime/update/chooser.h"
 #include "runtime/update/encoder.h"
 #include "runtime/update/engine.h"
 #include "runtime/update/fetches.h"
 #include "runtime/update/forwarder.h"
 #include "runtime/update/parcel.h"
+#include "runtime/update/singly.h"
 
 namespace stripline::update {
 
@@ -54,19 +56,20 @@ class Epoch final : public detail::UpdateEpochState {
                CallSite site) override;
   void flush(CallSite site) override;
   void end(CallSite site) override;
+  void close() override;
+  UpdateSettings in_use() const override;
   UpdateStatistics statistics() const override { return statistics_; }
 
   // --- for the engine, inside of handlers
   // ---------------------------------------------------------
 
   void arrived(const am::Bulk::Parcel& parcel, const Head& head);
+  void arrived(rank_t source, const Single& head, std::span<const std::byte> value);
+  void asked(rank_t source, const Asked& asked);
+  void answered(rank_t source, const Asked& answer);
   /// A parcel of this rank has been carried out, and its buffer is not needed any more.
   void returned(rank_t target, uint32_t slot, uint32_t buffer);
   void fetched(rank_t source, uint32_t sequence, std::span<const std::byte> values);
-  /// `source` wants to know when all that it has sent on through this rank is carried out.
-  void flush_for(rank_t source);
-  /// All that this rank has sent on through `source` is carried out.
-  void flushed(rank_t source);
 
   // --- for the engine, in the background
   // ----------------------------------------------------------
@@ -135,14 +138,29 @@ class Epoch final : public detail::UpdateEpochState {
   };
 
   size_t values_offset() const { return values_at(capacity_); }
-  uint32_t choose_hops(const UpdateOptions& options, size_t parcel_bytes) const;
+  size_t item_bytes() const { return sizeof(Cell) + type_.value_bytes; }
+  size_t least_bytes() const;
+  size_t usual_bytes() const;
+  plan::UpdateRequest request_of(const UpdateOptions& options) const;
+  uint32_t most_hops() const;
+  plan::UpdateCandidate given(const plan::UpdateRequest& request, CallSite site) const;
+  void configure(const plan::UpdateCandidate& way);
+  void choose_again();
   void open_lanes();
-  void lead_over(const Grid& grid, uint64_t cells);
-  void send_message(rank_t target, const char* handler);
+  void lead_over(const Grid& grid);
+  void send_flush(rank_t target, const char* handler);
+  /// `source` wants to know when all that it has sent on through this rank is carried out.
+  void flush_for(rank_t source);
+  /// All that this rank has sent on through `source` is carried out.
+  void flushed(rank_t source);
   void ask_to_flush();
   void open_lane(rank_t target, uint32_t buffer);
   void enter(const char* name, CallSite site);
   void send(rank_t target);
+  void count(rank_t target);
+  void send_singly(rank_t target);
+  void send_one_by_one(rank_t target, uint64_t first, std::span<const Cell> cells,
+                       const std::byte* values);
   void put(rank_t target, uint32_t slot, Head& head, std::span<const std::byte> body,
            uint32_t buffer);
   void send_fetches(rank_t target);
@@ -152,6 +170,7 @@ class Epoch final : public detail::UpdateEpochState {
   uint32_t take_buffer();
   void collect_sent();
   void complete();
+  void check_type(rank_t source, uint32_t type) const;
   void apply(rank_t source, uint32_t slot, const Head& head, std::span<const std::byte> body);
   bool carry_out(const Head& head, std::span<const std::byte> body, std::byte* previous = nullptr);
   bool carry_out_boxes(std::byte* base, uint64_t last_cell, uint32_t count,
@@ -162,12 +181,19 @@ class Epoch final : public detail::UpdateEpochState {
   EpochEngine& engine_;
   am::Bulk& bulk_;
   const detail::UpdateType type_;
-  const bool merges_;
+  const UpdateSettings settings_;
+  const bool merges_;  // may be merged
   const rank_t me_;
   const rank_t ranks_;
+  const uint64_t cells_;  // of a segment, in units of its type
   uint64_t last_offset_ = 0;
   uint32_t type_hash_ = 0;
-  uint32_t capacity_ = 0;  // of a buffer, in updates
+  plan::UpdateCandidate usual_;   // without a model
+  plan::UpdateCandidate chosen_;  // by the chooser
+  plan::UpdateCandidate way_;     // as it is carried out
+  bool merging_ = false;
+  bool one_by_one_ = false;  // nothing stays in a buffer
+  uint32_t capacity_ = 0;    // of a buffer, in updates
   size_t position_count_ = 0;
   uint32_t shift_ = 0;
   uint32_t number_ = 0;
@@ -189,6 +215,14 @@ class Epoch final : public detail::UpdateEpochState {
   std::vector<Early> early_;
   uint64_t unreturned_ = 0;  // parcels that have not been carried out
   UpdateStatistics statistics_;
+  std::unique_ptr<Singly> singly_;
+  std::unique_ptr<Chooser> chooser_;  // null where nothing is to be chosen
+  bool closely_ = false;              // updates are counted for it
+  Tally tally_;
+  // Others have been told how to go on, this rank has not: what has come for the new way.
+  bool changing_ = false;
+  std::vector<Forwarder::Held> too_early_;
+  std::vector<rank_t> flushed_too_early_;
 };
 
 }  // namespace stripline::update

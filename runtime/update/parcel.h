@@ -30,6 +30,26 @@ struct Head {
 };
 static_assert(sizeof(Head) == 24);
 
+/// Leads an update that travels by itself; its value follows.
+struct Single {
+  uint32_t epoch = 0;
+  uint32_t type = 0;
+  uint64_t cell = 0;
+};
+
+/// What a rank asks of another one, and is answered in the same form.
+enum class Ask : uint32_t {
+  flush,        ///< all that was sent on through it is carried out
+  lock,         ///< a lock, by its number
+  unlock,       ///< that lock is free again; there is no answer
+  carried_out,  ///< so many of its single updates are carried out
+};
+struct Asked {
+  uint32_t epoch = 0;
+  Ask what = Ask::flush;
+  uint32_t number = 0;
+};
+
 /// The answer to those that fetch, a message: what the cells held follows in their order.
 struct Fetched {
   uint32_t epoch = 0;
@@ -43,6 +63,9 @@ struct Box {
   Cell first = 0;
   uint32_t cells = 0;
 };
+
+/// What lies between cells and values at most.
+constexpr size_t kPadding = 8;
 
 /// Where values begin behind so many cells.
 constexpr size_t values_at(size_t cells) { return (cells * sizeof(Cell) + 7) / 8 * 8; }

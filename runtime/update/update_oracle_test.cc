@@ -117,9 +117,33 @@ class SubjectOf final : public Subject {
   std::unique_ptr<UpdateEpoch<T, Op>> epoch_;
 };
 
+// One of the methods that such updates may go by.
 template <typename T, typename Op>
-std::unique_ptr<Subject> subject(Context& context, std::mt19937_64& random,
-                                 const UpdateOptions& options) {
+UpdateMethod any_method(Context& context, std::mt19937_64& random, UpdateMode mode) {
+  using Algebra = operator_algebra<Op, T>;
+  bool by_provider = false;
+  if constexpr (detail::update_atomic<T, Op>().op != detail::AtomicOp::load) {
+    by_provider = atomic_domain<T>::provider_has_all(context);
+  }
+  const bool unordered = Algebra::commutative() && (mode != UpdateMode::log || Algebra::exact());
+  const auto method = static_cast<UpdateMethod>(random() % 12);
+  switch (method) {
+    case UpdateMethod::messages:
+      return unordered ? method : UpdateMethod::automatic;
+    case UpdateMethod::provider:
+      return unordered && by_provider ? method : UpdateMethod::automatic;
+    case UpdateMethod::owner_locks:
+    case UpdateMethod::cell_locks:
+    case UpdateMethod::buffers:
+      return method;
+    default:
+      return UpdateMethod::automatic;
+  }
+}
+
+template <typename T, typename Op>
+std::unique_ptr<Subject> subject(Context& context, std::mt19937_64& random, UpdateOptions options) {
+  options.settings.method = any_method<T, Op>(context, random, options.mode);
   const uint64_t cells = random() % 2 == 0 ? 3 + random() % 20 : 1000 + random() % 5000;
   switch (random() % 4) {
     case 0:

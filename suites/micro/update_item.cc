@@ -21,7 +21,8 @@ using experiment::SampleSeries;
 // A repetition makes so many: long enough that reading the clock does not count.
 constexpr size_t kPerRepetition = size_t{1} << 16;
 constexpr size_t kPairBytes = sizeof(uint32_t) + sizeof(uint64_t);
-constexpr size_t kPerBuffer = plan::kUsualUpdateBufferBytes / kPairBytes;
+constexpr size_t kBufferBytes = 8192;
+constexpr size_t kPerBuffer = kBufferBytes / kPairBytes;
 
 // Makes updates at random, which add 1.
 class Updates {
@@ -37,7 +38,7 @@ class Buffered final : public Updates {
  public:
   Buffered(size_t span_bytes, bool merges)
       : merges_(merges),
-        buffers_(std::max<size_t>(1, span_bytes / plan::kUsualUpdateBufferBytes)),
+        buffers_(std::max<size_t>(1, span_bytes / kBufferBytes)),
         lanes_(buffers_) {
     for (Lane& lane : lanes_) {
       lane.cells.resize(kPerBuffer);

@@ -30,6 +30,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <stripline/atomic.h>
 #include <stripline/context.h>
 #include <stripline/future.h>
 #include <stripline/shared_array.h>
@@ -51,8 +52,23 @@ enum class UpdateEncoding : uint8_t {
   boxes,      ///< neighbours of all, where updates may be merged, likewise
 };
 
-/// How updates travel. For programs that measure; what is 0 or automatic the runtime chooses.
+/// By which way updates reach cells of other ranks (optimizer/plan/update.h).
+enum class UpdateMethod : uint8_t {
+  automatic,    ///< by the tuned model, and by what is measured; in buffers without one
+  buffers,      ///< collected for their owners, who carry them out
+  messages,     ///< an active message each, which the owner carries out
+  provider,     ///< an atomic operation of the network each
+  owner_locks,  ///< under a lock of their owner: read together, updated, and written together
+  cell_locks,   ///< under a lock for each cell: read, updated and written one by one
+};
+
+/// How updates travel. For programs that measure; what is 0 or automatic the runtime chooses. With
+/// none of it set, and a tuned model, it may choose anew at each end of the epoch.
 struct UpdateSettings {
+  /// The same on every rank. Ends the job where the network, the operator or the mode do not allow
+  /// it: `provider` needs an atomic operation of the network that does the same, and neither that
+  /// nor `messages` keep the order of a rank's updates.
+  UpdateMethod method = UpdateMethod::automatic;
   /// Of a buffer, of which there is one for each rank that this one sends to, and a few more. At
   /// most what one parcel of the bulk transport takes (64 KiB, less with many ranks).
   size_t buffer_bytes = 0;
@@ -61,6 +77,7 @@ struct UpdateSettings {
   /// would leave too little for each rank. The same on every rank.
   uint32_t hops = 0;
   UpdateEncoding encoding = UpdateEncoding::automatic;
+  bool operator==(const UpdateSettings&) const = default;
 };
 
 struct UpdateOptions {
@@ -71,6 +88,8 @@ struct UpdateOptions {
   bool fills_gaps = false;
   /// What the buffers of this epoch take at most; they become smaller where there are many ranks.
   size_t budget_bytes = size_t{16} << 20;
+  /// Decide by the tuned model of the job. The same on every rank.
+  bool use_model = true;
   UpdateSettings settings = {};
 };
 
@@ -110,11 +129,35 @@ struct UpdateBatch {
   bool same = false;  ///< there is one value, for all of them
 };
 
+/// An atomic operation that does what an operator does.
+struct UpdateAtomic {
+  AtomicOp op = AtomicOp::load;  ///< there is none
+  AtomicType type = AtomicType::int32;
+};
+
+template <typename T, typename Op>
+constexpr UpdateAtomic update_atomic() {
+  if constexpr ((std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) ||
+                std::is_same_v<T, double>) {
+    constexpr AtomicType kType = atomic_type<T>();
+    if constexpr (std::same_as<Op, op_add>) return {AtomicOp::add, kType};
+    if constexpr (std::same_as<Op, op_min>) return {AtomicOp::min, kType};
+    if constexpr (std::same_as<Op, op_max>) return {AtomicOp::max, kType};
+    if constexpr (std::same_as<Op, op_bit_and>) return {AtomicOp::bit_and, kType};
+    if constexpr (std::same_as<Op, op_bit_or>) return {AtomicOp::bit_or, kType};
+    if constexpr (std::same_as<Op, op_bit_xor>) return {AtomicOp::bit_xor, kType};
+  }
+  return {};
+}
+
 /// The type of cells and the operator, for code that knows neither.
 struct UpdateType {
   uint32_t value_bytes = 0;
   uint32_t unit = 0;  ///< alignment of cells
   bool merges = false;
+  bool commutes = false;
+  bool exact = false;  ///< operator_algebra::exact()
+  UpdateAtomic atomic;
   std::string_view name;  ///< which names both
   void (*apply)(const UpdateBatch& batch) = nullptr;
   /// The same, and what the cells held before, in their order, into `previous`.
@@ -197,6 +240,9 @@ constexpr UpdateType update_type() {
   UpdateType type{sizeof(T),
                   alignof(T),
                   operator_algebra<Op, T>::associative(),
+                  operator_algebra<Op, T>::commutative(),
+                  operator_algebra<Op, T>::exact(),
+                  update_atomic<T, Op>(),
                   __PRETTY_FUNCTION__,
                   &apply_updates<T, Op>,
                   &fetch_updates<T, Op>,
@@ -227,6 +273,9 @@ class UpdateEpochState {
                        CallSite site) = 0;
   virtual void flush(CallSite site) = 0;
   virtual void end(CallSite site) = 0;
+  /// end() of an epoch that makes no more updates.
+  virtual void close() = 0;
+  virtual UpdateSettings in_use() const = 0;
   virtual UpdateStatistics statistics() const = 0;
 };
 
@@ -277,7 +326,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
         last_offset_(state_->last_offset()) {}
   /// Collective: end(), before the Context goes.
   ~UpdateEpoch() {
-    if (state_ != nullptr) state_->end({});
+    if (state_ != nullptr) state_->close();
   }
   UpdateEpoch(UpdateEpoch&&) noexcept = default;
   UpdateEpoch& operator=(UpdateEpoch&&) = delete;
@@ -406,6 +455,8 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   void end(CallSite site = CallSite::current()) { state_->end(site); }
 
   UpdateStatistics statistics() const { return state_->statistics(); }
+  /// How updates travel until the next end(). Of buffers, `buffer_bytes` is what one takes.
+  UpdateSettings in_use() const { return state_->in_use(); }
 
  private:
   void check(global_ptr<T> cell, CallSite site) const {

@@ -1,0 +1,246 @@
+// How an epoch begins, and how its updates are to travel: buffers and lanes for that.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "runtime/decide/surroundings.h"
+#include "runtime/update/epoch.h"
+
+namespace stripline::update {
+namespace {
+
+// FNV-1a.
+uint32_t hash_of(std::string_view text) {
+  uint32_t hash = 2166136261U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return hash;
+}
+
+constexpr std::array kMethods = {
+    std::pair(plan::UpdateMethod::buffers, UpdateMethod::buffers),
+    std::pair(plan::UpdateMethod::messages, UpdateMethod::messages),
+    std::pair(plan::UpdateMethod::provider, UpdateMethod::provider),
+    std::pair(plan::UpdateMethod::owner_locks, UpdateMethod::owner_locks),
+    std::pair(plan::UpdateMethod::cell_locks, UpdateMethod::cell_locks)};
+
+plan::UpdateMethod planned(UpdateMethod method) {
+  for (const auto& [plans, shows] : kMethods) {
+    if (shows == method) return plans;
+  }
+  return plan::UpdateMethod::buffers;
+}
+
+UpdateMethod shown(plan::UpdateMethod method) {
+  for (const auto& [plans, shows] : kMethods) {
+    if (plans == method) return shows;
+  }
+  return UpdateMethod::automatic;
+}
+
+}  // namespace
+
+Epoch::Epoch(Context& context, const detail::UpdateType& type, const UpdateOptions& options,
+             CallSite site)
+    : context_(context),
+      state_(context.state()),
+      engine_(state_.mechanisms.of<EpochEngine>(state_)),
+      bulk_(state_.operations.bulk()),
+      type_(type),
+      settings_(options.settings),
+      merges_(options.mode == UpdateMode::accumulate && type.merges),
+      me_(context.rank_me()),
+      ranks_(context.rank_n()),
+      cells_(state_.memory.segment().size() / type.unit + 1),
+      type_hash_(hash_of(type.name)),
+      debug_(state_.job.observers().debug()),
+      encoder_(type, options.settings.encoding, merges_, options.fills_gaps),
+      lanes_(ranks_),
+      filling_(ranks_),
+      order_(ranks_) {
+  enter("UpdateEpoch", site);
+  const plan::UpdateRequest request = request_of(options);
+  usual_ = plan::baseline_of_update(request, nullptr).way;
+  plan::UpdateCandidate way = given(request, site);
+  constexpr size_t kAlone = size_t{64} << 10;
+  if (ranks_ == 1) way = {.merges = way.merges, .buffer_bytes = kAlone};
+  if (std::min(way.buffer_bytes, plan::largest_update_buffer(request, way)) < least_bytes() ||
+      state_.memory.segment().size() < type_.value_bytes) {
+    state_.fail(Error(ErrorCode::invalid_argument,
+                      text(rma::Call("UpdateEpoch", site)) + " of values of " +
+                          std::to_string(type_.value_bytes) + " bytes, but buffers have " +
+                          std::to_string(way.buffer_bytes) +
+                          " bytes; update parts of the values, or raise buffer_bytes or "
+                          "budget_bytes"));
+  }
+  last_offset_ = state_.memory.segment().size() - type_.value_bytes;
+  const bool chooses = options.use_model && ranks_ > 1 && state_.job.model() != nullptr &&
+                       state_.job.model()->update && settings_ == UpdateSettings{};
+  if (chooses) {
+    chooser_ =
+        std::make_unique<Chooser>(context, engine_.sites(), request, type_hash_, type.unit, site);
+    const Chooser::Told told = chooser_->begin();
+    way = chosen_ = told.way;
+    closely_ = told.closely;
+  }
+  tally_.restart(ranks_, closely_);
+  configure(way);
+  number_ = engine_.open(*this);
+  singly_ = std::make_unique<Singly>(context, type_, type_hash_, number_);
+  // Whoever sends may rely on it that this epoch is there.
+  context_.barrier(site);
+}
+
+// Of a buffer for one update, and of a usual one.
+size_t Epoch::least_bytes() const { return kPadding + item_bytes(); }
+size_t Epoch::usual_bytes() const {
+  const size_t wanted = settings_.buffer_bytes != 0 ? settings_.buffer_bytes : usual_.buffer_bytes;
+  return std::max(least_bytes(), std::min<size_t>(wanted, usual_.buffer_bytes));
+}
+
+// What is known of the updates before there are any.
+plan::UpdateRequest Epoch::request_of(const UpdateOptions& options) const {
+  plan::UpdateRequest request;
+  request.item_bytes = type_.value_bytes;
+  request.span_bytes = std::max<uint64_t>(request.span_bytes, type_.value_bytes);
+  request.ranks = std::max<rank_t>(ranks_, 2);
+  request.separate = !merges_;
+  request.ordered =
+      !type_.commutes || (options.mode == UpdateMode::log && !type_.exact && type_.merges);
+  request.no_identity = !options.fills_gaps || type_.fill == nullptr;
+  request.provider = Singly::has_provider(context_, type_) && !state_.memory.any_shared();
+  request.buffers_only = debug_ != nullptr || !Singly::has_messages(state_, type_);
+  request.message_bytes = ranks_ == 1 ? plan::kMostUpdateBufferBytes : bulk_.room(sizeof(Head));
+  request.max_buffer_bytes = options.budget_bytes;
+  request.most_hops = most_hops();
+  request.surroundings = decide::surroundings_of(state_.job.fabric().info(),
+                                                 plan::UpdateRequest::kFacts, {.puts = true});
+  return request;
+}
+
+// The numbers of rows and columns have to leave room for cells.
+uint32_t Epoch::most_hops() const {
+  const Grid grid(me_, ranks_);
+  const uint64_t numbers = std::max(grid.width(), grid.rows());
+  return cells_ <= (uint64_t{1} << 32U) / numbers ? 2 : 1;
+}
+
+// What is done without a model, but for what the program has set.
+plan::UpdateCandidate Epoch::given(const plan::UpdateRequest& request, CallSite site) const {
+  plan::UpdateCandidate way = usual_;
+  if (settings_.hops != 0) {
+    way.hops = ranks_ < 4 ? 1 : std::min(settings_.hops, request.most_hops);
+    way.buffer_bytes = plan::largest_update_buffer(request, way);
+  }
+  if (settings_.buffer_bytes != 0) {
+    way.buffer_bytes = std::min<uint64_t>(way.buffer_bytes, settings_.buffer_bytes);
+  }
+  if (settings_.method == UpdateMethod::automatic) return way;
+  way.method = planned(settings_.method);
+  const char* why = nullptr;
+  if (way.method == plan::UpdateMethod::provider && !Singly::has_provider(context_, type_)) {
+    why = "the network has no atomic operation that does the same";
+  } else if (way.method == plan::UpdateMethod::messages && !Singly::has_messages(state_, type_)) {
+    why = "no message takes a value";
+  } else if ((way.method == plan::UpdateMethod::provider ||
+              way.method == plan::UpdateMethod::messages) &&
+             request.ordered) {
+    why = "its updates have to be carried out in the order of their rank";
+  }
+  if (why != nullptr) {
+    state_.fail(Error(ErrorCode::invalid_argument,
+                      text(rma::Call("UpdateEpoch", site)) +
+                          " by UpdateMethod::" + std::string(to_string(way.method)) + ", but " +
+                          why + "; leave the method to the runtime, or take another one"));
+  }
+  if (way.method != plan::UpdateMethod::buffers) way.hops = 1;
+  return way;
+}
+
+UpdateSettings Epoch::in_use() const {
+  return {.method = shown(way_.method),
+          .buffer_bytes = way_.buffer_bytes,
+          .hops = way_.hops,
+          .encoding = settings_.encoding};
+}
+
+// Buffers and lanes for a way; while nothing is under way.
+void Epoch::configure(const plan::UpdateCandidate& way) {
+  way_ = way;
+  merging_ = merges_ && way.merges;
+  const bool in_buffers = way.method == plan::UpdateMethod::buffers;
+  one_by_one_ = !in_buffers && way.method != plan::UpdateMethod::owner_locks;
+  if (!in_buffers) {
+    way_.hops = 1;
+    way_.buffer_bytes = one_by_one_ ? least_bytes() : usual_.buffer_bytes;
+    merging_ = merging_ && !one_by_one_;
+  }
+  const uint32_t buffers = ranks_ == 1 ? 1 : plan::update_buffers(ranks_, way_.hops);
+  // Positions in a buffer have 16 bits.
+  capacity_ = static_cast<uint32_t>(std::min<size_t>((way_.buffer_bytes - kPadding) / item_bytes(),
+                                                     std::numeric_limits<uint16_t>::max()));
+  const size_t stride =
+      (body_bytes(capacity_, capacity_, type_.value_bytes) + 63) / 64 * 64;  // cache lines
+  memory_.resize(stride * buffers + 64);
+  memory_.shrink_to_fit();
+  std::byte* const first = memory_.data() + (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64);
+  buffers_.assign(buffers, {});
+  free_.clear();
+  sending_.clear();
+  for (uint32_t i = 0; i < buffers; ++i) buffers_[i].memory = first + i * stride;
+  for (uint32_t i = buffers; i > 0; --i) free_.push_back(i - 1);
+  position_count_ = merging_ ? std::bit_ceil(2 * size_t{capacity_}) : 0;
+  if (merging_) shift_ = static_cast<uint32_t>(32 - std::bit_width(position_count_ - 1));
+  lanes_.assign(ranks_, {});
+  filling_.assign(ranks_, {});
+  forwarder_.reset();
+  if (way_.hops == 2) {
+    forwarder_ = std::make_unique<Forwarder>(*this, type_, me_, ranks_, cells_, capacity_);
+    lead_over(forwarder_->grid());
+  }
+  open_lanes();
+}
+
+// What the others were told that are faster than this rank: the way has been chosen anew.
+void Epoch::choose_again() {
+  const Chooser::Told told = chooser_->next(tally_);
+  closely_ = told.closely;
+  tally_.restart(ranks_, closely_);
+  if (told.way != chosen_) configure(told.way);
+  chosen_ = told.way;
+  changing_ = false;
+  for (const Forwarder::Held& parcel : std::exchange(too_early_, {})) forwarder_->hold(parcel);
+  for (const rank_t source : std::exchange(flushed_too_early_, {})) flush_for(source);
+}
+
+void Epoch::lead_over(const Grid& grid) {
+  for (rank_t owner = 0; owner < ranks_; ++owner) {
+    if (owner == me_) continue;
+    const Grid::Step step = grid.step_to(owner);
+    if (step.next == owner) filling_[owner].onward = grid.meaning(owner);
+    if (step.next == owner && step.number == 0) continue;
+    lanes_[owner].via = &lanes_[step.next];
+    lanes_[owner].number = step.number * cells_;
+  }
+}
+
+// Those that are filled.
+void Epoch::open_lanes() {
+  uint32_t filled = 0;
+  const auto is_filled = [this](rank_t rank) {
+    return forwarder_ == nullptr || rank == me_ || forwarder_->grid().is_next(rank);
+  };
+  for (rank_t rank = 0; rank < ranks_; ++rank) filled += is_filled(rank) ? 1 : 0;
+  positions_.resize(position_count_ * filled);
+  filled = 0;
+  for (rank_t rank = 0; rank < ranks_; ++rank) {
+    if (!is_filled(rank)) continue;
+    filling_[rank].positions = merging_ ? &positions_[position_count_ * filled++] : nullptr;
+    open_lane(rank, spare_buffer());
+    begin_lane(rank, capacity_);
+  }
+}
+
+}  // namespace stripline::update

@@ -1,0 +1,58 @@
+// What the updates of a rank were from one end of their epoch to the next, as far as decisions
+// about them need it.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include <stripline/global_ptr.h>
+
+#include "runtime/update/parcel.h"
+
+namespace stripline::update {
+
+struct Tally {
+  uint64_t updates = 0;  ///< merged ones, too
+  uint64_t own = 0;      ///< of these, of cells of this rank
+  uint64_t fetches = 0;
+  // The rest only where they are counted closely.
+  std::vector<uint64_t> by_owner;
+  std::unordered_set<uint64_t> some_cells;  ///< hashes of one cell of 2^rarity
+  uint32_t rarity = 0;
+  uint64_t lowest = ~uint64_t{0};  ///< cells
+  uint64_t highest = 0;
+
+  static constexpr size_t kMostSome = 2048;
+
+  /// How many different cells there were, about; so many at the most exactly.
+  uint64_t cells() const { return uint64_t{some_cells.size()} << rarity; }
+
+  /// Updates of `count` cells of an owner, counted from `first` on, of which some were merged.
+  void look(rank_t owner, uint64_t first, std::span<const Cell> cells, uint64_t merged) {
+    by_owner[owner] += cells.size() + merged;
+    for (const Cell low : cells) {
+      const uint64_t cell = first + low;
+      lowest = std::min(lowest, cell);
+      highest = std::max(highest, cell);
+      constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;
+      const uint64_t hash = ((uint64_t{owner} << 44U) ^ cell) * kGolden;
+      if (is_some(hash)) some_cells.insert(hash);
+      if (some_cells.size() > kMostSome) {
+        ++rarity;
+        std::erase_if(some_cells, [this](uint64_t one) { return !is_some(one); });
+      }
+    }
+  }
+  bool is_some(uint64_t hash) const {
+    return static_cast<uint32_t>(std::countl_zero(hash)) >= rarity;
+  }
+  void restart(rank_t ranks, bool closely) {
+    *this = {};
+    if (closely) by_owner.resize(ranks);
+  }
+};
+}  // namespace stripline::update

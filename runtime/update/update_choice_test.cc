@@ -1,0 +1,162 @@
+// Which way the updates of an epoch are chosen to go, and that it is the one that they go.
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/update.h>
+
+#include "optimizer/plan/update.h"
+#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/thread_group.h"
+#include "runtime/decide/surroundings.h"
+#include "runtime/loop/model_file.h"
+#include "runtime/rma/context_state.h"
+#include "runtime/update/parcel.h"
+
+namespace stripline {
+namespace {
+
+constexpr rank_t kJobRanks = 3;
+constexpr uint64_t kEachUpdates = 600;  // of a rank, each of another cell
+constexpr uint64_t kAllCells = kJobRanks * kEachUpdates;
+
+const bootstrap::FabricUnderTest kNetwork{"", "emulated:opteron-vapi,compute=none", "virtual"};
+
+struct Job {
+  model::TunedModel model = model::example_model();
+  bool guard = true;
+  std::string trace;
+  UpdateOptions options = {};
+  int periods = 0;
+};
+
+// Periods of one place of the program, the first ones by epochs of their own. Returns how updates
+// went in each of them, which is the same on all ranks, and what was written to standard error.
+std::vector<UpdateSettings> periods_of(const Job& job, std::string* said = nullptr) {
+  const ModelFile file("update_choice_test", job.model);
+  auto group = bootstrap::group_on(kNetwork, kJobRanks);
+  group.context.model_path = file.path();
+  group.context.guard = job.guard;
+  if (!job.trace.empty()) group.context.trace = job.trace;
+  ::testing::internal::CaptureStderr();
+  const auto ran =
+      bootstrap::run_ranks_returning<std::vector<UpdateSettings>>(group, [&](Context& context) {
+        auto array = *shared_array<uint64_t>::create(context, kAllCells);
+        for (uint64_t& cell : array.local_span()) cell = 0;
+        context.barrier();
+        std::vector<UpdateSettings> seen;
+        const auto run = [&](UpdateEpoch<uint64_t, op_add>& epoch) {
+          seen.push_back(epoch.in_use());
+          const auto cells = epoch.into(array);
+          for (uint64_t i = 0; i < kEachUpdates; ++i) {
+            cells.update((context.rank_me() * kEachUpdates + i) * 7 % kAllCells, i);
+          }
+        };
+        const auto make = [&] { return UpdateEpoch<uint64_t, op_add>(context, job.options); };
+        for (int i = 0; i < std::min(4, job.periods); ++i) {
+          auto epoch = make();
+          run(epoch);
+          if (i % 2 == 0) epoch.end();
+        }
+        auto epoch = make();
+        for (int i = 4; i < job.periods; ++i) {
+          run(epoch);
+          epoch.end();
+        }
+        uint64_t sum = 0;
+        for (const uint64_t cell : array.local_span()) sum += cell;
+        EXPECT_EQ(context.reduce_all(sum, Context::ReduceOp::sum),
+                  static_cast<uint64_t>(job.periods) * kJobRanks *
+                      (kEachUpdates * (kEachUpdates - 1) / 2));
+        return seen;
+      });
+  const std::string captured = ::testing::internal::GetCapturedStderr();
+  if (said != nullptr) *said = captured;
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+  if (!ran.ok()) return {};
+  for (const std::vector<UpdateSettings>& of_rank : *ran) EXPECT_EQ(of_rank, ran->front());
+  return ran->front();
+}
+
+// What the planner says of these updates.
+plan::UpdatePlan planned(const model::TunedModel& m) {
+  const plan::UpdateCosts costs(m, m.network.at("inter-node"));
+  plan::UpdateRequest request{.updates = kEachUpdates,
+                              .cells = kEachUpdates,
+                              .span_bytes = kEachUpdates * sizeof(uint64_t),
+                              .ranks = kJobRanks,
+                              .local_percent = 33,
+                              .no_identity = true,
+                              .provider = true};
+  return plan::plan_update(request, &costs);
+}
+
+// A model by which computing takes so long that nothing goes through buffers.
+model::TunedModel against_buffers() {
+  model::TunedModel m = model::example_model();
+  for (model::UpdatePoint& point : m.update->items) {
+    for (auto parameter : {&model::UpdatePoint::append_s, &model::UpdatePoint::merge_s,
+                           &model::UpdatePoint::apply_s}) {
+      point.*parameter = model::example_parameter(1e-3, 0);
+    }
+  }
+  return m;
+}
+
+bool in_buffers(const UpdateSettings& settings) { return settings.method == UpdateMethod::buffers; }
+
+TEST(UpdateChoice, IsThePlannersOnceTheUpdatesAreKnown) {
+  const auto seen = periods_of({.guard = false, .periods = 6});
+  ASSERT_EQ(seen.size(), 6U);
+  const plan::UpdatePlan plan = planned(model::example_model());
+  EXPECT_EQ(plan.way.method, plan::UpdateMethod::buffers);
+  for (size_t i = 1; i < seen.size(); ++i) {
+    EXPECT_TRUE(in_buffers(seen[i]));
+    EXPECT_EQ(seen[i].buffer_bytes, plan.way.buffer_bytes) << i;
+    EXPECT_EQ(seen[i].hops, plan.way.hops) << i;
+  }
+}
+
+TEST(UpdateChoice, IsAnotherMethodWhereTheModelSaysSo) {
+  const auto seen = periods_of({.model = against_buffers(), .guard = false, .periods = 6});
+  ASSERT_EQ(seen.size(), 6U);
+  EXPECT_TRUE(in_buffers(seen[0]));
+  EXPECT_EQ(planned(against_buffers()).way.method, plan::UpdateMethod::provider);
+  for (size_t i = 1; i < seen.size(); ++i) EXPECT_EQ(seen[i].method, UpdateMethod::provider) << i;
+}
+
+// In virtual time, where the model is wrong by orders of magnitude.
+TEST(UpdateChoice, ComesToBuffersAgainstAWrongModel) {
+  const auto seen = periods_of({.model = against_buffers(), .periods = 70});
+  ASSERT_EQ(seen.size(), 70U);
+  EXPECT_FALSE(std::ranges::all_of(seen, in_buffers));
+  const std::vector<UpdateSettings> late(seen.end() - 20, seen.end());
+  EXPECT_GE(std::ranges::count_if(late, in_buffers), 18);
+}
+
+TEST(UpdateChoice, KeepsToWhatTheProgramSets) {
+  const auto by_settings = periods_of(
+      {.model = against_buffers(), .options = {.settings = {.buffer_bytes = 500}}, .periods = 3});
+  ASSERT_EQ(by_settings.size(), 3U);
+  for (const UpdateSettings& one : by_settings) EXPECT_EQ(one.buffer_bytes, 500U);
+  for (const UpdateSettings& one :
+       periods_of({.model = against_buffers(), .options = {.use_model = false}, .periods = 3})) {
+    EXPECT_TRUE(in_buffers(one));
+  }
+}
+
+TEST(UpdateChoice, IsShownWithACommandThatExplainsIt) {
+  std::string said;
+  periods_of({.trace = "sites", .periods = 6}, &said);
+  for (const char* part :
+       {"updates of 8 B", "stripline explain update ", "--updates 600 ", "--ranks 3 --local 33"}) {
+    EXPECT_NE(said.find(part), std::string::npos) << part << " is missing in\n" << said;
+  }
+}
+
+}  // namespace
+}  // namespace stripline
