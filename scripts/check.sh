@@ -3,7 +3,7 @@
 #
 #   scripts/check.sh tsan            build with ThreadSanitizer and run the tests without processes of their own
 #   scripts/check.sh fuzz [SECONDS]  build the fuzzers and run each for so long (default 60)
-#   scripts/check.sh tidy            clang-tidy over every source file
+#   scripts/check.sh tidy            clang-tidy over every source file that is not known to be clean; goes on where it ended
 #   scripts/check.sh includes        folders include what docs/architecture.md allows, and none in a circle;
 #                                    part of every test run
 #   scripts/check.sh plans           record anew what the planners decide (tests/plans), and list every

@@ -119,8 +119,6 @@ tidy_all() {
   local build=build/release database=build/release/tidy_all
   mkdir -p "$database"
   sed 's/-mmem[a-z]*-strategy=[^ "]*//g' "$build/compile_commands.json" >"$database/compile_commands.json"
-  sed -n 's/^  "file": "\(.*\)",*$/\1/p' "$database/compile_commands.json" |
-    grep -v -e '/generated/' -e '/builtin_profiles' -e '/simgrid_' | sort -u |
-    xargs -r -P "$(nproc)" -n 1 clang-tidy-14 --quiet -p "$database" --checks=-bugprone-suspicious-include \
-      --extra-arg=-Wno-unknown-warning-option 2>/dev/null
+  python3 scripts/tidy_pieces.py "$database" --checks=-bugprone-suspicious-include \
+    --extra-arg=-Wno-unknown-warning-option
 }
