@@ -1,6 +1,7 @@
 #include "server/backup.h"
 
 #include <fcntl.h>
+#include <functional>
 #include <string>
 #include <system_error>
 #include <unistd.h>
@@ -46,12 +47,9 @@ Status sync(const std::filesystem::path& path) {
 
 }  // namespace
 
-Status back_up(const std::filesystem::path& database, const std::filesystem::path& target) {
+Status make_copy(const std::filesystem::path& target,
+                 const std::function<Status(const std::filesystem::path&)>& write) {
   std::error_code ignored;
-  if (!std::filesystem::exists(database, ignored)) {
-    return Error(ErrorCode::not_found, "there is no database '" + database.string() +
-                                           "'; name its folder with --data-dir");
-  }
   if (std::filesystem::exists(target, ignored)) {
     return Error(ErrorCode::already_exists,
                  "'" + target.string() + "' exists; choose another file, or remove it");
@@ -67,7 +65,7 @@ Status back_up(const std::filesystem::path& database, const std::filesystem::pat
                                                "': " + std::generic_category().message(errno));
     }
   }
-  Status status = copy_to(database, part);
+  Status status = write(part);
   if (status.ok()) status = sync(part);
   if (status.ok() && ::rename(part.c_str(), target.c_str()) != 0) {
     status = Error(ErrorCode::unavailable, "cannot rename '" + part.string() +
@@ -75,6 +73,15 @@ Status back_up(const std::filesystem::path& database, const std::filesystem::pat
   }
   if (!status.ok()) std::filesystem::remove(part, ignored);
   return status;
+}
+
+Status back_up(const std::filesystem::path& database, const std::filesystem::path& target) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(database, ignored)) {
+    return Error(ErrorCode::not_found, "there is no database '" + database.string() +
+                                           "'; name its folder with --data-dir or --store");
+  }
+  return make_copy(target, [&](const auto& part) { return copy_to(database, part); });
 }
 
 }  // namespace stripline::server

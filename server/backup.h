@@ -2,10 +2,17 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 
 #include "base/result.h"
 
 namespace stripline::server {
+
+/// Makes `target`, mode 0600, of what `write` puts into the empty file that it is given: complete
+/// and on disk, or not at all. Errors: already_exists if `target` does; those of `write` and of the
+/// disk.
+Status make_copy(const std::filesystem::path& target,
+                 const std::function<Status(const std::filesystem::path&)>& write);
 
 /// Copies the database to `target`, as it was at one moment, whether a server is running or not;
 /// `target` is there, complete and checked, or not at all. It takes no lock that a server waits for

@@ -32,6 +32,7 @@
 #include "server/fit_worker.h"
 #include "server/initialise.h"
 #include "server/options.h"
+#include "server/postgres_copy.h"
 #include "server/postgres_store.h"
 #include "server/server.h"
 #include "server/sqlite_store.h"
@@ -76,15 +77,25 @@ int back_up(const Invocation& invocation) {
   const std::string& copy = invocation.arguments().backup;
   const auto location = invocation.store();
   if (!location.ok()) return fail(location.error());
-  if (!location->url.empty()) {
-    return fail(Error(ErrorCode::invalid_argument,
-                      "--backup copies databases that are files; 'pg_dump --format custom "
-                      "--schema stripline' copies this one, while servers run or not"));
-  }
   const Status done =
-      stripline::server::back_up(location->folder / stripline::server::kDatabaseFile, copy);
+      location->url.empty()
+          ? stripline::server::back_up(location->folder / stripline::server::kDatabaseFile, copy)
+          : stripline::server::back_up_postgres(location->url, copy);
   if (!done.ok()) return fail(done.error());
   std::cout << "copied to " << copy << std::endl;
+  return stripline::kExitOk;
+}
+
+int restore(const Invocation& invocation) {
+  const std::string& file = invocation.arguments().restore;
+  const auto location = invocation.store();
+  if (!location.ok()) return fail(location.error());
+  const Status done =
+      location->url.empty()
+          ? stripline::server::back_up(file, location->folder / stripline::server::kDatabaseFile)
+          : stripline::server::restore_into_postgres(file, location->url);
+  if (!done.ok()) return fail(done.error());
+  std::cout << "restored from " << file << std::endl;
   return stripline::kExitOk;
 }
 
@@ -360,6 +371,7 @@ int main(int argc, char** argv) {
   if (const Status settled = invocation.settle(); !settled.ok()) return fail(settled.error());
   const auto& arguments = invocation.arguments();
   if (!arguments.backup.empty()) return back_up(invocation);
+  if (!arguments.restore.empty()) return restore(invocation);
   const auto& configuration = invocation.configuration();
   if (configuration.wants_print()) std::cout << configuration.text() << std::flush;
   if (!configuration.wants_start()) {

@@ -81,7 +81,10 @@ void declare_service(CLI::App& app, Arguments& arguments) {
   app.add_flag("--allow-network-disk", arguments.allow_network_disk,
                "Accept a data folder on a network file system, where a database may be damaged");
   app.add_option("--backup", arguments.backup,
-                 "Copy the database of --data-dir to this file and exit; a server may be running")
+                 "Copy the database to this file and exit; a server may be running")
+      ->type_name("FILE");
+  app.add_option("--restore", arguments.restore,
+                 "Make the database of this file, which --backup has made, and exit")
       ->type_name("FILE");
   app.add_option("--metrics-listen", arguments.metrics_listen,
                  "Serve /metrics, /healthz and /readyz there: plain HTTP, to everybody")
@@ -197,7 +200,7 @@ Invocation::Invocation()
   declare_times(*app_, arguments_);
   app_->footer(kFooter);
   configuration_ =
-      std::make_unique<Configuration>(*app_, ConfigurationNames{kVariables, {"backup"}});
+      std::make_unique<Configuration>(*app_, ConfigurationNames{kVariables, {"backup", "restore"}});
 }
 
 Invocation::~Invocation() = default;

@@ -32,6 +32,7 @@ struct Arguments {
   bool allow_network_disk = false;
   std::string port_file;
   std::string backup;
+  std::string restore;
   std::string metrics_listen;  ///< empty: nowhere
   std::string http_listen;     ///< empty: nowhere
   std::string log_format = "text";

@@ -1,4 +1,5 @@
 // In place of the other postgres_*.cc where libpq was not there when Stripline was built.
+#include "server/postgres_copy.h"
 #include "server/postgres_store.h"
 
 namespace stripline::server {
@@ -18,6 +19,14 @@ Result<std::unique_ptr<PostgresTurn>> queue_for_postgres(const PostgresOptions& 
 }
 
 Result<std::unique_ptr<Store>> open_postgres_store(const std::string& /*url*/) {
+  return Error(ErrorCode::unimplemented, postgres_missing());
+}
+
+Status back_up_postgres(const std::string& /*url*/, const std::filesystem::path& /*target*/) {
+  return Error(ErrorCode::unimplemented, postgres_missing());
+}
+
+Status restore_into_postgres(const std::filesystem::path& /*file*/, const std::string& /*url*/) {
   return Error(ErrorCode::unimplemented, postgres_missing());
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "server/postgres_copy.h"
 #include "server/testing/postgres_server.h"
 #include "server/testing/store_fixture.h"
 
@@ -183,6 +184,76 @@ TEST_F(PostgresStoreTest, AStepUnderWayDoesNotHoldUpTheNextServer) {
   ASSERT_NE(second, nullptr);
   EXPECT_TRUE(second->apply(node("b")).ok());
   EXPECT_FALSE(first->apply(node("c")).ok());
+}
+
+// The copy is a database of the other kind, and goes on where the first was.
+TEST_F(PostgresStoreTest, MovesToAFileAndBack) {
+  RunRecord active = run(1, 1);
+  active.state = RunState::active;
+  active.fence = 1;
+  NewModelVersion version;
+  version.record.key = {"tcp", 1};
+  version.content = "{}";
+  apply({.nodes = {{"a", "0.1.0", {{"cpu", "x"}}, {"tcp"}, {"e"}, 10, "big"}},
+         .campaigns = {campaign(1, "r")},
+         .runs = {active},
+         .plans = {{{1, 1}, "{}"}},
+         .points = {{1, {{"micro.latency", "put", {{"bytes", int64_t{8}}}}}}},
+         .attempts = {{{1, 1}, 1, "a"}},
+         .facts = {{{1, 1}, 1, "a", {{"cpu", "x"}}}},
+         .batches = {batch({1, 1}, 1, 1)},
+         .events = {{0, 1, 1, "event", "{}"}},
+         .versions = {version},
+         .tokens = {{"abc", Role::viewer, "alice", 1, 2}},
+         .node_bounds = {{"a", 5}},
+         .audit = {{0, 1, "users/x", "did", "something"}}});
+  const std::string id = store_->installation_id();
+  const auto expect_all = [&](Store& store, uint64_t fence_base) {
+    EXPECT_EQ(store.installation_id(), id);
+    EXPECT_EQ(store.fence_base(), fence_base);
+    EXPECT_EQ(*store.next_campaign_number(), 2);
+    EXPECT_EQ((*store.node("a"))->cluster, "big");
+    EXPECT_EQ((*store.campaign_of_request("r"))->message, "queued");
+    EXPECT_EQ(store.runs(1)->front().fence, 1U);
+    EXPECT_EQ(*store.run_plan({1, 1}), "{}");
+    ASSERT_EQ(store.points(1, {}, 0, 9)->size(), 1U);
+    EXPECT_FALSE(store.points(1, {}, 0, 9)->front().estimate);
+    EXPECT_EQ(store.attempt_facts({1, 1}, 1)->front().facts.at("cpu"), "x");
+    EXPECT_EQ(*store.has_batch({1, 1}, 1, 1, batch({1, 1}, 1, 1).data), true);
+    EXPECT_EQ(*store.contiguous_batches({1, 1}, 1), 1U);
+    EXPECT_EQ(store.events(1, 0, 9)->front().message, "event");
+    EXPECT_EQ(*store.model_content({"tcp", 0}), "{}");
+    EXPECT_EQ(store.tokens()->front().subject, "alice");
+    EXPECT_EQ(store.node_bounds()->size(), 1U);
+    EXPECT_EQ(store.audit(0, 9)->front().actor, "users/x");
+    // Numbers that the database gives out come after those that are there.
+    Changes more;
+    more.batches.push_back(batch({1, 1}, 1, 2));
+    more.events.push_back({0, 1, 2, "later", "{}"});
+    more.audit.push_back({0, 2, "users/y", "did", "more"});
+    const Status applied = store.apply(more);
+    ASSERT_TRUE(applied.ok()) << applied.error().message();
+    EXPECT_EQ(store.events(1, 0, 9)->back().message, "later");
+  };
+  const Status copied = back_up_postgres(database().url(), folder_ / "copy.db");
+  ASSERT_TRUE(copied.ok()) << copied.error().message();
+  const auto copy_again = folder_ / "again.db";
+  std::filesystem::copy(folder_ / "copy.db", copy_again);
+  EXPECT_EQ(restore_into_postgres(copy_again, database().url()).error().code(),
+            ErrorCode::already_exists);
+  {
+    const auto file = open_sqlite_store(folder_ / "copy.db");
+    ASSERT_TRUE(file.ok()) << file.error().message();
+    expect_all(**file, uint64_t{1} << 32);
+  }
+  store_.reset();
+  EXPECT_EQ(restore_into_postgres(copy_again, database().url()).error().code(),
+            ErrorCode::already_exists);
+  database().run("DROP SCHEMA stripline CASCADE");
+  const Status restored = restore_into_postgres(copy_again, database().url());
+  ASSERT_TRUE(restored.ok()) << restored.error().message();
+  reopen();
+  expect_all(*store_, uint64_t{1} << 32);
 }
 
 TEST_F(PostgresStoreTest, OnlyItsOwnTablesAreTouched) {

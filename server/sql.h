@@ -32,6 +32,12 @@ class SqlStatement {
     return *this;
   }
 
+  /// Binds one more, after those of bind().
+  template <typename Value>
+  void bind_next(const Value& value) {
+    bind_one(value);
+  }
+
   /// Advances to the next row. False at the end and on failure.
   virtual bool step() = 0;
 
