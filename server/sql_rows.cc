@@ -1,6 +1,8 @@
 #include "server/sql_rows.h"
 
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "base/json.h"
@@ -183,8 +185,9 @@ Status write_batches(SqlDatabase& database, const std::vector<const BatchRecord*
                          r->received_unix_s, r->samples);
                 }));
   STRIPLINE_RETURN_IF_ERROR(write_payloads(database, batches));
-  return write_all(
-      database, batches, R"sql(
+  std::set<std::tuple<int64_t, uint32_t, uint64_t>> attempts;
+  for (const BatchRecord* r : batches) attempts.emplace(r->run.campaign, r->run.run, r->fence);
+  return write_all(database, attempts, R"sql(
       WITH RECURSIVE present(seq) AS (
         SELECT stored FROM attempts WHERE campaign = ?1 AND run = ?2 AND fence = ?3
         UNION ALL
@@ -192,7 +195,10 @@ Status write_batches(SqlDatabase& database, const std::vector<const BatchRecord*
           ON b.campaign = ?1 AND b.run = ?2 AND b.fence = ?3 AND b.seq = present.seq + 1)
       UPDATE attempts SET stored = (SELECT max(seq) FROM present)
       WHERE campaign = ?1 AND run = ?2 AND fence = ?3)sql",
-      [](SqlStatement& s, const BatchRecord* r) { s.bind(r->run.campaign, r->run.run, r->fence); });
+                   [](SqlStatement& s, const auto& attempt) {
+                     const auto& [campaign, run, fence] = attempt;
+                     s.bind(campaign, run, fence);
+                   });
 }
 
 Status write_live_batches(SqlDatabase& database, const std::vector<const BatchRecord*>& batches) {
