@@ -53,7 +53,7 @@ class Crashes : public server::ServiceTest {
   void serve(const std::vector<std::string>& prefix = {}) {
     ServerSetup setup;
     setup.prefix = prefix;
-    setup.dev = false;
+    setup.door = Door::anyone;
     setup.options.insert(setup.options.end(), {"--max-failures", "20"});
     if (postgres_) {
       setup.options.insert(setup.options.end(),

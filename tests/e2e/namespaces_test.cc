@@ -15,7 +15,7 @@ TEST(Namespaces, ACampaignOnTcpBetweenTwoNetworks) {
   const TempFolder folder;
   ServerSetup setup;
   setup.prefix = networks.inside(0);
-  setup.dev = false;
+  setup.door = Door::anyone;
   setup.listen = TwoNetworks::address(0) + ":7411";
   const ServerProcess server(folder, setup);
   ASSERT_FALSE(server.address().empty()) << server.log();

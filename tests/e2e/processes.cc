@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <signal.h>
 #include <sstream>
+#include <sys/stat.h>
 #include <utility>
 
 namespace stripline::e2e {
@@ -14,10 +16,33 @@ constexpr double kStartLimit_s = 30;
 
 }  // namespace
 
+std::string initialise(const TempFolder& folder, const std::vector<std::string>& options) {
+  for (const char* name : {"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"}) {
+    ::setenv(name, (folder / name).c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  }
+  std::vector<std::string> argv = {program("stripline-server"), "init", "--data-dir",
+                                   (folder / "data").string()};
+  argv.insert(argv.end(), options.begin(), options.end());
+  const Finished init = run_program(std::move(argv));
+  // "echo TOKEN | stripline-agent --server HEAD:7411 --enroll -"
+  const size_t begin = init.out.find("stripline-node.");
+  if (init.exit_code != 0 || begin == std::string::npos) return "";
+  return init.out.substr(begin, init.out.find(' ', begin) - begin);
+}
+
+std::string secret_file(const TempFolder& folder, const std::string& name,
+                        const std::string& text) {
+  std::ofstream(folder / name) << text << "\n";
+  ::chmod((folder / name).c_str(), 0600);
+  return (folder / name).string();
+}
+
 ServerProcess::ServerProcess(const TempFolder& folder, ServerSetup setup)
     : folder_(folder), setup_(std::move(setup)) {
-  // Where it puts its token, and others of this test look for it.
-  ::setenv("XDG_STATE_HOME", (folder_ / "state").c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  if (setup_.door != Door::tls) {
+    // Where it puts its token, and others of this test look for it.
+    ::setenv("XDG_STATE_HOME", (folder_ / "state").c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  }
   start();
 }
 
@@ -26,11 +51,9 @@ void ServerProcess::start() {
   std::filesystem::remove(port_file);
   std::vector<std::string> argv = setup_.prefix;
   argv.push_back(program("stripline-server"));
-  if (setup_.dev) {
-    argv.insert(argv.end(), {"--dev", "--listen", setup_.listen});
-  } else {
-    argv.insert(argv.end(), {"--insecure-listen", setup_.listen});
-  }
+  if (setup_.door == Door::own_user) argv.emplace_back("--dev");
+  argv.emplace_back(setup_.door == Door::anyone ? "--insecure-listen" : "--listen");
+  argv.push_back(setup_.listen);
   argv.insert(argv.end(),
               {"--data-dir", (folder_ / "data").string(), "--port-file", port_file.string()});
   argv.insert(argv.end(), setup_.options.begin(), setup_.options.end());
@@ -52,6 +75,14 @@ void ServerProcess::stop() {
 void ServerProcess::restart() {
   setup_.listen = address_;
   start();
+}
+
+std::unique_ptr<Program> start_agent(const TempFolder& folder, const std::string& server,
+                                     const std::string& node,
+                                     const std::vector<std::string>& options) {
+  std::vector<std::string> argv{program("stripline-agent"), "--server", server, "--node", node};
+  argv.insert(argv.end(), options.begin(), options.end());
+  return std::make_unique<Program>(folder, "agent-" + node, argv);
 }
 
 AgentProcess::AgentProcess(const TempFolder& folder, const std::string& server,

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,13 +14,28 @@
 
 namespace stripline::e2e {
 
+/// Who gets into a server under test, and how.
+enum class Door {
+  own_user,  ///< --dev
+  anyone,    ///< --insecure-listen
+  tls,       ///< whoever initialise() and tokens let in
+};
+
 /// Options of a server under test; short times, so that losses are noticed soon.
 struct ServerSetup {
   std::vector<std::string> prefix;  ///< e.g. {"ip", "netns", "exec", "a"}
   std::string listen = "127.0.0.1:0";
-  bool dev = true;
+  Door door = Door::own_user;
   std::vector<std::string> options = {"--heartbeat", "0.3", "--lease", "2", "--join-timeout", "15"};
 };
+
+/// `stripline-server init` for the server of this folder, with homes in it for what programs keep.
+/// Returns the token that enrols a first agent, and leaves the administrator's in
+/// `data/admin.token`; empty if it failed.
+std::string initialise(const TempFolder& folder, const std::vector<std::string>& options = {});
+
+/// A file with a secret, which is its owner's only.
+std::string secret_file(const TempFolder& folder, const std::string& name, const std::string& text);
 
 class ServerProcess {
  public:
@@ -45,6 +61,12 @@ class ServerProcess {
   std::optional<Program> program_;
 };
 
+/// `stripline-agent` that may not be let in, or end by itself.
+std::unique_ptr<Program> start_agent(const TempFolder& folder, const std::string& server,
+                                     const std::string& node,
+                                     const std::vector<std::string>& options);
+
+/// An agent that has connected.
 class AgentProcess {
  public:
   AgentProcess(const TempFolder& folder, const std::string& server, const std::string& node,

@@ -49,7 +49,7 @@ class StandbyTest : public server::ServiceTest {
 
   ServerSetup setup() const {
     ServerSetup setup;
-    setup.dev = false;
+    setup.door = Door::anyone;
     setup.options.insert(setup.options.end(), {"--store", database_->url(), "--takeover-time", "4",
                                                "--max-failures", "20"});
     return setup;
@@ -210,6 +210,46 @@ TEST_F(StandbyTest, TheCommandFollowsACampaignToTheNextServer) {
   killer.join();
   EXPECT_EQ(watched.exit_code, kExitOk) << watched.err;
   EXPECT_NE(watched.out.find("succeeded"), std::string::npos) << watched.err << watched.out;
+}
+
+// As an administrator sets the two up: one authority, the folder with its keys on both machines.
+TEST(StandbyPair, TakesOverOverTls) {
+  if (const std::string why = PostgresServer::missing(); !why.empty()) GTEST_SKIP() << why;
+  const PostgresServer database;
+  const TempFolder first_folder;
+  const TempFolder second_folder;
+  const std::string token = initialise(first_folder, {"--store", database.url()});
+  ASSERT_FALSE(token.empty());
+  std::filesystem::create_directory(second_folder / "data");
+  std::filesystem::copy(first_folder / "data" / "tls", second_folder / "data" / "tls",
+                        std::filesystem::copy_options::recursive);
+  ServerSetup setup;
+  setup.door = Door::tls;
+  setup.options.insert(setup.options.end(), {"--store", database.url(), "--takeover-time", "4"});
+  ServerProcess first(first_folder, setup);
+  ASSERT_FALSE(first.address().empty()) << first.log();
+  ServerProcess second(second_folder, setup);
+  ASSERT_FALSE(second.address().empty()) << second.log();
+  const std::string both = first.address() + "," + second.address();
+  const Finished login =
+      cli(both, {"login", "--token-file", (first_folder / "data").string() + "/admin.token"});
+  ASSERT_EQ(login.exit_code, kExitOk) << login.err;
+
+  const auto a =
+      start_agent(first_folder, both, "a", {"--enroll", secret_file(first_folder, "a", token)});
+  const Finished made = cli(both, {"token", "create", "--role", "agent", "b"});
+  ASSERT_EQ(made.exit_code, kExitOk) << made.err;
+  const auto b =
+      start_agent(first_folder, both, "b", {"--enroll", secret_file(first_folder, "b", made.out)});
+  ASSERT_TRUE(nodes_become_idle(both, {"a", "b"}, kPatienceS)) << a->err() << b->err();
+
+  first.kill();
+  ASSERT_TRUE(nodes_become_idle(both, {"a", "b"}, kPatienceS))
+      << second.log() << a->err() << b->err();
+  const Finished campaign =
+      cli(both, {"campaign", "run", "--fabric", "emulated:opteron-vapi", "--runs", "1",
+                 "--experiment", "micro.latency", "--time-budget", "60"});
+  EXPECT_EQ(campaign.exit_code, kExitOk) << campaign.err << second.log() << a->err();
 }
 
 }  // namespace
