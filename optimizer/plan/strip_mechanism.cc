@@ -85,7 +85,7 @@ Row entry_of(const StripRequest& request, const StripCosts& costs, uint64_t byte
 
 std::string brief_schedule(Schedule schedule, Reason reason, uint64_t steps, uint32_t window) {
   if (reason == Reason::guarded) return "blocking, by the guard";
-  const std::string of_steps = std::to_string(steps) + (steps == 1 ? " step" : " steps");
+  std::string of_steps = std::to_string(steps) + (steps == 1 ? " step" : " steps");
   switch (schedule) {
     case Schedule::vectorised:
       return reason == Reason::own_memory ? "in place" : "blocking, " + of_steps;

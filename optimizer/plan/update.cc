@@ -44,7 +44,8 @@ double others(const UpdateRequest& request) { return std::max(request.ranks, 2U)
 // Different cells of other ranks that are updated.
 double remote_cells(const UpdateRequest& request) {
   const uint64_t cells = request.cells == 0 ? request.updates : request.cells;
-  return std::max(1.0, static_cast<double>(cells - cells * request.local_percent / 100));
+  const uint64_t own = cells * request.local_percent / 100;
+  return std::max(1.0, static_cast<double>(cells - own));
 }
 
 // What a byte of a buffer takes, as there are many.
@@ -200,8 +201,8 @@ class Evaluator {
       const double full = room / cells;
       items = std::min(remote_, remote_ * full / -std::log1p(-full));
     }
-    const double behind = static_cast<double>(request_.span_bytes / request_.item_bytes) *
-                          others(request_) / destinations;
+    const uint64_t owned = request_.span_bytes / request_.item_bytes;
+    const double behind = static_cast<double>(owned) * others(request_) / destinations;
     const double density = std::min(1.0, std::min(room, cells) / std::max(behind, 1.0));
     const ExpectedEncoding expected = expected_encoding(density, !request_.no_identity, encoding);
     return {items, expected.item_bytes, expected.cells};

@@ -17,10 +17,10 @@ TEST(UpdateExplanation, SaysWhatWasConsidered) {
   EXPECT_EQ(e.decision, plan_update(request, &costs));
   const std::string text = to_text(e);
   for (const char* part :
-       {"1000000 updates of 65536 cells among 8 MiB of each owner, each of 8 B, on 64 ranks, "
-        "atomic in the fabric\nplan: ",
-        " in buffers of ", " together", "an update takes ", " into a buffer", " by the fabric",
-        ", of a put", "the gain may be smaller by", "    computation: "}) {
+       {"1000000 updates of 65536 cells among 8 MiB of each owner, each of 8 B, on 64 ranks",
+        ", atomic in the fabric\nplan: ", " in buffers of ", " together", "an update takes ",
+        " into a buffer", " by the fabric", ", of a put", "the gain may be smaller by",
+        "    computation: "}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;
   }
   const Json json = to_json(e);

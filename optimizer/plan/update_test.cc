@@ -146,15 +146,15 @@ TEST(UpdatePlan, CountsWhatComesToTheBusiestOwner) {
 // The simplest case by hand: two ranks, full buffers, nothing merged.
 TEST(UpdateTime, IsThatOfItsParts) {
   const UpdateCosts costs = update_costs_of(model::example_model());
-  const UpdateRequest request{.updates = 4096 * 100, .span_bytes = 8 << 20, .ranks = 2};
-  const UpdateCandidate way{.buffer_bytes = 4096 * 12};
+  const UpdateRequest request{.updates = 409'600, .span_bytes = 8 << 20, .ranks = 2};
+  const UpdateCandidate way{.buffer_bytes = 49'152};
   const double n = 4096.0 * 100;
   const double messages = 100;
   const double bytes = 4096.0 * 12;
-  const auto& put = costs.put().at(4096 * 12);
+  const auto& put = costs.put().at(way.buffer_bytes);
   const auto& small = costs.am().at(32);
   const auto nominal = cost::Corner::nominal;
-  const uint64_t memory = (1 + 1 + kSpareUpdateBuffers) * 4096 * 12;
+  const uint64_t memory = (1 + 1 + kSpareUpdateBuffers) * way.buffer_bytes;
   const double cpu = n * (costs.append(memory, nominal) + costs.apply(8 << 20, nominal)) +
                      messages * (put.o(bytes) + put.r(bytes) + 2 * (small.o(32) + small.r(32)));
   const double nic = messages * (put.gap(bytes) + 2 * small.gap(32));
