@@ -101,7 +101,8 @@ Result<Description> parse_description(std::string_view text) {
   return description;
 }
 
-Result<Description> describe_node(const std::string& worker, double timeout_s) {
+Result<Description> describe_node(const std::string& worker, double timeout_s,
+                                  const std::vector<std::string>& profiles) {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) {
     return Error(ErrorCode::resource_exhausted, "cannot create a pipe; raise 'ulimit -n'");
@@ -110,6 +111,9 @@ Result<Description> describe_node(const std::string& worker, double timeout_s) {
   UniqueFd write_end(fds[1]);
   SubprocessOptions options;
   options.argv = {worker, "--describe"};
+  for (const std::string& file : profiles) {
+    options.argv.insert(options.argv.end(), {"--profile", file});
+  }
   options.stdout_fd = write_end.get();
   Result<Subprocess> process = Subprocess::spawn(options);
   if (!process.ok()) {

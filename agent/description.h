@@ -33,8 +33,10 @@ struct Description {
 /// Reads the JSON object that `stripline-worker --describe` prints. Errors: data_loss.
 Result<Description> parse_description(std::string_view text);
 
-/// Runs `worker --describe`, for at most `timeout_s`. Errors: not_found when there is no such
+/// Runs `worker --describe`, for at most `timeout_s`; `profiles` are files of further emulated
+/// networks, with their paths. Errors: not_found when there is no such
 /// program; unavailable when it ends badly or prints something else; deadline_exceeded.
-Result<Description> describe_node(const std::string& worker, double timeout_s);
+Result<Description> describe_node(const std::string& worker, double timeout_s,
+                                  const std::vector<std::string>& profiles = {});
 
 }  // namespace stripline::agent

@@ -181,6 +181,12 @@ class Invocation {
     app_.add_option("--worker", worker, "The program that runs measurements")
         ->type_name("PATH")
         ->capture_default_str();
+    app_.add_option("--profile", profiles,
+                    "File of an emulated network to offer besides those that are built in "
+                    "(docs/emulated-fabric.md); may be given again")
+        ->type_name("FILE")
+        ->check(CLI::ExistingFile)
+        ->allow_extra_args(false);
     app_.add_option("--identity", identity,
                     std::string("File with this node's key and certificate; none: show no "
                                 "certificate (default: ") +
@@ -244,10 +250,18 @@ class Invocation {
     return options;
   }
 
+  // As fabrics name them.
+  std::vector<std::string> profile_files() const {
+    std::vector<std::string> files;
+    for (const std::string& file : profiles) files.push_back(std::filesystem::absolute(file));
+    return files;
+  }
+
   std::string server = "127.0.0.1:7411";
   std::string node;
   std::string cluster;
   std::string worker;
+  std::vector<std::string> profiles;
   std::string identity;
   std::string enrolment;
   std::string relay;
@@ -317,7 +331,8 @@ int serve(const Invocation& invocation, stripline::agent::AgentOptions options,
       return fail(enrolled.error());
     }
   }
-  auto description = stripline::agent::describe_node(options.worker, kDescribeTimeout_s);
+  auto description = stripline::agent::describe_node(options.worker, kDescribeTimeout_s,
+                                                     invocation.profile_files());
   if (!description.ok()) return fail(description.error());
   spdlog::info("nodes/{}: {} experiments, {} fabrics", options.node,
                description->experiments_json.size(), description->fabrics.size());

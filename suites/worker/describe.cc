@@ -44,7 +44,7 @@ Json rank_memory(const Json& fabrics) {
 
 }  // namespace
 
-Json describe() {
+Result<Json> describe(const std::vector<std::string>& profiles) {
   Json fabrics = Json::array();
   if (const auto providers = fabric::list_ofi_providers(); providers.ok()) {
     for (const fabric::ProviderInfo& provider : *providers) {
@@ -53,6 +53,11 @@ Json describe() {
   }
   for (const std::string& name : fabric::builtin_profile_names()) {
     fabrics.push_back("emulated:" + name);
+  }
+  for (const std::string& file : profiles) {
+    const std::string name = "emulated:" + file;
+    STRIPLINE_RETURN_IF_ERROR(fabric::resolve_profile(name));
+    fabrics.push_back(name);
   }
   Json experiments = Json::array();
   for (const Benchmark& benchmark : benchmarks()) {

@@ -1,13 +1,18 @@
 // What `stripline-worker --describe` prints (docs/worker-protocol.md).
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/json.h"
+#include "base/result.h"
 
 namespace stripline::suites {
 
 /// {"version", "fabrics": [..], "fingerprint": {..}, "experiments": [..]}. Opens libfabric to ask
 /// for its providers, which takes up to half a second; without libfabric only the emulated fabrics
-/// are named.
-Json describe();
+/// are named. `profiles` are files of further emulated networks. Errors: as
+/// fabric::resolve_profile().
+Result<Json> describe(const std::vector<std::string>& profiles);
 
 }  // namespace stripline::suites

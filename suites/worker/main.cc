@@ -12,6 +12,7 @@
 #include <string_view>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include <stripline/context.h>
 
@@ -35,12 +36,34 @@ using namespace stripline::suites;  // NOLINT(google-build-using-namespace)
 constexpr const char* kFibersVariable = "STRIPLINE_FIBERS";
 
 constexpr const char* kUsage =
-    "Usage: stripline-worker --describe\n"
+    "Usage: stripline-worker --describe [--profile FILE]...\n"
     "       (as a rank, started by stripline-bench or stripline-agent)\n\n"
     "Measures the points of an assignment that it receives over its control channel\n"
     "(docs/worker-protocol.md). With --describe it prints the experiments, fabrics and facts of "
     "this\n"
-    "host as JSON.\n";
+    "host as JSON; --profile FILE adds the emulated network of that file to the fabrics.\n";
+
+// --describe [--profile FILE]...; nullopt for anything else.
+std::optional<std::vector<std::string>> profiles_to_describe(
+    const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0] != "--describe" || arguments.size() % 2 == 0) return {};
+  std::vector<std::string> profiles;
+  for (size_t i = 1; i < arguments.size(); i += 2) {
+    if (arguments[i] != "--profile") return {};
+    profiles.push_back(arguments[i + 1]);
+  }
+  return profiles;
+}
+
+int describe_here(const std::vector<std::string>& profiles) {
+  const auto described = describe(profiles);
+  if (!described.ok()) {
+    std::fprintf(stderr, "stripline-worker: %s\n", described.error().message().c_str());
+    return exit_code_for(described.error().code());
+  }
+  std::cout << described->dump() << '\n';
+  return kExitOk;
+}
 
 /// Speaks with the launcher between points.
 class ChannelReporter final : public Reporter {
@@ -202,9 +225,8 @@ int run_fibers() {
 
 int main(int argc, char** argv) {
   prepare_descriptors();
-  if (argc == 2 && std::strcmp(argv[1], "--describe") == 0) {
-    std::cout << describe().dump() << '\n';
-    return kExitOk;
+  if (const auto profiles = profiles_to_describe({argv + 1, argv + argc})) {
+    return describe_here(*profiles);
   }
   if (argc == 2 && std::strcmp(argv[1], "--help") == 0) {
     std::cout << kUsage;

@@ -1,5 +1,6 @@
 // stripline-worker under a launcher: what docs/worker-protocol.md says.
 #include <algorithm>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
 #include "runtime/bootstrap/job.h"
+#include "runtime/fabric/emulated/profile.h"
 
 namespace stripline::suites {
 namespace {
@@ -106,9 +108,23 @@ TEST(Worker, DescribesWhatThisHostCanMeasure) {
   }
 }
 
+TEST(Worker, DescribesNetworksOfFiles) {
+  const TempFolder folder;
+  const std::string file = (folder / "mine.json").string();
+  std::ofstream(file) << fabric::builtin_profile_text("modern-rdma");
+  const Finished answer = run_by_hand({"--describe", "--profile", file});
+  ASSERT_EQ(answer.exit_code, kExitOk) << answer.err;
+  const Json fabrics = (*parse_json(answer.out, "description"))["fabrics"];
+  EXPECT_EQ(fabrics.back(), "emulated:" + file);
+  std::ofstream(file) << "{}";
+  const Finished broken = run_by_hand({"--describe", "--profile", file});
+  EXPECT_NE(broken.exit_code, kExitOk);
+  EXPECT_NE(broken.err.find(file), std::string::npos) << broken.err;
+}
+
 TEST(Worker, StartedByHandSaysHowItIsUsed) {
   for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{}, {"--fly"}, {"--describe", "x"}}) {
+       {std::vector<std::string>{}, {"--fly"}, {"--describe", "x"}, {"--describe", "--profile"}}) {
     const Finished answer = run_by_hand(arguments);
     EXPECT_EQ(answer.exit_code, kExitUsage);
     EXPECT_NE(answer.err.find("--describe"), std::string::npos) << answer.err;
