@@ -321,9 +321,12 @@ TEST(Scheduler, PlansAreCutWhenTheyCannotBeDoneInTime) {
   EXPECT_EQ(only<PlaceRun>(s).points, 100U);
   c.runs[0].duration_s = c.measured_s = 4;  // half as fast: 70 of 56 s
   EXPECT_EQ(only<PlaceRun>(s).points, 40U);
-  // Having cut one, it does not go back, however fast the rest is.
+  // When the rest is faster, it goes back as long as enough runs are left.
   finish(c, 2, 0.1);
   c.runs[0].points = c.runs[1].points = 40;
+  EXPECT_EQ(only<PlaceRun>(s).points, 100U);
+  finish(c, 3, 0.1);
+  for (size_t i = 0; i < 3; ++i) c.runs[i].points = 40;
   EXPECT_EQ(only<PlaceRun>(s).points, 40U);
 }
 

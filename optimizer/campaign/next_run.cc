@@ -17,10 +17,21 @@ constexpr double kBudgetReserve = 0.9;
 // What is advised is a multiple of this, with the reserve.
 constexpr double kBudgetStepS = 10;
 
+// What a pilot of less is said to have taken for its points may be what comes once in each run.
+constexpr double kGuessS = 1;
+// Then the next run may take this share of what is left, whatever it teaches.
+constexpr double kTrialShare = 0.2;
+
 // The grid that a run falls back to when it cannot even measure the coarse one. Plans of before
 // there was one have none.
 uint32_t coarsest(const Rule& rule) {
   return rule.least_points > 0 ? rule.least_points : rule.core_points;
+}
+
+// The finished runs that measured so many of the plan's first points.
+size_t runs_of(uint32_t points, const Progress& progress) {
+  return static_cast<size_t>(std::ranges::count_if(
+      progress.runs, [&](const FinishedRun& run) { return run.grid >= points; }));
 }
 
 uint32_t most_runs(const Rule& rule) { return rule.runs + (rule.width > 0 ? kExtraRuns : 0); }
@@ -195,16 +206,20 @@ uint32_t next_grid(const Rule& rule, const Progress& progress) {
   const auto finished = progress.runs.size();
   const size_t left = rule.runs > finished ? rule.runs - finished : 1;
   const double left_s = kBudgetReserve * (budget_s(rule) - progress.spent_s);
+  const auto can_be_used = [&](uint32_t points) {
+    return left + runs_of(points, progress) >= rule.enough_runs;
+  };
   for (const uint32_t points : {rule.all_points, rule.core_points}) {
-    size_t measured = left;
-    bool reduced = false;
-    for (size_t i = 0; i < finished; ++i) {
-      const bool was_pilot = rule.pilot && i == 0;
-      if (progress.runs[i].grid >= points) ++measured;
-      reduced = reduced || (progress.runs[i].grid < points && !was_pilot);
-    }
     const double needed_s = run_seconds(*pace, points) * static_cast<double>(left);
-    if (!reduced && measured >= rule.enough_runs && needed_s <= left_s) return points;
+    if (can_be_used(points) && needed_s <= left_s) return points;
+  }
+  // The few points of a pilot take little beside what comes once in each run, which is not told
+  // from them where all are reported at once: so that points seem to take longer than they do.
+  const bool guessed = rule.pilot && finished == 1 &&
+                       progress.runs[0].duration_s - progress.runs[0].start_s < kGuessS;
+  if (guessed && can_be_used(rule.core_points) &&
+      run_seconds(*pace, rule.core_points) <= kTrialShare * left_s) {
+    return rule.core_points;
   }
   return coarsest(rule);
 }

@@ -168,6 +168,51 @@ TEST(NextRun, ABudgetEndsIt) {
   EXPECT_FALSE(end.usable);
 }
 
+// A pilot's few points were reported at once, with what comes once in each run.
+TEST(NextRun, AGuessFromAPilotIsTriedBeforeItIsBelieved) {
+  const Rule rule{.runs = 8,
+                  .pilot = true,
+                  .least_points = 60,
+                  .core_points = 1000,
+                  .all_points = 2000,
+                  .time_budget_s = 60};
+  Progress progress;
+  EXPECT_EQ(next_grid(rule, progress), 60U);
+  // 5 ms each it seems: seven runs of 1000 points would take 36 s, of 2000 points 71 s.
+  progress.runs.push_back({60, 60, 0.2, 0.5});
+  progress.spent_s = 0.5;
+  EXPECT_EQ(next_grid(rule, progress), 1000U);
+  // 8 ms each: too slow for all of either grid, and one run of 1000 points a sixth of the budget.
+  progress.runs[0].duration_s = 0.68;
+  EXPECT_EQ(next_grid(rule, progress), 1000U);
+  // It takes 2 s, so that six runs of 2000 points do, too.
+  progress.runs.push_back({1000, 1000, 0.2, 2});
+  progress.spent_s = 2.7;
+  EXPECT_EQ(next_grid(rule, progress), 2000U);
+  // One that turns out to be slow is not followed by others.
+  progress.runs[1].duration_s = 9;
+  progress.spent_s = 9.7;
+  EXPECT_EQ(next_grid(rule, progress), 60U);
+  // A pilot that is slow in any case is believed.
+  progress.runs.pop_back();
+  progress.runs[0].duration_s = 2;
+  progress.spent_s = 2;
+  EXPECT_EQ(next_grid(rule, progress), 60U);
+}
+
+// The grid grows again when runs turn out to be quicker, as long as enough of them are left.
+TEST(NextRun, AGridThatIsAffordableAfterAllIsMeasured) {
+  const Rule rule{
+      .runs = 8, .least_points = 60, .core_points = 1000, .all_points = 2000, .time_budget_s = 60};
+  Progress progress;
+  progress.runs = {{2000, 2000, 1, 3}, {60, 60, 1, 1.1}};
+  progress.spent_s = 4.1;
+  EXPECT_EQ(next_grid(rule, progress), 2000U);
+  progress.runs = {{60, 60, 1, 1.1}, {60, 60, 1, 1.1}, {60, 60, 1, 1.1}};
+  progress.spent_s = 3.3;
+  EXPECT_EQ(next_grid(rule, progress), 60U) << "five runs are not enough";
+}
+
 TEST(NextRun, SaysWhatARunIsExpectedToTake) {
   Loop loop({.runs = 8, .time_budget_s = 1000}, sizes(), {});
   EXPECT_EQ(loop.step().expected_s, 0);
