@@ -368,7 +368,9 @@ Result<ProfileRequest> resolve_profile(std::string_view fabric_name) {
                                                     "; built in are " + known_names() +
                                                     ", and as a file: " + file.error().message());
     }
-    STRIPLINE_ASSIGN_OR_RETURN(request.profile, parse_profile(*file, "profile '" + name + "'"));
+    auto parsed = parse_profile(*file, "JSON");
+    if (!parsed.ok()) return parsed.error().with_context("'" + name + "'");
+    request.profile = std::move(*parsed);
   }
   while (!rest.empty()) {
     const size_t end = rest.find(',');
