@@ -33,6 +33,9 @@
 #                                    (default 10), killed and started again in the middle: what it takes
 #   scripts/check.sh pages [DIR]     every page of the dashboard in Chromium, by a server with a campaign of its
 #                                    own: controls, axe, pictures in DIR (default build/pages)
+#   scripts/check.sh budgets [CAMPAIGNS] [NETWORKS]  so many budgeted campaigns (default 10) of each of two emulated
+#                                    networks unlike those that are built in and of so many random ones (default
+#                                    1): how much their models vary, and what their decisions lose
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -161,6 +164,10 @@ case ${1:-} in
     require_packages "${pages_packages[@]}"
     configure_and_build release installed
     scripts/check_pages.sh "${2:-build/pages}"
+    ;;
+  budgets)
+    shift
+    scripts/check_budgets.sh "$@"
     ;;
   coverage)
     configure_and_build release fit_coverage

@@ -61,6 +61,9 @@ configure_and_build() {
     cmake --build --preset "$preset" ${1:+--target "$@"})
 }
 
+# Options of the agents that start_service starts.
+agent_options=()
+
 # start_service FOLDER: a server that is open to this user alone, with its dashboard, and two agents,
 # node-a and node-b, on loopback, of the release build; data and logs go to FOLDER. Sets STRIPLINE_SERVER, dashboard
 # (its address), dashboard_token (the file that lets in there) and pids, the server's first.
@@ -83,7 +86,8 @@ start_service() {
   dashboard=$(sed -n 's/.*dashboard on //p' "$folder/server.log")
   dashboard_token=$state/stripline/dev-$(uname -n)-${STRIPLINE_SERVER##*:}.token
   for node in node-a node-b; do
-    "$bin/stripline-agent" --server "$STRIPLINE_SERVER" --node "$node" 2>"$folder/$node.log" &
+    "$bin/stripline-agent" --server "$STRIPLINE_SERVER" --node "$node" "${agent_options[@]}" \
+      2>"$folder/$node.log" &
     pids+=($!)
   done
   for _ in $(seq 100); do

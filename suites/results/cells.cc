@@ -195,11 +195,18 @@ Result<std::vector<Cell>> quality_cells(const Options& options, CellKind kind) {
   return cells;
 }
 
+Result<std::vector<Cell>> strip_sweep(const Network& network, const Options& options) {
+  std::vector<Cell> cells;
+  STRIPLINE_RETURN_IF_ERROR(append_cells(network, sweep_problems(options.quick), cells));
+  return cells;
+}
+
 Result<StripCells> strip_cells(const Options& options) {
   StripCells cells;
   STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> judged, declared_networks(options));
   for (const Network& network : judged) {
-    STRIPLINE_RETURN_IF_ERROR(append_cells(network, sweep_problems(options.quick), cells.sweep));
+    STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Cell> sweep, strip_sweep(network, options));
+    cells.sweep.insert(cells.sweep.end(), sweep.begin(), sweep.end());
     if (options.quick || !is_of_thesis(network)) continue;
     STRIPLINE_RETURN_IF_ERROR(append_cells(network, application_problems(), cells.applications));
   }

@@ -45,6 +45,9 @@ struct StripCells {
 /// As quality_cells(). Quick: two sizes, and no applications.
 Result<StripCells> strip_cells(const Options& options);
 
+/// The sweep of one emulated network, whatever options.only says. Errors: as quality_cells().
+Result<std::vector<Cell>> strip_sweep(const Network& network, const Options& options);
+
 /// True if the cell is a loop over bulk transfers, which can be cut into strips, rather than
 /// strided transfers.
 bool is_cut(const Cell& cell);

@@ -42,9 +42,9 @@ TEST(Networks, ANameThatSelectsNoneIsAnError) {
 
 TEST(Networks, AModelOfNoNetworkIsAnError) {
   Options options;
-  options.models["emulated:opteron-vapi"] = "a.json";
+  options.models.emplace("emulated:opteron-vapi", "a.json");
   EXPECT_TRUE(check_models(options).ok());
-  options.models["emulated:opteron"] = "b.json";
+  options.models.emplace("emulated:opteron", "b.json");
   const Status checked = check_models(options);
   ASSERT_FALSE(checked.ok());
   EXPECT_NE(checked.error().message().find("'emulated:opteron'"), std::string::npos);

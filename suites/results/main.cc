@@ -15,6 +15,7 @@
 #include "base/standard_output.h"
 #include "suites/bench/command_line.h"
 #include "suites/results/analysis.h"
+#include "suites/results/budgeted.h"
 #include "suites/results/load.h"
 #include "suites/results/options.h"
 #include "suites/results/overlap.h"
@@ -61,6 +62,8 @@ constexpr Command kCommands[] = {
      print_load},
     {"robust", "Kernels with models that are wrong, beside the same ones without a model",
      print_robust},
+    {"budgeted", "What decisions of models from budgeted campaigns lose, and how much models vary",
+     print_budgeted},
     {"vis", "Chosen methods of transfers of many regions against the best ones measured",
      print_vis},
 };
@@ -91,7 +94,9 @@ int main(int argc, char** argv) {
                "Few seeds, cells and sizes, kept apart: shows that all works, not how well");
   app.add_option("--only", options.only, "Only networks whose name contains TEXT")
       ->type_name("TEXT");
-  app.add_option("--model", models, "Model to use on a network instead of measuring one (quality)")
+  app.add_option(
+         "--model", models,
+         "Model to use on a network instead of measuring one (quality), or to judge (budgeted)")
       ->type_name("FABRIC=FILE")
       ->allow_extra_args(false);
   app.add_option("--search-budget", options.search_budget_s,
@@ -112,7 +117,7 @@ int main(int argc, char** argv) {
           Error(ErrorCode::invalid_argument, "'" + text + "' is not of the form FABRIC=FILE"),
           options);
     }
-    options.models[text.substr(0, equals)] = text.substr(equals + 1);
+    options.models.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   std::error_code ignored;  // check_writable() says what is wrong
   std::filesystem::create_directories(options.path(""), ignored);

@@ -15,8 +15,9 @@ struct Options {
   int cancel_fd = -1;            ///< readable when the user wants to stop
   /// Only fabrics whose name contains this; empty: all.
   std::string only;
-  /// Model files by fabric, to be used instead of measuring (quality).
-  std::map<std::string, std::string> models;
+  /// Model files by fabric, to be used instead of measuring (quality), or judged (budgeted, which
+  /// takes several of one fabric).
+  std::multimap<std::string, std::string> models;
   double search_budget_s = 15;  ///< for the exhaustive search of one cell
 
   /// A file or folder of these measurements. Quick ones are kept apart.

@@ -21,7 +21,6 @@ namespace {
 
 using experiment::Point;
 using plan::VisMethod;
-using plan::VisRequest;
 
 constexpr uint64_t kCampaignSeed = 1;
 constexpr uint64_t kJudgedSeed = 2;
@@ -30,7 +29,6 @@ constexpr uint32_t kRuns = 8;  // as a budgeted campaign
 constexpr uint32_t kConfirmingRuns = 24;
 constexpr double kMeanBound = 0.02;
 constexpr double kWorstBound = 0.15;
-constexpr uint32_t kIovLimit = 4;  // as the points
 
 uint32_t runs_of(const Options& options) { return options.quick ? campaign_runs(true) : kRuns; }
 
@@ -40,13 +38,6 @@ uint32_t confirming_runs_of(const Options& options) {
 
 model::VisModel only_vis(const model::TunedModel& model) {
   return model.vis.empty() ? model::VisModel{} : model.vis.begin()->second;
-}
-
-VisRequest request_of_cell(const VisCell& cell, const model::VisModel& tuned) {
-  VisRequest request =
-      fit::request_of(cell.shape, cell.compute, vis_chunk_bytes(cell.shape.direction, tuned));
-  request.iov_limit = kIovLimit;
-  return request;
 }
 
 std::string settings_of(const std::optional<model::VisDirection>& direction) {

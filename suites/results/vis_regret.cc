@@ -113,6 +113,13 @@ uint64_t vis_chunk_bytes(Direction direction, const model::VisModel& tuned) {
   return measured ? measured->chunk_bytes.value_or(kDefaultChunk) : kDefaultChunk;
 }
 
+plan::VisRequest request_of_cell(const VisCell& cell, const model::VisModel& tuned) {
+  plan::VisRequest request =
+      fit::request_of(cell.shape, cell.compute, vis_chunk_bytes(cell.shape.direction, tuned));
+  request.iov_limit = static_cast<uint32_t>(kIovLimit);
+  return request;
+}
+
 std::vector<Point> vis_points(const VisCell& cell, const model::VisModel& tuned) {
   const auto& measured = of(cell.shape.direction, tuned);
   const uint32_t packed_window =

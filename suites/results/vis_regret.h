@@ -31,6 +31,9 @@ std::vector<VisCell> vis_cells(bool quick);
 /// tuned, where they were.
 std::vector<experiment::Point> vis_points(const VisCell& cell, const model::VisModel& tuned);
 
+/// The request that describes a cell to the planner, as the points carry it out.
+plan::VisRequest request_of_cell(const VisCell& cell, const model::VisModel& tuned);
+
 /// Chunks that the points ask for, at most; what the planner is told when it is judged.
 uint64_t vis_chunk_bytes(plan::Direction direction, const model::VisModel& tuned);
 
