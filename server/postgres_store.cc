@@ -175,7 +175,7 @@ Status PostgresStore::write(const Changes& changes) {
     STRIPLINE_RETURN_IF_ERROR(write_security(*connection, changes));
     return run(*connection, "COMMIT");
   };
-  if (const Status sent = send(); !sent.ok()) {
+  if (Status sent = send(); !sent.ok()) {
     connection->give_up();  // a transaction whose end was not sent is none
     return sent;
   }
@@ -238,7 +238,7 @@ Status PostgresStore::probe() {
 Status PostgresStore::read(const Use& use) {
   const std::lock_guard lock(reader_mutex_);
   STRIPLINE_ASSIGN_OR_RETURN(PostgresConnection * connection, reader_.get());
-  const Status first = use(*connection);
+  Status first = use(*connection);
   if (first.ok() || !connection->broken()) return first;
   // It may have been lost long before.
   STRIPLINE_ASSIGN_OR_RETURN(connection, reader_.get());

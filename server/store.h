@@ -123,6 +123,8 @@ class Store {
 
   /// Called once, on any thread, should another server have taken this store over: nothing is
   /// stored any more, and what is in memory is not what is stored. Only a new Store of it tells.
+  /// Those that can be keep `told`, hence its copy.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param)
   virtual void on_lost(std::function<void(const Error&)> /*told*/) {}
 
   /// Success if steps can be stored now: the last one was, or else a small one is.

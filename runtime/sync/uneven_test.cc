@@ -31,7 +31,7 @@ struct Pieces {
 
   Pieces(rank_t ranks, size_t scale, uint64_t round) : counts(ranks), offsets(ranks) {
     for (rank_t rank = ranks; rank-- > 0;) {
-      counts[rank] = (rank + round) % 3 == 0 ? 0 : (rank * 7 + round) % 5 * scale + rank;
+      counts[rank] = (rank + round) % 3 == 0 ? 0 : (size_t{rank} * 7 + round) % 5 * scale + rank;
       offsets[rank] = total + rank % 2;
       total = offsets[rank] + counts[rank];
     }

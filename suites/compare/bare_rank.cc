@@ -63,7 +63,7 @@ Result<BareRank> BareRank::open(const std::string& fabric, uint32_t rank, size_t
     described = bare.describe(provider);
     if (described.ok()) break;
   }
-  STRIPLINE_RETURN_IF_ERROR(described);
+  if (!described.ok()) return described.error();
   fi_info* info = bare.info_;
   STRIPLINE_RETURN_IF_ERROR(
       check(fi_fabric(info->fabric_attr, &bare.fabric_, nullptr), "fi_fabric"));

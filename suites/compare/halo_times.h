@@ -124,14 +124,14 @@ bool print_halo_times(System& system, int batches, const char* name) {
     const auto faces = halo_faces(system.rank(), system.ranks(), n);
     system.prepare(n, std::span<const HaloFace>(faces));
     std::vector<double> times;
-    for (int batch = -kWarmUp; batch < batches; ++batch) {
-      const auto salt = static_cast<size_t>(batch + kWarmUp);
+    for (int batch = 0; batch < kWarmUp + batches; ++batch) {
+      const auto salt = static_cast<size_t>(batch);
       for (size_t i = 0; i < kHaloCubes; ++i) fill_halo(system.cube(i), n, system.rank(), salt);
       system.barrier();
       const double start_s = system.now_s();
       for (size_t i = 0; i < kBatch; ++i) system.exchange(i % kHaloCubes);
       const double time_s = (system.now_s() - start_s) / kBatch;
-      if (batch >= 0) times.push_back(time_s);
+      if (batch >= kWarmUp) times.push_back(time_s);
       system.barrier();
       for (size_t i = 0; i < kHaloCubes; ++i) {
         good = good && halo_is_right(system.cube(i), n, faces, salt);
