@@ -332,11 +332,23 @@ void Epoch::complete() {
   }
 }
 
-// --- two hops ------------------------------------------------------------------------------------
+// --- hops ----------------------------------------------------------------------------------------
 
-void Epoch::send_flush(rank_t target, const char* handler) {
+// What numbers of flushes say beside the way.
+constexpr uint32_t kForOthers = uint32_t{1} << 16U;
+
+void Epoch::ask_to_flush(rank_t next, Onward onward, bool for_others) {
+  send_flush(next, rma::Operations::kAskUpdates,
+             static_cast<uint32_t>(onward) | (for_others ? kForOthers : 0));
+}
+
+void Epoch::tell_flushed(rank_t source, uint32_t number) {
+  send_flush(source, rma::Operations::kAnswerUpdates, number);
+}
+
+void Epoch::send_flush(rank_t target, const char* handler, uint32_t number) {
   am::ActiveMessages& messages = state_.operations.messages();
-  const Asked asked{number_, Ask::flush, 0};
+  const Asked asked{number_, Ask::flush, number};
   messages.send(target, messages.id(handler), std::as_bytes(std::span(&asked, 1)), {});
 }
 
@@ -346,34 +358,44 @@ void Epoch::ask_to_flush() {
     const rank_t rank = (me_ + i) % ranks_;
     if (!std::exchange(filling_[rank].sent_on, false)) continue;
     ++unflushed_;
-    send_flush(rank, rma::Operations::kAskUpdates);
+    ask_to_flush(rank, filling_[rank].onward, false);
   }
   state_.operations.messages().wait([this] { return unflushed_ == 0; });
 }
 
-void Epoch::flush_for(rank_t source) {
-  if (changing_) return flushed_too_early_.push_back(source);
-  if (forwarder_ == nullptr) fail_malformed(source);
-  forwarder_->flush_for(source);
+void Epoch::flush_for(rank_t source, uint32_t number) {
+  if (changing_) return flushed_too_early_.push_back({source, number});
+  const uint32_t onward = number & ~kForOthers;
+  if (forwarder_ == nullptr || onward == 0 || onward >= kOnwards) fail_malformed(source);
+  forwarder_->flush_for(source, static_cast<Onward>(onward), number);
 }
 
-void Epoch::flushed(rank_t source) {
-  if (unflushed_ == 0) fail_malformed(source);
-  --unflushed_;
+void Epoch::flushed(rank_t source, uint32_t number) {
+  if ((number & kForOthers) == 0) {
+    if (unflushed_ == 0) fail_malformed(source);
+    --unflushed_;
+    return;
+  }
+  const uint32_t onward = number & ~kForOthers;
+  if (forwarder_ == nullptr || onward >= kOnwards ||
+      !forwarder_->flushed(static_cast<Onward>(onward))) {
+    fail_malformed(source);
+  }
 }
 
-void Epoch::tell_flushed(rank_t source) { send_flush(source, rma::Operations::kAnswerUpdates); }
-
-void Epoch::forward(rank_t owner, uint32_t buffer, uint32_t window, uint32_t count) {
+void Epoch::forward(rank_t next, Onward onward, uint32_t buffer, uint32_t window, uint32_t count) {
   const EpochEngine::Sending sending(engine_);
-  const Encoded encoded = encoder_.encode(buffers_[buffer].memory, values_offset(), count);
-  Head head{number_, type_hash_, window, encoded.form, Onward::nothing, encoded.count, 0};
-  const uint32_t slot = bulk_.acquire(owner);
-  buffers_[buffer].target = owner;
+  std::byte* const memory = buffers_[buffer].memory;
+  const Encoded encoded = onward == Onward::nothing
+                              ? encoder_.encode(memory, values_offset(), count)
+                              : encoder_.encode_singly(memory, values_offset(), count);
+  Head head{number_, type_hash_, window, encoded.form, onward, encoded.count, 0};
+  const uint32_t slot = bulk_.acquire(next);
+  buffers_[buffer].target = next;
   buffers_[buffer].slot = slot;
   sending_.push_back(buffer);
   statistics_.forwarded += count;
-  put(owner, slot, head, encoded.body, buffer | kForwarded);
+  put(next, slot, head, encoded.body, buffer | kForwarded);
 }
 
 void Epoch::carry_out_one(rank_t source, uint64_t cell, const std::byte* value) {

@@ -94,10 +94,13 @@ class Epoch final : public detail::UpdateEpochState {
   std::byte* memory_of(uint32_t buffer) const { return buffers_[buffer].memory; }
   bool can_forward(rank_t owner) { return bulk_.has_free(owner) && has_spare_buffer(); }
   /// Sends a buffer of other ranks' updates, filled with so many; requires can_forward().
-  void forward(rank_t owner, uint32_t buffer, uint32_t window, uint32_t count);
+  void forward(rank_t next, Onward onward, uint32_t buffer, uint32_t window, uint32_t count);
   void carry_out_one(rank_t source, uint64_t cell, const std::byte* value);
   void give_back(rank_t source, uint32_t slot) { bulk_.give_back(source, slot); }
-  void tell_flushed(rank_t source);
+  /// Has `next` say when it has carried out all that was sent to it as `onward`, on behalf of the
+  /// forwarder or of this rank itself.
+  void ask_to_flush(rank_t next, Onward onward, bool for_others);
+  void tell_flushed(rank_t source, uint32_t number);
   [[noreturn]] void fail_malformed(rank_t source) const;
 
   uint64_t buffer_bytes() const { return memory_.size() + positions_.size() * sizeof(uint16_t); }
@@ -148,11 +151,9 @@ class Epoch final : public detail::UpdateEpochState {
   void choose_again();
   void open_lanes();
   void lead_over(const Grid& grid);
-  void send_flush(rank_t target, const char* handler);
-  /// `source` wants to know when all that it has sent on through this rank is carried out.
-  void flush_for(rank_t source);
-  /// All that this rank has sent on through `source` is carried out.
-  void flushed(rank_t source);
+  void send_flush(rank_t target, const char* handler, uint32_t number);
+  void flush_for(rank_t source, uint32_t number);
+  void flushed(rank_t source, uint32_t number);
   void ask_to_flush();
   void open_lane(rank_t target, uint32_t buffer);
   void enter(const char* name, CallSite site);
@@ -222,7 +223,7 @@ class Epoch final : public detail::UpdateEpochState {
   // Others have been told how to go on, this rank has not: what has come for the new way.
   bool changing_ = false;
   std::vector<Forwarder::Held> too_early_;
-  std::vector<rank_t> flushed_too_early_;
+  std::vector<std::pair<rank_t, uint32_t>> flushed_too_early_;
 };
 
 }  // namespace stripline::update

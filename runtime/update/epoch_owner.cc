@@ -44,11 +44,11 @@ void Epoch::arrived(rank_t source, const Single& head, std::span<const std::byte
 }
 
 void Epoch::asked(rank_t source, const Asked& asked) {
-  asked.what == Ask::flush ? flush_for(source) : singly_->asked(source, asked);
+  asked.what == Ask::flush ? flush_for(source, asked.number) : singly_->asked(source, asked);
 }
 
 void Epoch::answered(rank_t source, const Asked& answer) {
-  if (answer.what == Ask::flush) return flushed(source);
+  if (answer.what == Ask::flush) return flushed(source, answer.number);
   if (!singly_->answered(answer)) fail_malformed(source);
 }
 

@@ -120,18 +120,21 @@ plan::UpdateRequest Epoch::request_of(const UpdateOptions& options) const {
   return request;
 }
 
-// The numbers of rows and columns have to leave room for cells.
+// The numbers that updates carry for their owners have to leave room for cells.
 uint32_t Epoch::most_hops() const {
-  const Grid grid(me_, ranks_);
-  const uint64_t numbers = std::max(grid.width(), grid.rows());
-  return cells_ <= (uint64_t{1} << 32U) / numbers ? 2 : 1;
+  uint32_t hops = plan::kMostUpdateHops;
+  while (hops > 1 &&
+         (ranks_ < 1U << hops || cells_ > (uint64_t{1} << 32U) / Grid::numbers(ranks_, hops))) {
+    --hops;
+  }
+  return hops;
 }
 
 // What is done without a model, but for what the program has set.
 plan::UpdateCandidate Epoch::given(const plan::UpdateRequest& request, CallSite site) const {
   plan::UpdateCandidate way = usual_;
   if (settings_.hops != 0) {
-    way.hops = ranks_ < 4 ? 1 : std::min(settings_.hops, request.most_hops);
+    way.hops = std::min(settings_.hops, request.most_hops);
     way.buffer_bytes = plan::largest_update_buffer(request, way);
   }
   if (settings_.buffer_bytes != 0) {
@@ -196,8 +199,9 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
   lanes_.assign(ranks_, {});
   filling_.assign(ranks_, {});
   forwarder_.reset();
-  if (way_.hops == 2) {
-    forwarder_ = std::make_unique<Forwarder>(*this, type_, me_, ranks_, cells_, capacity_);
+  if (way_.hops > 1) {
+    const Grid grid(me_, ranks_, way_.hops);
+    forwarder_ = std::make_unique<Forwarder>(*this, type_, grid, me_, ranks_, cells_, capacity_);
     lead_over(forwarder_->grid());
   }
   open_lanes();
@@ -212,7 +216,9 @@ void Epoch::choose_again() {
   chosen_ = told.way;
   changing_ = false;
   for (const Forwarder::Held& parcel : std::exchange(too_early_, {})) forwarder_->hold(parcel);
-  for (const rank_t source : std::exchange(flushed_too_early_, {})) flush_for(source);
+  for (const auto& [source, number] : std::exchange(flushed_too_early_, {})) {
+    flush_for(source, number);
+  }
 }
 
 void Epoch::lead_over(const Grid& grid) {

@@ -2,48 +2,57 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/update/epoch.h"
 
 namespace stripline::update {
+namespace {
 
-Forwarder::Forwarder(Epoch& epoch, const detail::UpdateType& type, rank_t me, rank_t ranks,
-                     uint64_t cells, uint32_t capacity)
+// Ways in the order in which they wait for each other, the last one for none.
+constexpr std::array kWays = {Onward::place_of, Onward::column_of, Onward::row_of,
+                              Onward::layer_of};
+
+}  // namespace
+
+Forwarder::Forwarder(Epoch& epoch, const detail::UpdateType& type, const Grid& grid, rank_t me,
+                     rank_t ranks, uint64_t cells, uint32_t capacity)
     : epoch_(epoch),
       type_(type),
       me_(me),
-      grid_(me, ranks),
+      grid_(grid),
+      cells_(cells),
       by_cells_(cells),
       capacity_(capacity),
       lanes_(ranks) {}
 
-bool Forwarder::send(rank_t owner) {
-  Lane& lane = lanes_[owner];
-  if (!epoch_.can_forward(owner)) return false;
+bool Forwarder::send(rank_t next) {
+  Lane& lane = lanes_[next];
+  if (!epoch_.can_forward(next)) return false;
   ++unreturned_;
   const uint32_t count = lane.count;
   lane.count = 0;
   // Sending makes progress, which may come back here.
   const uint32_t full = lane.buffer;
   lane.buffer = epoch_.spare_buffer();
-  epoch_.forward(owner, full, lane.window, count);
+  const Onward onward = grid_.meaning(next);
+  lane.sent_on = lane.sent_on || onward != Onward::nothing;
+  epoch_.forward(next, onward, full, lane.window, count);
   return true;
 }
 
-bool Forwarder::append(rank_t owner, uint64_t cell, const std::byte* value) {
-  Lane& lane = lanes_[owner];
+bool Forwarder::append(Way& way, rank_t next, uint64_t cell, const std::byte* value) {
+  Lane& lane = lanes_[next];
   const auto window = static_cast<uint32_t>(cell >> 32U);
   if (lane.count == capacity_ || (lane.count > 0 && lane.window != window)) {
-    if (!send(owner)) {
-      blocked_ = owner;
-      is_blocked_ = true;
+    if (!send(next)) {
+      way.blocked = next;
       return false;
     }
   }
   if (!lane.open) {
     if (!epoch_.has_spare_buffer()) {
-      blocked_ = owner;
-      is_blocked_ = true;
+      way.blocked = next;
       return false;
     }
     lane.buffer = epoch_.spare_buffer();
@@ -60,7 +69,7 @@ bool Forwarder::append(rank_t owner, uint64_t cell, const std::byte* value) {
 }
 
 // False if it has to wait.
-bool Forwarder::forward(Held& parcel) {
+bool Forwarder::forward(Way& way, Held& parcel) {
   const size_t count = parcel.head.count;
   const std::byte* const values = parcel.body.data() + values_at(count);
   for (; parcel.next < count; ++parcel.next) {
@@ -72,50 +81,107 @@ bool Forwarder::forward(Held& parcel) {
         parcel.head.form == Form::same ? values : values + parcel.next * type_.value_bytes;
     if (owner == me_) {
       epoch_.carry_out_one(parcel.source, cell, value);
-    } else if (owner >= lanes_.size() || !grid_.is_next(owner)) {
-      epoch_.fail_malformed(parcel.source);
-    } else if (!append(owner, cell, value)) {
-      return false;
+      continue;
     }
+    if (owner >= lanes_.size()) epoch_.fail_malformed(parcel.source);
+    const Grid::Step step = grid_.step_to(owner);
+    // What goes no later way would wait in a circle; nobody sends that.
+    if (!is_behind(grid_.meaning(step.next), parcel.head.onward)) {
+      epoch_.fail_malformed(parcel.source);
+    }
+    if (!append(way, step.next, step.number * cells_ + cell, value)) return false;
   }
   return true;
+}
+
+// True if what came as `before` may go on as `onward`.
+bool Forwarder::is_behind(Onward onward, Onward before) const {
+  return std::ranges::find(kWays, before) < std::ranges::find(kWays, onward);
 }
 
 bool Forwarder::has_sent_all() const {
   return std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.count == 0; });
 }
 
-bool Forwarder::ready() const {
-  if (advancing_) return false;
-  if (!held_.empty()) return !is_blocked_ || epoch_.can_forward(blocked_);
-  if (flushing_.empty()) return false;
-  if (unreturned_ == 0 && has_sent_all()) return true;
-  for (rank_t owner = 0; owner < lanes_.size(); ++owner) {
-    if (lanes_[owner].count > 0 && epoch_.can_forward(owner)) return true;
+// True if somebody is to be asked to flush before this rank has flushed what came so.
+bool Forwarder::must_ask(Onward onward) const {
+  for (rank_t next = 0; next < lanes_.size(); ++next) {
+    if (lanes_[next].sent_on && is_behind(grid_.meaning(next), onward)) return true;
   }
   return false;
+}
+
+// True if all that came so is carried out.
+bool Forwarder::may_tell(Onward onward) const {
+  return std::ranges::all_of(kWays, [&](Onward behind) {
+    return !is_behind(behind, onward) || ways_[static_cast<size_t>(behind)].unanswered == 0;
+  });
+}
+
+bool Forwarder::flushed(Onward onward) {
+  Way& way = way_of(onward);
+  if (way.unanswered == 0) return false;
+  --way.unanswered;
+  return true;
+}
+
+bool Forwarder::ready() const {
+  if (advancing_) return false;
+  bool flushes = false;
+  for (const Way& way : ways_) {
+    if (!way.held.empty() && (!way.blocked || epoch_.can_forward(*way.blocked))) return true;
+    flushes = flushes || !way.flushing.empty();
+  }
+  if (!flushes) return false;
+  for (rank_t next = 0; next < lanes_.size(); ++next) {
+    if (lanes_[next].count > 0 && epoch_.can_forward(next)) return true;
+  }
+  if (unreturned_ > 0 || !has_sent_all()) return false;
+  return std::ranges::any_of(kWays, [this](Onward onward) {
+    const Way& way = ways_[static_cast<size_t>(onward)];
+    return !way.flushing.empty() && way.held.empty() && (must_ask(onward) || may_tell(onward));
+  });
+}
+
+void Forwarder::go_on(Way& way) {
+  way.blocked.reset();
+  // Sending makes progress, which may add to the parcels.
+  while (!way.held.empty()) {
+    Held parcel = way.held.front();
+    const bool all = forward(way, parcel);
+    way.held.front().next = parcel.next;
+    if (!all) break;
+    way.held.pop_front();
+    epoch_.give_back(parcel.source, parcel.slot);
+  }
+}
+
+// Those who wait for what came so are told, once all of it is carried out.
+void Forwarder::flush(Onward onward) {
+  Way& way = way_of(onward);
+  if (way.flushing.empty() || !way.held.empty() || unreturned_ > 0 || !has_sent_all()) return;
+  for (rank_t next = 0; next < lanes_.size(); ++next) {
+    const Onward sent = grid_.meaning(next);
+    if (!lanes_[next].sent_on || !is_behind(sent, onward)) continue;
+    lanes_[next].sent_on = false;
+    ++way_of(sent).unanswered;
+    epoch_.ask_to_flush(next, sent, true);
+  }
+  if (!may_tell(onward)) return;
+  for (const Flushing& one : std::exchange(way.flushing, {})) {
+    epoch_.tell_flushed(one.source, one.number);
+  }
 }
 
 void Forwarder::advance() {
   if (advancing_) return;
   advancing_ = true;
-  is_blocked_ = false;
-  // Sending makes progress, which may add to the parcels.
-  while (!held_.empty()) {
-    Held parcel = held_.front();
-    const bool all = forward(parcel);
-    held_.front().next = parcel.next;
-    if (!all) break;
-    held_.pop_front();
-    epoch_.give_back(parcel.source, parcel.slot);
-  }
-  if (held_.empty() && !flushing_.empty()) {
-    for (rank_t owner = 0; owner < lanes_.size(); ++owner) {
-      if (lanes_[owner].count > 0) send(owner);
+  for (Way& way : ways_) go_on(way);
+  if (std::ranges::any_of(ways_, [](const Way& way) { return !way.flushing.empty(); })) {
+    for (rank_t next = 0; next < lanes_.size(); ++next) {
+      if (lanes_[next].count > 0) send(next);
     }
-    if (unreturned_ == 0 && has_sent_all() && held_.empty()) {
-      for (const rank_t source : std::exchange(flushing_, {})) epoch_.tell_flushed(source);
-    }
+    for (const Onward onward : kWays) flush(onward);
   }
   advancing_ = false;
 }

@@ -1,5 +1,7 @@
 #include "runtime/update/grid.h"
 
+#include <algorithm>
+#include <array>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -7,28 +9,43 @@
 namespace stripline::update {
 namespace {
 
-TEST(Grid, LeadsFromEachRankToEachInTwoHops) {
-  for (rank_t ranks = 2; ranks <= 70; ++ranks) {
-    for (rank_t me = 0; me < ranks; ++me) {
-      const Grid grid(me, ranks);
-      std::set<rank_t> peers;
-      for (rank_t owner = 0; owner < ranks; ++owner) {
-        if (owner == me) continue;
-        const Grid::Step step = grid.step_to(owner);
-        ASSERT_LT(step.next, ranks);
-        ASSERT_NE(step.next, me);
-        ASSERT_TRUE(grid.is_next(step.next));
-        peers.insert(step.next);
-        const Grid there(step.next, ranks);
-        const Onward onward = grid.meaning(step.next);
-        const rank_t found =
-            onward == Onward::nothing ? step.next : there.owner_of(onward, step.number);
-        ASSERT_EQ(found, owner) << me << " of " << ranks << " by " << step.next;
-        if (found != step.next) {
-          ASSERT_TRUE(there.is_next(found));
+// Ways of parcels, in the order in which they wait for each other.
+constexpr std::array kOrder = {Onward::place_of, Onward::column_of, Onward::row_of,
+                               Onward::layer_of, Onward::nothing};
+
+TEST(Grid, LeadsFromEachRankToEach) {
+  for (const uint32_t hops : {2U, 3U}) {
+    for (rank_t ranks = 1U << hops; ranks <= 66; ++ranks) {
+      const uint64_t numbers = Grid::numbers(ranks, hops);
+      for (rank_t source = 0; source < ranks; ++source) {
+        std::set<rank_t> peers;
+        for (rank_t owner = 0; owner < ranks; ++owner) {
+          rank_t here = source;
+          const auto* before = kOrder.begin();
+          for (uint32_t hop = 0; here != owner; ++hop) {
+            ASSERT_LT(hop, hops) << source << " to " << owner << " of " << ranks;
+            const Grid grid(here, ranks, hops);
+            const Grid::Step step = grid.step_to(owner);
+            ASSERT_LT(step.next, ranks) << source << " to " << owner << " of " << ranks;
+            ASSERT_TRUE(grid.is_next(step.next));
+            ASSERT_LT(step.number, numbers);
+            if (here == source) peers.insert(step.next);
+            const Onward onward = grid.meaning(step.next);
+            const Grid there(step.next, ranks, hops);
+            ASSERT_EQ(onward == Onward::nothing ? step.next : there.owner_of(onward, step.number),
+                      owner);
+            if (onward == Onward::nothing) {
+              ASSERT_EQ(step.number, 0U);
+            }
+            // Nobody waits in a circle.
+            const auto* const way = std::ranges::find(kOrder, onward);
+            ASSERT_TRUE(hop == 0 || before < way) << source << " to " << owner << " of " << ranks;
+            before = way;
+            here = step.next;
+          }
         }
+        ASSERT_LE(peers.size(), plan::update_destinations(ranks, hops));
       }
-      ASSERT_LE(peers.size(), grid.width() + grid.rows() - 2);
     }
   }
 }

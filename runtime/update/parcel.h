@@ -15,9 +15,12 @@ enum class Form : uint16_t { pairs, same, boxes, fetching };
 /// What the cells of a parcel say beside themselves, in units of a segment's cells (grid.h).
 enum class Onward : uint16_t {
   nothing,    ///< they are the receiver's
-  row_of,     ///< the row of the owner, in the receiver's column
+  row_of,     ///< the row and the layer of the owner, in the receiver's column
   column_of,  ///< the column of the owner, in the receiver's row
+  layer_of,   ///< the layer of the owner, in the receiver's place of it
+  place_of,   ///< the row and the column of the owner, in the receiver's layer
 };
+inline constexpr size_t kOnwards = 5;
 
 struct Head {
   uint32_t epoch = 0;  ///< counted on every rank

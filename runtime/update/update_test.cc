@@ -218,18 +218,23 @@ TEST_P(Update, OfDenseCellsSendsOneBoxPerOwner) {
   });
 }
 
-TEST_P(Update, TravelsInTwoHopsOverAGrid) {
-  for (const rank_t ranks : {5U, 7U}) {
-    on_ranks(ranks, [](Context& context) {
-      const UpdateOptions options{.settings = {.buffer_bytes = 300, .hops = 2}};
+TEST_P(Update, TravelsInHopsOverAGrid) {
+  struct Case {
+    rank_t ranks;
+    uint32_t hops;
+  };
+  for (const Case& one : {Case{5, 2}, Case{7, 2}, Case{11, 3}}) {
+    on_ranks(one.ranks, [&one](Context& context) {
+      const UpdateOptions options{.settings = {.buffer_bytes = 300, .hops = one.hops}};
       sum_up<uint64_t, op_add>(context, cyclic{}, options, 7);
       sum_up<int16_t, op_bit_xor>(context, indefinite{context.rank_n() - 1}, options, 1);
       auto array = array_of<uint64_t>(context, cyclic{}, 0);
       UpdateEpoch<uint64_t, op_add> epoch(context, options);
+      EXPECT_EQ(epoch.in_use().hops, one.hops);
       const auto cells = epoch.into(array);
       for (uint64_t i = 0; i < kCells; ++i) {
         cells.update(i, 1);
-        if (i % 300 == 0) epoch.flush();
+        if (i % 400 == 0) epoch.flush();
       }
       // All of this rank have been carried out.
       epoch.flush();
@@ -289,6 +294,21 @@ TEST_P(Update, FetchesWhatWasThereBefore) {
     }
     EXPECT_EQ(context.reduce_all(marked, Context::ReduceOp::sum), 3 * kTickets);
     EXPECT_EQ(epoch.statistics().fetches, kTickets + 1);
+  });
+}
+
+// A budget that leaves room for few buffers: as many hops as it takes.
+TEST_P(Update, TakesMoreHopsWhereTheBudgetIsSmall) {
+  on_ranks(9, [](Context& context) {
+    constexpr size_t kBudget = size_t{64} << 10;
+    auto array = array_of<uint64_t>(context, cyclic{}, 0);
+    UpdateEpoch<uint64_t, op_add> epoch(context, {.budget_bytes = kBudget});
+    EXPECT_EQ(epoch.in_use().hops, 3U);
+    const auto cells = epoch.into(array);
+    for (uint64_t i = 0; i < kCells; ++i) cells.update(i * 7 % kCells, 1);
+    EXPECT_LE(memory_use(context).update_bytes, kBudget);
+    epoch.end();
+    expect_cells(context, array, std::vector<uint64_t>(kCells, context.rank_n()));
   });
 }
 

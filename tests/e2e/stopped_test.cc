@@ -76,6 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wait{"get", "wait (waits.cc:", "), after rget of 8192 bytes with rank 1"},
         Wait{"flood", "am_send of 512 bytes with rank 1"},
         Wait{"updates", "UpdateEpoch::update (waits.cc:"},
+        Wait{"single_updates", "UpdateEpoch::flush (waits.cc:"},
+        Wait{"locked_updates", "UpdateEpoch::update (waits.cc:"},
         Wait{"flush", "UpdateEpoch::flush (waits.cc:"},
         Wait{"atomic", "wait (waits.cc:", "), after atomic operation of 8 bytes with rank 1"}),
     [](const auto& test) { return test.param.kind; });

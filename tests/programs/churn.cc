@@ -24,13 +24,29 @@ using stripline::rank_t;
 
 constexpr size_t kWords = 4096;
 
+using Epoch = stripline::UpdateEpoch<uint64_t, stripline::op_add>;
+
+std::vector<Epoch> every_way(Context& context) {
+  using stripline::UpdateMethod;
+  std::vector<Epoch> epochs;
+  for (const uint32_t hops : {1U, 2U}) {
+    epochs.emplace_back(context,
+                        stripline::UpdateOptions{.settings = {.buffer_bytes = 256, .hops = hops}});
+  }
+  for (const auto method :
+       {UpdateMethod::messages, UpdateMethod::owner_locks, UpdateMethod::cell_locks}) {
+    epochs.emplace_back(context, stripline::UpdateOptions{.settings = {.method = method}});
+  }
+  return epochs;
+}
+
 class Churn {
  public:
   Churn(Context& context, global_ptr<uint64_t> words, global_ptr<uint64_t> updated)
       : context_(context),
         words_(words),
         updated_(updated),
-        epoch_(context, {.settings = {.buffer_bytes = 256}}),
+        epochs_(every_way(context)),
         counters_(context),
         all_(stripline::team::world(context)),
         random_(context.rank_me()),
@@ -42,7 +58,7 @@ class Churn {
   void round() {
     for (int i = 0; i < 50; ++i) operation();
     context_.fence();
-    epoch_.end();
+    epochs_[rounds_++ % epochs_.size()].end();
     all_.allreduce(uint64_t{1}, stripline::op_add{});
     context_.barrier();
   }
@@ -79,7 +95,9 @@ class Churn {
             .wait();
         break;
       case 6:
-        for (size_t i = 0; i < count; ++i) epoch_.update(somewhere(1, updated_), i);
+        for (size_t i = 0; i < count; ++i) {
+          epochs_[rounds_ % epochs_.size()].update(somewhere(1, updated_), i);
+        }
         break;
       default:
         context_.rput_buffered(buffer_.data(), somewhere(count), count);
@@ -90,13 +108,14 @@ class Churn {
   Context& context_;
   global_ptr<uint64_t> words_;
   global_ptr<uint64_t> updated_;
-  stripline::UpdateEpoch<uint64_t, stripline::op_add> epoch_;
+  std::vector<Epoch> epochs_;  // a round each
   stripline::atomic_domain<uint64_t> counters_;
   stripline::team all_;
   std::mt19937_64 random_;
   std::vector<uint64_t> buffer_;
   uint32_t message_ = 0;
   uint64_t messages_served_ = 0;
+  uint64_t rounds_ = 0;
 };
 
 }  // namespace

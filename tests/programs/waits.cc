@@ -3,9 +3,9 @@
 //   waits KIND [HOW]
 //
 // KIND is what rank 0 waits in: barrier, team_barrier, allreduce, all_to_all, split, signal,
-// message, lock, get, put, flood (of messages), atomic, updates, flush (of updates). HOW is what
-// rank 1 does instead of answering: stop (itself, the default), pause (in the kernel, for ever),
-// compute SECONDS (and then answer).
+// message, lock, get, put, flood (of messages), atomic, updates, single_updates,
+// locked_updates, flush (of updates). HOW is what rank 1 does instead of answering: stop (itself,
+// the default), pause (in the kernel, for ever), compute SECONDS (and then answer).
 
 #include <chrono>
 #include <csignal>
@@ -26,6 +26,12 @@ namespace {
 
 using stripline::Context;
 using stripline::rank_t;
+
+stripline::UpdateMethod method_of(std::string_view kind) {
+  if (kind == "single_updates") return stripline::UpdateMethod::messages;
+  if (kind == "locked_updates") return stripline::UpdateMethod::cell_locks;
+  return stripline::UpdateMethod::automatic;
+}
 
 void stay_away(std::string_view how, double seconds) {
   if (how == "pause") {
@@ -59,8 +65,8 @@ int main(int argc, char** argv) {
   stripline::atomic_domain<uint64_t> counters(context);
   auto lock = stripline::global_lock::create(context, 0);
   if (!lock.ok()) return stripline::report(lock.error());
-  stripline::UpdateEpoch<uint64_t, stripline::op_add> epoch(context,
-                                                            {.mode = stripline::UpdateMode::log});
+  stripline::UpdateEpoch<uint64_t, stripline::op_add> epoch(
+      context, {.mode = stripline::UpdateMode::log, .settings = {.method = method_of(kind)}});
   bool heard = false;
   const uint32_t message =
       context.register_am([&](rank_t, std::span<const std::byte>) { heard = true; });
@@ -106,7 +112,7 @@ int main(int argc, char** argv) {
     // Until rank 1 has as many parcels as it may have.
     for (int i = 0; i < 1000000; ++i) epoch.update(theirs + i % static_cast<int>(kWords), i);
   }
-  if (waits && kind == "flush") {
+  if (waits && (kind == "flush" || kind == "single_updates" || kind == "locked_updates")) {
     epoch.update(theirs, 1);
     epoch.flush();
   }

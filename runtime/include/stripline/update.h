@@ -73,8 +73,10 @@ struct UpdateSettings {
   /// most what one parcel of the bulk transport takes (64 KiB, less with many ranks).
   size_t buffer_bytes = 0;
   /// 1: straight to their owners. 2: over the rows and columns of a grid of the ranks, so that a
-  /// rank has buffers for about two times the root of the number of ranks. 0: 2 where the budget
-  /// would leave too little for each rank. The same on every rank.
+  /// rank has buffers for about two times the root of the number of ranks. 3: of layers of such,
+  /// for three times the cube root. 0: more than 1 where the budget would leave too little for each
+  /// rank. No more than there can be, for which there are at least 4 and 8 ranks. The same on every
+  /// rank.
   uint32_t hops = 0;
   UpdateEncoding encoding = UpdateEncoding::automatic;
   bool operator==(const UpdateSettings&) const = default;
