@@ -224,8 +224,30 @@ CREATE TABLE lease (
 INSERT INTO lease VALUES (0, '', 'epoch');
 )sql";
 
+// What fits found, how versions did on other points, and which versions labels name.
+constexpr std::string_view kSecondTables = R"sql(
+ALTER TABLE model_versions ADD COLUMN findings TEXT NOT NULL DEFAULT '[]';  -- JSON array
+CREATE TABLE validations (
+  model TEXT COLLATE "C" NOT NULL,
+  version BIGINT NOT NULL,
+  report TEXT NOT NULL,        -- JSON object
+  PRIMARY KEY (model, version),
+  FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
+);
+CREATE TABLE model_labels (
+  model TEXT COLLATE "C" NOT NULL,
+  label TEXT COLLATE "C" NOT NULL,
+  place BIGINT NOT NULL,       -- of the move, from 1 on; the last one counts
+  version BIGINT NOT NULL,
+  actor TEXT NOT NULL,
+  time FLOAT8 NOT NULL,
+  PRIMARY KEY (model, label, place),
+  FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
+);
+)sql";
+
 // The one at place n makes version n + 1.
-constexpr std::array kMigrations = {kFirstTables};
+constexpr std::array kMigrations = {kFirstTables, kSecondTables};
 static_assert(kMigrations.size() == kPostgresSchemaVersion);
 
 // Servers that start at the same time make the tables one after the other.

@@ -11,6 +11,7 @@
 
 #include "optimizer/campaign/point_table.h"
 #include "optimizer/experiment/experiment.h"
+#include "optimizer/fit/judge_model.h"
 #include "server/campaign_spec.h"
 #include "server/names.h"
 
@@ -138,10 +139,42 @@ struct ModelRecord {
   std::string name;  ///< without "models/"
   std::string fabric;
   double created_unix_s = 0;
-  /// The newest that is not withdrawn, a provisional one only if there is no other; 0: all are
-  /// withdrawn.
+  /// The newest that is not withdrawn, a provisional or stale one only if there is no other; 0: all
+  /// are withdrawn.
   int64_t latest_version = 0;
   int64_t last_number = 0;  ///< The highest number given out.
+};
+
+/// What a fit found besides parameters.
+struct Finding {
+  /// OUTLIERS, DRIFT, BETWEEN_RUNS, LEFT_OUT, UNVERIFIED, NO_TIME, NOT_FITTED, NODES_DIFFER.
+  std::string kind;
+  std::string subject;  ///< An operation or fields of fingerprints; empty: the campaign as a whole.
+  double value = 0;     ///< A share or a count, as the kind has one.
+  std::string message;  ///< For a person.
+  bool operator==(const Finding&) const = default;
+};
+
+/// How a version did on points that it was not fitted to.
+struct ValidationRecord {
+  VersionKey key;
+  double time_unix_s = 0;
+  /// Full names of those whose points judged it. Empty: its own, of which some were held out from a
+  /// second fit.
+  std::vector<std::string> campaigns;
+  fit::Judgement judgement;
+  bool operator==(const ValidationRecord&) const = default;
+};
+
+/// A label of a model names this version since then. Moves of a label are numbered from 1; the last
+/// one counts, the others are what a rollback goes back to.
+struct LabelRecord {
+  VersionKey key;
+  std::string label;
+  int64_t place = 0;
+  std::string actor;
+  double time_unix_s = 0;
+  bool operator==(const LabelRecord&) const = default;
 };
 
 /// Its content is immutable once stored.
@@ -154,6 +187,10 @@ struct ModelVersionRecord {
   std::string summary;
   std::string provisional;  ///< Why it is; empty: it is not.
   std::string withdrawn;    ///< Why it must not be used any more; empty: it may.
+  std::string stale;        ///< Why it does not hold any more; empty: nothing is known against it.
+  std::vector<Finding> findings;
+  std::optional<ValidationRecord> validation;  ///< The last one.
+  std::vector<std::string> labels;             ///< That name it now.
 };
 
 }  // namespace stripline::server

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "optimizer/experiment/json.h"
 #include "server/compression.h"
+#include "server/model_json.h"
 
 namespace stripline::server {
 
@@ -41,14 +42,20 @@ const std::string_view kModelColumns =
     "   (SELECT 1 FROM version_marks m"
     "    WHERE m.model = v.model AND m.version = v.version AND m.mark = 'withdrawn')"
     "  ORDER BY EXISTS (SELECT 1 FROM version_marks m WHERE m.model = v.model"
-    "   AND m.version = v.version AND m.mark = 'provisional'), version DESC LIMIT 1), 0),"
+    "   AND m.version = v.version AND m.mark <> 'withdrawn'), version DESC LIMIT 1), 0),"
     " (SELECT max(version) FROM model_versions v WHERE v.model = name)";
 const std::string_view kVersionColumns =
     "SELECT model, version, sha256, campaigns, created, size_bytes, summary,"
     " (SELECT reason FROM version_marks m WHERE m.model = model_versions.model"
     "  AND m.version = model_versions.version AND m.mark = 'provisional'),"
     " (SELECT reason FROM version_marks m WHERE m.model = model_versions.model"
-    "  AND m.version = model_versions.version AND m.mark = 'withdrawn')";
+    "  AND m.version = model_versions.version AND m.mark = 'withdrawn'),"
+    " (SELECT reason FROM version_marks m WHERE m.model = model_versions.model"
+    "  AND m.version = model_versions.version AND m.mark = 'stale'), findings,"
+    " (SELECT report FROM validations v WHERE v.model = model_versions.model"
+    "  AND v.version = model_versions.version)";
+const std::string_view kLabelColumns =
+    "SELECT model, version, label, place, actor, time FROM model_labels";
 
 namespace {
 
@@ -223,11 +230,11 @@ Status write_versions(SqlDatabase& database, const std::vector<NewModelVersion>&
   STRIPLINE_RETURN_IF_ERROR(
       write_all(database, versions,
                 "INSERT INTO model_versions (model, version, sha256, campaigns, created,"
-                " summary, content, size_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                " summary, content, size_bytes, findings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [](SqlStatement& s, const NewModelVersion& v) {
                   s.bind(v.record.key.model, v.record.key.version, v.record.sha256,
                          dump(Json(v.record.campaigns)), v.record.created_unix_s, v.record.summary,
-                         v.content, v.content.size());
+                         v.content, v.content.size(), dump(to_json(v.record.findings)));
                 }));
   std::vector<ModelVersionRecord> provisional;
   for (const NewModelVersion& version : versions) {
@@ -240,13 +247,37 @@ Status write_versions(SqlDatabase& database, const std::vector<NewModelVersion>&
                    });
 }
 
-// A second withdrawal keeps the first reason.
-Status write_withdrawals(SqlDatabase& database, const std::vector<Withdrawal>& withdrawals) {
-  return write_all(database, withdrawals,
-                   "INSERT INTO version_marks VALUES (?, ?, 'withdrawn', ?, ?)"
-                   " ON CONFLICT DO NOTHING",
-                   [](SqlStatement& s, const Withdrawal& w) {
-                     s.bind(w.key.model, w.key.version, w.reason, w.time_unix_s);
+// A version that is marked so again keeps the first reason.
+Status write_marks(SqlDatabase& database, std::string_view mark,
+                   const std::vector<Withdrawal>& marked) {
+  return write_all(database, marked,
+                   "INSERT INTO version_marks VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                   [&](SqlStatement& s, const Withdrawal& w) {
+                     s.bind(w.key.model, w.key.version, mark, w.reason, w.time_unix_s);
+                   });
+}
+
+Status write_validations(SqlDatabase& database, const std::vector<ValidationRecord>& records) {
+  return write_all(database, records,
+                   "INSERT INTO validations VALUES (?, ?, ?) ON CONFLICT (model, version)"
+                   " DO UPDATE SET report = excluded.report",
+                   [](SqlStatement& s, const ValidationRecord& r) {
+                     s.bind(r.key.model, r.key.version, dump(to_json(r)));
+                   });
+}
+
+Status write_labels(SqlDatabase& database, const Changes& changes) {
+  STRIPLINE_RETURN_IF_ERROR(
+      write_all(database, changes.unlabelled,
+                "DELETE FROM model_labels WHERE model = ? AND label = ? AND place = ?",
+                [](SqlStatement& s, const LabelRecord& r) {
+                  s.bind(r.key.model, r.label, r.place);
+                }));
+  return write_all(database, changes.labels,
+                   "INSERT INTO model_labels (model, version, label, place, actor, time)"
+                   " VALUES (?, ?, ?, ?, ?, ?)",
+                   [](SqlStatement& s, const LabelRecord& r) {
+                     s.bind(r.key.model, r.key.version, r.label, r.place, r.actor, r.time_unix_s);
                    });
 }
 
@@ -320,7 +351,10 @@ Status write_changes(SqlDatabase& database, const Changes& changes) {
                   s.bind(r.campaign, r.time_unix_s, r.message, r.view_json);
                 }));
   STRIPLINE_RETURN_IF_ERROR(write_versions(database, changes.versions));
-  STRIPLINE_RETURN_IF_ERROR(write_withdrawals(database, changes.withdrawals));
+  STRIPLINE_RETURN_IF_ERROR(write_marks(database, "withdrawn", changes.withdrawals));
+  STRIPLINE_RETURN_IF_ERROR(write_marks(database, "stale", changes.staled));
+  STRIPLINE_RETURN_IF_ERROR(write_validations(database, changes.validations));
+  STRIPLINE_RETURN_IF_ERROR(write_labels(database, changes));
   return write_deletions(database, changes.deleted_campaigns);
 }
 
@@ -466,7 +500,20 @@ Result<ModelVersionRecord> read_version(SqlStatement& row) {
   r.summary = row.text(6);
   r.provisional = row.text(7);
   r.withdrawn = row.text(8);
+  r.stale = row.text(9);
+  STRIPLINE_ASSIGN_OR_RETURN(const Json findings, parse_json(row.text(10), "stored findings"));
+  STRIPLINE_ASSIGN_OR_RETURN(r.findings, findings_from_json(findings));
+  if (const std::string report = row.text(11); !report.empty()) {
+    STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(report, "stored validation"));
+    STRIPLINE_ASSIGN_OR_RETURN(r.validation, validation_from_json(json));
+    r.validation->key = r.key;
+  }
   return r;
+}
+
+Result<LabelRecord> read_label(SqlStatement& row) {
+  return LabelRecord{
+      {row.text(0), row.integer(1)}, row.text(2), row.integer(3), row.text(4), row.real(5)};
 }
 
 }  // namespace stripline::server

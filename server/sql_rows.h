@@ -34,6 +34,8 @@ Result<EventRecord> read_event(SqlStatement& row);
 extern const std::string_view kModelColumns;
 Result<ModelRecord> read_model(SqlStatement& row);
 extern const std::string_view kVersionColumns;
-Result<ModelVersionRecord> read_version(SqlStatement& row);
+Result<ModelVersionRecord> read_version(SqlStatement& row);  ///< Without labels.
+extern const std::string_view kLabelColumns;
+Result<LabelRecord> read_label(SqlStatement& row);
 
 }  // namespace stripline::server

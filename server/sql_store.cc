@@ -15,14 +15,25 @@ namespace {
 
 constexpr int64_t kNoLimit = INT64_MAX;
 
-// Version ?2 of model ?1; with 0 the newest that is not withdrawn, a provisional one only when
-// there is no other.
+// Version ?2 of model ?1; with 0 the newest that is not withdrawn, a provisional or stale one only
+// when there is no other.
 constexpr std::string_view kWanted =
     " FROM model_versions WHERE model = ?1 AND"
     " (version = ?2 OR (?2 = 0 AND NOT EXISTS (SELECT 1 FROM version_marks m WHERE m.model = ?1"
     "  AND m.version = model_versions.version AND m.mark = 'withdrawn')))"
     " ORDER BY EXISTS (SELECT 1 FROM version_marks m WHERE m.model = ?1"
-    "  AND m.version = model_versions.version AND m.mark = 'provisional'), version DESC LIMIT 1";
+    "  AND m.version = model_versions.version AND m.mark <> 'withdrawn'), version DESC LIMIT 1";
+
+// Each with the labels whose last move named it.
+void add_labels(std::vector<ModelVersionRecord>& versions, const std::vector<LabelRecord>& moves) {
+  for (size_t i = 0; i < moves.size(); ++i) {
+    const bool is_last = i + 1 == moves.size() || moves[i + 1].label != moves[i].label;
+    if (!is_last) continue;
+    for (ModelVersionRecord& version : versions) {
+      if (version.key == moves[i].key) version.labels.push_back(moves[i].label);
+    }
+  }
+}
 
 }  // namespace
 
@@ -237,16 +248,31 @@ Result<std::optional<ModelRecord>> SqlStore::model(const std::string& name) {
 
 Result<std::vector<ModelVersionRecord>> SqlStore::model_versions(const std::string& model,
                                                                  int64_t before, size_t limit) {
-  return select(
-      read_version,
-      std::string(kVersionColumns) +
-          " FROM model_versions WHERE model = ? AND version < ? ORDER BY version DESC LIMIT ?",
-      model, before == 0 ? kNoLimit : before, limit);
+  STRIPLINE_ASSIGN_OR_RETURN(
+      auto versions,
+      select(read_version,
+             std::string(kVersionColumns) +
+                 " FROM model_versions WHERE model = ? AND version < ? ORDER BY version DESC"
+                 " LIMIT ?",
+             model, before == 0 ? kNoLimit : before, limit));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto moves, labels(model));
+  add_labels(versions, moves);
+  return versions;
 }
 
 Result<std::optional<ModelVersionRecord>> SqlStore::model_version(const VersionKey& key) {
-  return select_one(read_version, std::string(kVersionColumns) + std::string(kWanted), key.model,
-                    key.version);
+  STRIPLINE_ASSIGN_OR_RETURN(
+      auto versions, select(read_version, std::string(kVersionColumns) + std::string(kWanted),
+                            key.model, key.version));
+  if (versions.empty()) return std::optional<ModelVersionRecord>();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto moves, labels(key.model));
+  add_labels(versions, moves);
+  return std::optional(std::move(versions.front()));
+}
+
+Result<std::vector<LabelRecord>> SqlStore::labels(const std::string& model) {
+  return select(read_label, std::string(kLabelColumns) + " WHERE model = ? ORDER BY label, place",
+                model);
 }
 
 Result<std::string> SqlStore::model_content(const VersionKey& key) {

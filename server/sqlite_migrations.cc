@@ -357,9 +357,33 @@ Status to_ninth(SqliteDatabase& database) {
   return {};
 }
 
+// What fits found, how versions did on other points, and which versions labels name.
+constexpr std::string_view kTenthTables = R"sql(
+ALTER TABLE model_versions ADD COLUMN findings TEXT NOT NULL DEFAULT '[]';  -- JSON array
+CREATE TABLE validations (
+  model TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  report TEXT NOT NULL,        -- JSON object
+  PRIMARY KEY (model, version),
+  FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE model_labels (
+  model TEXT NOT NULL,
+  label TEXT NOT NULL,
+  place INTEGER NOT NULL,      -- of the move, from 1 on; the last one counts
+  version INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  time REAL NOT NULL,
+  PRIMARY KEY (model, label, place),
+  FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+Status to_tenth(SqliteDatabase& database) { return database.execute(std::string(kTenthTables)); }
+
 // The one at place n takes version n + 1 to n + 2.
-constexpr std::array kMigrations = {&to_second, &to_third,   &to_fourth, &to_fifth,
-                                    &to_sixth,  &to_seventh, &to_eighth, &to_ninth};
+constexpr std::array kMigrations = {&to_second,  &to_third,  &to_fourth, &to_fifth, &to_sixth,
+                                    &to_seventh, &to_eighth, &to_ninth,  &to_tenth};
 static_assert(kMigrations.size() + 1 == kStoreSchemaVersion);
 
 }  // namespace

@@ -57,7 +57,7 @@ struct AttemptFacts {
   std::map<std::string, std::string> facts;
 };
 
-/// A published version is not to be used any more. Its content stays.
+/// A published version is not to be used any more, or does not hold any more. Its content stays.
 struct Withdrawal {
   VersionKey key;
   std::string reason;
@@ -92,6 +92,10 @@ struct Changes {
   std::vector<EventRecord> events;
   std::vector<NewModelVersion> versions;
   std::vector<Withdrawal> withdrawals;
+  std::vector<Withdrawal> staled;             ///< Versions that do not hold any more.
+  std::vector<ValidationRecord> validations;  ///< Each replaces that of before.
+  std::vector<LabelRecord> labels;            ///< Moves.
+  std::vector<LabelRecord> unlabelled;        ///< Moves that are taken back.
   std::vector<TokenRecord> tokens;
   std::vector<NodeBound> node_bounds;
   std::vector<AuditRecord> audit;
@@ -197,10 +201,13 @@ class Store {
   /// Newest first, those below `before` (0: all).
   virtual Result<std::vector<ModelVersionRecord>> model_versions(const std::string& model,
                                                                  int64_t before, size_t limit) = 0;
-  /// `key.version` 0 is the newest that is not withdrawn; a provisional one only if all are.
+  /// `key.version` 0 is the newest that is not withdrawn; a provisional or stale one only if all
+  /// are.
   virtual Result<std::optional<ModelVersionRecord>> model_version(const VersionKey& key) = 0;
   /// The file. Errors: not_found.
   virtual Result<std::string> model_content(const VersionKey& key) = 0;
+  /// The moves of all labels of a model, in order of label and place.
+  virtual Result<std::vector<LabelRecord>> labels(const std::string& model) = 0;
 
   virtual Result<std::vector<TokenRecord>> tokens() = 0;
   virtual Result<std::vector<NodeBound>> node_bounds() = 0;

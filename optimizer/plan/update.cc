@@ -95,17 +95,6 @@ bool known(const UpdateCosts& costs, UpdateMethod method) {
   return false;
 }
 
-EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& costs,
-                             uint64_t message_bytes) {
-  const MessageCosts& message = costs.put().at(message_bytes);
-  return {.value_bytes = request.item_bytes,
-          .address_bytes = kUpdateAddressBytes,
-          .write_byte_s = message.o_per_byte,
-          .send_byte_s = message.G,
-          .read_byte_s = message.r_per_byte,
-          .apply_s = costs.apply(request.span_bytes, Corner::nominal)};
-}
-
 // Evaluates one way after the other at some ends of the parameters.
 class Evaluator {
  public:
@@ -300,6 +289,17 @@ uint32_t update_buffers(uint32_t ranks, uint32_t hops) noexcept {
 uint64_t largest_update_buffer(const UpdateRequest& request, const UpdateCandidate& way) noexcept {
   return std::min({request.message_bytes, kMostUpdateBufferBytes,
                    request.max_buffer_bytes / memory_per_byte(request, way)});
+}
+
+EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& costs,
+                             uint64_t message_bytes) noexcept {
+  const MessageCosts& message = costs.put().at(message_bytes);
+  return {.value_bytes = request.item_bytes,
+          .address_bytes = kUpdateAddressBytes,
+          .write_byte_s = message.o_per_byte,
+          .send_byte_s = message.G,
+          .read_byte_s = message.r_per_byte,
+          .apply_s = costs.apply(request.span_bytes, Corner::nominal)};
 }
 
 ExpectedEncoding expected_encoding(double density, bool has_identity,

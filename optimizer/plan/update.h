@@ -173,6 +173,10 @@ struct ExpectedEncoding {
 ExpectedEncoding expected_encoding(double density, bool has_identity,
                                    const EncodingCosts& costs) noexcept;
 
+/// What encodings of a message of so many bytes take by the model.
+EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& costs,
+                             uint64_t message_bytes) noexcept;
+
 /// The plan for updates: the baseline without a model (`costs` null, or without buffers), and where
 /// no other way is surely faster by more than the margin. Pure, allocates nothing.
 UpdatePlan plan_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept;

@@ -28,17 +28,6 @@ constexpr uint32_t kStrange = 2;
 // An owner with so many times its equal part is a busy one.
 constexpr uint64_t kUneven = 2;
 
-// Of the ranks that the cells are of; where some are reached through the network, that.
-model::Path path_of(const Context& context, const rma::Job& job) {
-  model::Path path = model::Path::network;
-  for (rank_t rank = 0; rank < job.ranks(); ++rank) {
-    if (rank == context.rank_me()) continue;
-    path = job.path_to(rank);
-    if (path == model::Path::network) break;
-  }
-  return path;
-}
-
 bool far_apart(uint64_t a, uint64_t b) {
   const auto x = static_cast<double>(a);
   const auto y = static_cast<double>(b);
@@ -53,6 +42,16 @@ bool differs(const plan::UpdateRequest& a, const plan::UpdateRequest& b) {
 
 }  // namespace
 
+model::Path path_of_updates(const rma::Job& job) {
+  model::Path path = model::Path::network;
+  for (rank_t rank = 0; rank < job.ranks(); ++rank) {
+    if (rank == job.rank()) continue;
+    path = job.path_to(rank);
+    if (path == model::Path::network) break;
+  }
+  return path;
+}
+
 Chooser::Chooser(Context& context, UpdateSites& sites, const plan::UpdateRequest& request,
                  uint64_t type, uint32_t unit, CallSite call)
     : context_(context),
@@ -64,7 +63,7 @@ Chooser::Chooser(Context& context, UpdateSites& sites, const plan::UpdateRequest
                                 request.no_identity, request.max_buffer_bytes)},
       unit_(unit),
       call_(call),
-      path_(path_of(context, state_.job)),
+      path_(path_of_updates(state_.job)),
       costs_(state_.job.compiled().update(path_)),
       seen_(request) {}
 

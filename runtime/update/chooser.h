@@ -22,6 +22,9 @@
 
 namespace stripline::update {
 
+/// By which the cells of other ranks are reached; where some are through the network, that.
+model::Path path_of_updates(const rma::Job& job);
+
 inline constexpr size_t kUpdateArms = 1 + plan::kMostUpdateRivals;
 
 /// A place of the program that makes epochs of some type.

@@ -22,7 +22,17 @@ Encoder::Encoder(const detail::UpdateType& type, UpdateEncoding wanted, bool mer
       wanted_(wanted),
       merges_(merges),
       fills_gaps_(fills_gaps && type.fill != nullptr),
-      step_(step_of(type)) {}
+      step_(step_of(type)),
+      costs_{.value_bytes = type.value_bytes,
+             .address_bytes = sizeof(Cell),
+             .box_bytes = sizeof(Box),
+             .send_byte_s = 1} {}
+
+void Encoder::weigh(const plan::EncodingCosts& costs, double look_s) {
+  costs_ = costs;
+  costs_.box_bytes = sizeof(Box);
+  look_s_ = look_s;
+}
 
 size_t Encoder::runs_in(const Cell* cells, size_t count) const {
   size_t runs = 1;
@@ -30,14 +40,20 @@ size_t Encoder::runs_in(const Cell* cells, size_t count) const {
   return runs;
 }
 
-// Lays the updates out, and covers them with boxes; false if that takes `less_than` bytes or more.
+// Lays the updates out, and covers them with boxes; false if those take `less_than_s` or more, or
+// could not take so much less that it is worth looking.
 bool Encoder::find_boxes(const Cell* cells, const std::byte* values, size_t count,
-                         size_t less_than) {
+                         double less_than_s) {
   const auto [lowest, highest] = std::minmax_element(cells, cells + count);
   const size_t span = size_t{*highest} - *lowest + 1;
   if (span > kDense * count) return false;
-  first_ = *lowest;
   const size_t bytes = type_.value_bytes;
+  const size_t fewest = std::min(span, count);
+  if (seconds(sizeof(Box) + fewest * bytes, fewest) + static_cast<double>(count) * look_s_ >=
+      less_than_s) {
+    return false;
+  }
+  first_ = *lowest;
   dense_.resize(span * bytes);
   if (fills_gaps_) type_.fill(dense_.data(), span);
   marks_.assign((span + 63) / 64, 0);
@@ -58,16 +74,10 @@ bool Encoder::find_boxes(const Cell* cells, const std::byte* values, size_t coun
       cells_.push_back(word * 64 + static_cast<size_t>(std::countr_zero(left)));
     }
   }
-  // Bytes decide: what it takes to write, send and read them is in proportion.
-  plan::EncodingCosts costs;
-  costs.value_bytes = type_.value_bytes;
-  costs.address_bytes = sizeof(Cell);
-  costs.box_bytes = sizeof(Box);
-  costs.send_byte_s = 1;
-  plan::cover(cells_, fills_gaps_ ? plan::widest_covered_gap(costs) : 0, boxes_);
+  plan::cover(cells_, fills_gaps_ ? plan::widest_covered_gap(costs_) : 0, boxes_);
   size_t covered = 0;
   for (const plan::UpdateBox& box : boxes_) covered += box.cells;
-  return boxes_.size() * sizeof(Box) + covered * bytes < less_than;
+  return seconds(boxes_.size() * sizeof(Box) + covered * bytes, covered) < less_than_s;
 }
 
 Encoded Encoder::write_boxes(std::byte* memory) {
@@ -131,7 +141,7 @@ Encoded Encoder::encode(std::byte* memory, size_t values, size_t count) {
     if (runs) least = of_runs;
   }
   if (wants(UpdateEncoding::boxes) && merges_ && step_ == 1 &&
-      find_boxes(cells, memory + values, count, least)) {
+      find_boxes(cells, memory + values, count, seconds(least, count))) {
     return write_boxes(memory);
   }
   return runs ? write_runs(memory, values, count) : write_pairs(memory, values, count, form);

@@ -1,4 +1,5 @@
-// How the updates of a buffer are written into their parcel, by what takes fewest bytes
+// How the updates of a buffer are written into their parcel, by what takes least: by the model, as
+// long as looking for it does not take more than it can save, or else in bytes
 // (optimizer/plan/update_encoding.h says why these):
 //
 //   pairs   a cell and a value each
@@ -34,6 +35,10 @@ class Encoder {
   /// `fills_gaps`: UpdateOptions::fills_gaps.
   Encoder(const detail::UpdateType& type, UpdateEncoding wanted, bool merges, bool fills_gaps);
 
+  /// Goes by what encodings take, and an update takes to look for boxes, from now on. Without this
+  /// they are compared by their bytes.
+  void weigh(const plan::EncodingCosts& costs, double look_s);
+
   /// Writes `count` updates, at least one, in place: `memory` has cells from its beginning on, and
   /// values from `values` on. The body lies in `memory`.
   Encoded encode(std::byte* memory, size_t values, size_t count);
@@ -50,7 +55,11 @@ class Encoder {
     return wanted_ == UpdateEncoding::automatic || wanted_ == encoding;
   }
   size_t runs_in(const Cell* cells, size_t count) const;
-  bool find_boxes(const Cell* cells, const std::byte* values, size_t count, size_t less_than);
+  double seconds(size_t bytes, size_t applied) const {
+    return static_cast<double>(bytes) * costs_.byte_s() +
+           static_cast<double>(applied) * costs_.apply_s;
+  }
+  bool find_boxes(const Cell* cells, const std::byte* values, size_t count, double less_than_s);
   Encoded write_runs(std::byte* memory, size_t values, size_t count);
   Encoded write_boxes(std::byte* memory);
 
@@ -59,6 +68,8 @@ class Encoder {
   const bool merges_;
   const bool fills_gaps_;
   const uint32_t step_;
+  plan::EncodingCosts costs_;
+  double look_s_ = 0;
   std::vector<Box> written_;
   // Of updates whose cells lie dense: their values with the identity between them, which cells
   // there are, and in which boxes.

@@ -1,9 +1,11 @@
 // What is written for updates, and that it says the same.
 #include "runtime/update/encoder.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -111,6 +113,72 @@ TEST(Encoder, SaysTheSameInAllForms) {
         EXPECT_EQ(applied(encoded, cells), expected);
       }
     }
+  }
+}
+
+// Updates of cells at random, one of so many; the first ones in no order.
+Buffer scattered(uint64_t one_of) {
+  std::mt19937_64 random(one_of);
+  Buffer buffer;
+  std::vector<Cell> cells;
+  for (Cell cell = 1000; cells.size() < kRoom; ++cell) {
+    if (random() % one_of == 0) cells.push_back(cell);
+  }
+  std::shuffle(cells.begin(), cells.end(), random);
+  for (const Cell cell : cells) buffer.add(cell, random());
+  return buffer;
+}
+
+// The same as the planner, which predicts by it.
+TEST(Encoder, GoesByWhatTheModelSays) {
+  const plan::EncodingCosts by_bytes{.value_bytes = 8,
+                                     .address_bytes = sizeof(Cell),
+                                     .box_bytes = sizeof(Box),
+                                     .write_byte_s = 0.1e-9,
+                                     .send_byte_s = 1e-9,
+                                     .read_byte_s = 0.1e-9};
+  plan::EncodingCosts by_cells = by_bytes;
+  by_cells.apply_s = 10e-9;
+  for (const plan::EncodingCosts& costs : {by_bytes, by_cells}) {
+    for (const uint64_t one_of : {1, 2, 3}) {
+      Buffer buffer = scattered(one_of);
+      std::vector<uint64_t> cells(kRoom);
+      for (size_t i = 0; i < kRoom; ++i) {
+        Cell cell = 0;
+        std::memcpy(&cell, buffer.memory.data() + i * sizeof cell, sizeof cell);
+        cells[i] = cell;
+      }
+      std::ranges::sort(cells);
+      std::vector<plan::UpdateBox> boxes;
+      const plan::EncodingPlan planned = plan::plan_encoding(cells, costs, true, boxes);
+      Encoder encoder(detail::update_type<uint64_t, op_add>(), UpdateEncoding::automatic, true,
+                      true);
+      encoder.weigh(costs, 0);
+      const Encoded encoded = encoder.encode(buffer.memory.data(), values_at(kRoom), kRoom);
+      EXPECT_EQ(encoded.form == Form::pairs, planned.encoding == plan::UpdateEncoding::pairs)
+          << one_of << ", " << costs.apply_s;
+      if (encoded.form == Form::boxes) {
+        EXPECT_EQ(encoded.count, boxes.size());
+      }
+    }
+  }
+  // Cells that nobody updates cost as much as others.
+  Encoder encoder(detail::update_type<uint64_t, op_add>(), UpdateEncoding::automatic, true, true);
+  Buffer sparse = scattered(3);
+  EXPECT_EQ(encoder.encode(sparse.memory.data(), values_at(kRoom), kRoom).form, Form::pairs);
+}
+
+TEST(Encoder, LooksForBoxesOnlyWhereTheySaveMoreThanThat) {
+  const plan::EncodingCosts costs{.value_bytes = 8,
+                                  .address_bytes = sizeof(Cell),
+                                  .box_bytes = sizeof(Box),
+                                  .send_byte_s = 1e-9};
+  Encoder encoder(detail::update_type<uint64_t, op_add>(), UpdateEncoding::automatic, true, true);
+  // An address saved is 4 ns.
+  for (const auto& [look_s, form] : {std::pair(3e-9, Form::boxes), std::pair(5e-9, Form::pairs)}) {
+    Buffer buffer = scattered(1);
+    encoder.weigh(costs, look_s);
+    EXPECT_EQ(encoder.encode(buffer.memory.data(), values_at(kRoom), kRoom).form, form) << look_s;
   }
 }
 

@@ -146,6 +146,7 @@ class Epoch final : public detail::UpdateEpochState {
   size_t usual_bytes() const;
   plan::UpdateRequest request_of(const UpdateOptions& options) const;
   uint32_t most_hops() const;
+  void weigh_encodings(const plan::UpdateRequest& request);
   plan::UpdateCandidate given(const plan::UpdateRequest& request, CallSite site) const;
   void configure(const plan::UpdateCandidate& way);
   void choose_again();

@@ -63,6 +63,7 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, const UpdateOptio
   enter("UpdateEpoch", site);
   const plan::UpdateRequest request = request_of(options);
   usual_ = plan::baseline_of_update(request, nullptr).way;
+  if (options.use_model) weigh_encodings(request);
   plan::UpdateCandidate way = given(request, site);
   constexpr size_t kAlone = size_t{64} << 10;
   if (ranks_ == 1) way = {.merges = way.merges, .buffer_bytes = kAlone};
@@ -91,6 +92,17 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, const UpdateOptio
   singly_ = std::make_unique<Singly>(context, type_, type_hash_, number_);
   // Whoever sends may rely on it that this epoch is there.
   context_.barrier(site);
+}
+
+// What is merged and laid out costs the processor alike.
+void Epoch::weigh_encodings(const plan::UpdateRequest& request) {
+  const plan::UpdateCosts* const costs = state_.job.compiled().update(path_of_updates(state_.job));
+  if (settings_.encoding != UpdateEncoding::automatic || costs == nullptr ||
+      !costs->has_buffers()) {
+    return;
+  }
+  encoder_.weigh(plan::encoding_costs(request, *costs, usual_.buffer_bytes),
+                 costs->merge(usual_.buffer_bytes, cost::Corner::nominal));
 }
 
 // Of a buffer for one update, and of a usual one.

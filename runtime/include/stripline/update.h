@@ -46,7 +46,7 @@ enum class UpdateMode : uint8_t {
 
 /// How the updates of a buffer are written into their message (runtime/update/encoder.h).
 enum class UpdateEncoding : uint8_t {
-  automatic,  ///< whatever takes fewest bytes
+  automatic,  ///< whatever takes least by the tuned model; fewest bytes without one
   pairs,      ///< a cell and a value each
   runs,       ///< neighbours that follow each other, where that takes fewer bytes than pairs
   boxes,      ///< neighbours of all, where updates may be merged, likewise
