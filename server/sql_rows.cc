@@ -267,12 +267,10 @@ Status write_validations(SqlDatabase& database, const std::vector<ValidationReco
 }
 
 Status write_labels(SqlDatabase& database, const Changes& changes) {
-  STRIPLINE_RETURN_IF_ERROR(
-      write_all(database, changes.unlabelled,
-                "DELETE FROM model_labels WHERE model = ? AND label = ? AND place = ?",
-                [](SqlStatement& s, const LabelRecord& r) {
-                  s.bind(r.key.model, r.label, r.place);
-                }));
+  STRIPLINE_RETURN_IF_ERROR(write_all(
+      database, changes.unlabelled,
+      "DELETE FROM model_labels WHERE model = ? AND label = ? AND place = ?",
+      [](SqlStatement& s, const LabelRecord& r) { s.bind(r.key.model, r.label, r.place); }));
   return write_all(database, changes.labels,
                    "INSERT INTO model_labels (model, version, label, place, actor, time)"
                    " VALUES (?, ?, ?, ?, ?, ?)",
