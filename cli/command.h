@@ -80,12 +80,28 @@ struct ModelShow {
   std::string source;  ///< a file, or a model's name
 };
 struct ModelFetch {
-  std::string name;    ///< "models/m" or "models/m/versions/2"
+  std::string name;    ///< "models/m", "models/m/versions/2" or "models/m/labels/stable"
   std::string output;  ///< a file; "-": standard output; empty: named after the model, here
 };
 struct ModelWithdraw {
   std::string name;    ///< "models/m/versions/2"
   std::string reason;  ///< for people
+};
+struct ModelValidate {
+  std::string name;                    ///< "models/m", "models/m/versions/2", "models/m/labels/l"
+  std::vector<std::string> campaigns;  ///< "campaigns/c1"; empty: what is known is shown
+};
+struct ModelPromote {
+  std::string name;  ///< as in ModelValidate, with a version or a label
+  std::string label;
+};
+struct ModelRollback {
+  std::string name;  ///< "models/m"
+  std::string label = "stable";
+};
+struct ModelImport {
+  std::string file;
+  std::string model;  ///< "models/m"; empty: as the file names it
 };
 struct ModelDiff {
   std::string a;  ///< a file, or a model's name; the baseline
@@ -151,9 +167,10 @@ struct ShowVersion {};
 using Action =
     std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow, CampaignCancel,
                  CampaignPoints, CampaignExport, CampaignReplay, ModelList, ModelShow, ModelFetch,
-                 ModelWithdraw, ModelDiff, ModelPlot, Report, ExplainAny, NodeList, NodeCordon,
-                 NodeUncordon, NodeDrain, NodeRemove, NodeRevoke, Login, Logout, TokenCreate,
-                 TokenList, TokenRevoke, AuditList, ShowVersion>;
+                 ModelWithdraw, ModelValidate, ModelPromote, ModelRollback, ModelImport, ModelDiff,
+                 ModelPlot, Report, ExplainAny, NodeList, NodeCordon, NodeUncordon, NodeDrain,
+                 NodeRemove, NodeRevoke, Login, Logout, TokenCreate, TokenList, TokenRevoke,
+                 AuditList, ShowVersion>;
 
 struct Command {
   Global global;

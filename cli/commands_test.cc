@@ -24,6 +24,7 @@
 #include "cli/model_commands.h"
 #include "cli/node_commands.h"
 #include "cli/parse.h"
+#include "cli/server_errors.h"
 #include "cli/service.h"
 #include "cli/watch.h"
 #include "optimizer/model/model_fixture.h"

@@ -17,6 +17,7 @@
 #include "cli/model_commands.h"
 #include "cli/node_commands.h"
 #include "cli/parse.h"
+#include "cli/publishing_commands.h"
 #include "cli/replay_commands.h"
 #include "cli/report_commands.h"
 #include "proto/grpc_log.h"

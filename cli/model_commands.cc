@@ -14,6 +14,7 @@
 #include "cli/find_model.h"
 #include "cli/format.h"
 #include "cli/names.h"
+#include "cli/publishing_commands.h"
 #include "cli/service.h"
 #include "optimizer/model/model_json.h"
 #include "optimizer/model/model_text.h"
@@ -51,13 +52,18 @@ Status check_destination(const std::filesystem::path& path) {
 
 int list_versions(const Global& global, const std::string& name) {
   Service service(global);
-  Table table(
-      {{"VERSION"}, {"CREATED"}, {"SIZE", Table::Align::right}, {"CAMPAIGNS"}, {"SUMMARY"}});
+  Table table({{"VERSION"},
+               {"STATE"},
+               {"CREATED"},
+               {"SIZE", Table::Align::right},
+               {"CAMPAIGNS"},
+               {"SUMMARY"}});
   const auto summary_of = [](const v1::ModelVersion& version) {
     std::string text = version.summary();
     if (!version.provisional().empty()) {
       text = "PROVISIONAL, " + version.provisional() + "; " + text;
     }
+    if (!version.stale().empty()) text = "STALE: " + version.stale() + "; " + text;
     if (!version.withdrawn().empty()) text = "WITHDRAWN: " + version.withdrawn() + "; " + text;
     return text;
   };
@@ -74,8 +80,9 @@ int list_versions(const Global& global, const std::string& name) {
       for (const std::string& campaign : version.campaigns()) {
         campaigns += (campaigns.empty() ? "" : ", ") + short_name(campaign);
       }
-      table.add({short_name(version.name()), date_text(version.create_time()),
-                 bytes_text(version.size_bytes()), campaigns, summary_of(version)});
+      table.add({short_name(version.name()), version_state_text(version),
+                 date_text(version.create_time()), bytes_text(version.size_bytes()), campaigns,
+                 summary_of(version)});
     }
     token = page->next_page_token();
   } while (!token.empty());
@@ -146,6 +153,10 @@ int run(const Global& global, const ModelFetch& command) {
       print_note("stripline: warning: " + short_name(fetched->version) +
                  " was withdrawn: " + printable_line(fetched->withdrawn) + "\n");
     }
+    if (!fetched->stale.empty()) {
+      print_note("stripline: warning: " + short_name(fetched->version) +
+                 " is stale: " + printable_line(fetched->stale) + "\n");
+    }
     if (!fetched->provisional.empty()) {
       print_note("stripline: warning: " + short_name(fetched->version) +
                  " is provisional: " + printable_line(fetched->provisional) + "\n");
@@ -186,16 +197,6 @@ int run(const Global& global, const ModelFetch& command) {
   return report("wrote " + path.string() + ": " + short_name(fetched->version) + ", sha256 " +
                     fetched->sha256.substr(0, 12),
                 true);
-}
-
-int run(const Global& global, const ModelWithdraw& command) {
-  Service service(global);
-  const auto version = service.withdraw_model(command.name, command.reason);
-  if (!version.ok()) return print_error(version.error());
-  print(global.json
-            ? json_line(*version)
-            : short_name(version->name()) + " is withdrawn: " + version->withdrawn() + "\n");
-  return kExitOk;
 }
 
 }  // namespace stripline::cli

@@ -8,6 +8,5 @@ namespace stripline::cli {
 int run(const Global& global, const ModelList& command);
 int run(const Global& global, const ModelShow& command);
 int run(const Global& global, const ModelFetch& command);
-int run(const Global& global, const ModelWithdraw& command);
 
 }  // namespace stripline::cli

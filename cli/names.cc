@@ -9,6 +9,7 @@ namespace {
 constexpr std::string_view kCampaigns = "campaigns/";
 constexpr std::string_view kModels = "models/";
 constexpr std::string_view kVersions = "/versions/";
+constexpr std::string_view kLabels = "/labels/";
 constexpr std::string_view kNodes = "nodes/";
 
 bool is_segment(std::string_view text) {
@@ -43,20 +44,25 @@ Result<std::string> campaign_resource(std::string_view text) {
 
 Result<std::string> model_resource(std::string_view text) {
   std::string_view model = without(kModels, text);
-  std::optional<std::string_view> version;
-  for (const std::string_view separator : {kVersions, std::string_view("@")}) {
-    const size_t at = model.find(separator);
+  std::string_view separator;
+  std::string_view rest;
+  for (const std::string_view one : {kVersions, kLabels, std::string_view("@")}) {
+    const size_t at = model.find(one);
     if (at == std::string_view::npos) continue;
-    version = model.substr(at + separator.size());
+    separator = one;
+    rest = model.substr(at + one.size());
     model = model.substr(0, at);
     break;
   }
-  if (!is_segment(model) || (version && !is_version(*version))) {
-    return bad_name(text, "model", "'tcp' or 'tcp@2' ('stripline model list')");
+  const bool is_number = is_version(rest);
+  const bool known = separator.empty() || (separator == kVersions ? is_number : is_segment(rest));
+  if (!is_segment(model) || !known) {
+    return bad_name(text, "model", "'tcp', 'tcp@2' or 'tcp@stable' ('stripline model list')");
   }
   std::string name = std::string(kModels) + std::string(model);
-  if (version) name += std::string(kVersions) + std::string(*version);
-  return name;
+  if (separator.empty()) return name;
+  if (separator == "@") separator = is_number ? kVersions : kLabels;
+  return name + std::string(separator) + std::string(rest);
 }
 
 Result<std::string> node_resource(std::string_view text) {
@@ -69,8 +75,10 @@ std::string short_name(std::string_view resource) {
   for (const std::string_view prefix : {kCampaigns, kModels, kNodes}) {
     if (!resource.starts_with(prefix)) continue;
     std::string name(resource.substr(prefix.size()));
-    const size_t version = name.find(kVersions);
-    if (version != std::string::npos) name.replace(version, kVersions.size(), "@");
+    for (const std::string_view separator : {kVersions, kLabels}) {
+      const size_t at = name.find(separator);
+      if (at != std::string::npos) name.replace(at, separator.size(), "@");
+    }
     return name;
   }
   return std::string(resource);

@@ -12,14 +12,14 @@ namespace stripline::cli {
 Result<std::string> campaign_resource(std::string_view text);
 
 /// "tcp" or "models/tcp" -> "models/tcp"; "tcp@2" or "models/tcp/versions/2" ->
-/// "models/tcp/versions/2". Errors: invalid_argument.
+/// "models/tcp/versions/2"; "tcp@stable" -> "models/tcp/labels/stable". Errors: invalid_argument.
 Result<std::string> model_resource(std::string_view text);
 
 /// "a" or "nodes/a" -> "nodes/a". Errors: invalid_argument.
 Result<std::string> node_resource(std::string_view text);
 
 /// The short form: "campaigns/c3" -> "c3", "models/tcp" -> "tcp", "models/tcp/versions/2" ->
-/// "tcp@2".
+/// "tcp@2", "models/tcp/labels/stable" -> "tcp@stable".
 std::string short_name(std::string_view resource);
 
 /// The model's own segment: "models/tcp/versions/2" -> "tcp".

@@ -15,6 +15,7 @@
 #include "cli/grammar_parts.h"
 #include "cli/names.h"
 #include "cli/node_grammar.h"
+#include "cli/publishing_grammar.h"
 #include "cli/report_grammar.h"
 
 namespace stripline::cli {
@@ -323,10 +324,9 @@ class Grammar {
     list->add_option("model", model_list_.model, "List the versions of this model, newest first")
         ->type_name("NAME");
     list->footer(
-        std::string(
-            "Without NAME each model with its fabric and latest version; with NAME its\n"
-            "versions with the campaigns and the number of runs and samples behind them.\n\n"
-            "Exit codes: 0, 2 no such model, 4 no server, 6 no answer in time.\n") +
+        std::string("Without NAME each model with its fabric and latest version; with NAME its\n"
+                    "versions with their states, labels, campaigns, and what was found of them.\n\n"
+                    "Exit codes: 0, 2 no such model, 4 no server, 6 no answer in time.\n") +
         kServiceOptions);
 
     CLI::App* show =
@@ -341,9 +341,11 @@ class Grammar {
         kServiceOptions);
 
     CLI::App* fetch = leaf(*model, "fetch", "Fetch a model as a file", fetch_);
-    fetch->add_option("model", fetch_.name, "Name, with a version or without: tcp, tcp@2")
+    fetch
+        ->add_option("model", fetch_.name,
+                     "Name, with a version or a label or without: tcp, tcp@2, tcp@stable")
         ->required()
-        ->type_name("NAME[@VERSION]");
+        ->type_name("NAME[@VERSION|@LABEL]");
     fetch
         ->add_option("-o,--output", fetch_.output,
                      "File to write, - for standard output (default: NAME.stripline.json)")
@@ -356,22 +358,8 @@ class Grammar {
             "server, 9 the file exists and is something else.\n") +
         kServiceOptions);
 
-    CLI::App* withdraw =
-        leaf(*model, "withdraw", "Say that a version is not to be used any more", withdraw_);
-    withdraw->add_option("model", withdraw_.name, "Name and version: tcp@2")
-        ->required()
-        ->type_name("NAME@VERSION");
-    withdraw->add_option("--reason", withdraw_.reason, "Why, for those who have it already")
-        ->type_name("TEXT")
-        ->capture_default_str();
+    publishing_.define(*model, command_.action);
     reports_.define(app_, *model, command_.action);
-    withdraw->footer(
-        std::string(
-            "'model fetch NAME' then takes the newest version that is not withdrawn. The version\n"
-            "itself stays: it is listed with the reason, and 'model fetch NAME@VERSION' gets it.\n"
-            "Files that were fetched before are not changed.\n\n"
-            "Exit codes: 0, 2 no such version, 4 no server, 6 no answer in time.\n") +
-        kServiceOptions);
   }
 
   // What CLI11 cannot say: short names become resource names, optional values their members.
@@ -412,19 +400,31 @@ class Grammar {
             resolve(action.name, node_resource);
           } else if constexpr (std::is_same_v<Chosen, ModelFetch>) {
             resolve(action.name, model_resource);
-          } else if constexpr (std::is_same_v<Chosen, ModelWithdraw>) {
+          } else if constexpr (std::is_same_v<Chosen, ModelWithdraw> ||
+                               std::is_same_v<Chosen, ModelPromote>) {
             resolve(action.name, model_resource);
-            if (!failure_ && action.name.find("/versions/") == std::string::npos) {
-              failure_ = Error(ErrorCode::invalid_argument,
-                               "'" + short_name(action.name) +
-                                   "' names no version; write NAME@VERSION, as 'stripline model "
-                                   "list NAME' lists them");
-            }
-          } else if constexpr (std::is_same_v<Chosen, ModelList>) {
+            require_version(action.name, std::is_same_v<Chosen, ModelPromote>);
+          } else if constexpr (std::is_same_v<Chosen, ModelValidate>) {
+            resolve(action.name, model_resource);
+            for (std::string& campaign : action.campaigns) resolve(campaign, campaign_resource);
+          } else if constexpr (std::is_same_v<Chosen, ModelRollback>) {
+            resolve(action.name, model_resource);
+          } else if constexpr (std::is_same_v<Chosen, ModelImport> ||
+                               std::is_same_v<Chosen, ModelList>) {
             resolve(action.model, model_resource);
           }
         },
         command_.action);
+  }
+
+  void require_version(const std::string& name, bool or_label) {
+    const bool named = name.find("/versions/") != std::string::npos ||
+                       (or_label && name.find("/labels/") != std::string::npos);
+    if (failure_ || named) return;
+    failure_ = Error(ErrorCode::invalid_argument,
+                     "'" + short_name(name) +
+                         "' names no version; write NAME@VERSION, as 'stripline model list NAME' "
+                         "lists them");
   }
 
   CLI::App app_;
@@ -441,7 +441,7 @@ class Grammar {
   ModelList model_list_;
   ModelShow model_show_;
   ModelFetch fetch_;
-  ModelWithdraw withdraw_{"", "withdrawn on request"};
+  PublishingGrammar publishing_;
   ExplainGrammar explain_;
   NodeGrammar nodes_grammar_;
   ReportGrammar reports_;

@@ -113,6 +113,27 @@ TEST(Parse, NamesAreCompleted) {
   EXPECT_NE(refuse({"campaign", "show", "No Such"}).err.find("campaign list"), std::string::npos);
 }
 
+TEST(Parse, VersionsAreNamedByNumberOrLabel) {
+  const auto fetch = parse_command_line({"model", "fetch", "tcp@stable"});
+  ASSERT_TRUE(fetch.command) << fetch.err;
+  EXPECT_EQ(std::get<ModelFetch>(fetch.command->action).name, "models/tcp/labels/stable");
+  const auto promote = parse_command_line({"model", "promote", "tcp@3", "--label", "canary"});
+  ASSERT_TRUE(promote.command) << promote.err;
+  EXPECT_EQ(std::get<ModelPromote>(promote.command->action).name, "models/tcp/versions/3");
+  EXPECT_TRUE(parse_command_line({"model", "promote", "tcp@canary", "--label", "stable"}).command);
+  EXPECT_FALSE(parse_command_line({"model", "promote", "tcp", "--label", "stable"}).command);
+  EXPECT_FALSE(parse_command_line({"model", "promote", "tcp@3", "--label", "newest"}).command);
+  EXPECT_FALSE(parse_command_line({"model", "withdraw", "tcp@stable"}).command);
+  const auto validate =
+      parse_command_line({"model", "validate", "tcp", "--campaign", "c2", "--campaign", "c3"});
+  ASSERT_TRUE(validate.command) << validate.err;
+  EXPECT_EQ(std::get<ModelValidate>(validate.command->action).campaigns,
+            (std::vector<std::string>{"campaigns/c2", "campaigns/c3"}));
+  const auto rollback = parse_command_line({"model", "rollback", "tcp"});
+  ASSERT_TRUE(rollback.command) << rollback.err;
+  EXPECT_EQ(std::get<ModelRollback>(rollback.command->action).label, "stable");
+}
+
 TEST(Parse, ExplainLoop) {
   const auto explain =
       explain_as<ExplainLoop>({"explain",     "loop",        "tcp",      "--bytes",

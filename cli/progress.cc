@@ -27,7 +27,7 @@ std::string stage_text(Progress::Stage stage) {
   return "";
 }
 
-std::string percent_text(const Progress& progress) {
+std::string done_text(const Progress& progress) {
   // Rounded down: 100 % is said only when it is so.
   return std::to_string(static_cast<int>(std::floor(fraction_done(progress) * 100))) + " %";
 }
@@ -71,7 +71,7 @@ std::string progress_line(const Progress& progress, size_t width) {
     if (!progress.message.empty()) line += "  " + progress.message;
     return fit(line, width);
   }
-  std::string tail = padded(percent_text(progress), 5, true);
+  std::string tail = padded(done_text(progress), 5, true);
   if (progress.runs_total > 0) tail += "  " + run_text(progress);
   tail += "  " + time_text(progress);
   const size_t fixed = head.size() + tail.size() + 4;  // spaces and brackets
@@ -87,7 +87,7 @@ std::string progress_summary(const Progress& progress) {
   if (progress.stage == Progress::Stage::queued) {
     return progress.message.empty() ? line : line + ": " + progress.message;
   }
-  line += ": " + percent_text(progress);
+  line += ": " + done_text(progress);
   if (progress.runs_total > 0) line += ", " + run_text(progress);
   return line + ", " + time_text(progress);
 }

@@ -14,7 +14,6 @@ namespace google::protobuf {
 class Message;
 }
 namespace stripline {
-struct RpcError;
 namespace v1 {
 class Campaign;
 class CampaignEvent;
@@ -44,17 +43,13 @@ namespace stripline::cli {
 /// and all fields present.
 std::string json_line(const google::protobuf::Message& message);
 
-/// An error of a call, with a hint. Its code is chosen so that exit_code_for() gives the documented
-/// exit code: what the server calls a failed precondition may be a wrong name (UNSUPPORTED_FABRIC),
-/// missing agents (NOT_ENOUGH_NODES) or a conflict (CAMPAIGN_FINISHED).
-Error explained(const RpcError& error, const std::string& server);
-
 /// A model file as it came, and which version it is.
 struct FetchedModel {
   std::string version;  ///< "models/m/versions/2"
   std::string sha256;
   std::string provisional;  ///< why it is; empty: it is not
   std::string withdrawn;    ///< why it was; empty: it was not
+  std::string stale;        ///< why it does not hold any more; empty: it may
   std::string data;         ///< empty when it is the one the client has
 };
 
@@ -94,6 +89,16 @@ class Service {
   /// `if_none_match`: a sha256, or empty. Errors: also data_loss when it exceeds the largest model.
   Result<FetchedModel> fetch_model(const std::string& name, const std::string& if_none_match);
 
+  Result<v1::ModelVersion> get_model_version(const std::string& name);
+  Result<v1::ModelVersion> validate_model(const std::string& version,
+                                          const std::vector<std::string>& campaigns);
+  /// Errors: also already_exists for a version that does not pass the gate.
+  Result<v1::ModelVersion> promote_model(const std::string& version, const std::string& label);
+  /// `label`: "models/m/labels/stable". Errors: also already_exists if there is no version to go
+  /// back to.
+  Result<v1::ModelVersion> rollback_label(const std::string& label);
+  /// `model` may be empty. Errors: also already_exists if it describes another fabric.
+  Result<v1::ModelVersion> import_model(const std::string& model, const std::string& content);
   /// Errors: also invalid_argument for a model without a version.
   Result<v1::ModelVersion> withdraw_model(const std::string& version, const std::string& reason);
 

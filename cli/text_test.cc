@@ -13,11 +13,16 @@ TEST(Names, ShortAndFullFormsMeanTheSame) {
   EXPECT_EQ(*model_resource("tcp"), "models/tcp");
   EXPECT_EQ(*model_resource("tcp@2"), "models/tcp/versions/2");
   EXPECT_EQ(*model_resource("models/tcp/versions/2"), "models/tcp/versions/2");
+  EXPECT_EQ(*model_resource("tcp@stable"), "models/tcp/labels/stable");
+  EXPECT_EQ(*model_resource("models/tcp/labels/stable"), "models/tcp/labels/stable");
+  EXPECT_EQ(short_name("models/tcp/labels/stable"), "tcp@stable");
+  EXPECT_EQ(model_segment("models/tcp/labels/stable"), "tcp");
   EXPECT_EQ(*node_resource("nodes/a"), "nodes/a");
   EXPECT_EQ(short_name("models/tcp/versions/2"), "tcp@2");
   EXPECT_EQ(short_name("campaigns/c3"), "c3");
   EXPECT_EQ(model_segment("models/tcp/versions/2"), "tcp");
-  for (const char* bad : {"", "C3", "a/b", "-x", "tcp@", "models/"}) {
+  for (const char* bad : {"", "C3", "a/b", "-x", "tcp@", "models/", "tcp@2@3", "tcp@Stable",
+                          "models/tcp/versions/stable"}) {
     EXPECT_FALSE(model_resource(bad).ok()) << bad;
   }
   EXPECT_FALSE(campaign_resource("c3/runs/1").ok());

@@ -400,9 +400,14 @@ Status Coordinator::publish(int64_t number, const Result<FittedModel>& fitted) {
   version.record.created_unix_s = unix_seconds();
   version.record.summary = fitted->summary;
   version.record.provisional = fitted->provisional;
+  version.record.findings = fitted->findings;
   version.fabric = d.campaign.spec.fabric;
   version.content = fitted->content;
   d.changes.versions.push_back(version);
+  if (fitted->judgement) {
+    d.changes.validations.push_back(
+        {version.record.key, version.record.created_unix_s, {}, *fitted->judgement});
+  }
   d.campaign.state = CampaignState::succeeded;
   d.campaign.model_version = version_name(version.record.key);
   d.campaign.message = "published " + d.campaign.model_version +

@@ -13,6 +13,7 @@
 #include "optimizer/campaign/next_run.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/fit/fit_model.h"
+#include "optimizer/fit/judge_model.h"
 #include "optimizer/fit/noise.h"
 #include "optimizer/model/model_json.h"
 #include "server/fingerprint_rules.h"
@@ -66,20 +67,23 @@ size_t failed_verification(const FitInput& input) {
       input.series, [](const auto& one) { return !one.verified && !one.values.empty(); }));
 }
 
-std::string noise_text(const fit::Noise& noise) {
-  std::string text;
+void add_noise(const fit::Noise& noise, std::vector<Finding>& findings) {
   if (noise.outliers > 0) {
     const double share = static_cast<double>(noise.outliers) / static_cast<double>(noise.samples);
-    text += "; " + percent(share, "%.2g %%") + " of the samples are outliers (kept: medians count)";
+    findings.push_back(
+        {"OUTLIERS", "", share,
+         percent(share, "%.2g %%") + " of the samples are outliers (kept: medians count)"});
   }
   if (noise.drift) {
-    text += "; times drifted by " + percent(*noise.drift, "%+.2g %%") +
-            " from the first run to the last";
+    findings.push_back({"DRIFT", "", *noise.drift,
+                        "times drifted by " + percent(*noise.drift, "%+.2g %%") +
+                            " from the first run to the last"});
   }
   if (noise.between_runs) {
-    text += "; " + percent(*noise.between_runs, "%.0f %%") + " of the variance lies between runs";
+    findings.push_back(
+        {"BETWEEN_RUNS", "", *noise.between_runs,
+         percent(*noise.between_runs, "%.0f %%") + " of the variance lies between runs"});
   }
-  return text;
 }
 
 // Two nodes that took part in the same run from one host: between them there is no network.
@@ -119,18 +123,51 @@ std::string provisional_reasons(const FitInput& input, const fit::Noise& noise) 
   return text;
 }
 
-std::string summarize(const FitInput& input, std::span<const experiment::SampleSeries> usable,
-                      const fit::Noise& noise, const fit::FitReport& report,
-                      const std::vector<std::string>& differing) {
-  const CampaignSpec& spec = input.spec;
-  uint64_t samples = 0;
+std::vector<Finding> findings_of(const FitInput& input,
+                                 std::span<const experiment::SampleSeries> usable,
+                                 const fit::Noise& noise, const fit::FitReport& report,
+                                 const std::vector<std::string>& differing) {
   size_t zero = 0;
   size_t good = 0;
   for (const auto& series : input.series) {
-    samples += series.values.size();
     if (series.verified && !series.values.empty() && is_without_time(series)) ++zero;
     if (counts(series)) ++good;
   }
+  std::vector<Finding> findings;
+  if (usable.size() < good) {
+    const size_t left_out = good - usable.size();
+    findings.push_back({"LEFT_OUT", "", static_cast<double>(left_out),
+                        std::to_string(left_out) + " series left out because fewer than " +
+                            std::to_string(runs_needed(input)) + " runs measured their points"});
+  }
+  if (const size_t wrong = failed_verification(input); wrong > 0) {
+    findings.push_back({"UNVERIFIED", "", static_cast<double>(wrong),
+                        std::to_string(wrong) + " series failed verification"});
+  }
+  if (zero > 0) {
+    findings.push_back({"NO_TIME", "", static_cast<double>(zero),
+                        count_text(zero, "series", "series") + " left out that took no time"});
+  }
+  add_noise(noise, findings);
+  for (const std::string& note : report.notes) findings.push_back({"NOT_FITTED", "", 0, note});
+  for (const auto& [operation, fit] : report.operations) {
+    for (const std::string& note : fit.notes) {
+      findings.push_back({"NOT_FITTED", operation, 0, operation + ": " + note});
+    }
+  }
+  if (!differing.empty()) {
+    std::string fields;
+    for (const std::string& field : differing) fields += (fields.empty() ? "" : " ") + field;
+    findings.push_back({"NODES_DIFFER", fields, static_cast<double>(differing.size()),
+                        "the nodes differ in " + fields});
+  }
+  return findings;
+}
+
+std::string summarize(const FitInput& input, const std::vector<Finding>& findings) {
+  const CampaignSpec& spec = input.spec;
+  uint64_t samples = 0;
+  for (const auto& series : input.series) samples += series.values.size();
   std::string text = std::to_string(input.runs) + " runs, " + std::to_string(samples) +
                      " samples, " +
                      (spec.effort == Effort::full ? "FULL" : "BUDGETED (pruned grid)");
@@ -138,23 +175,19 @@ std::string summarize(const FitInput& input, std::span<const experiment::SampleS
     text += (converged(input) ? ", CONVERGED after " : ", stopped by TIME_BUDGET after ") +
             std::to_string(input.runs) + " of " + std::to_string(spec.runs) + " runs";
   }
-  if (usable.size() < good) {
-    text += ", " + std::to_string(good - usable.size()) + " series left out because fewer than " +
-            std::to_string(runs_needed(input)) + " runs measured their points";
-  }
-  if (const size_t wrong = failed_verification(input); wrong > 0)
-    text += ", " + std::to_string(wrong) + " series failed verification";
-  if (zero > 0) text += ", " + count_text(zero, "series", "series") + " left out that took no time";
-  text += noise_text(noise);
-  for (const std::string& note : report.notes) text += "; " + note;
-  for (const auto& [operation, fit] : report.operations) {
-    for (const std::string& note : fit.notes) text.append("; ").append(operation) += ": " + note;
-  }
-  if (!differing.empty()) {
-    text += "; the nodes differ in";
-    for (const std::string& field : differing) text += " " + field;
-  }
+  for (const Finding& finding : findings) text.append("; ").append(finding.message);
   return text;
+}
+
+// How the fit does on points that are held out from it. The model that is published is fitted to
+// all of them.
+std::optional<fit::Judgement> judge_held_out(std::span<const experiment::SampleSeries> series,
+                                             const fit::FitRequest& request) {
+  const fit::HeldOut parts = fit::hold_out(series);
+  if (parts.held_out.empty()) return std::nullopt;
+  const auto fitted = fit::fit_model(parts.fitted, request);
+  if (!fitted.ok()) return std::nullopt;
+  return fit::judge_model(fitted->model, parts.held_out, request.max_ranks);
 }
 
 }  // namespace
@@ -209,7 +242,9 @@ Result<FittedModel> fit_campaign(const FitInput& input) {
   STRIPLINE_ASSIGN_OR_RETURN(result.sha256, get_string(json, "sha256", "model"));
   result.content = json.dump(2) + "\n";
   result.provisional = request.provisional;
-  result.summary = summarize(input, series, noise, fitted.report, joined.differing);
+  result.findings = findings_of(input, series, noise, fitted.report, joined.differing);
+  result.summary = summarize(input, result.findings);
+  result.judgement = judge_held_out(series, request);
   return result;
 }
 

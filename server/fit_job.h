@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -38,6 +39,9 @@ struct FittedModel {
   std::string summary;  ///< For a person: runs, effort, what could not be identified.
   /// Why nobody should get it without asking for it by its number; empty: there is no reason.
   std::string provisional;
+  std::vector<Finding> findings;  ///< Those of which the summary tells.
+  /// How a fit without some of the points does on these; nullopt: there are too few points.
+  std::optional<fit::Judgement> judgement = {};
 };
 
 /// Ends early, with any error, when it is asked to stop.

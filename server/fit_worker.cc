@@ -17,6 +17,7 @@
 #include "base/quantity.h"
 #include "base/subprocess.h"
 #include "optimizer/experiment/json.h"
+#include "server/version_json.h"
 
 namespace stripline::server {
 namespace {
@@ -105,10 +106,15 @@ std::string message_of(const Result<FittedModel>& fitted) {
     return dump(
         {{"code", to_string(fitted.error().code())}, {"message", fitted.error().message()}});
   }
-  return dump({{"content", fitted->content},
-               {"sha256", fitted->sha256},
-               {"summary", fitted->summary},
-               {"provisional", fitted->provisional}});
+  Json answer = {{"content", fitted->content},
+                 {"sha256", fitted->sha256},
+                 {"summary", fitted->summary},
+                 {"provisional", fitted->provisional},
+                 {"findings", to_json(fitted->findings)}};
+  if (fitted->judgement) {
+    answer["validation"] = to_json(ValidationRecord{.judgement = *fitted->judgement});
+  }
+  return dump(answer);
 }
 
 Result<FittedModel> answer_of(const std::string& message) {
@@ -118,9 +124,18 @@ Result<FittedModel> answer_of(const std::string& message) {
       const auto code = error_code_from_string(json.at("code").get<std::string>());
       return Error(code.value_or(ErrorCode::internal), json.at("message").get<std::string>());
     }
-    return FittedModel{json.at("content").get<std::string>(), json.at("sha256").get<std::string>(),
-                       json.at("summary").get<std::string>(),
-                       json.at("provisional").get<std::string>()};
+    FittedModel fitted;
+    fitted.content = json.at("content").get<std::string>();
+    fitted.sha256 = json.at("sha256").get<std::string>();
+    fitted.summary = json.at("summary").get<std::string>();
+    fitted.provisional = json.at("provisional").get<std::string>();
+    STRIPLINE_ASSIGN_OR_RETURN(fitted.findings, findings_from_json(json.at("findings")));
+    if (json.contains("validation")) {
+      STRIPLINE_ASSIGN_OR_RETURN(const ValidationRecord validation,
+                                 validation_from_json(json.at("validation")));
+      fitted.judgement = validation.judgement;
+    }
+    return fitted;
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("the answer of a fit: ") + error.what());
   }

@@ -1,10 +1,9 @@
 #include <algorithm>
 
 #include <grpcpp/grpcpp.h>
-#include <spdlog/spdlog.h>
 
-#include "server/clock.h"
 #include "server/grpc_access.h"
+#include "server/model_actions.h"
 #include "server/reactor_step.h"
 #include "server/reads.h"
 #include "server/rpc_status.h"
@@ -16,7 +15,6 @@ namespace stripline::server {
 namespace {
 
 constexpr size_t kChunkBytes = size_t{256} << 10;
-constexpr size_t kMaxReasonBytes = 1000;
 
 // Writes a model file in chunks.
 class FetchReactor final : public grpc::ServerWriteReactor<v1::ModelChunk> {
@@ -104,9 +102,36 @@ class ModelsService final : public v1::Models::CallbackService {
   grpc::ServerUnaryReactor* WithdrawModelVersion(grpc::CallbackServerContext* context,
                                                  const v1::WithdrawModelVersionRequest* request,
                                                  v1::ModelVersion* response) override {
-    auto* reactor = context->DefaultReactor();
-    reactor->Finish(withdraw(*request, caller_of(*context, access_).name, *response));
-    return reactor;
+    return finish(context, withdraw_model(store_, *request, caller_of(*context, access_).name),
+                  response);
+  }
+
+  grpc::ServerUnaryReactor* ValidateModelVersion(grpc::CallbackServerContext* context,
+                                                 const v1::ValidateModelVersionRequest* request,
+                                                 v1::ModelVersion* response) override {
+    return finish(context, validate_model(store_, *request, caller_of(*context, access_).name),
+                  response);
+  }
+
+  grpc::ServerUnaryReactor* PromoteModelVersion(grpc::CallbackServerContext* context,
+                                                const v1::PromoteModelVersionRequest* request,
+                                                v1::ModelVersion* response) override {
+    return finish(context, promote_model(store_, *request, caller_of(*context, access_).name),
+                  response);
+  }
+
+  grpc::ServerUnaryReactor* RollbackModelLabel(grpc::CallbackServerContext* context,
+                                               const v1::RollbackModelLabelRequest* request,
+                                               v1::ModelVersion* response) override {
+    return finish(context, rollback_label(store_, *request, caller_of(*context, access_).name),
+                  response);
+  }
+
+  grpc::ServerUnaryReactor* ImportModelVersion(grpc::CallbackServerContext* context,
+                                               const v1::ImportModelVersionRequest* request,
+                                               v1::ModelVersion* response) override {
+    return finish(context, import_model(store_, *request, caller_of(*context, access_).name),
+                  response);
   }
 
   grpc::ServerWriteReactor<v1::ModelChunk>* FetchModelVersion(
@@ -123,33 +148,6 @@ class ModelsService final : public v1::Models::CallbackService {
     if (answer) *response = *answer;
     reactor->Finish(answer ? grpc::Status::OK : rpc_status(answer.problem()));
     return reactor;
-  }
-
-  grpc::Status withdraw(const v1::WithdrawModelVersionRequest& request, const std::string& actor,
-                        v1::ModelVersion& response) {
-    const auto key = parse_version_name(request.name());
-    if (!key || key->version == 0) {
-      return rpc_status(invalid_field("name", "'" + request.name() +
-                                                  "' is not of the form "
-                                                  "models/NAME/versions/NUMBER"));
-    }
-    if (request.reason().empty() || request.reason().size() > kMaxReasonBytes) {
-      return rpc_status(invalid_field(
-          "reason", "1 to " + std::to_string(kMaxReasonBytes) + " bytes that say why are needed"));
-    }
-    const auto version = find_version(store_, request.name());
-    if (!version) return rpc_status(version.problem());
-    Changes changes;
-    changes.withdrawals.push_back({*key, request.reason(), unix_seconds()});
-    changes.audit.push_back({0, unix_seconds(), actor, "withdraw model version", request.name()});
-    if (const Status stored = store_.apply(changes); !stored.ok()) {
-      return rpc_status(problem_from(stored.error()));
-    }
-    const auto withdrawn = find_version(store_, request.name());
-    if (!withdrawn) return rpc_status(withdrawn.problem());
-    spdlog::info("{} is withdrawn: {}", request.name(), withdrawn->withdrawn);
-    response = to_wire(*withdrawn);
-    return grpc::Status::OK;
   }
 
   Store& store_;

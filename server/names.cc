@@ -87,6 +87,16 @@ std::optional<std::string> parse_model_name(std::string_view name) {
   return std::string(name);
 }
 
+std::optional<std::pair<std::string, std::string>> parse_label_name(std::string_view name) {
+  constexpr std::string_view kLabels = "/labels/";
+  const size_t slash = name.find(kLabels);
+  if (slash == std::string_view::npos) return std::nullopt;
+  auto model = parse_model_name(name.substr(0, slash));
+  const std::string_view label = name.substr(slash + kLabels.size());
+  if (!model || !is_segment(label)) return std::nullopt;
+  return std::pair(std::move(*model), std::string(label));
+}
+
 std::optional<VersionKey> parse_version_name(std::string_view name) {
   const size_t slash = name.find("/versions/");
   const auto model = parse_model_name(name.substr(0, slash));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace stripline::server {
 
@@ -44,6 +45,8 @@ std::optional<int64_t> parse_campaign_name(std::string_view name);
 std::optional<RunKey> parse_run_name(std::string_view name);
 std::optional<std::string> parse_node_name(std::string_view name);
 std::optional<std::string> parse_model_name(std::string_view name);
+/// The model's and the label's own segments of "models/{model}/labels/{label}".
+std::optional<std::pair<std::string, std::string>> parse_label_name(std::string_view name);
 /// Accepts "models/{model}/versions/{version}" and "models/{model}", which is the latest.
 std::optional<VersionKey> parse_version_name(std::string_view name);
 

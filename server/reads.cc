@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "server/clock.h"
+#include "server/model_gate.h"
 #include "server/page_token.h"
 #include "server/wire.h"
 
@@ -32,6 +33,25 @@ Problem model_not_found(const std::string& name) {
           "MODEL_NOT_FOUND",
           "no model is named '" + name + "'; 'stripline model list' names them",
           {{"name", name}}};
+}
+
+Answer<ModelVersionRecord> find_labelled(Store& store, const std::string& model,
+                                         const std::string& label) {
+  const auto existing = store.model(model);
+  if (!existing.ok()) return existing.error();
+  if (!*existing) return model_not_found(model_name(model));
+  const auto moves = store.labels(model);
+  if (!moves.ok()) return moves.error();
+  const LabelRecord* const current = current_of(*moves, label);
+  const auto version = current == nullptr ? Result<std::optional<ModelVersionRecord>>(std::nullopt)
+                                          : store.model_version(current->key);
+  if (!version.ok()) return version.error();
+  if (*version) return **version;
+  return Problem{ErrorCode::not_found,
+                 "MODEL_VERSION_NOT_FOUND",
+                 "no version of '" + model_name(model) + "' is " + label +
+                     "; 'stripline model promote' names one",
+                 {{"name", model_name(model)}}};
 }
 
 }  // namespace
@@ -180,11 +200,14 @@ Answer<v1::ListModelVersionsResponse> list_model_versions(
 }
 
 Answer<ModelVersionRecord> find_version(Store& store, const std::string& name) {
+  if (const auto label = parse_label_name(name)) {
+    return find_labelled(store, label->first, label->second);
+  }
   const auto key = parse_version_name(name);
   if (!key) {
     return invalid_field("name", "'" + name +
-                                     "' is neither of the form models/NAME/versions/NUMBER nor of "
-                                     "the form models/NAME");
+                                     "' is of none of the forms models/NAME/versions/NUMBER, "
+                                     "models/NAME/labels/LABEL and models/NAME");
   }
   const auto version = store.model_version(*key);
   if (!version.ok()) return version.error();

@@ -37,7 +37,8 @@ Answer<v1::ListModelsResponse> list_models(Store& store, const v1::ListModelsReq
 Answer<v1::Model> get_model(Store& store, const v1::GetModelRequest& request);
 Answer<v1::ListModelVersionsResponse> list_model_versions(
     Store& store, const v1::ListModelVersionsRequest& request);
-/// The version of this name, or the latest of the model of this name.
+/// The version of this name, the one that the label of this name names, or the latest of the model
+/// of this name.
 Answer<ModelVersionRecord> find_version(Store& store, const std::string& name);
 
 /// A message in its JSON form: members named as in the .proto files, as `stripline --json` names

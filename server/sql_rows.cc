@@ -9,7 +9,7 @@
 #include "base/sha256.h"
 #include "optimizer/experiment/json.h"
 #include "server/compression.h"
-#include "server/model_json.h"
+#include "server/version_json.h"
 
 namespace stripline::server {
 

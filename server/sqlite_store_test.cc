@@ -143,6 +143,9 @@ INSTANTIATE_TEST_SUITE_P(Version3, StoreMigrationTest,
 INSTANTIATE_TEST_SUITE_P(Version7, StoreMigrationTest,
                          testing::Values(EarlierDatabase{"version7.sql", "SELECT 1",
                                                          "compressed_payloads", false, "big", 1}));
+INSTANTIATE_TEST_SUITE_P(Version9, StoreMigrationTest,
+                         testing::Values(EarlierDatabase{"version9.sql", "SELECT 1", "validations",
+                                                         false, "big", 1}));
 
 TEST_P(StoreMigrationTest, LosesNothing) {
   reopen();
@@ -174,6 +177,9 @@ TEST_P(StoreMigrationTest, LosesNothing) {
     EXPECT_EQ(*store_->has_batch({1, 1}, 1, 2, "[]"), true);
     const ModelVersionRecord version = **store_->model_version({"tcp", 0});
     EXPECT_EQ(version.size_bytes, store_->model_content({"tcp", 1})->size());
+    EXPECT_TRUE(version.findings.empty());
+    EXPECT_EQ(version.validation, std::nullopt);
+    EXPECT_TRUE(store_->labels("tcp")->empty());
     EXPECT_EQ(store_->events(2, 0, 10)->size(), 2U);
     EXPECT_EQ(*store_->next_campaign_number(), 3);
     EXPECT_EQ((*store_->node("a"))->experiments, std::vector<std::string>{"micro.latency"});

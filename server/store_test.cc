@@ -306,6 +306,63 @@ TEST_P(AnyStoreTest, WithdrawnVersionsStayAndAreNotTheLatest) {
   EXPECT_FALSE(store_->model_version({"tcp", 0})->has_value());
 }
 
+TEST_P(AnyStoreTest, VersionsKeepWhatIsKnownOfThem) {
+  std::vector<NewModelVersion> versions(2);
+  for (size_t i = 0; i < 2; ++i) {
+    versions[i].record.key = {"tcp", static_cast<int64_t>(i) + 1};
+    versions[i].record.findings = {{"DRIFT", "", 0.03, "times drifted by +3 %"},
+                                   {"NOT_FITTED", "put", 0, "put: \"no\" bursts"}};
+    versions[i].fabric = "tcp";
+    versions[i].content = "{}";
+  }
+  const ValidationRecord first{{"tcp", 2}, 7.5, {}, {16, 0.1, 0.2, 0, 0, 0}};
+  apply({.versions = versions, .validations = {first}});
+  const ValidationRecord second{{"tcp", 2}, 8.5, {"campaigns/c2"}, {4, 0.01, 0.02, 30, 0.1, 0.5}};
+  apply({.validations = {second}});
+  check([&] {
+    EXPECT_EQ((*store_->model_version({"tcp", 1}))->findings, versions[0].record.findings);
+    EXPECT_EQ((*store_->model_version({"tcp", 1}))->validation, std::nullopt);
+    EXPECT_EQ((*store_->model_version({"tcp", 2}))->validation, second);
+    EXPECT_EQ(store_->model_versions("tcp", 0, 5)->front().validation, second);
+  });
+  Changes stale;
+  stale.staled.push_back({{"tcp", 2}, "sentinels are off", 9});
+  apply(stale);
+  check([&] {
+    EXPECT_EQ((*store_->model_version({"tcp", 2}))->stale, "sentinels are off");
+    EXPECT_EQ((*store_->model_version({"tcp", 0}))->key.version, 1);
+    EXPECT_EQ((*store_->model("tcp"))->latest_version, 1);
+  });
+}
+
+TEST_P(AnyStoreTest, LabelsRememberTheirMoves) {
+  std::vector<NewModelVersion> versions(2);
+  for (size_t i = 0; i < 2; ++i) {
+    versions[i].record.key = {"tcp", static_cast<int64_t>(i) + 1};
+    versions[i].fabric = "tcp";
+    versions[i].content = "{}";
+  }
+  apply({.versions = versions});
+  const LabelRecord first{{"tcp", 1}, "stable", 1, "users/alice", 5.5};
+  const LabelRecord second{{"tcp", 2}, "stable", 2, "users/bob", 6.5};
+  const LabelRecord canary{{"tcp", 2}, "canary", 1, "users/bob", 7};
+  apply({.labels = {first, second, canary}});
+  EXPECT_FALSE(store_->apply({.labels = {second}}).ok());
+  check([&] {
+    EXPECT_EQ(*store_->labels("tcp"), (std::vector{canary, first, second}));
+    EXPECT_TRUE(store_->labels("other")->empty());
+    EXPECT_EQ((*store_->model_version({"tcp", 2}))->labels,
+              (std::vector<std::string>{"canary", "stable"}));
+    EXPECT_TRUE((*store_->model_version({"tcp", 1}))->labels.empty());
+  });
+  apply({.unlabelled = {second}});
+  check([&] {
+    EXPECT_EQ(*store_->labels("tcp"), (std::vector{canary, first}));
+    EXPECT_EQ(store_->model_versions("tcp", 0, 5)->back().labels,
+              std::vector<std::string>{"stable"});
+  });
+}
+
 // Whoever asks for the model alone gets one that is not provisional, if there is one.
 TEST_P(AnyStoreTest, AProvisionalVersionIsTheLatestOnlyWhereThereIsNoOther) {
   const auto publish = [&](int64_t number, const std::string& provisional) {

@@ -5,6 +5,7 @@
 
 #include "optimizer/experiment/json.h"
 #include "server/clock.h"
+#include "server/model_gate.h"
 
 namespace stripline::server {
 namespace {
@@ -269,6 +270,39 @@ v1::Model to_wire(const ModelRecord& record) {
   return message;
 }
 
+namespace {
+
+v1::ModelVersion::State to_wire(VersionState state) {
+  switch (state) {
+    case VersionState::fitted:
+      return v1::ModelVersion::FITTED;
+    case VersionState::validated:
+      return v1::ModelVersion::VALIDATED;
+    case VersionState::published:
+      return v1::ModelVersion::PUBLISHED;
+    case VersionState::stale:
+      return v1::ModelVersion::STALE;
+    case VersionState::deprecated:
+      return v1::ModelVersion::DEPRECATED;
+  }
+  return v1::ModelVersion::STATE_UNSPECIFIED;
+}
+
+v1::Validation to_wire(const ValidationRecord& record) {
+  v1::Validation message;
+  message.set_time(rfc3339(record.time_unix_s));
+  copy_to(record.campaigns, message.mutable_campaigns());
+  message.set_points(record.judgement.points);
+  message.set_mean_error(record.judgement.mean_error);
+  message.set_largest_error(record.judgement.largest_error);
+  message.set_choices(record.judgement.choices);
+  message.set_mean_regret(record.judgement.mean_regret);
+  message.set_worst_regret(record.judgement.worst_regret);
+  return message;
+}
+
+}  // namespace
+
 v1::ModelVersion to_wire(const ModelVersionRecord& record) {
   v1::ModelVersion message;
   message.set_name(version_name(record.key));
@@ -279,6 +313,19 @@ v1::ModelVersion to_wire(const ModelVersionRecord& record) {
   message.set_summary(record.summary);
   message.set_provisional(record.provisional);
   message.set_withdrawn(record.withdrawn);
+  message.set_state(to_wire(state_of(record)));
+  copy_to(record.labels, message.mutable_labels());
+  if (record.validation) *message.mutable_validation() = to_wire(*record.validation);
+  for (const Finding& finding : record.findings) {
+    v1::Finding& added = *message.add_findings();
+    v1::Finding::Kind kind = v1::Finding::KIND_UNSPECIFIED;
+    (void)v1::Finding::Kind_Parse(finding.kind, &kind);
+    added.set_kind(kind);
+    added.set_subject(finding.subject);
+    added.set_value(finding.value);
+    added.set_message(finding.message);
+  }
+  message.set_stale(record.stale);
   return message;
 }
 

@@ -1,0 +1,128 @@
+#include "cli/publishing_commands.h"
+
+#include <utility>
+
+#include "base/exit_codes.h"
+#include "base/quantity.h"
+#include "cli/console.h"
+#include "cli/find_model.h"
+#include "cli/format.h"
+#include "cli/names.h"
+#include "cli/service.h"
+#include "optimizer/model/model_json.h"
+#include "stripline/v1/models.pb.h"
+
+namespace stripline::cli {
+namespace {
+
+// What the server takes in one message is a little more.
+constexpr size_t kMaxImportBytes = size_t{7} << 20;
+
+std::string validation_text(const v1::ModelVersion& version) {
+  if (!version.has_validation()) return "not validated";
+  const v1::Validation& validation = version.validation();
+  std::string by;
+  for (const std::string& campaign : validation.campaigns()) {
+    by += (by.empty() ? "" : ", ") + short_name(campaign);
+  }
+  std::string text = "judged " + date_text(validation.time()) + " by " +
+                     (by.empty() ? "held-out points of its own" : by);
+  if (validation.points() > 0) {
+    text += "\n  prediction: mean error " + percent_text(validation.mean_error()) + ", largest " +
+            percent_text(validation.largest_error()) + ", of " +
+            count_text(validation.points(), "point", "points");
+  }
+  if (validation.choices() > 0) {
+    text += "\n  choices: mean regret " + percent_text(validation.mean_regret()) + ", worst " +
+            percent_text(validation.worst_regret()) + ", of " +
+            count_text(validation.choices(), "choice", "choices");
+  }
+  return text;
+}
+
+int print_version(const Global& global, const v1::ModelVersion& version) {
+  if (global.json) {
+    print(json_line(version));
+    return kExitOk;
+  }
+  std::string text = short_name(version.name()) + ": " + version_state_text(version) + ", " +
+                     validation_text(version) + "\n";
+  for (const auto& [what, why] : {std::pair("withdrawn", &version.withdrawn()),
+                                  {"stale", &version.stale()},
+                                  {"provisional", &version.provisional()}}) {
+    if (!why->empty()) text += std::string(what) + ": " + *why + "\n";
+  }
+  for (const v1::Finding& finding : version.findings()) {
+    text += "finding " + v1::Finding::Kind_Name(finding.kind()) + ": " + finding.message() + "\n";
+  }
+  print(text);
+  return kExitOk;
+}
+
+// A version that was changed: what it is now, in a line.
+int print_outcome(const Global& global, const Result<v1::ModelVersion>& version,
+                  const std::string& outcome) {
+  if (!version.ok()) return print_error(version.error());
+  print(global.json ? json_line(*version) : short_name(version->name()) + " " + outcome + "\n");
+  return kExitOk;
+}
+
+}  // namespace
+
+std::string version_state_text(const v1::ModelVersion& version) {
+  std::string labels;
+  for (const std::string& label : version.labels()) {
+    labels += (labels.empty() ? " (" : ", ") + label;
+  }
+  return v1::ModelVersion::State_Name(version.state()) + (labels.empty() ? "" : labels + ")");
+}
+
+int run(const Global& global, const ModelValidate& command) {
+  Service service(global);
+  const auto version = command.campaigns.empty()
+                           ? service.get_model_version(command.name)
+                           : service.validate_model(command.name, command.campaigns);
+  if (!version.ok()) {
+    return print_error(with_nearest_model(service, command.name, version.error()));
+  }
+  return print_version(global, *version);
+}
+
+int run(const Global& global, const ModelPromote& command) {
+  Service service(global);
+  return print_outcome(global, service.promote_model(command.name, command.label),
+                       "is " + command.label + " now");
+}
+
+int run(const Global& global, const ModelRollback& command) {
+  Service service(global);
+  return print_outcome(
+      global,
+      service.rollback_label("models/" + model_segment(command.name) + "/labels/" + command.label),
+      "is " + command.label + " again");
+}
+
+int run(const Global& global, const ModelImport& command) {
+  const auto model = model::load_model(command.file);
+  if (!model.ok()) return print_error(model.error());
+  const auto document = model::to_json(*model);
+  if (!document.ok()) return print_error(document.error());
+  const std::string content = document->dump(2) + "\n";
+  if (content.size() > kMaxImportBytes) {
+    return print_error(Error(ErrorCode::invalid_argument,
+                             "'" + command.file + "' is larger than the " +
+                                 bytes_text(kMaxImportBytes) + " that a server takes"));
+  }
+  Service service(global);
+  const std::string parent = command.model.empty() ? "" : "models/" + model_segment(command.model);
+  return print_outcome(global, service.import_model(parent, content), "was imported");
+}
+
+int run(const Global& global, const ModelWithdraw& command) {
+  Service service(global);
+  const auto version = service.withdraw_model(command.name, command.reason);
+  return print_outcome(global, version,
+                       version.ok() ? "is withdrawn: " + version->withdrawn() : "");
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,24 @@
+// The commands that say which versions of a model are to be used.
+#pragma once
+
+#include <string>
+
+#include "cli/command.h"
+
+namespace stripline::v1 {
+class ModelVersion;
+}
+
+namespace stripline::cli {
+
+// Each prints its result and returns the exit code.
+int run(const Global& global, const ModelValidate& command);
+int run(const Global& global, const ModelPromote& command);
+int run(const Global& global, const ModelRollback& command);
+int run(const Global& global, const ModelImport& command);
+int run(const Global& global, const ModelWithdraw& command);
+
+/// "VALIDATED", or "PUBLISHED (canary, stable)".
+std::string version_state_text(const v1::ModelVersion& version);
+
+}  // namespace stripline::cli

@@ -1,0 +1,110 @@
+#include "cli/publishing_grammar.h"
+
+#include <string>
+
+#include "cli/grammar_parts.h"
+
+namespace stripline::cli {
+
+void PublishingGrammar::define(CLI::App& model, Action& result) {
+  CLI::App* validate =
+      leaf_command(model, "validate", "Judge a version by campaigns that it was not fitted to",
+                   validate_, result);
+  validate
+      ->add_option("model", validate_.name, "Name, with a version or a label: tcp@2, tcp@canary")
+      ->required()
+      ->type_name("NAME[@VERSION|@LABEL]");
+  validate
+      ->add_option("--campaign", validate_.campaigns,
+                   "Whose points judge it; may be repeated (default: show what is known)")
+      ->type_name("NAME");
+  validate->footer(
+      std::string(
+          "Of blocking gets and puts the times that it predicts are compared with what was\n"
+          "measured (error), of transfers of many regions and collective operations the time of\n"
+          "the way that it chooses with that of the fastest measured one (regret). A version is\n"
+          "VALIDATED if the mean error is at most 25 % and the mean regret at most 10 %. Every "
+          "fit\n"
+          "is judged so already, on a quarter of its own points, which a second fit leaves out.\n"
+          "Without --campaign: the state of the version, the last validation, and what the fit\n"
+          "found.\n\n"
+          "Exit codes: 0 also where it did not do well, 2 no such version or campaign, 4 no "
+          "server,\n"
+          "6 no answer in time.\n\n"
+          "Examples:\n"
+          "  stripline model validate tcp@3\n"
+          "  stripline model validate tcp@3 --campaign c8\n") +
+      kServiceOptions);
+  define_labels(model, result);
+
+  CLI::App* import =
+      leaf_command(model, "import", "Publish a model file as a new version", import_, result);
+  import->add_option("file", import_.file, "The model file")->required()->type_name("FILE");
+  import->add_option("--model", import_.model, "The model to publish (default: as the file says)")
+      ->type_name("NAME");
+  import->footer(
+      std::string(
+          "Nothing has validated the new version: 'model validate' does.\n\n"
+          "Exit codes: 0, 2 no such file, 3 malformed file, 4 no server, 6 no answer in time,\n"
+          "9 the model describes another fabric.\n") +
+      kServiceOptions);
+
+  CLI::App* withdraw = leaf_command(
+      model, "withdraw", "Say that a version is not to be used any more", withdraw_, result);
+  withdraw->add_option("model", withdraw_.name, "Name and version: tcp@2")
+      ->required()
+      ->type_name("NAME@VERSION");
+  withdraw->add_option("--reason", withdraw_.reason, "Why, for those who have it already")
+      ->type_name("TEXT")
+      ->capture_default_str();
+  withdraw->footer(
+      std::string(
+          "'model fetch NAME' then takes the newest version that is not withdrawn. The version\n"
+          "itself stays: it is listed with the reason, and 'model fetch NAME@VERSION' gets it.\n"
+          "A label that names it does so until 'model rollback'. Files that were fetched before\n"
+          "are not changed.\n\n"
+          "Exit codes: 0, 2 no such version, 4 no server, 6 no answer in time.\n") +
+      kServiceOptions);
+}
+
+void PublishingGrammar::define_labels(CLI::App& model, Action& result) {
+  CLI::App* promote =
+      leaf_command(model, "promote", "Let a label name a version", promote_, result);
+  promote->add_option("model", promote_.name, "Name and version: tcp@2, or tcp@canary")
+      ->required()
+      ->type_name("NAME@VERSION");
+  promote->add_option("--label", promote_.label, "stable or canary")
+      ->required()
+      ->type_name("LABEL")
+      ->check(one_of({"stable", "canary"}));
+  promote->footer(
+      std::string(
+          "'model fetch NAME@stable' gets what the label names. A version passes if it is\n"
+          "validated, neither withdrawn nor stale, and its mean regret exceeds that of the stable\n"
+          "one by no more than 2 %; a provisional one may be canary alone. Else the figures are\n"
+          "said.\n\n"
+          "Exit codes: 0, 2 no such version, 4 no server, 6 no answer in time, 9 it does not "
+          "pass.\n\n"
+          "Examples:\n"
+          "  stripline model promote tcp@3 --label canary\n"
+          "  stripline model promote tcp@canary --label stable\n") +
+      kServiceOptions);
+
+  CLI::App* rollback = leaf_command(
+      model, "rollback", "Let a label name the version of before again", rollback_, result);
+  rollback->add_option("model", rollback_.name, "Name of the model: tcp")
+      ->required()
+      ->type_name("NAME");
+  rollback->add_option("--label", rollback_.label, "stable or canary")
+      ->type_name("LABEL")
+      ->check(one_of({"stable", "canary"}))
+      ->capture_default_str();
+  rollback->footer(
+      std::string(
+          "Versions that were withdrawn or are stale are passed over.\n\n"
+          "Exit codes: 0, 2 no such model, 4 no server, 6 no answer in time, 9 there is no\n"
+          "version to go back to.\n") +
+      kServiceOptions);
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,26 @@
+// The commands that say which versions of a model are to be used: their options and help.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+
+namespace stripline::cli {
+
+class PublishingGrammar {
+ public:
+  /// Adds them to `model`; choosing one makes it the `result`. This object and `result` must
+  /// outlive the parsing.
+  void define(CLI::App& model, Action& result);
+
+ private:
+  void define_labels(CLI::App& model, Action& result);
+
+  ModelValidate validate_;
+  ModelPromote promote_;
+  ModelRollback rollback_;
+  ModelImport import_;
+  ModelWithdraw withdraw_{"", "withdrawn on request"};
+};
+
+}  // namespace stripline::cli

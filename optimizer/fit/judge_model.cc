@@ -1,0 +1,215 @@
+#include "optimizer/fit/judge_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "optimizer/cost/link_costs.h"
+#include "optimizer/fit/sample_table.h"
+#include "optimizer/fit/samples.h"
+#include "optimizer/fit/vis_samples.h"
+#include "optimizer/model/paths.h"
+#include "optimizer/plan/collective.h"
+#include "optimizer/plan/compiled_model.h"
+
+namespace stripline::fit {
+namespace {
+
+namespace factor = experiment::factor;
+namespace micro = experiment::micro;
+namespace variant = experiment::variant;
+using experiment::Point;
+
+constexpr size_t kEvery = 4;
+
+// Sums up what was judged.
+class Judge {
+ public:
+  void add_prediction(double predicted_s, double measured_s) {
+    if (!(measured_s > 0)) return;
+    const double error = std::abs(predicted_s - measured_s) / measured_s;
+    errors_ += error;
+    result_.largest_error = std::max(result_.largest_error, error);
+    ++result_.points;
+  }
+
+  // `chosen_s` is one of `times_s`.
+  void add_choice(double chosen_s, const std::vector<double>& times_s) {
+    const double best_s = *std::ranges::min_element(times_s);
+    if (times_s.size() < 2 || !(best_s > 0)) return;
+    logs_ += std::log(chosen_s / best_s);
+    result_.worst_regret = std::max(result_.worst_regret, chosen_s / best_s - 1);
+    ++result_.choices;
+  }
+
+  Judgement result() const {
+    Judgement result = result_;
+    if (result.points > 0) result.mean_error = errors_ / static_cast<double>(result.points);
+    if (result.choices > 0) {
+      result.mean_regret = std::expm1(logs_ / static_cast<double>(result.choices));
+    }
+    return result;
+  }
+
+ private:
+  Judgement result_;
+  double errors_ = 0;
+  double logs_ = 0;
+};
+
+void judge_operations(const model::TunedModel& model, const SortedSamples& samples, Judge& judge) {
+  const auto* const entry = model::find_path(model, model::Path::network);
+  if (entry == nullptr) return;
+  for (const auto& [name, operation] :
+       {std::pair(variant::kGet, &entry->second.get), {variant::kPut, &entry->second.put}}) {
+    const auto measured = samples.operations.find(name);
+    if (!operation->has_value() || measured == samples.operations.end()) continue;
+    const cost::LinkCosts costs(**operation);
+    for (const auto& [bytes, medians] : measured->second.latency) {
+      judge.add_prediction(costs.blocking(bytes), across_runs(medians));
+    }
+  }
+}
+
+// The fastest measured setting of each method; nullopt where it was not measured.
+std::array<std::optional<double>, plan::kVisMethods> fastest_of(const VisTimes& times) {
+  std::array<std::optional<double>, plan::kVisMethods> fastest;
+  for (size_t method = 0; method < plan::kVisMethods; ++method) {
+    for (const auto& [setting, medians] : times.methods[method]) {
+      const double time_s = across_runs(medians);
+      if (!fastest[method] || time_s < *fastest[method]) fastest[method] = time_s;
+    }
+  }
+  return fastest;
+}
+
+// The request as it was measured.
+plan::VisRequest request_of(const VisShape& shape, plan::ComputeClass compute,
+                            const VisTimes& times) {
+  uint64_t chunk_bytes = 0;
+  for (const auto& [setting, medians] :
+       times.methods[static_cast<size_t>(plan::VisMethod::packed)]) {
+    chunk_bytes = std::max(chunk_bytes, setting.chunk_bytes);
+  }
+  plan::VisRequest request =
+      request_of(shape, compute, chunk_bytes > 0 ? chunk_bytes : plan::kLandingSlotBytes);
+  for (const auto& [setting, medians] :
+       times.methods[static_cast<size_t>(plan::VisMethod::native_iov)]) {
+    request.iov_limit = std::max(request.iov_limit, setting.iov_limit);
+  }
+  request.bounding_box_allowed =
+      !times.methods[static_cast<size_t>(plan::VisMethod::bounding_box)].empty();
+  return request;
+}
+
+void judge_transfers(const model::TunedModel& model, const VisSamples& samples, Judge& judge) {
+  const plan::CompiledModel compiled(model);
+  const plan::VisCosts* const costs = compiled.vis(model::Path::network);
+  for (size_t c = 0; c < plan::kComputeClasses; ++c) {
+    const auto compute = static_cast<plan::ComputeClass>(c);
+    for (const auto& [shape, times] : samples.cells[c]) {
+      const auto measured = fastest_of(times);
+      const plan::VisPlan chosen = plan::plan_vis(request_of(shape, compute, times), costs);
+      const auto& of_chosen = measured[static_cast<size_t>(chosen.method)];
+      if (!of_chosen) continue;
+      std::vector<double> times_s;
+      for (const auto& one : measured) {
+        if (one) times_s.push_back(*one);
+      }
+      judge.add_choice(*of_chosen, times_s);
+    }
+  }
+}
+
+void judge_collectives(const model::TunedModel& model, const SortedSamples& samples, uint32_t ranks,
+                       Judge& judge) {
+  const plan::CollectivePlanner planner =
+      model.collective ? plan::CollectivePlanner(*model.collective) : plan::CollectivePlanner();
+  for (const auto& [operation, by_bytes] : samples.collectives) {
+    for (const auto& [bytes, of_size] : by_bytes) {
+      const auto chosen =
+          of_size.times.find(planner.choose({operation, std::max(1U, ranks), bytes}));
+      if (chosen == of_size.times.end()) continue;
+      std::vector<double> times_s;
+      for (const auto& [algorithm, medians] : of_size.times) {
+        times_s.push_back(across_runs(medians));
+      }
+      judge.add_choice(across_runs(chosen->second), times_s);
+    }
+  }
+}
+
+// Where a point lies among those of its kind: they are held out or fitted together. nullopt of
+// points that nothing is judged by.
+struct JudgedPlace {
+  std::string kind;
+  uint64_t first = 0;
+  uint64_t second = 0;
+  auto operator<=>(const JudgedPlace&) const = default;
+};
+
+uint64_t count_of(const Point& point, const char* name) {
+  const double value = experiment::number_param(point, name).value_or(0);
+  return value >= 0 && value <= kLargestCount ? static_cast<uint64_t>(value) : 0;
+}
+
+std::optional<JudgedPlace> judged_place(const Point& point) {
+  if (point.experiment == micro::kLatency ||
+      point.experiment.starts_with(experiment::kCollectivePrefix)) {
+    return JudgedPlace{point.experiment, count_of(point, factor::kBytes), 0};
+  }
+  if (point.experiment == micro::kVis) {
+    const std::string direction = experiment::text_param(point, factor::kDirection).value_or("");
+    return JudgedPlace{point.experiment + direction, count_of(point, factor::kRegionBytes),
+                       count_of(point, factor::kBytes)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Judgement judge_model(const model::TunedModel& model,
+                      std::span<const experiment::SampleSeries> series, uint32_t ranks) {
+  const SampleTable table(series);
+  const SortedSamples samples = sort_samples(table);
+  Judge judge;
+  judge_operations(model, samples, judge);
+  judge_transfers(model, sort_vis_samples(table), judge);
+  judge_collectives(model, samples, ranks, judge);
+  return judge.result();
+}
+
+HeldOut hold_out(std::span<const experiment::SampleSeries> series) {
+  std::map<std::string, std::pair<std::set<uint64_t>, std::set<uint64_t>>> values;
+  std::set<JudgedPlace> places;
+  for (const auto& one : series) {
+    const auto place = judged_place(one.point);
+    if (!place) continue;
+    values[place->kind].first.insert(place->first);
+    values[place->kind].second.insert(place->second);
+    places.insert(*place);
+  }
+  const auto is_within = [](const std::set<uint64_t>& all, uint64_t value) {
+    return all.size() == 1 || (value != *all.begin() && value != *all.rbegin());
+  };
+  std::set<JudgedPlace> held_out;
+  std::map<std::string, size_t> seen;
+  for (const JudgedPlace& place : places) {
+    const auto& [firsts, seconds] = values[place.kind];
+    if (!is_within(firsts, place.first) || !is_within(seconds, place.second)) continue;
+    if (seen[place.kind]++ % kEvery == kEvery / 2 - 1) held_out.insert(place);
+  }
+  HeldOut parts;
+  for (const auto& one : series) {
+    const auto place = judged_place(one.point);
+    (place && held_out.contains(*place) ? parts.held_out : parts.fitted).push_back(one);
+  }
+  return parts;
+}
+
+}  // namespace stripline::fit

@@ -1,0 +1,202 @@
+#include "server/model_actions.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <spdlog/spdlog.h>
+
+#include "optimizer/model/model_json.h"
+#include "server/clock.h"
+#include "server/model_gate.h"
+#include "server/reads.h"
+#include "server/validation_job.h"
+#include "server/wire.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr size_t kMaxReasonBytes = 1000;
+
+// Stores the step, says so in the log and in the audit trail, and answers with the version as it is
+// then.
+Answer<v1::ModelVersion> applied(Store& store, Changes changes, const VersionKey& key,
+                                 const std::string& actor, const std::string& action,
+                                 const std::string& outcome) {
+  const std::string name = version_name(key);
+  changes.audit.push_back({0, unix_seconds(), actor, action, name});
+  if (const Status stored = store.apply(changes); !stored.ok()) return stored.error();
+  spdlog::info("{} {}", name, outcome);
+  const auto version = find_version(store, name);
+  if (!version) return version.problem();
+  return to_wire(*version);
+}
+
+Problem no_label(const std::string& field, const std::string& label) {
+  return invalid_field(field, "'" + label + "' is no label; there are 'stable' and 'canary'");
+}
+
+Answer<std::optional<ModelVersionRecord>> labelled(Store& store,
+                                                   const std::vector<LabelRecord>& moves,
+                                                   std::string_view label) {
+  const LabelRecord* const current = current_of(moves, label);
+  if (current == nullptr) return std::optional<ModelVersionRecord>();
+  auto version = store.model_version(current->key);
+  if (!version.ok()) return version.error();
+  return std::move(*version);
+}
+
+}  // namespace
+
+Answer<v1::ModelVersion> validate_model(Store& store,
+                                        const v1::ValidateModelVersionRequest& request,
+                                        const std::string& actor) {
+  const auto version = find_version(store, request.name());
+  if (!version) return version.problem();
+  if (request.campaigns().empty()) {
+    return invalid_field("campaigns", "name one or more whose points judge the version");
+  }
+  std::vector<int64_t> campaigns;
+  for (const std::string& name : request.campaigns()) {
+    const auto number = parse_campaign_name(name);
+    if (!number) {
+      return invalid_field("campaigns", "'" + name + "' is not of the form campaigns/cNUMBER");
+    }
+    campaigns.push_back(*number);
+  }
+  const auto record = validate_version(store, *version, campaigns);
+  if (!record) return record.problem();
+  Changes changes;
+  changes.validations.push_back(*record);
+  return applied(store, std::move(changes), version->key, actor, "validate model version",
+                 "was judged: " + figures_text(record->judgement));
+}
+
+Answer<v1::ModelVersion> promote_model(Store& store, const v1::PromoteModelVersionRequest& request,
+                                       const std::string& actor) {
+  if (!is_label(request.label())) return no_label("label", request.label());
+  const auto version = find_version(store, request.name());
+  if (!version) return version.problem();
+  const auto moves = store.labels(version->key.model);
+  if (!moves.ok()) return moves.error();
+  const auto stable = labelled(store, *moves, kStableLabel);
+  if (!stable) return stable.problem();
+  if (const auto refused = gate_refusal(*version, request.label(), *stable)) {
+    const std::string name = version_name(version->key);
+    return Problem{ErrorCode::failed_precondition,
+                   "GATE",
+                   "'" + name + "' does not become " + request.label() + ": " + *refused,
+                   {{"name", name}}};
+  }
+  const LabelRecord* const current = current_of(*moves, request.label());
+  if (current != nullptr && current->key == version->key) return to_wire(*version);
+  Changes changes;
+  changes.labels.push_back({version->key, request.label(),
+                            current == nullptr ? 1 : current->place + 1, actor, unix_seconds()});
+  return applied(store, std::move(changes), version->key, actor,
+                 "promote model version to " + request.label(), "is " + request.label() + " now");
+}
+
+Answer<v1::ModelVersion> rollback_label(Store& store, const v1::RollbackModelLabelRequest& request,
+                                        const std::string& actor) {
+  const auto named = parse_label_name(request.name());
+  if (!named || !is_label(named->second)) {
+    return invalid_field("name", "'" + request.name() +
+                                     "' is not of the form models/NAME/labels/stable or "
+                                     "models/NAME/labels/canary");
+  }
+  const auto& [model, label] = *named;
+  const auto existing = get_model(store, [&] {
+    v1::GetModelRequest wanted;
+    wanted.set_name(model_name(model));
+    return wanted;
+  }());
+  if (!existing) return existing.problem();
+  const auto moves = store.labels(model);
+  if (!moves.ok()) return moves.error();
+  std::vector<VersionKey> unfit;
+  for (const LabelRecord& move : *moves) {
+    const auto version = store.model_version(move.key);
+    if (!version.ok()) return version.error();
+    if (*version && (!(*version)->withdrawn.empty() || !(*version)->stale.empty())) {
+      unfit.push_back(move.key);
+    }
+  }
+  Changes changes;
+  changes.unlabelled = rolled_back(*moves, label, unfit);
+  if (changes.unlabelled.empty()) {
+    return Problem{ErrorCode::failed_precondition,
+                   "NO_EARLIER_VERSION",
+                   "'" + request.name() +
+                       "' named no version before the present one that could be used; "
+                       "'stripline model promote' names another",
+                   {{"name", request.name()}}};
+  }
+  std::vector<LabelRecord> left;
+  for (const LabelRecord& move : *moves) {
+    if (move.label == label && move.place < changes.unlabelled.back().place) left.push_back(move);
+  }
+  return applied(store, std::move(changes), left.back().key, actor, "roll back " + label,
+                 "is " + label + " again");
+}
+
+Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersionRequest& request,
+                                      const std::string& actor) {
+  const auto parsed = model::parse_model(request.content(), "the file");
+  if (!parsed.ok()) return invalid_field("content", parsed.error().message());
+  const auto fabric = parsed->fingerprint.find("fabric");
+  if (fabric == parsed->fingerprint.end() || fabric->second.value == "*") {
+    return invalid_field("content", "the model does not say which fabric it describes");
+  }
+  const auto sha256 = model::content_sha256(*parsed);
+  if (!sha256.ok()) return sha256.error();
+  const auto name = request.parent().empty() ? std::optional(to_segment(parsed->name))
+                                             : parse_model_name(request.parent());
+  if (!name) {
+    return invalid_field("parent", "'" + request.parent() + "' is not of the form models/NAME");
+  }
+  const auto existing = store.model(*name);
+  if (!existing.ok()) return existing.error();
+  if (*existing && (*existing)->fabric != fabric->second.value) {
+    return Problem{ErrorCode::failed_precondition,
+                   "OTHER_FABRIC",
+                   "'" + model_name(*name) + "' describes fabric '" + (*existing)->fabric +
+                       "', the file '" + fabric->second.value + "'; name another model",
+                   {{"name", model_name(*name)}}};
+  }
+  NewModelVersion version;
+  version.record.key = {*name, *existing ? (*existing)->last_number + 1 : 1};
+  version.record.sha256 = *sha256;
+  version.record.created_unix_s = unix_seconds();
+  version.record.summary = "imported; fitted at " + parsed->provenance.fitted_at + " by " +
+                           parsed->provenance.fitter_version;
+  version.record.provisional = parsed->provenance.provisional;
+  version.fabric = fabric->second.value;
+  version.content = request.content();
+  Changes changes;
+  changes.versions.push_back(version);
+  return applied(store, std::move(changes), version.record.key, actor, "import model version",
+                 "was imported");
+}
+
+Answer<v1::ModelVersion> withdraw_model(Store& store,
+                                        const v1::WithdrawModelVersionRequest& request,
+                                        const std::string& actor) {
+  const auto key = parse_version_name(request.name());
+  if (!key || key->version == 0) {
+    return invalid_field("name",
+                         "'" + request.name() + "' is not of the form models/NAME/versions/NUMBER");
+  }
+  if (request.reason().empty() || request.reason().size() > kMaxReasonBytes) {
+    return invalid_field(
+        "reason", "1 to " + std::to_string(kMaxReasonBytes) + " bytes that say why are needed");
+  }
+  const auto version = find_version(store, request.name());
+  if (!version) return version.problem();
+  Changes changes;
+  changes.withdrawals.push_back({*key, request.reason(), unix_seconds()});
+  return applied(store, std::move(changes), *key, actor, "withdraw model version",
+                 "is withdrawn: " + request.reason());
+}
+
+}  // namespace stripline::server

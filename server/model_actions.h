@@ -1,0 +1,28 @@
+// What is done with versions of models: requests of stripline.v1 to messages. The caller has been
+// let in, and is `actor` to the audit trail. Include from .cc files of the services.
+#pragma once
+
+#include <string>
+
+#include "server/problem.h"
+#include "server/store.h"
+#include "stripline/v1/models.pb.h"
+
+namespace stripline::server {
+
+// Problems are those that the .proto file names, and the store's.
+
+Answer<v1::ModelVersion> validate_model(Store& store,
+                                        const v1::ValidateModelVersionRequest& request,
+                                        const std::string& actor);
+Answer<v1::ModelVersion> promote_model(Store& store, const v1::PromoteModelVersionRequest& request,
+                                       const std::string& actor);
+Answer<v1::ModelVersion> rollback_label(Store& store, const v1::RollbackModelLabelRequest& request,
+                                        const std::string& actor);
+Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersionRequest& request,
+                                      const std::string& actor);
+Answer<v1::ModelVersion> withdraw_model(Store& store,
+                                        const v1::WithdrawModelVersionRequest& request,
+                                        const std::string& actor);
+
+}  // namespace stripline::server

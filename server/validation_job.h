@@ -1,0 +1,18 @@
+// A version of a model judged by campaigns that it was not fitted to.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "server/problem.h"
+#include "server/store.h"
+
+namespace stripline::server {
+
+/// Judges by the samples of the campaigns' finished runs. Takes as long as reading them. Problems:
+/// CAMPAIGN_NOT_FOUND, NOTHING_TO_JUDGE; INVALID_FIELD for a campaign of another fabric, or to
+/// which the version was fitted; the store's.
+Answer<ValidationRecord> validate_version(Store& store, const ModelVersionRecord& version,
+                                          const std::vector<int64_t>& campaigns);
+
+}  // namespace stripline::server
