@@ -28,7 +28,8 @@
 #                                    installed one: the doctor, and the tests that use a network
 #   scripts/check.sh backup [MIB]    a database of so many MiB (default 1024) is backed up while samples are
 #                                    stored, and restored
-#   scripts/check.sh packages        make the Debian packages, and look whether what is in them works
+#   scripts/check.sh packages [FRESH]  make the Debian packages, and look whether what is in them works, in a
+#                                    system of debootstrap's, too
 #   scripts/check.sh load [AGENTS] [SECONDS]  a server under so many agents over TLS (default 100) for so long
 #                                    (default 10), killed and started again in the middle: what it takes
 #   scripts/check.sh pages [DIR]     every page of the dashboard in Chromium, by a server with a campaign of its
@@ -153,7 +154,8 @@ case ${1:-} in
     STRIPLINE_TEST_BACKUP_MIB=${2:-1024} build/release/bin/server_store_test --gtest_filter='BackupTest.*'
     ;;
   packages)
-    scripts/check_packages.sh
+    shift
+    scripts/check_packages.sh "$@"
     ;;
   load)
     configure_and_build release stripline-load

@@ -1,17 +1,26 @@
 #!/usr/bin/env bash
-# Makes the Debian packages, and looks whether what is in them works: unpacked into a folder, because
-# installing them is the host's business. The units are checked by systemd.
+# Makes the Debian packages, and looks whether what is in them works: unpacked into a folder, where
+# systemd checks the units, and installed in a system that has nothing but what they depend on.
+#
+#   scripts/check_packages.sh [FRESH]
+#
+# FRESH is a folder as debootstrap makes it (minbase, bookworm), of which a copy is used; without one,
+# debootstrap makes it. That part needs root and a Debian mirror.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$repository"
 require_packages "${build_packages[@]}" systemd
+[ -n "${1:-}" ] || require_packages debootstrap
 configure_and_build release installed
 
 folder=$(mktemp -d)
 server=
+fresh=$folder/fresh
 end() {
   [ -z "$server" ] || kill "$server" 2>/dev/null || true
-  rm -rf "$folder"
+  ! mountpoint -q "$fresh/proc" || umount "$fresh/proc"
+  ! mountpoint -q "$fresh/dev/shm" || umount "$fresh/dev/shm"
+  rm -rf --one-file-system "$folder"
 }
 trap end EXIT
 (cd build/release && cpack -G DEB -B "$folder/packages" >"$folder/cpack.log") ||
@@ -63,4 +72,45 @@ cmake -S "$folder/consumer" -B "$folder/consumer/build" -DCMAKE_PREFIX_PATH="$ro
 cmake --build "$folder/consumer/build" >/dev/null
 stripline run -n 2 --segment 20M --fabric emulated:opteron-vapi --clock virtual -- \
   "$folder/consumer/build/neighbour"
+
+echo "== in a fresh system"
+if [ -n "${1:-}" ]; then
+  cp -a "$1" "$fresh"
+else
+  debootstrap --variant=minbase bookworm "$fresh" >"$folder/debootstrap.log" ||
+    { tail -5 "$folder/debootstrap.log" >&2; exit 1; }
+fi
+cp "$folder"/packages/*.deb "$fresh/root/"
+cp /etc/resolv.conf "$fresh/etc/resolv.conf"
+mount -t proc proc "$fresh/proc"
+mkdir -p "$fresh/dev/shm"
+mount -t tmpfs tmpfs "$fresh/dev/shm"
+cat >"$fresh/root/smoke.sh" <<'SMOKE'
+set -euo pipefail
+export DEBIAN_FRONTEND=noninteractive HOME=/root
+apt-get update -qq
+apt-get install -y -qq --no-install-recommends /root/*.deb >/root/install.log 2>&1 || { tail -5 /root/install.log >&2; exit 1; }
+for program in stripline stripline-server stripline-agent; do "$program" --version; done
+stripline-server --dev --data-dir /root/data --listen 127.0.0.1:0 --port-file /root/port 2>/root/server.log &
+server=$!
+for _ in $(seq 100); do [ -e /root/port ] && break; sleep 0.1; done
+address=$(cat /root/port)
+agents=()
+for node in a b; do
+  stripline-agent --server "$address" --node "$node" 2>"/root/$node.log" &
+  agents+=($!)
+done
+for _ in $(seq 100); do
+  [ "$(stripline --server "$address" nodes --json 2>/dev/null | grep -c IDLE)" = 2 ] && break
+  sleep 0.1
+done
+stripline --server "$address" campaign run --fabric emulated:opteron-vapi --effort budgeted --model fresh >/root/campaign.log 2>&1 || { tail -5 /root/campaign.log >&2; exit 1; }
+stripline --server "$address" model fetch fresh -o /root/fresh.stripline.json
+stripline model show /root/fresh.stripline.json >/root/model.txt
+kill "${agents[@]}" "$server"
+wait
+dpkg-query -W -f '${Package}\n' | grep '^stripline' | xargs dpkg --purge >/dev/null
+if ls /usr/bin/stripline* 2>/dev/null; then echo "purging leaves it behind" >&2; exit 1; fi
+SMOKE
+chroot "$fresh" bash /root/smoke.sh
 echo "the packages work"
