@@ -61,6 +61,8 @@ case ${1:-} in
       [parse_profile_fuzz]=runtime/fabric/emulated/profiles
       [parse_compute_trace_fuzz]=runtime/fabric/emulated/fuzz_seeds
       [experiment_json_fuzz]=optimizer/experiment/fuzz_seeds
+      [orders_fuzz]=optimizer/experiment/fuzz_seeds
+      [agent_messages_fuzz]=optimizer/experiment/fuzz_seeds
       [switches_of_host_fuzz]=runtime/fabric/fuzz_seeds
       [nest_json_fuzz]=docs/schema/nests)
     for fuzzer in build/fuzz/bin/*_fuzz; do
