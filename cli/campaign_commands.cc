@@ -31,12 +31,12 @@ std::string random_request_id() {
   return text.data();
 }
 
-v1::CreateCampaignRequest create_request(const CampaignRun& command) {
+v1::CreateCampaignRequest create_request(const CampaignRun& command, const std::string& fabric) {
   v1::CreateCampaignRequest request;
   request.set_request_id(random_request_id());
   request.set_validate_only(command.validate_only);
   v1::CampaignSpec& spec = *request.mutable_spec();
-  spec.set_fabric(command.fabric);
+  spec.set_fabric(fabric);
   spec.set_clock(command.clock);
   spec.set_nodes(command.nodes);
   spec.set_ranks(command.ranks);
@@ -74,9 +74,11 @@ std::string width_text(const v1::PlannedPoint& point) {
 
 }  // namespace
 
-int run(const Global& global, const CampaignRun& command) {
-  Service service(global);
-  const auto campaign = service.create_campaign(create_request(command));
+namespace {
+
+int run_on(Service& service, const Global& global, const CampaignRun& command,
+           const std::string& fabric) {
+  const auto campaign = service.create_campaign(create_request(command, fabric));
   if (!campaign.ok()) return print_error(campaign.error());
   if (command.validate_only) {
     print(global.json
@@ -94,6 +96,20 @@ int run(const Global& global, const CampaignRun& command) {
   }
   if (!global.json) print(campaign->name() + ": " + size_text(*campaign) + "\n");
   return watch_campaign(service, global, campaign->name());
+}
+
+}  // namespace
+
+int run(const Global& global, const CampaignRun& command) {
+  Service service(global);
+  int first_failure = kExitOk;
+  for (const std::string& fabric : command.fabrics) {
+    if (command.fabrics.size() > 1 && !global.json) print("== " + fabric + "\n");
+    const int exit_code = run_on(service, global, command, fabric);
+    if (first_failure == kExitOk) first_failure = exit_code;
+    if (exit_code == kExitCancelled) break;
+  }
+  return first_failure;
 }
 
 int run(const Global& global, const CampaignWatch& command) {

@@ -26,8 +26,9 @@ struct ExecHelper {
 };
 
 struct CampaignRun {
-  std::string fabric;
-  std::string clock;  ///< empty: the server's choice
+  std::string file;                  ///< with what options leave open; empty: none
+  std::vector<std::string> fabrics;  ///< a campaign each
+  std::string clock;                 ///< empty: the server's choice
   uint32_t nodes = 0;
   uint32_t ranks = 0;
   std::string effort = "budgeted";  ///< "budgeted" | "full"

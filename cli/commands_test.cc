@@ -261,7 +261,7 @@ class CommandsTest : public ::testing::Test {
 
 TEST_F(CommandsTest, CampaignRunWatchesToTheEndAndSaysWhatIsNext) {
   CampaignRun command;
-  command.fabric = "tcp";
+  command.fabrics = {"tcp"};
   command.experiments = {"micro.latency"};
   command.same_node = {"cma"};
   EXPECT_EQ(run(command), kExitOk);
@@ -320,7 +320,7 @@ TEST_F(CommandsTest, WatchAsJsonHasOneEventPerLine) {
 
 TEST_F(CommandsTest, RefusalsSayWhatToDo) {
   CampaignRun command;
-  command.fabric = "warp";
+  command.fabrics = {"warp"};
   const struct {
     grpc::StatusCode code;
     const char* reason;
@@ -374,7 +374,7 @@ TEST_F(CommandsTest, WrongFieldsAreNamedAsTheUserWroteThem) {
 TEST_F(CommandsTest, WhatIsNoServerOfOursIsSaidToBeNone) {
   campaigns_.create_status = {grpc::StatusCode::UNIMPLEMENTED, "Received http2 header with 404"};
   CampaignRun command;
-  command.fabric = "tcp";
+  command.fabrics = {"tcp"};
   EXPECT_EQ(run(command), kExitUnavailable);
   EXPECT_TRUE(complained(global_.server)) << err_;
   EXPECT_TRUE(complained("no stripline-server")) << err_;
@@ -408,7 +408,7 @@ TEST_F(CommandsTest, WhatOthersWroteMovesNoTerminal) {
   check(out_);
   EXPECT_TRUE(printed("\\u001b[2Ja\\u009b1;1H\\u000db\\u000aforged")) << out_;
   CampaignRun command;
-  command.fabric = "tcp";
+  command.fabrics = {"tcp"};
   EXPECT_NE(run(command), kExitOk);
   check(err_);
   EXPECT_TRUE(complained("\\u001b[2J")) << err_;
@@ -421,7 +421,7 @@ TEST_F(CommandsTest, WhatOthersWroteMovesNoTerminal) {
 
 TEST_F(CommandsTest, DetachAndValidateReturnAtOnce) {
   CampaignRun command;
-  command.fabric = "tcp";
+  command.fabrics = {"tcp"};
   command.detach = true;
   EXPECT_EQ(run(command), kExitOk);
   EXPECT_TRUE(printed("stripline campaign watch c1"));

@@ -10,6 +10,7 @@
 #include "base/command_line.h"
 #include "base/exit_codes.h"
 #include "base/host_and_port.h"
+#include "base/toml_settings.h"
 #include "cli/access_grammar.h"
 #include "cli/explain_grammar.h"
 #include "cli/grammar_parts.h"
@@ -132,10 +133,15 @@ class Grammar {
         "  stripline campaign run --fabric tcp --effort full\n");
 
     CLI::App* run = leaf(*campaign, "run", "Start a campaign and watch it", run_);
-    run->add_option("--fabric", run_.fabric,
-                    "The fabric to measure, e.g. tcp, shm, emulated:cloud-ethernet")
+    run_app_ = run;
+    run->add_option("file", run_.file,
+                    "TOML file with what options leave open; keys are their names without dashes")
+        ->type_name("FILE");
+    run->add_option("--fabric", run_.fabrics,
+                    "The fabric to measure, e.g. tcp, shm, emulated:cloud-ethernet; may be "
+                    "repeated: a campaign of each, one after the other")
         ->type_name("FABRIC")
-        ->required();
+        ->allow_extra_args(false);
     run->add_option("--clock", run_.clock, "Clock of an emulated fabric (default virtual)")
         ->type_name("CLOCK")
         ->check(one_of({"real", "virtual"}));
@@ -170,17 +176,20 @@ class Grammar {
     run->add_option(
            "--experiment", run_.experiments,
            "Measure only this experiment; may be repeated (default: all that feed the model)")
-        ->type_name("NAME");
+        ->type_name("NAME")
+        ->allow_extra_args(false);
     run->add_option("--same-node", run_.same_node,
                     "Measure this way between ranks of one node, too; may be repeated (default: "
                     "only the fabric)")
         ->type_name("WAY")
+        ->allow_extra_args(false)
         ->check(one_of({"mapped", "cma"}));
     run->add_option("--cluster", run_.cluster,
                     "Of which nodes the groups are (default: that of the nodes there are)")
         ->type_name("NAME");
     run->add_option("--node", nodes_, "Use only this node; may be repeated (default: any)")
-        ->type_name("NAME");
+        ->type_name("NAME")
+        ->allow_extra_args(false);
     run->add_option(
            "--model", model_name_,
            "The model to publish (default: named after the fabric; none with --experiment)")
@@ -200,7 +209,8 @@ class Grammar {
             "  stripline campaign run --fabric tcp\n"
             "  stripline campaign run --fabric emulated:opteron-vapi --effort full --model "
             "opteron\n"
-            "  stripline campaign run --fabric tcp --experiment micro.latency --detach\n") +
+            "  stripline campaign run --fabric tcp --experiment micro.latency --detach\n"
+            "  stripline campaign run weekly.toml\n") +
         kServiceOptions);
 
     CLI::App* watch = leaf(*campaign, "watch", "Follow a campaign until it ends", watch_);
@@ -382,6 +392,7 @@ class Grammar {
         [&](auto& action) {
           using Chosen = std::decay_t<decltype(action)>;
           if constexpr (std::is_same_v<Chosen, CampaignRun>) {
+            take_file(action);
             action.model = model_name_;
             resolve(action.model, model_resource);
             action.only_nodes = nodes_;
@@ -427,7 +438,48 @@ class Grammar {
                          "lists them");
   }
 
+  // The options of `campaign run` that its file says and the command line does not.
+  void take_file(CampaignRun& action) {
+    if (!action.file.empty()) {
+      const auto settings = read_toml_settings(action.file);
+      if (!settings.ok()) {
+        failure_ = settings.error();
+        return;
+      }
+      for (const TomlSetting& setting : *settings) {
+        if (const Status taken = take(setting); !taken.ok()) {
+          failure_ = taken.error();
+          return;
+        }
+      }
+      action = run_;
+    }
+    if (action.fabrics.empty()) {
+      failure_ =
+          Error(ErrorCode::invalid_argument,
+                "--fabric is required, here or in a file; see 'stripline campaign run --help'");
+    } else if (action.fabrics.size() > 1 && !model_name_.empty()) {
+      failure_ = Error(ErrorCode::invalid_argument,
+                       "each fabric has a model of its own; leave --model out, or name one fabric");
+    }
+  }
+
+  Status take(const TomlSetting& setting) {
+    std::vector<std::string> known;
+    for (CLI::Option* option : run_app_->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        if (name == "help") continue;
+        if (name == setting.name)
+          return option->count() > 0 ? Status() : set_option(*option, setting);
+        known.push_back(name);
+      }
+    }
+    return Error(ErrorCode::invalid_argument,
+                 setting.place + ": there is no such option" + guess_of_name(setting.name, known));
+  }
+
   CLI::App app_;
+  CLI::App* run_app_ = nullptr;
   Command command_;
   std::optional<Error> failure_;
   CampaignRun run_;

@@ -1,10 +1,13 @@
 #include "cli/parse.h"
 
 #include <algorithm>
+#include <fstream>
+#include <map>
 
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
+#include "base/testing/processes.h"
 
 namespace stripline::cli {
 namespace {
@@ -60,7 +63,7 @@ TEST(Parse, CampaignRunWithEverything) {
                              "--same-node",  "mapped",  "--same-node",   "cma",
                              "--model",      "m",       "--seed",        "5",
                              "--node",       "n1",      "--detach",      "--validate-only"});
-  EXPECT_EQ(run.fabric, "emulated:x");
+  EXPECT_EQ(run.fabrics, std::vector<std::string>{"emulated:x"});
   EXPECT_EQ(run.clock, "virtual");
   EXPECT_EQ(run.nodes, 3U);
   EXPECT_EQ(run.ranks, 6U);
@@ -360,6 +363,43 @@ TEST(Parse, EveryCommandHasHelpWithExitCodesOrExamples) {
     EXPECT_EQ(parsed.out.find("\n\n\n"), std::string::npos) << parsed.out;
     EXPECT_NE(parsed.out.find("Usage: stripline"), std::string::npos);
   }
+}
+
+TEST(CampaignFile, SaysWhatOptionsLeaveOpen) {
+  const TempFolder folder;
+  const std::string file = (folder / "weekly.toml").string();
+  std::ofstream(file) << "fabric = ['tcp', 'shm']\nruns = 9\ntime-budget = '2m'\nwidth = '2%'\n"
+                         "node = ['a', 'b']\nexperiment = 'micro.latency'\ndetach = true\n";
+  const auto run = parse_as<CampaignRun>({"campaign", "run", "--runs", "7", file});
+  EXPECT_EQ(run.fabrics, (std::vector<std::string>{"tcp", "shm"}));
+  EXPECT_EQ(run.runs, 7U);
+  EXPECT_EQ(run.time_budget_s, 120);
+  EXPECT_EQ(run.width, 0.02);
+  EXPECT_EQ(run.only_nodes, (std::vector<std::string>{"nodes/a", "nodes/b"}));
+  EXPECT_EQ(run.experiments, std::vector<std::string>{"micro.latency"});
+  EXPECT_TRUE(run.detach);
+  const auto other = parse_as<CampaignRun>({"campaign", "run", "--fabric", "net", file});
+  EXPECT_EQ(other.fabrics, std::vector<std::string>{"net"});
+}
+
+TEST(CampaignFile, IsRefusedWithTheLineThatIsWrong) {
+  const TempFolder folder;
+  const std::string file = (folder / "weekly.toml").string();
+  const std::map<std::string, std::string> wrong = {
+      {"fabrik = 'tcp'\n", "line 1, fabrik: there is no such option; did you mean fabric?"},
+      {"fabric = 'tcp'\nruns = -3\n", "line 2, runs: "},
+      {"fabric = 'tcp'\ndetach = 'yes'\n", "line 2, detach: true or false is needed"},
+      {"fabric = ['tcp', 'shm']\nmodel = 'x'\n", "each fabric has a model of its own"},
+      {"runs = 8\n", "--fabric is required"},
+      {"fabric = {a = 1}\n", "line 1, fabric: this is no text"},
+      {"fabric = \n", "line 1: "}};
+  for (const auto& [text, message] : wrong) {
+    std::ofstream(file) << text;
+    EXPECT_NE(refuse({"campaign", "run", file}).err.find(message), std::string::npos)
+        << text << refuse({"campaign", "run", file}).err;
+  }
+  EXPECT_NE(refuse({"campaign", "run", (folder / "none").string()}).err.find("none"),
+            std::string::npos);
 }
 
 }  // namespace

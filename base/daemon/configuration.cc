@@ -1,9 +1,6 @@
 #include "base/daemon/configuration.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -13,8 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/suggest.h"
-#include "base/whole_file.h"
+#include "base/toml_settings.h"
 
 namespace stripline {
 namespace {
@@ -23,58 +19,15 @@ constexpr const char* kFile = "config";
 constexpr const char* kCheck = "check-config";
 constexpr const char* kPrint = "print-config";
 constexpr const char* kCommandLine = "command line";
-// More is no configuration.
-constexpr size_t kMostBytes = size_t{1} << 20;
 
 bool is_flag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
 
 Error wrong(const std::string& what) { return {ErrorCode::invalid_argument, what}; }
 
-// What was meant by a name that is not known, as the end of a sentence.
-std::string guess(const std::string& name, const std::vector<std::string>& known) {
-  const auto near = nearest(name, known);
-  return near ? "; did you mean " + *near + "?" : std::string();
-}
-
-// The value as one would write it on the command line; nullopt: it is none.
-std::optional<std::string> scalar_text(const toml::node& node) {
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* truth = node.as_boolean()) return truth->get() ? "true" : "false";
-  if (const auto* whole = node.as_integer()) return std::to_string(whole->get());
-  if (const auto* number = node.as_floating_point()) {
-    std::array<char, 32> text{};
-    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number->get());
-    if (error == std::errc()) return std::string(text.data(), end);
-  }
-  return std::nullopt;
-}
-
-std::optional<std::vector<std::string>> texts_of(const toml::node& node) {
-  std::vector<std::string> texts;
-  if (const auto* array = node.as_array()) {
-    for (const toml::node& element : *array) {
-      const auto text = scalar_text(element);
-      if (!text) return std::nullopt;
-      texts.push_back(*text);
-    }
-    return texts;
-  }
-  const auto text = scalar_text(node);
-  if (!text) return std::nullopt;
-  return std::vector{*text};
-}
-
 std::string toml_text(const std::string& text) {
   std::ostringstream out;
   out << toml::value<std::string>(text);
   return out.str();
-}
-
-// The message of CLI11 without the option that it begins with: where the value stands is said
-// instead.
-std::string without_option(const std::string& message, const std::string& name) {
-  const std::string start = "--" + name + ": ";
-  return message.starts_with(start) ? message.substr(start.size()) : message;
 }
 
 std::string default_text(const CLI::Option& option) {
@@ -121,68 +74,43 @@ Status Configuration::take_environment(const Environment& environment) {
     if (!variable.starts_with(names_.prefix) || value.empty()) continue;
     const auto found = by_variable.find(variable);
     if (found == by_variable.end()) {
-      return wrong("unknown variable " + variable + " in the environment" + guess(variable, known));
+      return wrong("unknown variable " + variable + " in the environment" +
+                   guess_of_name(variable, known));
     }
     if (found->second == kFile) {
       if (file_.empty()) file_ = value;
     } else {
-      STRIPLINE_RETURN_IF_ERROR(take(found->second, {variable, {value}}));
+      STRIPLINE_RETURN_IF_ERROR(take({found->second, variable, {value}}));
     }
   }
   for (const auto& [name, variable] : names_.aliases) {
     const auto found = environment.find(variable);
     if (found == environment.end() || found->second.empty()) continue;
-    STRIPLINE_RETURN_IF_ERROR(take(name, {variable, {found->second}}));
+    STRIPLINE_RETURN_IF_ERROR(take({name, variable, {found->second}}));
   }
   return {};
 }
 
 Status Configuration::take_file() {
-  const std::string place = "'" + file_ + "'";
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(file_, kMostBytes));
-  toml::table root;
-  try {
-    root = toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    return wrong(place + ", line " + std::to_string(error.source().begin.line) + ": " +
-                 std::string(error.description()));
-  }
-  for (const auto& [key, node] : root) {
-    const std::string name(key.str());
-    const std::string where =
-        place + ", line " + std::to_string(node.source().begin.line) + ", " + name;
-    if (!options_.contains(name)) {
-      const bool command = std::ranges::find(names_.commands, name) != names_.commands.end();
-      return wrong(where + ": " +
-                   (command ? "this is an option of the command line alone"
-                            : "there is no such setting" + guess(name, known_names())));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_toml_settings(file_));
+  for (const TomlSetting& setting : settings) {
+    if (!options_.contains(setting.name)) {
+      const bool command =
+          std::ranges::find(names_.commands, setting.name) != names_.commands.end();
+      return wrong(setting.place + ": " +
+                   (command
+                        ? "this is an option of the command line alone"
+                        : "there is no such setting" + guess_of_name(setting.name, known_names())));
     }
-    const auto values = texts_of(node);
-    if (!values) return wrong(where + ": this is no text, number, truth, or list of them");
-    STRIPLINE_RETURN_IF_ERROR(take(name, {where, *values}));
+    STRIPLINE_RETURN_IF_ERROR(take(setting));
   }
   return {};
 }
 
 // What was taken before counts.
-Status Configuration::take(const std::string& name, const Place& place) {
-  if (origins_.contains(name)) return {};
-  origins_[name] = place.text;
-  CLI::Option* option = options_.at(name);
-  try {
-    if (is_flag(*option)) {
-      if (place.values != std::vector<std::string>{"true"} &&
-          place.values != std::vector<std::string>{"false"}) {
-        return wrong(place.text + ": true or false is needed");
-      }
-      if (place.values.front() == "false") return {};
-    }
-    for (const std::string& value : place.values) option->add_result(value);
-    if (!place.values.empty()) option->run_callback();
-  } catch (const CLI::Error& error) {
-    return wrong(place.text + ": " + without_option(error.what(), name));
-  }
-  return {};
+Status Configuration::take(const TomlSetting& setting) {
+  if (!origins_.emplace(setting.name, setting.place).second) return {};
+  return set_option(*options_.at(setting.name), setting);
 }
 
 std::string Configuration::text() const {

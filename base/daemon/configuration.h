@@ -17,6 +17,8 @@ class Option;
 
 namespace stripline {
 
+struct TomlSetting;
+
 struct ConfigurationNames {
   /// With which the names of variables begin: "STRIPLINE_SERVER_". Every variable that begins so
   /// must be known.
@@ -54,13 +56,9 @@ class Configuration {
   std::string text() const;
 
  private:
-  struct Place {
-    std::string text;  ///< of messages: "STRIPLINE_SERVER_LEASE", "'a.toml', line 3, lease"
-    std::vector<std::string> values;
-  };
   Status take_environment(const Environment& environment);
   Status take_file();
-  Status take(const std::string& name, const Place& place);
+  Status take(const TomlSetting& setting);
   std::vector<std::string> known_names() const;
   std::string variable_of(const std::string& name) const;
 
