@@ -37,7 +37,7 @@ class HttpTest : public ServiceTest {
   httplib::Client client() {
     httplib::Client client(server_->http_url()->substr(0, server_->http_url()->size() - 1));
     if (options_.protection == Protection::certificates) {
-      client.set_ca_cert_path((folder_ / "tls" / "authority.pem").string().c_str());
+      client.set_ca_cert_path((folder_ / "tls" / "authority.pem").string());
     }
     return client;
   }

@@ -52,7 +52,7 @@ TEST_F(IngestTest, WhatWaitsIsStoredTogether) {
   std::vector<size_t> groups;
   std::promise<void> all;
   size_t stored = 0;
-  Ingest ingest(*store_, [&](std::vector<Arrival> group) {
+  Ingest ingest(*store_, [&](const std::vector<Arrival>& group) {
     for (const Arrival& one : group) EXPECT_TRUE(one.stored.ok());
     groups.push_back(group.size());
     stored += group.size();

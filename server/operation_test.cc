@@ -48,7 +48,7 @@ class OperationTest : public ServerE2eTest {
   // Two agents that take a while for a run, and a campaign of several.
   std::string slow_campaign() {
     add_slow_agents();
-    const std::string name = created(small_spec(3)).name();
+    std::string name = created(small_spec(3)).name();
     EXPECT_TRUE(eventually([&] { return get(name).points_done() > 0; }));
     return name;
   }

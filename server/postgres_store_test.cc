@@ -173,7 +173,7 @@ TEST_F(PostgresStoreTest, AStepUnderWayDoesNotHoldUpTheNextServer) {
   std::thread lock([&] { database().run("BEGIN; LOCK TABLE nodes; SELECT pg_sleep(2); COMMIT"); });
   auto step = std::async(std::launch::async, [&] {
     while (process_of_step().empty()) {
-      if (const Status stored = first->apply(node("a")); !stored.ok()) return stored;
+      if (Status stored = first->apply(node("a")); !stored.ok()) return stored;
     }
     return Status();
   });

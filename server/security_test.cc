@@ -439,7 +439,7 @@ TEST_F(SecurityTest, SecretsAreNotInTheDatabase) {
 class DevTest : public testing::Test {
  protected:
   void SetUp() override {
-    ::setenv("XDG_STATE_HOME", (folder_ / "state").c_str(), 1);
+    ::setenv("XDG_STATE_HOME", (folder_ / "state").c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
     ServerOptions options;
     options.data_dir = folder_ / "data";
     options.listen = {"127.0.0.1", 0};

@@ -188,8 +188,7 @@ void Singly::under_owner_lock(rank_t target, uint64_t first, std::span<const Cel
   const size_t bytes = type_.value_bytes;
   order_.assign(cells.begin(), cells.end());
   std::ranges::sort(order_);
-  const auto repeated = std::ranges::unique(order_);
-  order_.erase(repeated.begin(), repeated.end());
+  order_.erase(std::unique(order_.begin(), order_.end()), order_.end());
   held_.resize(order_.size() * bytes);
   fabric::Counter counter;
   lock(target, kOwnerLock);

@@ -37,8 +37,9 @@ std::string PostgresServer::missing() {
 
 PostgresServer& PostgresServer::shared() {
   // A measurement of steps wants them on the disk.
-  static PostgresServer server(std::getenv("STRIPLINE_TEST_DURABLE") !=
-                               nullptr);  // NOLINT(concurrency-mt-unsafe)
+  const char* const durable =
+      std::getenv("STRIPLINE_TEST_DURABLE");  // NOLINT(concurrency-mt-unsafe)
+  static PostgresServer server(durable != nullptr);
   return server;
 }
 
