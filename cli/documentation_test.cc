@@ -81,8 +81,8 @@ TEST(Documentation, NamesTheOptionsThatThereAre) {
   // The page also speaks of options of the agent, the server and `stripline run`.
   for (const char* other :
        {"--worker", "--identity", "--host", "--drain-time", "--job", "--job-idle", "--job-end",
-        "--profile", "--relay", "--dev", "--insecure-listen", "--trace", "--verbose", "--label",
-        "--hosts", "--hosts-file", "--ssh"})
+        "--profile", "--relay", "--dev", "--insecure-listen", "--trace", "--verbose", "--hosts",
+        "--hosts-file", "--ssh"})
     documented.erase(other);
   std::set<std::string> known = options_of_all_commands();
   // The help of a command may speak of options of `stripline run` and of the server.

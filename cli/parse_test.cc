@@ -319,7 +319,7 @@ TEST(Parse, MistakesAreOneLineThatSaysWhatIsAccepted) {
         {"campaign", "run", "--fabric", "tcp", "--ranks", "-3"},
         {"campaign", "run", "--fabric", "tcp", "--runs", "1e3"},
         {"campaign", "list", "--limit", "0"},
-        {"model", "fetch", "tcp@x"},
+        {"model", "fetch", "tcp@X!"},
         {"nodes", "--frob"}}) {
     const std::string err = refuse(arguments).err;
     EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
