@@ -417,7 +417,6 @@ void Epoch::end(CallSite site) {
   const auto inside = state_.exclusive();
   enter("UpdateEpoch::end", site);
   complete();
-  changing_ = chooser_ != nullptr;
   context_.barrier(site);
   if (chooser_ != nullptr) choose_again();
 }

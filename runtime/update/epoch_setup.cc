@@ -219,8 +219,10 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
   open_lanes();
 }
 
-// What the others were told that are faster than this rank: the way has been chosen anew.
+// All updates of all ranks are complete. From when rank 0 has heard of this one, others may send
+// what is for the new way.
 void Epoch::choose_again() {
+  changing_ = true;
   const Chooser::Told told = chooser_->next(tally_);
   closely_ = told.closely;
   tally_.restart(ranks_, closely_);

@@ -22,11 +22,11 @@ namespace {
 
 constexpr rank_t kJobRanks = 3;
 constexpr uint64_t kEachUpdates = 600;  // of a rank, each of another cell
-constexpr uint64_t kAllCells = kJobRanks * kEachUpdates;
 
 const bootstrap::FabricUnderTest kNetwork{"", "emulated:opteron-vapi,compute=none", "virtual"};
 
 struct Job {
+  rank_t ranks = kJobRanks;
   model::TunedModel model = model::example_model();
   bool guard = true;
   std::string trace;
@@ -38,14 +38,15 @@ struct Job {
 // went in each of them, which is the same on all ranks, and what was written to standard error.
 std::vector<UpdateSettings> periods_of(const Job& job, std::string* said = nullptr) {
   const ModelFile file("update_choice_test", job.model);
-  auto group = bootstrap::group_on(kNetwork, kJobRanks);
+  auto group = bootstrap::group_on(kNetwork, job.ranks);
   group.context.model_path = file.path();
   group.context.guard = job.guard;
   if (!job.trace.empty()) group.context.trace = job.trace;
   ::testing::internal::CaptureStderr();
   const auto ran =
       bootstrap::run_ranks_returning<std::vector<UpdateSettings>>(group, [&](Context& context) {
-        auto array = *shared_array<uint64_t>::create(context, kAllCells);
+        const uint64_t cells_of_all = job.ranks * kEachUpdates;
+        auto array = *shared_array<uint64_t>::create(context, cells_of_all);
         for (uint64_t& cell : array.local_span()) cell = 0;
         context.barrier();
         std::vector<UpdateSettings> seen;
@@ -53,7 +54,7 @@ std::vector<UpdateSettings> periods_of(const Job& job, std::string* said = nullp
           seen.push_back(epoch.in_use());
           const auto cells = epoch.into(array);
           for (uint64_t i = 0; i < kEachUpdates; ++i) {
-            cells.update((context.rank_me() * kEachUpdates + i) * 7 % kAllCells, i);
+            cells.update((context.rank_me() * kEachUpdates + i) * 7 % cells_of_all, i);
           }
         };
         const auto make = [&] { return UpdateEpoch<uint64_t, op_add>(context, job.options); };
@@ -70,7 +71,7 @@ std::vector<UpdateSettings> periods_of(const Job& job, std::string* said = nullp
         uint64_t sum = 0;
         for (const uint64_t cell : array.local_span()) sum += cell;
         EXPECT_EQ(context.reduce_all(sum, Context::ReduceOp::sum),
-                  static_cast<uint64_t>(job.periods) * kJobRanks *
+                  static_cast<uint64_t>(job.periods) * job.ranks *
                       (kEachUpdates * (kEachUpdates - 1) / 2));
         return seen;
       });
@@ -136,6 +137,16 @@ TEST(UpdateChoice, ComesToBuffersAgainstAWrongModel) {
   EXPECT_FALSE(std::ranges::all_of(seen, in_buffers));
   const std::vector<UpdateSettings> late(seen.end() - 20, seen.end());
   EXPECT_GE(std::ranges::count_if(late, in_buffers), 18);
+}
+
+// What others send on through a rank that has come to the end is still carried out, and what comes
+// before it knows how to go on is, too.
+TEST(UpdateChoice, MayChangeTheHops) {
+  const auto seen = periods_of({.ranks = 9, .options = {.budget_bytes = 40000}, .periods = 12});
+  ASSERT_EQ(seen.size(), 12U);
+  EXPECT_EQ(seen[0].hops, 3U);
+  EXPECT_NE(std::ranges::find_if(seen, [&](const auto& one) { return one != seen[0]; }),
+            seen.end());
 }
 
 TEST(UpdateChoice, KeepsToWhatTheProgramSets) {
