@@ -129,6 +129,7 @@ std::vector<Point> small_points(rank_t ranks) {
       if (e.name == "kernel.histogram" || e.name == "kernel.gups") {
         point.params["updates"] = int64_t{200};
       }
+      if (e.name == "kernel.index_gather") point.params["reads"] = int64_t{200};
       if (e.name == "kernel.triad") point.params["elements"] = int64_t{300};
       if (e.name.starts_with("kernel.prk_")) point.params["iterations"] = int64_t{2};
       if (e.name == "kernel.prk_sparse") {

@@ -126,6 +126,7 @@ inline constexpr Known kAnalysis{"kernel.analysis", {"run", "analysis"}};
 inline constexpr Known kGups{"kernel.gups", {"naive", "lock", "atomics", "by_hand", "tuned"}};
 inline constexpr Known kHistogram{"kernel.histogram",
                                   {"naive", "lock", "atomics", "by_hand", "tuned"}};
+inline constexpr Known kIndexGather{"kernel.index_gather", {"naive", "whole", "by_hand", "tuned"}};
 inline constexpr Known kMatvec{"kernel.matvec"};
 inline constexpr Known kNasBt{"kernel.nas_bt"};
 inline constexpr Known kNasCg{"kernel.nas_cg"};

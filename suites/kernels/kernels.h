@@ -26,6 +26,7 @@ Benchmark shared_histogram_benchmark();
 Benchmark spread_force_benchmark();
 Benchmark histogram_benchmark();
 Benchmark gups_benchmark();
+Benchmark index_gather_benchmark();
 
 /// All of the above.
 std::vector<Benchmark> kernel_benchmarks();

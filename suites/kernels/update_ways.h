@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <numeric>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -17,10 +16,10 @@
 #include <stripline/atomic.h>
 #include <stripline/lock.h>
 #include <stripline/shared_array.h>
-#include <stripline/team.h>
 #include <stripline/update.h>
 
 #include "optimizer/experiment/experiment.h"
+#include "suites/kernels/owner_buckets.h"
 
 namespace stripline::suites {
 
@@ -108,7 +107,8 @@ class Updates {
         look_ahead_(look_ahead),
         lock_(std::move(lock)),
         atomics_(array.context()),
-        epoch_(array.context(), options) {}
+        epoch_(array.context(), options),
+        buckets_(array.context()) {}
 
   // Reading and writing is no atomic operation: ranks that do so change cells of their own.
   uint64_t exclusive_cell(uint64_t key) const {
@@ -133,27 +133,12 @@ class Updates {
     epoch_.end();
   }
 
-  // Buckets by owner, and one exchange for all of them.
   void exchange(std::span<const uint64_t> keys) {
-    const team world = team::world(array_.context());
-    const rank_t ranks = world.rank_n();
-    counts_.assign(ranks, 0);
-    for (const uint64_t key : keys) ++counts_[array_.affinity(Kernel::cell(key, array_.size()))];
-    offsets_.resize(ranks);
-    std::exclusive_scan(counts_.begin(), counts_.end(), offsets_.begin(), size_t{0});
-    next_ = offsets_;
-    out_.resize(keys.size());
-    for (const uint64_t key : keys) {
-      out_[next_[array_.affinity(Kernel::cell(key, array_.size()))]++] = key;
-    }
-    in_counts_.resize(ranks);
-    world.all_to_all(counts_, in_counts_);
-    in_offsets_.resize(ranks);
-    std::exclusive_scan(in_counts_.begin(), in_counts_.end(), in_offsets_.begin(), size_t{0});
-    in_.resize(in_offsets_.back() + in_counts_.back());
-    world.all_to_all_v(out_, counts_, offsets_, in_, in_counts_, in_offsets_);
     const std::span<uint64_t> mine = array_.local_span();
-    for (const uint64_t key : in_) {
+    const auto owner_of = [this](uint64_t key) {
+      return array_.affinity(Kernel::cell(key, array_.size()));
+    };
+    for (const uint64_t key : buckets_.send(keys, owner_of)) {
       uint64_t& cell = mine[array_.distribution().locate(Kernel::cell(key, array_.size())).index];
       cell = Op{}(cell, Kernel::value(key));
     }
@@ -165,13 +150,7 @@ class Updates {
   global_lock lock_;
   atomic_domain<uint64_t> atomics_;
   UpdateEpoch<uint64_t, Op> epoch_;
-  std::vector<size_t> counts_;
-  std::vector<size_t> offsets_;
-  std::vector<size_t> next_;
-  std::vector<size_t> in_counts_;
-  std::vector<size_t> in_offsets_;
-  std::vector<uint64_t> out_;
-  std::vector<uint64_t> in_;
+  OwnerBuckets<uint64_t> buckets_;
 };
 
 }  // namespace stripline::suites
