@@ -130,6 +130,7 @@ std::vector<Point> small_points(rank_t ranks) {
         point.params["updates"] = int64_t{200};
       }
       if (e.name == "kernel.index_gather") point.params["reads"] = int64_t{200};
+      if (e.name == "kernel.permutation") point.params["elements_per_rank"] = int64_t{200};
       if (e.name == "kernel.triad") point.params["elements"] = int64_t{300};
       if (e.name.starts_with("kernel.prk_")) point.params["iterations"] = int64_t{2};
       if (e.name == "kernel.prk_sparse") {

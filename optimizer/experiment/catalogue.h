@@ -134,6 +134,7 @@ inline constexpr Known kNasFt{"kernel.nas_ft"};
 inline constexpr Known kNasIs{"kernel.nas_is"};
 inline constexpr Known kNasMg{"kernel.nas_mg"};
 inline constexpr Known kNasSp{"kernel.nas_sp"};
+inline constexpr Known kPermutation{"kernel.permutation", {"naive", "by_hand", "tuned"}};
 inline constexpr Known kPrkSparse{"kernel.prk_sparse"};
 inline constexpr Known kPrkStencil{"kernel.prk_stencil"};
 inline constexpr Known kPrkTranspose{"kernel.prk_transpose"};

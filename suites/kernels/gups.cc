@@ -31,6 +31,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const UpdateWay way = update_way_of(point);
+  STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
   const size_t updates = updates_made(way, size_param(point, kUpdatesFactor));
   const uint64_t cells = uint64_t{1} << size_param(point, kLog2CellsFactor);
   using Table = shared_array<uint64_t, block_cyclic<>>;
@@ -40,8 +41,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   {
     using Ways = Updates<RandomAccess, block_cyclic<>>;
     STRIPLINE_ASSIGN_OR_RETURN(
-        Ways ways,
-        Ways::create(table, way, size_param(point, kLookAheadFactor), update_options_of(point)));
+        Ways ways, Ways::create(table, way, size_param(point, kLookAheadFactor), options));
     const team world = team::world(ctx);
     KernelParts parts;
     parts.prepare = [&](uint64_t salt) {

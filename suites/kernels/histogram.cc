@@ -18,6 +18,7 @@ constexpr const char* kKeysFactor = "keys";
 constexpr const char* kUniform = "uniform";
 constexpr const char* kOutDegree = "out_degree";
 constexpr const char* kLanguage = "language";
+constexpr const char* kSorting = "sorting";
 
 struct Histogram {
   using Op = op_add;
@@ -37,6 +38,11 @@ uint64_t bins_of(const std::string& keys, uint64_t per_rank, rank_t ranks) {
 }
 
 uint64_t key_of(const std::string& keys, uint64_t bins, uint64_t random) {
+  if (keys == kSorting) {  // the mean of four, as in NAS IS
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < 4; ++i) sum += hash_of(random, i) % bins;
+    return sum / 4;
+  }
   if (keys != kOutDegree) return random % bins;
   // One page in 32 has more than the hot ones, as many in each octave.
   if (random % 32 != 0) return mix64(random) % kHotLinks;
@@ -50,6 +56,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const UpdateWay way = update_way_of(point);
+  STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
   const size_t updates = updates_made(way, size_param(point, kUpdatesFactor));
   const std::string keys_are = experiment::text_param(point, kKeysFactor).value_or(kUniform);
   const uint64_t bins = bins_of(keys_are, size_param(point, kBinsFactor), ctx.rank_n());
@@ -59,7 +66,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   SampleSeries series;
   {
     using Ways = Updates<Histogram, cyclic>;
-    STRIPLINE_ASSIGN_OR_RETURN(Ways ways, Ways::create(counts, way, 0, update_options_of(point)));
+    STRIPLINE_ASSIGN_OR_RETURN(Ways ways, Ways::create(counts, way, 0, options));
     const team world = team::world(ctx);
     KernelParts parts;
     parts.prepare = [&](uint64_t salt) {
@@ -104,12 +111,13 @@ Benchmark histogram_benchmark() {
       "rank counts in, since it is not atomic.";
   e.factors = {
       integer_factor(kUpdatesFactor, "1", "Keys of a rank.", {int64_t{1} << 20}, 1, 1e9),
-      integer_factor(kBinsFactor, "1", "Bins of a rank, for uniform keys.",
+      integer_factor(kBinsFactor, "1", "Bins of a rank, for uniform and sorting.",
                      {int64_t{1000}, int64_t{1} << 20}, 1, 1e9),
       name_factor(kKeysFactor,
                   "uniform over all bins; out_degree: of 40000 bins most keys are in 100; "
-                  "language: 100 bins.",
-                  {std::string(kUniform), std::string(kOutDegree), std::string(kLanguage)})};
+                  "language: 100 bins; sorting: most near the middle, as NAS IS counts them.",
+                  {std::string(kUniform), std::string(kOutDegree), std::string(kLanguage),
+                   std::string(kSorting)})};
   for (auto& factor : update_factors()) e.factors.push_back(std::move(factor));
   e.variants = kernels::kHistogram.variants();
   e.metric = {"time_per_update", "s", true};

@@ -12,7 +12,8 @@ std::vector<Benchmark> kernel_benchmarks() {
           spmv_benchmark(),         serial_tax_benchmark(),
           analysis_benchmark(),     shared_histogram_benchmark(),
           spread_force_benchmark(), histogram_benchmark(),
-          gups_benchmark(),         index_gather_benchmark()};
+          gups_benchmark(),         index_gather_benchmark(),
+          permutation_benchmark()};
 }
 
 }  // namespace stripline::suites

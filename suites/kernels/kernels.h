@@ -27,6 +27,7 @@ Benchmark spread_force_benchmark();
 Benchmark histogram_benchmark();
 Benchmark gups_benchmark();
 Benchmark index_gather_benchmark();
+Benchmark permutation_benchmark();
 
 /// All of the above.
 std::vector<Benchmark> kernel_benchmarks();

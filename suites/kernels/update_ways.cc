@@ -1,5 +1,8 @@
 #include "suites/kernels/update_ways.h"
 
+#include <array>
+#include <string>
+
 #include "suites/grids.h"
 #include "suites/registry.h"
 
@@ -7,6 +10,11 @@ namespace stripline::suites {
 namespace {
 
 constexpr const char* kModeFactor = "mode";
+constexpr const char* kMethodFactor = "method";
+
+// In the order of UpdateMethod.
+constexpr std::array kMethods = {"automatic", "buffers",     "messages",
+                                 "provider",  "owner_locks", "cell_locks"};
 
 }  // namespace
 
@@ -21,13 +29,33 @@ std::vector<experiment::Factor> update_factors() {
                          {int64_t{0}}, 0, 1 << 20),
           name_factor(kModeFactor,
                       "Whether updates of one cell may be merged before they are sent; for tuned.",
-                      {std::string("accumulate"), std::string("log")})};
+                      {std::string("accumulate"), std::string("log")}),
+          name_factor(kMethodFactor,
+                      "By which way updates reach other ranks (UpdateMethod): automatic chooses "
+                      "with a model, and takes buffers without one; for tuned.",
+                      std::vector<experiment::ParamValue>(kMethods.begin(), kMethods.end()))};
 }
 
-UpdateOptions update_options_of(const experiment::Point& point) {
+Result<UpdateOptions> update_options_of(Context& context, const experiment::Point& point) {
   UpdateOptions options;
   options.fills_gaps = true;  // nobody stores into the array meanwhile
   if (experiment::text_param(point, kModeFactor) == "log") options.mode = UpdateMode::log;
+  const auto method = std::ranges::find(
+      kMethods, experiment::text_param(point, kMethodFactor).value_or(kMethods.front()));
+  options.settings.method = static_cast<UpdateMethod>(method - kMethods.begin());
+  if (options.mode == UpdateMode::log && (options.settings.method == UpdateMethod::messages ||
+                                          options.settings.method == UpdateMethod::provider)) {
+    return Error(ErrorCode::invalid_argument,
+                 std::string("method=") + *method +
+                     " does not keep the order of a rank's updates, as mode=log asks for; measure "
+                     "it with mode=accumulate");
+  }
+  if (options.settings.method == UpdateMethod::provider &&
+      !atomic_domain<uint64_t>::provider_has_all(context)) {
+    return Error(ErrorCode::failed_precondition,
+                 "method=provider needs atomic operations of the network, which this one does not "
+                 "have; method=messages sends as many messages");
+  }
   options.settings.buffer_bytes = size_param(point, factor::kBufferBytes);
   return options;
 }

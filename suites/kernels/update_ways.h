@@ -29,7 +29,9 @@ UpdateWay update_way_of(const experiment::Point& point);
 
 /// Factors that all kernels of updates have: how UpdateEpoch collects.
 std::vector<experiment::Factor> update_factors();
-UpdateOptions update_options_of(const experiment::Point& point);
+/// Errors: invalid_argument for a mode that the method cannot keep, failed_precondition for a
+/// method that the network does not have.
+Result<UpdateOptions> update_options_of(Context& context, const experiment::Point& point);
 
 /// Of the ways that wait for each update, a repetition makes so many at most, and of the others
 /// all.
