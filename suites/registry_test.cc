@@ -131,6 +131,17 @@ std::vector<Point> small_points(rank_t ranks) {
       }
       if (e.name == "kernel.index_gather") point.params["reads"] = int64_t{200};
       if (e.name == "kernel.permutation") point.params["elements_per_rank"] = int64_t{200};
+      if (e.name == "kernel.indirect_sum" || e.name == "kernel.struct_reads" ||
+          e.name == "kernel.guppie") {
+        point.params["iterations"] = int64_t{200};
+        point.params["elements_per_rank"] = int64_t{100};
+      }
+      if (e.name == "kernel.sobel" || e.name == "kernel.wator") {
+        point.params["rows_per_rank"] = int64_t{3};
+        point.params["columns"] = int64_t{10};
+      }
+      if (e.name == "kernel.fish") point.params["bodies_per_rank"] = int64_t{5};
+      if (e.name == "kernel.mcop") point.params["matrices"] = int64_t{12};
       if (e.name == "kernel.triad") point.params["elements"] = int64_t{300};
       if (e.name.starts_with("kernel.prk_")) point.params["iterations"] = int64_t{2};
       if (e.name == "kernel.prk_sparse") {

@@ -123,11 +123,15 @@ inline constexpr Known kLoad{"micro.load", {variant::kGet, variant::kPut}};
 
 namespace kernels {
 inline constexpr Known kAnalysis{"kernel.analysis", {"run", "analysis"}};
+inline constexpr Known kFish{"kernel.fish", {"naive", "separate", "tuned"}};
+inline constexpr Known kGuppie{"kernel.guppie", {"naive", "tuned"}};
 inline constexpr Known kGups{"kernel.gups", {"naive", "lock", "atomics", "by_hand", "tuned"}};
 inline constexpr Known kHistogram{"kernel.histogram",
                                   {"naive", "lock", "atomics", "by_hand", "tuned"}};
 inline constexpr Known kIndexGather{"kernel.index_gather", {"naive", "whole", "by_hand", "tuned"}};
+inline constexpr Known kIndirectSum{"kernel.indirect_sum", {"naive", "by_hand", "tuned"}};
 inline constexpr Known kMatvec{"kernel.matvec"};
+inline constexpr Known kMcop{"kernel.mcop", {"naive", "tuned"}};
 inline constexpr Known kNasBt{"kernel.nas_bt"};
 inline constexpr Known kNasCg{"kernel.nas_cg"};
 inline constexpr Known kNasFt{"kernel.nas_ft"};
@@ -140,10 +144,13 @@ inline constexpr Known kPrkStencil{"kernel.prk_stencil"};
 inline constexpr Known kPrkTranspose{"kernel.prk_transpose"};
 inline constexpr Known kSerialTax{"kernel.serial_tax", {"plain", "access"}};
 inline constexpr Known kSharedHistogram{"kernel.shared_histogram"};
+inline constexpr Known kSobel{"kernel.sobel", {"naive", "tuned"}};
 inline constexpr Known kSpmv{"kernel.spmv"};
 inline constexpr Known kSpreadForce{"kernel.spread_force"};
+inline constexpr Known kStructReads{"kernel.struct_reads", {"naive", "separate", "tuned"}};
 inline constexpr Known kTranspose{"kernel.transpose"};
 inline constexpr Known kTriad{"kernel.triad"};
+inline constexpr Known kWator{"kernel.wator", {"naive", "tuned"}};
 }  // namespace kernels
 
 }  // namespace stripline::experiment

@@ -2,17 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "optimizer/model/model_fixture.h"
 #include "optimizer/plan/gather_mechanism.h"
+#include "optimizer/plan/path_fixture.h"
 
 namespace stripline::plan {
 namespace {
-
-CompiledPath path_of() {
-  model::TunedModel model = model::example_model();
-  model.pack = model::example_pack();
-  return {model, *model.network.find("inter-node")};
-}
 
 GatherRequest request_of(uint64_t elements, uint64_t runs, uint64_t span_bytes) {
   GatherRequest request;
@@ -29,7 +23,7 @@ TEST(PlanGather, WithoutAModelElementsArePacked) {
 }
 
 TEST(PlanGather, AllThatLiesSideBySideGoesUnpacked) {
-  const CompiledPath path = path_of();
+  const CompiledPath path = example_path();
   const GatherDecision decision = plan_gather(request_of(4096, 1, 32768), &path);
   EXPECT_EQ(decision.method, GatherMethod::bound);
   EXPECT_EQ(decision.reason, Reason::tuned);
@@ -37,14 +31,14 @@ TEST(PlanGather, AllThatLiesSideBySideGoesUnpacked) {
 }
 
 TEST(PlanGather, FewElementsFarApartArePacked) {
-  const CompiledPath path = path_of();
+  const CompiledPath path = example_path();
   const GatherDecision decision = plan_gather(request_of(10, 10, 8 << 20), &path);
   EXPECT_EQ(decision.method, GatherMethod::pack);
   EXPECT_EQ(decision.reason, Reason::no_faster_plan);
 }
 
 TEST(PlanGather, TheThinnerTheSlowerTheBound) {
-  const CompiledPath path = path_of();
+  const CompiledPath path = example_path();
   double before_s = 0;
   bool packs = false;
   for (uint64_t span = 32768; span <= 32768 << 8; span *= 2) {
@@ -60,7 +54,7 @@ TEST(PlanGather, TheThinnerTheSlowerTheBound) {
 }
 
 TEST(PlanGather, WhereStoresReachOnlyCopyingCounts) {
-  const CompiledPath path = path_of();
+  const CompiledPath path = example_path();
   GatherRequest request = request_of(512, 512, 1 << 16);
   request.by_stores = true;
   EXPECT_DOUBLE_EQ(predict_gather(request, path, GatherMethod::pack),
@@ -70,7 +64,7 @@ TEST(PlanGather, WhereStoresReachOnlyCopyingCounts) {
 }
 
 TEST(PlanGather, RanksThatShareANicTakeTurns) {
-  const CompiledPath path = path_of();
+  const CompiledPath path = example_path();
   GatherRequest request = request_of(4096, 4096, 1 << 17);
   const auto difference = [&] {
     return predict_gather(request, path, GatherMethod::bound) -
@@ -82,7 +76,7 @@ TEST(PlanGather, RanksThatShareANicTakeTurns) {
 }
 
 TEST(PlanGather, IsExplained) {
-  const CompiledPath path = path_of();
+  const CompiledPath path = example_path();
   const GatherRequest request = request_of(4096, 1, 32768);
   const auto explained = explain<GatherMechanism>(request, &path);
   EXPECT_EQ(explained.alternatives.size(), 2U);

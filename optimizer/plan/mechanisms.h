@@ -3,6 +3,7 @@
 #pragma once
 
 #include "optimizer/plan/gather_mechanism.h"
+#include "optimizer/plan/indirect_mechanism.h"
 #include "optimizer/plan/nest_mechanism.h"
 #include "optimizer/plan/strip_mechanism.h"
 #include "optimizer/plan/update_mechanism.h"
@@ -13,11 +14,12 @@ namespace stripline::plan {
 
 /// List<Of<M>...> for every mechanism M, as std::variant<Explain<StripMechanism>, ...>.
 template <template <typename...> typename List, template <typename> typename Of>
-using OfEachMechanism = List<Of<StripMechanism>, Of<NestMechanism>, Of<VisMechanism>,
-                             Of<WavefrontMechanism>, Of<GatherMechanism>, Of<UpdateMechanism>>;
+using OfEachMechanism =
+    List<Of<StripMechanism>, Of<NestMechanism>, Of<VisMechanism>, Of<WavefrontMechanism>,
+         Of<GatherMechanism>, Of<IndirectMechanism>, Of<UpdateMechanism>>;
 
 static_assert(Mechanism<StripMechanism> && Mechanism<NestMechanism> && Mechanism<VisMechanism> &&
               Mechanism<WavefrontMechanism> && Mechanism<GatherMechanism> &&
-              Mechanism<UpdateMechanism>);
+              Mechanism<IndirectMechanism> && Mechanism<UpdateMechanism>);
 
 }  // namespace stripline::plan

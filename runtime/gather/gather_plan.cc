@@ -109,6 +109,8 @@ class Gather final : public GatherCore {
     wait();
     waited_s_ += context_.state().job.fabric().now_s() - begun_s;
   }
+  uint64_t hash_of_own() const;
+  void check_own(CallSite site) const;
   Status allocate(CallSite site);
   void tell_owners(CallSite site);
   bool reads_of(rank_t owner) const;
@@ -140,6 +142,8 @@ class Gather final : public GatherCore {
   uint64_t round_ = 0;            // of the gather under way, or of the next one
   uint64_t received_round_ = 0;
   const std::byte* own_ = nullptr;  // this rank's elements of the array that is gathered
+  const bool checks_;               // debug mode
+  uint64_t own_hash_ = 0;           // of them when the gather began; only if checks_
   bool under_way_ = false;
   Largest largest_;
   bool watched_ = false;  // somebody wants to know how long it waits
@@ -153,6 +157,7 @@ Gather::Gather(Context& context, const GatherRequest& request, Inspection inspec
       own_elements_(request.own_elements),
       inspection_(std::move(inspection)),
       numbers_(inspection_.order.size()),
+      checks_(context.state().job.options().debug),
       watched_(context.state().mechanisms.instruments().trace != nullptr) {
   for (const OwnerReads& reads : std::span(inspection_.owners).subspan(1)) {
     incoming_.push_back({.reads = &reads});
@@ -370,6 +375,7 @@ void Gather::start(const std::byte* own, uint64_t elements, CallSite site) {
   under_way_ = true;
   own_ = own;
   received_round_ = round_;
+  if (checks_) own_hash_ = hash_of_own();
   for (Incoming& in : incoming_) in.here = false;
   waited_s_ = 0;
   timed([&] {
@@ -476,9 +482,31 @@ void Gather::wait(CallSite site) {
     }
     for (Outgoing& out : outgoing_) out.put[turn_of(round_)].wait_source(site);
   });
+  if (checks_) check_own(site);
   if (watched_ && !incoming_.empty()) note(*context_.state().mechanisms.instruments().trace, site);
   ++round_;
   under_way_ = false;
+}
+
+uint64_t Gather::hash_of_own() const {
+  Hash hash;
+  const uint64_t bytes = own_elements_ * element_bytes_;
+  for (uint64_t at = 0; at < bytes; at += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, own_ + at, std::min<uint64_t>(sizeof word, bytes - at));
+    hash.add(word);
+  }
+  return hash.value();
+}
+
+// What was stored meanwhile has reached some ranks, and others not.
+void Gather::check_own(CallSite site) const {
+  if (hash_of_own() == own_hash_) return;
+  context_.state().fail(
+      Error(ErrorCode::invalid_argument,
+            text(rma::Call("GatherPlan::wait", site)) +
+                " finds this rank's elements changed since the gather began; store to them before "
+                "start(), or after wait() or for_each()"));
 }
 
 // What is predicted is when an owner's elements are here; what is measured, how long the rank has

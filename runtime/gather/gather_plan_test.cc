@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stripline/cached_gather.h>
 #include <stripline/gather.h>
 #include <stripline/team.h>
 
@@ -172,6 +173,38 @@ TEST_P(Gather, ElementsTravelOnceAndTheBoundIsWhole) {
   });
 }
 
+TEST_P(Gather, CachedOnesAreInspectedAgainWhenAnIndexChanges) {
+  on_ranks(3, [](Context& context) {
+    using Array = shared_array<uint64_t, cyclic>;
+    auto x = Array::create(context, 90);
+    ASSERT_TRUE(x.ok());
+    CachedGather<uint64_t> by_index;
+    CachedGather<uint64_t> by_version;
+    std::vector<uint64_t> index = random_index(90, 60, context.rank_me());
+    for (uint32_t round = 0; round < 9; ++round) {
+      for (size_t i = 0; i < x->local_span().size(); ++i) {
+        x->local_span()[i] = value_of<uint64_t>(x->index_of(i), round);
+      }
+      // Of one rank alone.
+      if (round % 3 == 2 && context.rank_me() == 1) index = random_index(90, 40 + round, round);
+      ASSERT_TRUE(by_index.gather(*x, index).ok());
+      ASSERT_TRUE(by_version.gather(*x, index, (round + 1) / 3).ok());
+      ASSERT_EQ(by_index.size(), index.size());
+      ASSERT_EQ(by_version.size(), index.size());
+      for (size_t i = 0; i < index.size(); ++i) {
+        ASSERT_EQ(by_index[i], value_of<uint64_t>(index[i], round));
+        ASSERT_EQ(by_version[i], value_of<uint64_t>(index[i], round));
+      }
+    }
+    EXPECT_EQ(by_index.inspections(), 4U);
+    EXPECT_EQ(by_version.inspections(), 4U);
+    index = {90};
+    EXPECT_EQ(by_index.gather(*x, index).error().code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(by_index.size(), 0U);
+    context.barrier();
+  });
+}
+
 TEST_P(Gather, RefusesOnAllRanksWhatNamesNoElement) {
   on_ranks(3, [](Context& context) {
     auto x = shared_array<int, cyclic>::create(context, 10);
@@ -220,6 +253,29 @@ TEST_F(GatherDeathTest, StartsOneGatherAtATime) {
                          plan->start(*x);
                        }),
               ::testing::ExitedWithCode(2), "while a gather of this plan is under way");
+}
+
+TEST_F(GatherDeathTest, DebugModeFindsStoresMeanwhile) {
+  const auto in_debug_mode = [](bool stores) {
+    bootstrap::ThreadGroupOptions options =
+        bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2);
+    options.context.debug = true;
+    const Status ran = bootstrap::run_ranks(options, [stores](Context& context) {
+      auto x = shared_array<int, cyclic>::create(context, 7);
+      for (int& mine : x->local_span()) mine = 1;
+      auto plan = GatherPlan<int>::create(*x, std::vector<uint64_t>{0, 1});
+      for (int step = 0; step < 3; ++step) {
+        plan->start(*x);
+        if (stores && step == 1) x->local_span()[2] = 3;
+        plan->wait();
+        x->local_span()[2] = step;
+      }
+    });
+    std::_Exit(ran.ok() ? 0 : 1);
+  };
+  EXPECT_EXIT(in_debug_mode(false), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(in_debug_mode(true), ::testing::ExitedWithCode(2),
+              "elements changed since the gather");
 }
 
 TEST_F(GatherDeathTest, TakesArraysOfItsShape) {

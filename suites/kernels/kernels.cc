@@ -13,7 +13,10 @@ std::vector<Benchmark> kernel_benchmarks() {
           analysis_benchmark(),     shared_histogram_benchmark(),
           spread_force_benchmark(), histogram_benchmark(),
           gups_benchmark(),         index_gather_benchmark(),
-          permutation_benchmark()};
+          permutation_benchmark(),  indirect_sum_benchmark(),
+          struct_reads_benchmark(), sobel_benchmark(),
+          fish_benchmark(),         wator_benchmark(),
+          guppie_benchmark(),       mcop_benchmark()};
 }
 
 }  // namespace stripline::suites

@@ -28,6 +28,13 @@ Benchmark histogram_benchmark();
 Benchmark gups_benchmark();
 Benchmark index_gather_benchmark();
 Benchmark permutation_benchmark();
+Benchmark indirect_sum_benchmark();
+Benchmark struct_reads_benchmark();
+Benchmark sobel_benchmark();
+Benchmark fish_benchmark();
+Benchmark wator_benchmark();
+Benchmark guppie_benchmark();
+Benchmark mcop_benchmark();
 
 /// All of the above.
 std::vector<Benchmark> kernel_benchmarks();

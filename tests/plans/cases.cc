@@ -334,6 +334,30 @@ void add_plan(Line& line, const plan::GatherDecision& plan) {
       .gain("gain", plan.gain_low);
 }
 
+plan::IndirectRequest draw_indirect(Draw& draw) {
+  plan::IndirectRequest r;
+  r.iterations = draw.size(22);
+  r.reads = draw.one_in(2) ? static_cast<uint32_t>(draw.between(2, 25)) : 1;
+  r.element_bytes = draw.one_in(4) ? draw.between(1, 64) : 8;
+  if (draw.one_in(2)) r.remote_percent = static_cast<uint32_t>(draw.below(101));
+  r.owners = static_cast<uint32_t>(draw.size(12));
+  if (draw.one_in(2)) r.distinct_percent = static_cast<uint32_t>(draw.between(1, 100));
+  r.span_bytes = r.element_bytes * draw.size(20);
+  if (draw.one_in(2)) r.compute_s = static_cast<double>(r.iterations) * draw.scaled(1e-9, 14);
+  r.modifies = draw.one_in(4);
+  r.surroundings.nic_ranks = draw_nic_ranks(draw);
+  r.surroundings.target_polls_only = draw.one_in(3);
+  return r;
+}
+
+void add_plan(Line& line, const plan::IndirectPlan& plan) {
+  line.whole("block", plan.block)
+      .word(to_string(plan.reason))
+      .seconds("predicted", plan.predicted_s)
+      .seconds("baseline", plan.baseline_s)
+      .gain("gain", plan.gain_low);
+}
+
 // The explained decision is the planner's own one.
 template <typename Explanation, typename Plan>
 std::string explained(const Explanation& explanation, const Plan& plan, uint64_t number) {
@@ -343,6 +367,15 @@ std::string explained(const Explanation& explanation, const Plan& plan, uint64_t
   add_plan(of_explanation, explanation.decision);
   EXPECT_EQ(of_plan.text(), of_explanation.text()) << "request " << number;
   return to_text(explanation);
+}
+
+// The case of a request whose plan is on a line.
+template <typename M>
+Case case_of(const Line& line, const typename M::Request& request, const typename M::Costs* costs,
+             const typename M::Plan& plan, uint64_t number, bool explain) {
+  std::string text;
+  if (explain) text = explained(plan::explain<M>(request, costs), plan, number);
+  return {line.text(), std::move(text)};
 }
 
 }  // namespace
@@ -359,9 +392,7 @@ Case strip_case(const Network& network, uint64_t number, bool explain) {
   }
   const plan::StripCandidate candidate = draw_candidate(draw, request.total_bytes);
   add_plan(line.word("forced:"), plan::force_strip(request, costs, candidate));
-  std::string text;
-  if (explain) text = explained(plan::explain<plan::StripMechanism>(request, costs), plan, number);
-  return {line.text(), std::move(text)};
+  return case_of<plan::StripMechanism>(line, request, costs, plan, number, explain);
 }
 
 Case nest_case(const Network& network, uint64_t number, bool explain) {
@@ -393,9 +424,7 @@ Case vis_case(const Network& network, uint64_t number, bool explain) {
   const uint64_t chunk_bytes = draw.one_in(2) ? 0 : draw.size(16);
   const auto window = static_cast<uint32_t>(draw.below(9));
   add_plan(line.word("forced:"), plan::force_vis(request, costs, method, chunk_bytes, window));
-  std::string text;
-  if (explain) text = explained(plan::explain<plan::VisMechanism>(request, costs), plan, number);
-  return {line.text(), std::move(text)};
+  return case_of<plan::VisMechanism>(line, request, costs, plan, number, explain);
 }
 
 Case wavefront_case(const Network& network, uint64_t number, bool explain) {
@@ -414,10 +443,7 @@ Case wavefront_case(const Network& network, uint64_t number, bool explain) {
         .seconds("step", time.step_s)
         .seconds("sweep", time.sweep_s);
   }
-  std::string text;
-  if (explain)
-    text = explained(plan::explain<plan::WavefrontMechanism>(request, costs), plan, number);
-  return {line.text(), std::move(text)};
+  return case_of<plan::WavefrontMechanism>(line, request, costs, plan, number, explain);
 }
 
 Case update_case(const Network& network, uint64_t number, bool explain) {
@@ -438,9 +464,7 @@ Case update_case(const Network& network, uint64_t number, bool explain) {
   for (size_t i = 0; i < count; ++i) {
     line.word("rival:").word(to_string(rivals[i].method)).whole("buffer", rivals[i].buffer_bytes);
   }
-  std::string text;
-  if (explain) text = explained(plan::explain<plan::UpdateMechanism>(request, costs), plan, number);
-  return {line.text(), std::move(text)};
+  return case_of<plan::UpdateMechanism>(line, request, costs, plan, number, explain);
 }
 
 Case gather_case(const Network& network, uint64_t number, bool explain) {
@@ -450,9 +474,17 @@ Case gather_case(const Network& network, uint64_t number, bool explain) {
   const plan::GatherDecision plan = plan::plan_gather(request, costs);
   Line line;
   add_plan(line, plan);
-  std::string text;
-  if (explain) text = explained(plan::explain<plan::GatherMechanism>(request, costs), plan, number);
-  return {line.text(), std::move(text)};
+  return case_of<plan::GatherMechanism>(line, request, costs, plan, number, explain);
+}
+
+Case indirect_case(const Network& network, uint64_t number, bool explain) {
+  Draw draw(number);
+  const plan::IndirectRequest request = draw_indirect(draw);
+  const plan::CompiledPath* const costs = network.costs();
+  const plan::IndirectPlan plan = plan::plan_indirect(request, costs);
+  Line line;
+  add_plan(line, plan);
+  return case_of<plan::IndirectMechanism>(line, request, costs, plan, number, explain);
 }
 
 }  // namespace stripline::plan_corpus

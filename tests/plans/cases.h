@@ -31,12 +31,14 @@ Case vis_case(const Network& network, uint64_t number, bool explain);
 Case wavefront_case(const Network& network, uint64_t number, bool explain);
 Case update_case(const Network& network, uint64_t number, bool explain);
 Case gather_case(const Network& network, uint64_t number, bool explain);
+Case indirect_case(const Network& network, uint64_t number, bool explain);
 
-inline constexpr std::array<Mechanism, 6> kMechanisms = {{{"strip", strip_case},
+inline constexpr std::array<Mechanism, 7> kMechanisms = {{{"strip", strip_case},
                                                           {"nest", nest_case},
                                                           {"vis", vis_case},
                                                           {"wavefront", wavefront_case},
                                                           {"update", update_case},
-                                                          {"gather", gather_case}}};
+                                                          {"gather", gather_case},
+                                                          {"indirect", indirect_case}}};
 
 }  // namespace stripline::plan_corpus

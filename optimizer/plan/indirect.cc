@@ -1,0 +1,131 @@
+#include "optimizer/plan/indirect.h"
+
+#include <algorithm>
+
+#include "optimizer/plan/indirect_mechanism.h"
+#include "optimizer/plan/perturbed.h"
+#include "optimizer/plan/vis.h"
+
+namespace stripline::plan {
+namespace {
+
+constexpr double kHundred = 100;
+
+// What the inspector does with each read: it writes down where the element is, counts it by owner,
+// numbers it among the different ones, and sets the pointer that the body reads it by. A place and
+// a pointer are of 8 bytes.
+constexpr double kPasses = 4;
+constexpr double kPlaceBytes = 8;
+
+cost::MessageCosts get_at(const CompiledPath& path, uint64_t bytes, const Ends& ends) {
+  const cost::LinkCosts& get = path.vis.link(Direction::get);
+  return detail::at_ends(get.at(bytes), get.at(bytes, ends.corner), ends);
+}
+
+double reads_of_others(const IndirectRequest& request) {
+  return request.reads * static_cast<double>(request.remote_percent) / kHundred;
+}
+
+// Seconds until all that a block needs has come, from all owners.
+double fetch_s(const IndirectRequest& request, const CompiledPath& path, double elements,
+               const Ends& ends) {
+  const double owners = std::clamp<double>(request.owners, 1, std::max(elements, 1.0));
+  const double of_owner = std::max(1.0, elements / owners);
+  VisRequest many;
+  many.direction = Direction::get;
+  many.regions = static_cast<uint64_t>(of_owner);
+  many.region_bytes = request.element_bytes;
+  many.extent_bytes = std::max(request.span_bytes, many.regions * many.region_bytes);
+  many.max_buffer_bytes = kUsualBoxBytes;
+  many.medium_bytes = kLandingSlotBytes;
+  many.message_bytes = kUsualMessageBytes;
+  many.message_header_bytes = kListHeaderBytes;
+  many.region_header_bytes = kListRegionHeaderBytes;
+  many.peers = static_cast<uint32_t>(owners);
+  many.surroundings = request.surroundings;
+  const VisPlan plan = plan_vis(many, &path.vis);
+  // As far as that may be wrong.
+  double factor = 1;
+  const cost::Corner corner = ends.of(Source::regions);
+  if (corner == cost::Corner::low) factor = 1 / kUnmeasuredFactor;
+  if (corner == cost::Corner::high) factor = kUnmeasuredFactor;
+  // Those of other owners are under way at the same time, and take this rank what issuing, the NIC
+  // and unpacking take.
+  const auto bytes = static_cast<uint64_t>(of_owner * static_cast<double>(request.element_bytes));
+  const cost::MessageCosts message = get_at(path, bytes, ends);
+  const double nic_ranks = std::max(request.surroundings.nic_ranks, 1U);
+  const auto size = static_cast<double>(bytes);
+  const double each = std::max(message.o(size) + message.r(size), nic_ranks * message.gap(size)) +
+                      path.vis.pack().unpack(of_owner, size, bytes, corner);
+  return plan.predicted_s * factor + (owners - 1) * each;
+}
+
+double inspection_s(const IndirectRequest& request, const CompiledPath& path, double iterations,
+                    const Ends& ends) {
+  const double reads = kPasses * iterations * request.reads;
+  return path.vis.pack().pack(reads, reads * kPlaceBytes,
+                              static_cast<uint64_t>(reads * kPlaceBytes), ends.of(Source::regions));
+}
+
+}  // namespace
+
+uint64_t most_indirect_block(const IndirectRequest& request) noexcept {
+  return std::max<uint64_t>(
+      1, std::min(request.iterations, kMostIndirectReads / std::max(request.reads, 1U)));
+}
+
+double predict_indirect(const IndirectRequest& request, const CompiledPath& path, uint64_t block,
+                        const Ends& ends) noexcept {
+  const auto iterations = static_cast<double>(request.iterations);
+  const double others = reads_of_others(request);
+  const double both_ways = request.modifies ? 2 : 1;
+  if (block == 0) {
+    const auto bytes = static_cast<double>(request.element_bytes);
+    const double each = get_at(path, request.element_bytes, ends).blocking(bytes);
+    return request.compute_s + both_ways * iterations * others * each;
+  }
+  const double of_block = static_cast<double>(std::min(block, request.iterations));
+  const double blocks = std::max(1.0, iterations / of_block);
+  const double elements = of_block * others * request.distinct_percent / kHundred;
+  const double fetch = both_ways * fetch_s(request, path, elements, ends);
+  const double compute = request.compute_s / blocks;
+  const double own = inspection_s(request, path, of_block, ends) +
+                     path.strip.strip_overhead(ends.of(Source::overhead));
+  return fetch + (blocks - 1) * std::max(fetch, compute) + compute + blocks * own;
+}
+
+IndirectPlan baseline_of_indirect(const IndirectRequest& request,
+                                  const CompiledPath* path) noexcept {
+  IndirectPlan plan;
+  plan.reason = Reason::guarded;
+  if (IndirectMechanism::knows(path)) {
+    plan.predicted_s = plan.baseline_s = predict_indirect(request, *path, 0);
+  }
+  return plan;
+}
+
+namespace {
+
+template <typename Recorder>
+IndirectPlan plan_by(const IndirectRequest& request, const CompiledPath* path, Recorder& record) {
+  IndirectPlan plan = choose<IndirectMechanism>(request, path, record);
+  if (plan.reason == Reason::no_model) {
+    plan.block = std::min(most_indirect_block(request),
+                          std::max<uint64_t>(1, kUsualIndirectReads / std::max(request.reads, 1U)));
+  }
+  return plan;
+}
+
+}  // namespace
+
+IndirectPlan plan_indirect(const IndirectRequest& request, const CompiledPath* path) noexcept {
+  NoRecord record;
+  return plan_by(request, path, record);
+}
+
+IndirectPlan plan_indirect(const IndirectRequest& request, const CompiledPath* path,
+                           IndirectRecord& record) {
+  return plan_by(request, path, record);
+}
+
+}  // namespace stripline::plan

@@ -1,0 +1,75 @@
+// The planner of indirect.h as the frame of decisions sees it (mechanism.h).
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "optimizer/plan/indirect.h"
+#include "optimizer/plan/mechanism.h"
+#include "optimizer/plan/perturbed.h"
+
+namespace stripline::plan {
+
+struct IndirectMechanism {
+  using Request = IndirectRequest;
+  using Asked = Request;
+  using Plan = IndirectPlan;
+  using Candidate = uint64_t;  // iterations of a block; 0: one by one
+  using Record = IndirectRecord;
+  using Model = CompiledPath;
+  using Costs = CompiledPath;
+  static constexpr Words kWords = {
+      .command = "indirect",
+      .help = "A loop that reads elements through an index (<stripline/indirect.h>)",
+      .example = "--iterations 1000000 --owners 31 --span 1MiB",
+      .baseline = "one by one",
+      .no_model = "the model does not hold gets, so the loop goes in blocks of 4096 reads",
+      .legend = ""};
+
+  static Request usual() { return {}; }
+  static std::span<const Field<Request>> fields();
+  static Result<Request> request_of(const Request& asked);
+  static Request asked_of(const Request& request) { return request; }
+  static const CompiledPath* costs_of(const CompiledPath& path) { return &path; }
+
+  // Decisions, by choose().
+  static bool knows(const CompiledPath* path) {
+    return path != nullptr && path->vis.has(Direction::get);
+  }
+  static uint64_t baseline(const Request&) { return 0; }
+  template <typename Visit>
+  static void each_candidate(const Request& request, const Visit& visit) {
+    const uint64_t most = most_indirect_block(request);
+    constexpr uint64_t kFewest = 16;
+    for (uint64_t block = kFewest; block < most; block *= 2) visit(block);
+    visit(most);
+  }
+  static double seconds(const Request& request, const CompiledPath& path, uint64_t block,
+                        const Ends& ends) {
+    return predict_indirect(request, path, block, ends);
+  }
+  template <typename Visit>
+  static void each_source(const Request&, const Visit& visit) {
+    for (const Source source : detail::kMessageSources) visit(source);
+    visit(Source::regions);
+    visit(Source::overhead);
+  }
+  static double margin(const Request&, const CompiledPath* path) {
+    return path->strip.minimum_gain();
+  }
+  static Plan unfold(const Request&, uint64_t block) { return {.block = block}; }
+
+  // Explanations.
+  static Plan plan(const Request& request, const CompiledPath* path, Record& record) {
+    return plan_indirect(request, path, record);
+  }
+  static void show(const Request& request, const Plan& plan, Row& row);
+  static std::string brief(const Plan& plan, std::string_view why) {
+    return (plan.block == 0 ? "one by one" : "blocks of " + std::to_string(plan.block)) + ", " +
+           std::string(why);
+  }
+};
+static_assert(Tried<IndirectMechanism>);
+
+}  // namespace stripline::plan

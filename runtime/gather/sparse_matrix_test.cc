@@ -1,0 +1,100 @@
+// Products with random sparse matrices against the sums of their rows.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/sparse_matrix.h>
+
+#include "base/random.h"
+#include "runtime/bootstrap/rank_fixtures.h"
+
+namespace stripline {
+namespace {
+
+class Sparse : public bootstrap::RanksTest {};
+
+// Rows with columns of one owner go owner by owner, rows with columns of many at once: `width`
+// says how far they reach.
+struct Rows {
+  std::vector<size_t> begin = {0};
+  std::vector<uint64_t> columns;
+  std::vector<double> values;
+
+  Rows(uint64_t first, size_t rows, uint64_t elements, uint64_t width, uint64_t seed) {
+    SplitMix64 random(seed);
+    for (size_t row = 0; row < rows; ++row) {
+      const size_t entries = random.next() % 7;  // none in some
+      for (size_t entry = 0; entry < entries; ++entry) {
+        columns.push_back((first + row + random.next() % width) % elements);
+        values.push_back(static_cast<double>(random.next() % 64));
+      }
+      begin.push_back(columns.size());
+    }
+  }
+};
+
+double element_of(uint64_t number, uint64_t round) {
+  return static_cast<double>(hash_of(number, round) % 1024);
+}
+
+template <typename Layout>
+void multiply_and_compare(Context& context, uint64_t elements, Layout layout, uint64_t width) {
+  auto x = shared_array<double, Layout>::create(context, elements, layout);
+  ASSERT_TRUE(x.ok());
+  const uint64_t seed = hash_of(context.rank_me(), width);
+  // No rows on one of the ranks.
+  const size_t rows = context.rank_me() == 1 ? 0 : 40 + context.rank_me();
+  const Rows given(40 * context.rank_me(), rows, elements, width, seed);
+  auto matrix = SparseMatrix<double>::create(*x, given.begin, given.columns, given.values);
+  ASSERT_TRUE(matrix.ok()) << matrix.error().message();
+  ASSERT_EQ(matrix->rows(), rows);
+  std::vector<double> y(rows);
+  for (uint64_t round = 0; round < 4; ++round) {
+    for (size_t i = 0; i < x->local_span().size(); ++i) {
+      x->local_span()[i] = element_of(x->index_of(i), round);
+    }
+    std::ranges::fill(y, std::nan(""));
+    matrix->multiply(*x, y);
+    for (size_t row = 0; row < rows; ++row) {
+      double expected = 0;  // of small whole numbers, so that it is exact in any order
+      for (size_t e = given.begin[row]; e < given.begin[row + 1]; ++e) {
+        expected += given.values[e] * element_of(given.columns[e], round);
+      }
+      ASSERT_EQ(y[row], expected) << "round " << round << ", row " << row;
+    }
+  }
+}
+
+TEST_P(Sparse, ProductsAreTheSumsOfTheirRows) {
+  for (const rank_t ranks : {1U, 2U, 4U}) {
+    on_ranks(ranks, [ranks](Context& context) {
+      constexpr uint64_t kElements = 160;
+      for (const uint64_t width : {uint64_t{1}, uint64_t{30}, kElements}) {
+        multiply_and_compare(context, kElements, blocked(kElements, ranks), width);
+        multiply_and_compare(context, kElements, cyclic{}, width);
+      }
+    });
+  }
+}
+
+TEST_P(Sparse, RefusesColumnsThatAreNoElements) {
+  on_ranks(2, [](Context& context) {
+    auto x = shared_array<double, cyclic>::create(context, 10);
+    ASSERT_TRUE(x.ok());
+    const std::vector<size_t> begin = {0, 1};
+    const std::vector<uint64_t> columns = {context.rank_me() == 0 ? 10U : 3U};
+    const std::vector<double> values = {1};
+    auto matrix = SparseMatrix<double>::create(*x, begin, columns, values);
+    ASSERT_FALSE(matrix.ok());
+    EXPECT_EQ(matrix.error().code(), ErrorCode::invalid_argument);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, Sparse, ::testing::ValuesIn(bootstrap::fabrics_under_test()),
+                         bootstrap::FabricLabel());
+
+}  // namespace
+}  // namespace stripline

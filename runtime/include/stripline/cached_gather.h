@@ -1,0 +1,97 @@
+// Gathers through an index that changes now and then: neighbour lists, adaptive meshes.
+//
+//   stripline::CachedGather<double> values;
+//   for (int step = 0; step < steps; ++step) {
+//     if (step % 20 == 0) find_neighbours(index);
+//     if (const auto status = values.gather(x, index); !status.ok()) ...
+//     for (size_t i = 0; i < index.size(); ++i) use(values[i]);      // x[index[i]]
+//   }
+//
+// Who needs what is found out when the index, or the array's shape, is another one than the last
+// time, and kept until then: each gather costs what a GatherPlan's (<stripline/gather.h>) does, and
+// a comparison of the index. Where the program knows when its index changes, it says so by a
+// version, which saves the comparison and the ranks' agreement on it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <stripline/call_site.h>
+#include <stripline/gather.h>
+#include <stripline/shared_array.h>
+#include <stripline/team.h>
+
+namespace stripline {
+
+/// Moves; used by the rank's thread that communicates. Goes before the Context, on all ranks in the
+/// same order.
+template <typename T>
+class CachedGather {
+ public:
+  /// Collective: operator[] gives the values of x[index[i]] from now on, until the next gather;
+  /// they are those that x has when its owner calls this. The index may be another one on every
+  /// rank; one rank's change is enough for all to find out anew who needs what. Elements of x do
+  /// not change while it runs. Errors: as GatherPlan::create(), which leave nothing to be read.
+  template <typename Layout, typename Ranks>
+  Status gather(const shared_array<T, Layout, Ranks>& x, std::span<const uint64_t> index,
+                const GatherOptions& options = {}, CallSite site = CallSite::current()) {
+    const uint64_t now = hash_of(index);
+    const bool same =
+        plan_ && elements_ == x.size() && index.size() == plan_->size() && version_ == now;
+    const bool changes =
+        team::world(x.context())
+            .allreduce(int32_t{same ? 0 : 1}, op_max{}, collective_algorithm::automatic, site) != 0;
+    return gather(x, index, now, changes, options, site);
+  }
+  /// The same of an index that has not changed since the gather of this version, which is the same
+  /// number on all ranks.
+  template <typename Layout, typename Ranks>
+  Status gather(const shared_array<T, Layout, Ranks>& x, std::span<const uint64_t> index,
+                uint64_t version, const GatherOptions& options = {},
+                CallSite site = CallSite::current()) {
+    const bool same = plan_ && elements_ == x.size() && version_ == version;
+    return gather(x, index, version, !same, options, site);
+  }
+
+  /// After a gather.
+  const T& operator[](size_t i) const { return (*plan_)[i]; }
+  size_t size() const { return plan_ ? plan_->size() : 0; }
+  const GatherStatistics& statistics() const { return plan_->statistics(); }
+  /// How often it was found out who needs what.
+  uint64_t inspections() const { return inspections_; }
+
+ private:
+  template <typename Layout, typename Ranks>
+  Status gather(const shared_array<T, Layout, Ranks>& x, std::span<const uint64_t> index,
+                uint64_t version, bool changes, const GatherOptions& options, CallSite site) {
+    if (changes) {
+      plan_.reset();  // its memory is there for the next one
+      auto made = GatherPlan<T>::create(x, index, options, site);
+      if (!made.ok()) return made.error();
+      plan_.emplace(std::move(*made));
+      ++inspections_;
+      version_ = version;
+      elements_ = x.size();
+    }
+    plan_->start(x, site);
+    plan_->wait(site);
+    return {};
+  }
+
+  // Multiplies and adds: every entry and its place count.
+  static uint64_t hash_of(std::span<const uint64_t> index) {
+    uint64_t hash = index.size();
+    for (const uint64_t entry : index) hash = (hash ^ (entry + 1)) * 0x9e3779b97f4a7c15U;
+    return hash ^ hash >> 32U;
+  }
+
+  std::optional<GatherPlan<T>> plan_;
+  uint64_t version_ = 0;
+  uint64_t elements_ = 0;
+  uint64_t inspections_ = 0;
+};
+
+}  // namespace stripline

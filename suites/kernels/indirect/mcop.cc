@@ -1,0 +1,101 @@
+// kernel.mcop: in which order a chain of matrices is multiplied (Alvanos et al., section 4: Mcop).
+#include <algorithm>
+#include <limits>
+
+#include "base/random.h"
+#include "suites/kernels/indirect/indirect_ways.h"
+#include "suites/kernels/kernels.h"
+
+namespace stripline::suites {
+namespace {
+
+constexpr const char* kMatricesFactor = "matrices";
+
+// The cost of multiplying matrices i to j, in column j, each a block of a rank; columns cyclically.
+using Costs = shared_array<uint64_t, block_cyclic<>>;
+
+uint64_t extent_of(uint64_t number, uint64_t salt) { return 1 + hash_of(number, salt) % 100; }
+
+uint64_t product_cost(uint64_t i, uint64_t k, uint64_t j, uint64_t salt) {
+  return extent_of(i, salt) * extent_of(k + 1, salt) * extent_of(j + 1, salt);
+}
+
+std::vector<uint64_t> costs_alone(uint64_t n, uint64_t salt) {
+  std::vector<uint64_t> cost(n * n, 0);  // by column
+  for (uint64_t length = 1; length < n; ++length) {
+    for (uint64_t j = length; j < n; ++j) {
+      const uint64_t i = j - length;
+      uint64_t least = std::numeric_limits<uint64_t>::max();
+      for (uint64_t k = i; k < j; ++k) {
+        least =
+            std::min(least, cost[k * n + i] + cost[j * n + k + 1] + product_cost(i, k, j, salt));
+      }
+      cost[j * n + i] = least;
+    }
+  }
+  return cost;
+}
+
+Result<experiment::SampleSeries> run_mcop(Session& session, const experiment::Point& point,
+                                          const experiment::StopRule& rule) {
+  Context& ctx = session.context();
+  const uint64_t n = size_param(point, kMatricesFactor);
+  STRIPLINE_ASSIGN_OR_RETURN(Costs costs, Costs::create(ctx, n * n, block_cyclic<>{n}));
+  const IndirectOptions options = indirect_options_of(point);
+  uint64_t salt_of_run = 0;
+  // The split of least cost of columns j - length to j.
+  const auto find_least = [&](uint64_t i, uint64_t j) {
+    uint64_t least = std::numeric_limits<uint64_t>::max();
+    for_each_indirect(
+        ctx, range(static_cast<int64_t>(i), static_cast<int64_t>(j)), options,
+        [&](int64_t k, uint64_t left, uint64_t right) {
+          const auto at = static_cast<uint64_t>(k);
+          least = std::min(least, left + right + product_cost(i, at, j, salt_of_run));
+        },
+        read(costs, [n, i](int64_t k) { return static_cast<uint64_t>(k) * n + i; }),
+        read(costs, [n, j](int64_t k) { return j * n + static_cast<uint64_t>(k) + 1; }));
+    if (Work* const work = ctx.work()) work->compute(5 * static_cast<double>(j - i), 0);
+    return least;
+  };
+  KernelParts parts;
+  parts.prepare = [&](uint64_t salt) {
+    std::ranges::fill(costs.local_span(), 0);
+    salt_of_run = salt;
+  };
+  parts.run = [&] {
+    for (uint64_t length = 1; length < n; ++length) {
+      for (uint64_t j = ctx.rank_me(); j < n; j += ctx.rank_n()) {
+        if (j >= length) costs.write(j * n + j - length, find_least(j - length, j));
+      }
+      ctx.barrier();
+    }
+  };
+  parts.verify = [&](uint64_t salt) {
+    const std::vector<uint64_t> expected = costs_alone(n, salt);
+    for (uint64_t j = ctx.rank_me(); j < n; j += ctx.rank_n()) {
+      for (uint64_t i = 0; i <= j; ++i) {
+        if (costs.read(j * n + i) != expected[j * n + i]) return false;
+      }
+    }
+    return true;
+  };
+  return measure_indirect(session, rule, parts, costs);
+}
+
+}  // namespace
+
+Benchmark mcop_benchmark() {
+  return indirect_benchmark(
+      {.known = experiment::kernels::kMcop,
+       .title = "The order of a chain of matrix products",
+       .description = "The least number of multiplications for a product of many matrices, by "
+                      "dynamic programming: each part of the chain by all ways to cut it in two. "
+                      "Columns of the table lie cyclically on the ranks.",
+       .factors = {integer_factor(kMatricesFactor, "1", "Matrices of the chain.", {int64_t{64}}, 2,
+                                  4096)},
+       .metric = "time",
+       .verification = "The whole table is compared in every repetition."},
+      run_mcop);
+}
+
+}  // namespace stripline::suites
