@@ -10,11 +10,11 @@ namespace stripline::suites {
 namespace {
 
 constexpr const char* kModeFactor = "mode";
-constexpr const char* kMethodFactor = "method";
+constexpr const char* kUpdateMethod = "method";
 
 // In the order of UpdateMethod.
-constexpr std::array kMethods = {"automatic", "buffers",     "messages",
-                                 "provider",  "owner_locks", "cell_locks"};
+constexpr std::array kUpdateMethods = {"automatic", "buffers",     "messages",
+                                       "provider",  "owner_locks", "cell_locks"};
 
 }  // namespace
 
@@ -30,10 +30,11 @@ std::vector<experiment::Factor> update_factors() {
           name_factor(kModeFactor,
                       "Whether updates of one cell may be merged before they are sent; for tuned.",
                       {std::string("accumulate"), std::string("log")}),
-          name_factor(kMethodFactor,
-                      "By which way updates reach other ranks (UpdateMethod): automatic chooses "
-                      "with a model, and takes buffers without one; for tuned.",
-                      std::vector<experiment::ParamValue>(kMethods.begin(), kMethods.end()))};
+          name_factor(
+              kUpdateMethod,
+              "By which way updates reach other ranks (UpdateMethod): automatic chooses "
+              "with a model, and takes buffers without one; for tuned.",
+              std::vector<experiment::ParamValue>(kUpdateMethods.begin(), kUpdateMethods.end()))};
 }
 
 Result<UpdateOptions> update_options_of(Context& context, const experiment::Point& point) {
@@ -41,8 +42,9 @@ Result<UpdateOptions> update_options_of(Context& context, const experiment::Poin
   options.fills_gaps = true;  // nobody stores into the array meanwhile
   if (experiment::text_param(point, kModeFactor) == "log") options.mode = UpdateMode::log;
   const auto method = std::ranges::find(
-      kMethods, experiment::text_param(point, kMethodFactor).value_or(kMethods.front()));
-  options.settings.method = static_cast<UpdateMethod>(method - kMethods.begin());
+      kUpdateMethods,
+      experiment::text_param(point, kUpdateMethod).value_or(kUpdateMethods.front()));
+  options.settings.method = static_cast<UpdateMethod>(method - kUpdateMethods.begin());
   if (options.mode == UpdateMode::log && (options.settings.method == UpdateMethod::messages ||
                                           options.settings.method == UpdateMethod::provider)) {
     return Error(ErrorCode::invalid_argument,
