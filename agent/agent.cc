@@ -20,6 +20,7 @@
 
 #include "agent/leftovers.h"
 #include "agent/link.h"
+#include "agent/model_offer.h"
 #include "agent/order_check.h"
 #include "agent/worker_process.h"
 #include "base/exit_codes.h"
@@ -108,6 +109,7 @@ class Agent::Impl {
         runner_->on_time(now);
         carry_out();
       }
+      accept_offers();
       leave_when_due(now);
       end_when_stopped(now);
       if (link_.take_received()) session_.on_received(now);
@@ -176,7 +178,13 @@ class Agent::Impl {
             runner_ ? runner_->id() : AssignmentId{},
             stay_.available_s(now_s()).value_or(0),
             stay_.leaving(),
-            options_.cluster};
+            options_.cluster,
+            models()};
+  }
+
+  std::optional<std::map<std::string, std::string>> models() const {
+    if (options_.models_folder.empty()) return std::nullopt;
+    return installed_models(options_.models_folder, description_);
   }
 
   Heartbeat heartbeat() const {
@@ -266,6 +274,27 @@ class Agent::Impl {
     spdlog::info("cancelling {}: {}", cancel.assignment.name, cancel.message);
     runner_->on_cancel(now_s(), cancel.message);
     carry_out();
+  }
+
+  // The server offers nothing to an agent that it has given a run; one may have come meanwhile.
+  void on_message(const ModelOffer& offer) {
+    if (measuring()) {
+      offers_.push_back(offer);
+      return;
+    }
+    const Status accepted = accept_offer(offer, options_.models_folder, description_);
+    if (accepted.ok()) {
+      spdlog::info("programs here use {} over {} from now on", offer.version, offer.fabric);
+    } else {
+      spdlog::warn("rejected {}: {}", offer.version, accepted.error().message());
+    }
+    link_.send(
+        ModelAck{offer.version, accepted.ok(), accepted.ok() ? "" : accepted.error().message()});
+  }
+
+  void accept_offers() {
+    if (measuring()) return;
+    for (const ModelOffer& offer : std::exchange(offers_, {})) on_message(offer);
   }
 
   void on_message(const SampleAck& ack) {
@@ -480,6 +509,7 @@ class Agent::Impl {
   bool said_leaving_ = false;
   Credentials credentials_;
   Link link_;
+  std::vector<ModelOffer> offers_;            // that came while it measured
   std::unique_ptr<AssignmentRunner> runner_;  // kept after its end until its outcome is safe
   std::optional<double> done_since_s_;
   std::map<uint32_t, Worker> workers_;

@@ -24,6 +24,7 @@ struct AgentOptions {
   std::string cluster = {};          ///< of the form of a node's name; empty: the server's default
   std::string node;                  ///< a resource name segment, without "nodes/"
   std::string worker;                ///< path of stripline-worker
+  std::string models_folder = {};    ///< for what the server pushes; empty: it pushes nothing
   std::string version;
   SessionLimits session;
   RunnerLimits runner;

@@ -29,6 +29,7 @@
 #include "base/host_and_port.h"
 #include "base/pki/secret_file.h"
 #include "base/pki/token.h"
+#include "base/pushed_models.h"
 #include "base/subprocess.h"
 
 namespace {
@@ -78,7 +79,7 @@ double unix_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-constexpr const char* kNoIdentity = "none";
+constexpr const char* kNone = "none";
 constexpr double kEnrolTimeout_s = 30;
 
 // Once: a unit of systemd may say it at each start.
@@ -196,6 +197,11 @@ class Invocation {
                     "Become known to the server first, with the token in this file (mode 0600) or, "
                     "for -, on standard input; without effect when this was done before")
         ->type_name("FILE");
+    app_.add_option("--models-dir", models_dir,
+                    "Folder for the models that the server pushes to this node, in which "
+                    "'stripline run' looks for them; none: take none (default: "
+                    "/var/lib/stripline/models, or the user's ~/.local/state/stripline/models)")
+        ->type_name("DIR");
     app_.add_option("--log-format", log_format, "Of the log on stderr")
         ->type_name("FORMAT")
         ->check(stripline::one_of(stripline::log_formats()))
@@ -234,10 +240,13 @@ class Invocation {
     STRIPLINE_ASSIGN_OR_RETURN(options.servers, stripline::parse_servers(server));
     options.identity_file = identity.empty()
                                 ? stripline::agent::default_identity_file(node).string()
-                                : (identity == kNoIdentity ? "" : identity);
+                                : (identity == kNone ? "" : identity);
     options.node = node;
     options.cluster = cluster;
     options.worker = worker;
+    options.models_folder = models_dir.empty()    ? stripline::writable_model_folder().string()
+                            : models_dir == kNone ? ""
+                                                  : models_dir;
     options.version = stripline::program_version();
     options.drain_s = drain_s;
     if (!job) return options;
@@ -263,6 +272,7 @@ class Invocation {
   std::string worker;
   std::vector<std::string> profiles;
   std::string identity;
+  std::string models_dir;
   std::string enrolment;
   std::string relay;
   std::string log_format = "text";

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -38,6 +39,8 @@ struct Hello {
   double available_s = 0;    ///< it may measure for so long; 0: no end is known
   bool leaving = false;      ///< it wants no new runs
   std::string cluster = {};  ///< empty: the server's default
+  /// It installs models; what it has, by fabric: the first 12 digits of the sha256.
+  std::optional<std::map<std::string, std::string>> models = {};
 };
 
 /// "I am alive"; renews the lease of the assignment.
@@ -78,8 +81,15 @@ struct RenewCertificate {
   std::string request_pem;
 };
 
-using AgentMessage =
-    std::variant<Hello, Heartbeat, GroupJoin, SampleBatch, AssignmentUpdate, RenewCertificate>;
+/// The answer to ModelOffer.
+struct ModelAck {
+  std::string version;
+  bool applied = false;
+  std::string reason = {};  ///< why not
+};
+
+using AgentMessage = std::variant<Hello, Heartbeat, GroupJoin, SampleBatch, AssignmentUpdate,
+                                  RenewCertificate, ModelAck>;
 
 // --- server to agent -----------------------------------------------------------------------------
 
@@ -122,7 +132,15 @@ struct NewCertificate {
   std::string certificate_pem;
 };
 
-using ServerMessage =
-    std::variant<HelloAck, Assignment, GroupReady, CancelAssignment, SampleAck, NewCertificate>;
+/// A version that programs of this node are to use over a fabric.
+struct ModelOffer {
+  std::string version;  ///< "models/{model}/versions/{version}"
+  std::string sha256;
+  std::string fabric;
+  std::string content;  ///< the file; empty: it is there
+};
+
+using ServerMessage = std::variant<HelloAck, Assignment, GroupReady, CancelAssignment, SampleAck,
+                                   NewCertificate, ModelOffer>;
 
 }  // namespace stripline::agent

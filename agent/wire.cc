@@ -44,6 +44,9 @@ void fill(const Hello& hello, v1::AgentMessage& out) {
   wire.set_available_s(hello.available_s);
   wire.set_leaving(hello.leaving);
   wire.set_cluster(hello.cluster);
+  wire.set_takes_models(hello.models.has_value());
+  if (!hello.models) return;
+  for (const auto& [fabric, digits] : *hello.models) (*wire.mutable_models())[fabric] = digits;
 }
 
 void fill(const Heartbeat& heartbeat, v1::AgentMessage& out) {
@@ -81,6 +84,12 @@ void fill(const RenewCertificate& renew, v1::AgentMessage& out) {
   out.mutable_renew_certificate()->set_request_pem(renew.request_pem);
 }
 
+void fill(const ModelAck& ack, v1::AgentMessage& out) {
+  out.mutable_model_ack()->set_version(ack.version);
+  out.mutable_model_ack()->set_state(ack.applied ? v1::ModelAck::APPLIED : v1::ModelAck::REJECTED);
+  out.mutable_model_ack()->set_reason(ack.reason);
+}
+
 }  // namespace
 
 v1::AgentMessage to_wire(const AgentMessage& message) {
@@ -114,6 +123,9 @@ std::optional<ServerMessage> from_wire(const v1::ServerMessage& wire) {
       return SampleAck{id_of(wire.sample_ack()), wire.sample_ack().seq()};
     case v1::ServerMessage::kNewCertificate:
       return NewCertificate{wire.new_certificate().certificate_pem()};
+    case v1::ServerMessage::kModelOffer:
+      return ModelOffer{wire.model_offer().version(), wire.model_offer().sha256(),
+                        wire.model_offer().fabric(), wire.model_offer().content()};
     case v1::ServerMessage::MESSAGE_NOT_SET:
       return std::nullopt;
   }

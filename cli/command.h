@@ -95,6 +95,7 @@ struct ModelValidate {
 struct ModelPromote {
   std::string name;  ///< as in ModelValidate, with a version or a label
   std::string label;
+  std::vector<std::string> nodes;  ///< "nodes/a", that try a canary; empty: the server's choice
 };
 struct ModelRollback {
   std::string name;  ///< "models/m"
@@ -127,6 +128,9 @@ struct Explain {
   std::string path;  ///< a path of the model, for one of whose paths it is; empty: the first it has
 };
 using ExplainAny = plan::OfEachMechanism<std::variant, Explain>;
+struct RolloutStatus {
+  std::string model;  ///< "models/m"; empty: all
+};
 struct NodeList {};
 struct NodeCordon {
   std::string name;  ///< "nodes/a", as in the others
@@ -169,9 +173,9 @@ using Action =
     std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow, CampaignCancel,
                  CampaignPoints, CampaignExport, CampaignReplay, ModelList, ModelShow, ModelFetch,
                  ModelWithdraw, ModelValidate, ModelPromote, ModelRollback, ModelImport, ModelDiff,
-                 ModelPlot, Report, ExplainAny, NodeList, NodeCordon, NodeUncordon, NodeDrain,
-                 NodeRemove, NodeRevoke, Login, Logout, TokenCreate, TokenList, TokenRevoke,
-                 AuditList, ShowVersion>;
+                 ModelPlot, Report, ExplainAny, RolloutStatus, NodeList, NodeCordon, NodeUncordon,
+                 NodeDrain, NodeRemove, NodeRevoke, Login, Logout, TokenCreate, TokenList,
+                 TokenRevoke, AuditList, ShowVersion>;
 
 struct Command {
   Global global;

@@ -42,6 +42,7 @@ std::set<std::string> options_of_all_commands() {
                                                           {"model", "promote"},
                                                           {"model", "rollback"},
                                                           {"model", "import"},
+                                                          {"rollout", "status"},
                                                           {"model", "diff"},
                                                           {"model", "plot"},
                                                           {"report"},

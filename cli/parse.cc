@@ -368,7 +368,7 @@ class Grammar {
             "server, 9 the file exists and is something else.\n") +
         kServiceOptions);
 
-    publishing_.define(*model, command_.action);
+    publishing_.define(app_, *model, command_.action);
     reports_.define(app_, *model, command_.action);
   }
 
@@ -414,6 +414,9 @@ class Grammar {
           } else if constexpr (std::is_same_v<Chosen, ModelWithdraw> ||
                                std::is_same_v<Chosen, ModelPromote>) {
             resolve(action.name, model_resource);
+            if constexpr (std::is_same_v<Chosen, ModelPromote>) {
+              for (std::string& node : action.nodes) resolve(node, node_resource);
+            }
             require_version(action.name, std::is_same_v<Chosen, ModelPromote>);
           } else if constexpr (std::is_same_v<Chosen, ModelValidate>) {
             resolve(action.name, model_resource);
@@ -421,7 +424,8 @@ class Grammar {
           } else if constexpr (std::is_same_v<Chosen, ModelRollback>) {
             resolve(action.name, model_resource);
           } else if constexpr (std::is_same_v<Chosen, ModelImport> ||
-                               std::is_same_v<Chosen, ModelList>) {
+                               std::is_same_v<Chosen, ModelList> ||
+                               std::is_same_v<Chosen, RolloutStatus>) {
             resolve(action.model, model_resource);
           }
         },

@@ -1,21 +1,26 @@
 #include "cli/publishing_commands.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "base/exit_codes.h"
 #include "base/quantity.h"
+#include "base/table.h"
 #include "cli/console.h"
 #include "cli/find_model.h"
 #include "cli/format.h"
 #include "cli/names.h"
 #include "cli/service.h"
 #include "optimizer/model/model_json.h"
+#include "stripline/v1/fleet.pb.h"
 #include "stripline/v1/models.pb.h"
 
 namespace stripline::cli {
 namespace {
 
 // What the server takes in one message is a little more.
+constexpr int kNodesPerPage = 100;
 constexpr size_t kMaxImportBytes = size_t{7} << 20;
 
 std::string validation_text(const v1::ModelVersion& version) {
@@ -90,16 +95,17 @@ int run(const Global& global, const ModelValidate& command) {
 
 int run(const Global& global, const ModelPromote& command) {
   Service service(global);
-  return print_outcome(global, service.promote_model(command.name, command.label),
+  return print_outcome(global, service.promote_model(command.name, command.label, command.nodes),
                        "is " + command.label + " now");
 }
 
 int run(const Global& global, const ModelRollback& command) {
   Service service(global);
-  return print_outcome(
-      global,
-      service.rollback_label("models/" + model_segment(command.name) + "/labels/" + command.label),
-      "is " + command.label + " again");
+  const auto version =
+      service.rollback_label("models/" + model_segment(command.name) + "/labels/" + command.label);
+  const bool named = version.ok() &&
+                     std::ranges::find(version->labels(), command.label) != version->labels().end();
+  return print_outcome(global, version, "is " + command.label + (named ? " again" : " no more"));
 }
 
 int run(const Global& global, const ModelImport& command) {
@@ -116,6 +122,33 @@ int run(const Global& global, const ModelImport& command) {
   Service service(global);
   const std::string parent = command.model.empty() ? "" : "models/" + model_segment(command.model);
   return print_outcome(global, service.import_model(parent, content), "was imported");
+}
+
+int run(const Global& global, const RolloutStatus& command) {
+  Service service(global);
+  Table table({{"NODE"}, {"NETWORK"}, {"VERSION"}, {"LABEL"}, {"STATE"}, {"SINCE"}, {"REASON"}});
+  std::string token;
+  do {
+    const auto page = service.list_nodes(kNodesPerPage, token);
+    if (!page.ok()) return print_error(page.error());
+    for (const v1::Node& node : page->nodes()) {
+      bool any = false;
+      for (const v1::NodeModel& model : node.models()) {
+        if (!command.model.empty() && !model.version().starts_with(command.model + "/")) continue;
+        any = true;
+        table.add({short_name(node.name()), model.fabric(), short_name(model.version()),
+                   model.label(), v1::NodeModel::State_Name(model.state()), date_text(model.time()),
+                   model.reason()});
+      }
+      if (any && global.json) print(json_line(node));
+    }
+    token = page->next_page_token();
+  } while (!token.empty());
+  if (!global.json) {
+    print(table.empty() ? "no node is to have a model; 'stripline model promote' labels one\n"
+                        : table.text());
+  }
+  return kExitOk;
 }
 
 int run(const Global& global, const ModelWithdraw& command) {

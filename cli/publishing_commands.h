@@ -17,6 +17,7 @@ int run(const Global& global, const ModelPromote& command);
 int run(const Global& global, const ModelRollback& command);
 int run(const Global& global, const ModelImport& command);
 int run(const Global& global, const ModelWithdraw& command);
+int run(const Global& global, const RolloutStatus& command);
 
 /// "VALIDATED", or "PUBLISHED (canary, stable)".
 std::string version_state_text(const v1::ModelVersion& version);

@@ -6,7 +6,7 @@
 
 namespace stripline::cli {
 
-void PublishingGrammar::define(CLI::App& model, Action& result) {
+void PublishingGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
   CLI::App* validate =
       leaf_command(model, "validate", "Judge a version by campaigns that it was not fitted to",
                    validate_, result);
@@ -36,6 +36,20 @@ void PublishingGrammar::define(CLI::App& model, Action& result) {
           "  stripline model validate tcp@3 --campaign c8\n") +
       kServiceOptions);
   define_labels(model, result);
+
+  CLI::App* rollout = app.add_subcommand("rollout", "Which nodes have which models");
+  rollout->require_subcommand(1);
+  rollout->fallthrough();
+  CLI::App* status = leaf_command(*rollout, "status", "What nodes are to have, and have answered",
+                                  rollout_, result);
+  status->add_option("model", rollout_.model, "Only versions of this model")->type_name("NAME");
+  status->footer(
+      std::string(
+          "A line for each node and network: the version, the label by which the node is to\n"
+          "have it, and APPLIED, REJECTED with the reason, or PENDING. With --json the nodes\n"
+          "as 'stripline nodes' gives them.\n\n"
+          "Exit codes: 0, 4 no server, 6 no answer in time.\n") +
+      kServiceOptions);
 
   CLI::App* import =
       leaf_command(model, "import", "Publish a model file as a new version", import_, result);
@@ -77,12 +91,18 @@ void PublishingGrammar::define_labels(CLI::App& model, Action& result) {
       ->required()
       ->type_name("LABEL")
       ->check(one_of({"stable", "canary"}));
+  promote
+      ->add_option("--node", promote_.nodes,
+                   "Which tries a canary; may be repeated (default: one in ten)")
+      ->type_name("NAME");
   promote->footer(
       std::string(
           "'model fetch NAME@stable' gets what the label names. A version passes if it is\n"
           "validated, neither withdrawn nor stale, and its mean regret exceeds that of the stable\n"
           "one by no more than 2 %; a provisional one may be canary alone. Else the figures are\n"
-          "said.\n\n"
+          "said. Agents are offered what is stable, those of some nodes what is canary; a version\n"
+          "that a node has rejected, or that a canary's node has not answered to, does not become\n"
+          "stable: 'stripline rollout status'.\n\n"
           "Exit codes: 0, 2 no such version, 4 no server, 6 no answer in time, 9 it does not "
           "pass.\n\n"
           "Examples:\n"

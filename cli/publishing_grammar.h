@@ -9,9 +9,9 @@ namespace stripline::cli {
 
 class PublishingGrammar {
  public:
-  /// Adds them to `model`; choosing one makes it the `result`. This object and `result` must
-  /// outlive the parsing.
-  void define(CLI::App& model, Action& result);
+  /// Adds them to `model`, and `rollout status` to the program; choosing one makes it the `result`.
+  /// This object and `result` must outlive the parsing.
+  void define(CLI::App& app, CLI::App& model, Action& result);
 
  private:
   void define_labels(CLI::App& model, Action& result);
@@ -20,6 +20,7 @@ class PublishingGrammar {
   ModelPromote promote_;
   ModelRollback rollback_;
   ModelImport import_;
+  RolloutStatus rollout_;
   ModelWithdraw withdraw_{"", "withdrawn on request"};
 };
 

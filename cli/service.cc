@@ -368,11 +368,13 @@ Result<v1::ModelVersion> Service::validate_model(const std::string& version,
 }
 
 Result<v1::ModelVersion> Service::promote_model(const std::string& version,
-                                                const std::string& label) {
+                                                const std::string& label,
+                                                const std::vector<std::string>& nodes) {
   return impl_->call<v1::ModelVersion>([&](auto* context, auto* response) {
     v1::PromoteModelVersionRequest request;
     request.set_name(version);
     request.set_label(label);
+    for (const std::string& node : nodes) request.add_nodes(node);
     return impl_->door().models->PromoteModelVersion(context, request, response);
   });
 }

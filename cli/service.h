@@ -93,7 +93,8 @@ class Service {
   Result<v1::ModelVersion> validate_model(const std::string& version,
                                           const std::vector<std::string>& campaigns);
   /// Errors: also already_exists for a version that does not pass the gate.
-  Result<v1::ModelVersion> promote_model(const std::string& version, const std::string& label);
+  Result<v1::ModelVersion> promote_model(const std::string& version, const std::string& label,
+                                         const std::vector<std::string>& nodes);
   /// `label`: "models/m/labels/stable". Errors: also already_exists if there is no version to go
   /// back to.
   Result<v1::ModelVersion> rollback_label(const std::string& label);

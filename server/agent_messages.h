@@ -32,6 +32,8 @@ struct Hello {
   double available_s = 0;  ///< 0: no end is known
   bool leaving = false;
   std::string cluster;  ///< empty: kDefaultCluster
+  bool takes_models = false;
+  std::map<std::string, std::string> models;  ///< By fabric, the first 12 digits of the sha256.
 };
 
 struct Heartbeat {
@@ -68,8 +70,14 @@ struct AssignmentUpdate {
   std::map<std::string, std::string> facts;
 };
 
+struct ModelAck {
+  std::string version;
+  bool applied = false;
+  std::string reason;  ///< Why not.
+};
+
 /// What may follow Hello.
-using AgentMessage = std::variant<Heartbeat, GroupJoin, SampleBatch, AssignmentUpdate>;
+using AgentMessage = std::variant<Heartbeat, GroupJoin, SampleBatch, AssignmentUpdate, ModelAck>;
 
 // To the agent.
 
@@ -108,8 +116,16 @@ struct SampleAck {
   uint64_t seq = 0;
 };
 
+struct ModelOffer {
+  std::string version;
+  std::string sha256;
+  std::string label;
+  std::string fabric;
+  std::shared_ptr<const std::string> content;  // the same for all nodes
+};
+
 using ServerMessage =
-    std::variant<HelloAck, AssignmentOrder, GroupReady, CancelAssignment, SampleAck>;
+    std::variant<HelloAck, AssignmentOrder, GroupReady, CancelAssignment, SampleAck, ModelOffer>;
 
 /// The server's end of a session's stream. Calls never block and may come from any thread; after
 /// the stream has ended they do nothing.

@@ -90,6 +90,8 @@ class StreamLink final : public AgentLink, public std::enable_shared_from_this<S
     size_t bytes = sizeof(Queued);
     if (const auto* order = std::get_if<AssignmentOrder>(&message)) {
       bytes += order->assignment_json->size();
+    } else if (const auto* offer = std::get_if<ModelOffer>(&message)) {
+      bytes += offer->content->size();
     } else if (const auto* ready = std::get_if<GroupReady>(&message)) {
       for (const std::string& address : *ready->addresses) bytes += address.size();
     }

@@ -45,6 +45,7 @@ Coordinator::~Coordinator() { stop(); }
 
 Status Coordinator::start() {
   STRIPLINE_RETURN_IF_ERROR(recover_holds());
+  STRIPLINE_RETURN_IF_ERROR(recover_models());
   STRIPLINE_RETURN_IF_ERROR(recover());
   {
     const MutexLock lock(mutex_);
@@ -182,6 +183,7 @@ void Coordinator::step() {
       progress = progress || (done.ok() && *done);
     }
   }
+  send_offers();
   report(save_ends());
   if (!retry_s_) end_outage(steady_seconds());
   timer_changed_ = true;

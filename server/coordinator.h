@@ -37,6 +37,7 @@
 #include "server/node_health.h"
 #include "server/planned_points.h"
 #include "server/problem.h"
+#include "server/rollout.h"
 #include "server/run_group.h"
 #include "server/run_pace.h"
 #include "server/scheduler.h"
@@ -61,6 +62,14 @@ struct CoordinatorOptions {
   double storage_retry_s = 5;     ///< What could not be stored is tried again after so long.
 };
 
+/// A model that a node is to have.
+struct NodeModelView {
+  VersionKey key;
+  std::string label;
+  std::string fabric;
+  std::optional<NodeModelRecord> answer;  ///< Nullopt: there is none yet.
+};
+
 /// A node as users see it.
 struct NodeView {
   NodeRecord record;
@@ -68,6 +77,7 @@ struct NodeView {
   std::string assignment;        ///< Name of what it works on, or empty.
   std::string quarantine;        ///< Why no run is given to it now; empty: there is no reason.
   std::optional<NodeHold> hold;  ///< It gets no new runs.
+  std::vector<NodeModelView> models = {};
 };
 
 /// Of a run's progress: an event at most so often.
@@ -134,6 +144,16 @@ class Coordinator {
   /// Problems: NODE_NOT_FOUND, NODE_CONNECTED.
   Answer<bool> remove_node(const std::string& name, const std::string& actor);
 
+  // Models (models.proto).
+
+  /// A label has moved, or a version that it names is withdrawn: agents are offered what they are
+  /// to have now.
+  void offer_models();
+  /// What nodes have answered to the offer of a version.
+  std::vector<NodeModelRecord> answers_to(const VersionKey& version);
+  /// Connected ones to which models of this fabric are offered.
+  std::vector<std::string> nodes_for_models(const std::string& fabric);
+
  private:
   // An assignment at a node, until the agent says that it has ended.
   struct Holding {
@@ -151,6 +171,9 @@ class Coordinator {
     double last_heard_s = 0;
     std::optional<double> available_until_s;
     bool leaving = false;  // it gets no new runs
+    bool takes_models = false;
+    std::map<std::string, std::string> models;  // that it has, as in Hello
+    uint64_t offered = 0;                       // the labels_moved_ of the last offers
     std::optional<Holding> holding;
   };
   // A stream that has yet to say Hello.
@@ -312,6 +335,12 @@ class Coordinator {
   std::optional<double> next_drain_s() const STRIPLINE_REQUIRES(mutex_);
   void end_drained_runs() STRIPLINE_REQUIRES(mutex_);
 
+  // coordinator_models.cc
+  Status recover_models();
+  void send_offers() STRIPLINE_REQUIRES(mutex_);
+  bool handle(Session& session, const ModelAck& ack) STRIPLINE_REQUIRES(mutex_);
+  std::vector<NodeModelView> models_of(const NodeRecord& node) const STRIPLINE_REQUIRES(mutex_);
+
   // coordinator_samples.cc
   void receive_samples(uint64_t session, const SampleBatch& batch);
   Result<ReadBatch> read_batch(const SampleBatch& batch, const RunKey& run,
@@ -370,6 +399,10 @@ class Coordinator {
   std::vector<AttemptFacts> unsaved_ends_
       STRIPLINE_GUARDED_BY(mutex_);  // of nodes' parts of runs that others still measure
   std::map<std::string, NodeHold> holds_ STRIPLINE_GUARDED_BY(mutex_);  // by node
+  std::vector<LabelledVersion> labelled_ STRIPLINE_GUARDED_BY(mutex_);
+  uint64_t labels_moved_ STRIPLINE_GUARDED_BY(mutex_) = 0;  // how often they were read
+  std::map<std::pair<std::string, std::string>, NodeModelRecord> model_answers_
+      STRIPLINE_GUARDED_BY(mutex_);  // by node and name of the version
   Declarations declarations_;
   NodeHealth health_ STRIPLINE_GUARDED_BY(mutex_);
   std::map<int64_t, double> waiting_since_s_

@@ -239,6 +239,7 @@ std::vector<NodeView> Coordinator::views_of(std::vector<NodeRecord> records) {
       if (session->second.holding) view.assignment = run_name(session->second.holding->run);
     }
     view.quarantine = health_.quarantine(record.name, steady_seconds());
+    view.models = models_of(record);
     view.record = std::move(record);
     views.push_back(std::move(view));
   }

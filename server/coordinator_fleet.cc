@@ -107,6 +107,7 @@ Answer<bool> Coordinator::remove_node(const std::string& name, const std::string
   if (const Status stored = store_.apply(changes); !stored.ok()) return stored.error();
   holds_.erase(name);
   unsaved_nodes_.erase(name);
+  std::erase_if(model_answers_, [&](const auto& answer) { return answer.first.first == name; });
   return true;
 }
 

@@ -60,7 +60,9 @@ size_t bytes_of(const Hello& hello) {
   size_t bytes = hello.instance_id.size() + hello.agent_version.size() + hello.assignment.size();
   for (const std::string& fabric : hello.fabrics) bytes += fabric.size();
   for (const std::string& experiment : hello.experiments_json) bytes += experiment.size();
-  for (const auto& [key, value] : hello.fingerprint) bytes += key.size() + value.size();
+  for (const auto* map : {&hello.fingerprint, &hello.models}) {
+    for (const auto& [key, value] : *map) bytes += key.size() + value.size();
+  }
   return bytes;
 }
 
@@ -94,7 +96,7 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
                    {{"server_protocol", std::to_string(kProtocolVersion)}}};
   }
   if (hello.fingerprint.size() > kMaxListed || hello.fabrics.size() > kMaxListed ||
-      hello.experiments_json.size() > kMaxListed) {
+      hello.models.size() > kMaxListed || hello.experiments_json.size() > kMaxListed) {
     return invalid_field("hello", "lists more than " + std::to_string(kMaxListed) +
                                       " fabrics, experiments or facts; use an agent of this "
                                       "server's release");
@@ -125,6 +127,8 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
     session.record.experiments.push_back(experiment.name);
   }
   session.instance_id = hello.instance_id;
+  session.takes_models = hello.takes_models;
+  session.models = hello.models;
   return std::nullopt;
 }
 

@@ -46,6 +46,47 @@ Answer<std::optional<ModelVersionRecord>> labelled(Store& store,
   return std::move(*version);
 }
 
+Problem gate_problem(const VersionKey& key, const std::string& label, const std::string& why) {
+  const std::string name = version_name(key);
+  return {ErrorCode::failed_precondition,
+          "GATE",
+          "'" + name + "' does not become " + label + ": " + why,
+          {{"name", name}}};
+}
+
+// Why a version does not go to all nodes, by what those that have tried it answered.
+std::optional<Problem> refused_by_nodes(Coordinator& coordinator, const ModelVersionRecord& version,
+                                        const std::vector<LabelRecord>& moves) {
+  const LabelRecord* const canary = current_of(moves, kCanaryLabel);
+  const auto refused = rollout_refusal(
+      canary != nullptr && canary->key == version.key ? std::optional(*canary) : std::nullopt,
+      coordinator.answers_to(version.key));
+  if (!refused) return std::nullopt;
+  return gate_problem(version.key, std::string(kStableLabel), *refused);
+}
+
+// The nodes that try a version: those of the request, else the usual ones.
+Answer<std::vector<std::string>> canaries_of(Coordinator& coordinator, Store& store,
+                                             const v1::PromoteModelVersionRequest& request,
+                                             const std::string& model) {
+  std::vector<std::string> nodes;
+  if (request.label() != kCanaryLabel) {
+    if (request.nodes().empty()) return nodes;
+    return invalid_field("nodes", "only 'canary' is tried on some nodes first");
+  }
+  for (const std::string& name : request.nodes()) {
+    const auto segment = parse_node_name(name);
+    if (!segment) return invalid_field("nodes", "'" + name + "' is not of the form nodes/NAME");
+    const auto known = coordinator.node(*segment);
+    if (!known) return known.problem();
+    nodes.push_back(*segment);
+  }
+  if (!nodes.empty()) return nodes;
+  const auto record = store.model(model);
+  if (!record.ok()) return record.error();
+  return usual_canaries(coordinator.nodes_for_models((*record)->fabric));
+}
+
 }  // namespace
 
 Answer<v1::ModelVersion> validate_model(Store& store,
@@ -72,7 +113,8 @@ Answer<v1::ModelVersion> validate_model(Store& store,
                  "was judged: " + figures_text(record->judgement));
 }
 
-Answer<v1::ModelVersion> promote_model(Store& store, const v1::PromoteModelVersionRequest& request,
+Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
+                                       const v1::PromoteModelVersionRequest& request,
                                        const std::string& actor) {
   if (!is_label(request.label())) return no_label("label", request.label());
   const auto version = find_version(store, request.name());
@@ -82,22 +124,30 @@ Answer<v1::ModelVersion> promote_model(Store& store, const v1::PromoteModelVersi
   const auto stable = labelled(store, *moves, kStableLabel);
   if (!stable) return stable.problem();
   if (const auto refused = gate_refusal(*version, request.label(), *stable)) {
-    const std::string name = version_name(version->key);
-    return Problem{ErrorCode::failed_precondition,
-                   "GATE",
-                   "'" + name + "' does not become " + request.label() + ": " + *refused,
-                   {{"name", name}}};
+    return gate_problem(version->key, request.label(), *refused);
   }
+  if (request.label() == kStableLabel) {
+    if (const auto refused = refused_by_nodes(coordinator, *version, *moves)) return *refused;
+  }
+  const auto nodes = canaries_of(coordinator, store, request, version->key.model);
+  if (!nodes) return nodes.problem();
   const LabelRecord* const current = current_of(*moves, request.label());
-  if (current != nullptr && current->key == version->key) return to_wire(*version);
+  if (current != nullptr && current->key == version->key && current->nodes == *nodes) {
+    return to_wire(*version);
+  }
   Changes changes;
   changes.labels.push_back({version->key, request.label(),
-                            current == nullptr ? 1 : current->place + 1, actor, unix_seconds()});
-  return applied(store, std::move(changes), version->key, actor,
-                 "promote model version to " + request.label(), "is " + request.label() + " now");
+                            current == nullptr ? 1 : current->place + 1, actor, unix_seconds(),
+                            *nodes});
+  auto promoted =
+      applied(store, std::move(changes), version->key, actor,
+              "promote model version to " + request.label(), "is " + request.label() + " now");
+  if (promoted) coordinator.offer_models();
+  return promoted;
 }
 
-Answer<v1::ModelVersion> rollback_label(Store& store, const v1::RollbackModelLabelRequest& request,
+Answer<v1::ModelVersion> rollback_label(Coordinator& coordinator, Store& store,
+                                        const v1::RollbackModelLabelRequest& request,
                                         const std::string& actor) {
   const auto named = parse_label_name(request.name());
   if (!named || !is_label(named->second)) {
@@ -124,6 +174,16 @@ Answer<v1::ModelVersion> rollback_label(Store& store, const v1::RollbackModelLab
   }
   Changes changes;
   changes.unlabelled = rolled_back(*moves, label, unfit);
+  const LabelRecord* const current = current_of(*moves, label);
+  if (changes.unlabelled.empty() && current != nullptr && label == kCanaryLabel) {
+    for (const LabelRecord& move : *moves) {
+      if (move.label == label) changes.unlabelled.push_back(move);
+    }
+    auto ended = applied(store, std::move(changes), current->key, actor, "roll back " + label,
+                         "is " + label + " no more");
+    if (ended) coordinator.offer_models();
+    return ended;
+  }
   if (changes.unlabelled.empty()) {
     return Problem{ErrorCode::failed_precondition,
                    "NO_EARLIER_VERSION",
@@ -136,8 +196,10 @@ Answer<v1::ModelVersion> rollback_label(Store& store, const v1::RollbackModelLab
   for (const LabelRecord& move : *moves) {
     if (move.label == label && move.place < changes.unlabelled.back().place) left.push_back(move);
   }
-  return applied(store, std::move(changes), left.back().key, actor, "roll back " + label,
-                 "is " + label + " again");
+  auto back = applied(store, std::move(changes), left.back().key, actor, "roll back " + label,
+                      "is " + label + " again");
+  if (back) coordinator.offer_models();
+  return back;
 }
 
 Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersionRequest& request,
@@ -179,7 +241,7 @@ Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersion
                  "was imported");
 }
 
-Answer<v1::ModelVersion> withdraw_model(Store& store,
+Answer<v1::ModelVersion> withdraw_model(Coordinator& coordinator, Store& store,
                                         const v1::WithdrawModelVersionRequest& request,
                                         const std::string& actor) {
   const auto key = parse_version_name(request.name());
@@ -195,8 +257,10 @@ Answer<v1::ModelVersion> withdraw_model(Store& store,
   if (!version) return version.problem();
   Changes changes;
   changes.withdrawals.push_back({*key, request.reason(), unix_seconds()});
-  return applied(store, std::move(changes), *key, actor, "withdraw model version",
-                 "is withdrawn: " + request.reason());
+  auto withdrawn = applied(store, std::move(changes), *key, actor, "withdraw model version",
+                           "is withdrawn: " + request.reason());
+  if (withdrawn) coordinator.offer_models();
+  return withdrawn;
 }
 
 }  // namespace stripline::server

@@ -4,24 +4,28 @@
 
 #include <string>
 
+#include "server/coordinator.h"
 #include "server/problem.h"
 #include "server/store.h"
 #include "stripline/v1/models.pb.h"
 
 namespace stripline::server {
 
-// Problems are those that the .proto file names, and the store's.
+// Problems are those that the .proto file names, and the store's. Where it changes what nodes are
+// to have, agents are offered it.
 
 Answer<v1::ModelVersion> validate_model(Store& store,
                                         const v1::ValidateModelVersionRequest& request,
                                         const std::string& actor);
-Answer<v1::ModelVersion> promote_model(Store& store, const v1::PromoteModelVersionRequest& request,
+Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
+                                       const v1::PromoteModelVersionRequest& request,
                                        const std::string& actor);
-Answer<v1::ModelVersion> rollback_label(Store& store, const v1::RollbackModelLabelRequest& request,
+Answer<v1::ModelVersion> rollback_label(Coordinator& coordinator, Store& store,
+                                        const v1::RollbackModelLabelRequest& request,
                                         const std::string& actor);
 Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersionRequest& request,
                                       const std::string& actor);
-Answer<v1::ModelVersion> withdraw_model(Store& store,
+Answer<v1::ModelVersion> withdraw_model(Coordinator& coordinator, Store& store,
                                         const v1::WithdrawModelVersionRequest& request,
                                         const std::string& actor);
 

@@ -1,6 +1,7 @@
 // What publishers do with versions of models, over a store without a server.
 #include "server/model_actions.h"
 
+#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -89,13 +90,13 @@ class ModelActionsTest : public StoreTest {
     v1::PromoteModelVersionRequest request;
     request.set_name(name);
     request.set_label(label);
-    return promote_model(*store_, request, kActor);
+    return promote_model(*coordinator(), *store_, request, kActor);
   }
 
   Answer<v1::ModelVersion> rollback() {
     v1::RollbackModelLabelRequest request;
     request.set_name("models/tcp/labels/stable");
-    return rollback_label(*store_, request, kActor);
+    return rollback_label(*coordinator(), *store_, request, kActor);
   }
 
   Answer<v1::ModelVersion> validate(const std::string& name, const std::string& campaign) {
@@ -115,13 +116,22 @@ class ModelActionsTest : public StoreTest {
     v1::WithdrawModelVersionRequest request;
     request.set_name(name);
     request.set_reason("a busy host");
-    ASSERT_TRUE(withdraw_model(*store_, request, kActor));
+    ASSERT_TRUE(withdraw_model(*coordinator(), *store_, request, kActor));
+  }
+
+  // One that has not been started: it serves nobody.
+  std::unique_ptr<Coordinator> coordinator() {
+    return std::make_unique<Coordinator>(*store_, hub_, meters_, fit_in_process,
+                                         CoordinatorOptions());
   }
 
   std::string labelled(const std::string& label) {
     const auto version = find_version(*store_, "models/tcp/labels/" + label);
     return version ? version_name(version->key) : version.problem().reason;
   }
+
+  WatchHub hub_;
+  Meters meters_;
 };
 
 TEST_F(ModelActionsTest, AFitIsJudgedOnPointsThatWereHeldOut) {
@@ -221,9 +231,11 @@ TEST_F(ModelActionsTest, WhatIsNamedMustBeThere) {
   EXPECT_EQ(promote("tcp", "stable").problem().reason, "INVALID_FIELD");
   v1::RollbackModelLabelRequest request;
   request.set_name("models/nothing/labels/stable");
-  EXPECT_EQ(rollback_label(*store_, request, kActor).problem().reason, "MODEL_NOT_FOUND");
+  EXPECT_EQ(rollback_label(*coordinator(), *store_, request, kActor).problem().reason,
+            "MODEL_NOT_FOUND");
   request.set_name("models/tcp");
-  EXPECT_EQ(rollback_label(*store_, request, kActor).problem().reason, "INVALID_FIELD");
+  EXPECT_EQ(rollback_label(*coordinator(), *store_, request, kActor).problem().reason,
+            "INVALID_FIELD");
 }
 
 }  // namespace

@@ -69,7 +69,8 @@ class FetchReactor final : public grpc::ServerWriteReactor<v1::ModelChunk> {
 
 class ModelsService final : public v1::Models::CallbackService {
  public:
-  ModelsService(Store& store, const Access& access) : store_(store), access_(access) {}
+  ModelsService(Coordinator& coordinator, Store& store, const Access& access)
+      : coordinator_(coordinator), store_(store), access_(access) {}
 
   grpc::ServerUnaryReactor* ListModels(grpc::CallbackServerContext* context,
                                        const v1::ListModelsRequest* request,
@@ -102,7 +103,8 @@ class ModelsService final : public v1::Models::CallbackService {
   grpc::ServerUnaryReactor* WithdrawModelVersion(grpc::CallbackServerContext* context,
                                                  const v1::WithdrawModelVersionRequest* request,
                                                  v1::ModelVersion* response) override {
-    return finish(context, withdraw_model(store_, *request, caller_of(*context, access_).name),
+    return finish(context,
+                  withdraw_model(coordinator_, store_, *request, caller_of(*context, access_).name),
                   response);
   }
 
@@ -116,14 +118,16 @@ class ModelsService final : public v1::Models::CallbackService {
   grpc::ServerUnaryReactor* PromoteModelVersion(grpc::CallbackServerContext* context,
                                                 const v1::PromoteModelVersionRequest* request,
                                                 v1::ModelVersion* response) override {
-    return finish(context, promote_model(store_, *request, caller_of(*context, access_).name),
+    return finish(context,
+                  promote_model(coordinator_, store_, *request, caller_of(*context, access_).name),
                   response);
   }
 
   grpc::ServerUnaryReactor* RollbackModelLabel(grpc::CallbackServerContext* context,
                                                const v1::RollbackModelLabelRequest* request,
                                                v1::ModelVersion* response) override {
-    return finish(context, rollback_label(store_, *request, caller_of(*context, access_).name),
+    return finish(context,
+                  rollback_label(coordinator_, store_, *request, caller_of(*context, access_).name),
                   response);
   }
 
@@ -150,14 +154,16 @@ class ModelsService final : public v1::Models::CallbackService {
     return reactor;
   }
 
+  Coordinator& coordinator_;
   Store& store_;
   const Access& access_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_models_service(Store& store, const Access& access) {
-  return std::make_unique<ModelsService>(store, access);
+std::unique_ptr<grpc::Service> make_models_service(Coordinator& coordinator, Store& store,
+                                                   const Access& access) {
+  return std::make_unique<ModelsService>(coordinator, store, access);
 }
 
 }  // namespace stripline::server

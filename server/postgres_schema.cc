@@ -246,8 +246,23 @@ CREATE TABLE model_labels (
 );
 )sql";
 
+// Which nodes try a version, and what nodes have answered to the offer of one.
+constexpr std::string_view kThirdTables = R"sql(
+ALTER TABLE model_labels ADD COLUMN nodes TEXT NOT NULL DEFAULT '[]';  -- JSON array
+CREATE TABLE node_models (
+  node TEXT COLLATE "C" NOT NULL,
+  model TEXT COLLATE "C" NOT NULL,
+  version BIGINT NOT NULL,
+  applied BIGINT NOT NULL,     -- 0: it was rejected
+  reason TEXT NOT NULL,
+  time FLOAT8 NOT NULL,
+  PRIMARY KEY (node, model, version),
+  FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
+);
+)sql";
+
 // The one at place n makes version n + 1.
-constexpr std::array kMigrations = {kFirstTables, kSecondTables};
+constexpr std::array kMigrations = {kFirstTables, kSecondTables, kThirdTables};
 static_assert(kMigrations.size() == kPostgresSchemaVersion);
 
 // Servers that start at the same time make the tables one after the other.

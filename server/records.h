@@ -174,7 +174,18 @@ struct LabelRecord {
   int64_t place = 0;
   std::string actor;
   double time_unix_s = 0;
+  std::vector<std::string> nodes = {};  ///< Of a canary: those that try it.
   bool operator==(const LabelRecord&) const = default;
+};
+
+/// What a node has answered to the offer of a version.
+struct NodeModelRecord {
+  std::string node;
+  VersionKey key;
+  bool applied = false;
+  std::string reason;  ///< Why it was rejected.
+  double time_unix_s = 0;
+  bool operator==(const NodeModelRecord&) const = default;
 };
 
 /// Its content is immutable once stored.

@@ -26,7 +26,8 @@ std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator, Acc
                                                    Meters& meters);
 std::unique_ptr<grpc::Service> make_campaigns_service(Coordinator& coordinator, Store& store,
                                                       WatchHub& hub, const Access& access);
-std::unique_ptr<grpc::Service> make_models_service(Store& store, const Access& access);
+std::unique_ptr<grpc::Service> make_models_service(Coordinator& coordinator, Store& store,
+                                                   const Access& access);
 std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, const Access& access);
 std::unique_ptr<grpc::Service> make_admin_service(Access& access, Store& store);
 

@@ -55,7 +55,9 @@ const std::string_view kVersionColumns =
     " (SELECT report FROM validations v WHERE v.model = model_versions.model"
     "  AND v.version = model_versions.version)";
 const std::string_view kLabelColumns =
-    "SELECT model, version, label, place, actor, time FROM model_labels";
+    "SELECT model, version, label, place, actor, time, nodes FROM model_labels";
+const std::string_view kNodeModelColumns =
+    "SELECT node, model, version, applied, reason, time FROM node_models";
 
 namespace {
 
@@ -272,10 +274,21 @@ Status write_labels(SqlDatabase& database, const Changes& changes) {
       "DELETE FROM model_labels WHERE model = ? AND label = ? AND place = ?",
       [](SqlStatement& s, const LabelRecord& r) { s.bind(r.key.model, r.label, r.place); }));
   return write_all(database, changes.labels,
-                   "INSERT INTO model_labels (model, version, label, place, actor, time)"
-                   " VALUES (?, ?, ?, ?, ?, ?)",
+                   "INSERT INTO model_labels (model, version, label, place, actor, time, nodes)"
+                   " VALUES (?, ?, ?, ?, ?, ?, ?)",
                    [](SqlStatement& s, const LabelRecord& r) {
-                     s.bind(r.key.model, r.key.version, r.label, r.place, r.actor, r.time_unix_s);
+                     s.bind(r.key.model, r.key.version, r.label, r.place, r.actor, r.time_unix_s,
+                            dump(Json(r.nodes)));
+                   });
+}
+
+Status write_node_models(SqlDatabase& database, const std::vector<NodeModelRecord>& records) {
+  return write_all(database, records,
+                   "INSERT INTO node_models VALUES (?, ?, ?, ?, ?, ?)"
+                   " ON CONFLICT (node, model, version) DO UPDATE SET applied = excluded.applied,"
+                   " reason = excluded.reason, time = excluded.time",
+                   [](SqlStatement& s, const NodeModelRecord& r) {
+                     s.bind(r.node, r.key.model, r.key.version, r.applied, r.reason, r.time_unix_s);
                    });
 }
 
@@ -289,8 +302,10 @@ Status write_deletions(SqlDatabase& database, const std::vector<int64_t>& campai
 // Removed nodes come first: one that is written in the same step has come anew.
 Status write_nodes(SqlDatabase& database, const Changes& changes) {
   const auto bind_name = [](SqlStatement& s, const std::string& name) { s.bind(name); };
-  STRIPLINE_RETURN_IF_ERROR(
-      write_all(database, changes.removed_nodes, "DELETE FROM nodes WHERE name = ?", bind_name));
+  for (const char* table :
+       {"DELETE FROM nodes WHERE name = ?", "DELETE FROM node_models WHERE node = ?"}) {
+    STRIPLINE_RETURN_IF_ERROR(write_all(database, changes.removed_nodes, table, bind_name));
+  }
   for (const auto* names : {&changes.removed_nodes, &changes.released_nodes}) {
     STRIPLINE_RETURN_IF_ERROR(
         write_all(database, *names, "DELETE FROM node_holds WHERE node = ?", bind_name));
@@ -353,6 +368,7 @@ Status write_changes(SqlDatabase& database, const Changes& changes) {
   STRIPLINE_RETURN_IF_ERROR(write_marks(database, "stale", changes.staled));
   STRIPLINE_RETURN_IF_ERROR(write_validations(database, changes.validations));
   STRIPLINE_RETURN_IF_ERROR(write_labels(database, changes));
+  STRIPLINE_RETURN_IF_ERROR(write_node_models(database, changes.node_models));
   return write_deletions(database, changes.deleted_campaigns);
 }
 
@@ -510,8 +526,19 @@ Result<ModelVersionRecord> read_version(SqlStatement& row) {
 }
 
 Result<LabelRecord> read_label(SqlStatement& row) {
-  return LabelRecord{
-      {row.text(0), row.integer(1)}, row.text(2), row.integer(3), row.text(4), row.real(5)};
+  STRIPLINE_ASSIGN_OR_RETURN(auto nodes,
+                             stored<std::vector<std::string>>(row.text(6), "stored canaries"));
+  return LabelRecord{{row.text(0), row.integer(1)},
+                     row.text(2),
+                     row.integer(3),
+                     row.text(4),
+                     row.real(5),
+                     std::move(nodes)};
+}
+
+Result<NodeModelRecord> read_node_model(SqlStatement& row) {
+  return NodeModelRecord{
+      row.text(0), {row.text(1), row.integer(2)}, row.integer(3) != 0, row.text(4), row.real(5)};
 }
 
 }  // namespace stripline::server

@@ -37,5 +37,7 @@ extern const std::string_view kVersionColumns;
 Result<ModelVersionRecord> read_version(SqlStatement& row);  ///< Without labels.
 extern const std::string_view kLabelColumns;
 Result<LabelRecord> read_label(SqlStatement& row);
+extern const std::string_view kNodeModelColumns;
+Result<NodeModelRecord> read_node_model(SqlStatement& row);
 
 }  // namespace stripline::server

@@ -280,6 +280,10 @@ Result<std::string> SqlStore::model_content(const VersionKey& key) {
                      key.version);
 }
 
+Result<std::vector<NodeModelRecord>> SqlStore::node_models() {
+  return select(read_node_model, std::string(kNodeModelColumns) + " ORDER BY node, model, version");
+}
+
 Result<std::vector<TokenRecord>> SqlStore::tokens() { return select(read_token, kTokenColumns); }
 
 Result<std::vector<NodeBound>> SqlStore::node_bounds() {

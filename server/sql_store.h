@@ -46,6 +46,7 @@ class SqlStore : public Store {
   Result<std::optional<ModelVersionRecord>> model_version(const VersionKey& key) override;
   Result<std::string> model_content(const VersionKey& key) override;
   Result<std::vector<LabelRecord>> labels(const std::string& model) override;
+  Result<std::vector<NodeModelRecord>> node_models() override;
   Result<std::vector<TokenRecord>> tokens() override;
   Result<std::vector<NodeBound>> node_bounds() override;
   Result<std::vector<AuditRecord>> audit(int64_t before, size_t limit) override;

@@ -381,9 +381,28 @@ CREATE TABLE model_labels (
 
 Status to_tenth(SqliteDatabase& database) { return database.execute(std::string(kTenthTables)); }
 
+// Which nodes try a version, and what nodes have answered to the offer of one.
+constexpr std::string_view kEleventhTables = R"sql(
+ALTER TABLE model_labels ADD COLUMN nodes TEXT NOT NULL DEFAULT '[]';  -- JSON array
+CREATE TABLE node_models (
+  node TEXT NOT NULL,
+  model TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  applied INTEGER NOT NULL,    -- 0: it was rejected
+  reason TEXT NOT NULL,
+  time REAL NOT NULL,
+  PRIMARY KEY (node, model, version),
+  FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+Status to_eleventh(SqliteDatabase& database) {
+  return database.execute(std::string(kEleventhTables));
+}
+
 // The one at place n takes version n + 1 to n + 2.
 constexpr std::array kMigrations = {&to_second,  &to_third,  &to_fourth, &to_fifth, &to_sixth,
-                                    &to_seventh, &to_eighth, &to_ninth,  &to_tenth};
+                                    &to_seventh, &to_eighth, &to_ninth,  &to_tenth, &to_eleventh};
 static_assert(kMigrations.size() + 1 == kStoreSchemaVersion);
 
 }  // namespace

@@ -96,6 +96,7 @@ struct Changes {
   std::vector<ValidationRecord> validations;  ///< Each replaces that of before.
   std::vector<LabelRecord> labels;            ///< Moves.
   std::vector<LabelRecord> unlabelled;        ///< Moves that are taken back.
+  std::vector<NodeModelRecord> node_models;   ///< Each replaces that of before.
   std::vector<TokenRecord> tokens;
   std::vector<NodeBound> node_bounds;
   std::vector<AuditRecord> audit;
@@ -208,6 +209,8 @@ class Store {
   virtual Result<std::string> model_content(const VersionKey& key) = 0;
   /// The moves of all labels of a model, in order of label and place.
   virtual Result<std::vector<LabelRecord>> labels(const std::string& model) = 0;
+  /// Of all nodes, in order of node, model and version.
+  virtual Result<std::vector<NodeModelRecord>> node_models() = 0;
 
   virtual Result<std::vector<TokenRecord>> tokens() = 0;
   virtual Result<std::vector<NodeBound>> node_bounds() = 0;

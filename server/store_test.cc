@@ -355,6 +355,16 @@ TEST_P(AnyStoreTest, LabelsRememberTheirMoves) {
               (std::vector<std::string>{"canary", "stable"}));
     EXPECT_TRUE((*store_->model_version({"tcp", 1}))->labels.empty());
   });
+  const NodeModelRecord good{"a", {"tcp", 1}, true, "", 5};
+  const NodeModelRecord bad{"b", {"tcp", 1}, false, "another machine", 6.5};
+  const LabelRecord tried{{"tcp", 1}, "canary", 2, "users/bob", 8, {"a", "b"}};
+  apply({.nodes = {{"a", "0.1.0", {}, {}, {}, 1}}, .labels = {tried}, .node_models = {bad, good}});
+  check([&] {
+    EXPECT_EQ(*store_->node_models(), (std::vector{good, bad}));
+    EXPECT_EQ(store_->labels("tcp")->at(1), tried);
+  });
+  apply({.removed_nodes = {"a"}, .unlabelled = {tried}, .node_models = {good}});
+  EXPECT_EQ(store_->node_models()->size(), 2U);
   apply({.unlabelled = {second}});
   check([&] {
     EXPECT_EQ(*store_->labels("tcp"), (std::vector{canary, first}));

@@ -105,6 +105,15 @@ void fill(v1::ServerMessage& out, CancelAssignment&& in) {
   out.mutable_cancel_assignment()->set_message(in.message);
 }
 
+void fill(v1::ServerMessage& out, ModelOffer&& in) {
+  v1::ModelOffer& message = *out.mutable_model_offer();
+  message.set_version(in.version);
+  message.set_sha256(in.sha256);
+  message.set_label(in.label);
+  message.set_fabric(in.fabric);
+  message.set_content(*in.content);
+}
+
 void fill(v1::ServerMessage& out, SampleAck&& in) {
   out.mutable_sample_ack()->set_assignment(in.assignment);
   out.mutable_sample_ack()->set_fence(in.fence);
@@ -128,6 +137,8 @@ Hello from_wire(const v1::Hello& message) {
   hello.available_s = message.available_s();
   hello.leaving = message.leaving();
   hello.cluster = message.cluster();
+  hello.takes_models = message.takes_models();
+  hello.models = {message.models().begin(), message.models().end()};
   return hello;
 }
 
@@ -152,6 +163,10 @@ std::optional<AgentMessage> from_wire(v1::AgentMessage& message) {
     }
     case v1::AgentMessage::kRenewCertificate:
       return std::nullopt;  // the session's own business
+    case v1::AgentMessage::kModelAck:
+      return ModelAck{message.model_ack().version(),
+                      message.model_ack().state() == v1::ModelAck::APPLIED,
+                      message.model_ack().reason()};
     case v1::AgentMessage::kAssignmentUpdate: {
       const v1::AssignmentUpdate& update = message.assignment_update();
       return AssignmentUpdate{
@@ -249,6 +264,18 @@ v1::Node to_wire(const NodeView& view) {
   message.set_last_seen_time(rfc3339(view.record.last_seen_unix_s));
   message.set_assignment(view.assignment);
   message.set_quarantine(view.quarantine);
+  for (const NodeModelView& model : view.models) {
+    v1::NodeModel& added = *message.add_models();
+    added.set_version(version_name(model.key));
+    added.set_label(model.label);
+    added.set_fabric(model.fabric);
+    added.set_state(!model.answer           ? v1::NodeModel::PENDING
+                    : model.answer->applied ? v1::NodeModel::APPLIED
+                                            : v1::NodeModel::REJECTED);
+    if (!model.answer) continue;
+    added.set_reason(model.answer->reason);
+    added.set_time(rfc3339(model.answer->time_unix_s));
+  }
   if (view.hold) {
     v1::Hold& hold = *message.mutable_hold();
     hold.set_reason(view.hold->reason);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
+#include "base/pushed_models.h"
 #include "base/quantity.h"
 #include "base/settings.h"
 #include "runtime/bootstrap/host_share.h"
@@ -41,6 +43,9 @@ constexpr const char* kDescription =
     "  stripline-run -n 8 --hosts node1,node2 -- ./transpose 4096\n"
     "  stripline-run -n 8 --fabric emulated:opteron-vapi --clock virtual -- ./transpose 4096\n"
     "  stripline-run -n 2 --model cluster.stripline.json -- ./transpose 4096\n";
+
+constexpr const char* kModelVariable = "STRIPLINE_MODEL";
+constexpr const char* kNoModel = "none";
 
 constexpr const char* kFooter =
     "Options that are not given keep the value of their environment variable: STRIPLINE_FABRIC,\n"
@@ -135,6 +140,21 @@ std::optional<int> check_hosts(const bootstrap::HostsCommand& command, bool rank
   return std::nullopt;
 }
 
+/// Without another model, the one that the server has pushed to this host is used, and said.
+void use_pushed_model(std::map<std::string, std::string>& environment) {
+  if (environment.contains(kModelVariable) || !value_with(environment, kModelVariable).empty()) {
+    return;
+  }
+  const std::string fabric = value_with(environment, "STRIPLINE_FABRIC");
+  const auto pushed = find_pushed_model(pushed_model_folders(), fabric.empty() ? "tcp" : fabric);
+  if (!pushed) return;
+  environment[kModelVariable] = pushed->file.string();
+  std::fprintf(
+      stderr,
+      "stripline-run: using model %s (sha256 %s), pushed to this host; --model none: without\n",
+      pushed->name.c_str(), pushed->sha256.c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -176,7 +196,10 @@ int main(int argc, char** argv) {
                  "exactly (default: real)")
       ->type_name("C")
       ->check(one_of({"real", "virtual"}));
-  app.add_option("--model", model, "Tuned model file (NAME.stripline.json); default: none")
+  app.add_option(
+         "--model", model,
+         "Tuned model file (NAME.stripline.json), or none; default: the one that this host's "
+         "agent was given for the network (docs/admin.md), except with --hosts")
       ->type_name("FILE");
   app.add_option(
          "--same-node", same_node,
@@ -258,7 +281,8 @@ int main(int argc, char** argv) {
   if (!tuning.empty()) environment["STRIPLINE_TUNING"] = tuning;
   if (!progress.empty()) environment["STRIPLINE_PROGRESS"] = progress;
   if (!interface.empty()) environment["STRIPLINE_IFACE"] = interface;
-  if (!model.empty()) environment["STRIPLINE_MODEL"] = model;
+  if (!model.empty()) environment[kModelVariable] = model == kNoModel ? "" : model;
+  if (!hosts.given()) use_pushed_model(environment);
   const char* usual = std::getenv("STRIPLINE_JOIN_TIMEOUT");  // NOLINT(concurrency-mt-unsafe)
   if (join_timeout->count() > 0) {
     // Ranks do not need it, but show it.

@@ -1,0 +1,84 @@
+#include "agent/model_offer.h"
+
+#include <algorithm>
+
+#include "base/pushed_models.h"
+#include "optimizer/model/fingerprint.h"
+#include "optimizer/model/model_json.h"
+
+namespace stripline::agent {
+namespace {
+
+// "models/tcp/versions/3" -> "tcp@3"; nothing that is no name of a version.
+std::string short_name(const std::string& version) {
+  constexpr std::string_view kModels = "models/";
+  constexpr std::string_view kVersions = "/versions/";
+  const size_t at = version.find(kVersions);
+  if (!version.starts_with(kModels) || at == std::string::npos) return "";
+  const std::string model = version.substr(kModels.size(), at - kModels.size());
+  const std::string number = version.substr(at + kVersions.size());
+  const bool is_number =
+      !number.empty() && std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
+  // It becomes the name of a file.
+  const bool is_safe = !model.empty() && model.find('/') == std::string::npos;
+  return is_number && is_safe ? model + "@" + number : "";
+}
+
+// Of the model's fingerprint what an agent knows of its node: the rest is known to programs once
+// they have opened the network, and they look at it again.
+Status check_fingerprint(const model::TunedModel& model, const ModelOffer& offer,
+                         const Description& description) {
+  model::Fingerprint known;
+  for (const auto& [field, value] : model.fingerprint) {
+    if (description.fingerprint.contains(field)) known[field] = value;
+  }
+  const auto report = model::match(known, description.fingerprint);
+  if (!report.usable()) {
+    return Error(ErrorCode::failed_precondition,
+                 "it was measured on another machine: " + report.hard.front().field + " was '" +
+                     report.hard.front().of_model + "', here it is '" +
+                     report.hard.front().of_machine.value_or("") + "'");
+  }
+  const auto fabric = model.fingerprint.find("fabric");
+  if (fabric == model.fingerprint.end() || fabric->second.value != offer.fabric) {
+    return Error(ErrorCode::failed_precondition, "it does not describe '" + offer.fabric + "'");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::map<std::string, std::string> installed_models(const std::filesystem::path& folder,
+                                                    const Description& description) {
+  std::map<std::string, std::string> installed;
+  for (const std::string& fabric : description.fabrics) {
+    if (const auto model = find_pushed_model({folder}, fabric)) installed[fabric] = model->sha256;
+  }
+  return installed;
+}
+
+Status accept_offer(const ModelOffer& offer, const std::filesystem::path& folder,
+                    const Description& description) {
+  const auto& fabrics = description.fabrics;
+  if (std::ranges::find(fabrics, offer.fabric) == fabrics.end()) {
+    return Error(ErrorCode::failed_precondition,
+                 "this node cannot open the network '" + offer.fabric + "'");
+  }
+  const std::string name = short_name(offer.version);
+  if (name.empty()) {
+    return Error(ErrorCode::data_loss, "'" + offer.version + "' is no name of a version");
+  }
+  const auto present = find_pushed_model({folder}, offer.fabric);
+  if (offer.content.empty() && present && offer.sha256.starts_with(present->sha256)) return {};
+  STRIPLINE_ASSIGN_OR_RETURN(const model::TunedModel model,
+                             model::parse_model(offer.content, offer.version));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string sha256, model::content_sha256(model));
+  if (sha256 != offer.sha256) {
+    return Error(ErrorCode::data_loss,
+                 "it came with the hash " + sha256 + " instead of " + offer.sha256);
+  }
+  STRIPLINE_RETURN_IF_ERROR(check_fingerprint(model, offer, description));
+  return install_pushed_model(folder, offer.fabric, name, sha256, offer.content);
+}
+
+}  // namespace stripline::agent

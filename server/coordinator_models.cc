@@ -1,0 +1,153 @@
+// The coordinator's side of models: which versions are offered to which nodes, and what they
+// answer.
+#include <algorithm>
+
+#include <spdlog/spdlog.h>
+
+#include "server/clock.h"
+#include "server/coordinator.h"
+#include "server/model_gate.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr size_t kPage = 100;
+constexpr size_t kMaxReasonBytes = 1000;
+constexpr size_t kHashDigits = 12;
+
+// The versions that the labels of a model name.
+Result<std::vector<LabelledVersion>> labelled_of(Store& store, const ModelRecord& model) {
+  std::vector<LabelledVersion> versions;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto moves, store.labels(model.name));
+  for (const std::string_view label : {kStableLabel, kCanaryLabel}) {
+    const LabelRecord* const current = current_of(moves, label);
+    if (current == nullptr) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(const auto version, store.model_version(current->key));
+    if (!version || !version->withdrawn.empty()) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(std::string content, store.model_content(current->key));
+    versions.push_back({current->key, std::string(label), model.fabric, version->sha256,
+                        current->nodes, current->time_unix_s,
+                        std::make_shared<const std::string>(std::move(content))});
+  }
+  return versions;
+}
+
+Result<std::vector<LabelledVersion>> all_labelled(Store& store) {
+  std::vector<LabelledVersion> all;
+  std::string after;
+  while (true) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto models, store.models(after, kPage));
+    for (const ModelRecord& model : models) {
+      STRIPLINE_ASSIGN_OR_RETURN(const auto versions, labelled_of(store, model));
+      all.insert(all.end(), versions.begin(), versions.end());
+      after = model.name;
+    }
+    if (models.size() < kPage) return all;
+  }
+}
+
+}  // namespace
+
+Status Coordinator::recover_models() {
+  STRIPLINE_ASSIGN_OR_RETURN(auto labelled, all_labelled(store_));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto answers, store_.node_models());
+  const MutexLock lock(mutex_);
+  labelled_ = std::move(labelled);
+  ++labels_moved_;
+  for (const NodeModelRecord& answer : answers) {
+    model_answers_[{answer.node, version_name(answer.key)}] = answer;
+  }
+  return {};
+}
+
+void Coordinator::offer_models() {
+  auto labelled = all_labelled(store_);
+  const MutexLock lock(mutex_);
+  if (!labelled.ok()) return report(labelled.error());
+  labelled_ = std::move(*labelled);
+  ++labels_moved_;
+  step();
+}
+
+std::vector<NodeModelRecord> Coordinator::answers_to(const VersionKey& version) {
+  const MutexLock lock(mutex_);
+  std::vector<NodeModelRecord> answers;
+  for (const auto& [key, answer] : model_answers_) {
+    if (answer.key == version) answers.push_back(answer);
+  }
+  return answers;
+}
+
+std::vector<std::string> Coordinator::nodes_for_models(const std::string& fabric) {
+  const MutexLock lock(mutex_);
+  std::vector<std::string> nodes;
+  for (const auto& [id, session] : sessions_) {
+    if (session.takes_models && session.fabrics->contains(fabric)) {
+      nodes.push_back(session.record.name);
+    }
+  }
+  return nodes;
+}
+
+// To agents that do not measure: what they get while they do would be in their way.
+void Coordinator::send_offers() {
+  for (auto& [id, session] : sessions_) {
+    if (!session.takes_models || session.holding || session.offered == labels_moved_) continue;
+    session.offered = labels_moved_;
+    for (const LabelledVersion* version :
+         wanted_by(session.record.name, *session.fabrics, labelled_)) {
+      const auto has = session.models.find(version->fabric);
+      const bool is_there =
+          has != session.models.end() && has->second == version->sha256.substr(0, kHashDigits);
+      const auto answer = model_answers_.find({session.record.name, version_name(version->key)});
+      if (answer != model_answers_.end() && (is_there || !answer->second.applied)) continue;
+      session.link->send(
+          ModelOffer{version_name(version->key), version->sha256, version->label, version->fabric,
+                     is_there ? std::make_shared<const std::string>() : version->content});
+    }
+  }
+}
+
+bool Coordinator::handle(Session& session, const ModelAck& ack) {
+  const auto key = parse_version_name(ack.version);
+  const auto offered = std::ranges::find_if(
+      labelled_, [&](const LabelledVersion& one) { return key && one.key == *key; });
+  if (offered == labelled_.end()) return false;  // It was labelled when it was offered.
+  const std::string& node = session.record.name;
+  NodeModelRecord answer{node, *key, ack.applied, ack.reason.substr(0, kMaxReasonBytes),
+                         unix_seconds()};
+  if (ack.applied) session.models[offered->fabric] = offered->sha256.substr(0, kHashDigits);
+  NodeModelRecord& known = model_answers_[{node, ack.version}];
+  if (known.node == node && known.applied == answer.applied && known.reason == answer.reason) {
+    return false;
+  }
+  Changes changes;
+  changes.node_models.push_back(answer);
+  if (const Status stored = store_.apply(changes); !stored.ok()) {
+    report(stored);  // Said again in the agent's next session.
+    model_answers_.erase({node, ack.version});
+    return false;
+  }
+  known = answer;
+  if (ack.applied) {
+    spdlog::info("{} has {}", node_name(node), ack.version);
+  } else {
+    spdlog::warn("{} rejected {}: {}", node_name(node), ack.version, answer.reason);
+  }
+  return false;
+}
+
+// What a node is to have, and what it has answered.
+std::vector<NodeModelView> Coordinator::models_of(const NodeRecord& node) const {
+  std::vector<NodeModelView> views;
+  for (const LabelledVersion* version :
+       wanted_by(node.name, {node.fabrics.begin(), node.fabrics.end()}, labelled_)) {
+    NodeModelView view{version->key, version->label, version->fabric, std::nullopt};
+    const auto answer = model_answers_.find({node.name, version_name(version->key)});
+    if (answer != model_answers_.end()) view.answer = answer->second;
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+}  // namespace stripline::server
