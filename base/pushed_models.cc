@@ -50,6 +50,13 @@ std::optional<PushedModel> current_of(const fs::path& network) {
   return PushedModel{network / target, stem.substr(0, dash), stem.substr(dash + 1)};
 }
 
+// Nothing is made before there is something to put into it.
+bool may_be_made(fs::path folder) {
+  std::error_code ignored;
+  while (!fs::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
+  return fs::is_directory(folder, ignored) && ::access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
 Error cannot(const std::string& what, const fs::path& path, const std::error_code& failure) {
   return {ErrorCode::unavailable,
           "cannot " + what + " '" + path.string() + "': " + failure.message()};
@@ -79,9 +86,7 @@ std::vector<fs::path> pushed_model_folders() {
 fs::path writable_model_folder() {
   const auto folders = pushed_model_folders();
   for (const fs::path& folder : folders) {
-    std::error_code failure;
-    fs::create_directories(folder, failure);
-    if (!failure && ::access(folder.c_str(), W_OK) == 0) return folder;
+    if (may_be_made(folder)) return folder;
   }
   return folders.empty() ? fs::path() : folders.back();
 }

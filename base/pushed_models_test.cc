@@ -1,5 +1,6 @@
 #include "base/pushed_models.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -48,6 +49,20 @@ TEST(PushedModels, WhoHasFoundOneMayReadIt) {
   EXPECT_EQ(read(first->file), "{1}");
   ASSERT_TRUE(install_pushed_model(folder.path(), "tcp", "tcp@3", kFirstHash, "{3}").ok());
   EXPECT_FALSE(fs::exists(first->file));
+}
+
+TEST(PushedModels, TheFirstFolderThatMayBeMadeIsTheAgents) {
+  const TempFolder folder;
+  std::ofstream(folder.path() / "file") << "x";
+  const std::string folders =
+      (folder.path() / "file" / "models").string() + ":" + (folder.path() / "a" / "b").string();
+  ::setenv("STRIPLINE_MODELS", folders.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  const size_t count = pushed_model_folders().size();
+  const fs::path chosen = writable_model_folder();
+  ::unsetenv("STRIPLINE_MODELS");  // NOLINT(concurrency-mt-unsafe)
+  EXPECT_EQ(count, 2U);
+  EXPECT_EQ(chosen, folder.path() / "a" / "b");
+  EXPECT_FALSE(fs::exists(folder.path() / "a"));
 }
 
 TEST(PushedModels, AFolderThatCannotBeMadeIsNamed) {

@@ -31,6 +31,26 @@ std::string random_request_id() {
   return text.data();
 }
 
+std::string effort_text(v1::CampaignSpec::Effort effort) {
+  return effort == v1::CampaignSpec::FULL ? "full" : "budgeted";
+}
+
+std::string size_text(const v1::Campaign& campaign) {
+  const v1::CampaignSpec& spec = campaign.spec();
+  return count_text(spec.ranks(), "rank") + " on " + count_text(spec.nodes(), "node") + ", " +
+         count_text(campaign.runs_total(), "run") + ", " +
+         count_text(campaign.points_total(), "point") + ", at most " +
+         duration_text(spec.time_budget_s());
+}
+
+// Half of the interval, relative to the median.
+std::string width_text(const v1::PlannedPoint& point) {
+  if (!point.has_low() || !point.has_high() || point.median() == 0) return "-";
+  return percent_text((point.high() - point.low()) / 2 / std::abs(point.median()));
+}
+
+}  // namespace
+
 v1::CreateCampaignRequest create_request(const CampaignRun& command, const std::string& fabric) {
   v1::CreateCampaignRequest request;
   request.set_request_id(random_request_id());
@@ -53,26 +73,6 @@ v1::CreateCampaignRequest create_request(const CampaignRun& command, const std::
   for (const std::string& way : command.same_node) spec.add_same_node(way);
   return request;
 }
-
-std::string effort_text(v1::CampaignSpec::Effort effort) {
-  return effort == v1::CampaignSpec::FULL ? "full" : "budgeted";
-}
-
-std::string size_text(const v1::Campaign& campaign) {
-  const v1::CampaignSpec& spec = campaign.spec();
-  return count_text(spec.ranks(), "rank") + " on " + count_text(spec.nodes(), "node") + ", " +
-         count_text(campaign.runs_total(), "run") + ", " +
-         count_text(campaign.points_total(), "point") + ", at most " +
-         duration_text(spec.time_budget_s());
-}
-
-// Half of the interval, relative to the median.
-std::string width_text(const v1::PlannedPoint& point) {
-  if (!point.has_low() || !point.has_high() || point.median() == 0) return "-";
-  return percent_text((point.high() - point.low()) / 2 / std::abs(point.median()));
-}
-
-}  // namespace
 
 namespace {
 

@@ -1,9 +1,18 @@
 // `stripline campaign ...`: each call carries out one command and returns the exit code.
 #pragma once
 
+#include <string>
+
 #include "cli/command.h"
 
+namespace stripline::v1 {
+class CreateCampaignRequest;
+}
+
 namespace stripline::cli {
+
+/// The request that starts it on one of its fabrics, with a request id of its own.
+v1::CreateCampaignRequest create_request(const CampaignRun& command, const std::string& fabric);
 
 int run(const Global& global, const CampaignRun& command);
 int run(const Global& global, const CampaignWatch& command);

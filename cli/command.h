@@ -92,6 +92,11 @@ struct ModelValidate {
   std::string name;                    ///< "models/m", "models/m/versions/2", "models/m/labels/l"
   std::vector<std::string> campaigns;  ///< "campaigns/c1"; empty: what is known is shown
 };
+struct ModelCheck {
+  std::string name;      ///< as in ModelValidate
+  std::string campaign;  ///< "campaigns/c1"; empty: one is made
+  bool rollback = false;
+};
 struct ModelPromote {
   std::string name;  ///< as in ModelValidate, with a version or a label
   std::string label;
@@ -172,10 +177,10 @@ struct ShowVersion {};
 using Action =
     std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow, CampaignCancel,
                  CampaignPoints, CampaignExport, CampaignReplay, ModelList, ModelShow, ModelFetch,
-                 ModelWithdraw, ModelValidate, ModelPromote, ModelRollback, ModelImport, ModelDiff,
-                 ModelPlot, Report, ExplainAny, RolloutStatus, NodeList, NodeCordon, NodeUncordon,
-                 NodeDrain, NodeRemove, NodeRevoke, Login, Logout, TokenCreate, TokenList,
-                 TokenRevoke, AuditList, ShowVersion>;
+                 ModelWithdraw, ModelValidate, ModelCheck, ModelPromote, ModelRollback, ModelImport,
+                 ModelDiff, ModelPlot, Report, ExplainAny, RolloutStatus, NodeList, NodeCordon,
+                 NodeUncordon, NodeDrain, NodeRemove, NodeRevoke, Login, Logout, TokenCreate,
+                 TokenList, TokenRevoke, AuditList, ShowVersion>;
 
 struct Command {
   Global global;

@@ -39,6 +39,7 @@ std::set<std::string> options_of_all_commands() {
                                                           {"model", "fetch"},
                                                           {"model", "withdraw"},
                                                           {"model", "validate"},
+                                                          {"model", "check"},
                                                           {"model", "promote"},
                                                           {"model", "rollback"},
                                                           {"model", "import"},

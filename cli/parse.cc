@@ -421,6 +421,9 @@ class Grammar {
           } else if constexpr (std::is_same_v<Chosen, ModelValidate>) {
             resolve(action.name, model_resource);
             for (std::string& campaign : action.campaigns) resolve(campaign, campaign_resource);
+          } else if constexpr (std::is_same_v<Chosen, ModelCheck>) {
+            resolve(action.name, model_resource);
+            resolve(action.campaign, campaign_resource);
           } else if constexpr (std::is_same_v<Chosen, ModelRollback>) {
             resolve(action.name, model_resource);
           } else if constexpr (std::is_same_v<Chosen, ModelImport> ||

@@ -7,12 +7,15 @@
 #include "base/exit_codes.h"
 #include "base/quantity.h"
 #include "base/table.h"
+#include "cli/campaign_commands.h"
 #include "cli/console.h"
 #include "cli/find_model.h"
 #include "cli/format.h"
 #include "cli/names.h"
 #include "cli/service.h"
+#include "cli/watch.h"
 #include "optimizer/model/model_json.h"
+#include "stripline/v1/campaigns.pb.h"
 #include "stripline/v1/fleet.pb.h"
 #include "stripline/v1/models.pb.h"
 
@@ -21,6 +24,7 @@ namespace {
 
 // What the server takes in one message is a little more.
 constexpr int kNodesPerPage = 100;
+constexpr uint32_t kSentinelRuns = 2;
 constexpr size_t kMaxImportBytes = size_t{7} << 20;
 
 std::string validation_text(const v1::ModelVersion& version) {
@@ -57,6 +61,12 @@ int print_version(const Global& global, const v1::ModelVersion& version) {
                                   {"provisional", &version.provisional()}}) {
     if (!why->empty()) text += std::string(what) + ": " + *why + "\n";
   }
+  for (const v1::Check& check : version.checks()) {
+    text += "sentinels " + date_text(check.time()) + ": " + std::to_string(check.outside()) +
+            " of " + count_text(check.points(), "point", "points") + " outside, times " +
+            percent_text(check.ratio()) + " of the predicted, by " + short_name(check.campaign()) +
+            "\n";
+  }
   for (const v1::Finding& finding : version.findings()) {
     text += "finding " + v1::Finding::Kind_Name(finding.kind()) + ": " + finding.message() + "\n";
   }
@@ -91,6 +101,30 @@ int run(const Global& global, const ModelValidate& command) {
     return print_error(with_nearest_model(service, command.name, version.error()));
   }
   return print_version(global, *version);
+}
+
+int run(const Global& global, const ModelCheck& command) {
+  Service service(global);
+  // The label may move while sentinels are measured.
+  const auto version = service.get_model_version(command.name);
+  if (!version.ok()) {
+    return print_error(with_nearest_model(service, command.name, version.error()));
+  }
+  std::string campaign = command.campaign;
+  if (campaign.empty()) {
+    const auto model = service.get_model("models/" + model_segment(version->name()));
+    if (!model.ok()) return print_error(model.error());
+    CampaignRun sentinels;
+    sentinels.experiments = {"micro.latency"};
+    sentinels.runs = kSentinelRuns;
+    const auto created = service.create_campaign(create_request(sentinels, model->fabric()));
+    if (!created.ok()) return print_error(created.error());
+    campaign = created->name();
+    if (const int code = watch_campaign(service, global, campaign); code != kExitOk) return code;
+  }
+  const auto checked = service.check_model(version->name(), campaign, command.rollback);
+  if (!checked.ok()) return print_error(checked.error());
+  return print_version(global, *checked);
 }
 
 int run(const Global& global, const ModelPromote& command) {

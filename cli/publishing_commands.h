@@ -13,6 +13,7 @@ namespace stripline::cli {
 
 // Each prints its result and returns the exit code.
 int run(const Global& global, const ModelValidate& command);
+int run(const Global& global, const ModelCheck& command);
 int run(const Global& global, const ModelPromote& command);
 int run(const Global& global, const ModelRollback& command);
 int run(const Global& global, const ModelImport& command);

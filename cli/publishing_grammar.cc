@@ -35,6 +35,27 @@ void PublishingGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
           "  stripline model validate tcp@3\n"
           "  stripline model validate tcp@3 --campaign c8\n") +
       kServiceOptions);
+  CLI::App* check = leaf_command(
+      model, "check", "See whether the network is still as a version says", check_, result);
+  check->add_option("model", check_.name, "Name, with a version or a label: tcp@2, tcp@stable")
+      ->required()
+      ->type_name("NAME[@VERSION|@LABEL]");
+  check
+      ->add_option("--campaign", check_.campaign,
+                   "Compare what this one measured (default: measure now)")
+      ->type_name("NAME");
+  check->add_flag("--rollback", check_.rollback,
+                  "If the version is stale and stable, the label goes back");
+  check->footer(
+      std::string(
+          "Sentinels, blocking gets and puts, are measured when nodes are free, in two runs, and\n"
+          "compared with the version's intervals. Where most lie more than 10 % outside twice in "
+          "a\n"
+          "row, the version is marked STALE. For a timer: 'stripline model check tcp@stable\n"
+          "--rollback' every night.\n\n"
+          "Exit codes: 0 also where it is stale, 2 no such version or campaign, 4 no server or no\n"
+          "nodes, 6 no answer in time.\n") +
+      kServiceOptions);
   define_labels(model, result);
 
   CLI::App* rollout = app.add_subcommand("rollout", "Which nodes have which models");

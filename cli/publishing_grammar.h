@@ -17,6 +17,7 @@ class PublishingGrammar {
   void define_labels(CLI::App& model, Action& result);
 
   ModelValidate validate_;
+  ModelCheck check_;
   ModelPromote promote_;
   ModelRollback rollback_;
   ModelImport import_;

@@ -23,6 +23,7 @@ std::string with_hint(const std::string& message, const std::string& hint) {
 std::string with_options_named(const RpcError& error) {
   static const std::map<std::string, std::string> kOptions = {
       {"name", ""},
+      {"campaign", "--campaign: "},
       {"campaigns", "--campaign: "},
       {"label", "--label: "},
       {"parent", "--model: "},

@@ -349,6 +349,25 @@ Result<v1::ListModelVersionsResponse> Service::list_model_versions(const std::st
   });
 }
 
+Result<v1::Model> Service::get_model(const std::string& name) {
+  return impl_->call<v1::Model>([&](auto* context, auto* response) {
+    v1::GetModelRequest request;
+    request.set_name(name);
+    return impl_->door().models->GetModel(context, request, response);
+  });
+}
+
+Result<v1::ModelVersion> Service::check_model(const std::string& version,
+                                              const std::string& campaign, bool rollback) {
+  return impl_->call<v1::ModelVersion>([&](auto* context, auto* response) {
+    v1::CheckModelVersionRequest request;
+    request.set_name(version);
+    request.set_campaign(campaign);
+    request.set_rollback(rollback);
+    return impl_->door().models->CheckModelVersion(context, request, response);
+  });
+}
+
 Result<v1::ModelVersion> Service::get_model_version(const std::string& name) {
   return impl_->call<v1::ModelVersion>([&](auto* context, auto* response) {
     v1::GetModelVersionRequest request;

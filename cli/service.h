@@ -27,6 +27,7 @@ class ListNodesResponse;
 class Node;
 class CordonNodeRequest;
 class DrainNodeRequest;
+class Model;
 class ModelVersion;
 class CreateTokenRequest;
 class CreateTokenResponse;
@@ -89,6 +90,9 @@ class Service {
   /// `if_none_match`: a sha256, or empty. Errors: also data_loss when it exceeds the largest model.
   Result<FetchedModel> fetch_model(const std::string& name, const std::string& if_none_match);
 
+  Result<v1::Model> get_model(const std::string& name);
+  Result<v1::ModelVersion> check_model(const std::string& version, const std::string& campaign,
+                                       bool rollback);
   Result<v1::ModelVersion> get_model_version(const std::string& name);
   Result<v1::ModelVersion> validate_model(const std::string& version,
                                           const std::vector<std::string>& campaigns);

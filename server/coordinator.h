@@ -174,6 +174,7 @@ class Coordinator {
     bool takes_models = false;
     std::map<std::string, std::string> models;  // that it has, as in Hello
     uint64_t offered = 0;                       // the labels_moved_ of the last offers
+    std::map<std::string, std::string> offers;  // the last version of each fabric
     std::optional<Holding> holding;
   };
   // A stream that has yet to say Hello.

@@ -89,7 +89,8 @@ std::vector<std::string> Coordinator::nodes_for_models(const std::string& fabric
   return nodes;
 }
 
-// To agents that do not measure: what they get while they do would be in their way.
+// What an agent has rejected it is offered again in its next session. To agents that do not
+// measure: what they get while they do would be in their way.
 void Coordinator::send_offers() {
   for (auto& [id, session] : sessions_) {
     if (!session.takes_models || session.holding || session.offered == labels_moved_) continue;
@@ -100,7 +101,10 @@ void Coordinator::send_offers() {
       const bool is_there =
           has != session.models.end() && has->second == version->sha256.substr(0, kHashDigits);
       const auto answer = model_answers_.find({session.record.name, version_name(version->key)});
-      if (answer != model_answers_.end() && (is_there || !answer->second.applied)) continue;
+      if (is_there && answer != model_answers_.end() && answer->second.applied) continue;
+      std::string& last = session.offers[version->fabric];
+      if (last == version_name(version->key)) continue;
+      last = version_name(version->key);
       session.link->send(
           ModelOffer{version_name(version->key), version->sha256, version->label, version->fabric,
                      is_there ? std::make_shared<const std::string>() : version->content});

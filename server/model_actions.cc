@@ -1,5 +1,6 @@
 #include "server/model_actions.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -261,6 +262,44 @@ Answer<v1::ModelVersion> withdraw_model(Coordinator& coordinator, Store& store,
                            "is withdrawn: " + request.reason());
   if (withdrawn) coordinator.offer_models();
   return withdrawn;
+}
+
+Answer<v1::ModelVersion> check_model(Coordinator& coordinator, Store& store,
+                                     const v1::CheckModelVersionRequest& request,
+                                     const std::string& actor) {
+  const auto version = find_version(store, request.name());
+  if (!version) return version.problem();
+  const auto campaign = parse_campaign_name(request.campaign());
+  if (!campaign) {
+    return invalid_field("campaign",
+                         "'" + request.campaign() + "' is not of the form campaigns/cNUMBER");
+  }
+  const auto check = check_version(store, *version, *campaign);
+  if (!check) return check.problem();
+  std::vector<CheckRecord> checks = version->checks;
+  std::erase_if(checks, [&](const CheckRecord& one) { return one.campaign == check->campaign; });
+  checks.push_back(*check);
+  const auto stale = version->stale.empty() ? staleness(checks) : std::nullopt;
+  Changes changes;
+  changes.checks.push_back(*check);
+  if (stale) changes.staled.push_back({version->key, *stale, check->time_unix_s});
+  auto checked = applied(store, std::move(changes), version->key, actor,
+                         stale ? "mark model version as stale" : "check model version",
+                         stale ? "is stale: " + *stale
+                               : std::to_string(check->reading.outside) + " of " +
+                                     std::to_string(check->reading.points) +
+                                     " sentinels lie outside its intervals");
+  const bool is_stable = std::ranges::find(version->labels, kStableLabel) != version->labels.end();
+  if (!checked || !stale || !request.rollback() || !is_stable) return checked;
+  v1::RollbackModelLabelRequest back;
+  back.set_name(model_name(version->key.model) + "/labels/" + std::string(kStableLabel));
+  if (const auto earlier = rollback_label(coordinator, store, back, actor); !earlier) {
+    spdlog::warn("{} is stale and stays stable: {}", version_name(version->key),
+                 earlier.problem().message);
+  }
+  const auto now = find_version(store, version_name(version->key));
+  if (!now) return now.problem();
+  return to_wire(*now);
 }
 
 }  // namespace stripline::server

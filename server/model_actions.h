@@ -17,6 +17,9 @@ namespace stripline::server {
 Answer<v1::ModelVersion> validate_model(Store& store,
                                         const v1::ValidateModelVersionRequest& request,
                                         const std::string& actor);
+Answer<v1::ModelVersion> check_model(Coordinator& coordinator, Store& store,
+                                     const v1::CheckModelVersionRequest& request,
+                                     const std::string& actor);
 Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
                                        const v1::PromoteModelVersionRequest& request,
                                        const std::string& actor);

@@ -208,6 +208,46 @@ TEST_F(ModelActionsTest, AnotherCampaignJudges) {
   EXPECT_EQ(promote(name, "canary").problem().reason, "GATE");
 }
 
+// The network has changed under the agents: it is noticed, marked, withdrawn and replaced.
+TEST_F(ModelActionsTest, SentinelsThatAreOffTwiceMakeAVersionStale) {
+  SyntheticMachine slower;
+  slower.L *= 2;
+  slower.G *= 2;
+  measure_campaign(1, SyntheticMachine());
+  measure_campaign(2, SyntheticMachine());
+  measure_campaign(3, slower);
+  measure_campaign(4, slower);
+  const std::string first = published(1, 0.01);
+  const std::string second = published(2, 0.01);
+  ASSERT_TRUE(promote(first, "stable"));
+  ASSERT_TRUE(promote(second, "stable"));
+  const auto check_by = [&](const std::string& campaign) {
+    v1::CheckModelVersionRequest request;
+    request.set_name(second);
+    request.set_campaign(campaign);
+    request.set_rollback(true);
+    return check_model(*coordinator(), *store_, request, kActor);
+  };
+  EXPECT_EQ(check_by("campaigns/c1").problem().reason, "INVALID_FIELD");
+  EXPECT_EQ(check_by("campaigns/c9").problem().reason, "CAMPAIGN_NOT_FOUND");
+  const auto good = check_by("campaigns/c2");
+  ASSERT_TRUE(good) << good.problem().message;
+  EXPECT_LT(2 * good->checks(0).outside(), good->checks(0).points());
+  const auto once = check_by("campaigns/c3");
+  ASSERT_TRUE(once) << once.problem().message;
+  EXPECT_EQ(once->state(), v1::ModelVersion::PUBLISHED);
+  EXPECT_GT(once->checks(1).ratio(), 1.3);
+  // The same campaign says nothing new.
+  EXPECT_EQ(check_by("campaigns/c3")->state(), v1::ModelVersion::PUBLISHED);
+  const auto twice = check_by("campaigns/c4");
+  ASSERT_TRUE(twice) << twice.problem().message;
+  EXPECT_EQ(twice->state(), v1::ModelVersion::STALE);
+  EXPECT_NE(twice->stale().find("campaigns/c4"), std::string::npos) << twice->stale();
+  EXPECT_EQ(labelled("stable"), first);
+  check([&] { EXPECT_EQ((*store_->model("tcp"))->latest_version, 1); });
+  EXPECT_EQ(promote(second, "canary").problem().reason, "GATE");
+}
+
 TEST_F(ModelActionsTest, AnImportedModelIsAVersionThatNothingHasValidated) {
   const FittedModel model = fitted();
   const auto imported = import(model.content);

@@ -69,6 +69,20 @@ std::optional<std::string> gate_refusal(const ModelVersionRecord& candidate, std
          percent(kGateMargin) + " more are allowed";
 }
 
+bool is_off(const fit::SentinelReading& reading) { return 2 * reading.outside > reading.points; }
+
+std::optional<std::string> staleness(const std::vector<CheckRecord>& checks) {
+  if (checks.size() < 2 || !is_off(checks.back().reading) ||
+      !is_off(checks[checks.size() - 2].reading)) {
+    return std::nullopt;
+  }
+  const fit::SentinelReading& last = checks.back().reading;
+  return "twice in a row most sentinels lay outside its intervals: " +
+         std::to_string(last.outside) + " of " + std::to_string(last.points) + " by " +
+         checks.back().campaign + ", whose times are " + percent(last.ratio) +
+         " of what it predicts";
+}
+
 const LabelRecord* current_of(const std::vector<LabelRecord>& moves, std::string_view label) {
   const LabelRecord* current = nullptr;
   for (const LabelRecord& move : moves) {

@@ -44,6 +44,13 @@ std::string figures_text(const fit::Judgement& judgement);
 std::optional<std::string> gate_refusal(const ModelVersionRecord& candidate, std::string_view label,
                                         const std::optional<ModelVersionRecord>& stable);
 
+/// True if a reading says that the version does not hold: most of its points lie outside.
+bool is_off(const fit::SentinelReading& reading);
+
+/// Why a version is stale after these checks of it, in the order of their times: the last two were
+/// off. Nullopt: it is not.
+std::optional<std::string> staleness(const std::vector<CheckRecord>& checks);
+
 /// What a label names after the moves of it, in order of place; nullptr: nothing.
 const LabelRecord* current_of(const std::vector<LabelRecord>& moves, std::string_view label);
 

@@ -68,6 +68,19 @@ TEST(ModelGate, ProvisionalVersionsAreTriedAndNotStable) {
   EXPECT_NE(gate_refusal(record, "canary", std::nullopt)->find("a busy host"), std::string::npos);
 }
 
+TEST(ModelGate, TwiceOffIsStale) {
+  const CheckRecord good{{"tcp", 1}, "campaigns/c5", 1, {20, 3, 1.01}};
+  const CheckRecord off{{"tcp", 1}, "campaigns/c6", 2, {20, 15, 1.4}};
+  EXPECT_FALSE(staleness({}));
+  EXPECT_FALSE(staleness({off}));
+  EXPECT_FALSE(staleness({off, good}));
+  EXPECT_FALSE(staleness({off, good, off}));
+  const auto why = staleness({good, off, off});
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->find("15 of 20 by campaigns/c6"), std::string::npos) << *why;
+  EXPECT_FALSE(is_off({}));
+}
+
 TEST(ModelGate, ARollbackSkipsWhatIsUnfit) {
   const std::vector<LabelRecord> moves = {move(1, 9, "canary"), move(1, 1), move(2, 2), move(3, 3)};
   EXPECT_EQ(current_of(moves, "stable")->key.version, 3);

@@ -18,7 +18,7 @@
 namespace stripline::server {
 namespace {
 
-constexpr const char* kActor = "users/alice";
+constexpr const char* kPublisher = "users/alice";
 
 class FakeLink final : public AgentLink {
  public:
@@ -112,13 +112,13 @@ class ModelPushTest : public StoreTest {
     request.set_name(version_name({"tcp", number}));
     request.set_label(label);
     for (const std::string& node : nodes) request.add_nodes(node_name(node));
-    return promote_model(*coordinator_, *store_, request, kActor);
+    return promote_model(*coordinator_, *store_, request, kPublisher);
   }
 
   Answer<v1::ModelVersion> rollback(const std::string& label) {
     v1::RollbackModelLabelRequest request;
     request.set_name("models/tcp/labels/" + label);
-    return rollback_label(*coordinator_, *store_, request, kActor);
+    return rollback_label(*coordinator_, *store_, request, kPublisher);
   }
 
   NodeModelView model_of(const std::string& node) {

@@ -115,6 +115,14 @@ class ModelsService final : public v1::Models::CallbackService {
                   response);
   }
 
+  grpc::ServerUnaryReactor* CheckModelVersion(grpc::CallbackServerContext* context,
+                                              const v1::CheckModelVersionRequest* request,
+                                              v1::ModelVersion* response) override {
+    return finish(context,
+                  check_model(coordinator_, store_, *request, caller_of(*context, access_).name),
+                  response);
+  }
+
   grpc::ServerUnaryReactor* PromoteModelVersion(grpc::CallbackServerContext* context,
                                                 const v1::PromoteModelVersionRequest* request,
                                                 v1::ModelVersion* response) override {

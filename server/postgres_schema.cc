@@ -246,7 +246,8 @@ CREATE TABLE model_labels (
 );
 )sql";
 
-// Which nodes try a version, and what nodes have answered to the offer of one.
+// Which nodes try a version, what nodes have answered to the offer of one, and how points that were
+// measured again lie to it.
 constexpr std::string_view kThirdTables = R"sql(
 ALTER TABLE model_labels ADD COLUMN nodes TEXT NOT NULL DEFAULT '[]';  -- JSON array
 CREATE TABLE node_models (
@@ -257,6 +258,15 @@ CREATE TABLE node_models (
   reason TEXT NOT NULL,
   time FLOAT8 NOT NULL,
   PRIMARY KEY (node, model, version),
+  FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
+);
+CREATE TABLE model_checks (
+  model TEXT COLLATE "C" NOT NULL,
+  version BIGINT NOT NULL,
+  campaign TEXT NOT NULL,
+  time FLOAT8 NOT NULL,
+  report TEXT NOT NULL,        -- JSON object
+  PRIMARY KEY (model, version, campaign),
   FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
 );
 )sql";

@@ -166,6 +166,15 @@ struct ValidationRecord {
   bool operator==(const ValidationRecord&) const = default;
 };
 
+/// Points that were measured again, against a version.
+struct CheckRecord {
+  VersionKey key;
+  std::string campaign;  ///< The full name of the one that measured them.
+  double time_unix_s = 0;
+  fit::SentinelReading reading;
+  bool operator==(const CheckRecord&) const = default;
+};
+
 /// A label of a model names this version since then. Moves of a label are numbered from 1; the last
 /// one counts, the others are what a rollback goes back to.
 struct LabelRecord {
@@ -202,6 +211,7 @@ struct ModelVersionRecord {
   std::vector<Finding> findings;
   std::optional<ValidationRecord> validation;  ///< The last one.
   std::vector<std::string> labels;             ///< That name it now.
+  std::vector<CheckRecord> checks;             ///< In the order of their times.
 };
 
 }  // namespace stripline::server

@@ -56,6 +56,8 @@ const std::string_view kVersionColumns =
     "  AND v.version = model_versions.version)";
 const std::string_view kLabelColumns =
     "SELECT model, version, label, place, actor, time, nodes FROM model_labels";
+const std::string_view kCheckColumns =
+    "SELECT model, version, campaign, time, report FROM model_checks";
 const std::string_view kNodeModelColumns =
     "SELECT node, model, version, applied, reason, time FROM node_models";
 
@@ -282,6 +284,16 @@ Status write_labels(SqlDatabase& database, const Changes& changes) {
                    });
 }
 
+Status write_checks(SqlDatabase& database, const std::vector<CheckRecord>& records) {
+  return write_all(database, records,
+                   "INSERT INTO model_checks VALUES (?, ?, ?, ?, ?)"
+                   " ON CONFLICT (model, version, campaign) DO UPDATE SET report = excluded.report",
+                   [](SqlStatement& s, const CheckRecord& r) {
+                     s.bind(r.key.model, r.key.version, r.campaign, r.time_unix_s,
+                            dump(to_json(r.reading)));
+                   });
+}
+
 Status write_node_models(SqlDatabase& database, const std::vector<NodeModelRecord>& records) {
   return write_all(database, records,
                    "INSERT INTO node_models VALUES (?, ?, ?, ?, ?, ?)"
@@ -368,6 +380,7 @@ Status write_changes(SqlDatabase& database, const Changes& changes) {
   STRIPLINE_RETURN_IF_ERROR(write_marks(database, "stale", changes.staled));
   STRIPLINE_RETURN_IF_ERROR(write_validations(database, changes.validations));
   STRIPLINE_RETURN_IF_ERROR(write_labels(database, changes));
+  STRIPLINE_RETURN_IF_ERROR(write_checks(database, changes.checks));
   STRIPLINE_RETURN_IF_ERROR(write_node_models(database, changes.node_models));
   return write_deletions(database, changes.deleted_campaigns);
 }
@@ -534,6 +547,13 @@ Result<LabelRecord> read_label(SqlStatement& row) {
                      row.text(4),
                      row.real(5),
                      std::move(nodes)};
+}
+
+Result<CheckRecord> read_check(SqlStatement& row) {
+  CheckRecord r{{row.text(0), row.integer(1)}, row.text(2), row.real(3), {}};
+  STRIPLINE_ASSIGN_OR_RETURN(const Json report, parse_json(row.text(4), "stored check"));
+  STRIPLINE_ASSIGN_OR_RETURN(r.reading, reading_from_json(report));
+  return r;
 }
 
 Result<NodeModelRecord> read_node_model(SqlStatement& row) {

@@ -34,9 +34,11 @@ Result<EventRecord> read_event(SqlStatement& row);
 extern const std::string_view kModelColumns;
 Result<ModelRecord> read_model(SqlStatement& row);
 extern const std::string_view kVersionColumns;
-Result<ModelVersionRecord> read_version(SqlStatement& row);  ///< Without labels.
+Result<ModelVersionRecord> read_version(SqlStatement& row);  ///< Without labels and checks.
 extern const std::string_view kLabelColumns;
 Result<LabelRecord> read_label(SqlStatement& row);
+extern const std::string_view kCheckColumns;
+Result<CheckRecord> read_check(SqlStatement& row);
 extern const std::string_view kNodeModelColumns;
 Result<NodeModelRecord> read_node_model(SqlStatement& row);
 

@@ -255,8 +255,7 @@ Result<std::vector<ModelVersionRecord>> SqlStore::model_versions(const std::stri
                  " FROM model_versions WHERE model = ? AND version < ? ORDER BY version DESC"
                  " LIMIT ?",
              model, before == 0 ? kNoLimit : before, limit));
-  STRIPLINE_ASSIGN_OR_RETURN(const auto moves, labels(model));
-  add_labels(versions, moves);
+  STRIPLINE_RETURN_IF_ERROR(add_what_is_known(model, versions));
   return versions;
 }
 
@@ -265,8 +264,7 @@ Result<std::optional<ModelVersionRecord>> SqlStore::model_version(const VersionK
       auto versions, select(read_version, std::string(kVersionColumns) + std::string(kWanted),
                             key.model, key.version));
   if (versions.empty()) return std::optional<ModelVersionRecord>();
-  STRIPLINE_ASSIGN_OR_RETURN(const auto moves, labels(key.model));
-  add_labels(versions, moves);
+  STRIPLINE_RETURN_IF_ERROR(add_what_is_known(key.model, versions));
   return std::optional(std::move(versions.front()));
 }
 
@@ -278,6 +276,24 @@ Result<std::vector<LabelRecord>> SqlStore::labels(const std::string& model) {
 Result<std::string> SqlStore::model_content(const VersionKey& key) {
   return select_text("SELECT content" + std::string(kWanted), version_name(key), key.model,
                      key.version);
+}
+
+Result<std::vector<CheckRecord>> SqlStore::checks(const std::string& model) {
+  return select(read_check, std::string(kCheckColumns) + " WHERE model = ? ORDER BY time", model);
+}
+
+// What is stored of versions elsewhere than in their rows.
+Status SqlStore::add_what_is_known(const std::string& model,
+                                   std::vector<ModelVersionRecord>& versions) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto moves, labels(model));
+  add_labels(versions, moves);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto all, checks(model));
+  for (const CheckRecord& check : all) {
+    for (ModelVersionRecord& version : versions) {
+      if (version.key == check.key) version.checks.push_back(check);
+    }
+  }
+  return {};
 }
 
 Result<std::vector<NodeModelRecord>> SqlStore::node_models() {

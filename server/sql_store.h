@@ -46,6 +46,7 @@ class SqlStore : public Store {
   Result<std::optional<ModelVersionRecord>> model_version(const VersionKey& key) override;
   Result<std::string> model_content(const VersionKey& key) override;
   Result<std::vector<LabelRecord>> labels(const std::string& model) override;
+  Result<std::vector<CheckRecord>> checks(const std::string& model) override;
   Result<std::vector<NodeModelRecord>> node_models() override;
   Result<std::vector<TokenRecord>> tokens() override;
   Result<std::vector<NodeBound>> node_bounds() override;
@@ -58,6 +59,7 @@ class SqlStore : public Store {
   virtual Status read(const Use& use) = 0;
 
  private:
+  Status add_what_is_known(const std::string& model, std::vector<ModelVersionRecord>& versions);
   template <typename Read, typename... Values>
   auto select(Read read_row, std::string_view sql, const Values&... values)
       -> Result<std::vector<std::decay_t<decltype(*read_row(std::declval<SqlStatement&>()))>>>;

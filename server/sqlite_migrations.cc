@@ -381,7 +381,8 @@ CREATE TABLE model_labels (
 
 Status to_tenth(SqliteDatabase& database) { return database.execute(std::string(kTenthTables)); }
 
-// Which nodes try a version, and what nodes have answered to the offer of one.
+// Which nodes try a version, what nodes have answered to the offer of one, and how points that were
+// measured again lie to it.
 constexpr std::string_view kEleventhTables = R"sql(
 ALTER TABLE model_labels ADD COLUMN nodes TEXT NOT NULL DEFAULT '[]';  -- JSON array
 CREATE TABLE node_models (
@@ -392,6 +393,15 @@ CREATE TABLE node_models (
   reason TEXT NOT NULL,
   time REAL NOT NULL,
   PRIMARY KEY (node, model, version),
+  FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE model_checks (
+  model TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  campaign TEXT NOT NULL,
+  time REAL NOT NULL,
+  report TEXT NOT NULL,        -- JSON object
+  PRIMARY KEY (model, version, campaign),
   FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
 ) STRICT, WITHOUT ROWID;
 )sql";

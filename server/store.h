@@ -94,6 +94,7 @@ struct Changes {
   std::vector<Withdrawal> withdrawals;
   std::vector<Withdrawal> staled;             ///< Versions that do not hold any more.
   std::vector<ValidationRecord> validations;  ///< Each replaces that of before.
+  std::vector<CheckRecord> checks;            ///< Each replaces that by the same campaign.
   std::vector<LabelRecord> labels;            ///< Moves.
   std::vector<LabelRecord> unlabelled;        ///< Moves that are taken back.
   std::vector<NodeModelRecord> node_models;   ///< Each replaces that of before.
@@ -209,6 +210,8 @@ class Store {
   virtual Result<std::string> model_content(const VersionKey& key) = 0;
   /// The moves of all labels of a model, in order of label and place.
   virtual Result<std::vector<LabelRecord>> labels(const std::string& model) = 0;
+  /// Of all versions of a model, in order of time.
+  virtual Result<std::vector<CheckRecord>> checks(const std::string& model) = 0;
   /// Of all nodes, in order of node, model and version.
   virtual Result<std::vector<NodeModelRecord>> node_models() = 0;
 

@@ -325,6 +325,13 @@ TEST_P(AnyStoreTest, VersionsKeepWhatIsKnownOfThem) {
     EXPECT_EQ((*store_->model_version({"tcp", 2}))->validation, second);
     EXPECT_EQ(store_->model_versions("tcp", 0, 5)->front().validation, second);
   });
+  const CheckRecord later{{"tcp", 2}, "campaigns/c7", 12, {20, 15, 1.5}};
+  const CheckRecord earlier{{"tcp", 2}, "campaigns/c8", 11, {20, 1, 1}};
+  apply({.checks = {later, earlier}});
+  check([&] {
+    EXPECT_EQ((*store_->model_version({"tcp", 2}))->checks, (std::vector{earlier, later}));
+    EXPECT_TRUE(store_->model_versions("tcp", 0, 5)->back().checks.empty());
+  });
   Changes stale;
   stale.staled.push_back({{"tcp", 2}, "sentinels are off", 9});
   apply(stale);

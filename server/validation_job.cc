@@ -44,15 +44,27 @@ Result<uint32_t> add_series(Store& store, int64_t campaign, uint32_t first_run,
   }
 }
 
-}  // namespace
-
-Answer<ValidationRecord> validate_version(Store& store, const ModelVersionRecord& version,
-                                          const std::vector<int64_t>& campaigns) {
-  const auto model = store.model(version.key.model);
-  if (!model.ok()) return model.error();
-  ValidationRecord record{version.key, unix_seconds(), {}, {}};
+// What campaigns say of a version.
+struct Evidence {
+  std::vector<std::string> campaigns;
   std::vector<experiment::SampleSeries> series;
   uint32_t ranks = 0;
+  model::TunedModel model;  // of the version
+};
+
+Problem nothing_to_judge(const ModelVersionRecord& version) {
+  return {ErrorCode::failed_precondition,
+          "NOTHING_TO_JUDGE",
+          "no finished run of these campaigns measured anything that '" +
+              version_name(version.key) + "' predicts",
+          {}};
+}
+
+Answer<Evidence> evidence_of(Store& store, const ModelVersionRecord& version,
+                             const std::vector<int64_t>& campaigns) {
+  const auto model = store.model(version.key.model);
+  if (!model.ok()) return model.error();
+  Evidence evidence;
   uint32_t last_run = 0;
   for (const int64_t number : campaigns) {
     const std::string name = campaign_name(number);
@@ -72,24 +84,39 @@ Answer<ValidationRecord> validate_version(Store& store, const ModelVersionRecord
       return campaign_problem("the version was fitted to '" + name +
                               "', which says nothing of other points; name another campaign");
     }
-    ranks = std::max(ranks, (*campaign)->spec.ranks);
-    const auto last = add_series(store, number, last_run, series);
+    evidence.ranks = std::max(evidence.ranks, (*campaign)->spec.ranks);
+    const auto last = add_series(store, number, last_run, evidence.series);
     if (!last.ok()) return last.error();
     last_run = *last;
-    record.campaigns.push_back(name);
+    evidence.campaigns.push_back(name);
   }
   const auto content = store.model_content(version.key);
   if (!content.ok()) return content.error();
-  const auto parsed = model::parse_model(*content, version_name(version.key));
+  auto parsed = model::parse_model(*content, version_name(version.key));
   if (!parsed.ok()) return parsed.error();
-  record.judgement = fit::judge_model(*parsed, series, ranks);
-  if (record.judgement.points + record.judgement.choices == 0) {
-    return Problem{ErrorCode::failed_precondition,
-                   "NOTHING_TO_JUDGE",
-                   "no finished run of these campaigns measured anything that '" +
-                       version_name(version.key) + "' predicts",
-                   {}};
-  }
+  evidence.model = std::move(*parsed);
+  return evidence;
+}
+
+}  // namespace
+
+Answer<ValidationRecord> validate_version(Store& store, const ModelVersionRecord& version,
+                                          const std::vector<int64_t>& campaigns) {
+  const auto evidence = evidence_of(store, version, campaigns);
+  if (!evidence) return evidence.problem();
+  ValidationRecord record{version.key, unix_seconds(), evidence->campaigns,
+                          fit::judge_model(evidence->model, evidence->series, evidence->ranks)};
+  if (record.judgement.points + record.judgement.choices == 0) return nothing_to_judge(version);
+  return record;
+}
+
+Answer<CheckRecord> check_version(Store& store, const ModelVersionRecord& version,
+                                  int64_t campaign) {
+  const auto evidence = evidence_of(store, version, {campaign});
+  if (!evidence) return evidence.problem();
+  CheckRecord record{version.key, evidence->campaigns.front(), unix_seconds(),
+                     fit::read_sentinels(evidence->model, evidence->series)};
+  if (record.reading.points == 0) return nothing_to_judge(version);
   return record;
 }
 

@@ -15,4 +15,9 @@ namespace stripline::server {
 Answer<ValidationRecord> validate_version(Store& store, const ModelVersionRecord& version,
                                           const std::vector<int64_t>& campaigns);
 
+/// Compares what the finished runs of the campaign measured with what the version says. Problems:
+/// the same.
+Answer<CheckRecord> check_version(Store& store, const ModelVersionRecord& version,
+                                  int64_t campaign);
+
 }  // namespace stripline::server

@@ -56,4 +56,17 @@ Result<ValidationRecord> validation_from_json(const Json& json) {
   return validation;
 }
 
+Json to_json(const fit::SentinelReading& reading) {
+  return {{"points", reading.points}, {"outside", reading.outside}, {"ratio", reading.ratio}};
+}
+
+Result<fit::SentinelReading> reading_from_json(const Json& json) {
+  try {
+    return fit::SentinelReading{json.at("points").get<size_t>(), json.at("outside").get<size_t>(),
+                                json.at("ratio").get<double>()};
+  } catch (const Json::exception& error) {
+    return Error(ErrorCode::data_loss, std::string("stored check: ") + error.what());
+  }
+}
+
 }  // namespace stripline::server

@@ -17,4 +17,7 @@ Result<std::vector<Finding>> findings_from_json(const Json& json);
 Json to_json(const ValidationRecord& validation);
 Result<ValidationRecord> validation_from_json(const Json& json);
 
+Json to_json(const fit::SentinelReading& reading);
+Result<fit::SentinelReading> reading_from_json(const Json& json);
+
 }  // namespace stripline::server

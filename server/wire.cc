@@ -353,6 +353,14 @@ v1::ModelVersion to_wire(const ModelVersionRecord& record) {
     added.set_message(finding.message);
   }
   message.set_stale(record.stale);
+  for (const CheckRecord& check : record.checks) {
+    v1::Check& added = *message.add_checks();
+    added.set_campaign(check.campaign);
+    added.set_time(rfc3339(check.time_unix_s));
+    added.set_points(check.reading.points);
+    added.set_outside(check.reading.outside);
+    added.set_ratio(check.reading.ratio);
+  }
   return message;
 }
 

@@ -16,6 +16,7 @@
 #include "optimizer/model/paths.h"
 #include "optimizer/plan/collective.h"
 #include "optimizer/plan/compiled_model.h"
+#include "optimizer/stats/order.h"
 
 namespace stripline::fit {
 namespace {
@@ -31,7 +32,6 @@ constexpr size_t kEvery = 4;
 class Judge {
  public:
   void add_prediction(double predicted_s, double measured_s) {
-    if (!(measured_s > 0)) return;
     const double error = std::abs(predicted_s - measured_s) / measured_s;
     errors_ += error;
     result_.largest_error = std::max(result_.largest_error, error);
@@ -62,7 +62,9 @@ class Judge {
   double logs_ = 0;
 };
 
-void judge_operations(const model::TunedModel& model, const SortedSamples& samples, Judge& judge) {
+// Calls `look(costs, bytes, measured time)` for each size of a blocking get or put.
+template <typename Look>
+void for_each_size(const model::TunedModel& model, const SortedSamples& samples, const Look& look) {
   const auto* const entry = model::find_path(model, model::Path::network);
   if (entry == nullptr) return;
   for (const auto& [name, operation] :
@@ -71,9 +73,17 @@ void judge_operations(const model::TunedModel& model, const SortedSamples& sampl
     if (!operation->has_value() || measured == samples.operations.end()) continue;
     const cost::LinkCosts costs(**operation);
     for (const auto& [bytes, medians] : measured->second.latency) {
-      judge.add_prediction(costs.blocking(bytes), across_runs(medians));
+      const double measured_s = across_runs(medians);
+      if (measured_s > 0) look(costs, bytes, measured_s);
     }
   }
+}
+
+void judge_operations(const model::TunedModel& model, const SortedSamples& samples, Judge& judge) {
+  for_each_size(model, samples,
+                [&](const cost::LinkCosts& costs, uint64_t bytes, double measured_s) {
+                  judge.add_prediction(costs.blocking(bytes), measured_s);
+                });
 }
 
 // The fastest measured setting of each method; nullopt where it was not measured.
@@ -182,6 +192,28 @@ Judgement judge_model(const model::TunedModel& model,
   judge_transfers(model, sort_vis_samples(table), judge);
   judge_collectives(model, samples, ranks, judge);
   return judge.result();
+}
+
+SentinelReading read_sentinels(const model::TunedModel& model,
+                               std::span<const experiment::SampleSeries> series) {
+  SentinelReading reading;
+  std::vector<double> ratios;
+  const auto look = [&](const cost::LinkCosts& costs, uint64_t bytes, double measured_s) {
+    const auto at = [&](cost::Corner corner) {
+      return costs.at(bytes, corner).blocking(static_cast<double>(bytes));
+    };
+    ++reading.points;
+    if (measured_s < at(cost::Corner::low) * (1 - kSentinelTolerance) ||
+        measured_s > at(cost::Corner::high) * (1 + kSentinelTolerance)) {
+      ++reading.outside;
+    }
+    if (const double predicted_s = costs.blocking(bytes); predicted_s > 0) {
+      ratios.push_back(measured_s / predicted_s);
+    }
+  };
+  for_each_size(model, sort_samples(SampleTable(series)), look);
+  if (!ratios.empty()) reading.ratio = stats::median(ratios);
+  return reading;
 }
 
 HeldOut hold_out(std::span<const experiment::SampleSeries> series) {

@@ -31,6 +31,22 @@ struct Judgement {
 Judgement judge_model(const model::TunedModel& model,
                       std::span<const experiment::SampleSeries> series, uint32_t ranks);
 
+/// How points that were measured again lie to what a model says.
+struct SentinelReading {
+  std::size_t points = 0;   ///< Sizes of blocking gets and puts between nodes that it predicts.
+  std::size_t outside = 0;  ///< Of them: farther from its interval than kSentinelTolerance.
+  double ratio = 1;         ///< Median of measured over predicted time.
+
+  bool operator==(const SentinelReading&) const = default;
+};
+
+/// A day's difference of a network that is as it was, beyond the interval of the parameters.
+inline constexpr double kSentinelTolerance = 0.1;
+
+/// Compares medians over runs of verified series with the ends of the model's intervals.
+SentinelReading read_sentinels(const model::TunedModel& model,
+                               std::span<const experiment::SampleSeries> series);
+
 /// Series in two parts.
 struct HeldOut {
   std::vector<experiment::SampleSeries> fitted;    ///< to fit a model to

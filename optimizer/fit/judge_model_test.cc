@@ -59,6 +59,21 @@ TEST(JudgeModel, SeesAnotherMachine) {
   EXPECT_NEAR(judge_model(fitted->model, campaign_of(2), 2).mean_error, 0.5, 0.05);
 }
 
+TEST(JudgeModel, SentinelsStayWhereTheMachineDoes) {
+  const auto fitted = fit_model(campaign_of(1), request());
+  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
+  const SentinelReading same = read_sentinels(fitted->model, campaign_of(1));
+  EXPECT_GT(same.points, 10U);
+  EXPECT_LT(2 * same.outside, same.points);
+  EXPECT_NEAR(same.ratio, 1, 0.05);
+  for (const double factor : {0.5, 1.5}) {
+    const SentinelReading other = read_sentinels(fitted->model, campaign_of(factor));
+    EXPECT_EQ(other.outside, other.points) << factor;
+    EXPECT_NEAR(other.ratio, factor, 0.1);
+  }
+  EXPECT_EQ(read_sentinels(fitted->model, {}), SentinelReading());
+}
+
 TEST(JudgeModel, CountsWhatChoicesLose) {
   const auto fitted = fit_model(campaign_of(1), request());
   ASSERT_TRUE(fitted.ok()) << fitted.error().message();

@@ -1,5 +1,6 @@
 // stripline-run from the outside, with a real program on real fabrics.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <signal.h>
 #include <sstream>
@@ -13,6 +14,7 @@
 
 #include "base/exit_codes.h"
 #include "base/process_state.h"
+#include "base/pushed_models.h"
 #include "base/testing/processes.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
@@ -375,6 +377,28 @@ TEST(StriplineRun, VerboseShowsRanksAndSettings) {
   const Finished wrong =
       run({"-n", "2", "--segment", "1M", "--", "env", "STRIPLINE_VERBOSE=yes", program("hello")});
   EXPECT_EQ(wrong.exit_code, kExitUsage) << wrong.err;
+}
+
+TEST(StriplineRun, TakesTheModelThatWasPushedToThisHostAndSaysSo) {
+  const TempFolder folder;
+  model::TunedModel model = model::example_model();
+  model.fingerprint = {{"fabric.provider", {"emulated", model::MatchRule::hard}}};
+  ASSERT_TRUE(install_pushed_model(folder.path(), kVirtual[1], "emu@3",
+                                   *model::content_sha256(model), model::to_json(model)->dump())
+                  .ok());
+  ::setenv("STRIPLINE_MODELS", folder.path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  const Finished with = run(command({"-n", "1", "--verbose"}, kVirtual));
+  const Finished without = run(command({"-n", "1", "--model", "none"}, kVirtual));
+  const Finished elsewhere = run(command({"-n", "1"}, kTcp));
+  ::unsetenv("STRIPLINE_MODELS");  // NOLINT(concurrency-mt-unsafe)
+  const std::string line =
+      "using model emu@3 (sha256 " + model::content_sha256(model)->substr(0, 12) + ")";
+  EXPECT_EQ(with.exit_code, kExitOk) << with.err;
+  EXPECT_EQ(lines_with(with.err, line), 1U) << with.err;
+  EXPECT_EQ(lines_with(with.err, "emu@3-"), 1U) << with.err;  // the file, among the settings
+  EXPECT_EQ(without.exit_code, kExitOk) << without.err;
+  EXPECT_EQ(lines_with(without.err, "emu@3"), 0U) << without.err;
+  EXPECT_EQ(lines_with(elsewhere.err, "emu@3"), 0U) << elsewhere.err;
 }
 
 TEST(StriplineRun, ModelThatCannotBeUsedIsBadInput) {
