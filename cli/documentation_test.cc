@@ -52,6 +52,7 @@ std::set<std::string> options_of_all_commands() {
                                                           {"explain", "call"},
                                                           {"explain", "sweep"},
                                                           {"explain", "gather"},
+                                                          {"explain", "indirect"},
                                                           {"explain", "update"},
                                                           {"nodes"},
                                                           {"login"},

@@ -381,13 +381,12 @@ TEST(Scheduler, TheStartOfARunCountsOnceARun) {
   CampaignSnapshot& c = s.campaigns[0];
   c.pilot = true;
   for (RunSnapshot& run : c.runs) run.points_least = 10;
-  finish(c, 1, 5);
+  finish(c, 1, 6);
   c.runs[0].points = 10;
-  c.runs[0].start_s =
-      4;  // 0.1 s a point: seven coarse runs take 56 s of the 55 left, with a reserve
+  c.runs[0].start_s = 4;  // 0.2 s a point: seven coarse runs take 84 s of the 54 left
   EXPECT_EQ(only<PlaceRun>(s).points, 10U);
-  EXPECT_EQ(sufficient_budget_s(c), std::nullopt);  // five more of 5 s
-  c.time_budget_s = 70;
+  EXPECT_EQ(sufficient_budget_s(c), std::nullopt);  // five more of 6 s
+  c.time_budget_s = 100;
   EXPECT_EQ(only<PlaceRun>(s).points, 40U);
 }
 

@@ -18,9 +18,7 @@ constexpr double kBudgetReserve = 0.9;
 constexpr double kBudgetStepS = 10;
 
 // What a pilot of less is said to have taken for its points may be what comes once in each run.
-constexpr double kGuessS = 1;
-// Then the next run may take this share of what is left, whatever it teaches.
-constexpr double kTrialShare = 0.2;
+constexpr double kGuessS = 2;
 
 // The grid that a run falls back to when it cannot even measure the coarse one. Plans of before
 // there was one have none.
@@ -215,10 +213,12 @@ uint32_t next_grid(const Rule& rule, const Progress& progress) {
   }
   // The few points of a pilot take little beside what comes once in each run, which is not told
   // from them where all are reported at once: so that points seem to take longer than they do.
+  // Tried is what leaves enough time for the coarsest grid should it take as long as it seems.
   const bool guessed = rule.pilot && finished == 1 &&
                        progress.runs[0].duration_s - progress.runs[0].start_s < kGuessS;
+  const double fallback_s = static_cast<double>(left - 1) * run_seconds(*pace, coarsest(rule));
   if (guessed && can_be_used(rule.core_points) &&
-      run_seconds(*pace, rule.core_points) <= kTrialShare * left_s) {
+      run_seconds(*pace, rule.core_points) + fallback_s <= left_s) {
     return rule.core_points;
   }
   return coarsest(rule);

@@ -84,8 +84,8 @@ Next next_run(const Rule& rule, const Progress& progress);
 
 /// How many of the plan's first points the next run measures: the finest grid that all runs which
 /// are left can measure in the time that is left, and enough of them, because points that are
-/// measured in too few runs cannot be used. After a pilot, whose pace is a guess, the coarse grid
-/// is tried where it takes a small share of the time.
+/// measured in too few runs cannot be used. After a quick pilot, whose pace is a guess, the coarse
+/// grid is tried where enough time is left for the coarsest one should the guess be right.
 uint32_t next_grid(const Rule& rule, const Progress& progress);
 
 /// A time budget that would do for enough runs at the pace so far, in round figures with a reserve.

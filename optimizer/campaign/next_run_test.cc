@@ -182,8 +182,8 @@ TEST(NextRun, AGuessFromAPilotIsTriedBeforeItIsBelieved) {
   progress.runs.push_back({60, 60, 0.2, 0.5});
   progress.spent_s = 0.5;
   EXPECT_EQ(next_grid(rule, progress), 1000U);
-  // 8 ms each: too slow for all of either grid, and one run of 1000 points a sixth of the budget.
-  progress.runs[0].duration_s = 0.68;
+  // 20 ms each: too slow for all of either grid; but a run of 1000 points and six of 60 take 28 s.
+  progress.runs[0].duration_s = 1.4;
   EXPECT_EQ(next_grid(rule, progress), 1000U);
   // It takes 2 s, so that six runs of 2000 points do, too.
   progress.runs.push_back({1000, 1000, 0.2, 2});
@@ -193,11 +193,16 @@ TEST(NextRun, AGuessFromAPilotIsTriedBeforeItIsBelieved) {
   progress.runs[1].duration_s = 9;
   progress.spent_s = 9.7;
   EXPECT_EQ(next_grid(rule, progress), 60U);
-  // A pilot that is slow in any case is believed.
+  // A pilot that was slow enough to tell is believed, and nothing is tried that would leave too
+  // little time.
   progress.runs.pop_back();
-  progress.runs[0].duration_s = 2;
-  progress.spent_s = 2;
+  progress.runs[0].duration_s = 2.3;
+  progress.spent_s = 2.3;
   EXPECT_EQ(next_grid(rule, progress), 60U);
+  Rule short_of_time = rule;
+  short_of_time.time_budget_s = 30;
+  progress.runs[0].duration_s = progress.spent_s = 1.4;
+  EXPECT_EQ(next_grid(short_of_time, progress), 60U);
 }
 
 // The grid grows again when runs turn out to be quicker, as long as enough of them are left.
