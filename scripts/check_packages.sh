@@ -91,14 +91,15 @@ export DEBIAN_FRONTEND=noninteractive HOME=/root
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends /root/*.deb >/root/install.log 2>&1 || { tail -5 /root/install.log >&2; exit 1; }
 for program in stripline stripline-server stripline-agent; do "$program" --version; done
+pids=()
+trap '[ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2>/dev/null || true' EXIT
 stripline-server --dev --data-dir /root/data --listen 127.0.0.1:0 --port-file /root/port 2>/root/server.log &
-server=$!
+pids+=($!)
 for _ in $(seq 100); do [ -e /root/port ] && break; sleep 0.1; done
 address=$(cat /root/port)
-agents=()
 for node in a b; do
   stripline-agent --server "$address" --node "$node" 2>"/root/$node.log" &
-  agents+=($!)
+  pids+=($!)
 done
 for _ in $(seq 100); do
   [ "$(stripline --server "$address" nodes --json 2>/dev/null | grep -c IDLE)" = 2 ] && break
@@ -107,8 +108,9 @@ done
 stripline --server "$address" campaign run --fabric emulated:opteron-vapi --effort budgeted --model fresh >/root/campaign.log 2>&1 || { tail -5 /root/campaign.log >&2; exit 1; }
 stripline --server "$address" model fetch fresh -o /root/fresh.stripline.json
 stripline model show /root/fresh.stripline.json >/root/model.txt
-kill "${agents[@]}" "$server"
+kill "${pids[@]}"
 wait
+pids=()
 dpkg-query -W -f '${Package}\n' | grep '^stripline' | xargs dpkg --purge >/dev/null
 if ls /usr/bin/stripline* 2>/dev/null; then echo "purging leaves it behind" >&2; exit 1; fi
 SMOKE
