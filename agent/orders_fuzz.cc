@@ -21,7 +21,7 @@ const stripline::agent::Description& offered() {
     stripline::experiment::Experiment latency;
     latency.name = "micro.latency";
     latency.variants = {"get", "put"};
-    latency.factors = {{"bytes", "B", "", {int64_t{8}, int64_t{64}}}};
+    latency.factors = {{"bytes", "B", "", {int64_t{8}, int64_t{64}}, {}, {}}};
     made.experiments = {latency};
     return made;
   }();
