@@ -157,11 +157,9 @@ Answer<v1::ModelVersion> rollback_label(Coordinator& coordinator, Store& store,
                                      "models/NAME/labels/canary");
   }
   const auto& [model, label] = *named;
-  const auto existing = get_model(store, [&] {
-    v1::GetModelRequest wanted;
-    wanted.set_name(model_name(model));
-    return wanted;
-  }());
+  v1::GetModelRequest wanted;
+  wanted.set_name(model_name(model));
+  const auto existing = get_model(store, wanted);
   if (!existing) return existing.problem();
   const auto moves = store.labels(model);
   if (!moves.ok()) return moves.error();
