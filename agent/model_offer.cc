@@ -24,8 +24,8 @@ std::string short_name(const std::string& version) {
   return is_number && is_safe ? model + "@" + number : "";
 }
 
-// Of the model's fingerprint what an agent knows of its node: the rest is known to programs once
-// they have opened the network, and they look at it again.
+// Compares the part of the model's fingerprint that an agent knows of its node. Programs know the
+// rest once they have opened the network, and compare all of it.
 Status check_fingerprint(const model::TunedModel& model, const ModelOffer& offer,
                          const Description& description) {
   model::Fingerprint known;

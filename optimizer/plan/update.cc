@@ -15,7 +15,7 @@ namespace {
 using cost::Corner;
 using cost::MessageCosts;
 
-// Of the message that asks for an atomic operation, and of its answer.
+// The size of the message that asks for an atomic operation, and of its answer.
 constexpr uint64_t kSmallMessageBytes = 32;
 
 // The smallest number whose power `hops` is not below `ranks`.
@@ -58,7 +58,7 @@ uint64_t memory_of(const UpdateRequest& request, const UpdateCandidate& way) {
   return memory_per_byte(request, way) * way.buffer_bytes;
 }
 
-// Whether the request allows it, with a model that knows everything.
+// True if the request allows this way; a model that knows everything is assumed.
 bool allowed(const UpdateRequest& request, const UpdateCandidate& way) {
   if (request.buffers_only && way.method != UpdateMethod::buffers) return false;
   switch (way.method) {

@@ -50,7 +50,7 @@ inline constexpr uint64_t kMostUpdateBufferBytes = uint64_t{64} << 10;
 inline constexpr uint32_t kSpareUpdateBuffers = 4;
 /// Where updates are merged, a table of positions goes with a buffer, which takes as much again.
 inline constexpr uint64_t kMergingUpdateBuffers = 2;
-/// Of a cell in a message of pairs.
+/// The size of a cell's address in a message of pairs.
 inline constexpr uint32_t kUpdateAddressBytes = 4;
 inline constexpr uint32_t kMostUpdateHops = 3;
 

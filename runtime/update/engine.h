@@ -30,7 +30,7 @@ class EpochEngine final : public rma::Mechanism, public am::Background {
   UpdateSites& sites() { return sites_; }
   void add_to(rma::MechanismReport& report) const override;
 
-  /// Of all open epochs.
+  /// The memory of the buffers of all open epochs.
   uint64_t buffer_bytes() const override;
 
   /// While this rank sends updates of any epoch, nothing else is sent for them: what waits

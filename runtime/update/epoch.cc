@@ -78,7 +78,7 @@ void Epoch::filled(rank_t target, CallSite site) {
   send(target);
 }
 
-// Of updates of one cell the first.
+// Tells debug mode of the first update of each cell; later ones are skipped.
 void Epoch::check_closely(rank_t target, uint64_t cell, CallSite site) {
   const uint64_t offset = cell * type_.unit;
   if (!checked_.insert(global_ptr<std::byte>(target, offset).word()).second) return;

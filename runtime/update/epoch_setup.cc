@@ -105,7 +105,7 @@ void Epoch::weigh_encodings(const plan::UpdateRequest& request) {
                  costs->merge(usual_.buffer_bytes, cost::Corner::nominal));
 }
 
-// Of a buffer for one update, and of a usual one.
+// Sizes of a buffer for one update, and of a usual one.
 size_t Epoch::least_bytes() const { return kPadding + item_bytes(); }
 size_t Epoch::usual_bytes() const {
   const size_t wanted = settings_.buffer_bytes != 0 ? settings_.buffer_bytes : usual_.buffer_bytes;

@@ -108,7 +108,7 @@ class Grid {
   bool in_last_layer() const {
     return sides_[2] > 1 && me_.z == (ranks_ - 1) / sides_[0] / sides_[1];
   }
-  // Of the last layer, which is not as long as others.
+  // True in the last row of the last layer, which may be shorter than others.
   bool in_last_row() const {
     return me_.z == (ranks_ - 1) / sides_[0] / sides_[1] &&
            me_.y == (ranks_ - 1) / sides_[0] % sides_[1];

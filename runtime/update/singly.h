@@ -56,7 +56,7 @@ class Singly {
   bool answered(const Asked& answer);
 
  private:
-  // Of an owner: cells share these, and one stands for all that it has.
+  // Locks of an owner: cells share all but the last, which stands for all that it has.
   static constexpr uint32_t kCellLocks = 64;
   static constexpr uint32_t kOwnerLock = kCellLocks;
   static constexpr uint32_t kLocks = kOwnerLock + 1;

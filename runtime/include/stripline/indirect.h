@@ -67,7 +67,7 @@ struct IndirectOptions {
 struct IndirectRange {
   index_range loop;
   CallSite site;
-  // Of a range: implicit, so that the place of the call is known.
+  // Implicit, so that a range can be passed and the place of the call is known.
   IndirectRange(const index_range& range, CallSite place = CallSite::current())  // NOLINT
       : loop(range), site(place) {}
 };
