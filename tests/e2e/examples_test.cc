@@ -108,7 +108,8 @@ TEST(TracedSweep, IsExplainedByTheCommandOfItsTrace) {
 
 INSTANTIATE_TEST_SUITE_P(Programs, Examples,
                          ::testing::Values(Example{"reduction", "20000"}, Example{"stencil", "40"},
-                                           Example{"redistribution", "5000"}),
+                                           Example{"redistribution", "5000"},
+                                           Example{"histogram", "2000"}),
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace
