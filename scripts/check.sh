@@ -15,7 +15,7 @@
 #                                    (default 40)
 #   scripts/check.sh crashes [TRIES]  server, agents, workers and PostgreSQL killed at random moments, so often
 #                                    (default 200) with each store, and what else befalls a server: stopped, disk full,
-#                                    read-only, replaced by its backup
+#                                    read-only, its clock set by days, replaced by its backup
 #   scripts/check.sh litmus [TIMES]  the memory model's litmus tests, so often each (default 10000)
 #   scripts/check.sh updates [SEEDS]  a million random updates against the same one by one, with so many seeds
 #                                    (default 20), on each fabric

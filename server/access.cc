@@ -263,10 +263,7 @@ Answer<std::string> Access::enroll(const std::string& token, const std::string& 
     return unauthenticated("this token enrols " + node_name(found->second.subject) + ", not " +
                            node_name(node));
   }
-  // Certificates begin at whole seconds, and after those that were revoked.
-  const auto bound = bounds_.find(node);
-  const double from_s =
-      std::max(std::floor(now_unix_s), bound == bounds_.end() ? 0.0 : bound->second);
+  const double from_s = certificate_from_s(node, now_unix_s);
   auto certificate =
       authority_->certify_node(node, request_pem, {from_s, now_unix_s + kNodeCertificateValid_s});
   if (!certificate.ok()) return invalid_field("request_pem", certificate.error().message());
@@ -283,12 +280,23 @@ Answer<std::string> Access::enroll(const std::string& token, const std::string& 
   return std::move(*certificate);
 }
 
+double Access::certificate_from_s(const std::string& node, double now_unix_s) const {
+  const auto bound = bounds_.find(node);
+  return std::max(std::floor(now_unix_s) - kClocksDiffer_s,
+                  bound == bounds_.end() ? 0.0 : bound->second);
+}
+
 Answer<std::string> Access::renew(const Caller& caller, const std::string& request_pem,
                                   double now_unix_s) {
   if (!authority_ || caller.node.empty()) return no_certificates();
   if (const auto problem = refusal_of_certificate(caller, now_unix_s)) return *problem;
-  auto certificate = authority_->certify_node(
-      caller.node, request_pem, {std::floor(now_unix_s), now_unix_s + kNodeCertificateValid_s});
+  double from_s = 0;
+  {
+    const std::lock_guard lock(*mutex_);
+    from_s = certificate_from_s(caller.node, now_unix_s);
+  }
+  auto certificate = authority_->certify_node(caller.node, request_pem,
+                                              {from_s, now_unix_s + kNodeCertificateValid_s});
   if (!certificate.ok()) return invalid_field("request_pem", certificate.error().message());
   Changes changes;
   changes.audit.push_back({0, now_unix_s, caller.name, "renew certificate", caller.name});

@@ -101,6 +101,10 @@ class Access {
   Answer<Caller> identify_user(const std::string& bearer, double now_unix_s) const;
   Answer<Caller> identify_node(const std::string& certificate_pem, double now_unix_s) const;
   std::optional<Problem> refusal_of_certificate(const Caller& caller, double now_unix_s) const;
+  // When a certificate that is issued now begins, in whole seconds: backdated, so that it counts
+  // after this machine's clock has been set back, but not before the node's bound, because it
+  // would be revoked already. The mutex is held.
+  double certificate_from_s(const std::string& node, double now_unix_s) const;
 
   Store* store_;
   std::optional<Authority> authority_;

@@ -10,8 +10,6 @@ namespace stripline::server {
 namespace {
 
 constexpr std::string_view kNodeUri = "stripline:nodes/";
-// Clocks of clients may be behind.
-constexpr double kBackdated_s = 3600;
 constexpr double kRenewWhenLeft = 1.0 / 3;
 
 std::filesystem::path folder_in(const std::filesystem::path& data_dir) { return data_dir / "tls"; }
@@ -62,7 +60,7 @@ Result<Authority> Authority::create(const std::filesystem::path& data_dir,
   STRIPLINE_ASSIGN_OR_RETURN(
       const pki::Certificate certificate,
       pki::make_authority(key, "Stripline authority",
-                          {now_unix_s - kBackdated_s, now_unix_s + kAuthorityValid_s}));
+                          {now_unix_s - kClocksDiffer_s, now_unix_s + kAuthorityValid_s}));
   Authority authority(folder, {certificate, key});
   STRIPLINE_ASSIGN_OR_RETURN(const pki::PrivateKey server_key, pki::PrivateKey::generate());
   STRIPLINE_ASSIGN_OR_RETURN(const std::string server_key_pem, server_key.pem());
@@ -133,7 +131,7 @@ Status Authority::certify_server(const std::vector<std::string>& hosts, double n
   STRIPLINE_ASSIGN_OR_RETURN(
       const pki::Certificate server,
       pki::issue(issuer_, key, {name, hosts, {}}, pki::Use::server,
-                 {now_unix_s - kBackdated_s, now_unix_s + kServerCertificateValid_s}));
+                 {now_unix_s - kClocksDiffer_s, now_unix_s + kServerCertificateValid_s}));
   STRIPLINE_ASSIGN_OR_RETURN(std::string chain, server.pem());
   STRIPLINE_ASSIGN_OR_RETURN(const std::string own, issuer_.certificate.pem());
   return pki::write_secret(server_certificate_file(), chain + own);

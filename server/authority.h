@@ -18,6 +18,9 @@ namespace stripline::server {
 inline constexpr double kAuthorityValid_s = 20.0 * 365 * 86400;
 inline constexpr double kServerCertificateValid_s = 365.0 * 86400;
 inline constexpr double kNodeCertificateValid_s = 30.0 * 86400;
+/// Certificates are backdated by so much: the clocks of nodes and of this machine may differ, and
+/// may be set back by a day after one was issued.
+inline constexpr double kClocksDiffer_s = 2.0 * 86400;
 
 /// The alternative name in a node's certificate: "stripline:nodes/a".
 std::string node_uri(const std::string& node);

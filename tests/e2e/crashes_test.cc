@@ -1,11 +1,12 @@
 // The service under accidents: the server, agents, workers and PostgreSQL are killed at random
-// moments, the server is stopped, its disk is full or read-only, and a backup takes the place of
-// its database while agents measure. Afterwards every sample that was acknowledged is stored once,
-// every run has been finished, and nothing is left behind.
+// moments, the server is stopped, its disk is full or read-only, its clock is set, and a backup
+// takes the place of its database while agents measure. Afterwards every sample that was
+// acknowledged is stored once, every run has been finished, and nothing is left behind.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -14,11 +15,14 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
+#include "base/rfc3339.h"
+#include "server/clock.h"
 #include "server/postgres_store.h"
 #include "server/sqlite.h"
 #include "server/sqlite_store.h"
@@ -41,6 +45,38 @@ int kills_asked_for() {
   return text != nullptr ? std::max(1, std::atoi(text)) : 2;
 }
 bool has_time() { return kills_asked_for() >= 20; }
+
+constexpr double kDay_s = 86400;
+
+// The clock of programs that are started with prefix(): the machine's, and what was stepped.
+class SteppedClock {
+ public:
+  explicit SteppedClock(const TempFolder& folder) : file_(folder / "clock") { step(0); }
+  std::vector<std::string> prefix() const {
+    // Before the sanitizers' own library, which does not mind.
+    const char* asan = std::getenv("ASAN_OPTIONS");  // NOLINT(concurrency-mt-unsafe)
+    return {
+        "env", "LD_PRELOAD=" + program("libstepped_clock.so"),
+        "STEPPED_CLOCK_FILE=" + file_.string(),
+        "ASAN_OPTIONS=" + std::string(asan == nullptr ? "" : asan) + ":verify_asan_link_order=0"};
+  }
+  void step(double seconds) {
+    offset_s_ += static_cast<int64_t>(seconds);
+    // In place: programs have mapped it.
+    const int file = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    EXPECT_EQ(::pwrite(file, &offset_s_, sizeof(offset_s_), 0), ssize_t{sizeof(offset_s_)});
+    ::close(file);
+  }
+  // Whether this RFC 3339 time was read on it within the last ten minutes.
+  bool shows(const std::string& time) const {
+    const double now_s = server::unix_seconds() + static_cast<double>(offset_s_);
+    return rfc3339(now_s - 600) < time && time <= rfc3339(now_s);
+  }
+
+ private:
+  std::filesystem::path file_;
+  int64_t offset_s_ = 0;
+};
 
 class Crashes : public server::ServiceTest {
  protected:
@@ -93,6 +129,17 @@ class Crashes : public server::ServiceTest {
     v1::CampaignSpec spec = small_spec(runs);
     spec.add_only_nodes("nodes/x");
     spec.add_only_nodes("nodes/y");
+    return created(spec).name();
+  }
+
+  std::string measure() {
+    v1::CampaignSpec spec;
+    spec.set_fabric("emulated:opteron-vapi");
+    spec.add_experiments("micro.latency");
+    spec.set_runs(2);
+    spec.set_time_budget_s(600);
+    spec.add_only_nodes("nodes/a");
+    spec.add_only_nodes("nodes/b");
     return created(spec).name();
   }
 
@@ -163,17 +210,6 @@ class RandomKills : public Crashes, public testing::WithParamInterface<const cha
     a_.emplace(folder_, process_->address(), "a");
     b_.emplace(folder_, process_->address(), "b");
     ASSERT_TRUE(connected({"a", "b"})) << a_->log() << b_->log();
-  }
-
-  std::string measure() {
-    v1::CampaignSpec spec;
-    spec.set_fabric("emulated:opteron-vapi");
-    spec.add_experiments("micro.latency");
-    spec.set_runs(2);
-    spec.set_time_budget_s(600);
-    spec.add_only_nodes("nodes/a");
-    spec.add_only_nodes("nodes/b");
-    return created(spec).name();
   }
 
   void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(random_() % 1000)); }
@@ -326,6 +362,30 @@ TEST_F(Crashes, AFullDiskLosesNothing) {
   ASSERT_EQ(saved.exit_code, kExitOk) << saved.err;
   process_->stop();
   std::filesystem::rename(folder_ / "saved", database());
+  expect_everything_is_stored();
+}
+
+// Leases and timeouts go by a clock that nobody sets.
+TEST_F(Crashes, AClockThatIsSetLosesNothing) {
+  SteppedClock clock(folder_);
+  ASSERT_NO_FATAL_FAILURE(serve(clock.prefix()));
+  ASSERT_NO_FATAL_FAILURE(start_samplers());
+  const AgentProcess a(folder_, process_->address(), "a", clock.prefix());
+  const AgentProcess b(folder_, process_->address(), "b", clock.prefix());
+  std::vector<double> steps_s{kDay_s, -2 * kDay_s};
+  if (has_time()) steps_s.insert(steps_s.end(), {kDay_s, -kDay_s, 2 * kDay_s});
+  for (const double step_s : steps_s) {
+    const std::string sampled = sample();
+    const std::string measured = measure();
+    EXPECT_TRUE(clock.shows(get(sampled).create_time())) << get(sampled).create_time();
+    ASSERT_TRUE(measures(sampled, 1));
+    clock.step(step_s);
+    ASSERT_TRUE(succeeds(sampled) && succeeds(measured)) << process_->log();
+  }
+  keep_ledgers();
+  for (const auto& [batch, data] : ledger_) EXPECT_EQ(std::get<1>(batch), 1U) << "measured again";
+  EXPECT_EQ(process_->log().find("lost"), std::string::npos) << process_->log();
+  process_->stop();
   expect_everything_is_stored();
 }
 
