@@ -8,15 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include <google/protobuf/util/json_util.h>
-
 #include "base/pki/token.h"
 #include "dashboards/bundle.h"
 #include "optimizer/experiment/json.h"
-#include "optimizer/model/model_json.h"
-#include "optimizer/report/compare_models.h"
-#include "optimizer/report/questions.h"
 #include "server/actions.h"
+#include "server/api_call.h"
 #include "server/campaign_events.h"
 #include "server/clock.h"
 #include "server/grpc_access.h"
@@ -72,19 +68,6 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-template <typename Message>
-http::Response answered(const Answer<Message>& message) {
-  if (!message) return refused(message.problem());
-  auto text = json_text(*message);
-  if (!text.ok()) return refused(problem_from(text.error()));
-  return {http::kOk, "application/json", std::move(*text)};
-}
-
-http::Response answered(const Result<Json>& json) {
-  if (!json.ok()) return refused(problem_from(json.error()));
-  return {http::kOk, "application/json", text_of(*json)};
-}
-
 std::vector<std::string> segments(std::string_view path) {
   std::vector<std::string> parts;
   while (!path.empty()) {
@@ -93,28 +76,6 @@ std::vector<std::string> segments(std::string_view path) {
     path.remove_prefix(std::min(end + 1, path.size()));
   }
   return parts;
-}
-
-Answer<int64_t> number_from(const http::Request& request, const std::string& name) {
-  const auto found = request.query.find(name);
-  if (found == request.query.end() || found->second.empty()) return int64_t{0};
-  const std::string& text = found->second;
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
-  return invalid_field(name, "'" + text + "' is not a whole number");
-}
-
-// What lists have in common.
-template <typename Request>
-std::optional<Problem> set_page(const http::Request& from, Request& request) {
-  const auto size = number_from(from, "page_size");
-  if (!size) return size.problem();
-  request.set_page_size(static_cast<int32_t>(std::min<int64_t>(*size, INT32_MAX)));
-  if (const auto token = from.query.find("page_token"); token != from.query.end()) {
-    request.set_page_token(token->second);
-  }
-  return std::nullopt;
 }
 
 Problem no_such_path(const std::string& path) {
@@ -143,57 +104,20 @@ http::Response refused(const Problem& problem) {
                    {"metadata", problem.metadata}})};
 }
 
-// A path below /api/v1 with what it was asked by.
-struct Api::Call {
-  const http::Request& request;
-  std::vector<std::string> path;
-  Caller caller;
-
-  // The name that the first so many parts of the path are.
-  std::string name(size_t length) const {
-    std::string joined;
-    for (size_t i = 0; i < length; ++i) joined += (i > 0 ? "/" : "") + path[i];
-    return joined;
-  }
-  std::string node() const { return name(2); }
-  std::string campaign() const { return name(2); }
-  std::string model() const { return name(2); }
-  std::string version() const { return name(4); }
-};
-
-namespace {
-
-// What a POST says, in the JSON form of the method's request. The path has the name.
-template <typename Request>
-Answer<Request> request_from(const http::Request& from, const std::string& name) {
-  Request request;
-  if (!from.body.empty()) {
-    const auto read = google::protobuf::util::JsonStringToMessage(from.body, &request);
-    if (!read.ok()) return invalid_field("body", std::string(read.message()));
-  }
-  request.set_name(name);
-  return request;
+http::Response answered(const Result<Json>& json) {
+  if (!json.ok()) return refused(problem_from(json.error()));
+  return {http::kOk, "application/json", text_of(*json)};
 }
 
-// What does not change is not sent to who has it already.
-template <typename Make>
-http::Response unchanging(const http::Request& request, const std::string& tag, const Make& make) {
-  const std::string etag = "\"" + tag + "\"";
-  if (request.if_none_match == etag) return {http::kNotModified, "application/json", "", etag};
-  http::Response response = make();
-  if (response.status == http::kOk) response.etag = etag;
-  return response;
+Answer<int64_t> number_from(const http::Request& request, const std::string& name) {
+  const auto found = request.query.find(name);
+  if (found == request.query.end() || found->second.empty()) return int64_t{0};
+  const std::string& text = found->second;
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
+  return invalid_field(name, "'" + text + "' is not a whole number");
 }
-
-Answer<model::TunedModel> model_of(Store& store, const ModelVersionRecord& version) {
-  const auto file = store.model_content(version.key);
-  if (!file.ok()) return file.error();
-  auto model = model::parse_model(*file, version_name(version.key));
-  if (!model.ok()) return model.error();
-  return std::move(*model);
-}
-
-}  // namespace
 
 Api::Api(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& access,
          Meters& meters)
@@ -262,21 +186,21 @@ http::Response Api::node(const Call& call) {
 }
 
 http::Response Api::cordon(const Call& call) {
-  const auto request = request_from<v1::CordonNodeRequest>(call.request, call.node());
-  if (!request) return refused(request.problem());
-  return answered(cordon_node(coordinator_, *request, call.caller.name));
+  return acted<v1::CordonNodeRequest>(call.request, call.node(), [&](const auto& request) {
+    return cordon_node(coordinator_, request, call.caller.name);
+  });
 }
 
 http::Response Api::drain(const Call& call) {
-  const auto request = request_from<v1::DrainNodeRequest>(call.request, call.node());
-  if (!request) return refused(request.problem());
-  return answered(drain_node(coordinator_, *request, call.caller.name));
+  return acted<v1::DrainNodeRequest>(call.request, call.node(), [&](const auto& request) {
+    return drain_node(coordinator_, request, call.caller.name);
+  });
 }
 
 http::Response Api::uncordon(const Call& call) {
-  const auto request = request_from<v1::UncordonNodeRequest>(call.request, call.node());
-  if (!request) return refused(request.problem());
-  return answered(uncordon_node(coordinator_, *request, call.caller.name));
+  return acted<v1::UncordonNodeRequest>(call.request, call.node(), [&](const auto& request) {
+    return uncordon_node(coordinator_, request, call.caller.name);
+  });
 }
 
 http::Response Api::campaigns(const Call& call) {
@@ -292,9 +216,9 @@ http::Response Api::campaign(const Call& call) {
 }
 
 http::Response Api::cancel(const Call& call) {
-  const auto request = request_from<v1::CancelCampaignRequest>(call.request, call.campaign());
-  if (!request) return refused(request.problem());
-  return answered(cancel_campaign(coordinator_, *request, call.caller.name));
+  return acted<v1::CancelCampaignRequest>(call.request, call.campaign(), [&](const auto& request) {
+    return cancel_campaign(coordinator_, request, call.caller.name);
+  });
 }
 
 http::Response Api::points(const Call& call) {
@@ -335,86 +259,6 @@ http::Response Api::events(const Call& call) {
   http::Response response{http::kOk, "text/event-stream", ""};
   response.next_piece = [stream] { return stream->next(); };
   return response;
-}
-
-http::Response Api::questions(const Call& /*call*/) {
-  return answered(Result<Json>(report::describe_questions()));
-}
-
-http::Response Api::models(const Call& call) {
-  v1::ListModelsRequest list;
-  if (const auto problem = set_page(call.request, list)) return refused(*problem);
-  return answered(list_models(store_, list));
-}
-
-http::Response Api::model(const Call& call) {
-  v1::GetModelRequest get;
-  get.set_name(call.model());
-  return answered(get_model(store_, get));
-}
-
-http::Response Api::versions(const Call& call) {
-  v1::ListModelVersionsRequest list;
-  list.set_parent(call.model());
-  if (const auto problem = set_page(call.request, list)) return refused(*problem);
-  return answered(list_model_versions(store_, list));
-}
-
-http::Response Api::version(const Call& call) {
-  const auto version = find_version(store_, call.version());
-  if (!version) return refused(version.problem());
-  return answered(Answer<v1::ModelVersion>(to_wire(*version)));
-}
-
-http::Response Api::file(const Call& call) {
-  const auto version = find_version(store_, call.version());
-  if (!version) return refused(version.problem());
-  return unchanging(call.request, version->sha256, [&]() -> http::Response {
-    auto file = store_.model_content(version->key);
-    if (!file.ok()) return refused(problem_from(file.error()));
-    return {http::kOk, "application/json", std::move(*file)};
-  });
-}
-
-http::Response Api::explanation(const Call& call) {
-  const auto version = find_version(store_, call.version());
-  if (!version) return refused(version.problem());
-  return unchanging(call.request, version->sha256, [&] {
-    const auto model = model_of(store_, *version);
-    if (!model) return refused(model.problem());
-    return answered(report::explain_decision(*model, call.path.back(), call.request.query));
-  });
-}
-
-http::Response Api::decisions(const Call& call) {
-  const auto version = find_version(store_, call.version());
-  if (!version) return refused(version.problem());
-  return unchanging(call.request, version->sha256, [&] {
-    const auto model = model_of(store_, *version);
-    if (!model) return refused(model.problem());
-    return answered(report::tabulate_decisions(*model, call.path.back(), call.request.query));
-  });
-}
-
-http::Response Api::comparison(const Call& call) {
-  const auto version = find_version(store_, call.version());
-  if (!version) return refused(version.problem());
-  const auto named = call.request.query.find("with");
-  if (named == call.request.query.end()) {
-    return refused(
-        invalid_field("with", "it is needed: the version to compare, models/M/versions/N"));
-  }
-  const auto other = find_version(store_, named->second);
-  if (!other) return refused(other.problem());
-  return unchanging(call.request, version->sha256 + "-" + other->sha256, [&] {
-    const auto a = model_of(store_, *version);
-    if (!a) return refused(a.problem());
-    const auto b = model_of(store_, *other);
-    if (!b) return refused(b.problem());
-    const auto compared = report::compare_models(*a, *b);
-    if (!compared.ok()) return refused(problem_from(compared.error()));
-    return answered(Result<Json>(report::to_json(*compared)));
-  });
 }
 
 }  // namespace stripline::server

@@ -62,6 +62,14 @@ class Api {
   http::Response explanation(const Call& call);
   http::Response decisions(const Call& call);
   http::Response comparison(const Call& call);
+  http::Response sentinels(const Call& call);
+  http::Response gate(const Call& call);
+  http::Response labels(const Call& call);
+  http::Response promote(const Call& call);
+  http::Response rollback(const Call& call);
+  http::Response withdraw(const Call& call);
+  http::Response validate(const Call& call);
+  http::Response check(const Call& call);
 
   Coordinator& coordinator_;
   Store& store_;

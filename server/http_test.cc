@@ -1,4 +1,5 @@
 // The door of HTTP, by real connections: what gRPC tells, to whom gRPC tells it.
+#include <algorithm>
 #include <atomic>
 #include <httplib.h>
 #include <map>
@@ -191,6 +192,71 @@ TEST_F(HttpTest, CampaignsAreCancelled) {
   EXPECT_EQ(post("campaigns/c9/cancel")->status, 404);
 }
 
+TEST_F(HttpTest, VersionsAreLabelledAndTakenBack) {
+  tune();
+  const std::string version = "models/tcp/versions/1";
+  const auto reason_of = [](const httplib::Result& answer) {
+    return Json::parse(answer->body).at("reason").get<std::string>();
+  };
+  EXPECT_EQ(json(version + "/gate"), (Json{{"canary", nullptr}, {"stable", nullptr}}));
+  EXPECT_EQ(post(version + "/promote", R"({"label": "newest"})")->status, 400);
+  EXPECT_EQ(post("models/tcp/versions/2/promote", R"({"label": "canary"})")->status, 404);
+
+  const auto promoted = post(version + "/promote", R"({"label": "canary"})");
+  EXPECT_EQ(Json::parse(promoted->body).at("labels"), Json::array({"canary"})) << promoted->body;
+  const Json moves = json("models/tcp/labels").at("moves");
+  ASSERT_EQ(moves.size(), 1U);
+  EXPECT_EQ(moves[0].at("version"), version);
+  EXPECT_EQ(moves[0].at("actor"), "users/anonymous");
+  const auto back = post("models/tcp/labels/canary/rollback");
+  EXPECT_TRUE(Json::parse(back->body).at("labels").empty()) << back->body;
+  EXPECT_EQ(reason_of(post("models/tcp/labels/stable/rollback")), "NO_EARLIER_VERSION");
+  EXPECT_EQ(post("models/tcp/labels/newest/rollback")->status, 400);
+  EXPECT_EQ(post("models/none/labels/stable/rollback")->status, 404);
+  EXPECT_EQ(status("models/none/labels"), 404);
+
+  EXPECT_EQ(reason_of(post(version + "/validate", R"({"campaigns": ["campaigns/c1"]})")),
+            "INVALID_FIELD")
+      << "it was fitted to this one";
+  EXPECT_EQ(reason_of(post(version + "/withdraw")), "INVALID_FIELD") << "nobody says why";
+  const auto withdrawn = post(version + "/withdraw", R"({"reason": "another switch"})");
+  EXPECT_EQ(Json::parse(withdrawn->body).at("state"), "DEPRECATED") << withdrawn->body;
+  const std::string why = json(version + "/gate").at("stable");
+  EXPECT_EQ(why, "it was withdrawn: another switch");
+  const auto refused = post(version + "/promote", R"({"label": "stable"})");
+  EXPECT_EQ(refused->status, 409);
+  EXPECT_NE(refused->body.find(why), std::string::npos) << refused->body;
+}
+
+TEST_F(HttpTest, ChecksAreToldWithTheirSentinels) {
+  tune();
+  const std::string version = "models/tcp/versions/1";
+  EXPECT_TRUE(json(version + "/sentinels").at("checks").empty());
+  const AutoAgent a(address_, "a");
+  const AutoAgent b(address_, "b");
+  ASSERT_TRUE(connected({"a", "b"}));
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  spec.add_experiments("micro.latency");
+  spec.set_runs(2);
+  const std::string campaign = created(spec).name();
+  ASSERT_EQ(watch(campaign).back().campaign().state(), v1::Campaign::SUCCEEDED);
+  const auto checked = post(version + "/check", R"({"campaign": ")" + campaign + "\"}");
+  ASSERT_EQ(checked->status, 200) << checked->body;
+  const Json check = json(version + "/sentinels").at("checks").at(0);
+  EXPECT_EQ(check.at("campaign"), campaign);
+  const Json& sentinels = check.at("sentinels");
+  EXPECT_GT(sentinels.size(), 0U);
+  EXPECT_EQ(sentinels.size(), check.at("points"));
+  EXPECT_EQ(std::ranges::count_if(sentinels,
+                                  [](const Json& one) { return one.at("outside").get<bool>(); }),
+            check.at("outside"));
+  for (const Json& one : sentinels) {
+    EXPECT_LE(one.at("low_s").get<double>(), one.at("predicted_s").get<double>()) << one;
+    EXPECT_GE(one.at("high_s").get<double>(), one.at("predicted_s").get<double>()) << one;
+  }
+}
+
 // Names of members with what they refer to below "#/components/schemas/".
 void collect_references(const Json& value, std::set<std::string>& found) {
   if (value.is_object() && value.contains("$ref")) {
@@ -237,6 +303,9 @@ TEST_F(HttpTest, DescribesItselfAsItIs) {
   EXPECT_TRUE(answered.contains("/nodes/{node}") && answered.contains("/models/{model}/versions"));
   const Json& cancel = document.at("paths").at("/campaigns/{campaign}/cancel").at("post");
   EXPECT_EQ(cancel.at("x-role"), "operator");
+  const Json& promote = document.at("paths").at("/models/{model}/versions/{version}/promote");
+  EXPECT_EQ(promote.at("post").at("x-role"), "publisher");
+  EXPECT_TRUE(promote.at("post").contains("requestBody"));
   EXPECT_EQ(schemas.at("Campaign").at("properties").at("samples").at("type"), "string")
       << "64 bits, which a double would not hold";
 }
@@ -380,6 +449,11 @@ TEST_F(TlsHttpTest, WhatARoleMayNotDoIsRefused) {
   EXPECT_EQ(post("nodes/a/cordon")->status, 401);
   EXPECT_EQ(post("nodes/a/cordon", "{}", token(v1::OPERATOR, "oscar"))->status, 404)
       << "he may, but there is no such node";
+  const std::string promote = "models/tcp/versions/1/promote";
+  const std::string label = R"({"label": "canary"})";
+  EXPECT_EQ(post(promote, label, token(v1::OPERATOR, "olga"))->status, 403);
+  EXPECT_EQ(post(promote, label, token(v1::PUBLISHER, "paul"))->status, 404)
+      << "he may, but there is no such version";
 }
 
 TEST_F(TlsHttpTest, ServesByTlsToThoseWithAToken) {

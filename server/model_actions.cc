@@ -55,15 +55,20 @@ Problem gate_problem(const VersionKey& key, const std::string& label, const std:
           {{"name", name}}};
 }
 
-// Why a version does not go to all nodes, by what those that have tried it answered.
-std::optional<Problem> refused_by_nodes(Coordinator& coordinator, const ModelVersionRecord& version,
-                                        const std::vector<LabelRecord>& moves) {
+// Why a version does not get the label after these moves: by the gate, and for all nodes by what
+// those that have tried it answered.
+Answer<std::optional<std::string>> refusal_after(Coordinator& coordinator, Store& store,
+                                                 const ModelVersionRecord& version,
+                                                 const std::string& label,
+                                                 const std::vector<LabelRecord>& moves) {
+  const auto stable = labelled(store, moves, kStableLabel);
+  if (!stable) return stable.problem();
+  auto refused = gate_refusal(version, label, *stable);
+  if (refused || label != kStableLabel) return refused;
   const LabelRecord* const canary = current_of(moves, kCanaryLabel);
-  const auto refused = rollout_refusal(
+  return rollout_refusal(
       canary != nullptr && canary->key == version.key ? std::optional(*canary) : std::nullopt,
       coordinator.answers_to(version.key));
-  if (!refused) return std::nullopt;
-  return gate_problem(version.key, std::string(kStableLabel), *refused);
 }
 
 // The nodes that try a version: those of the request, else the usual ones.
@@ -114,6 +119,14 @@ Answer<v1::ModelVersion> validate_model(Store& store,
                  "was judged: " + figures_text(record->judgement));
 }
 
+Answer<std::optional<std::string>> label_refusal(Coordinator& coordinator, Store& store,
+                                                 const ModelVersionRecord& version,
+                                                 const std::string& label) {
+  const auto moves = store.labels(version.key.model);
+  if (!moves.ok()) return moves.error();
+  return refusal_after(coordinator, store, version, label, *moves);
+}
+
 Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
                                        const v1::PromoteModelVersionRequest& request,
                                        const std::string& actor) {
@@ -122,14 +135,9 @@ Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
   if (!version) return version.problem();
   const auto moves = store.labels(version->key.model);
   if (!moves.ok()) return moves.error();
-  const auto stable = labelled(store, *moves, kStableLabel);
-  if (!stable) return stable.problem();
-  if (const auto refused = gate_refusal(*version, request.label(), *stable)) {
-    return gate_problem(version->key, request.label(), *refused);
-  }
-  if (request.label() == kStableLabel) {
-    if (const auto refused = refused_by_nodes(coordinator, *version, *moves)) return *refused;
-  }
+  const auto refused = refusal_after(coordinator, store, *version, request.label(), *moves);
+  if (!refused) return refused.problem();
+  if (*refused) return gate_problem(version->key, request.label(), **refused);
   const auto nodes = canaries_of(coordinator, store, request, version->key.model);
   if (!nodes) return nodes.problem();
   const LabelRecord* const current = current_of(*moves, request.label());

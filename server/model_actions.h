@@ -2,6 +2,7 @@
 // let in, and is `actor` to the audit trail. Include from .cc files of the services.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "server/coordinator.h"
@@ -20,6 +21,10 @@ Answer<v1::ModelVersion> validate_model(Store& store,
 Answer<v1::ModelVersion> check_model(Coordinator& coordinator, Store& store,
                                      const v1::CheckModelVersionRequest& request,
                                      const std::string& actor);
+/// Why promote_model() would not let the label name the version; nullopt: it would.
+Answer<std::optional<std::string>> label_refusal(Coordinator& coordinator, Store& store,
+                                                 const ModelVersionRecord& version,
+                                                 const std::string& label);
 Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
                                        const v1::PromoteModelVersionRequest& request,
                                        const std::string& actor);

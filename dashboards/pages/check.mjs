@@ -1,16 +1,17 @@
 // Drives every page of a real server in Chromium, in both themes: nothing may be reported on the
 // console, axe may find nothing serious, and the controls do what they say. Pictures go to a folder.
 //
-//   node check.mjs URL TOKEN_FILE PICTURES MODEL CAMPAIGN REPORT
+//   node check.mjs URL TOKEN_FILE PICTURES MODEL CAMPAIGN REPORT STALE
 //
-// MODEL has two versions, CAMPAIGN is under way, and is cancelled at the end; REPORT is a file of a model.
+// MODEL has two versions, the first stable, the second a canary that a node has rejected; CAMPAIGN is under way, and is
+// cancelled at the end; REPORT is a file of a model; STALE is a version (NAME@N) that sentinels have found to be off twice.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 import AxeBuilder from "@axe-core/playwright";
 import { chromium } from "playwright-core";
 
-const [, , url, tokenFile, pictures, model, campaign, report] = process.argv;
+const [, , url, tokenFile, pictures, model, campaign, report, stale] = process.argv;
 const token = readFileSync(tokenFile, "utf8").trim();
 mkdirSync(pictures, { recursive: true });
 
@@ -55,7 +56,8 @@ for (const theme of ["light", "dark"]) {
   await page.waitForFunction(() => !document.querySelector(".gains") || !/…/.test(document.querySelector(".cards").textContent), null, { timeout: 30_000 });
   await look(page, "overview", theme);
   for (const [hash, name] of [["#/fleet", "fleet"], ["#/campaigns", "campaigns"], [`#/campaigns/${campaign}`, "campaign"], ["#/models", "models"], [`#/models/${model}`, "model"],
-    [`#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, "explain"], [`#/compare/${model}@1/${model}@2`, "compare"]]) {
+    [`#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, "explain"], [`#/compare/${model}@1/${model}@2`, "compare"],
+    ["#/rollout", "rollout"], [`#/drift/${stale}`, "drift"], [`#/drift/${stale}?sentinel=get/4096`, "drift-sentinel"]]) {
     await go(page, hash);
     await look(page, name, theme);
   }
@@ -69,7 +71,12 @@ for (const theme of ["light", "dark"]) {
   if (theme === "light") {
     await drive(page);
     await ask(page);
+    await watch(page);
     await act(page);
+    await publish(page);
+    await exported(page);
+    await roles(page);
+    await states(page);
   }
   await page.context().close();
   await readReport(theme);
@@ -114,6 +121,125 @@ async function ask(page) {
   assert.match(await page.textContent("#loop output"), /^bytes .*, compute .*: (both take the same way|A .*; B )/);
   await page.click("text=Swap");
   await page.waitForFunction((name) => location.hash === `#/compare/${name}@2/${name}@1`, model);
+}
+
+// Sentinels over time: of all, of one, and those of one check; a link restores the choice.
+async function watch(page) {
+  await go(page, `#/drift/${stale}`);
+  await page.waitForSelector("#course svg.picture");
+  assert.match(await page.textContent(".state.bad"), /Stale:.*twice in a row/);
+  await page.focus("#course svg.picture");
+  await page.keyboard.press("ArrowRight");
+  assert.match(await page.textContent("#course output"), /of the predicted, .* outside/);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => /check=c/.test(location.hash));
+  await page.selectOption("#course select", { index: 1 });
+  assert.match(page.url(), /sentinel=get/);
+  await page.focus("#course svg.picture");
+  await page.keyboard.press("ArrowLeft");
+  assert.match(await page.textContent("#course output"), /\[.*\], (outside|within what is tolerated)/);
+  const title = await page.textContent("#check h3");
+  await page.reload();
+  await page.waitForSelector("#check .canvas");
+  assert.equal(await page.textContent("#check h3"), title);
+  await page.focus("#check .canvas");
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => /B: predicted /.test(document.querySelector("#check output").textContent));
+}
+
+// What publishers may do: a canary that was rejected goes no further, is ended, and tried again.
+async function publish(page) {
+  await go(page, "#/rollout");
+  await page.waitForSelector("#rollout svg.picture");
+  const canary = page.locator(`li[aria-label="${model}@2, canary"]`);
+  assert.match(await canary.textContent(), /rejected it/);
+  assert.match(await canary.textContent(), /It does not go on to the rest/);
+  await page.focus("#rollout svg.picture");
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.textContent("#rollout output"), /, canary: rejected by 1 node/);
+  await page.selectOption(".filters select >> nth=-1", "REJECTED");
+  await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1);
+  await canary.locator("text=End the trial").click();
+  await look(page, "end", "light");
+  await canary.locator(".action >> text=End the trial").click();
+  await canary.waitFor({ state: "detached" });
+
+  await go(page, `#/models/${model}?version=2`);
+  await page.waitForSelector("#publishing .actions");
+  await page.click("#publishing >> text=Validate");
+  await page.fill(".action input", "c999");
+  await page.click(".action >> text=Validate");
+  await page.waitForSelector(".action .problem");
+  await page.click(".action >> text=Leave it");
+  await page.click("text=Try it on some nodes");
+  await page.click(".action >> text=Try it on some nodes");
+  await page.waitForSelector("#publishing >> text=Some nodes try it.");
+  await page.click("#publishing >> text=Withdraw");
+  await page.click(".action >> text=Withdraw");
+  assert.ok(await page.isVisible(".action input:invalid"), "a reason is needed");
+  await page.click(".action >> text=Leave it");
+}
+
+// Buttons are there for those whom the server would let.
+async function roles(page) {
+  const places = ["#/fleet?node=node-a", `#/models/${model}?version=2`, "#/rollout", `#/drift/${stale}`];
+  for (const [role, seen] of [["VIEWER", [false, false, false, false]], ["OPERATOR", [true, false, false, false]], ["PUBLISHER", [true, true, true, true]]]) {
+    await page.route("**/api/v1/whoami", (route) => route.fulfill({ json: { name: "users/eve", role } }));
+    for (const [index, hash] of places.entries()) {
+      await page.goto("about:blank");
+      await go(page, hash);
+      await page.waitForSelector("h1");
+      await page.waitForFunction(() => !document.querySelector(".state.loading"));
+      await page.waitForTimeout(200);
+      assert.equal(await page.locator("button.acts").count() > 0, seen[index], `${hash} for a ${role}`);
+    }
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+  }
+}
+
+// Every picture of every page can be saved and read.
+async function exported(page) {
+  for (const hash of [`#/models/${model}`, `#/campaigns/${campaign}`, `#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, `#/compare/${model}@1/${model}@2`, "#/rollout", `#/drift/${stale}`]) {
+    await go(page, hash);
+    await page.waitForSelector(".figure[id] .tools button");
+    await page.waitForFunction(() => !document.querySelector(".state.loading"));
+    for (const id of await page.locator(".figure[id]:has(.tools button:text('CSV'))").evaluateAll((all) => all.map((one) => one.id))) {
+      const tools = page.locator(`#${id} > header`);
+      for (const [button, endings] of [["Image", [".svg", ".png"]], ["CSV", [".csv"]]]) {
+        const [download] = await Promise.all([page.waitForEvent("download", { timeout: 5000 }).catch(() => null), tools.locator(`button:text("${button}")`).click()]);
+        if (!download || !endings.some((ending) => download.suggestedFilename().endsWith(ending))) problems.push(`${hash}: ${button} of ${id} saves nothing`);
+      }
+      await tools.locator("button:text('Table')").click();
+      if (!(await page.isVisible(`#${id} table`))) problems.push(`${hash}: ${id} has no table`);
+      await tools.locator("button:text('Table')").click();
+    }
+  }
+}
+
+// A server that has nothing, that answers with problems, and that does not answer: told on every page.
+async function states(page) {
+  const lists = /\/api\/v1\/(nodes|campaigns|models)\?/;
+  const answers = {
+    empty: (route) => route.fulfill({ json: { [lists.exec(route.request().url())[1]]: [], next_page_token: "" } }),
+    error: (route) => route.fulfill({ status: 503, json: { code: "unavailable", reason: "STORAGE", message: "The disk is full.", metadata: {} } }),
+    loading: () => {},
+  };
+  const shown = { empty: ".state.empty", error: ".state.bad", loading: ".state.loading" };
+  for (const [state, answer] of Object.entries(answers)) {
+    for (const place of ["", "fleet", "campaigns", "models", "explain", "compare", "rollout", "drift"]) {
+      await page.route(lists, answer);
+      await page.goto("about:blank");
+      await page.goto(`${url}#/${place}`);
+      await page.waitForSelector(shown[state], { timeout: 5000 }).catch(() => problems.push(`#/${place} does not tell that it is ${state}`));
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      for (const one of violations.filter((each) => ["serious", "critical"].includes(each.impact))) problems.push(`axe, #/${place}, ${state}: ${one.id}`);
+      await page.screenshot({ path: join(pictures, `${state}-${place || "overview"}.png`) });
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+    }
+  }
+  for (let i = problems.length - 1; i >= 0; --i) {
+    if (/status of 503/.test(problems[i])) problems.splice(i, 1);
+  }
 }
 
 // What operators may do: a node is held and given back, a campaign cancelled.
@@ -226,6 +352,8 @@ async function many() {
   times["first paint"] = `${Math.round(await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN))} ms`;
   await timed("fleet of 1,000 nodes", async () => { await page.goto(`${url}#/fleet`); await page.waitForSelector("tbody tr:nth-child(100)"); });
   await timed("finding one of 1,000", async () => { await page.fill("input[type=search]", "n0999"); await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1); });
+  await timed("roll-out to 1,000 nodes", async () => { await page.goto(`${url}#/rollout`); await page.waitForSelector("tbody tr:nth-child(100)"); });
+  await timed("finding one of them", async () => { await page.fill("input[type=search]", "n0999"); await page.waitForFunction(() => /^n0999/.test(document.querySelector("tbody tr")?.textContent ?? "")); });
   await page.goto(`${url}#/campaigns/${campaign}`);
   await page.waitForFunction(() => /100,000|25,000|[1-9][0-9],[0-9]{3}/.test(document.querySelector("#points .legend")?.textContent ?? ""), null, { timeout: 60_000 });
   // Within the page: from a choice, the first one too, to the last stroke of the picture that shows it.

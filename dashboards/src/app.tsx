@@ -5,6 +5,7 @@ import { get, keepToken, token } from "./api";
 import { CampaignPage } from "./campaign_page";
 import { CampaignsPage } from "./campaigns_page";
 import { ComparePage } from "./compare_page";
+import { DriftPage } from "./drift_page";
 import { ExplainPage } from "./explain_page";
 import icon from "./favicon.svg";
 import { FleetPage } from "./fleet_page";
@@ -12,12 +13,13 @@ import { CopyText, useRoute } from "./here";
 import { ModelPage } from "./model_page";
 import { OverviewPage } from "./overview_page";
 import { report } from "./report";
+import { RolloutPage } from "./rollout_page";
 import { takeToken } from "./route";
 import { Who, type Identity } from "./who";
 import { applyTheme, chosenTheme, setTheme, type Theme } from "./theme";
 import "./style.css";
 
-const all: [path: string, text: string][] = [["", "Overview"], ["fleet", "Fleet"], ["campaigns", "Campaigns"], ["models", "Models"], ["explain", "Explain"], ["compare", "Compare"]];
+const all: [path: string, text: string][] = [["", "Overview"], ["fleet", "Fleet"], ["campaigns", "Campaigns"], ["models", "Models"], ["explain", "Explain"], ["compare", "Compare"], ["rollout", "Roll-out"], ["drift", "Drift"]];
 // A report has those pages alone that it holds answers for.
 const places = report ? all.filter(([path]) => path in report!.answers && path !== "explain") : all;
 
@@ -114,6 +116,8 @@ function App() {
         {place === "campaigns" && (name ? <CampaignPage key={name} name={name} query={route.query} /> : <CampaignsPage query={route.query} />)}
         {place === "explain" && <ExplainPage path={route.path.slice(1)} query={route.query} />}
         {place === "compare" && <ComparePage path={route.path.slice(1)} query={route.query} />}
+        {place === "rollout" && <RolloutPage query={route.query} />}
+        {place === "drift" && <DriftPage path={route.path.slice(1)} query={route.query} />}
         {place === "models" && <ModelPage key={name} name={name} query={route.query} />}
         {!places.some(([path]) => path === place) && <p class="state empty">There is no page of this name. <a href="#/">To the overview</a></p>}
       </main>

@@ -4,9 +4,9 @@ import { attention } from "./attention";
 import type { Campaign, Model, ModelVersion, Node } from "./types";
 
 const now = Date.parse("2026-06-01T00:00:00Z");
-const node = (name: string, more: Partial<Node> = {}): Node => ({ name: `nodes/${name}`, state: "IDLE", agent_version: "0.1.0", fingerprint: {}, fabrics: [], experiments: [], last_seen_time: "", assignment: "", quarantine: "", ...more });
-const campaign = (more: Partial<Campaign>): Campaign => ({ name: "campaigns/c1", spec: { fabric: "tcp" } as Campaign["spec"], state: "SUCCEEDED", message: "why", create_time: "2026-05-31T23:00:00Z", update_time: "2026-05-31T23:30:00Z", points_done: 0, points_total: 0, runs_done: 0, runs_total: 0, seconds_left: 0, model_version: "", samples: "0", advised_budget_s: 0, ...more });
-const tuned = (version: Partial<ModelVersion>, latest = "models/tcp/versions/1") => ({ model: { name: "models/tcp", fabric: "tcp", latest_version: latest, create_time: "" } as Model, versions: [{ name: "models/tcp/versions/1", provisional: "", withdrawn: "", create_time: "2026-05-30T00:00:00Z", ...version } as ModelVersion] });
+const node = (name: string, more: Partial<Node> = {}): Node => ({ name: `nodes/${name}`, state: "IDLE", agent_version: "0.1.0", fingerprint: {}, fabrics: [], experiments: [], last_seen_time: "", assignment: "", quarantine: "", models: [], ...more });
+const campaign = (more: Partial<Campaign>): Campaign => ({ name: "campaigns/c1", spec: { fabric: "tcp" } as Campaign["spec"], state: "SUCCEEDED", message: "why", create_time: "2026-05-31T23:00:00Z", update_time: "2026-05-31T23:30:00Z", points_done: 0, points_total: 0, runs_done: 0, runs_total: 0, seconds_left: 0, model_version: "", samples: "0", advised_budget_s: 0, stop_reason: "", width: 0, node_s: 0, ...more });
+const tuned = (version: Partial<ModelVersion>, latest = "models/tcp/versions/1") => ({ model: { name: "models/tcp", fabric: "tcp", latest_version: latest, create_time: "" } as Model, versions: [{ name: "models/tcp/versions/1", provisional: "", withdrawn: "", stale: "", state: "PUBLISHED", labels: ["stable"], checks: [], create_time: "2026-05-30T00:00:00Z", ...version } as ModelVersion] });
 
 test("a healthy fleet needs nothing", () => {
   assert.deepEqual(attention([node("a"), node("b")], [campaign({})], [tuned({})], now), []);
@@ -31,4 +31,20 @@ test("models without a version in force, old ones, campaigns that wait", () => {
   assert.match(attention([], [], [tuned({ create_time: "2026-01-01T00:00:00Z" })], now)[0].text, /fitted 151 days ago/);
   assert.match(attention([], [campaign({ state: "QUEUED" })], [], now)[0].text, /waits since 1 h/);
   assert.match(attention([], [campaign({ state: "RUNNING", advised_budget_s: 300 })], [], now)[0].todo, /5:00 min/);
+});
+
+test("versions that do not hold any more, and those that nodes reject", () => {
+  const off = { campaign: "campaigns/c2", time: "", points: "4", outside: "3", ratio: 2 };
+  assert.deepEqual(attention([], [], [tuned({ stale: "twice off", state: "STALE" })], now).map((one) => [one.grade, one.link]), [["bad", "#/drift/tcp@1"]]);
+  assert.deepEqual(attention([], [], [tuned({ stale: "twice off", labels: [] })], now).map((one) => one.grade), ["warn"]);
+  assert.match(attention([], [], [tuned({ checks: [off] })], now)[0].text, /tcp@1 was off/);
+  assert.equal(attention([], [], [tuned({ checks: [{ ...off, outside: "2" }] })], now).length, 0);
+  const rejecting = ["a", "b", "c"].map((name) => node(name, { models: [{ version: "models/tcp/versions/1", label: "stable", fabric: "tcp", state: "REJECTED", reason: "another CPU", time: "" }] }));
+  const [rejected, ...others] = attention(rejecting, [], [tuned({})], now);
+  assert.equal(rejected.text, "tcp@1 (stable) was rejected by 3 nodes: another CPU.");
+  assert.equal(others.length, 0);
+});
+
+test("a version that nobody is offered is worth a note", () => {
+  assert.deepEqual(attention([], [], [tuned({ state: "VALIDATED", labels: [] })], now).map((one) => one.grade), ["note"]);
 });

@@ -1,11 +1,11 @@
 // What needs attention, the gravest first: pure, so that it can be tested.
-import type { Campaign, Model, ModelVersion, Node } from "./types";
+import { offersOf, rollouts } from "./rollout";
+import type { Campaign, ModelVersion, Node } from "./types";
 import { ago, count, duration, short } from "./units";
+import { nameOf } from "./version_name";
+import type { TunedModel } from "./versions";
 
 export interface Notice { grade: "bad" | "warn" | "note"; text: string; todo: string; link: string }
-
-/** Models with their versions, the newest first. */
-export interface TunedModel { model: Model; versions: ModelVersion[] }
 
 const day_ms = 86_400_000;
 
@@ -43,16 +43,38 @@ export function attention(nodes: Node[], campaigns: Campaign[], models: TunedMod
     const name = short(model.name);
     const link = `#/models/${name}`;
     const latest = all.find((version) => version.name === model.latest_version);
+    const inUse = all.filter((version) => version.labels.length > 0);
+    for (const version of inUse.filter((one) => one.stale !== "")) {
+      add("bad", `${nameOf(version.name)}, which is ${version.labels.join(" and ")}, is stale: ${version.stale}.`, "Look at its sentinels, roll it back, and measure again.", `#/drift/${nameOf(version.name)}`);
+    }
+    for (const version of inUse.filter((one) => one.stale === "" && isOff(one))) {
+      add("warn", `${nameOf(version.name)} was off when it was last checked.`, "A second time in a row makes it stale: check it again soon.", `#/drift/${nameOf(version.name)}`);
+    }
     if (!latest) {
       add("bad", `Every version of model ${name} is withdrawn.`, "Production that asks for it gets none: run a campaign.", link);
+    } else if (latest.stale !== "" && latest.labels.length === 0) {
+      add("warn", `Model ${name} has no version that holds: ${latest.stale}.`, "Networks change: measure again.", `#/drift/${nameOf(latest.name)}`);
     } else if (latest.provisional !== "") {
       add("warn", `Model ${name} is provisional: ${latest.provisional}.`, "Production takes it only while there is no other; a campaign without that flaw makes a better one.", link);
     } else if (now - Date.parse(latest.create_time) > 90 * day_ms) {
       add("note", `Model ${name} was fitted ${ago(latest.create_time, now)}.`, "Networks change: measure again.", link);
+    } else if (latest.state === "VALIDATED" && !inUse.some((one) => one.labels.includes("stable"))) {
+      add("note", `No version of model ${name} is stable, so nodes are offered none.`, `${nameOf(latest.name)} is validated: try it on some nodes.`, link);
+    }
+  }
+  for (const { version, label, reasons } of rollouts(models.flatMap((one) => one.versions), offersOf(nodes))) {
+    for (const one of reasons.slice(0, 2)) {
+      add("bad", `${nameOf(version.name)} (${label}) was rejected by ${one.nodes.length === 1 ? one.nodes[0] : count(one.nodes.length, "node")}: ${one.reason}.`, "It does not become stable while a node rejects it.", "#/rollout?answer=REJECTED");
     }
   }
   const grades = ["bad", "warn", "note"];
   return notices.sort((a, b) => grades.indexOf(a.grade) - grades.indexOf(b.grade));
+}
+
+// As the server judges a check: most of its sentinels are outside.
+function isOff({ checks }: ModelVersion): boolean {
+  const last = checks[checks.length - 1];
+  return last !== undefined && 2 * Number(last.outside) > Number(last.points);
 }
 
 function named(names: string[]): string {

@@ -5,7 +5,9 @@ import { Empty, Show, useData } from "./data";
 import { Figure } from "./figure";
 import { Choice, Facts, Progress, State } from "./here";
 import { factorsOf, gradeIndex, grades, gradeTexts, index, layout, paint, pixel, width, type Index } from "./plane";
+import { shrinking } from "./scale";
 import { colour, useTheme } from "./theme";
+import { Timeline } from "./timeline";
 import type { Campaign, CampaignEvent, Point } from "./types";
 import { ago, bytes, count, duration, percent, seconds } from "./units";
 import { Action } from "./who";
@@ -155,6 +157,24 @@ function Points({ all, query }: { all: Point[]; query: Record<string, string> })
   );
 }
 
+const stopTexts: Record<string, string> = {
+  CONVERGED: "as the intervals were narrow enough", MAX_RUNS: "with the last of its runs", TIME_BUDGET: "at its limit of time",
+  NODE_BUDGET: "at its limit of node time", CANCELLED: "as it was cancelled",
+};
+
+// How the intervals have become narrower, by what events tell.
+function Width({ events, enough }: { events: CampaignEvent[]; enough: number }) {
+  const moments = useMemo(() => shrinking(events), [events]);
+  if (moments.length < 2) return null;
+  return (
+    <Figure id="width" title="How well points are known" about="Half of the 95 % interval of nearly every point (19 of 20) is this share of its median at most, run after run."
+      table={() => ({ columns: ["time", "width"], rows: moments.map((one) => [new Date(one.at).toISOString(), one.value]) })}>
+      <Timeline label="Width of intervals over time" moments={moments} usual={enough > 0 ? { value: enough, text: "narrow enough" } : undefined} xName="time (UTC)" format={(value) => percent(value, 2)}
+        say={(index) => `${new Date(moments[index].at).toISOString().slice(11, 19)}: ± ${percent(moments[index].value, 2)}`} />
+    </Figure>
+  );
+}
+
 function Head({ of }: { of: Campaign }) {
   const [, model, , version] = of.model_version.split("/");
   return (
@@ -164,6 +184,7 @@ function Head({ of }: { of: Campaign }) {
       <div class="tiles">
         <div class="tile"><b><Progress done={of.points_done} total={of.points_total} label="points measured" /></b><span>{of.points_done.toLocaleString("en")} of {of.points_total.toLocaleString("en")} points</span></div>
         <div class="tile"><b>{of.runs_done} of {of.runs_total}</b><span>runs</span></div>
+        <div class="tile"><b>{of.width > 0 ? `± ${percent(of.width, 2)}` : "–"}</b><span>{of.spec.width > 0 ? `width; ± ${percent(of.spec.width, 2)} is enough` : "width of nearly all intervals"}</span></div>
         <div class="tile"><b>{Number(of.samples).toLocaleString("en")}</b><span>samples stored</span></div>
         <div class="tile"><b>{over(of) ? "–" : of.seconds_left < 0 ? "unknown" : duration(of.seconds_left)}</b><span>left</span></div>
         <div class="tile"><b>{model ? <a href={`#/models/${model}?version=${version}`}>{model}@{version}</a> : "–"}</b><span>model</span></div>
@@ -172,6 +193,8 @@ function Head({ of }: { of: Campaign }) {
       <Facts of={[
         ["fabric", of.spec.fabric], ["clock", of.spec.clock], ["nodes × ranks", `${of.spec.nodes} × ${of.spec.ranks}`],
         ["effort", of.spec.effort.toLowerCase()], ["time budget", duration(of.spec.time_budget_s)],
+        ["cost", `${duration(of.node_s)} of nodes${of.spec.node_budget_s > 0 ? `, of at most ${duration(of.spec.node_budget_s)}` : ""}`],
+        ["measuring ended", stopTexts[of.stop_reason] ?? "not yet"],
         ["experiments", of.spec.experiments.length === 0 ? "all that feed the model" : of.spec.experiments.join(", ")],
         ["created", `${of.create_time} (${ago(of.create_time, Date.now())})`],
       ]} />
@@ -197,6 +220,7 @@ export function CampaignPage({ name, query }: { name: string; query: Record<stri
       {problem !== "" && !live && !done && campaign.error === undefined && <div class="state stale" role="status"><strong>Not live:</strong> <span>{problem} It is tried again.</span></div>}
       <Show of={campaign} what="The campaign">{(one) => <Head of={newest && newest.update_time >= one.update_time ? newest : one} />}</Show>
       <Show of={points} what="The points">{({ points: all }) => (all.length === 0 ? <Empty>No sample has come yet.</Empty> : <Points all={all} query={query} />)}</Show>
+      <Width events={events} enough={newest?.spec.width ?? 0} />
       <section class="figure" aria-labelledby="events-title">
         <header><div><h3 id="events-title">Events</h3><p>The newest first{events.length === kMostEvents ? `, the last ${kMostEvents}` : ""}.</p></div></header>
         {events.length === 0 ? <Empty>Nothing has happened yet.</Empty> : (

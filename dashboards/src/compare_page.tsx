@@ -1,18 +1,20 @@
 // Two versions, of one model or of two: what differs beyond the intervals, curves over each other,
 // decisions that come out otherwise.
 import { useMemo, useState } from "preact/hooks";
-import { get, getAll } from "./api";
+import { get } from "./api";
 import { chosen, differing, placeOf, verdicts, type ComparedParameter, type Comparison, type Side } from "./comparison";
 import { Curves, type Curve } from "./curves";
 import { Empty, Show, useData } from "./data";
 import type { DecisionTable, Questions } from "./explain_form";
 import { Figure } from "./figure";
-import { Badge, Choice, choose, Select } from "./here";
+import { Badge, Choice, choose } from "./here";
 import { DecisionMap, type Cell } from "./map";
 import { breakPoints, sizes, time, type ModelFile, type Operation } from "./model_file";
 import { format } from "./route";
-import type { Model, ModelVersion } from "./types";
+import type { ModelVersion } from "./types";
 import { count, percent, quantity, seconds } from "./units";
+import { nameOf } from "./version_name";
+import { useVersions, VersionChoice } from "./versions";
 
 const verdictKinds: Record<string, "good" | "bad" | "warn" | "plain"> = { FASTER: "good", SLOWER: "bad", LARGER: "warn", SMALLER: "warn" };
 const lower = (verdict: string) => verdict.toLowerCase();
@@ -150,7 +152,7 @@ function Both({ a, b, query }: { a: ModelVersion; b: ModelVersion; query: Record
   const comparison = useData(path, (signal) => get<Comparison>(path, signal));
   const files = useData(`files of ${path}`, (signal) => Promise.all([get<ModelFile>(`${a.name}/file`, signal), get<ModelFile>(`${b.name}/file`, signal)]));
   const questions = useData("explain", (signal) => get<Questions>("explain", signal));
-  const names = [a, b].map((one) => one.name.split("/")).map(([, model, , version]) => `${model}@${version}`) as [string, string];
+  const names: [string, string] = [nameOf(a.name), nameOf(b.name)];
   return (
     <Show of={comparison} what="The comparison">
       {(of) => (
@@ -176,29 +178,25 @@ function Both({ a, b, query }: { a: ModelVersion; b: ModelVersion; query: Record
 }
 
 export function ComparePage({ path, query }: { path: string[]; query: Record<string, string> }) {
-  const models = useData("compare/models", async (signal) => {
-    const all = await getAll<Model>("models", "models", signal);
-    return (await Promise.all(all.map((model) => getAll<ModelVersion>(`${model.name}/versions`, "versions", signal)))).flat();
-  });
+  const models = useVersions();
   return (
     <>
       <h1>Compare</h1>
       <Show of={models} what="The models">
         {(all) => {
-          const id = (one: ModelVersion) => { const [, model, , version] = one.name.split("/"); return `${model}@${version}`; };
+          const id = (one: ModelVersion) => nameOf(one.name);
           const named = (name: string | undefined) => all.find((one) => id(one) === name);
           // Usually the last version against the one before it; else against another model's.
           const b = named(path[1]) ?? all[0];
           const a = named(path[0]) ?? (b && (all.find((one) => one !== b && one.name.split("/")[1] === b.name.split("/")[1]) ?? all.find((one) => one !== b)));
           if (!b) return <Empty>No model yet. A campaign makes one: <code>stripline campaign run --fabric tcp</code></Empty>;
           if (!a) return <Empty>There is one version of one model, and nothing to compare it with: <code>stripline campaign run</code> makes another.</Empty>;
-          const options = all.map((one): [string, string] => [id(one), `${id(one)}${one.withdrawn ? ", withdrawn" : one.provisional ? ", provisional" : ""}`]);
           const go = (first: string, second: string) => { location.hash = format({ path: ["compare", first, second], query: {} }); };
           return (
             <>
               <div class="filters">
-                <Select label="A, the baseline" value={id(a)} options={options} set={(value) => go(value, id(b))} />
-                <Select label="B" value={id(b)} options={options} set={(value) => go(id(a), value)} />
+                <VersionChoice label="A, the baseline" all={all} value={a} set={(value) => go(value, id(b))} />
+                <VersionChoice label="B" all={all} value={b} set={(value) => go(id(a), value)} />
                 <button type="button" onClick={() => go(id(b), id(a))}>Swap</button>
               </div>
               <Both key={`${a.name} ${b.name}`} a={a} b={b} query={query} />

@@ -4,6 +4,7 @@ import { Empty, Show, useData } from "./data";
 import { Badge, choose, Choice, Facts, Sorted, State, type Column } from "./here";
 import type { Node } from "./types";
 import { ago, bytes, count, short } from "./units";
+import { nameOf } from "./version_name";
 import { Action } from "./who";
 
 function matches(node: Node, text: string, state: string): boolean {
@@ -42,7 +43,8 @@ function Detail({ node, again }: { node: Node; again: () => void }) {
       </div>
       {node.quarantine !== "" && <div class="state bad"><strong>Quarantined:</strong> {node.quarantine}</div>}
       {node.hold && <div class="state stale"><strong>Held</strong> by {short(node.hold.actor)}, {ago(node.hold.time, Date.now())}{node.hold.reason && `: ${node.hold.reason}`}</div>}
-      <Facts of={[["fabrics", node.fabrics.join(", ")], ["experiments", count(node.experiments.length, "experiment")], ["agent", node.agent_version]]} />
+      <Facts of={[["fabrics", node.fabrics.join(", ")], ["experiments", count(node.experiments.length, "experiment")], ["agent", node.agent_version],
+        ["models", node.models?.length ? node.models.map((one, index) => <>{index > 0 && ", "}<a href="#/rollout">{nameOf(one.version)}</a> {one.state.toLowerCase()}{one.reason && `: ${one.reason}`}</>) : "none is labelled for its networks"]]} />
       <h4>Fingerprint</h4>
       <Facts of={Object.entries(node.fingerprint).sort().map(([field, value]) => [field, value])} />
     </section>

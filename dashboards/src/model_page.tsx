@@ -10,9 +10,11 @@ import { Figure } from "./figure";
 import { Forest } from "./forest";
 import { Badge, Choice, Facts, Sorted, type Column } from "./here";
 import { breakPoints, parameters, relativeWidth, sizes, time, type ModelFile, type Operation, type Quantity, type Rule } from "./model_file";
+import { Publishing, Versions } from "./model_versions";
 import { report } from "./report";
 import type { Model, ModelVersion, Point } from "./types";
 import { ago, bytes, count, percent, seconds, short } from "./units";
+import { tunedModels, VersionBadges, type TunedModel } from "./versions";
 
 const quantityTexts: Record<Quantity, string> = {
   blocking: "one operation, waited for: o + 2L + G·S + r (a message: o + L + G·S + r)",
@@ -124,20 +126,7 @@ function Provenance({ file, version }: { file: ModelFile; version: ModelVersion 
   );
 }
 
-function VersionRow({ version, name, shown, latest }: { version: ModelVersion; name: string; shown: boolean; latest: boolean }) {
-  return (
-    <li aria-current={shown ? "true" : undefined}>
-      <a href={`#/models/${name}?version=${short(version.name)}`}>{short(version.name) === "file" ? "this file" : `version ${short(version.name)}`}</a>{" "}
-      {latest && <Badge kind="good">latest</Badge>}
-      {version.provisional !== "" && <Badge kind="warn" title={version.provisional}>provisional</Badge>}
-      {version.withdrawn !== "" && <Badge kind="bad" title={version.withdrawn}>withdrawn</Badge>}
-      <span class="quiet"> {ago(version.create_time, Date.now())}</span>
-    </li>
-  );
-}
-
-function OneModel({ model, versions, query }: { model: Model; versions: ModelVersion[]; query: Record<string, string> }) {
-  const name = short(model.name);
+function OneModel({ model, versions, query, again }: { model: Model; versions: ModelVersion[]; query: Record<string, string>; again: () => void }) {
   const version = versions.find((one) => short(one.name) === query.version) ?? versions.find((one) => one.name === model.latest_version) ?? versions[0];
   const file = useData(version?.name ?? null, (signal) => get<ModelFile>(`${version!.name}/file`, signal));
   const points = useSamples(file.data);
@@ -145,15 +134,11 @@ function OneModel({ model, versions, query }: { model: Model; versions: ModelVer
   if (!version) return <Empty>This model has no version.</Empty>;
   return (
     <>
-      {version.withdrawn !== "" && <div class="state bad"><strong>Withdrawn:</strong> <span>{version.withdrawn}</span></div>}
-      {version.provisional !== "" && <div class="state stale"><strong>Provisional:</strong> <span>{version.provisional}</span></div>}
-      {versions.length > 1 && version !== versions[versions.length - 1] && (
-        <p class="quiet"><a href={`#/compare/${name}@${short(versions[versions.indexOf(version) + 1].name)}/${name}@${short(version.name)}`}>Compare with the version before</a></p>
-      )}
-      <ul class="versions" aria-label="Versions">{versions.slice(0, 12).map((one) => <VersionRow key={one.name} version={one} name={name} shown={one === version} latest={!report && one.name === model.latest_version} />)}</ul>
+      <Versions model={model} all={versions} shown={version} />
       <Show of={file} what="The model file">
         {(content) => (
           <>
+            {!report && <Publishing of={version} again={again} />}
             <NetworkFigures file={content} query={query} points={points} />
             <Show of={questions} what="What may be asked">
               {(all) => (
@@ -210,15 +195,26 @@ function Collectives({ rules }: { rules: Rule[] }) {
   );
 }
 
-const modelColumns: Column<Model>[] = [
-  { name: "model", key: (one) => short(one.name), cell: (one) => <a href={`#/models/${short(one.name)}`}>{short(one.name)}</a> },
-  { name: "fabric", key: (one) => one.fabric, cell: (one) => one.fabric },
-  { name: "latest", key: (one) => Number(short(one.latest_version)), cell: (one) => (one.latest_version === "" ? <Badge kind="bad">all withdrawn</Badge> : `version ${short(one.latest_version)}`), right: true },
-  { name: "created", key: (one) => -Date.parse(one.create_time), cell: (one) => ago(one.create_time, Date.now()), right: true },
+const labelColumn = (label: string): Column<TunedModel> => {
+  const named = ({ versions }: TunedModel) => versions.find((one) => one.labels?.includes(label));
+  return {
+    name: label, right: true, key: (one) => Number(short(named(one)?.name ?? "")),
+    cell: (one) => { const version = named(one); return version ? <a href={`#/models/${short(one.model.name)}?version=${short(version.name)}`}>version {short(version.name)}</a> : "–"; },
+  };
+};
+
+const modelColumns: Column<TunedModel>[] = [
+  { name: "model", key: ({ model }) => short(model.name), cell: ({ model }) => <a href={`#/models/${short(model.name)}`}>{short(model.name)}</a> },
+  { name: "fabric", key: ({ model }) => model.fabric, cell: ({ model }) => model.fabric },
+  labelColumn("stable"),
+  labelColumn("canary"),
+  { name: "latest", key: ({ model }) => Number(short(model.latest_version)), cell: ({ model }) => (model.latest_version === "" ? <Badge kind="bad">all withdrawn</Badge> : `version ${short(model.latest_version)}`), right: true },
+  { name: "is", key: ({ model, versions }) => versions.find((one) => one.name === model.latest_version)?.state ?? "", cell: ({ model, versions }) => { const latest = versions.find((one) => one.name === model.latest_version); return latest ? <VersionBadges of={latest} /> : "–"; } },
+  { name: "created", key: ({ model }) => -Date.parse(model.create_time), cell: ({ model }) => ago(model.create_time, Date.now()), right: true },
 ];
 
 export function ModelPage({ name, query }: { name?: string; query: Record<string, string> }) {
-  const models = useData(name ? null : "models", (signal) => getAll<Model>("models", "models", signal), 10);
+  const models = useData(name ? null : "models", tunedModels, 10);
   const model = useData(name ? `models/${name}` : null, async (signal) => ({
     model: await get<Model>(`models/${name}`, signal),
     versions: await getAll<ModelVersion>(`models/${name}/versions`, "versions", signal),
@@ -228,7 +224,7 @@ export function ModelPage({ name, query }: { name?: string; query: Record<string
       <>
         <h1>Models</h1>
         <Show of={models} what="The models">
-          {(all) => (all.length === 0 ? <Empty>No model yet. A campaign makes one: <code>stripline campaign run --fabric tcp</code></Empty> : <Sorted rows={all} columns={modelColumns} caption="Models" id={(one) => one.name} />)}
+          {(all) => (all.length === 0 ? <Empty>No model yet. A campaign makes one: <code>stripline campaign run --fabric tcp</code></Empty> : <Sorted rows={all} columns={modelColumns} caption="Models" id={(one) => one.model.name} />)}
         </Show>
       </>
     );
@@ -238,7 +234,7 @@ export function ModelPage({ name, query }: { name?: string; query: Record<string
       {(of) => (
         <>
           <h1>{name} <span class="quiet">{of.model.fabric}</span></h1>
-          <OneModel {...of} query={query} />
+          <OneModel {...of} query={query} again={model.again} />
         </>
       )}
     </Show>

@@ -1,18 +1,15 @@
 // The page that opens first: what is tuned, how much it gains, what needs attention.
 import { useMemo } from "preact/hooks";
 import { get, getAll } from "./api";
-import { attention, type TunedModel } from "./attention";
+import { attention } from "./attention";
 import { Empty, Show, useData } from "./data";
 import { gainsOf, loopQuestion, type Gains } from "./gains";
 import { Badge, Progress, State } from "./here";
 import type { ModelFile } from "./model_file";
-import type { Campaign, Decisions, Model, ModelVersion, Node } from "./types";
+import { offersOf } from "./rollout";
+import type { Campaign, Decisions, Node } from "./types";
 import { ago, count, duration, percent, short } from "./units";
-
-async function tunedModels(signal: AbortSignal): Promise<TunedModel[]> {
-  const models = await getAll<Model>("models", "models", signal);
-  return Promise.all(models.map(async (model) => ({ model, versions: await getAll<ModelVersion>(`${model.name}/versions`, "versions", signal) })));
-}
+import { tunedModels, VersionBadges, type TunedModel } from "./versions";
 
 function useGains(version: string): ReturnType<typeof useData<Gains>> {
   return useData(version === "" ? null : version, async (signal) => {
@@ -24,6 +21,7 @@ function useGains(version: string): ReturnType<typeof useData<Gains>> {
 
 function Gain({ version }: { version: string }) {
   const gains = useGains(version);
+  if (version === "") return null;
   if (gains.error) return <span class="quiet">{gains.error.message}</span>;
   if (!gains.data) return <span class="quiet">…</span>;
   const { loops, measured } = gains.data;
@@ -38,17 +36,21 @@ function Gain({ version }: { version: string }) {
   );
 }
 
-function Tuned({ models }: { models: TunedModel[] }) {
+// What production uses: the stable version where there is one.
+function Tuned({ models, nodes }: { models: TunedModel[]; nodes: Node[] }) {
+  const offers = useMemo(() => offersOf(nodes), [nodes]);
   return (
     <div class="cards">
       {models.map(({ model, versions }) => {
         const name = short(model.name);
-        const latest = versions.find((version) => version.name === model.latest_version);
+        const used = versions.find((version) => version.labels.includes("stable")) ?? versions.find((version) => version.name === model.latest_version);
+        const has = offers.filter((one) => one.model.version === used?.name);
+        const applied = has.filter((one) => one.model.state === "APPLIED").length;
         return (
           <article class="card" key={model.name} aria-labelledby={`model-${name}`}>
-            <h3 id={`model-${name}`}><a href={`#/models/${name}`}>{name}</a> {latest ? <Badge kind={latest.provisional ? "warn" : "good"}>{latest.provisional ? "provisional" : "in force"}</Badge> : <Badge kind="bad">withdrawn</Badge>}</h3>
-            <p class="quiet">{model.fabric}{latest && ` · version ${short(latest.name)} of ${versions.length} · fitted ${ago(latest.create_time, Date.now())}`}</p>
-            <Gain version={model.latest_version} />
+            <h3 id={`model-${name}`}><a href={`#/models/${name}`}>{name}</a> {used ? <VersionBadges of={used} /> : <Badge kind="bad">withdrawn</Badge>}</h3>
+            <p class="quiet">{model.fabric}{used && ` · version ${short(used.name)} of ${versions.length} · fitted ${ago(used.create_time, Date.now())}`}{has.length > 0 && <> · <a href="#/rollout">on {applied} of {count(has.length, "node")}</a></>}</p>
+            <Gain version={used?.name ?? ""} />
           </article>
         );
       })}
@@ -74,7 +76,7 @@ export function OverviewPage() {
           <Show of={models} what="The models">
             {(all) => (all.length === 0
               ? <Empty>No model yet. With two agents connected: <code>stripline campaign run --fabric tcp</code></Empty>
-              : <Tuned models={all} />)}
+              : <Tuned models={all} nodes={nodes.data ?? []} />)}
           </Show>
           <p class="quiet note">Predicted: the median, by each model, for loops through remote data of 64 KiB to 16 MiB that compute for 20 µs to 20 ms, against fetching everything first. Measured: against the default, in the campaign that made the model.</p>
         </section>

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mayOperate } from "./roles";
+import { mayAct } from "./roles";
 
-test("operators and those above may act, others see no buttons", () => {
-  assert.deepEqual(["ROLE_UNSPECIFIED", "AGENT", "VIEWER", "OPERATOR", "PUBLISHER", "ADMIN"].map(mayOperate), [false, false, false, true, true, true]);
+const roles = ["ROLE_UNSPECIFIED", "AGENT", "VIEWER", "OPERATOR", "PUBLISHER", "ADMIN"];
+
+test("those with the role and those above may act, others see no buttons", () => {
+  assert.deepEqual(roles.map((one) => mayAct(one, "OPERATOR")), [false, false, false, true, true, true]);
+  assert.deepEqual(roles.map((one) => mayAct(one, "PUBLISHER")), [false, false, false, false, true, true]);
 });

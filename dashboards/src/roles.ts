@@ -1,6 +1,9 @@
 // Roles as `WhoAmIResponse` names them (proto/stripline/v1/access.proto), each with those before it.
-const users = ["VIEWER", "OPERATOR", "PUBLISHER", "ADMIN"];
+const users = ["VIEWER", "OPERATOR", "PUBLISHER", "ADMIN"] as const;
 
-export function mayOperate(role: string): boolean {
-  return users.indexOf(role) >= users.indexOf("OPERATOR");
+export type Needed = "OPERATOR" | "PUBLISHER";
+
+/** Whether somebody with this role may do what needs another. */
+export function mayAct(role: string, needed: Needed): boolean {
+  return users.findIndex((one) => one === role) >= users.indexOf(needed);
 }

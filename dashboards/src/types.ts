@@ -15,6 +15,17 @@ export interface Node {
   quarantine: string;
   cluster?: string;
   hold?: Hold;
+  models: NodeModel[];
+}
+
+/** A model that a node is to have. */
+export interface NodeModel {
+  version: string;
+  label: string;
+  fabric: string;
+  state: "PENDING" | "APPLIED" | "REJECTED" | string;
+  reason: string;
+  time: string;
 }
 
 export interface CampaignSpec {
@@ -28,6 +39,8 @@ export interface CampaignSpec {
   time_budget_s: number;
   model: string;
   cluster?: string;
+  width: number;
+  node_budget_s: number;
 }
 
 export interface Campaign {
@@ -45,6 +58,10 @@ export interface Campaign {
   model_version: string;
   samples: string;
   advised_budget_s: number;
+  stop_reason: string;
+  /** Relative half-width of the intervals of nearly all points; 0: none is known yet. */
+  width: number;
+  node_s: number;
 }
 
 export interface CampaignEvent { cursor: string; time: string; message: string; campaign: Campaign }
@@ -72,7 +89,36 @@ export interface ModelVersion {
   summary: string;
   provisional: string;
   withdrawn: string;
+  state: "FITTED" | "VALIDATED" | "PUBLISHED" | "STALE" | "DEPRECATED" | string;
+  labels: string[];
+  validation?: Validation;
+  findings: Finding[];
+  stale: string;
+  checks: Check[];
 }
+
+/** How a version does on points that it was not fitted to. */
+export interface Validation {
+  time: string;
+  campaigns: string[];
+  points: string;
+  mean_error: number;
+  largest_error: number;
+  choices: string;
+  mean_regret: number;
+  worst_regret: number;
+}
+
+export interface Finding { kind: string; subject: string; value: number; message: string }
+
+/** Sentinels by one campaign, counted; `/sentinels` has them all. */
+export interface Check { campaign: string; time: string; points: string; outside: string; ratio: number }
+
+/** A label that has come to name a version. */
+export interface LabelMove { label: string; version: string; actor: string; time: string; nodes: string[] }
+
+/** Why a label would not name a version; null: it would. */
+export type Gate = Record<"canary" | "stable", string | null>;
 
 export interface Decision {
   values: string[];

@@ -2,7 +2,7 @@
 // refuse are not shown.
 import { createContext } from "preact";
 import { useContext, useState } from "preact/hooks";
-import { mayOperate } from "./roles";
+import { mayAct, type Needed } from "./roles";
 
 export interface Identity { name: string; role: string }
 export const Who = createContext<Identity>({ name: "", role: "VIEWER" });
@@ -10,19 +10,21 @@ export const Who = createContext<Identity>({ name: "", role: "VIEWER" });
 interface ActionProps {
   text: string;
   question: string;
+  /** The role that the server asks for. */
+  role?: Needed;
   /** What people say about it, if they are asked. */
-  about?: { label: string; hint: string };
+  about?: { label: string; hint: string; required?: boolean };
   act: (about: string) => Promise<unknown>;
   done: () => void;
 }
 
-/** A button for operators, which asks before it acts and tells what came of it. */
-export function Action({ text, question, about, act, done }: ActionProps) {
+/** A button for those who may, which asks before it acts and tells what came of it. */
+export function Action({ text, question, role: needed = "OPERATOR", about, act, done }: ActionProps) {
   const { role } = useContext(Who);
   const [asking, setAsking] = useState(false);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
-  if (!mayOperate(role)) return null;
+  if (!mayAct(role, needed)) return null;
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const said = String(new FormData(event.currentTarget as HTMLFormElement).get("about") ?? "").trim();
@@ -37,11 +39,11 @@ export function Action({ text, question, about, act, done }: ActionProps) {
     }
     setBusy(false);
   };
-  if (!asking) return <button type="button" onClick={() => setAsking(true)}>{text}</button>;
+  if (!asking) return <button type="button" class="acts" onClick={() => setAsking(true)}>{text}</button>;
   return (
     <form class="action" onSubmit={submit} aria-label={text}>
       <p>{question}</p>
-      {about && <label class="choice"><span>{about.label}</span><input name="about" autofocus placeholder={about.hint} /></label>}
+      {about && <label class="choice"><span>{about.label}</span><input name="about" autofocus required={about.required} placeholder={about.hint} /></label>}
       {problem !== "" && <p class="problem" role="alert">{problem}</p>}
       <div class="buttons">
         <button type="submit" class="grave" disabled={busy} autofocus={!about}>{text}</button>

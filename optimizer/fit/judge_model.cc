@@ -12,6 +12,7 @@
 #include "optimizer/cost/link_costs.h"
 #include "optimizer/fit/sample_table.h"
 #include "optimizer/fit/samples.h"
+#include "optimizer/fit/sentinels.h"
 #include "optimizer/fit/vis_samples.h"
 #include "optimizer/model/paths.h"
 #include "optimizer/plan/collective.h"
@@ -199,17 +200,10 @@ SentinelReading read_sentinels(const model::TunedModel& model,
   SentinelReading reading;
   std::vector<double> ratios;
   const auto look = [&](const cost::LinkCosts& costs, uint64_t bytes, double measured_s) {
-    const auto at = [&](cost::Corner corner) {
-      return costs.at(bytes, corner).blocking(static_cast<double>(bytes));
-    };
+    const ExpectedTime expected = expected_time(costs, bytes);
     ++reading.points;
-    if (measured_s < at(cost::Corner::low) * (1 - kSentinelTolerance) ||
-        measured_s > at(cost::Corner::high) * (1 + kSentinelTolerance)) {
-      ++reading.outside;
-    }
-    if (const double predicted_s = costs.blocking(bytes); predicted_s > 0) {
-      ratios.push_back(measured_s / predicted_s);
-    }
+    if (is_outside(expected, measured_s)) ++reading.outside;
+    if (expected.predicted_s > 0) ratios.push_back(measured_s / expected.predicted_s);
   };
   for_each_size(model, sort_samples(SampleTable(series)), look);
   if (!ratios.empty()) reading.ratio = stats::median(ratios);

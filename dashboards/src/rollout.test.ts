@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { offersOf, rollouts } from "./rollout";
+import type { ModelVersion, Node, NodeModel } from "./types";
+
+const version = (name: string, ...labels: string[]) => ({ name, labels }) as ModelVersion;
+const node = (name: string, ...models: [version: string, label: string, state: string, reason?: string][]) =>
+  ({ name: `nodes/${name}`, models: models.map(([of, label, state, reason = ""]): NodeModel => ({ version: of, label, fabric: "tcp", state, reason, time: "" })) }) as Node;
+const [tcp2, tcp3, shm1] = ["models/tcp/versions/2", "models/tcp/versions/3", "models/shm/versions/1"];
+
+test("canaries come before the rest, with what their nodes answered", () => {
+  const offers = offersOf([node("a", [tcp3, "canary", "REJECTED", "hash"]), node("b", [tcp3, "canary", "APPLIED"], [shm1, "stable", "PENDING"]), node("c", [tcp2, "stable", "APPLIED"])]);
+  const all = rollouts([version(tcp3, "canary"), version(tcp2, "stable"), version("models/tcp/versions/1"), version(shm1, "stable")], offers);
+  assert.deepEqual(all.map((one) => [one.version.name, one.label]), [[shm1, "stable"], [tcp3, "canary"], [tcp2, "stable"]]);
+  assert.deepEqual(all[1].counts, { APPLIED: 1, PENDING: 0, REJECTED: 1 });
+  assert.deepEqual(all[1].reasons, [{ reason: "hash", nodes: ["a"] }]);
+  assert.equal(all[0].counts.PENDING, 1);
+});
+
+test("a version that no node is to have is there, too, and reasons are summed up", () => {
+  assert.deepEqual(rollouts([version(tcp2, "stable")], [])[0].offers, []);
+  const many = Array.from({ length: 1000 }, (_, i) => node(`n${i}`, [tcp2, "stable", "REJECTED", i < 10 ? "rare" : "common"]));
+  assert.deepEqual(rollouts([version(tcp2, "stable")], offersOf(many))[0].reasons.map((one) => [one.reason, one.nodes.length]), [["common", 990], ["rare", 10]]);
+});

@@ -1,0 +1,194 @@
+// What /api/v1 answers about models, and what publishers do with them.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "optimizer/model/model_json.h"
+#include "optimizer/report/compare_models.h"
+#include "optimizer/report/questions.h"
+#include "server/api_call.h"
+#include "server/clock.h"
+#include "server/model_actions.h"
+#include "server/model_gate.h"
+#include "server/names.h"
+#include "server/sentinel_history.h"
+#include "server/wire.h"
+
+namespace stripline::server {
+namespace {
+
+// What does not change is not sent to who has it already.
+template <typename Make>
+http::Response unchanging(const http::Request& request, const std::string& tag, const Make& make) {
+  const std::string etag = "\"" + tag + "\"";
+  if (request.if_none_match == etag) return {http::kNotModified, "application/json", "", etag};
+  http::Response response = make();
+  if (response.status == http::kOk) response.etag = etag;
+  return response;
+}
+
+Answer<model::TunedModel> model_of(Store& store, const ModelVersionRecord& version) {
+  const auto file = store.model_content(version.key);
+  if (!file.ok()) return file.error();
+  auto model = model::parse_model(*file, version_name(version.key));
+  if (!model.ok()) return model.error();
+  return std::move(*model);
+}
+
+}  // namespace
+
+http::Response Api::questions(const Call& /*call*/) {
+  return answered(Result<Json>(report::describe_questions()));
+}
+
+http::Response Api::models(const Call& call) {
+  v1::ListModelsRequest list;
+  if (const auto problem = set_page(call.request, list)) return refused(*problem);
+  return answered(list_models(store_, list));
+}
+
+http::Response Api::model(const Call& call) {
+  v1::GetModelRequest get;
+  get.set_name(call.model());
+  return answered(get_model(store_, get));
+}
+
+http::Response Api::versions(const Call& call) {
+  v1::ListModelVersionsRequest list;
+  list.set_parent(call.model());
+  if (const auto problem = set_page(call.request, list)) return refused(*problem);
+  return answered(list_model_versions(store_, list));
+}
+
+http::Response Api::version(const Call& call) {
+  const auto version = find_version(store_, call.version());
+  if (!version) return refused(version.problem());
+  return answered(Answer<v1::ModelVersion>(to_wire(*version)));
+}
+
+http::Response Api::file(const Call& call) {
+  const auto version = find_version(store_, call.version());
+  if (!version) return refused(version.problem());
+  return unchanging(call.request, version->sha256, [&]() -> http::Response {
+    auto file = store_.model_content(version->key);
+    if (!file.ok()) return refused(problem_from(file.error()));
+    return {http::kOk, "application/json", std::move(*file)};
+  });
+}
+
+http::Response Api::explanation(const Call& call) {
+  const auto version = find_version(store_, call.version());
+  if (!version) return refused(version.problem());
+  return unchanging(call.request, version->sha256, [&] {
+    const auto model = model_of(store_, *version);
+    if (!model) return refused(model.problem());
+    return answered(report::explain_decision(*model, call.path.back(), call.request.query));
+  });
+}
+
+http::Response Api::decisions(const Call& call) {
+  const auto version = find_version(store_, call.version());
+  if (!version) return refused(version.problem());
+  return unchanging(call.request, version->sha256, [&] {
+    const auto model = model_of(store_, *version);
+    if (!model) return refused(model.problem());
+    return answered(report::tabulate_decisions(*model, call.path.back(), call.request.query));
+  });
+}
+
+http::Response Api::comparison(const Call& call) {
+  const auto version = find_version(store_, call.version());
+  if (!version) return refused(version.problem());
+  const auto named = call.request.query.find("with");
+  if (named == call.request.query.end()) {
+    return refused(
+        invalid_field("with", "it is needed: the version to compare, models/M/versions/N"));
+  }
+  const auto other = find_version(store_, named->second);
+  if (!other) return refused(other.problem());
+  return unchanging(call.request, version->sha256 + "-" + other->sha256, [&] {
+    const auto a = model_of(store_, *version);
+    if (!a) return refused(a.problem());
+    const auto b = model_of(store_, *other);
+    if (!b) return refused(b.problem());
+    const auto compared = report::compare_models(*a, *b);
+    if (!compared.ok()) return refused(problem_from(compared.error()));
+    return answered(Result<Json>(report::to_json(*compared)));
+  });
+}
+
+http::Response Api::sentinels(const Call& call) {
+  const auto version = find_version(store_, call.version());
+  if (!version) return refused(version.problem());
+  const auto history = sentinel_history(store_, *version);
+  if (!history) return refused(history.problem());
+  return answered(Result<Json>(*history));
+}
+
+http::Response Api::gate(const Call& call) {
+  const auto version = find_version(store_, call.version());
+  if (!version) return refused(version.problem());
+  Json labels = Json::object();
+  for (const std::string_view label : {kCanaryLabel, kStableLabel}) {
+    const auto refusal = label_refusal(coordinator_, store_, *version, std::string(label));
+    if (!refusal) return refused(refusal.problem());
+    labels[std::string(label)] = *refusal ? Json(**refusal) : Json();
+  }
+  return answered(Result<Json>(std::move(labels)));
+}
+
+http::Response Api::labels(const Call& call) {
+  v1::GetModelRequest wanted;
+  wanted.set_name(call.model());
+  const auto model = get_model(store_, wanted);
+  if (!model) return refused(model.problem());
+  const auto moves = store_.labels(call.path[1]);
+  if (!moves.ok()) return refused(problem_from(moves.error()));
+  Json list = Json::array();
+  for (const LabelRecord& move : *moves) {
+    Json nodes = Json::array();
+    for (const std::string& node : move.nodes) nodes.push_back(node_name(node));
+    list.push_back({{"label", move.label},
+                    {"version", version_name(move.key)},
+                    {"actor", move.actor},
+                    {"time", rfc3339(move.time_unix_s)},
+                    {"nodes", std::move(nodes)}});
+  }
+  return answered(Result<Json>(Json{{"moves", std::move(list)}}));
+}
+
+http::Response Api::promote(const Call& call) {
+  return acted<v1::PromoteModelVersionRequest>(
+      call.request, call.version(), [&](const auto& request) {
+        return promote_model(coordinator_, store_, request, call.caller.name);
+      });
+}
+
+http::Response Api::rollback(const Call& call) {
+  return acted<v1::RollbackModelLabelRequest>(call.request, call.label(), [&](const auto& request) {
+    return rollback_label(coordinator_, store_, request, call.caller.name);
+  });
+}
+
+http::Response Api::withdraw(const Call& call) {
+  return acted<v1::WithdrawModelVersionRequest>(
+      call.request, call.version(), [&](const auto& request) {
+        return withdraw_model(coordinator_, store_, request, call.caller.name);
+      });
+}
+
+http::Response Api::validate(const Call& call) {
+  return acted<v1::ValidateModelVersionRequest>(
+      call.request, call.version(),
+      [&](const auto& request) { return validate_model(store_, request, call.caller.name); });
+}
+
+http::Response Api::check(const Call& call) {
+  return acted<v1::CheckModelVersionRequest>(
+      call.request, call.version(), [&](const auto& request) {
+        return check_model(coordinator_, store_, request, call.caller.name);
+      });
+}
+
+}  // namespace stripline::server
