@@ -46,5 +46,6 @@ json.dump(profile, open(sys.argv[1], "w"))
 END
 "$bin/stripline" model check switch@1
 "$bin/stripline" model check switch@1
-campaign=$("$bin/stripline" campaign run --fabric emulated:opteron-vapi --effort full --time-budget 10min --detach)
-node "$modules/check.mjs" "$dashboard" "$dashboard_token" "$pictures" modern-rdma "${campaign%% *}" "$folder/report.html" switch@1
+campaign=$("$bin/stripline" campaign run --fabric emulated:opteron-vapi --effort full --time-budget 10min --detach --json |
+  python3 -c 'import json, sys; print(json.load(sys.stdin)["name"].split("/")[1])')
+node "$modules/check.mjs" "$dashboard" "$dashboard_token" "$pictures" modern-rdma "$campaign" "$folder/report.html" switch@1

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rfc3339.h"
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/fit/sentinels.h"
 #include "optimizer/model/model_json.h"

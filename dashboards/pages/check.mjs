@@ -22,7 +22,7 @@ async function open(theme) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: theme, acceptDownloads: true });
   const page = await context.newPage();
   // A browser says on its console that a call was refused; the pages say it better.
-  page.on("console", (message) => message.type() === "error" && !/status of 40[013]/.test(message.text()) && problems.push(`console: ${message.text()}`));
+  page.on("console", (message) => message.type() === "error" && !/status of (40[0134]|503)/.test(message.text()) && problems.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => problems.push(`error: ${error.stack}`));
   return page;
 }
@@ -64,7 +64,7 @@ for (const theme of ["light", "dark"]) {
   await go(page, `#/models/${model}`);
   await page.waitForSelector("#loop svg.picture");
   for (const figure of ["loop", "intervals"]) {
-    await page.evaluate((id) => scrollTo(0, document.getElementById(id).offsetTop - 70), figure);
+    await page.evaluate((id) => scrollTo(0, document.getElementById(id).offsetTop - 110), figure);
     await page.waitForTimeout(200);
     await page.screenshot({ path: join(pictures, `model-${figure}-${theme}.png`) });
   }
@@ -206,6 +206,7 @@ async function exported(page) {
     for (const id of await page.locator(".figure[id]:has(.tools button:text('CSV'))").evaluateAll((all) => all.map((one) => one.id))) {
       const tools = page.locator(`#${id} > header`);
       for (const [button, endings] of [["Image", [".svg", ".png"]], ["CSV", [".csv"]]]) {
+        if (await tools.locator(`button:text("${button}")`).isDisabled()) continue;  // there is nothing to draw
         const [download] = await Promise.all([page.waitForEvent("download", { timeout: 5000 }).catch(() => null), tools.locator(`button:text("${button}")`).click()]);
         if (!download || !endings.some((ending) => download.suggestedFilename().endsWith(ending))) problems.push(`${hash}: ${button} of ${id} saves nothing`);
       }
@@ -236,9 +237,6 @@ async function states(page) {
       await page.screenshot({ path: join(pictures, `${state}-${place || "overview"}.png`) });
       await page.unrouteAll({ behavior: "ignoreErrors" });
     }
-  }
-  for (let i = problems.length - 1; i >= 0; --i) {
-    if (/status of 503/.test(problems[i])) problems.splice(i, 1);
   }
 }
 
@@ -328,7 +326,7 @@ async function drive(page) {
   await go(page, "#/campaigns/c9999");
   await page.waitForSelector(".state.bad");
   for (let i = problems.length - 1; i >= 0; --i) {
-    if (/ERR_INTERNET_DISCONNECTED|status of 404/.test(problems[i])) problems.splice(i, 1);
+    if (/ERR_INTERNET_DISCONNECTED/.test(problems[i])) problems.splice(i, 1);
   }
 }
 

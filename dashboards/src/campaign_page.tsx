@@ -196,7 +196,7 @@ function Head({ of }: { of: Campaign }) {
         ["cost", `${duration(of.node_s)} of nodes${of.spec.node_budget_s > 0 ? `, of at most ${duration(of.spec.node_budget_s)}` : ""}`],
         ["measuring ended", stopTexts[of.stop_reason] ?? "not yet"],
         ["experiments", of.spec.experiments.length === 0 ? "all that feed the model" : of.spec.experiments.join(", ")],
-        ["created", `${of.create_time} (${ago(of.create_time, Date.now())})`],
+        ["created", `${of.create_time.slice(0, 16).replace("T", " ")} UTC (${ago(of.create_time, Date.now())})`],
       ]} />
     </>
   );

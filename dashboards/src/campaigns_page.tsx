@@ -3,12 +3,12 @@ import { getAll } from "./api";
 import { Empty, Show, useData } from "./data";
 import { Choice, Progress, Sorted, State, type Column } from "./here";
 import type { Campaign } from "./types";
-import { ago, count, duration, short } from "./units";
+import { ago, count, duration, fabricText, short } from "./units";
 
 const columns: Column<Campaign>[] = [
   { name: "campaign", key: (one) => short(one.name), cell: (one) => <a href={`#/campaigns/${short(one.name)}`}>{short(one.name)}</a> },
   { name: "state", key: (one) => one.state, cell: (one) => <State of={one.state} /> },
-  { name: "fabric", key: (one) => one.spec.fabric, cell: (one) => one.spec.fabric },
+  { name: "fabric", key: (one) => one.spec.fabric, cell: (one) => <span title={one.spec.fabric}>{fabricText(one.spec.fabric)}</span> },
   { name: "effort", key: (one) => one.spec.effort, cell: (one) => one.spec.effort.toLowerCase() },
   { name: "nodes × ranks", key: (one) => one.spec.ranks, cell: (one) => `${one.spec.nodes} × ${one.spec.ranks}`, right: true },
   { name: "points", key: (one) => one.points_done, cell: (one) => <Progress done={one.points_done} total={one.points_total} label={`points of ${short(one.name)}`} />, right: true },

@@ -1,6 +1,6 @@
 // The frame of every picture: what it shows, its choices, its export, and the same as a table.
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { csv, type Table } from "./table";
 
 function save(name: string, blob: Blob): void {
@@ -56,6 +56,9 @@ interface FigureProps {
 export function Figure({ id, title, about, choices, table, children }: FigureProps) {
   const frame = useRef<HTMLDivElement>(null);
   const [asTable, setAsTable] = useState(false);
+  // In place of a picture there may be a sentence.
+  const [drawn, setDrawn] = useState(true);
+  useEffect(() => setDrawn(frame.current!.querySelector("svg.picture, canvas") !== null));
   return (
     <section class="figure" aria-labelledby={`${id}-title`} id={id}>
       <header>
@@ -66,7 +69,7 @@ export function Figure({ id, title, about, choices, table, children }: FigurePro
         <div class="tools">
           {choices}
           <button type="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
-          <button type="button" onClick={() => exportPicture(id, frame.current!)} disabled={asTable}>Image</button>
+          <button type="button" onClick={() => exportPicture(id, frame.current!)} disabled={asTable || !drawn}>Image</button>
           <button type="button" onClick={() => save(`${id}.csv`, new Blob([csv(table())], { type: "text/csv" }))}>CSV</button>
         </div>
       </header>

@@ -13,7 +13,7 @@ import { breakPoints, parameters, relativeWidth, sizes, time, type ModelFile, ty
 import { Publishing, Versions } from "./model_versions";
 import { report } from "./report";
 import type { Model, ModelVersion, Point } from "./types";
-import { ago, bytes, count, percent, seconds, short } from "./units";
+import { ago, bytes, count, fabricText, percent, seconds, short } from "./units";
 import { tunedModels, VersionBadges, type TunedModel } from "./versions";
 
 const quantityTexts: Record<Quantity, string> = {
@@ -138,8 +138,8 @@ function OneModel({ model, versions, query, again }: { model: Model; versions: M
       <Show of={file} what="The model file">
         {(content) => (
           <>
-            {!report && <Publishing of={version} again={again} />}
             <NetworkFigures file={content} query={query} points={points} />
+            {!report && <Publishing of={version} again={again} />}
             <Show of={questions} what="What may be asked">
               {(all) => (
                 <>
@@ -205,7 +205,7 @@ const labelColumn = (label: string): Column<TunedModel> => {
 
 const modelColumns: Column<TunedModel>[] = [
   { name: "model", key: ({ model }) => short(model.name), cell: ({ model }) => <a href={`#/models/${short(model.name)}`}>{short(model.name)}</a> },
-  { name: "fabric", key: ({ model }) => model.fabric, cell: ({ model }) => model.fabric },
+  { name: "fabric", key: ({ model }) => model.fabric, cell: ({ model }) => <span title={model.fabric}>{fabricText(model.fabric)}</span> },
   labelColumn("stable"),
   labelColumn("canary"),
   { name: "latest", key: ({ model }) => Number(short(model.latest_version)), cell: ({ model }) => (model.latest_version === "" ? <Badge kind="bad">all withdrawn</Badge> : `version ${short(model.latest_version)}`), right: true },

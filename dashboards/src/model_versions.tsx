@@ -43,8 +43,8 @@ function Judged({ of }: { of: ModelVersion }) {
     <Facts of={[
       ["judged by", judged.campaigns.length === 0 ? "points held out from a second fit" : judged.campaigns.map((name, index) => <>{index > 0 && ", "}<a href={`#/${name}`}>{short(name)}</a></>)],
       ["when", `${judged.time.slice(0, 16).replace("T", " ")} UTC`],
-      ["error of predicted times", Number(judged.points) === 0 ? "not judged" : `${percent(judged.mean_error)} in the mean, at most ${percent(judged.largest_error)}, of ${count(Number(judged.points), "size")}`],
-      ["regret of choices", Number(judged.choices) === 0 ? "not judged" : `${percent(judged.mean_regret)} in the mean, at most ${percent(judged.worst_regret)}, of ${count(Number(judged.choices), "choice")}`],
+      ["error of predicted times", Number(judged.points) === 0 ? "not judged" : `${percent(judged.mean_error, 2)} in the mean, at most ${percent(judged.largest_error, 2)}, of ${count(Number(judged.points), "size")}`],
+      ["regret of choices", Number(judged.choices) === 0 ? "not judged" : `${percent(judged.mean_regret, 2)} in the mean, at most ${percent(judged.worst_regret, 2)}, of ${count(Number(judged.choices), "choice")}`],
     ]} />
   );
 }

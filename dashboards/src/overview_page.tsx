@@ -8,7 +8,7 @@ import { Badge, Progress, State } from "./here";
 import type { ModelFile } from "./model_file";
 import { offersOf } from "./rollout";
 import type { Campaign, Decisions, Node } from "./types";
-import { ago, count, duration, percent, short } from "./units";
+import { ago, count, duration, fabricText, percent, short } from "./units";
 import { tunedModels, VersionBadges, type TunedModel } from "./versions";
 
 function useGains(version: string): ReturnType<typeof useData<Gains>> {
@@ -49,7 +49,7 @@ function Tuned({ models, nodes }: { models: TunedModel[]; nodes: Node[] }) {
         return (
           <article class="card" key={model.name} aria-labelledby={`model-${name}`}>
             <h3 id={`model-${name}`}><a href={`#/models/${name}`}>{name}</a> {used ? <VersionBadges of={used} /> : <Badge kind="bad">withdrawn</Badge>}</h3>
-            <p class="quiet">{model.fabric}{used && ` · version ${short(used.name)} of ${versions.length} · fitted ${ago(used.create_time, Date.now())}`}{has.length > 0 && <> · <a href="#/rollout">on {applied} of {count(has.length, "node")}</a></>}</p>
+            <p class="quiet"><span title={model.fabric}>{fabricText(model.fabric)}</span>{used && ` · version ${short(used.name)} of ${versions.length} · fitted ${ago(used.create_time, Date.now())}`}{has.length > 0 && <> · <a href="#/rollout">on {applied} of {count(has.length, "node")}</a></>}</p>
             <Gain version={used?.name ?? ""} />
           </article>
         );
@@ -83,13 +83,14 @@ export function OverviewPage() {
         <section aria-labelledby="attention">
           <h2 id="attention">What needs attention</h2>
           {notices === undefined ? <Show of={{ error: nodes.error ?? campaigns.error ?? models.error, again }} what="The state">{() => null}</Show>
+            : notices.length === 0 && nodes.data?.length === 0 ? <Empty>No agent has ever connected. Start one on each node: <code>stripline-agent --server HOST:PORT</code></Empty>
             : notices.length === 0 ? <div class="state good"><strong>Nothing.</strong> All nodes are connected, and every model in force is sound.</div>
               : <ul class="notices">{notices.map((one) => <li key={one.text} class={one.grade}><a href={one.link}>{one.text}</a><span>{one.todo}</span></li>)}</ul>}
           <h2>Under way</h2>
           <Show of={campaigns} what="The campaigns">
             {() => (active.length === 0 ? <p class="quiet">No campaign.</p> : (
               <ul class="active">{active.map((one) => (
-                <li key={one.name}><a href={`#/campaigns/${short(one.name)}`}>{short(one.name)}</a> {one.spec.fabric} <State of={one.state} /> <Progress done={one.points_done} total={one.points_total} label={`points of ${short(one.name)}`} /> {one.seconds_left >= 0 && <span class="nowrap">{duration(one.seconds_left)} left</span>}</li>
+                <li key={one.name}><a href={`#/campaigns/${short(one.name)}`}>{short(one.name)}</a> {fabricText(one.spec.fabric)} <State of={one.state} /> <Progress done={one.points_done} total={one.points_total} label={`points of ${short(one.name)}`} /> {one.seconds_left >= 0 && <span class="nowrap">{duration(one.seconds_left)} left</span>}</li>
               ))}</ul>
             ))}
           </Show>

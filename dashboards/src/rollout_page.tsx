@@ -6,7 +6,7 @@ import { Figure } from "./figure";
 import { Badge, Choice, choose, Sorted, type Column } from "./here";
 import { answers, offersOf, rollouts, type AnswerState, type Offered, type Rollout } from "./rollout";
 import type { Gate, Node } from "./types";
-import { ago, count, short } from "./units";
+import { ago, count, fabricText, short } from "./units";
 import { nameOf } from "./version_name";
 import { allVersions, VersionBadges } from "./versions";
 import { Action } from "./who";
@@ -71,6 +71,7 @@ function Step({ of, again }: { of: Rollout; again: () => void }) {
   const gate = useData(of.label === "canary" ? `${of.version.name}/gate` : null, (signal) => get<Gate>(`${of.version.name}/gate`, signal), 10);
   const name = nameOf(of.version.name);
   const changed = () => { gate.again(); again(); };
+  const told = of.reasons.some((one) => gate.data?.stable?.endsWith(one.reason));
   return (
     <li class="card" aria-label={`${name}, ${of.label}`}>
       <h3><a href={`#/models/${modelOf(of)}?version=${short(of.version.name)}`}>{name}</a> <VersionBadges of={of.version} /></h3>
@@ -79,7 +80,8 @@ function Step({ of, again }: { of: Rollout; again: () => void }) {
       {of.reasons.slice(0, 4).map((one) => <p key={one.reason} class="problem"><strong>{count(one.nodes.length, "node")} rejected it</strong> ({some(one.nodes)}): {one.reason}</p>)}
       {of.label === "canary" && gate.data && (
         <>
-          {gate.data.stable === null ? <p class="fine">It may go on to the rest.</p> : <p><strong>It does not go on to the rest:</strong> {gate.data.stable}</p>}
+          {gate.data.stable === null ? <p class="fine">It may go on to the rest.</p>
+            : <p><strong>It does not go on to the rest{told ? "." : ":"}</strong> {!told && gate.data.stable}</p>}
           <div class="actions">
             {gate.data.stable === null && <Action text="Make it stable" role="PUBLISHER" question={`All nodes that can open ${of.offers[0]?.model.fabric ?? "its network"} are offered ${name}.`} act={() => post(`${of.version.name}/promote`, { label: "stable" })} done={changed} />}
             <Action text="End the trial" role="PUBLISHER" question={`${name} is canary no more; its nodes are offered what was canary before, or what is stable.`} act={() => post(`models/${modelOf(of)}/labels/canary/rollback`)} done={changed} />
@@ -97,7 +99,7 @@ function Step({ of, again }: { of: Rollout; again: () => void }) {
 
 const columns: Column<Offered>[] = [
   { name: "node", key: (one) => one.node, cell: (one) => <a href={`#/fleet?node=${one.node}`}>{one.node}</a> },
-  { name: "network", key: (one) => one.model.fabric, cell: (one) => <span class="nowrap">{one.model.fabric}</span> },
+  { name: "network", key: (one) => one.model.fabric, cell: (one) => <span class="nowrap" title={one.model.fabric}>{fabricText(one.model.fabric)}</span> },
   { name: "version", key: (one) => one.model.version, cell: (one) => <a href={`#/models/${one.model.version.split("/")[1]}?version=${short(one.model.version)}`}>{nameOf(one.model.version)}</a> },
   { name: "label", key: (one) => one.model.label, cell: (one) => one.model.label },
   { name: "answer", key: (one) => one.model.state, cell: (one) => <Badge kind={kinds[one.model.state as AnswerState]}>{words[one.model.state as AnswerState] ?? one.model.state}</Badge> },

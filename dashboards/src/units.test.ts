@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ago, bytes, count, duration, percent, quantity, seconds, short } from "./units";
+import { ago, bytes, count, duration, fabricText, percent, quantity, seconds, short } from "./units";
 
 test("seconds choose their unit, also just below the next", () => {
   assert.equal(seconds(1.2345e-6), "1.23 µs");
@@ -34,4 +34,9 @@ test("shares, times and counts", () => {
   assert.equal(count(1, "node"), "1 node");
   assert.equal(count(1200, "node"), "1,200 nodes");
   assert.equal(short("models/tcp/versions/3"), "3");
+});
+
+test("of a network in a file the file is told", () => {
+  assert.equal(fabricText("emulated:/home/eve/networks/switch.json"), "emulated:…/switch.json");
+  assert.deepEqual(["tcp", "emulated:modern-rdma", "verbs;ofi_rxm"].map(fabricText), ["tcp", "emulated:modern-rdma", "verbs;ofi_rxm"]);
 });

@@ -71,3 +71,8 @@ export function count(number: number, one: string, many = `${one}s`): string {
 export function short(name: string): string {
   return name.slice(name.lastIndexOf("/") + 1);
 }
+
+/** A network's name where there is little room: of a file in a folder, the file alone. */
+export function fabricText(name: string): string {
+  return name.replace(/^([^/]*:)\/.*\/([^/]+)$/, "$1…/$2");
+}
