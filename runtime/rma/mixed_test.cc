@@ -20,6 +20,7 @@
 
 #include "runtime/bootstrap/fabrics_under_test.h"
 #include "runtime/bootstrap/thread_group.h"
+#include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -292,7 +293,16 @@ class Mix {
 
 class Mixed : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {};
 
+// From 2.0 on libfabric has no provider net (tcp is what it was), and its shm does not always know
+// where it has mapped the memory of an endpoint of the same process (smr_map_to_region() in 2.6),
+// which ranks that are threads have and ranks of a job have not.
+bool serves_threads(const std::string& fabric) {
+  const auto version = fabric::ofi_version();
+  return (fabric != "net" && fabric != "shm") || (version.ok() && version->starts_with("1."));
+}
+
 TEST_P(Mixed, EverythingTogetherAgreesWithAnOracle) {
+  if (!serves_threads(GetParam().fabric)) GTEST_SKIP() << "not with this libfabric";
   const uint64_t operations = setting("STRIPLINE_TEST_MIXED_OPERATIONS", 3000);
   const uint64_t seeds = setting("STRIPLINE_TEST_MIXED_SEEDS", 1);
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
