@@ -138,10 +138,10 @@ async function watch(page) {
   await page.focus("#course svg.picture");
   await page.keyboard.press("ArrowLeft");
   assert.match(await page.textContent("#course output"), /\[.*\], (outside|within what is tolerated)/);
-  const title = await page.textContent("#check h3");
+  const title = await page.textContent("#check h2");
   await page.reload();
   await page.waitForSelector("#check .canvas");
-  assert.equal(await page.textContent("#check h3"), title);
+  assert.equal(await page.textContent("#check h2"), title);
   await page.focus("#check .canvas");
   await page.keyboard.press("ArrowRight");
   await page.waitForFunction(() => /B: predicted /.test(document.querySelector("#check output").textContent));

@@ -222,7 +222,7 @@ export function CampaignPage({ name, query }: { name: string; query: Record<stri
       <Show of={points} what="The points">{({ points: all }) => (all.length === 0 ? <Empty>No sample has come yet.</Empty> : <Points all={all} query={query} />)}</Show>
       <Width events={events} enough={newest?.spec.width ?? 0} />
       <section class="figure" aria-labelledby="events-title">
-        <header><div><h3 id="events-title">Events</h3><p>The newest first{events.length === kMostEvents ? `, the last ${kMostEvents}` : ""}.</p></div></header>
+        <header><div><h2 id="events-title">Events</h2><p>The newest first{events.length === kMostEvents ? `, the last ${kMostEvents}` : ""}.</p></div></header>
         {events.length === 0 ? <Empty>Nothing has happened yet.</Empty> : (
           <ol class="events scroll tall" tabIndex={0} aria-label="Events">
             {[...events].reverse().map((event) => <li key={event.cursor}><time dateTime={event.time}>{event.time.slice(0, 19).replace("T", " ")}</time> {event.message}</li>)}

@@ -161,7 +161,7 @@ function Both({ a, b, query }: { a: ModelVersion; b: ModelVersion; query: Record
           <p class="quiet">From a shell: <code>stripline model diff {names.join(" ")}</code></p>
           {of.facts.length > 0 && (
             <section class="figure" aria-labelledby="machines">
-              <header><h3 id="machines">Their machines differ</h3></header>
+              <header><h2 id="machines">Their machines differ</h2></header>
               <table>
                 <thead><tr><th scope="col">field</th><th scope="col">A</th><th scope="col">B</th></tr></thead>
                 <tbody>{of.facts.map((fact) => <tr key={fact.field}><td>{fact.field}</td><td>{fact.a || "–"}</td><td>{fact.b || "–"}</td></tr>)}</tbody>

@@ -33,7 +33,7 @@ function Explain({ version, command, question, row }: { version: string; command
   return (
     <aside class="explain" aria-label="Explanation">
       <header>
-        <h4>{Object.entries(question).map(([option, value]) => `${option.replaceAll("-", " ")} ${value.replaceAll("_", " ")}`).join(", ")}</h4>
+        <h3>{Object.entries(question).map(([option, value]) => `${option.replaceAll("-", " ")} ${value.replaceAll("_", " ")}`).join(", ")}</h3>
         <div class="tools">
           {!report && <a href={format({ path: ["explain", named, command.command], query: question })}>Change the question</a>}
           <button type="button" onClick={() => choose({ [command.command]: "" })}>Close</button>

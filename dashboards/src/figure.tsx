@@ -63,7 +63,7 @@ export function Figure({ id, title, about, choices, table, children }: FigurePro
     <section class="figure" aria-labelledby={`${id}-title`} id={id}>
       <header>
         <div>
-          <h3 id={`${id}-title`}>{title}</h3>
+          <h2 id={`${id}-title`}>{title}</h2>
           <p>{about}</p>
         </div>
         <div class="tools">

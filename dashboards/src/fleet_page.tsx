@@ -32,7 +32,7 @@ function Detail({ node, again }: { node: Node; again: () => void }) {
   const name = short(node.name);
   return (
     <section class="figure" aria-labelledby="node-title">
-      <header><h3 id="node-title">{short(node.name)} <State of={node.state} /></h3><div class="tools"><button type="button" onClick={() => choose({ node: "" })}>Close</button></div></header>
+      <header><h2 id="node-title">{short(node.name)} <State of={node.state} /></h2><div class="tools"><button type="button" onClick={() => choose({ node: "" })}>Close</button></div></header>
       <div class="actions">
         {node.hold ? <Action text="Uncordon" question={`${name} gets runs again.`} act={() => post(`${node.name}/uncordon`)} done={again} /> : (
           <>
@@ -45,7 +45,7 @@ function Detail({ node, again }: { node: Node; again: () => void }) {
       {node.hold && <div class="state stale"><strong>Held</strong> by {short(node.hold.actor)}, {ago(node.hold.time, Date.now())}{node.hold.reason && `: ${node.hold.reason}`}</div>}
       <Facts of={[["fabrics", node.fabrics.join(", ")], ["experiments", count(node.experiments.length, "experiment")], ["agent", node.agent_version],
         ["models", node.models?.length ? node.models.map((one, index) => <>{index > 0 && ", "}<a href="#/rollout">{nameOf(one.version)}</a> {one.state.toLowerCase()}{one.reason && `: ${one.reason}`}</>) : "none is labelled for its networks"]]} />
-      <h4>Fingerprint</h4>
+      <h3>Fingerprint</h3>
       <Facts of={Object.entries(node.fingerprint).sort().map(([field, value]) => [field, value])} />
     </section>
   );

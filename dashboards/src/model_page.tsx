@@ -110,7 +110,7 @@ function Provenance({ file, version }: { file: ModelFile; version: ModelVersion 
   const matches = { hard: "must agree", soft: "warned of", ignore: "noted" };
   return (
     <section class="figure" aria-labelledby="provenance-title">
-      <header><div><h3 id="provenance-title">Where it comes from</h3><p>What was measured, on what machine, and who may load it.</p></div></header>
+      <header><div><h2 id="provenance-title">Where it comes from</h2><p>What was measured, on what machine, and who may load it.</p></div></header>
       {version.summary !== "" && <p>{version.summary}</p>}
       <Facts of={[
         ["campaigns", file.provenance.campaigns.map((name, index) => <>{index > 0 && ", "}{!report || name in report.answers ? <a href={`#/${name}`}>{short(name)}</a> : short(name)}</>)],
@@ -120,7 +120,7 @@ function Provenance({ file, version }: { file: ModelFile; version: ModelVersion 
         ["measured with", `${file.domain.min_ranks === file.domain.max_ranks ? count(file.domain.max_ranks, "rank") : `${file.domain.min_ranks} to ${file.domain.max_ranks} ranks`}, ${bytes(file.domain.min_bytes)} to ${bytes(file.domain.max_bytes)}`],
         ...(short(version.name) === "file" ? [] : [["fetch it", <code>stripline model fetch {file.name}@{short(version.name)}</code>] as [string, ComponentChildren]]),
       ]} />
-      <h4>Fingerprint</h4>
+      <h3>Fingerprint</h3>
       <Facts of={Object.entries(file.fingerprint).map(([field, fact]) => [field, <>{fact.value} <span class="quiet">{matches[fact.match]}</span></>])} />
     </section>
   );

@@ -100,7 +100,7 @@ export function Publishing({ of, again }: { of: ModelVersion; again: () => void 
   return (
     <section class="figure" aria-labelledby="publishing-title" id="publishing">
       <header>
-        <div><h3 id="publishing-title">Production</h3><p>Whether production may use this version: what it does on points that it was not fitted to, and the gate in front of labels.</p></div>
+        <div><h2 id="publishing-title">Production</h2><p>Whether production may use this version: what it does on points that it was not fitted to, and the gate in front of labels.</p></div>
         <div class="tools"><a href="#/rollout">Roll-out</a><a href={`#/drift/${nameOf(of.name)}`}>Drift</a></div>
       </header>
       <Show of={state} what="Labels and gate">
@@ -109,15 +109,15 @@ export function Publishing({ of, again }: { of: ModelVersion; again: () => void 
             <Passes label="canary" refusal={gate.canary} has={of.labels.includes("canary")} />
             <Passes label="stable" refusal={gate.stable} has={of.labels.includes("stable")} />
             <Buttons of={of} gate={gate} done={done} />
-            <h4>Validation</h4>
+            <h3>Validation</h3>
             <Judged of={of} />
             {of.findings.length > 0 && (
               <>
-                <h4>Findings of the fit</h4>
+                <h3>Findings of the fit</h3>
                 <ul class="findings">{of.findings.map((one) => <li key={`${one.kind} ${one.subject} ${one.message}`}><Badge kind="plain">{one.kind.toLowerCase().replaceAll("_", " ")}</Badge>{one.message}</li>)}</ul>
               </>
             )}
-            {moves.length > 0 && <><h4>What was labelled</h4><Moves of={moves} /></>}
+            {moves.length > 0 && <><h3>What was labelled</h3><Moves of={moves} /></>}
           </>
         )}
       </Show>
