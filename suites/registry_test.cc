@@ -141,6 +141,14 @@ std::vector<Point> small_points(rank_t ranks) {
         point.params["columns"] = int64_t{10};
       }
       if (e.name == "kernel.fish") point.params["bodies_per_rank"] = int64_t{5};
+      if (e.name == "kernel.sparse_cg" || e.name == "kernel.earthquake") {
+        point.params["rows"] = int64_t{200};
+      }
+      if (e.name == "kernel.molecules") {
+        point.params["cells"] = int64_t{2};
+        point.params["steps"] = int64_t{3};
+        point.params["steps_of_lists"] = int64_t{2};
+      }
       if (e.name == "kernel.mcop") point.params["matrices"] = int64_t{12};
       if (e.name == "kernel.triad") point.params["elements"] = int64_t{300};
       if (e.name.starts_with("kernel.prk_")) point.params["iterations"] = int64_t{2};

@@ -16,7 +16,9 @@ std::vector<Benchmark> kernel_benchmarks() {
           permutation_benchmark(),  indirect_sum_benchmark(),
           struct_reads_benchmark(), sobel_benchmark(),
           fish_benchmark(),         wator_benchmark(),
-          guppie_benchmark(),       mcop_benchmark()};
+          guppie_benchmark(),       mcop_benchmark(),
+          sparse_cg_benchmark(),    earthquake_benchmark(),
+          molecules_benchmark()};
 }
 
 }  // namespace stripline::suites

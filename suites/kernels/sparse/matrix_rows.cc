@@ -127,6 +127,44 @@ MatrixRows rows_of(const MatrixRows& whole, uint64_t first, uint64_t last) {
   return part;
 }
 
+MatrixRows make_definite(const MatrixRows& whole) {
+  const size_t rows = whole.rows();
+  std::vector<std::vector<uint64_t>> beside(rows);  // columns, without the diagonal
+  for (uint64_t row = 0; row < rows; ++row) {
+    for (size_t e = whole.begin[row]; e < whole.begin[row + 1]; ++e) {
+      const uint64_t column = whole.column[e];
+      if (column == row) continue;
+      beside[row].push_back(column);
+      beside[column].push_back(row);
+    }
+  }
+  MatrixRows made;
+  made.begin.push_back(0);
+  std::vector<double> sum(rows, 0);  // of magnitudes beside the diagonal
+  for (uint64_t row = 0; row < rows; ++row) {
+    std::vector<uint64_t>& columns = beside[row];
+    columns.push_back(row);
+    std::ranges::sort(columns);
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    for (const uint64_t column : columns) {
+      const uint64_t above = std::min(row, column);
+      made.column.push_back(column);
+      made.value.push_back(between(hash_of(above, row + column - above, kSeed)));
+      if (column != row) sum[row] += std::abs(made.value.back());
+    }
+    made.begin.push_back(made.column.size());
+  }
+  // Divided by its sum, every row would be outweighed twice by its diagonal; divided by the roots
+  // of both sums of an entry, the matrix has the same eigenvalues and stays symmetric.
+  for (uint64_t row = 0; row < rows; ++row) {
+    for (size_t e = made.begin[row]; e < made.begin[row + 1]; ++e) {
+      const uint64_t column = made.column[e];
+      made.value[e] = column == row ? 2 : made.value[e] / std::sqrt(sum[row] * sum[column]);
+    }
+  }
+  return made;
+}
+
 double vector_element(uint64_t element, uint64_t salt) {
   return between(hash_of(element, salt, 1));
 }

@@ -41,6 +41,10 @@ MatrixRows make_rows(MatrixKind kind, uint64_t rows, uint64_t first, uint64_t la
 /// Rows [first, last) of a whole matrix.
 MatrixRows rows_of(const MatrixRows& whole, uint64_t first, uint64_t last);
 
+/// A symmetric matrix with entries where a whole matrix or its transpose has some. Its diagonal is
+/// 2, and its eigenvalues lie between 1 and 3.
+MatrixRows make_definite(const MatrixRows& whole);
+
 /// The element of a vector to multiply with, between -1 and 1.
 double vector_element(uint64_t element, uint64_t salt);
 

@@ -1,8 +1,10 @@
 #include "suites/kernels/sparse/matrix_rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -55,6 +57,39 @@ TEST(MatrixRows, GridsHaveTheNeighboursOfTheirPoints) {
   const uint64_t space = fitting_rows(MatrixKind::space, 1000);
   EXPECT_EQ(space, 1000U);
   EXPECT_EQ(make_rows(MatrixKind::space, space, 0, space).entries(), 28U * 28U * 28U);
+}
+
+TEST(MatrixRows, DefiniteOnesAreSymmetricWithTheirEigenvaluesInBounds) {
+  for (const MatrixKind kind : kKinds) {
+    const uint64_t rows = fitting_rows(kind, 300);
+    const MatrixRows matrix = make_definite(make_rows(kind, rows, 0, rows));
+    ASSERT_EQ(matrix.rows(), rows);
+    std::map<std::pair<uint64_t, uint64_t>, double> entries;
+    for (uint64_t row = 0; row < rows; ++row) {
+      for (size_t e = matrix.begin[row]; e < matrix.begin[row + 1]; ++e) {
+        ASSERT_TRUE(entries.emplace(std::pair(row, matrix.column[e]), matrix.value[e]).second);
+      }
+    }
+    for (const auto& [place, value] : entries) {
+      ASSERT_EQ(entries.at({place.second, place.first}), value);
+    }
+    // Repeated products turn a vector towards that of the largest eigenvalue.
+    std::vector<double> vector(rows, 1);
+    double factor = 0;
+    for (int i = 0; i < 50; ++i) {
+      std::vector<double> product(rows, 0);
+      for (const auto& [place, value] : entries) {
+        product[place.first] += value * vector[place.second];
+      }
+      double square = 0;
+      for (const double part : product) square += part * part;
+      factor = std::sqrt(square);
+      for (uint64_t row = 0; row < rows; ++row) vector[row] = product[row] / factor;
+    }
+    EXPECT_LE(factor, 3);
+    EXPECT_GE(factor, 2);
+    for (uint64_t row = 0; row < rows; ++row) ASSERT_EQ(entries.at({row, row}), 2);
+  }
 }
 
 TEST(MatrixRows, PowerLawsHaveHotColumnsAndLongRows) {

@@ -1,0 +1,72 @@
+#include "suites/kernels/solvers/gather_ways.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/quantity.h"
+#include "suites/grids.h"
+
+namespace stripline::suites {
+namespace {
+
+constexpr const char* kMatrixFactor = "matrix";
+constexpr const char* kRowsFactor = "rows";
+
+}  // namespace
+
+GatherWay gather_way_of(const experiment::Point& point) {
+  if (point.variant == "whole") return GatherWay::whole;
+  return point.variant == "inspector" ? GatherWay::inspector : GatherWay::reordered;
+}
+
+std::string GatherTimes::note(Context& context) const {
+  const auto mean = [&](double sum, uint64_t count) {
+    const double own = count > 0 ? sum / static_cast<double>(count) : 0;
+    return context.reduce_all(own, Context::ReduceOp::sum) / context.rank_n();
+  };
+  const double waited_s = mean(waited_s_, steps_);
+  const double inspected_s = mean(inspected_s_, inspections_);
+  std::string text = "waited " + seconds_text(waited_s) + " in a step";
+  if (inspected_s > 0) text += ", inspected in " + seconds_text(inspected_s);
+  return text;
+}
+
+Benchmark gather_benchmark(GatherKernel kernel, decltype(Benchmark::run) run) {
+  Benchmark benchmark;
+  benchmark.run = std::move(run);
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = kernel.known.name;
+  e.title = std::move(kernel.title);
+  e.description = std::move(kernel.description) +
+                  " The parts of all ranks are read one after the other, between barriers (whole); "
+                  "or what is needed is gathered (<stripline/gather.h>), and used in the order of "
+                  "the index when all of it is here (inspector), or as it arrives, own elements "
+                  "first (reordered). The plan of a sample says how long ranks have waited.";
+  e.factors = std::move(kernel.factors);
+  e.variants = kernel.known.variants();
+  e.metric = {std::move(kernel.metric), "s", true};
+  e.min_ranks = 1;
+  e.max_ranks = kMostRanks;
+  e.verification = std::move(kernel.verification);
+  return benchmark;
+}
+
+SolverMatrix::SolverMatrix(const experiment::Point& point) {
+  const auto& name = std::get<std::string>(point.params.at(kMatrixFactor));
+  const auto found = std::ranges::find(sparse::kMatrixKindNames, name);
+  const auto kind = static_cast<sparse::MatrixKind>(found - sparse::kMatrixKindNames.begin());
+  const uint64_t rows = sparse::fitting_rows(kind, size_param(point, kRowsFactor));
+  whole_ = sparse::make_definite(sparse::make_rows(kind, rows, 0, rows));
+}
+
+std::vector<experiment::Factor> SolverMatrix::factors(int64_t rows) {
+  experiment::Factor kinds =
+      name_factor(kMatrixFactor, "The kind of matrix, made symmetric and positive definite.",
+                  {std::string("space"), std::string("plane"), std::string("banded"),
+                   std::string("power_law"), std::string("random")});
+  return {std::move(kinds),
+          integer_factor(kRowsFactor, "1", "Rows of the matrix; grids take fewer.", {rows}, 1,
+                         1 << 24)};
+}
+
+}  // namespace stripline::suites

@@ -1,0 +1,189 @@
+// Kernels whose iterations or time steps read a shared array through the same index again and
+// again, in the ways in which that is done without a compiler that sees it all (Basumallik,
+// Compiling Shared-Memory Applications for Distributed-Memory Systems, chapter 5).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <stripline/gather.h>
+#include <stripline/shared_array.h>
+
+#include "base/result.h"
+#include "optimizer/experiment/catalogue.h"
+#include "optimizer/experiment/experiment.h"
+#include "suites/kernels/measure_kernel.h"
+#include "suites/kernels/sparse/matrix_rows.h"
+#include "suites/registry.h"
+
+namespace stripline::suites {
+
+enum class GatherWay : uint8_t {
+  whole,      ///< every rank's whole part, one after the other, between barriers
+  inspector,  ///< what is needed, waited for, and then read in the order of the index
+  reordered,  ///< the same, read as it arrives: this rank's own elements first
+};
+GatherWay gather_way_of(const experiment::Point& point);
+
+/// What the program does with each element that it reads, for clocks that go by what is declared.
+struct WorkOfRead {
+  double flops = 0;
+  double bytes = 0;
+};
+
+/// Reads of x[index[i]] in one of the ways. Moves; goes before the array, on all ranks in the same
+/// order.
+template <typename T>
+class RepeatedReads {
+ public:
+  using Array = shared_array<T, block_cyclic<>>;
+
+  /// Collective. `x` lies in one block on each rank. Errors as GatherPlan::create().
+  static Result<RepeatedReads> create(const Array& x, std::span<const uint64_t> index,
+                                      GatherWay way, const WorkOfRead& work) {
+    RepeatedReads made(x, way, work);
+    if (way == GatherWay::whole) {
+      made.index_.assign(index.begin(), index.end());
+      made.copy_.resize(x.size());
+    } else {
+      STRIPLINE_ASSIGN_OR_RETURN(GatherPlan<T> plan, GatherPlan<T>::create(x, index));
+      made.plan_.emplace(std::move(plan));
+    }
+    return made;
+  }
+
+  /// Collective: calls body(i, x[index[i]]) for each entry of the index, with the values that x has
+  /// now. Their owners may change them when it has returned.
+  template <typename Body>
+  void for_each(Body&& body) {
+    if (way_ == GatherWay::whole) {
+      waiting([&] { read_whole(); });
+      for (size_t i = 0; i < index_.size(); ++i) body(i, copy_[index_[i]]);
+      done(index_.size());
+      waiting([&] { context().barrier(); });
+      return;
+    }
+    plan_->start(x_);
+    if (way_ == GatherWay::inspector) {
+      waiting([&] { plan_->wait(); });
+      for (size_t i = 0; i < plan_->size(); ++i) body(i, (*plan_)[i]);
+      done(plan_->size());
+      return;
+    }
+    visit(plan_->core().group(0), body);
+    for (;;) {
+      std::optional<detail::GatherGroup> group;
+      waiting([&] { group = plan_->core().next(CallSite::current()); });
+      if (!group) break;
+      visit(*group, body);
+    }
+    waiting([&] { plan_->wait(); });
+  }
+
+  /// What this rank has waited in for_each() for others and their elements, in seconds.
+  double waited_s() const { return waited_s_; }
+  /// What the inspection took; 0 where nothing is inspected.
+  double inspection_s() const { return plan_ ? plan_->statistics().inspection_s : 0; }
+
+ private:
+  RepeatedReads(const Array& x, GatherWay way, const WorkOfRead& work)
+      : x_(x), way_(way), work_(work) {}
+
+  Context& context() const { return x_.context(); }
+
+  template <typename Wait>
+  void waiting(const Wait& wait) {
+    const double begun_s = context().now_s();
+    wait();
+    waited_s_ += context().now_s() - begun_s;
+  }
+
+  // The next rank's part first, so that not all read the same one.
+  void read_whole() {
+    context().barrier();
+    const rank_t ranks = context().rank_n();
+    for (rank_t step = 0; step < ranks; ++step) {
+      const rank_t rank = (context().rank_me() + step) % ranks;
+      const uint64_t first = std::min(rank * x_.distribution().layout.block(), x_.size());
+      x_.read_range(first, x_.local_size(rank), copy_.data() + first);
+    }
+  }
+
+  template <typename Body>
+  void visit(const detail::GatherGroup& group, Body& body) {
+    const T* const values = reinterpret_cast<const T*>(group.values);
+    for (size_t k = 0; k < group.reads.size(); ++k) {
+      body(static_cast<size_t>(group.reads[k]), values[group.slots[k]]);
+    }
+    done(group.reads.size());
+  }
+
+  void done(size_t reads) {
+    if (Work* const work = context().work()) {
+      const auto count = static_cast<double>(reads);
+      work->compute(count * work_.flops, count * work_.bytes);
+    }
+  }
+
+  Array x_;
+  GatherWay way_;
+  WorkOfRead work_;
+  std::vector<uint64_t> index_;
+  std::vector<T> copy_;
+  std::optional<GatherPlan<T>> plan_;
+  double waited_s_ = 0;
+};
+
+/// What a rank has waited in a step, on average over steps and ranks, and what an inspection took:
+/// for the note of a series.
+class GatherTimes {
+ public:
+  void add(double waited_s, uint64_t steps) {
+    waited_s_ += waited_s;
+    steps_ += steps;
+  }
+  void add_inspection(double seconds) {
+    inspected_s_ += seconds;
+    ++inspections_;
+  }
+  /// Collective.
+  std::string note(Context& context) const;
+
+ private:
+  double waited_s_ = 0;
+  double inspected_s_ = 0;
+  uint64_t steps_ = 0;
+  uint64_t inspections_ = 0;
+};
+
+/// What is particular to one of these kernels.
+struct GatherKernel {
+  experiment::Known known;
+  std::string title;
+  std::string description;  ///< without what all of them say
+  std::vector<experiment::Factor> factors;
+  std::string metric;
+  std::string verification;
+};
+Benchmark gather_benchmark(GatherKernel kernel, decltype(Benchmark::run) run);
+
+/// The matrix of a point, of the kinds that occur (sparse/matrix_rows.h).
+class SolverMatrix {
+ public:
+  explicit SolverMatrix(const experiment::Point& point);
+  /// What says which: its kind and, at first, so many rows.
+  static std::vector<experiment::Factor> factors(int64_t rows);
+
+  const sparse::MatrixRows& whole() const { return whole_; }
+
+ private:
+  sparse::MatrixRows whole_;
+};
+
+}  // namespace stripline::suites
