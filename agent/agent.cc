@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <spdlog/spdlog.h>
@@ -22,9 +23,11 @@
 #include "agent/link.h"
 #include "agent/model_offer.h"
 #include "agent/order_check.h"
+#include "agent/run_reports.h"
 #include "agent/worker_process.h"
 #include "base/exit_codes.h"
 #include "base/host_name.h"
+#include "base/pushed_models.h"
 
 namespace stripline::agent {
 namespace {
@@ -99,7 +102,10 @@ class Agent::Impl {
         session_(text_of(options_.servers), options_.session, random_bits()),
         stay_(options_.stay, now_s()),
         credentials_(options_.identity_file),
-        link_(options_.servers, credentials_) {}
+        link_(options_.servers, credentials_),
+        reports_(options_.models_folder) {
+    reports_.listen();
+  }
 
   int run() {
     while (!exit_code_) {
@@ -110,6 +116,7 @@ class Agent::Impl {
         carry_out();
       }
       accept_offers();
+      pass_on_reports();
       leave_when_due(now);
       end_when_stopped(now);
       if (link_.take_received()) session_.on_received(now);
@@ -279,12 +286,13 @@ class Agent::Impl {
   // The server offers nothing to an agent that it has given a run; one may have come meanwhile.
   void on_message(const ModelOffer& offer) {
     if (measuring()) {
-      offers_.push_back(offer);
+      offers_.emplace_back(offer);
       return;
     }
     const Status accepted = accept_offer(offer, options_.models_folder, description_);
     if (accepted.ok()) {
       spdlog::info("programs here use {} over {} from now on", offer.version, offer.fabric);
+      reports_.listen();
     } else {
       spdlog::warn("rejected {}: {}", offer.version, accepted.error().message());
     }
@@ -292,9 +300,33 @@ class Agent::Impl {
         ModelAck{offer.version, accepted.ok(), accepted.ok() ? "" : accepted.error().message()});
   }
 
+  void on_message(const ModelWithdrawal& withdrawal) {
+    if (options_.models_folder.empty()) return;
+    if (measuring()) {
+      offers_.emplace_back(withdrawal);
+      return;
+    }
+    const Status removed =
+        remove_pushed_model(options_.models_folder, withdrawal.fabric, withdrawal.sha256);
+    if (removed.ok()) {
+      spdlog::info("programs here use no model over {} from now on: {}", withdrawal.fabric,
+                   withdrawal.reason);
+    } else {
+      spdlog::error("{}", removed.error().message());
+    }
+  }
+
   void accept_offers() {
     if (measuring()) return;
-    for (const ModelOffer& offer : std::exchange(offers_, {})) on_message(offer);
+    for (const auto& offer : std::exchange(offers_, {})) {
+      std::visit([this](const auto& message) { on_message(message); }, offer);
+    }
+  }
+
+  // They would be in the way of a measurement.
+  void pass_on_reports() {
+    if (measuring() || !session_.live()) return;
+    for (std::string& report : reports_.take()) link_.send(FeedbackReport{std::move(report)});
   }
 
   void on_message(const SampleAck& ack) {
@@ -464,7 +496,11 @@ class Agent::Impl {
   }
 
   void wait(int limit_ms) {
-    std::vector<pollfd> fds = {{wake_fd_.get(), POLLIN, 0}, {link_.fd(), link_.poll_events(), 0}};
+    // Without a descriptor an entry is passed over.
+    std::vector<pollfd> fds = {{wake_fd_.get(), POLLIN, 0},
+                               {link_.fd(), link_.poll_events(), 0},
+                               {reports_.fd(), POLLIN, 0}};
+    const size_t first_worker = fds.size();
     std::vector<uint32_t> owners;
     for (const auto& [rank, worker] : workers_) {
       const short write = worker.process.wants_write() ? short{POLLOUT} : short{0};
@@ -477,13 +513,14 @@ class Agent::Impl {
     for (size_t i = 0; i < owners.size(); ++i) {
       const auto it = workers_.find(owners[i]);
       if (it == workers_.end()) continue;
-      const pollfd& channel = fds[2 + 2 * i + 1];
+      const pollfd& channel = fds[first_worker + 2 * i + 1];
       if ((channel.revents & POLLOUT) != 0) it->second.process.flush();
       if ((channel.revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
         read_messages(owners[i], it->second);
       }
-      if (fds[2 + 2 * i].revents != 0) on_worker_end(owners[i], it->second);
+      if (fds[first_worker + 2 * i].revents != 0) on_worker_end(owners[i], it->second);
     }
+    if (fds[2].revents != 0) reports_.read();
     if (fds[1].revents != 0) link_.on_ready();
     if (fds[0].revents != 0) on_wish();
     forget_old_outcome();
@@ -509,7 +546,9 @@ class Agent::Impl {
   bool said_leaving_ = false;
   Credentials credentials_;
   Link link_;
-  std::vector<ModelOffer> offers_;            // that came while it measured
+  // That came while it measured.
+  std::vector<std::variant<ModelOffer, ModelWithdrawal>> offers_;
+  RunReports reports_;
   std::unique_ptr<AssignmentRunner> runner_;  // kept after its end until its outcome is safe
   std::optional<double> done_since_s_;
   std::map<uint32_t, Worker> workers_;

@@ -88,8 +88,13 @@ struct ModelAck {
   std::string reason = {};  ///< why not
 };
 
+/// What a run of this node saw of the model that it used.
+struct FeedbackReport {
+  std::string content;
+};
+
 using AgentMessage = std::variant<Hello, Heartbeat, GroupJoin, SampleBatch, AssignmentUpdate,
-                                  RenewCertificate, ModelAck>;
+                                  RenewCertificate, ModelAck, FeedbackReport>;
 
 // --- server to agent -----------------------------------------------------------------------------
 
@@ -140,7 +145,14 @@ struct ModelOffer {
   std::string content;  ///< the file; empty: it is there
 };
 
+/// A version that programs of this node are not to use any more, though there is no other.
+struct ModelWithdrawal {
+  std::string fabric;
+  std::string sha256;  ///< the first 12 digits
+  std::string reason;
+};
+
 using ServerMessage = std::variant<HelloAck, Assignment, GroupReady, CancelAssignment, SampleAck,
-                                   NewCertificate, ModelOffer>;
+                                   NewCertificate, ModelOffer, ModelWithdrawal>;
 
 }  // namespace stripline::agent

@@ -90,6 +90,10 @@ void fill(const ModelAck& ack, v1::AgentMessage& out) {
   out.mutable_model_ack()->set_reason(ack.reason);
 }
 
+void fill(const FeedbackReport& report, v1::AgentMessage& out) {
+  out.mutable_feedback_report()->set_content(report.content);
+}
+
 }  // namespace
 
 v1::AgentMessage to_wire(const AgentMessage& message) {
@@ -126,6 +130,9 @@ std::optional<ServerMessage> from_wire(const v1::ServerMessage& wire) {
     case v1::ServerMessage::kModelOffer:
       return ModelOffer{wire.model_offer().version(), wire.model_offer().sha256(),
                         wire.model_offer().fabric(), wire.model_offer().content()};
+    case v1::ServerMessage::kModelWithdrawal:
+      return ModelWithdrawal{wire.model_withdrawal().fabric(), wire.model_withdrawal().sha256(),
+                             wire.model_withdrawal().reason()};
     case v1::ServerMessage::MESSAGE_NOT_SET:
       return std::nullopt;
   }

@@ -38,4 +38,10 @@ Status install_pushed_model(const std::filesystem::path& folder, const std::stri
                             const std::string& name, const std::string& sha256,
                             const std::string& content);
 
+/// No model is in force for a network any more, if the one that is has this hash (its first 12
+/// digits). Its file stays for those who are about to read it, until another one is installed.
+/// Errors: unavailable.
+Status remove_pushed_model(const std::filesystem::path& folder, const std::string& fabric,
+                           const std::string& sha256);
+
 }  // namespace stripline

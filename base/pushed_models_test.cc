@@ -51,6 +51,18 @@ TEST(PushedModels, WhoHasFoundOneMayReadIt) {
   EXPECT_FALSE(fs::exists(first->file));
 }
 
+TEST(PushedModels, OnlyTheOneThatIsMeantIsRemoved) {
+  const TempFolder folder;
+  ASSERT_TRUE(remove_pushed_model(folder.path(), "tcp", "0123456789ab").ok());
+  ASSERT_TRUE(install_pushed_model(folder.path(), "tcp", "tcp@1", kFirstHash, "{1}").ok());
+  const auto first = find_pushed_model({folder.path()}, "tcp");
+  ASSERT_TRUE(remove_pushed_model(folder.path(), "tcp", "fedcba987654").ok());
+  EXPECT_TRUE(find_pushed_model({folder.path()}, "tcp"));
+  ASSERT_TRUE(remove_pushed_model(folder.path(), "tcp", "0123456789ab").ok());
+  EXPECT_FALSE(find_pushed_model({folder.path()}, "tcp"));
+  EXPECT_EQ(read(first->file), "{1}");
+}
+
 TEST(PushedModels, TheFirstFolderThatMayBeMadeIsTheAgents) {
   const TempFolder folder;
   std::ofstream(folder.path() / "file") << "x";

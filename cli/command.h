@@ -136,6 +136,13 @@ using ExplainAny = plan::OfEachMechanism<std::variant, Explain>;
 struct RolloutStatus {
   std::string model;  ///< "models/m"; empty: all
 };
+struct FeedbackSend {
+  std::string file;
+};
+struct FeedbackList {
+  std::string name;  ///< "models/m" for all versions, or as in ModelValidate
+  uint32_t limit = 5;
+};
 struct NodeList {};
 struct NodeCordon {
   std::string name;  ///< "nodes/a", as in the others
@@ -178,9 +185,10 @@ using Action =
     std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow, CampaignCancel,
                  CampaignPoints, CampaignExport, CampaignReplay, ModelList, ModelShow, ModelFetch,
                  ModelWithdraw, ModelValidate, ModelCheck, ModelPromote, ModelRollback, ModelImport,
-                 ModelDiff, ModelPlot, Report, ExplainAny, RolloutStatus, NodeList, NodeCordon,
-                 NodeUncordon, NodeDrain, NodeRemove, NodeRevoke, Login, Logout, TokenCreate,
-                 TokenList, TokenRevoke, AuditList, ShowVersion>;
+                 ModelDiff, ModelPlot, Report, ExplainAny, RolloutStatus, FeedbackSend,
+                 FeedbackList, NodeList, NodeCordon, NodeUncordon, NodeDrain, NodeRemove,
+                 NodeRevoke, Login, Logout, TokenCreate, TokenList, TokenRevoke, AuditList,
+                 ShowVersion>;
 
 struct Command {
   Global global;

@@ -44,6 +44,8 @@ std::set<std::string> options_of_all_commands() {
                                                           {"model", "rollback"},
                                                           {"model", "import"},
                                                           {"rollout", "status"},
+                                                          {"feedback", "send"},
+                                                          {"feedback", "list"},
                                                           {"model", "diff"},
                                                           {"model", "plot"},
                                                           {"report"},

@@ -14,6 +14,7 @@
 #include "cli/console.h"
 #include "cli/contexts.h"
 #include "cli/explain_commands.h"
+#include "cli/feedback_commands.h"
 #include "cli/model_commands.h"
 #include "cli/node_commands.h"
 #include "cli/parse.h"

@@ -13,6 +13,7 @@
 #include "base/toml_settings.h"
 #include "cli/access_grammar.h"
 #include "cli/explain_grammar.h"
+#include "cli/feedback_grammar.h"
 #include "cli/grammar_parts.h"
 #include "cli/names.h"
 #include "cli/node_grammar.h"
@@ -369,6 +370,7 @@ class Grammar {
         kServiceOptions);
 
     publishing_.define(app_, *model, command_.action);
+    feedback_.define(app_, command_.action);
     reports_.define(app_, *model, command_.action);
   }
 
@@ -409,7 +411,8 @@ class Grammar {
                                std::is_same_v<Chosen, NodeRemove> ||
                                std::is_same_v<Chosen, NodeRevoke>) {
             resolve(action.name, node_resource);
-          } else if constexpr (std::is_same_v<Chosen, ModelFetch>) {
+          } else if constexpr (std::is_same_v<Chosen, ModelFetch> ||
+                               std::is_same_v<Chosen, FeedbackList>) {
             resolve(action.name, model_resource);
           } else if constexpr (std::is_same_v<Chosen, ModelWithdraw> ||
                                std::is_same_v<Chosen, ModelPromote>) {
@@ -501,6 +504,7 @@ class Grammar {
   ModelShow model_show_;
   ModelFetch fetch_;
   PublishingGrammar publishing_;
+  FeedbackGrammar feedback_;
   ExplainGrammar explain_;
   NodeGrammar nodes_grammar_;
   ReportGrammar reports_;

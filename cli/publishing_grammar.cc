@@ -45,14 +45,15 @@ void PublishingGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
                    "Compare what this one measured (default: measure now)")
       ->type_name("NAME");
   check->add_flag("--rollback", check_.rollback,
-                  "If the version is stale and stable, the label goes back");
+                  "If the version is stale and stable, the label goes back, or ends");
   check->footer(
       std::string(
           "Sentinels, blocking gets and puts, are measured when nodes are free, in two runs, and\n"
           "compared with the version's intervals. Where most lie more than 10 % outside twice in "
           "a\n"
-          "row, the version is marked STALE. For a timer: 'stripline model check tcp@stable\n"
-          "--rollback' every night.\n\n"
+          "row, the version is marked STALE. The server does so by itself for what is stable, by "
+          "its\n"
+          "setting --sentinel-interval.\n\n"
           "Exit codes: 0 also where it is stale, 2 no such version or campaign, 4 no server or no\n"
           "nodes, 6 no answer in time.\n") +
       kServiceOptions);
@@ -97,7 +98,7 @@ void PublishingGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
           "'model fetch NAME' then takes the newest version that is not withdrawn. The version\n"
           "itself stays: it is listed with the reason, and 'model fetch NAME@VERSION' gets it.\n"
           "A label that names it does so until 'model rollback'. Files that were fetched before\n"
-          "are not changed.\n\n"
+          "are not changed; nodes to which it was pushed drop it.\n\n"
           "Exit codes: 0, 2 no such version, 4 no server, 6 no answer in time.\n") +
       kServiceOptions);
 }

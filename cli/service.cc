@@ -416,6 +416,25 @@ Result<v1::ModelVersion> Service::import_model(const std::string& model,
   });
 }
 
+Result<v1::ListFeedbackResponse> Service::list_feedback(const std::string& name, int page_size,
+                                                        const std::string& page_token) {
+  return impl_->call<v1::ListFeedbackResponse>([&](auto* context, auto* response) {
+    v1::ListFeedbackRequest request;
+    request.set_parent(name);
+    request.set_page_size(page_size);
+    request.set_page_token(page_token);
+    return impl_->door().models->ListFeedback(context, request, response);
+  });
+}
+
+Result<v1::SendFeedbackResponse> Service::send_feedback(const std::string& content) {
+  return impl_->call<v1::SendFeedbackResponse>([&](auto* context, auto* response) {
+    v1::SendFeedbackRequest request;
+    request.set_content(content);
+    return impl_->door().models->SendFeedback(context, request, response);
+  });
+}
+
 Result<v1::ModelVersion> Service::withdraw_model(const std::string& version,
                                                  const std::string& reason) {
   return impl_->call<v1::ModelVersion>([&](auto* context, auto* response) {

@@ -27,8 +27,10 @@ class ListNodesResponse;
 class Node;
 class CordonNodeRequest;
 class DrainNodeRequest;
+class ListFeedbackResponse;
 class Model;
 class ModelVersion;
+class SendFeedbackResponse;
 class CreateTokenRequest;
 class CreateTokenResponse;
 class ListAuditEventsResponse;
@@ -106,6 +108,9 @@ class Service {
   Result<v1::ModelVersion> import_model(const std::string& model, const std::string& content);
   /// Errors: also invalid_argument for a model without a version.
   Result<v1::ModelVersion> withdraw_model(const std::string& version, const std::string& reason);
+  Result<v1::ListFeedbackResponse> list_feedback(const std::string& name, int page_size,
+                                                 const std::string& page_token);
+  Result<v1::SendFeedbackResponse> send_feedback(const std::string& content);
 
   Result<v1::ListNodesResponse> list_nodes(int page_size, const std::string& page_token);
   Result<v1::Node> get_node(const std::string& name);

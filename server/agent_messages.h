@@ -76,8 +76,13 @@ struct ModelAck {
   std::string reason;  ///< Why not.
 };
 
+struct FeedbackReport {
+  std::string content;
+};
+
 /// What may follow Hello.
-using AgentMessage = std::variant<Heartbeat, GroupJoin, SampleBatch, AssignmentUpdate, ModelAck>;
+using AgentMessage =
+    std::variant<Heartbeat, GroupJoin, SampleBatch, AssignmentUpdate, ModelAck, FeedbackReport>;
 
 // To the agent.
 
@@ -124,8 +129,14 @@ struct ModelOffer {
   std::shared_ptr<const std::string> content;  // the same for all nodes
 };
 
-using ServerMessage =
-    std::variant<HelloAck, AssignmentOrder, GroupReady, CancelAssignment, SampleAck, ModelOffer>;
+struct ModelWithdrawal {
+  std::string fabric;
+  std::string sha256;  ///< The first 12 digits.
+  std::string reason;
+};
+
+using ServerMessage = std::variant<HelloAck, AssignmentOrder, GroupReady, CancelAssignment,
+                                   SampleAck, ModelOffer, ModelWithdrawal>;
 
 /// The server's end of a session's stream. Calls never block and may come from any thread; after
 /// the stream has ended they do nothing.

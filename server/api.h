@@ -39,6 +39,7 @@ class Api {
   };
   static const std::vector<Entry>& entries();
   http::Response call(const http::Request& request);
+  http::Response feedback_of(const Call& call, const std::string& parent);
 
   // One for each entry.
   http::Response who_am_i(const Call& call);
@@ -58,6 +59,8 @@ class Api {
   http::Response model(const Call& call);
   http::Response versions(const Call& call);
   http::Response version(const Call& call);
+  http::Response model_feedback(const Call& call);
+  http::Response version_feedback(const Call& call);
   http::Response file(const Call& call);
   http::Response explanation(const Call& call);
   http::Response decisions(const Call& call);

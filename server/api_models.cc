@@ -9,6 +9,7 @@
 #include "optimizer/report/questions.h"
 #include "server/api_call.h"
 #include "server/clock.h"
+#include "server/feedback.h"
 #include "server/model_actions.h"
 #include "server/model_gate.h"
 #include "server/names.h"
@@ -66,6 +67,17 @@ http::Response Api::version(const Call& call) {
   if (!version) return refused(version.problem());
   return answered(Answer<v1::ModelVersion>(to_wire(*version)));
 }
+
+http::Response Api::feedback_of(const Call& call, const std::string& parent) {
+  v1::ListFeedbackRequest list;
+  list.set_parent(parent);
+  if (const auto problem = set_page(call.request, list)) return refused(*problem);
+  return answered(list_feedback(store_, list));
+}
+
+http::Response Api::model_feedback(const Call& call) { return feedback_of(call, call.model()); }
+
+http::Response Api::version_feedback(const Call& call) { return feedback_of(call, call.version()); }
 
 http::Response Api::file(const Call& call) {
   const auto version = find_version(store_, call.version());

@@ -7,6 +7,7 @@ namespace {
 constexpr const char* kJson = "application/json";
 constexpr const char* kEvents = "text/event-stream";
 constexpr const char* kVersion = "/stripline.v1.Models/ListModelVersions";
+constexpr const char* kFeedback = "/stripline.v1.Models/ListFeedback";
 // A table of decisions costs as much as so many lists.
 constexpr double kTableCost = 10;
 
@@ -90,6 +91,22 @@ const std::vector<Api::Entry>& Api::entries() {
       {{get, "models/{model}/versions/{version}", kVersion, "One version: a ModelVersion.", kJson},
        1,
        &Api::version},
+      {{get,
+        "models/{model}/feedback",
+        kFeedback,
+        "What runs saw of its versions, the newest first.",
+        "",
+        {"page_size", "page_token"}},
+       1,
+       &Api::model_feedback},
+      {{get,
+        "models/{model}/versions/{version}/feedback",
+        kFeedback,
+        "What runs saw of this version, the newest first.",
+        "",
+        {"page_size", "page_token"}},
+       1,
+       &Api::version_feedback},
       {{get, "models/{model}/versions/{version}/file", kVersion, "The model file.", kJson},
        1,
        &Api::file},

@@ -68,6 +68,7 @@ struct NodeModelView {
   std::string label;
   std::string fabric;
   std::optional<NodeModelRecord> answer;  ///< Nullopt: there is none yet.
+  std::string unfit = {};                 ///< Why it should not be used any more; empty: it may.
 };
 
 /// A node as users see it.
@@ -146,8 +147,8 @@ class Coordinator {
 
   // Models (models.proto).
 
-  /// A label has moved, or a version that it names is withdrawn: agents are offered what they are
-  /// to have now.
+  /// A label has moved, or a version is withdrawn: agents are offered what they are to have now,
+  /// and told to remove what is not to be used any more where there is nothing in its place.
   void offer_models();
   /// What nodes have answered to the offer of a version.
   std::vector<NodeModelRecord> answers_to(const VersionKey& version);
@@ -339,6 +340,9 @@ class Coordinator {
   // coordinator_models.cc
   Status recover_models();
   void send_offers() STRIPLINE_REQUIRES(mutex_);
+  void send_withdrawals(Session& session, const std::vector<const LabelledVersion*>& wanted)
+      STRIPLINE_REQUIRES(mutex_);
+  void receive_feedback(uint64_t session, const FeedbackReport& report);
   bool handle(Session& session, const ModelAck& ack) STRIPLINE_REQUIRES(mutex_);
   std::vector<NodeModelView> models_of(const NodeRecord& node) const STRIPLINE_REQUIRES(mutex_);
 
@@ -401,6 +405,8 @@ class Coordinator {
       STRIPLINE_GUARDED_BY(mutex_);  // of nodes' parts of runs that others still measure
   std::map<std::string, NodeHold> holds_ STRIPLINE_GUARDED_BY(mutex_);  // by node
   std::vector<LabelledVersion> labelled_ STRIPLINE_GUARDED_BY(mutex_);
+  // Versions that are not to be used: why, by the first digits of their hashes.
+  std::map<std::string, std::string> unfit_ STRIPLINE_GUARDED_BY(mutex_);
   uint64_t labels_moved_ STRIPLINE_GUARDED_BY(mutex_) = 0;  // how often they were read
   std::map<std::pair<std::string, std::string>, NodeModelRecord> model_answers_
       STRIPLINE_GUARDED_BY(mutex_);  // by node and name of the version

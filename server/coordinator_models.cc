@@ -6,6 +6,7 @@
 
 #include "server/clock.h"
 #include "server/coordinator.h"
+#include "server/feedback.h"
 #include "server/model_gate.h"
 
 namespace stripline::server {
@@ -32,27 +33,51 @@ Result<std::vector<LabelledVersion>> labelled_of(Store& store, const ModelRecord
   return versions;
 }
 
-Result<std::vector<LabelledVersion>> all_labelled(Store& store) {
-  std::vector<LabelledVersion> all;
+struct Known {
+  std::vector<LabelledVersion> labelled;
+  std::map<std::string, std::string> unfit;  // why, by the first digits of the hash
+};
+
+// Withdrawn and stale versions of a model.
+Status add_unfit(Store& store, const std::string& model, std::map<std::string, std::string>& all) {
+  int64_t before = 0;
+  while (true) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto versions, store.model_versions(model, before, kPage));
+    for (const ModelVersionRecord& version : versions) {
+      before = version.key.version;
+      if (version.withdrawn.empty() && version.stale.empty()) continue;
+      all[version.sha256.substr(0, kHashDigits)] =
+          version_name(version.key) + (version.withdrawn.empty()
+                                           ? " is stale: " + version.stale
+                                           : " is withdrawn: " + version.withdrawn);
+    }
+    if (versions.size() < kPage) return {};
+  }
+}
+
+Result<Known> read_models(Store& store) {
+  Known known;
   std::string after;
   while (true) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto models, store.models(after, kPage));
     for (const ModelRecord& model : models) {
       STRIPLINE_ASSIGN_OR_RETURN(const auto versions, labelled_of(store, model));
-      all.insert(all.end(), versions.begin(), versions.end());
+      known.labelled.insert(known.labelled.end(), versions.begin(), versions.end());
+      STRIPLINE_RETURN_IF_ERROR(add_unfit(store, model.name, known.unfit));
       after = model.name;
     }
-    if (models.size() < kPage) return all;
+    if (models.size() < kPage) return known;
   }
 }
 
 }  // namespace
 
 Status Coordinator::recover_models() {
-  STRIPLINE_ASSIGN_OR_RETURN(auto labelled, all_labelled(store_));
+  STRIPLINE_ASSIGN_OR_RETURN(auto known, read_models(store_));
   STRIPLINE_ASSIGN_OR_RETURN(const auto answers, store_.node_models());
   const MutexLock lock(mutex_);
-  labelled_ = std::move(labelled);
+  labelled_ = std::move(known.labelled);
+  unfit_ = std::move(known.unfit);
   ++labels_moved_;
   for (const NodeModelRecord& answer : answers) {
     model_answers_[{answer.node, version_name(answer.key)}] = answer;
@@ -61,10 +86,11 @@ Status Coordinator::recover_models() {
 }
 
 void Coordinator::offer_models() {
-  auto labelled = all_labelled(store_);
+  auto known = read_models(store_);
   const MutexLock lock(mutex_);
-  if (!labelled.ok()) return report(labelled.error());
-  labelled_ = std::move(*labelled);
+  if (!known.ok()) return report(known.error());
+  labelled_ = std::move(known->labelled);
+  unfit_ = std::move(known->unfit);
   ++labels_moved_;
   step();
 }
@@ -95,8 +121,9 @@ void Coordinator::send_offers() {
   for (auto& [id, session] : sessions_) {
     if (!session.takes_models || session.holding || session.offered == labels_moved_) continue;
     session.offered = labels_moved_;
-    for (const LabelledVersion* version :
-         wanted_by(session.record.name, *session.fabrics, labelled_)) {
+    const auto wanted = wanted_by(session.record.name, *session.fabrics, labelled_);
+    send_withdrawals(session, wanted);
+    for (const LabelledVersion* version : wanted) {
       const auto has = session.models.find(version->fabric);
       const bool is_there =
           has != session.models.end() && has->second == version->sha256.substr(0, kHashDigits);
@@ -109,6 +136,41 @@ void Coordinator::send_offers() {
           ModelOffer{version_name(version->key), version->sha256, version->label, version->fabric,
                      is_there ? std::make_shared<const std::string>() : version->content});
     }
+  }
+}
+
+// What another server has pushed, or a person has put there, stays.
+void Coordinator::send_withdrawals(Session& session,
+                                   const std::vector<const LabelledVersion*>& wanted) {
+  for (auto it = session.models.begin(); it != session.models.end();) {
+    const auto& [fabric, sha256] = *it;
+    const auto unfit = unfit_.find(sha256);
+    const bool is_replaced = std::ranges::any_of(
+        wanted, [&](const LabelledVersion* version) { return version->fabric == fabric; });
+    if (unfit == unfit_.end() || is_replaced) {
+      ++it;
+      continue;
+    }
+    session.link->send(ModelWithdrawal{fabric, sha256, unfit->second});
+    session.offers.erase(fabric);
+    it = session.models.erase(it);
+  }
+}
+
+// Without the lock while it is stored.
+void Coordinator::receive_feedback(uint64_t id, const FeedbackReport& report) {
+  std::string node;
+  {
+    const MutexLock lock(mutex_);
+    const Session* session = heard(id);
+    if (session == nullptr) return;
+    node = node_name(session->record.name);
+  }
+  const auto version = take_feedback(store_, report.content, node);
+  if (version) {
+    spdlog::info("{} tells what a run saw of {}", node, version_name(*version));
+  } else {
+    spdlog::warn("a report of a run on {} is dropped: {}", node, version.problem().message);
   }
 }
 
@@ -149,6 +211,8 @@ std::vector<NodeModelView> Coordinator::models_of(const NodeRecord& node) const 
     NodeModelView view{version->key, version->label, version->fabric, std::nullopt};
     const auto answer = model_answers_.find({node.name, version_name(version->key)});
     if (answer != model_answers_.end()) view.answer = answer->second;
+    const auto unfit = unfit_.find(version->sha256.substr(0, kHashDigits));
+    if (unfit != unfit_.end()) view.unfit = unfit->second;
     views.push_back(std::move(view));
   }
   return views;

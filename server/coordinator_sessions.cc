@@ -261,12 +261,17 @@ void Coordinator::drop_session(Sessions::iterator session, const std::optional<P
 
 void Coordinator::receive(uint64_t id, const AgentMessage& message) {
   if (const auto* batch = std::get_if<SampleBatch>(&message)) return receive_samples(id, *batch);
+  if (const auto* report = std::get_if<FeedbackReport>(&message)) {
+    return receive_feedback(id, *report);
+  }
   const MutexLock lock(mutex_);
   Session* session = heard(id);
   if (session == nullptr) return;
   const bool changed = std::visit(
       [&](const auto& content) STRIPLINE_REQUIRES(mutex_) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(content)>, SampleBatch>) {
+        using Content = std::decay_t<decltype(content)>;
+        if constexpr (std::is_same_v<Content, SampleBatch> ||
+                      std::is_same_v<Content, FeedbackReport>) {
           return false;
         } else {
           return handle(*session, content);

@@ -162,6 +162,35 @@ TEST_F(HttpTest, VersionsAreCompared) {
   EXPECT_EQ(status("models/tcp/versions/1/compare?with=models/none/versions/1"), 404);
 }
 
+TEST_F(HttpTest, WhatRunsSawIsListed) {
+  tune();
+  v1::SendFeedbackRequest request;
+  grpc::ClientContext none;
+  v1::SendFeedbackResponse response;
+  EXPECT_FALSE(models_->SendFeedback(&none, request, &response).ok());
+  model::Feedback report;
+  report.model_sha256 = json("models/tcp/versions/1").at("sha256");
+  report.ranks = 2;
+  report.places = {{"t.cc:17", "get", "packed", 2, 9, 8, 1e-3, 2e-3, 1, 3e-3, 1},
+                   {"t.cc:20", "put", "pieces", 2, 9, 9, 1e-3, 2e-3, 0, 0, 0}};
+  for (const char* run : {"x", "y"}) {
+    report.run = run;
+    request.set_content(model::report_text(report));
+    grpc::ClientContext context;
+    const auto sent = models_->SendFeedback(&context, request, &response);
+    ASSERT_TRUE(sent.ok()) << sent.error_message();
+    EXPECT_EQ(response.version(), "models/tcp/versions/1");
+  }
+  const Json page = json("models/tcp/feedback?page_size=1");
+  ASSERT_EQ(page.at("feedback").size(), 1U);
+  EXPECT_EQ(page.at("feedback")[0].at("places")[1].at("place"), "t.cc:20");
+  const Json rest =
+      json("models/tcp/feedback?page_token=" + page.at("next_page_token").get<std::string>());
+  EXPECT_EQ(rest.at("feedback").size(), 1U);
+  EXPECT_EQ(json("models/tcp/versions/1/feedback").at("feedback").size(), 2U);
+  EXPECT_EQ(status("models/none/feedback"), 404);
+}
+
 TEST_F(HttpTest, NodesAreHeldAndGivenBack) {
   const AutoAgent a(address_, "a");
   ASSERT_TRUE(connected({"a"}));

@@ -155,6 +155,55 @@ Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
   return promoted;
 }
 
+namespace {
+
+// A label that `may_end` names nothing where there is no version to go back to.
+Answer<v1::ModelVersion> roll_back(Coordinator& coordinator, Store& store, const std::string& model,
+                                   const std::string& label, bool may_end,
+                                   const std::string& actor) {
+  const auto moves = store.labels(model);
+  if (!moves.ok()) return moves.error();
+  std::vector<VersionKey> unfit;
+  for (const LabelRecord& move : *moves) {
+    const auto version = store.model_version(move.key);
+    if (!version.ok()) return version.error();
+    if (*version && (!(*version)->withdrawn.empty() || !(*version)->stale.empty())) {
+      unfit.push_back(move.key);
+    }
+  }
+  Changes changes;
+  changes.unlabelled = rolled_back(*moves, label, unfit);
+  const LabelRecord* const current = current_of(*moves, label);
+  if (changes.unlabelled.empty() && current != nullptr && may_end) {
+    for (const LabelRecord& move : *moves) {
+      if (move.label == label) changes.unlabelled.push_back(move);
+    }
+    auto ended = applied(store, std::move(changes), current->key, actor, "roll back " + label,
+                         "is " + label + " no more");
+    if (ended) coordinator.offer_models();
+    return ended;
+  }
+  if (changes.unlabelled.empty()) {
+    const std::string name = model_name(model) + "/labels/" + label;
+    return Problem{ErrorCode::failed_precondition,
+                   "NO_EARLIER_VERSION",
+                   "'" + name +
+                       "' named no version before the present one that could be used; "
+                       "'stripline model promote' names another",
+                   {{"name", name}}};
+  }
+  std::vector<LabelRecord> left;
+  for (const LabelRecord& move : *moves) {
+    if (move.label == label && move.place < changes.unlabelled.back().place) left.push_back(move);
+  }
+  auto back = applied(store, std::move(changes), left.back().key, actor, "roll back " + label,
+                      "is " + label + " again");
+  if (back) coordinator.offer_models();
+  return back;
+}
+
+}  // namespace
+
 Answer<v1::ModelVersion> rollback_label(Coordinator& coordinator, Store& store,
                                         const v1::RollbackModelLabelRequest& request,
                                         const std::string& actor) {
@@ -169,44 +218,7 @@ Answer<v1::ModelVersion> rollback_label(Coordinator& coordinator, Store& store,
   wanted.set_name(model_name(model));
   const auto existing = get_model(store, wanted);
   if (!existing) return existing.problem();
-  const auto moves = store.labels(model);
-  if (!moves.ok()) return moves.error();
-  std::vector<VersionKey> unfit;
-  for (const LabelRecord& move : *moves) {
-    const auto version = store.model_version(move.key);
-    if (!version.ok()) return version.error();
-    if (*version && (!(*version)->withdrawn.empty() || !(*version)->stale.empty())) {
-      unfit.push_back(move.key);
-    }
-  }
-  Changes changes;
-  changes.unlabelled = rolled_back(*moves, label, unfit);
-  const LabelRecord* const current = current_of(*moves, label);
-  if (changes.unlabelled.empty() && current != nullptr && label == kCanaryLabel) {
-    for (const LabelRecord& move : *moves) {
-      if (move.label == label) changes.unlabelled.push_back(move);
-    }
-    auto ended = applied(store, std::move(changes), current->key, actor, "roll back " + label,
-                         "is " + label + " no more");
-    if (ended) coordinator.offer_models();
-    return ended;
-  }
-  if (changes.unlabelled.empty()) {
-    return Problem{ErrorCode::failed_precondition,
-                   "NO_EARLIER_VERSION",
-                   "'" + request.name() +
-                       "' named no version before the present one that could be used; "
-                       "'stripline model promote' names another",
-                   {{"name", request.name()}}};
-  }
-  std::vector<LabelRecord> left;
-  for (const LabelRecord& move : *moves) {
-    if (move.label == label && move.place < changes.unlabelled.back().place) left.push_back(move);
-  }
-  auto back = applied(store, std::move(changes), left.back().key, actor, "roll back " + label,
-                      "is " + label + " again");
-  if (back) coordinator.offer_models();
-  return back;
+  return roll_back(coordinator, store, model, label, label == kCanaryLabel, actor);
 }
 
 Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersionRequest& request,
@@ -296,13 +308,14 @@ Answer<v1::ModelVersion> check_model(Coordinator& coordinator, Store& store,
                                      std::to_string(check->reading.points) +
                                      " sentinels lie outside its intervals");
   const bool is_stable = std::ranges::find(version->labels, kStableLabel) != version->labels.end();
-  if (!checked || !stale || !request.rollback() || !is_stable) return checked;
-  v1::RollbackModelLabelRequest back;
-  back.set_name(model_name(version->key.model) + "/labels/" + std::string(kStableLabel));
-  if (const auto earlier = rollback_label(coordinator, store, back, actor); !earlier) {
-    spdlog::warn("{} is stale and stays stable: {}", version_name(version->key),
-                 earlier.problem().message);
+  if (!checked || !stale) return checked;
+  if (!request.rollback() || !is_stable) {
+    coordinator.offer_models();
+    return checked;
   }
+  const auto back =
+      roll_back(coordinator, store, version->key.model, std::string(kStableLabel), true, actor);
+  if (!back) return back.problem();
   const auto now = find_version(store, version_name(version->key));
   if (!now) return now.problem();
   return to_wire(*now);

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "server/coordinator.h"
+#include "server/feedback.h"
 #include "server/model_actions.h"
 #include "server/testing/store_fixture.h"
 
@@ -25,6 +26,9 @@ class FakeLink final : public AgentLink {
   void send(ServerMessage message) override {
     const std::lock_guard lock(mutex_);
     if (auto* offer = std::get_if<ModelOffer>(&message)) offers_.push_back(std::move(*offer));
+    if (const auto* gone = std::get_if<ModelWithdrawal>(&message)) {
+      withdrawn_ += gone->fabric + " " + gone->sha256 + ": " + gone->reason;
+    }
   }
   void close(const Problem& /*problem*/) override {}
 
@@ -32,10 +36,15 @@ class FakeLink final : public AgentLink {
     const std::lock_guard lock(mutex_);
     return std::exchange(offers_, {});
   }
+  std::string take_withdrawn() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(withdrawn_, {});
+  }
 
  private:
   std::mutex mutex_;
   std::vector<ModelOffer> offers_;
+  std::string withdrawn_;
 };
 
 // An agent of a node, with its session.
@@ -121,6 +130,13 @@ class ModelPushTest : public StoreTest {
     return rollback_label(*coordinator_, *store_, request, kPublisher);
   }
 
+  void withdraw(int64_t number) {
+    v1::WithdrawModelVersionRequest request;
+    request.set_name(version_name({"tcp", number}));
+    request.set_reason("a wrong network");
+    ASSERT_TRUE(withdraw_model(*coordinator_, *store_, request, kPublisher));
+  }
+
   NodeModelView model_of(const std::string& node) {
     const auto view = coordinator_->node(node);
     return view && !view->models.empty() ? view->models.front() : NodeModelView();
@@ -181,6 +197,71 @@ TEST_F(ModelPushTest, ARollbackReachesEveryNode) {
   a.link->take();
   ASSERT_TRUE(rollback("stable"));
   EXPECT_EQ(offered(a), "1");
+}
+
+TEST_F(ModelPushTest, WhatIsWithdrawnGoesWhereThereIsNothingInItsPlace) {
+  FakeAgent a = connect("a");
+  FakeAgent b = connect("b", true, {{"tcp", "999999999999"}});  // somebody else's
+  ASSERT_TRUE(promote(1, "stable"));
+  answer(a, 1);
+  coordinator_->close_session(b.session);
+  b = connect("b", true, {{"tcp", "999999999999"}});
+  withdraw(1);
+  EXPECT_EQ(a.link->take_withdrawn(),
+            "tcp 111111111111: models/tcp/versions/1 is withdrawn: a wrong network");
+  EXPECT_EQ(b.link->take_withdrawn(), "");
+  // An agent that was not there hears of it when it comes.
+  FakeAgent late = connect("late", true, {{"tcp", "111111111111"}});
+  coordinator_->offer_models();
+  EXPECT_NE(late.link->take_withdrawn(), "");
+  // What comes in its place is offered, which replaces it.
+  ASSERT_TRUE(promote(2, "stable"));
+  answer(late, 2);
+  FakeAgent later = connect("later", true, {{"tcp", "111111111111"}});
+  EXPECT_EQ(offered(later), "2");
+  EXPECT_EQ(later.link->take_withdrawn(), "");
+}
+
+TEST_F(ModelPushTest, ThatAVersionDoesNotHoldIsSaidOfTheNodesThatHaveIt) {
+  const FakeAgent a = connect("a");
+  ASSERT_TRUE(promote(1, "stable"));
+  answer(a, 1);
+  EXPECT_EQ(model_of("a").unfit, "");
+  Changes changes;
+  changes.staled.push_back({{"tcp", 1}, "sentinels are off", 9});
+  apply(changes);
+  coordinator_->offer_models();
+  EXPECT_EQ(model_of("a").unfit, "models/tcp/versions/1 is stale: sentinels are off");
+  EXPECT_TRUE(model_of("a").answer->applied);
+}
+
+TEST_F(ModelPushTest, ReportsOfRunsAreKeptWithTheVersion) {
+  const FakeAgent a = connect("a");
+  model::Feedback report;
+  report.model_sha256 = std::string(64, '2');
+  report.program = "transpose";
+  report.places = {{"t.cc:17", "get", "packed", 2, 9, 8, 1e-3, 2e-3, 1, 3e-3, 1}};
+  const FeedbackReport message{model::report_text(report)};
+  coordinator_->receive(a.session, message);
+  coordinator_->receive(a.session, message);
+  coordinator_->receive(a.session, FeedbackReport{"nonsense"});
+  report.model_sha256 = std::string(64, '9');
+  coordinator_->receive(a.session, FeedbackReport{model::report_text(report)});
+  v1::ListFeedbackRequest request;
+  request.set_parent("models/tcp");
+  const auto list = list_feedback(*store_, request);
+  ASSERT_TRUE(list) << list.problem().message;
+  ASSERT_EQ(list->feedback_size(), 1);
+  EXPECT_EQ(list->feedback(0).version(), "models/tcp/versions/2");
+  EXPECT_EQ(list->feedback(0).sender(), "nodes/a");
+  EXPECT_EQ(list->feedback(0).places(0).demoted_ranks(), 1U);
+  EXPECT_EQ(take_feedback(*store_, "{}", kPublisher).problem().reason, "INVALID_FIELD");
+  EXPECT_EQ(take_feedback(*store_, model::report_text(report), kPublisher).problem().reason,
+            "MODEL_VERSION_NOT_FOUND");
+  request.set_parent("models/none");
+  EXPECT_EQ(list_feedback(*store_, request).problem().reason, "MODEL_NOT_FOUND");
+  request.set_parent("nonsense");
+  EXPECT_EQ(list_feedback(*store_, request).problem().reason, "INVALID_FIELD");
 }
 
 TEST_F(ModelPushTest, WhatANodeHasIsNotSentAgain) {

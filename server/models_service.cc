@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "server/feedback.h"
 #include "server/grpc_access.h"
 #include "server/model_actions.h"
 #include "server/reactor_step.h"
@@ -144,6 +145,23 @@ class ModelsService final : public v1::Models::CallbackService {
                                                v1::ModelVersion* response) override {
     return finish(context, import_model(store_, *request, caller_of(*context, access_).name),
                   response);
+  }
+
+  grpc::ServerUnaryReactor* ListFeedback(grpc::CallbackServerContext* context,
+                                         const v1::ListFeedbackRequest* request,
+                                         v1::ListFeedbackResponse* response) override {
+    return finish(context, list_feedback(store_, *request), response);
+  }
+
+  grpc::ServerUnaryReactor* SendFeedback(grpc::CallbackServerContext* context,
+                                         const v1::SendFeedbackRequest* request,
+                                         v1::SendFeedbackResponse* response) override {
+    auto* reactor = context->DefaultReactor();
+    const auto version =
+        take_feedback(store_, request->content(), caller_of(*context, access_).name);
+    if (version) response->set_version(version_name(*version));
+    reactor->Finish(version ? grpc::Status::OK : rpc_status(version.problem()));
+    return reactor;
   }
 
   grpc::ServerWriteReactor<v1::ModelChunk>* FetchModelVersion(

@@ -147,6 +147,18 @@ void declare_times(CLI::App& app, Arguments& arguments) {
                  "While the database holds more, the oldest of them are deleted (default: never)")
       ->type_name("SIZE")
       ->transform(size_from(kLeastKeptBytes));
+  app.add_option("--sentinel-interval", arguments.sentinel_interval_s,
+                 "From one measurement of sentinels of each stable version to the next, while no "
+                 "run is active; 0: never")
+      ->type_name("TIME")
+      ->transform(time_within({.least_s = 0, .most_s = 1e9}))
+      ->default_str("1d");
+  app.add_option("--stale-policy", arguments.stale_policy,
+                 "Of a stable version whose sentinels are off twice in a row: keep it, rollback to "
+                 "the one before, or replace it also by a campaign like its own")
+      ->type_name("POLICY")
+      ->check(one_of({"keep", "rollback", "replace"}))
+      ->capture_default_str();
   app.add_option("--fit-memory", arguments.fit.memory_bytes,
                  "Address space of the process that fits a model, such as 4GiB")
       ->type_name("SIZE")
@@ -229,6 +241,8 @@ Result<ServerOptions> Invocation::server_options() const {
   ServerOptions options;
   options.coordinator = arguments_.coordinator;
   options.retention = arguments_.retention;
+  options.sentinels.interval_s = arguments_.sentinel_interval_s;
+  options.sentinels.policy = *stale_policy_from_string(arguments_.stale_policy);
   options.fitter = fit_in_child("/proc/self/exe", arguments_.fit);
   options.allow_network_disk = arguments_.allow_network_disk;
   options.data_dir = data_dir();

@@ -41,6 +41,8 @@ struct Arguments {
   CoordinatorOptions coordinator;
   FitLimits fit;
   RetentionLimits retention;
+  double sentinel_interval_s = SentinelOptions().interval_s;
+  std::string stale_policy = "keep";
 };
 
 /// One reading of all settings.

@@ -70,7 +70,8 @@ Status check_version(SqliteDatabase& source, const std::filesystem::path& file) 
 Status go_on_after(PostgresConnection& connection) {
   std::string sql;
   for (const auto& [table, column] :
-       {std::pair("batches", "id"), std::pair("events", "cursor"), std::pair("audit", "id")}) {
+       {std::pair("batches", "id"), std::pair("events", "cursor"), std::pair("audit", "id"),
+        std::pair("model_feedback", "id")}) {
     const std::string name = table;
     sql += "SELECT setval(pg_get_serial_sequence('" + name + "', '" + column + "'), max(" + column +
            ")) FROM " + name + " HAVING max(" + column + ") IS NOT NULL;";

@@ -12,6 +12,7 @@
 #include "optimizer/campaign/point_table.h"
 #include "optimizer/experiment/experiment.h"
 #include "optimizer/fit/judge_model.h"
+#include "optimizer/model/feedback.h"
 #include "server/campaign_spec.h"
 #include "server/names.h"
 
@@ -195,6 +196,16 @@ struct NodeModelRecord {
   std::string reason;  ///< Why it was rejected.
   double time_unix_s = 0;
   bool operator==(const NodeModelRecord&) const = default;
+};
+
+/// What a run saw of a version.
+struct FeedbackRecord {
+  uint64_t id = 0;  ///< Assigned by the store; ascending in order of arrival.
+  VersionKey key;
+  double time_unix_s = 0;  ///< When it came.
+  std::string sender;      ///< "nodes/{node}" or "users/{user}"
+  model::Feedback report;
+  bool operator==(const FeedbackRecord&) const = default;
 };
 
 /// Its content is immutable once stored.

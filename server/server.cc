@@ -112,6 +112,8 @@ class Server::Impl {
         monitoring_wanted_(options.monitoring),
         http_wanted_(options.http),
         retention_(*store_, meters_, options.retention),
+        sentinels_(coordinator_, *store_, options.sentinels),
+        tending_pause_(Sentinels::pause_s(options.sentinels)),
         failed_(options.failed),
         replaced_(options.replaced),
         log_file_(log_file(options.store.or_folder(options.data_dir))) {
@@ -158,6 +160,9 @@ class Server::Impl {
       tidy_up(stop);
       every(kTidyUp, stop, [&] { tidy_up(stop); });
     });
+    tending_ = std::jthread([this](const std::stop_token& stop) {
+      every(tending_pause_, stop, [&] { tend_models(); });
+    });
     if (monitoring_wanted_) {
       STRIPLINE_ASSIGN_OR_RETURN(
           Monitoring monitoring,
@@ -182,6 +187,7 @@ class Server::Impl {
     renewal_ = {};
     looking_ = {};
     tidying_ = {};
+    tending_ = {};
     if (!dev_token_file_.empty()) {
       std::error_code ignored;
       std::filesystem::remove(dev_token_file_, ignored);
@@ -223,7 +229,7 @@ class Server::Impl {
   }
 
  private:
-  static void every(std::chrono::seconds interval, const std::stop_token& stop,
+  static void every(std::chrono::duration<double> interval, const std::stop_token& stop,
                     const std::function<void()>& act) {
     std::mutex mutex;
     std::condition_variable_any stopped;
@@ -286,6 +292,12 @@ class Server::Impl {
     if (!tidied.ok()) spdlog::error("cannot delete old campaigns: {}", tidied.error().message());
   }
 
+  void tend_models() {
+    if (draining_) return;
+    const Status tended = sentinels_.tend(unix_seconds());
+    if (!tended.ok()) spdlog::error("cannot look after models: {}", tended.error().message());
+  }
+
   void serve(UniqueFd connection) {
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
     parameters.fd = connection.release();
@@ -329,6 +341,7 @@ class Server::Impl {
   std::jthread renewal_;
   std::jthread looking_;
   std::jthread tidying_;
+  std::jthread tending_;
   std::mutex readiness_mutex_;
   std::optional<std::string> not_ready_;  // as it was last said; empty: it is ready
   std::atomic<bool> draining_ = false;
@@ -337,6 +350,8 @@ class Server::Impl {
   std::optional<ListenAddress> monitoring_wanted_;
   std::optional<ListenAddress> http_wanted_;
   Retention retention_;
+  Sentinels sentinels_;
+  const std::chrono::duration<double> tending_pause_;
   std::function<void(const Error&)> failed_;
   std::function<void(const Error&)> replaced_;
   const std::filesystem::path log_file_;  // of the database; empty: it has none here

@@ -12,6 +12,7 @@
 #include "server/fit_job.h"
 #include "server/listen_address.h"
 #include "server/retention.h"
+#include "server/sentinels.h"
 #include "server/store.h"
 
 namespace stripline::server {
@@ -48,6 +49,7 @@ struct ServerOptions {
   std::optional<ListenAddress> http;        ///< Where api.h answers; absent: nowhere.
   CoordinatorOptions coordinator;
   RetentionLimits retention;
+  SentinelOptions sentinels;
   Fitter fitter = fit_in_process;
   /// Called once, on a thread of the server's, should it lose its port: nobody reaches it any more.
   std::function<void(const Error&)> failed = [](const Error& /*why*/) {};

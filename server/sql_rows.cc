@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "optimizer/experiment/json.h"
 #include "server/compression.h"
+#include "server/sql_feedback.h"
 #include "server/version_json.h"
 
 namespace stripline::server {
@@ -382,6 +383,7 @@ Status write_changes(SqlDatabase& database, const Changes& changes) {
   STRIPLINE_RETURN_IF_ERROR(write_labels(database, changes));
   STRIPLINE_RETURN_IF_ERROR(write_checks(database, changes.checks));
   STRIPLINE_RETURN_IF_ERROR(write_node_models(database, changes.node_models));
+  STRIPLINE_RETURN_IF_ERROR(write_feedback(database, changes.feedback));
   return write_deletions(database, changes.deleted_campaigns);
 }
 

@@ -6,6 +6,7 @@
 
 #include "server/compression.h"
 #include "server/point_filter.h"
+#include "server/sql_feedback.h"
 #include "server/sql_retention.h"
 #include "server/sql_rows.h"
 #include "server/sql_security.h"
@@ -298,6 +299,26 @@ Status SqlStore::add_what_is_known(const std::string& model,
 
 Result<std::vector<NodeModelRecord>> SqlStore::node_models() {
   return select(read_node_model, std::string(kNodeModelColumns) + " ORDER BY node, model, version");
+}
+
+Result<std::optional<VersionKey>> SqlStore::version_of_content(const std::string& sha256) {
+  return select_one(
+      [](SqlStatement& row) -> Result<VersionKey> {
+        return VersionKey{row.text(0), row.integer(1)};
+      },
+      "SELECT model, version FROM model_versions WHERE sha256 = ? ORDER BY created DESC, version"
+      " DESC LIMIT 1",
+      sha256);
+}
+
+Result<std::vector<FeedbackRecord>> SqlStore::feedback(const VersionKey& key, uint64_t before,
+                                                       size_t limit) {
+  return select(read_feedback,
+                std::string(kFeedbackColumns) +
+                    " WHERE model = ?1 AND (version = ?2 OR ?2 = 0) AND id < ?3"
+                    " ORDER BY id DESC LIMIT ?4",
+                key.model, key.version, before == 0 ? kNoLimit : static_cast<int64_t>(before),
+                limit);
 }
 
 Result<std::vector<TokenRecord>> SqlStore::tokens() { return select(read_token, kTokenColumns); }

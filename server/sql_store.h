@@ -48,6 +48,9 @@ class SqlStore : public Store {
   Result<std::vector<LabelRecord>> labels(const std::string& model) override;
   Result<std::vector<CheckRecord>> checks(const std::string& model) override;
   Result<std::vector<NodeModelRecord>> node_models() override;
+  Result<std::optional<VersionKey>> version_of_content(const std::string& sha256) override;
+  Result<std::vector<FeedbackRecord>> feedback(const VersionKey& key, uint64_t before,
+                                               size_t limit) override;
   Result<std::vector<TokenRecord>> tokens() override;
   Result<std::vector<NodeBound>> node_bounds() override;
   Result<std::vector<AuditRecord>> audit(int64_t before, size_t limit) override;

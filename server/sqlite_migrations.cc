@@ -410,9 +410,29 @@ Status to_eleventh(SqliteDatabase& database) {
   return database.execute(std::string(kEleventhTables));
 }
 
+// What runs saw of versions.
+constexpr std::string_view kTwelfthTables = R"sql(
+CREATE TABLE model_feedback (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  model TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  time REAL NOT NULL,
+  sender TEXT NOT NULL,
+  sha256 TEXT NOT NULL UNIQUE, -- of the report
+  report TEXT NOT NULL,        -- JSON object
+  FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
+) STRICT;
+CREATE INDEX model_feedback_by_version ON model_feedback (model, version, id);
+)sql";
+
+Status to_twelfth(SqliteDatabase& database) {
+  return database.execute(std::string(kTwelfthTables));
+}
+
 // The one at place n takes version n + 1 to n + 2.
-constexpr std::array kMigrations = {&to_second,  &to_third,  &to_fourth, &to_fifth, &to_sixth,
-                                    &to_seventh, &to_eighth, &to_ninth,  &to_tenth, &to_eleventh};
+constexpr std::array kMigrations = {&to_second, &to_third,    &to_fourth, &to_fifth,
+                                    &to_sixth,  &to_seventh,  &to_eighth, &to_ninth,
+                                    &to_tenth,  &to_eleventh, &to_twelfth};
 static_assert(kMigrations.size() + 1 == kStoreSchemaVersion);
 
 }  // namespace

@@ -98,6 +98,9 @@ struct Changes {
   std::vector<LabelRecord> labels;            ///< Moves.
   std::vector<LabelRecord> unlabelled;        ///< Moves that are taken back.
   std::vector<NodeModelRecord> node_models;   ///< Each replaces that of before.
+  /// A report that is stored already is not stored again; of each version the last
+  /// kMostFeedbackReports are kept.
+  std::vector<FeedbackRecord> feedback;
   std::vector<TokenRecord> tokens;
   std::vector<NodeBound> node_bounds;
   std::vector<AuditRecord> audit;
@@ -105,6 +108,9 @@ struct Changes {
   /// their room.
   std::vector<int64_t> deleted_campaigns;
 };
+
+/// Reports of runs that are kept of a version.
+inline constexpr size_t kMostFeedbackReports = 500;
 
 /// Bytes of the database.
 struct StoreSize {
@@ -214,6 +220,11 @@ class Store {
   virtual Result<std::vector<CheckRecord>> checks(const std::string& model) = 0;
   /// Of all nodes, in order of node, model and version.
   virtual Result<std::vector<NodeModelRecord>> node_models() = 0;
+  /// The newest version with this hash of its content.
+  virtual Result<std::optional<VersionKey>> version_of_content(const std::string& sha256) = 0;
+  /// Newest first, those with an id below `before` (0: all). `key.version` 0: of all versions.
+  virtual Result<std::vector<FeedbackRecord>> feedback(const VersionKey& key, uint64_t before,
+                                                       size_t limit) = 0;
 
   virtual Result<std::vector<TokenRecord>> tokens() = 0;
   virtual Result<std::vector<NodeBound>> node_bounds() = 0;

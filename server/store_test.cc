@@ -380,6 +380,45 @@ TEST_P(AnyStoreTest, LabelsRememberTheirMoves) {
   });
 }
 
+TEST_P(AnyStoreTest, ReportsOfRunsAreKeptOnceAndTheLastOnes) {
+  std::vector<NewModelVersion> versions(2);
+  for (size_t i = 0; i < 2; ++i) {
+    versions[i].record.key = {"tcp", static_cast<int64_t>(i) + 1};
+    versions[i].record.sha256 = std::string(64, i == 0 ? 'a' : 'b');
+    versions[i].fabric = "tcp";
+    versions[i].content = "{}";
+  }
+  apply({.versions = versions});
+  const auto report = [](int64_t version, const std::string& run) {
+    FeedbackRecord record{0, {"tcp", version}, 5.5, "nodes/a", {}};
+    record.report.model_sha256 = std::string(64, version == 1 ? 'a' : 'b');
+    record.report.run = run;
+    record.report.places = {{"t.cc:17", "get", "packed", 2, 9, 8, 1e-3, 2e-3, 1, 3e-3, 1}};
+    return record;
+  };
+  apply({.feedback = {report(1, "x"), report(2, "y"), report(1, "x")}});
+  apply({.feedback = {report(1, "x"), report(1, "z")}});
+  check([&] {
+    EXPECT_EQ(*store_->version_of_content(std::string(64, 'b')), (VersionKey{"tcp", 2}));
+    EXPECT_EQ(*store_->version_of_content(std::string(64, 'c')), std::nullopt);
+    const auto all = *store_->feedback({"tcp", 0}, 0, 9);
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(all[0].report, report(1, "z").report);
+    EXPECT_EQ(all[1].key.version, 2);
+    EXPECT_EQ(all[2].sender, "nodes/a");
+    EXPECT_EQ(store_->feedback({"tcp", 1}, all[0].id, 9)->size(), 1U);
+    EXPECT_TRUE(store_->feedback({"other", 0}, 0, 9)->empty());
+  });
+  Changes many;
+  for (size_t i = 0; i < kMostFeedbackReports; ++i) {
+    many.feedback.push_back(report(1, std::to_string(i)));
+  }
+  apply(many);
+  EXPECT_EQ(store_->feedback({"tcp", 1}, 0, 2 * kMostFeedbackReports)->size(),
+            kMostFeedbackReports);
+  EXPECT_EQ(store_->feedback({"tcp", 2}, 0, 9)->size(), 1U);
+}
+
 // Whoever asks for the model alone gets one that is not provisional, if there is one.
 TEST_P(AnyStoreTest, AProvisionalVersionIsTheLatestOnlyWhereThereIsNoOther) {
   const auto publish = [&](int64_t number, const std::string& provisional) {

@@ -114,6 +114,13 @@ void fill(v1::ServerMessage& out, ModelOffer&& in) {
   message.set_content(*in.content);
 }
 
+void fill(v1::ServerMessage& out, ModelWithdrawal&& in) {
+  v1::ModelWithdrawal& message = *out.mutable_model_withdrawal();
+  message.set_fabric(in.fabric);
+  message.set_sha256(in.sha256);
+  message.set_reason(in.reason);
+}
+
 void fill(v1::ServerMessage& out, SampleAck&& in) {
   out.mutable_sample_ack()->set_assignment(in.assignment);
   out.mutable_sample_ack()->set_fence(in.fence);
@@ -167,6 +174,8 @@ std::optional<AgentMessage> from_wire(v1::AgentMessage& message) {
       return ModelAck{message.model_ack().version(),
                       message.model_ack().state() == v1::ModelAck::APPLIED,
                       message.model_ack().reason()};
+    case v1::AgentMessage::kFeedbackReport:
+      return FeedbackReport{std::move(*message.mutable_feedback_report()->mutable_content())};
     case v1::AgentMessage::kAssignmentUpdate: {
       const v1::AssignmentUpdate& update = message.assignment_update();
       return AssignmentUpdate{
@@ -273,7 +282,7 @@ v1::Node to_wire(const NodeView& view) {
                     : model.answer->applied ? v1::NodeModel::APPLIED
                                             : v1::NodeModel::REJECTED);
     if (!model.answer) continue;
-    added.set_reason(model.answer->reason);
+    added.set_reason(model.answer->applied ? model.unfit : model.answer->reason);
     added.set_time(rfc3339(model.answer->time_unix_s));
   }
   if (view.hold) {

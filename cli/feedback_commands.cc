@@ -1,0 +1,117 @@
+#include "cli/feedback_commands.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "base/exit_codes.h"
+#include "base/quantity.h"
+#include "base/table.h"
+#include "cli/console.h"
+#include "cli/find_model.h"
+#include "cli/format.h"
+#include "cli/names.h"
+#include "cli/service.h"
+#include "optimizer/model/feedback.h"
+#include "stripline/v1/models.pb.h"
+
+namespace stripline::cli {
+namespace {
+
+constexpr uint32_t kReportsPerPage = 20;
+
+std::string time_text(double seconds) { return seconds > 0 ? seconds_text(seconds) : "-"; }
+
+// Of the model's decision against the simple way, where the guard has timed both.
+std::string gain_text(const v1::FeedbackPlace& place) {
+  if (!(place.measured_s() > 0) || !(place.simple_s() > 0)) return "-";
+  return percent_text(1 - place.measured_s() / place.simple_s());
+}
+
+std::string demoted_text(const v1::FeedbackPlace& place) {
+  if (place.demoted_ranks() == 0) return "";
+  return "demoted on " + std::to_string(place.demoted_ranks()) + " of " +
+         count_text(place.ranks(), "rank", "ranks");
+}
+
+std::string text_of(const v1::Feedback& feedback) {
+  std::string text = short_name(feedback.version()) + ", " + date_text(feedback.time()) + ": " +
+                     feedback.program() + " over " + feedback.fabric() + ", " +
+                     count_text(feedback.ranks(), "rank", "ranks") + ", " +
+                     duration_text(feedback.elapsed_s()) + ", from " +
+                     short_name(feedback.sender()) + "\n";
+  Table table({{"PLACE"},
+               {"WHAT"},
+               {"TIMES", Table::Align::right},
+               {"CHOSEN"},
+               {"PREDICTED", Table::Align::right},
+               {"MEASURED", Table::Align::right},
+               {"SIMPLE WAY", Table::Align::right},
+               {"SAVED", Table::Align::right},
+               {"GUARD"}});
+  for (const v1::FeedbackPlace& place : feedback.places()) {
+    table.add({place.place(), place.what(), std::to_string(place.executions()), place.choice(),
+               time_text(place.predicted_s()), time_text(place.measured_s()),
+               time_text(place.simple_s()), gain_text(place), demoted_text(place)});
+  }
+  text += table.empty() ? "  nothing was decided by the model\n" : table.text(2);
+  if (feedback.places_left_out() > 0) {
+    text += "  and " + count_text(feedback.places_left_out(), "place", "places") + " more\n";
+  }
+  return text;
+}
+
+// Errors: not_found.
+Result<std::string> content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream content;
+  if (!file || !(content << file.rdbuf())) {
+    return Error(ErrorCode::not_found, "cannot read '" + path + "'; 'stripline run --report " +
+                                           path + "' writes a report there");
+  }
+  return content.str();
+}
+
+}  // namespace
+
+int run(const Global& global, const FeedbackSend& command) {
+  const auto content = content_of(command.file);
+  if (!content.ok()) return print_error(content.error());
+  const auto report = model::parse_feedback(*content, "'" + command.file + "'");
+  if (!report.ok()) return print_error(report.error());
+  Service service(global);
+  const auto version = service.send_feedback(*content);
+  if (!version.ok()) return print_error(version.error());
+  print(global.json ? json_line(*version)
+                    : "the server has it: it is about " + short_name(version->version()) + "\n");
+  return kExitOk;
+}
+
+int run(const Global& global, const FeedbackList& command) {
+  Service service(global);
+  uint32_t left = command.limit;
+  bool any = false;
+  std::string token;
+  do {
+    const auto page = service.list_feedback(
+        command.name, static_cast<int>(std::min(left, kReportsPerPage)), token);
+    if (!page.ok()) return print_error(with_nearest_model(service, command.name, page.error()));
+    for (const v1::Feedback& feedback : page->feedback()) {
+      if (global.json) {
+        print(json_line(feedback));
+      } else {
+        print((any ? "\n" : "") + text_of(feedback));
+      }
+      any = true;
+      --left;
+    }
+    token = page->next_page_token();
+  } while (!token.empty() && left > 0);
+  if (!any && !global.json) {
+    print("no run has reported of it; 'stripline run --report agent' does\n");
+  }
+  return kExitOk;
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,12 @@
+// What runs saw of the models that they used: reports of `stripline run --report`.
+#pragma once
+
+#include "cli/command.h"
+
+namespace stripline::cli {
+
+// Each prints its result and returns the exit code.
+int run(const Global& global, const FeedbackSend& command);
+int run(const Global& global, const FeedbackList& command);
+
+}  // namespace stripline::cli

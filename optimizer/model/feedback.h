@@ -1,0 +1,64 @@
+// What the ranks of one run saw of the model that they decided by, place by place: times that it
+// predicted, and what was measured. A run writes a report (`stripline run --report`), the server
+// keeps it with the version.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace stripline::model {
+
+/// Bounds of a report: whoever writes one keeps within, whoever reads one refuses more.
+inline constexpr size_t kMostFeedbackPlaces = 200;
+inline constexpr size_t kMostFeedbackTextBytes = 200;
+inline constexpr size_t kMostFeedbackBytes = size_t{128} << 10;
+
+/// Executions of one decision at one place of the program, of all ranks. Means are of one
+/// execution, in seconds; 0: not known.
+struct FeedbackPlace {
+  std::string place;           ///< "transpose.cc:17"
+  std::string what;            ///< "get 1 MiB"
+  std::string choice;          ///< "packed, 8 KiB, window 4, tuned"
+  uint32_t ranks = 0;          ///< That were there.
+  uint64_t executions = 0;     ///< In all.
+  uint64_t as_chosen = 0;      ///< Of them, those by the model's decision.
+  double predicted_s = 0;      ///< Of those, by the model.
+  double measured_s = 0;       ///< Of those of them that were timed.
+  uint64_t simple = 0;         ///< Carried out the simple way because the guard wanted that.
+  double simple_s = 0;         ///< Of those of them that were timed.
+  uint32_t demoted_ranks = 0;  ///< Where the guard had left the decision for the simple way.
+  bool operator==(const FeedbackPlace&) const = default;
+};
+
+struct Feedback {
+  std::string model_sha256;  ///< Whole, as in the model file.
+  std::string run;           ///< Random: tells runs apart.
+  std::string program;       ///< The file's name.
+  std::string fabric;
+  uint32_t ranks = 0;
+  double elapsed_s = 0;               ///< From the job's beginning to its end, on rank 0.
+  std::vector<FeedbackPlace> places;  ///< Those that took the longest first.
+  uint64_t places_left_out = 0;       ///< Beyond the bounds.
+  bool operator==(const Feedback&) const = default;
+};
+
+/// Adds what another rank has seen to what is known of all so far: the same place and kind is one
+/// entry, whose means are over the executions of all. Those that take the longest come first.
+void add_places(std::vector<FeedbackPlace>& all, const std::vector<FeedbackPlace>& of_rank);
+
+Json to_json(const Feedback& feedback);
+
+/// As a run writes it, in one line. Of what exceeds the bounds, texts are cut, and the last places
+/// left out and counted.
+std::string report_text(Feedback feedback);
+
+/// The report in a text, with all its bounds. `what` names the text in messages. Errors: data_loss
+/// for what is no report or a damaged one, failed_precondition for one of a later form.
+Result<Feedback> parse_feedback(std::string_view text, std::string_view what);
+
+}  // namespace stripline::model

@@ -1,0 +1,92 @@
+#include "optimizer/model/feedback.h"
+
+#include <gtest/gtest.h>
+
+namespace stripline::model {
+namespace {
+
+Feedback example() {
+  Feedback feedback;
+  feedback.model_sha256 = std::string(64, 'a');
+  feedback.run = "f00d";
+  feedback.program = "transpose";
+  feedback.fabric = "tcp";
+  feedback.ranks = 4;
+  feedback.elapsed_s = 12.5;
+  feedback.places = {
+      {"t.cc:17", "get 1 MiB", "packed, tuned", 4, 100, 90, 1e-3, 1.1e-3, 10, 2e-3, 1}};
+  feedback.places_left_out = 3;
+  return feedback;
+}
+
+TEST(Feedback, ComesBackFromItsText) {
+  const auto again = parse_feedback(to_json(example()).dump(), "report");
+  ASSERT_TRUE(again.ok()) << again.error().message();
+  EXPECT_EQ(*again, example());
+}
+
+TEST(Feedback, LargestReportIsWithinItsBounds) {
+  Feedback feedback = example();
+  feedback.places_left_out = 0;
+  const std::string text(kMostFeedbackTextBytes + 50, '"');
+  feedback.program = feedback.fabric = feedback.run = text;
+  feedback.places.assign(300, {text, text, text, 1U << 20, ~uint64_t{0} >> 1, ~uint64_t{0} >> 1,
+                               1.2345678901234567e-100, 1.2345678901234567e-100, ~uint64_t{0} >> 1,
+                               1.2345678901234567e-100, 1U << 20});
+  const auto parsed = parse_feedback(report_text(feedback), "report");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message();
+  EXPECT_EQ(parsed->places.size() + parsed->places_left_out, 300U);
+  EXPECT_GT(parsed->places.size(), 20U);
+  feedback.places.assign(300, {"t.cc:17"});
+  EXPECT_EQ(parse_feedback(report_text(feedback), "report")->places.size(), kMostFeedbackPlaces);
+}
+
+TEST(Feedback, PlacesOfRanksBecomeOne) {
+  std::vector<FeedbackPlace> all;
+  add_places(all, {{"t.cc:17", "get", "packed", 1, 10, 8, 1e-3, 2e-3, 2, 4e-3, 0}});
+  add_places(all, {{"t.cc:17", "get", "direct", 1, 30, 24, 1e-3, 6e-3, 6, 8e-3, 1},
+                   {"t.cc:17", "put", "packed", 1, 1, 1, 9, 9, 0, 0, 0}});
+  add_places(all, {{"t.cc:17", "get", "none", 1, 2, 2, 0, 0, 0, 0, 0}});
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].what, "put") << "it took longer";
+  EXPECT_EQ(all[1].choice, "direct");
+  EXPECT_EQ(all[1].ranks, 3U);
+  EXPECT_EQ(all[1].executions, 42U);
+  EXPECT_EQ(all[1].as_chosen, 34U);
+  EXPECT_DOUBLE_EQ(all[1].predicted_s, 1e-3);
+  EXPECT_DOUBLE_EQ(all[1].measured_s, 5e-3);
+  EXPECT_DOUBLE_EQ(all[1].simple_s, 7e-3);
+  EXPECT_EQ(all[1].demoted_ranks, 1U);
+}
+
+TEST(Feedback, TextsAreCutBetweenCharacters) {
+  Feedback feedback = example();
+  feedback.program = std::string(kMostFeedbackTextBytes - 1, 'x') + "\u00e9";
+  const auto parsed = parse_feedback(report_text(feedback), "report");
+  EXPECT_EQ(parsed->program, std::string(kMostFeedbackTextBytes - 1, 'x'));
+}
+
+TEST(Feedback, OfNonsenseSaysWhatIsWrong) {
+  const auto message = [](const std::string& text) {
+    const auto parsed = parse_feedback(text, "r.json");
+    return parsed.ok() ? "" : parsed.error().message();
+  };
+  const auto with = [&](const char* key, const Json& value) {
+    Json json = to_json(example());
+    json[key] = value;
+    return message(json.dump());
+  };
+  EXPECT_NE(message("[]").find("r.json is no report"), std::string::npos);
+  EXPECT_NE(message("{").find("r.json"), std::string::npos);
+  EXPECT_NE(with("stripline_feedback", 2).find("has form 2"), std::string::npos);
+  EXPECT_EQ(with("model_sha256", "abc"), "r.json.model_sha256 is no SHA-256");
+  EXPECT_EQ(with("ranks", -1), "r.json.ranks is out of range");
+  EXPECT_EQ(with("elapsed_s", -2.0), "r.json.elapsed_s is no time");
+  EXPECT_EQ(with("program", std::string(201, 'x')), "r.json.program has more than 200 bytes");
+  EXPECT_EQ(with("places", Json::array({1})), "r.json.places[0] is no object");
+  EXPECT_EQ(with("places", Json(std::vector<int>(201))), "r.json has more than 200 places");
+  EXPECT_NE(message(std::string(kMostFeedbackBytes + 1, ' ')).find("more than"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stripline::model
