@@ -14,6 +14,8 @@ constexpr std::array kVariables = {
              "network: a libfabric provider, or emulated:PROFILE[,key=value...]"},
     Variable{"STRIPLINE_CLOCK", "real", "real, or virtual (emulated fabrics only)"},
     Variable{"STRIPLINE_MODEL", "", "tuned model file"},
+    Variable{"STRIPLINE_MODEL_MAY_NOT_FIT", "0",
+             "1: a model that does not fit is left aside and does not end the job"},
     Variable{"STRIPLINE_SAME_NODE", "mapped",
              "ranks of one node reach each other by mapped memory, cma or network"},
     Variable{"STRIPLINE_TUNING", "", "in place of the model's choices: NAME=VALUE,..."},
@@ -39,6 +41,8 @@ constexpr std::array kVariables = {
              "finds them"},
     Variable{"STRIPLINE_TRACE", "off",
              "summary: what tuned plans saved, at the end; sites: also what was chosen where"},
+    Variable{"STRIPLINE_REPORT", "",
+             "file, or agent, for what the model predicted and was measured at each place"},
     Variable{"STRIPLINE_LOOP_BUFFERS", "128M",
              "buffers of loops and nests, of each rank, with suffix K, M, G"},
     Variable{"STRIPLINE_DATA_CACHE", "0",
@@ -58,11 +62,12 @@ constexpr std::array kVariables = {
 };
 
 /// Variables of launchers, tests and services; nothing that a user sets for a program.
-constexpr std::array<std::string_view, 12> kOthers = {
+constexpr std::array<std::string_view, 13> kOthers = {
     "STRIPLINE_RANK",       "STRIPLINE_RANKS",   "STRIPLINE_JOB_ID",
     "STRIPLINE_CONTROL_FD", "STRIPLINE_OPTIONS", "STRIPLINE_OPERATION_RECORD",
     "STRIPLINE_FIBERS",     "STRIPLINE_SERVER",  "STRIPLINE_SERVER_",
-    "STRIPLINE_AGENT_",     "STRIPLINE_SSH",     "STRIPLINE_TEST_"};
+    "STRIPLINE_AGENT_",     "STRIPLINE_MODELS",  "STRIPLINE_SSH",
+    "STRIPLINE_TEST_"};
 
 std::string variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)

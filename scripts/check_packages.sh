@@ -111,6 +111,19 @@ stripline model show /root/fresh.stripline.json >/root/model.txt
 kill "${pids[@]}"
 wait
 pids=()
+# As the units make it: every user reads pushed models, and nobody what the server keeps beside them.
+units=/usr/lib/systemd/system
+id stripline >/dev/null 2>&1 || useradd --system --no-create-home --home-dir /var/lib/stripline stripline
+mode=$(sed -n 's/^StateDirectoryMode=//p' $units/stripline-server.service)
+install -d -o stripline -g stripline -m "$mode" /var/lib/stripline
+runuser -u stripline -- sh -c 'umask 077; echo secret >/var/lib/stripline/stripline.db'
+sed -n 's/^ExecStartPre=+//p' $units/stripline-agent.service | sh -e
+runuser -u stripline -- sh -c 'umask 077; echo {} >/var/lib/stripline/models/m; chmod 644 /var/lib/stripline/models/m'
+runuser -u nobody -- cat /var/lib/stripline/models/m >/dev/null
+for secret in "cat /var/lib/stripline/stripline.db" "ls /var/lib/stripline" "touch /var/lib/stripline/models/x"; do
+  if runuser -u nobody -- $secret >/dev/null 2>&1; then echo "everybody may: $secret" >&2; exit 1; fi
+done
+rm -r /var/lib/stripline
 dpkg-query -W -f '${Package}\n' | grep '^stripline' | xargs dpkg --purge >/dev/null
 if ls /usr/bin/stripline* 2>/dev/null; then echo "purging leaves it behind" >&2; exit 1; fi
 SMOKE

@@ -149,6 +149,7 @@ void use_pushed_model(std::map<std::string, std::string>& environment) {
   const auto pushed = find_pushed_model(pushed_model_folders(), fabric.empty() ? "tcp" : fabric);
   if (!pushed) return;
   environment[kModelVariable] = pushed->file.string();
+  environment["STRIPLINE_MODEL_MAY_NOT_FIT"] = "1";  // nobody here has asked for it
   std::fprintf(
       stderr,
       "stripline-run: using model %s (sha256 %s), pushed to this host; --model none: without\n",
@@ -259,6 +260,12 @@ int main(int argc, char** argv) {
                "Say at the end what was chosen for loops and nests, predicted and measured, and "
                "what tuned plans saved; --trace=summary: only the latter")
       ->check(one_of({"off", "summary", "sites"}));
+  std::string report;
+  app.add_option("--report", report,
+                 "Tell at the end what the model predicted and what was measured, at each place of "
+                 "the program: to a file, or to agent, that of this host, which tells its server "
+                 "('stripline feedback list')")
+      ->type_name("FILE|agent");
   app.add_option("--timeout", job.time_limit_s,
                  "End the job after so long, e.g. 90, 1:30, 2h (default: no limit)")
       ->type_name("TIME")
@@ -298,6 +305,7 @@ int main(int argc, char** argv) {
   if (overcommit) environment["STRIPLINE_OVERCOMMIT"] = "1";
   if (verbose) environment["STRIPLINE_VERBOSE"] = "1";
   if (!trace.empty()) environment["STRIPLINE_TRACE"] = trace;
+  if (!report.empty()) environment["STRIPLINE_REPORT"] = report;
   if (seed) environment["STRIPLINE_SEED"] = std::to_string(*seed);
   if (!segment.empty()) {
     const auto bytes = parse_bytes(segment, "--segment");

@@ -401,6 +401,23 @@ TEST(StriplineRun, TakesTheModelThatWasPushedToThisHostAndSaysSo) {
   EXPECT_EQ(lines_with(elsewhere.err, "emu@3"), 0U) << elsewhere.err;
 }
 
+// Nobody here has asked for it.
+TEST(StriplineRun, APushedModelThatDoesNotFitIsLeftAside) {
+  const TempFolder folder;
+  model::TunedModel model = model::example_model();
+  model.fingerprint = {{"fabric.provider", {"verbs;ofi_rxm", model::MatchRule::hard}}};
+  ASSERT_TRUE(install_pushed_model(folder.path(), kVirtual[1], "emu@3",
+                                   *model::content_sha256(model), model::to_json(model)->dump())
+                  .ok());
+  ::setenv("STRIPLINE_MODELS", folder.path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  const Finished job = run(command({"-n", "2"}, kVirtual));
+  ::unsetenv("STRIPLINE_MODELS");  // NOLINT(concurrency-mt-unsafe)
+  EXPECT_EQ(job.exit_code, kExitOk) << job.err;
+  EXPECT_EQ(lines_with(job.err, "is left aside, this run goes without"), 1U) << job.err;
+  EXPECT_EQ(lines_with(job.err, "verbs;ofi_rxm"), 1U) << job.err;
+  EXPECT_EQ(lines_with(job.err, "is no variable of Stripline"), 0U) << job.err;
+}
+
 TEST(StriplineRun, ModelThatCannotBeUsedIsBadInput) {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() /

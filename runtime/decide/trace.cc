@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/quantity.h"
+#include "optimizer/model/feedback.h"
 
 namespace stripline::decide {
 namespace {
@@ -26,6 +27,10 @@ std::string format(const char* pattern, double value) {
 std::string_view name_of(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::string place_of(std::string_view file, int line) {
+  return std::string(name_of(file)) + ":" + std::to_string(line);
 }
 
 std::string padded(std::string text, size_t width) {
@@ -94,6 +99,14 @@ bool contradict(const Savings& one, const Savings& other) {
   return one.sites > 0 && other.sites > 0 && gain_s(one) * gain_s(other) < 0;
 }
 
+double Trace::Times::mean_predicted_s() const {
+  return count > 0 ? predicted_s / static_cast<double>(count) : 0;
+}
+
+double Trace::Times::mean_s() const {
+  return measured > 0 ? measured_s / static_cast<double>(measured) : 0;
+}
+
 void Trace::Times::add(double predicted, std::optional<double> seconds) {
   ++count;
   predicted_s += predicted;
@@ -123,11 +136,36 @@ void Trace::note(CallSite call, uint64_t shape, const Choice& choice, std::optio
   row.times.add(choice.predicted_s, seconds);
 }
 
-std::string Trace::text() const {
-  std::vector<const decltype(rows_)::value_type*> order;
+std::vector<const Trace::Rows::value_type*> Trace::longest_first() const {
+  std::vector<const Rows::value_type*> order;
   for (const auto& entry : rows_) order.push_back(&entry);
   std::ranges::sort(
       order, [](const auto* a, const auto* b) { return a->second.took_s() > b->second.took_s(); });
+  return order;
+}
+
+std::vector<model::FeedbackPlace> Trace::places(size_t most) const {
+  std::vector<model::FeedbackPlace> places;
+  for (const auto* entry : longest_first()) {
+    if (places.size() == most) break;
+    const Row& row = entry->second;
+    places.push_back({.place = place_of(std::get<0>(entry->first), std::get<1>(entry->first)),
+                      .what = row.what,
+                      .choice = row.choice.text,
+                      .ranks = 1,
+                      .executions = row.executions,
+                      .as_chosen = row.times.count,
+                      .predicted_s = row.times.mean_predicted_s(),
+                      .measured_s = row.times.mean_s(),
+                      .simple = row.simple.count,
+                      .simple_s = row.simple.mean_s(),
+                      .demoted_ranks = row.is_demoted() ? 1U : 0U});
+  }
+  return places;
+}
+
+std::string Trace::text() const {
+  const auto order = longest_first();
   std::string text = padded("place", 28) + padded("what", 26) + padded("times", 9) +
                      padded("chosen", 26) + padded("predicted", 11) + "measured\n";
   std::string missed;
@@ -136,20 +174,17 @@ std::string Trace::text() const {
   for (size_t i = 0; i < std::min(order.size(), kMostRows); ++i) {
     const auto& [key, row] = *order[i];
     const auto& [file, line, shape] = key;
-    const std::string place = std::string(name_of(file)) + ":" + std::to_string(line);
+    const std::string place = place_of(file, line);
     if (!row.command.empty()) {
       commands += "  " + place + " (" + row.what + ")\n    " + row.command + "\n";
     }
     if (!row.choice.obstacle.empty()) {
       obstacles += "  " + place + " (" + row.what + "): " + row.choice.obstacle + "\n";
     }
-    // What was done by far most of the times: as long as the guard compares both, there are about
-    // as many of each.
-    const bool demoted = row.simple.count > 2 * row.times.count;
+    const bool demoted = row.is_demoted();
     const Times& times = demoted ? row.simple : row.times;
-    const double predicted_s = times.predicted_s / static_cast<double>(times.count);
-    const double measured_s =
-        times.measured > 0 ? times.measured_s / static_cast<double>(times.measured) : 0;
+    const double predicted_s = times.mean_predicted_s();
+    const double measured_s = times.mean_s();
     const std::string& chosen = demoted ? row.simple_text : row.choice.text;
     text += padded(place, 28) + padded(row.what, 26) + padded(std::to_string(row.executions), 9) +
             padded(chosen, 26) + padded(predicted_s > 0 ? seconds_text(predicted_s) : "-", 11) +

@@ -8,11 +8,16 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include <stripline/call_site.h>
 
 #include "optimizer/plan/decision.h"
 #include "runtime/decide/savings.h"
+
+namespace stripline::model {
+struct FeedbackPlace;
+}
 
 namespace stripline::decide {
 
@@ -52,6 +57,9 @@ class Trace {
     uint64_t measured = 0;  ///< executions of which the time is known
     double measured_s = 0;
     void add(double predicted, std::optional<double> seconds);
+    /// Of one execution; 0: not known.
+    double mean_predicted_s() const;
+    double mean_s() const;
     /// Time of all executions: as long as those of which it is known, or else as predicted.
     double took_s() const {
       return measured == 0
@@ -69,6 +77,9 @@ class Trace {
     Times times;          ///< of the rest
     std::string command;  ///< that explains the choice; empty: there is none
     double took_s() const { return simple.took_s() + times.took_s(); }
+    /// By far most executions were carried out the simple way: as long as the guard compares both,
+    /// there are about as many of each.
+    bool is_demoted() const { return simple.count > 2 * times.count; }
   };
 
   /// An execution, with its time if that is known. `shape` tells apart what happens at one place.
@@ -78,10 +89,15 @@ class Trace {
   /// A table, the places that took the longest first; where predictions missed; which nests go
   /// access by access, and why; and the commands that explain the choices.
   std::string text() const;
+  /// The same for a report of the run, of this rank, at most so many.
+  std::vector<model::FeedbackPlace> places(size_t most) const;
   bool empty() const { return rows_.empty(); }
 
  private:
-  std::map<std::tuple<std::string_view, int, uint64_t>, Row> rows_;
+  using Rows = std::map<std::tuple<std::string_view, int, uint64_t>, Row>;
+  std::vector<const Rows::value_type*> longest_first() const;
+
+  Rows rows_;
 };
 
 }  // namespace stripline::decide

@@ -12,6 +12,7 @@
 #include <stripline/vis.h>
 
 #include "base/quantity.h"
+#include "optimizer/model/feedback.h"
 #include "optimizer/plan/mechanisms.h"
 #include "optimizer/plan/toy_fixture.h"
 #include "runtime/bootstrap/fabrics_under_test.h"
@@ -53,6 +54,30 @@ TEST(Trace, SaysWhereTheGuardHasGivenThePlanUp) {
   for (int i = 0; i < 996; ++i) trace.note(kHere, 1, simple, 100e-6, "get 512 KiB", none);
   const std::string text = trace.text();
   EXPECT_NE(text.find("blocking, by the guard    -          100 us"), std::string::npos) << text;
+}
+
+TEST(Trace, TellsAReportOfPlacesTheSame) {
+  Trace trace;
+  const Choice strips{"B, 16 steps, 2 ahead", plan::Reason::tuned, 250e-6};
+  for (int i = 0; i < 4; ++i) trace.note(kHere, 1, strips, 260e-6, "get 512 KiB", none);
+  const Choice simple{"blocking, by the guard", plan::Reason::guarded, 0};
+  for (int i = 0; i < 996; ++i) trace.note(kHere, 1, simple, 100e-6, "get 512 KiB", none);
+  trace.note({"jacobi.cc", 93}, 1, strips, std::nullopt, "nest of 64 x 64", none);
+  const auto places = trace.places(9);
+  ASSERT_EQ(places.size(), 2U);
+  EXPECT_EQ(places[0].place, "jacobi.cc:81");
+  EXPECT_EQ(places[0].what, "get 512 KiB");
+  EXPECT_EQ(places[0].choice, "B, 16 steps, 2 ahead");
+  EXPECT_EQ(places[0].executions, 1000U);
+  EXPECT_EQ(places[0].as_chosen, 4U);
+  EXPECT_DOUBLE_EQ(places[0].predicted_s, 250e-6);
+  EXPECT_DOUBLE_EQ(places[0].measured_s, 260e-6);
+  EXPECT_EQ(places[0].simple, 996U);
+  EXPECT_NEAR(places[0].simple_s, 100e-6, 1e-9);
+  EXPECT_EQ(places[0].demoted_ranks, 1U);
+  EXPECT_EQ(places[1].measured_s, 0);
+  EXPECT_EQ(places[1].demoted_ranks, 0U);
+  EXPECT_EQ(trace.places(1).size(), 1U);
 }
 
 TEST(Trace, SaysWhatCameOfATie) {

@@ -1,6 +1,7 @@
 #include "runtime/rma/context_state.h"
 
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "runtime/rma/options.h"
 #include "runtime/rma/program_trace.h"
 #include "runtime/rma/reach_report.h"
+#include "runtime/rma/run_report.h"
 
 namespace stripline::detail {
 namespace {
@@ -96,6 +98,10 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
     stall_notice_s = watch->stall_notice_s;
   }
   auto model = rma::load_model(options.model_path);
+  if (!model.ok() && options.model_may_not_fit) {
+    if (job.rank() == 0) rma::say_left_aside(options.model_path, model.error().message());
+    model = rma::SharedModel();
+  }
   if (!model.ok()) return refuse(model.error());
   auto fabric = fabric::open_fabric(
       {.fabric = options.fabric,
@@ -124,14 +130,16 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   state->job.set_fingerprint(machine::machine_fingerprint(state->job.fabric().info()));
   if (*model != nullptr) {
     const auto fit = rma::check_fit(**model, options.model_path, state->job.fingerprint());
-    if (!fit.ok()) return refuse(fit.error());
-    if (!fit->empty() && job.rank() == 0) {
+    if (!fit.ok() && !options.model_may_not_fit) return refuse(fit.error());
+    if (fit.ok() && !fit->empty() && job.rank() == 0) {
       std::fprintf(stderr, "warning: model file '%s':\n%s\n", options.model_path.c_str(),
                    fit->c_str());
     }
   }
   state->operations.messages().start();
-  const Status usable = state->use_model(*std::move(model));
+  // One that may not fit is used once all ranks have said that it does.
+  const bool asks = *model != nullptr && options.model_may_not_fit;
+  const Status usable = state->use_model(asks ? rma::SharedModel() : *model);
   if (!usable.ok()) return refuse(usable.error());
   state->mechanisms.transfers().start();
   // Its RPCs can arrive as soon as one rank has left the barrier.
@@ -139,6 +147,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   ContextState& joined = context->state();
   joined.operations.rpc_calls().serve(*context);
   joined.mechanisms.groups().world().barrier.wait(sync::Collective::barrier);
+  if (asks) joined.use_if_it_fits(*context, *std::move(model));
   joined.find_reachable(*context, *same_node == fabric::SameNode::mapped);
   if (options.verbose) rma::report_reach(*context, introduced->all_described);
   if (context->rank_me() == 0) std::fputs(rma::model_use_text(joined).c_str(), stderr);
@@ -161,10 +170,28 @@ Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model) {
   STRIPLINE_RETURN_IF_ERROR(job.use_model(std::move(model)));
   mechanisms.use_model();
   operations.use(job.tuning());
-  if (job.options().trace == kSites) {  // by this model from here on
-    job.observers().watch(std::make_unique<rma::ProgramTrace>(*this));
+  const bool traces = job.options().trace == kSites;
+  if (traces || !rma::report_destination().empty()) {  // by this model from here on
+    using Of = rma::ProgramTrace::Of;
+    job.observers().watch(
+        std::make_unique<rma::ProgramTrace>(*this, traces ? Of::all_operations : Of::choices));
   }
   return {};
+}
+
+// Ranks that plan by different models would disagree.
+void ContextState::use_if_it_fits(Context& context,
+                                  std::shared_ptr<const model::TunedModel> model) {
+  const std::string misfit = rma::misfit_text(*model, job.fingerprint());
+  const uint32_t misfits =
+      team::world(context).allreduce(misfit.empty() ? uint32_t{0} : uint32_t{1}, std::plus<>());
+  if (misfits == 0) {
+    if (const Status usable = use_model(std::move(model)); !usable.ok()) fail(usable.error());
+  } else if (job.rank() == 0) {
+    rma::say_left_aside(job.options().model_path,
+                        misfit.empty() ? "it does not fit where other ranks are"
+                                       : "it was not made for this machine and fabric:\n" + misfit);
+  }
 }
 
 // At the end of a call.
@@ -256,6 +283,7 @@ future ContextState::start_barrier(Context& context, sync::Group& group, CallSit
 void ContextState::leave(Context& context) {
   progress_thread_.reset();  // from here on, calls do it all
   if (job.options().trace != "off") mechanisms.report(context);
+  if (!rma::report_destination().empty()) rma::hand_in_report(context);
   am::ActiveMessages& messages = operations.messages();
   {
     job.activity() = "leaving the job";

@@ -78,6 +78,9 @@ struct ContextState {
 
  private:
   void consider_thread();
+  /// Collective: uses a model that may not fit (Options::model_may_not_fit), unless some rank has
+  /// found that it does not.
+  void use_if_it_fits(Context& context, std::shared_ptr<const model::TunedModel> model);
   void find_reachable(Context& context, bool maps);
 
   rma::StallNotice stall_notice_;

@@ -8,6 +8,7 @@
 #include "base/quantity.h"
 #include "optimizer/model/model_json.h"
 #include "runtime/machine/job_table.h"
+#include "runtime/rma/options.h"
 
 namespace stripline::rma {
 namespace {
@@ -39,6 +40,8 @@ void note_program_options(const Options& options, std::vector<Setting>& settings
   note("STRIPLINE_DATA_CACHE", options.data_cache != expected.data_cache,
        options.data_cache ? "1" : "0");
   note("STRIPLINE_TUNING", options.tuning != expected.tuning, options.tuning);
+  note("STRIPLINE_MODEL_MAY_NOT_FIT", options.model_may_not_fit != expected.model_may_not_fit,
+       options.model_may_not_fit ? "1" : "0");
   note("STRIPLINE_VERBOSE", options.verbose != expected.verbose, options.verbose ? "1" : "0");
 }
 
@@ -115,12 +118,14 @@ Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fa
                              const Options& options, const model::TunedModel* model,
                              const std::string& handlers) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string model_terms, terms_of(model));
+  const std::string report = report_destination();
   const Introduction mine{
       fabric.local_address(), options.verbose ? description(fabric.info(), options) : std::string(),
       "STRIPLINE_SEGMENT_BYTES=" + std::to_string(options.segment_bytes) +
           " STRIPLINE_SAME_NODE=" + options.same_node + " STRIPLINE_TUNING=" + options.tuning +
-          (options.debug ? " STRIPLINE_DEBUG=1" : " STRIPLINE_DEBUG=0") +
-          " STRIPLINE_MODEL=" + model_terms,
+          (options.debug ? " STRIPLINE_DEBUG=1" : " STRIPLINE_DEBUG=0") + " STRIPLINE_MODEL=" +
+          model_terms + (options.model_may_not_fit ? " STRIPLINE_MODEL_MAY_NOT_FIT=1" : "") +
+          (report.empty() ? "" : " STRIPLINE_REPORT=" + report),
       handlers};
   STRIPLINE_ASSIGN_OR_RETURN(const auto introductions, job.exchange(mine.encode()));
   Introduced introduced;

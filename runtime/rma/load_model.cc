@@ -1,5 +1,6 @@
 #include "runtime/rma/load_model.h"
 
+#include <cstdio>
 #include <utility>
 
 #include "optimizer/model/fingerprint.h"
@@ -18,6 +19,12 @@ Result<SharedModel> load_model(const std::string& path) {
   return Error(code, model.error().message());
 }
 
+std::string misfit_text(const model::TunedModel& model,
+                        const std::map<std::string, std::string>& machine) {
+  const model::MatchReport report = model::match(model.fingerprint, machine);
+  return report.usable() ? std::string() : report.text();
+}
+
 Result<std::string> check_fit(const model::TunedModel& model, const std::string& path,
                               const std::map<std::string, std::string>& machine) {
   const model::MatchReport report = model::match(model.fingerprint, machine);
@@ -29,6 +36,11 @@ Result<std::string> check_fit(const model::TunedModel& model, const std::string&
                      "fetch', or run without --model");
   }
   return report.soft.empty() ? std::string() : report.text();
+}
+
+void say_left_aside(const std::string& path, const std::string& why) {
+  std::fprintf(stderr, "stripline: model '%s' is left aside, this run goes without: %s\n",
+               path.c_str(), why.c_str());
 }
 
 }  // namespace stripline::rma

@@ -17,10 +17,18 @@ using SharedModel = std::shared_ptr<const model::TunedModel>;
 /// how to get another.
 Result<SharedModel> load_model(const std::string& path);
 
+/// Why the model was not made for this machine: the facts that must match and do not, one line
+/// each; empty: it was.
+std::string misfit_text(const model::TunedModel& model,
+                        const std::map<std::string, std::string>& machine);
+
 /// Compares the model's fingerprint with the facts of this machine. Returns what differs without
 /// mattering enough to refuse, one line per fact, for a warning; empty when everything matches.
 /// Errors: failed_precondition when a fact that must match does not; the message lists them.
 Result<std::string> check_fit(const model::TunedModel& model, const std::string& path,
                               const std::map<std::string, std::string>& machine);
+
+/// Says on standard error that a model that may not fit (Options::model_may_not_fit) is left aside.
+void say_left_aside(const std::string& path, const std::string& why);
 
 }  // namespace stripline::rma

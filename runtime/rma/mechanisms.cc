@@ -69,7 +69,8 @@ void Mechanisms::report(Context& context) {
                             total(mine.kept.served_bytes), total(mine.kept.acquired),
                             total(mine.kept.overwritten),  total(mine.kept.evicted)};
   if (job_.rank() != 0) return;
-  if (ProgramTrace* const trace = job_.observers().trace()) {
+  ProgramTrace* const trace = job_.observers().trace();
+  if (trace != nullptr && job_.options().trace == "sites") {
     std::fputs(trace->text().c_str(), stderr);
   }
   std::fprintf(stderr, "stripline: %s\n", savings_text(all).c_str());

@@ -43,6 +43,8 @@ Status rma::check_trace(std::string_view trace) {
                "STRIPLINE_TRACE='" + std::string(trace) + "' is none of 'off', 'summary', 'sites'");
 }
 
+std::string rma::report_destination() { return std::string(variable("STRIPLINE_REPORT")); }
+
 void rma::warn_of_unknown_variables() {
   std::vector<std::string> names;
   for (const Variable& known : variables()) names.emplace_back(known.name);
@@ -95,6 +97,7 @@ Result<Options> Options::from_environment() {
   }
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_DATA_CACHE", options.data_cache));
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_VERBOSE", options.verbose));
+  STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_MODEL_MAY_NOT_FIT", options.model_may_not_fit));
   return options;
 }
 

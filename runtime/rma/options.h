@@ -1,6 +1,7 @@
 // Checks of Options that do not depend on where they come from.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -9,6 +10,12 @@ namespace stripline::rma {
 
 /// Checks whether Options::trace is one of its words. Errors: invalid_argument.
 Status check_trace(std::string_view trace);
+
+/// STRIPLINE_REPORT: where rank 0 hands what the model predicted and what was measured, at each
+/// place of the program, of all ranks, when the job ends (docs/tracing.md). A file, or "agent":
+/// that of this host, which tells the server. Empty: nowhere. The launcher's business: no option of
+/// the program says so. The same on every rank.
+std::string report_destination();
 
 /// Says on standard error which variables begin with STRIPLINE_ and mean nothing, mostly by a
 /// spelling mistake. For one rank of a job.

@@ -26,13 +26,22 @@ OperationTrace::Kind kind_of(Access access) {
 
 }  // namespace
 
-ProgramTrace::ProgramTrace(detail::ContextState& state)
-    : state_(state), begun_s_(state.job.fabric().now_s()) {}
+ProgramTrace::ProgramTrace(detail::ContextState& state, Of what)
+    : state_(state),
+      begun_s_(state.job.fabric().now_s()),
+      all_operations_(what == Of::all_operations) {}
+
+const decide::Trace& ProgramTrace::all_choices() {
+  calls_.end(state_);
+  return choices_;
+}
+
+double ProgramTrace::seconds() const { return state_.job.fabric().now_s() - begun_s_; }
 
 // Transfers of many regions are shown with what was chosen for them. A part of another operation
 // belongs to that.
 void ProgramTrace::begins(Observation& operation) {
-  if (operation.many_regions) return;
+  if (operation.many_regions || !all_operations_) return;
   operation.outermost = operations_.outermost();
   operations_.enter();
   operation.begun_s = state_.job.fabric().now_s();
@@ -44,7 +53,7 @@ void ProgramTrace::started(Observation& operation, const std::optional<SlotUse>&
     use ? calls_.begin(state_, use->slot, use->generation, *operation.plan)
         : calls_.done(state_, *operation.plan);
   }
-  if (operation.many_regions) return;
+  if (operation.many_regions || !all_operations_) return;
   operations_.leave();
   if (!operation.outermost) return;
   const double seconds = state_.job.fabric().now_s() - operation.begun_s;
@@ -59,16 +68,16 @@ void ProgramTrace::started(Observation& operation, const std::optional<SlotUse>&
 
 void ProgramTrace::waited(const SlotUse& use, double seconds) {
   calls_.waited(state_, use.slot, use.generation);
-  operations_.waited(use.slot, use.generation, seconds);
+  if (all_operations_) operations_.waited(use.slot, use.generation, seconds);
 }
 
 std::string ProgramTrace::text() {
-  calls_.end(state_);
+  const decide::Trace& choices = all_choices();
   std::string text =
       "stripline: loops, nests, stages of sweeps, updates and transfers of many regions of rank 0, "
       "times of one execution:\n";
-  text += choices_.empty() ? nothing_traced_text(state_) : choices_.text();
-  const double traced_s = state_.job.fabric().now_s() - begun_s_;
+  text += choices.empty() ? nothing_traced_text(state_) : choices.text();
+  const double traced_s = seconds();
   if (const std::string operations = operations_.text(traced_s); !operations.empty()) {
     text += "stripline: operations of rank 0 one by one, of " + seconds_text(traced_s) + ":\n" +
             operations;

@@ -1,6 +1,6 @@
 // What --trace "sites" sees of a program: what was chosen for loops, nests, sweeps and transfers of
 // many regions, and what operations took that it makes one by one. Of this rank; of which rank 0
-// shows its own when the job ends.
+// shows its own when the job ends. A report of the run (run_report.h) needs the choices alone.
 #pragma once
 
 #include <optional>
@@ -18,14 +18,21 @@ namespace stripline::rma {
 
 class ProgramTrace final : public Observer {
  public:
+  enum class Of {
+    choices,        ///< loops, nests, transfers of many regions: what decisions are about
+    all_operations  ///< and those that the program makes one by one
+  };
   /// Begins now.
-  explicit ProgramTrace(detail::ContextState& state);
+  ProgramTrace(detail::ContextState& state, Of what);
 
   /// Where decisions are noted.
   decide::Trace& choices() { return choices_; }
-  const decide::Trace& choices() const { return choices_; }
+  /// What was noted, for the end of the job: no more is told of transfers under way.
+  const decide::Trace& all_choices();
+  /// Since it began.
+  double seconds() const;
 
-  /// What there is to show, for the end of the job: no more is told of transfers under way.
+  /// What there is to show, as all_choices().
   std::string text();
 
   void begins(Observation& operation) override;
@@ -38,6 +45,7 @@ class ProgramTrace final : public Observer {
   detail::CallTrace calls_;
   OperationTrace operations_;
   const double begun_s_;
+  const bool all_operations_;
 };
 
 }  // namespace stripline::rma
