@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <variant>
@@ -148,6 +149,12 @@ Result<Losses> judge_shapes(const Options& options, const Network& network,
   return losses;
 }
 
+std::string at_most(double bound) {
+  std::ostringstream text;
+  text << "at most " << bound;
+  return text.str();
+}
+
 std::string text_of(const std::vector<Judged>& models) {
   MarkdownTable table({"network", "model", ">strips / best", ">worst", "worst strips",
                        ">shapes / best", ">worst", "worst shape"});
@@ -161,9 +168,9 @@ std::string text_of(const std::vector<Judged>& models) {
     shapes.add(one.shapes.mean(), one.model);
     shapes.worst = std::max(shapes.worst, one.shapes.worst);
   }
-  MarkdownTable verdicts({"network", ">models", ">strips, geometric mean", "at most 1.03",
-                          ">worst model", "at most 1.08", ">shapes, geometric mean", "at most 1.05",
-                          ">worst cell", "at most 1.25"});
+  MarkdownTable verdicts({"network", ">models", ">strips, geometric mean", at_most(kStripsBound),
+                          ">worst model", at_most(kWorstStripsBound), ">shapes, geometric mean",
+                          at_most(kShapesBound), ">worst cell", at_most(kWorstShapeBound)});
   for (const auto& [network, losses] : by_network) {
     const auto& [strips, shapes] = losses;
     verdicts.add({network, std::to_string(strips.cells), number(strips.mean()),
