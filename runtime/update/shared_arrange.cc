@@ -124,7 +124,7 @@ std::span<const uint32_t> Engine::cut(const grid_extent& patch) {
 }
 
 std::vector<size_t> Engine::own_columns() const {
-  const Slab& slab = point_slabs_[team_.index()];
+  const Slab& slab = point_slab();
   std::vector<size_t> counts;
   counts.reserve((slab.x_end - slab.x_first) * (slab.y_end - slab.y_first));
   for (uint64_t x = slab.x_first; x < slab.x_end; ++x) {
@@ -135,20 +135,23 @@ std::vector<size_t> Engine::own_columns() const {
   return counts;
 }
 
-size_t Engine::own_column(const grid_cell& corner) const {
-  const Slab& slab = point_slabs_[team_.index()];
-  return (corner.x - slab.x_first) * (slab.y_end - slab.y_first) + corner.y - slab.y_first;
+bool Engine::survey_column(size_t column) {
+  const Slab& of_points = point_slab();
+  const uint64_t rows = of_points.y_end - of_points.y_first;
+  const grid_cell corner{of_points.x_first + column / rows, of_points.y_first + column % rows, 0};
+  const uint64_t points = column_points_[corner.x * lane.shape.y + corner.y];
+  if (points == 0) return false;
+  const uint64_t own = cells_within(slabs_[team_.index()], corner, patch_);
+  surveyed_.updates += points * patch_.cells();
+  surveyed_.own += points * own;
+  surveyed_.mirror += points * cells_within(equal_slab_, corner, patch_);
+  return own < patch_.cells();
 }
 
+// The boxes that the patch of a point needs which reaches beyond the slab.
 void Engine::survey(const grid_cell& corner) {
   const grid_extent& shape = lane.shape;
   const Slab& slab = slabs_[team_.index()];
-  const uint64_t cells = patch_.cells();
-  const uint64_t own = cells_within(slab, corner, patch_);
-  surveyed_.updates += cells;
-  surveyed_.own += own;
-  surveyed_.mirror += cells_within(equal_slab_, corner, patch_);
-  if (own == cells) return;
   for (size_t i = 0; i < box_shapes_.size(); ++i) {
     const BoxShift& box = box_shapes_[i];
     const uint64_t along_y = boxes_along(shape.y, box[1]);

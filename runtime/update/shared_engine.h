@@ -75,8 +75,9 @@ class Engine final : public detail::SharedEngine {
   std::span<uint32_t> begin_sort() override;
   std::span<const uint32_t> cut(const grid_extent& patch) override;
   std::span<const size_t> point_ends() const override { return point_ends_; }
+  const plan::Slab& point_slab() const override { return point_slabs_[team_.index()]; }
   std::vector<size_t> own_columns() const override;
-  size_t own_column(const grid_cell& corner) const override;
+  bool survey_column(size_t column) override;
   void survey(const grid_cell& corner) override;
   void end_sort() override;
 

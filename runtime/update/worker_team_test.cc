@@ -1,5 +1,6 @@
 // Teams of workers, and arrays that they sort together.
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -103,6 +104,34 @@ TEST_P(Team, BringsElementsToTheirOwners) {
   }
 }
 
+// Elements of any size: small ones go another way than large ones.
+template <size_t kBytes>
+void expect_split(size_t count) {
+  struct Element {
+    uint64_t number;
+    std::array<char, kBytes> more;
+  };
+  std::vector<Element> elements(count);
+  SplitMix64 random(count);
+  size_t lefts = 0;
+  for (Element& one : elements) {
+    one.number = random.next();
+    lefts += one.number % 2;
+  }
+  const auto left = [](const Element& one) { return one.number % 2 == 1; };
+  const Element* const middle =
+      detail::split(elements.data(), elements.data() + elements.size(), left);
+  EXPECT_EQ(static_cast<size_t>(middle - elements.data()), lefts);
+  EXPECT_TRUE(std::ranges::is_partitioned(elements, left));
+}
+
+TEST(Split, IsAPartition) {
+  for (const size_t count : {0u, 1u, 2u, 500u}) {
+    expect_split<8>(count);
+    expect_split<200>(count);
+  }
+}
+
 TEST(SortByCounts, SortsInPlace) {
   SplitMix64 random(7);
   for (const size_t count : {0u, 1u, 500u}) {
@@ -117,6 +146,10 @@ TEST(SortByCounts, SortsInPlace) {
     detail::sort_by_counts(std::span(elements), std::span(counts),
                            [](uint32_t element) { return size_t{element / 100}; });
     EXPECT_TRUE(std::ranges::is_sorted(elements, {}, [](uint32_t one) { return one / 100; }));
+    for (size_t bucket = 0; bucket < counts.size(); ++bucket) {
+      const auto below = [&](uint32_t one) { return one / 100 <= bucket; };
+      EXPECT_EQ(counts[bucket], static_cast<size_t>(std::ranges::count_if(elements, below)));
+    }
     std::ranges::sort(elements);
     EXPECT_EQ(elements, sorted);
   }

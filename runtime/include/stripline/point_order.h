@@ -49,6 +49,23 @@ class Positions {
   size_t within_ = 0;
 };
 
+/// As std::partition of elements that come in no order. Small ones are swapped whichever side they
+/// are of: that takes less than a branch which is predicted wrongly every other time.
+template <typename P, typename Left>
+P* split(P* begin, P* end, const Left& left) {
+  constexpr size_t kSmall = 64;
+  if constexpr (sizeof(P) > kSmall) {
+    return std::partition(begin, end, left);
+  } else {
+    for (P* element = begin; element < end; ++element) {
+      const bool goes_left = left(*element);
+      std::swap(*element, *begin);
+      begin += goes_left ? 1 : 0;
+    }
+    return begin;
+  }
+}
+
 /// Collective. Moves the elements of an array that all workers reach, in place, so that those of
 /// worker w are at [ends[w - 1], ends[w]): owner(element) says whose one is, and `ends` how many
 /// each has. Quicksort by all workers: in each round a group of them splits its range between its
@@ -73,7 +90,7 @@ void bring_to_owners(worker_team& team, P* elements, std::span<const size_t> end
     size_t left = 0;
     if (group > 1) {
       P* const mine = elements + part(me);
-      left = static_cast<size_t>(std::partition(mine, elements + part(me + 1), goes_left) - mine);
+      left = static_cast<size_t>(split(mine, elements + part(me + 1), goes_left) - mine);
     }
     const std::vector<uint64_t> lefts = team.allgather(left);
     if (group > 1) {
@@ -101,8 +118,10 @@ void bring_to_owners(worker_team& team, P* elements, std::span<const size_t> end
 }
 
 /// Sorts in place by key(element), a number below counts.size(), of which there are counts[key]
-/// elements each: every element moves at most once (McIlroy, Bostic and McIlroy: Engineering radix
-/// sort, 1993, American flag sort). `counts` is used up. The order of equal keys is not kept.
+/// elements each, and `counts` then says where they end. Every element goes to its place in one
+/// move, as in American flag sort (McIlroy, Bostic and McIlroy: Engineering radix sort, 1993). But
+/// what comes back for it waits until its bucket is looked at again, so that one move does not need
+/// the result of the one before. The order of equal keys is not kept.
 template <typename P, typename Key>
 void sort_by_counts(std::span<P> elements, std::span<size_t> counts, const Key& key) {
   std::vector<size_t> ends(counts.size());
@@ -112,15 +131,13 @@ void sort_by_counts(std::span<P> elements, std::span<size_t> counts, const Key& 
     ends[bucket] = end;
     counts[bucket] = end - counts[bucket];  // from here on, where its next one goes
   }
-  for (size_t bucket = 0; bucket < counts.size(); ++bucket) {
-    while (counts[bucket] < ends[bucket]) {
-      P& here = elements[counts[bucket]];
-      const size_t of = key(here);
-      if (of == bucket) {
-        ++counts[bucket];
-      } else {
-        std::swap(here, elements[counts[of]++]);
+  for (bool left = true; left;) {
+    left = false;
+    for (size_t bucket = 0; bucket < counts.size(); ++bucket) {
+      for (size_t i = counts[bucket]; i < ends[bucket]; ++i) {
+        std::swap(elements[i], elements[counts[key(elements[i])]++]);
       }
+      left |= counts[bucket] < ends[bucket];
     }
   }
 }

@@ -111,11 +111,13 @@ class SharedEngine {
   /// Collective, when all have counted: cuts the slabs. Whose point one is, by column.
   virtual std::span<const uint32_t> cut(const grid_extent& patch) = 0;
   virtual std::span<const size_t> point_ends() const = 0;  ///< by worker
-  /// The columns of this worker's points, with their numbers of points.
+  /// The columns of this worker's points, y by y within each x, and their numbers of points.
+  virtual const plan::Slab& point_slab() const = 0;
   virtual std::vector<size_t> own_columns() const = 0;
-  virtual size_t own_column(const grid_cell& corner) const = 0;
-  /// Looks at this worker's points, one by one, and chooses. Collective.
+  /// Looks at all points of one of these columns; true if each of them is to be surveyed, too.
+  virtual bool survey_column(size_t column) = 0;
   virtual void survey(const grid_cell& corner) = 0;
+  /// Collective: chooses.
   virtual void end_sort() = 0;
 
   [[noreturn]] virtual void fail_cell(uint64_t index) = 0;
@@ -244,10 +246,18 @@ requires(update_operator<Op, T>) class SharedUpdates {
         const grid_cell corner = corner_of(point);
         return owners[corner.x * rows + corner.y];
       });
-      std::vector<size_t> counts = engine.own_columns();
-      detail::sort_by_counts(own_part(points), std::span(counts),
-                             [&](const P& point) { return engine.own_column(corner_of(point)); });
-      for (const P& point : own_part(points)) engine.survey(corner_of(point));
+      const std::span<P> own = own_part(points);
+      const plan::Slab slab = engine.point_slab();
+      std::vector<size_t> ends = engine.own_columns();
+      detail::sort_by_counts(own, std::span(ends), [&](const P& point) {
+        const grid_cell corner = corner_of(point);
+        return (corner.x - slab.x_first) * (slab.y_end - slab.y_first) + corner.y - slab.y_first;
+      });
+      size_t next = 0;
+      for (size_t column = 0; column < ends.size(); next = ends[column++]) {
+        if (!engine.survey_column(column)) continue;
+        for (size_t i = next; i < ends[column]; ++i) engine.survey(corner_of(own[i]));
+      }
       engine.end_sort();
     }
     return own_part(points);
