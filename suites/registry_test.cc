@@ -129,6 +129,15 @@ std::vector<Point> small_points(rank_t ranks) {
       if (e.name == "kernel.histogram" || e.name == "kernel.gups") {
         point.params["updates"] = int64_t{200};
       }
+      if (e.name == "kernel.gravitation") point.params["bodies_per_rank"] = int64_t{20};
+      if (e.name == "kernel.fiber_force") {
+        point.params["n"] = int64_t{16};
+        point.params["points_per_rank"] = int64_t{50};
+      }
+      if (e.name == "kernel.triangle_count") {
+        point.params["vertices"] = int64_t{100};
+        point.params["edges_per_vertex"] = int64_t{6};
+      }
       if (e.name == "kernel.index_gather") point.params["reads"] = int64_t{200};
       if (e.name == "kernel.permutation") point.params["elements_per_rank"] = int64_t{200};
       if (e.name == "kernel.indirect_sum" || e.name == "kernel.struct_reads" ||

@@ -69,7 +69,7 @@ inline constexpr const char* kWaited = "waited";
 struct Known {
   const char* name;
   /// In the order of the declaration, the baseline first; empty where the suite alone knows them.
-  std::array<const char*, 5> variant_names{};
+  std::array<const char*, 6> variant_names{};
 
   /// The same as declarations hold them.
   std::vector<std::string> variants() const {
@@ -124,11 +124,15 @@ inline constexpr Known kLoad{"micro.load", {variant::kGet, variant::kPut}};
 namespace kernels {
 inline constexpr Known kAnalysis{"kernel.analysis", {"run", "analysis"}};
 inline constexpr Known kEarthquake{"kernel.earthquake", {"whole", "inspector", "reordered"}};
+inline constexpr Known kFiberForce{"kernel.fiber_force",
+                                   {"lock", "atomics", "by_hand", "tuned", "sequential"}};
 inline constexpr Known kFish{"kernel.fish", {"naive", "separate", "tuned"}};
+inline constexpr Known kGravitation{"kernel.gravitation",
+                                    {"lock", "atomics", "by_hand", "tuned", "sequential"}};
 inline constexpr Known kGuppie{"kernel.guppie", {"naive", "tuned"}};
 inline constexpr Known kGups{"kernel.gups", {"naive", "lock", "atomics", "by_hand", "tuned"}};
 inline constexpr Known kHistogram{"kernel.histogram",
-                                  {"naive", "lock", "atomics", "by_hand", "tuned"}};
+                                  {"naive", "lock", "atomics", "by_hand", "tuned", "sequential"}};
 inline constexpr Known kIndexGather{"kernel.index_gather", {"naive", "whole", "by_hand", "tuned"}};
 inline constexpr Known kIndirectSum{"kernel.indirect_sum", {"naive", "by_hand", "tuned"}};
 inline constexpr Known kMatvec{"kernel.matvec"};
@@ -153,6 +157,8 @@ inline constexpr Known kSpreadForce{"kernel.spread_force"};
 inline constexpr Known kStructReads{"kernel.struct_reads", {"naive", "separate", "tuned"}};
 inline constexpr Known kTranspose{"kernel.transpose"};
 inline constexpr Known kTriad{"kernel.triad"};
+inline constexpr Known kTriangleCount{"kernel.triangle_count",
+                                      {"naive", "atomics", "by_hand", "tuned"}};
 inline constexpr Known kWator{"kernel.wator", {"naive", "tuned"}};
 }  // namespace kernels
 

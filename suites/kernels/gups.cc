@@ -64,6 +64,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
     };
     parts.scale = 1 / static_cast<double>(updates);
     series = measure_kernel(session, rule, parts);
+    series.note = ways.note();
   }
   table.destroy();
   if (!series.verified) series.note = "verification failed: the table is wrong";

@@ -18,7 +18,8 @@ std::vector<Benchmark> kernel_benchmarks() {
           fish_benchmark(),         wator_benchmark(),
           guppie_benchmark(),       mcop_benchmark(),
           sparse_cg_benchmark(),    earthquake_benchmark(),
-          molecules_benchmark()};
+          molecules_benchmark(),    gravitation_benchmark(),
+          fiber_force_benchmark(),  triangle_count_benchmark()};
 }
 
 }  // namespace stripline::suites

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "base/quantity.h"
 #include "suites/grids.h"
 #include "suites/registry.h"
 
@@ -23,18 +24,34 @@ UpdateWay update_way_of(const experiment::Point& point) {
   return static_cast<UpdateWay>(std::ranges::find(names, point.variant) - names.begin());
 }
 
-std::vector<experiment::Factor> update_factors() {
+std::vector<experiment::Factor> buffer_factors() {
   return {integer_factor(factor::kBufferBytes, "B",
                          "Of a buffer of UpdateEpoch; 0: as the runtime chooses; for tuned.",
                          {int64_t{0}}, 0, 1 << 20),
           name_factor(kModeFactor,
                       "Whether updates of one cell may be merged before they are sent; for tuned.",
-                      {std::string("accumulate"), std::string("log")}),
-          name_factor(
-              kUpdateMethod,
-              "By which way updates reach other ranks (UpdateMethod): automatic chooses "
-              "with a model, and takes buffers without one; for tuned.",
-              std::vector<experiment::ParamValue>(kUpdateMethods.begin(), kUpdateMethods.end()))};
+                      {std::string("accumulate"), std::string("log")})};
+}
+
+std::vector<experiment::Factor> update_factors() {
+  std::vector<experiment::Factor> factors = buffer_factors();
+  factors.push_back(name_factor(
+      kUpdateMethod,
+      "By which way updates reach other ranks (UpdateMethod): automatic chooses "
+      "with a model, and takes buffers without one; for tuned.",
+      std::vector<experiment::ParamValue>(kUpdateMethods.begin(), kUpdateMethods.end())));
+  return factors;
+}
+
+std::string note_of_updates(const UpdateSettings& used, const UpdateStatistics& sent,
+                            uint64_t epochs) {
+  if (epochs == 0) return {};
+  std::string text = kUpdateMethods[static_cast<size_t>(used.method)];
+  if (used.method == UpdateMethod::buffers) {
+    text += " of " + exact_bytes_text(used.buffer_bytes) + ", " + std::to_string(used.hops) +
+            (used.hops == 1 ? " hop" : " hops");
+  }
+  return text + ", " + std::to_string(sent.parcels / epochs) + " parcels an epoch";
 }
 
 Result<UpdateOptions> update_options_of(Context& context, const experiment::Point& point) {

@@ -1,5 +1,6 @@
 // Ways to update cells of other ranks, for kernels whose ranks all do so at once: what a program
-// would write without updates (naive, lock, atomics, by_hand), and UpdateEpoch (tuned).
+// would write without updates (naive, lock, atomics, by_hand), UpdateEpoch (tuned), and one rank
+// that does the work of all on memory of its own (sequential).
 //
 // A kernel is a type: what an update does to a cell, and which cell and value belong to a key.
 #pragma once
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -23,11 +25,13 @@
 
 namespace stripline::suites {
 
-/// In the order of the catalogue.
-enum class UpdateWay : uint8_t { naive, lock, atomics, by_hand, tuned };
+/// In the order of the catalogue for kernel.histogram, which has all of them.
+enum class UpdateWay : uint8_t { naive, lock, atomics, by_hand, tuned, sequential };
 UpdateWay update_way_of(const experiment::Point& point);
 
-/// Factors that all kernels of updates have: how UpdateEpoch collects.
+/// Factors of kernels of updates: how UpdateEpoch collects, and for updates that can be made in
+/// other ways, too, by which of them.
+std::vector<experiment::Factor> buffer_factors();
 std::vector<experiment::Factor> update_factors();
 /// Errors: invalid_argument for a mode that the method cannot keep, failed_precondition for a
 /// method that the network does not have.
@@ -37,8 +41,14 @@ Result<UpdateOptions> update_options_of(Context& context, const experiment::Poin
 /// all.
 constexpr size_t updates_made(UpdateWay way, size_t updates) {
   constexpr size_t kFew = 1000;
-  return way == UpdateWay::by_hand || way == UpdateWay::tuned ? updates : std::min(updates, kFew);
+  const bool waits = way == UpdateWay::naive || way == UpdateWay::lock || way == UpdateWay::atomics;
+  return waits ? std::min(updates, kFew) : updates;
 }
+
+/// The note of a series: how updates went in the latest of so many epochs, and what this rank sent
+/// in each; empty without any.
+std::string note_of_updates(const UpdateSettings& used, const UpdateStatistics& sent,
+                            uint64_t epochs);
 
 /// Carries out the updates of this rank's keys. Made collectively.
 template <typename Kernel, typename Layout>
@@ -91,9 +101,16 @@ class Updates {
       }
       case UpdateWay::tuned:
         collect(keys);
+        ++epochs_;
         return;
+      case UpdateWay::sequential:
+        return;  // not over an array that is shared
     }
     array_.context().barrier();
+  }
+
+  std::string note() const {
+    return note_of_updates(epoch_.in_use(), epoch_.statistics(), epochs_);
   }
 
   /// The cell that an update of this rank really changes.
@@ -153,6 +170,7 @@ class Updates {
   atomic_domain<uint64_t> atomics_;
   UpdateEpoch<uint64_t, Op> epoch_;
   OwnerBuckets<uint64_t> buckets_;
+  uint64_t epochs_ = 0;
 };
 
 }  // namespace stripline::suites

@@ -1,0 +1,225 @@
+// Ways in which every rank adds forces to memory that is spread over all ranks: what a program
+// would write without updates (lock, atomics, by_hand), UpdateEpoch (tuned), and one rank that does
+// the work of all on memory of its own (sequential).
+//
+// What is added comes in items, of which each rank has as many: bodies, or points. The kernel goes
+// through the updates of an item, so that none is stored that need not be.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <stripline/atomic.h>
+#include <stripline/lock.h>
+#include <stripline/team.h>
+#include <stripline/update.h>
+
+#include "base/result.h"
+#include "suites/kernels/owner_buckets.h"
+#include "suites/kernels/symmetric_memory.h"
+#include "suites/kernels/update_ways.h"
+
+namespace stripline::suites {
+
+/// So many doubles side by side, which an update changes together.
+template <size_t kWidth>
+using Force = std::array<double, kWidth>;
+
+/// The operator of such updates. Its identity leaves every sum as it is, to the last bit.
+struct AddForces {
+  static constexpr bool kAssociative = true;
+  static constexpr bool kCommutative = true;
+  template <typename T>
+  static constexpr T identity() {
+    T none{};
+    none.fill(-0.0);
+    return none;
+  }
+  template <size_t kWidth>
+  constexpr Force<kWidth> operator()(Force<kWidth> sum, const Force<kWidth>& force) const {
+    for (size_t i = 0; i < kWidth; ++i) sum[i] += force[i];
+    return sum;
+  }
+};
+
+/// The work of all ranks: `items` of each with `updates` each.
+struct ForceWork {
+  size_t items = 0;
+  size_t updates = 0;
+};
+
+template <size_t kWidth>
+class ForceUpdates {
+ public:
+  /// Collective. `own`: doubles of each rank. Errors: as those of memory and locks.
+  static Result<ForceUpdates> create(Context& context, UpdateWay way, size_t own,
+                                     const ForceWork& work, const UpdateOptions& options) {
+    STRIPLINE_ASSIGN_OR_RETURN(auto memory, SymmetricMemory<double>::create(context, own));
+    STRIPLINE_ASSIGN_OR_RETURN(auto lock, global_lock::create(context));
+    return ForceUpdates(context, way, own, work, options, std::move(memory), std::move(lock));
+  }
+
+  /// What is really made: ways that wait for each update make few.
+  const ForceWork& work() const { return work_; }
+  /// What a repetition's time is multiplied with: a sample is the time of a rank's update. That of
+  /// all ranks' work by one counts as often as there are ranks.
+  double scale() const { return 1 / static_cast<double>(work_.items * work_.updates); }
+
+  void clear() {
+    std::fill_n(memory_.here(), own_, 0.0);
+    std::ranges::fill(alone_, 0.0);
+  }
+
+  /// Collective; all is added when it returns. `make(item, updates, add)` goes through the first
+  /// updates of an item, and calls add(owner, first, force) for each: `first` is a place among the
+  /// owner's doubles. Items are counted over all ranks, of which each has as many as the next one.
+  template <typename Make>
+  void run(const Make& make) {
+    switch (way_) {
+      case UpdateWay::naive:
+      case UpdateWay::lock:
+        each(context_->rank_me(), make,
+             [this](rank_t owner, size_t first, const Force<kWidth>& force) {
+               const std::lock_guard hold(lock_);
+               const auto where = at(owner, first);
+               context_->rput(AddForces{}(context_->rget(where), force), where);
+             });
+        context_->barrier();
+        break;
+      case UpdateWay::atomics:
+        each(context_->rank_me(), make,
+             [this](rank_t owner, size_t first, const Force<kWidth>& force) {
+               const auto where = memory_.on(owner) + static_cast<std::ptrdiff_t>(first);
+               for (size_t i = 0; i < kWidth; ++i) {
+                 atomics_.add(where + static_cast<std::ptrdiff_t>(i), force[i]);
+               }
+             });
+        context_->barrier();
+        break;
+      case UpdateWay::by_hand:
+        exchange(make);
+        break;
+      case UpdateWay::tuned:
+        each(context_->rank_me(), make,
+             [this](rank_t owner, size_t first, const Force<kWidth>& force) {
+               epoch_.update(at(owner, first), force);
+             });
+        epoch_.end();
+        ++epochs_;
+        break;
+      case UpdateWay::sequential:
+        if (context_->rank_me() != 0) break;
+        for (rank_t rank = 0; rank < context_->rank_n(); ++rank) {
+          each(rank, make, [this](rank_t owner, size_t first, const Force<kWidth>& force) {
+            add(alone_.data() + owner * own_ + first, force);
+          });
+        }
+        break;
+    }
+  }
+
+  /// Collective. What `right(owner, doubles)` says of all memory, each part asked on one rank.
+  template <typename Right>
+  bool verify(const Right& right) const {
+    if (way_ != UpdateWay::sequential) {
+      return right(context_->rank_me(), std::span<const double>(memory_.here(), own_));
+    }
+    for (rank_t owner = 0; owner * own_ < alone_.size(); ++owner) {
+      if (!right(owner, std::span<const double>(alone_).subspan(owner * own_, own_))) return false;
+    }
+    return true;
+  }
+
+  /// What this rank sent, of the tuned way; else empty.
+  std::string note() const {
+    return note_of_updates(epoch_.in_use(), epoch_.statistics(), epochs_);
+  }
+
+ private:
+  // Updates of an exchange by hand.
+  static constexpr size_t kRound = size_t{1} << 16;
+
+  struct Sent {
+    rank_t owner;
+    size_t first;
+    Force<kWidth> force;
+  };
+
+  ForceUpdates(Context& context, UpdateWay way, size_t own, const ForceWork& work,
+               const UpdateOptions& options, SymmetricMemory<double> memory, global_lock lock)
+      : context_(&context),
+        way_(way),
+        own_(own),
+        stride_(work.items),
+        work_(work),
+        memory_(std::move(memory)),
+        lock_(std::move(lock)),
+        atomics_(context),
+        epoch_(context, options),
+        buckets_(context) {
+    if (work_.items * work_.updates > updates_made(way, work_.items * work_.updates)) {
+      work_.updates = updates_made(way, work.updates);
+      work_.items = std::max<size_t>(1, updates_made(way, work.items) / work_.updates);
+    }
+    if (way == UpdateWay::sequential && context.rank_me() == 0) {
+      alone_.resize(own * context.rank_n());
+    }
+  }
+
+  static void add(double* sum, const Force<kWidth>& force) {
+    for (size_t i = 0; i < kWidth; ++i) sum[i] += force[i];
+  }
+  global_ptr<Force<kWidth>> at(rank_t owner, size_t first) const {
+    return (memory_.on(owner) + static_cast<std::ptrdiff_t>(first))
+        .template reinterpret<Force<kWidth>>();
+  }
+
+  template <typename Make, typename Add>
+  void each(rank_t rank, const Make& make, const Add& add) const {
+    for (size_t i = 0; i < work_.items; ++i) make(rank * stride_ + i, work_.updates, add);
+  }
+
+  template <typename Make>
+  void exchange(const Make& make) {
+    const auto send = [this] {
+      for (const Sent& one : buckets_.send(out_, [](const Sent& sent) { return sent.owner; })) {
+        add(memory_.here() + one.first, one.force);
+      }
+      out_.clear();
+    };
+    const auto keep = [this](rank_t owner, size_t first, const Force<kWidth>& force) {
+      out_.push_back({owner, first, force});
+    };
+    // On every rank after the same items.
+    const size_t together = std::max<size_t>(1, kRound / work_.updates);
+    for (size_t i = 0; i < work_.items; ++i) {
+      make(context_->rank_me() * stride_ + i, work_.updates, keep);
+      if ((i + 1) % together == 0) send();
+    }
+    send();
+    context_->barrier();
+  }
+
+  Context* context_;
+  UpdateWay way_;
+  size_t own_;
+  size_t stride_;  // from the items of a rank to those of the next one
+  ForceWork work_;
+  SymmetricMemory<double> memory_;
+  global_lock lock_;
+  atomic_domain<double> atomics_;
+  UpdateEpoch<Force<kWidth>, AddForces> epoch_;
+  OwnerBuckets<Sent> buckets_;
+  std::vector<Sent> out_;
+  std::vector<double> alone_;  // of all owners, for one rank that does all
+  uint64_t epochs_ = 0;
+};
+
+}  // namespace stripline::suites
