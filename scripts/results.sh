@@ -15,6 +15,7 @@
 #   load         loops of up to 64 ranks that share links, with and without load estimation
 #   robust       kernels with models that are wrong beside the same kernels without a model
 #   vis          chosen methods of transfers of many regions against the best ones
+#   update-choices  chosen ways of updates against the best ones of a sweep
 #   strided      chosen transfers of many regions beside loops and packing by hand
 #   cost         nanoseconds of a decision
 #   serial       what the access form costs on local data: instructions and time
@@ -31,7 +32,8 @@
 #   --print      leave docs/results alone
 #   --quick      few seeds, sizes and cells: shows that all works; with --print
 #   --only TEXT  only networks whose name contains TEXT
-#   --model FABRIC=FILE   a model to use on a network instead of measuring one (quality)
+#   --cells TEXT only cells whose name contains TEXT, such as "8 ranks" (update-choices)
+#   --model FABRIC=FILE   a model to use on a network instead of measuring one (quality, update-choices)
 #
 # A table goes to where docs/results/NAME.md has marks for its command, which names the options that
 # change it, and is only printed where there are none. It says which sources it is from, so that none
@@ -43,7 +45,7 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-names=(coverage recovery prediction overlap quality scale strips untuned analysis load robust vis strided cost serial compare collectives
+names=(coverage recovery prediction overlap quality scale strips untuned analysis load robust vis update-choices strided cost serial compare collectives
   neighbours clocks arrays campaign)
 usage() { sed -n '2,/^set -/s/^# \{0,1\}//p' "$0"; }
 what=${1:-}
@@ -92,6 +94,11 @@ while [ $# -gt 0 ]; do
       ;;
     --only)
       only=${2:?--only needs a text}
+      shift 2
+      ;;
+    --cells)
+      passed+=(--cells "${2:?--cells needs a text}")
+      described+=(--cells "'$2'")
       shift 2
       ;;
     --model)
@@ -453,7 +460,7 @@ table() {
     fi
   fi
   case $name in
-    recovery | prediction | overlap | quality | scale | strips | untuned | analysis | load | robust | vis)
+    recovery | prediction | overlap | quality | scale | strips | untuned | analysis | load | robust | vis | update-choices)
       on_networks "$name" >"$scratch/$name" || status=$?
       if [ "$what$status" = all2 ]; then  # recovery knows emulated networks only
         echo "results.sh: $name is left out" >&2

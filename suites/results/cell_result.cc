@@ -25,7 +25,10 @@ constexpr uint32_t kFewRanks = 4;
 constexpr double kPointBudgetS = 0.02;  // per row, round and run
 constexpr uint32_t kMostReps = 30;
 
-bool has_guards(const Point& point) { return point.variant == kGuardedRow; }
+// What is found out while it runs.
+bool has_guards(const Point& point) {
+  return point.variant == kGuardedRow || experiment::text_param(point, "method") == "automatic";
+}
 
 // Without the rounds in which guards have found out.
 std::vector<experiment::SampleSeries> settled(std::vector<experiment::SampleSeries> series) {
@@ -95,7 +98,7 @@ bench::Target target_of(const Options& options, const Network& network, uint32_t
 }
 
 Result<CellResult> measure_rows(const Options& options, const Cell& cell, const std::string& model,
-                                const RowPoints& rows) {
+                                const RowPoints& rows, std::optional<uint32_t> asked_runs) {
   const bench::Target target = target_of(options, cell.network, cell.ranks, model);
   std::vector<Point> points;
   for (const auto& [row, point] : rows) {
@@ -108,12 +111,16 @@ Result<CellResult> measure_rows(const Options& options, const Cell& cell, const 
   experiment::StopRule rule;
   rule.min_reps = 1;
   const bool by_host = bench::depends_on_host(target);
-  rule.max_reps = by_host ? kMostReps : kMostRepsWithoutHost;
+  // Of many ranks a repetition is a turn of each.
+  const bool often = by_host && cell.ranks <= kFewRanks;
+  rule.max_reps = often ? kMostReps : kMostRepsWithoutHost;
   rule.time_budget_s = kPointBudgetS;
 
   bench::Progress progress;
   bench::Samples samples(points);
-  const uint32_t runs = options.quick ? kQuickRuns : by_host ? kRuns : kRunsWithoutHost;
+  const uint32_t runs = asked_runs.value_or(options.quick ? kQuickRuns
+                                            : by_host     ? kRuns
+                                                          : kRunsWithoutHost);
   for (uint32_t run = 1; run <= runs; ++run) {
     progress.show(cell.key() + ": run " + std::to_string(run) + " of " + std::to_string(runs));
     STRIPLINE_ASSIGN_OR_RETURN(auto series, bench::measure_run(target, run, rule, repeated));

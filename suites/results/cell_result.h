@@ -1,7 +1,9 @@
 // The ways to carry out a problem, measured side by side: the rows of a cell.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -45,11 +47,12 @@ inline constexpr const char* kGuardedRow = "guarded";
 /// What is measured of a cell, by row. Rows may be the same point.
 using RowPoints = std::vector<std::pair<std::string, experiment::Point>>;
 
-/// Measures these rows interleaved, in fresh runs. Points with guards are carried out four times as
-/// often as others, and the last quarter counts: what finding out costs is left out. Errors: as
-/// measure_run(); a wrong result of a kernel is failed_precondition, one that cannot be measured
-/// invalid_argument.
+/// Measures these rows interleaved, in fresh runs; so many, or as many as intervals need. Points
+/// with guards, or that choose how updates go, are carried out four times as often as others, and
+/// the last quarter counts: what finding out costs is left out. Errors: as measure_run(); a wrong
+/// result of a kernel is failed_precondition, one that cannot be measured invalid_argument.
 Result<CellResult> measure_rows(const Options& options, const Cell& cell, const std::string& model,
-                                const RowPoints& rows);
+                                const RowPoints& rows,
+                                std::optional<uint32_t> asked_runs = std::nullopt);
 
 }  // namespace stripline::suites::results

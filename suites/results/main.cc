@@ -25,6 +25,7 @@
 #include "suites/results/robust.h"
 #include "suites/results/strips.h"
 #include "suites/results/untuned.h"
+#include "suites/results/update_choices.h"
 #include "suites/results/vis.h"
 
 namespace {
@@ -64,6 +65,8 @@ constexpr Command kCommands[] = {
      print_robust},
     {"budgeted", "What decisions of models from budgeted campaigns lose, and how much models vary",
      print_budgeted},
+    {"update-choices", "Chosen ways of updates against the best ones of a sweep",
+     print_update_choices},
     {"vis", "Chosen methods of transfers of many regions against the best ones measured",
      print_vis},
 };
@@ -94,9 +97,12 @@ int main(int argc, char** argv) {
                "Few seeds, cells and sizes, kept apart: shows that all works, not how well");
   app.add_option("--only", options.only, "Only networks whose name contains TEXT")
       ->type_name("TEXT");
-  app.add_option(
-         "--model", models,
-         "Model to use on a network instead of measuring one (quality), or to judge (budgeted)")
+  app.add_option("--cells", options.cells, "Only cells whose name contains TEXT (update-choices)")
+      ->type_name("TEXT");
+  app.add_option("--model", models,
+                 "Model to use on a network instead of measuring one (quality, "
+                 "update-choices), or to judge "
+                 "(budgeted)")
       ->type_name("FABRIC=FILE")
       ->allow_extra_args(false);
   app.add_option("--search-budget", options.search_budget_s,

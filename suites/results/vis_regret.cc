@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "optimizer/plan/vis.h"
-#include "optimizer/stats/interval.h"
-#include "optimizer/stats/order.h"
 #include "suites/registry.h"
+#include "suites/results/paired_regret.h"
 
 namespace stripline::suites::results {
 namespace {
@@ -27,7 +25,6 @@ constexpr uint64_t kMostRegions = 2048;  // as micro.vis
 constexpr uint64_t kStride = 2;
 constexpr uint64_t kDefaultChunk = plan::kLandingSlotBytes;  // as micro.vis
 constexpr uint32_t kDefaultWindow = 0;                       // as without a model
-constexpr double kConfidence = 0.95;
 constexpr int64_t kIovLimit = 4;  // libfabric's tcp provider and the emulated networks
 
 const std::optional<model::VisDirection>& of(Direction direction, const model::VisModel& tuned) {
@@ -38,29 +35,6 @@ const std::optional<model::VisDirection>& of(Direction direction, const model::V
 const fit::RunMedians* runs_of(const fit::VisTimes& times, VisMethod method) {
   const auto& settings = times.methods[static_cast<size_t>(method)];
   return settings.empty() ? nullptr : &settings.begin()->second;
-}
-
-// A method's time in each of the common runs, as a logarithm.
-struct Candidate {
-  VisMethod method;
-  std::vector<double> logs;
-
-  // Over every other run, or over all.
-  double mean(std::optional<size_t> half) const {
-    double sum = 0;
-    size_t count = 0;
-    for (size_t i = half.value_or(0); i < logs.size(); i += half ? 2 : 1) {
-      sum += logs[i];
-      ++count;
-    }
-    return sum / static_cast<double>(count);
-  }
-};
-
-const Candidate& fastest(const std::vector<Candidate>& candidates, std::optional<size_t> half) {
-  return *std::min_element(
-      candidates.begin(), candidates.end(),
-      [&](const Candidate& a, const Candidate& b) { return a.mean(half) < b.mean(half); });
 }
 
 VisRegret summary_of(std::vector<CellRegret> cells) {
@@ -164,29 +138,24 @@ std::optional<CellRegret> cell_regret(const VisCell& cell, const fit::VisTimes& 
     });
   }
   if (common.size() < 2) return std::nullopt;
-  std::vector<Candidate> candidates;
+  std::vector<VisMethod> methods;
+  std::vector<std::vector<double>> log_times;
   for (size_t m = 0; m < plan::kVisMethods; ++m) {
-    const auto method = static_cast<VisMethod>(m);
-    const fit::RunMedians* const runs = runs_of(times, method);
+    const fit::RunMedians* const runs = runs_of(times, static_cast<VisMethod>(m));
     if (runs == nullptr) continue;
-    Candidate candidate{method, {}};
-    for (const uint32_t run : common) candidate.logs.push_back(std::log(runs->at(run)));
-    candidates.push_back(std::move(candidate));
+    methods.push_back(static_cast<VisMethod>(m));
+    log_times.emplace_back();
+    for (const uint32_t run : common) log_times.back().push_back(std::log(runs->at(run)));
   }
-  const Candidate& ours = *std::find_if(candidates.begin(), candidates.end(),
-                                        [&](const Candidate& c) { return c.method == chosen; });
-  std::vector<double> lost(common.size());
-  for (const size_t half : {0U, 1U}) {
-    const Candidate& rival = fastest(candidates, half);
-    for (size_t i = 1 - half; i < lost.size(); i += 2) lost[i] = ours.logs[i] - rival.logs[i];
-  }
-  const auto interval = stats::mean_interval(lost, kConfidence);
-  if (!interval.ok()) return std::nullopt;
-  CellRegret regret{cell, chosen, fastest(candidates, std::nullopt).method};
-  regret.value = std::expm1(stats::mean_and_variance(lost).mean);
-  regret.low = std::expm1(interval->low);
-  regret.high = std::expm1(interval->high);
-  return regret;
+  const auto ours = static_cast<size_t>(std::ranges::find(methods, chosen) - methods.begin());
+  const auto regret = paired_regret(log_times, ours);
+  if (!regret) return std::nullopt;
+  return CellRegret{cell,
+                    chosen,
+                    methods[regret->best],
+                    std::expm1(regret->value),
+                    std::expm1(regret->low),
+                    std::expm1(regret->high)};
 }
 
 VisRegret vis_regret(const std::vector<VisCell>& cells, const fit::VisSamples& samples,

@@ -37,11 +37,8 @@ plan::VisRequest request_of_cell(const VisCell& cell, const model::VisModel& tun
 /// Chunks that the points ask for, at most; what the planner is told when it is judged.
 uint64_t vis_chunk_bytes(plan::Direction direction, const model::VisModel& tuned);
 
-/// What a choice loses in one cell: time of the chosen method over that of the best one, less 1.
-///
-/// The best one of some noisy times is by luck among the fast ones in just these runs. So it is
-/// chosen on every other run and compared, paired, in the runs between them, and the other way
-/// round: `value` is the geometric mean over all runs, which may be less than nothing.
+/// What a choice loses in one cell: time of the chosen method over that of the best one, less 1, as
+/// PairedRegret compares them.
 struct CellRegret {
   VisCell cell;
   plan::VisMethod chosen = plan::VisMethod::pipelined;

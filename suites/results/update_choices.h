@@ -1,0 +1,37 @@
+// How much the chosen way of updates loses against the best one of a sweep, on cells of several
+// operators, densities, localities and skews, with few ranks on real networks and with many on
+// emulated ones.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "suites/results/cell_result.h"
+#include "suites/results/cells.h"
+#include "suites/results/options.h"
+
+namespace stripline::suites::results {
+
+/// What decisions are judged on: at least 60 cells on tcp, shm and three profiles, as far as
+/// options.only and options.cells select them. Quick: few. Errors: invalid_argument if nothing is
+/// selected, with the names that there are.
+Result<std::vector<Cell>> update_cells(const Options& options);
+
+/// The row of what the runtime chooses with a model.
+inline constexpr const char* kChosenRow = "chosen";
+
+/// The ways of a cell's updates: kChosenRow first, then the sweep: buffers of several sizes, where
+/// updates may be merged also unmerged, and for few updates messages, operations of the network,
+/// and locks. Errors: internal when the kernel no longer accepts a point.
+Result<RowPoints> update_rows(const Cell& cell);
+
+/// Table rows of cells that were measured, and the verdict of each network. Pure. Errors:
+/// failed_precondition for a cell without two runs.
+Result<std::string> update_tables(const std::vector<CellResult>& cells);
+
+/// Fits a model to each network, measures the cells with it, and prints the tables.
+Status print_update_choices(const Options& options);
+
+}  // namespace stripline::suites::results
