@@ -152,8 +152,8 @@ async function publish(page) {
   await go(page, "#/rollout");
   await page.waitForSelector("#rollout svg.picture");
   const canary = page.locator(`li[aria-label="${model}@2, canary"]`);
+  await canary.locator("text=It does not go on to the rest").waitFor();
   assert.match(await canary.textContent(), /rejected it/);
-  assert.match(await canary.textContent(), /It does not go on to the rest/);
   await page.focus("#rollout svg.picture");
   await page.keyboard.press("ArrowDown");
   assert.match(await page.textContent("#rollout output"), /, canary: rejected by 1 node/);
