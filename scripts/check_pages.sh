@@ -46,6 +46,25 @@ json.dump(profile, open(sys.argv[1], "w"))
 END
 "$bin/stripline" model check switch@1
 "$bin/stripline" model check switch@1
+# What runs of two programs would report of the stable version.
+"$bin/stripline" model fetch modern-rdma@1 -o "$folder/model.json"
+python3 - "$folder" <<'END'
+import json, sys
+folder = sys.argv[1]
+sha256 = json.load(open(folder + "/model.json"))["sha256"]
+for run, program in enumerate(["transpose", "transpose", "halo"]):
+    places = []
+    for i, (what, choice) in enumerate([("get 1 MiB", "strips of 128 KiB, tuned"), ("put of 64 regions of 8 KiB", "packed, 8 KiB, window 4, tuned"),
+                                        ("get of 700 regions of 48 B", "bounding box, tuned"), ("put 4 MiB", "strips of 256 KiB, tuned")]):
+        slower = i == 2
+        places.append({"place": f"{program}.cc:{17 + 9 * i}", "what": what, "choice": choice, "ranks": 2, "executions": 4000 - 900 * i, "as_chosen": 3900 - 900 * i,
+                       "predicted_s": 2e-4 / (i + 1), "measured_s": 2.1e-4 / (i + 1) * (1.6 if slower else 1 + run / 50), "simple": 0 if i == 3 else 40,
+                       "simple_s": 0 if i == 3 else 2.9e-4 / (i + 1), "demoted_ranks": 2 if slower else 0})
+    report = {"stripline_feedback": 1, "model_sha256": sha256, "run": f"{run:032x}", "program": program, "fabric": "emulated:modern-rdma", "ranks": 2,
+              "elapsed_s": 2.5 + run, "places": places, "places_left_out": 0}
+    json.dump(report, open(f"{folder}/run-{run}.json", "w"))
+END
+for run in 0 1 2; do "$bin/stripline" feedback send "$folder/run-$run.json"; done
 campaign=$("$bin/stripline" campaign run --fabric emulated:opteron-vapi --effort full --time-budget 10min --detach --json |
   python3 -c 'import json, sys; print(json.load(sys.stdin)["name"].split("/")[1])')
 node "$modules/check.mjs" "$dashboard" "$dashboard_token" "$pictures" modern-rdma "$campaign" "$folder/report.html" switch@1

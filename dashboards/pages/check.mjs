@@ -3,7 +3,7 @@
 //
 //   node check.mjs URL TOKEN_FILE PICTURES MODEL CAMPAIGN REPORT STALE
 //
-// MODEL has two versions, the first stable, the second a canary that a node has rejected; CAMPAIGN is under way, and is
+// MODEL has two versions, the first stable, of which runs of two programs have reported, the second a canary that a node has rejected; CAMPAIGN is under way, and is
 // cancelled at the end; REPORT is a file of a model; STALE is a version (NAME@N) that sentinels have found to be off twice.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -57,7 +57,8 @@ for (const theme of ["light", "dark"]) {
   await look(page, "overview", theme);
   for (const [hash, name] of [["#/fleet", "fleet"], ["#/campaigns", "campaigns"], [`#/campaigns/${campaign}`, "campaign"], ["#/models", "models"], [`#/models/${model}`, "model"],
     [`#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, "explain"], [`#/compare/${model}@1/${model}@2`, "compare"],
-    ["#/rollout", "rollout"], [`#/drift/${stale}`, "drift"], [`#/drift/${stale}?sentinel=get/4096`, "drift-sentinel"]]) {
+    ["#/rollout", "rollout"], [`#/drift/${stale}`, "drift"], [`#/drift/${stale}?sentinel=get/4096`, "drift-sentinel"],
+    [`#/feedback/${model}@1`, "feedback"]]) {
     await go(page, hash);
     await look(page, name, theme);
   }
@@ -72,6 +73,7 @@ for (const theme of ["light", "dark"]) {
     await drive(page);
     await ask(page);
     await watch(page);
+    await gains(page);
     await act(page);
     await publish(page);
     await exported(page);
@@ -147,6 +149,19 @@ async function watch(page) {
   await page.waitForFunction(() => /B: predicted /.test(document.querySelector("#check output").textContent));
 }
 
+// What runs have reported, of all programs and of one.
+async function gains(page) {
+  await go(page, `#/feedback/${model}@1`);
+  await page.waitForSelector("#gains svg.picture");
+  await page.focus("#gains svg.picture");
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.textContent("#gains output"), /the simple way \(.* less\), predicted/);
+  await page.selectOption(".filters select >> nth=-1", { index: 1 });
+  assert.match(page.url(), /program=/);
+  await go(page, `#/feedback/${model}@2`);
+  await page.waitForSelector(".state.empty");
+}
+
 // What publishers may do: a canary that was rejected goes no further, is ended, and tried again.
 async function publish(page) {
   await go(page, "#/rollout");
@@ -199,7 +214,7 @@ async function roles(page) {
 
 // Every picture of every page can be saved and read.
 async function exported(page) {
-  for (const hash of [`#/models/${model}`, `#/campaigns/${campaign}`, `#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, `#/compare/${model}@1/${model}@2`, "#/rollout", `#/drift/${stale}`]) {
+  for (const hash of [`#/models/${model}`, `#/campaigns/${campaign}`, `#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, `#/compare/${model}@1/${model}@2`, "#/rollout", `#/drift/${stale}`, `#/feedback/${model}@1`]) {
     await go(page, hash);
     await page.waitForSelector(".figure[id] .tools button");
     await page.waitForFunction(() => !document.querySelector(".state.loading"));
@@ -227,7 +242,7 @@ async function states(page) {
   };
   const shown = { empty: ".state.empty", error: ".state.bad", loading: ".state.loading" };
   for (const [state, answer] of Object.entries(answers)) {
-    for (const place of ["", "fleet", "campaigns", "models", "explain", "compare", "rollout", "drift"]) {
+    for (const place of ["", "fleet", "campaigns", "models", "explain", "compare", "rollout", "drift", "feedback"]) {
       await page.route(lists, answer);
       await page.goto("about:blank");
       await page.goto(`${url}#/${place}`);

@@ -8,6 +8,7 @@ import { ComparePage } from "./compare_page";
 import { DriftPage } from "./drift_page";
 import { ExplainPage } from "./explain_page";
 import icon from "./favicon.svg";
+import { FeedbackPage } from "./feedback_page";
 import { FleetPage } from "./fleet_page";
 import { CopyText, useRoute } from "./here";
 import { ModelPage } from "./model_page";
@@ -19,7 +20,7 @@ import { Who, type Identity } from "./who";
 import { applyTheme, chosenTheme, setTheme, type Theme } from "./theme";
 import "./style.css";
 
-const all: [path: string, text: string][] = [["", "Overview"], ["fleet", "Fleet"], ["campaigns", "Campaigns"], ["models", "Models"], ["explain", "Explain"], ["compare", "Compare"], ["rollout", "Roll-out"], ["drift", "Drift"]];
+const all: [path: string, text: string][] = [["", "Overview"], ["fleet", "Fleet"], ["campaigns", "Campaigns"], ["models", "Models"], ["explain", "Explain"], ["compare", "Compare"], ["rollout", "Roll-out"], ["drift", "Drift"], ["feedback", "Feedback"]];
 // A report has those pages alone that it holds answers for.
 const places = report ? all.filter(([path]) => path in report!.answers && path !== "explain") : all;
 
@@ -118,6 +119,7 @@ function App() {
         {place === "compare" && <ComparePage path={route.path.slice(1)} query={route.query} />}
         {place === "rollout" && <RolloutPage query={route.query} />}
         {place === "drift" && <DriftPage path={route.path.slice(1)} query={route.query} />}
+        {place === "feedback" && <FeedbackPage path={route.path.slice(1)} query={route.query} />}
         {place === "models" && <ModelPage key={name} name={name} query={route.query} />}
         {!places.some(([path]) => path === place) && <p class="state empty">There is no page of this name. <a href="#/">To the overview</a></p>}
       </main>

@@ -1,0 +1,135 @@
+// What production gains by a version, place by place, as its runs have reported.
+import { useMemo, useState } from "preact/hooks";
+import { getAll } from "./api";
+import { Empty, Show, useData } from "./data";
+import { gainsByPlace, summedUp, type Feedback, type PlaceGain } from "./feedback";
+import { Figure } from "./figure";
+import { Badge, Choice, Sorted, type Column } from "./here";
+import { ticksOf } from "./scale";
+import type { ModelVersion } from "./types";
+import { ago, count, percent, seconds, short } from "./units";
+import { nameOf } from "./version_name";
+import { VersionPage } from "./versions";
+
+const told = (value: number | null) => (value === null ? "–" : seconds(value));
+const kRow = 26;
+const kNames = 380;
+const kWidth = 900;
+const kPlot = 400;
+const kMostRows = 40;
+
+// A bar for each place: less time to the right, more to the left.
+function Gains({ of, programs }: { of: PlaceGain[]; programs: number }) {
+  const [at, setAt] = useState(-1);
+  const shown = of.filter((one) => one.gain !== null).slice(0, kMostRows);
+  if (shown.length === 0) return <Empty>No place was done both ways, so nothing is known of what it gains: guards compare both now and then.</Empty>;
+  const low = Math.max(-1, Math.min(0, ...shown.map((one) => one.gain!)));
+  const high = Math.max(0.05, ...shown.map((one) => one.gain!));
+  const x = (gain: number) => kNames + ((Math.max(low, gain) - low) / (high - low)) * kPlot;
+  const height = shown.length * kRow + 34;
+  const move = (event: KeyboardEvent) => {
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    setAt(Math.max(0, Math.min(shown.length - 1, at + by)));
+  };
+  const said = shown[at];
+  return (
+    <div class="plot">
+      <ul class="legend"><li><i style={{ background: "var(--good)" }} />less time than the simple way</li><li><i style={{ background: "var(--bad)" }} />more</li></ul>
+      <svg class="picture" viewBox={`0 0 ${kWidth} ${height}`} role="application" tabindex={0} onKeyDown={move}
+        aria-label="Gains by place of a program. Arrow keys read them; the button Table shows all.">
+        {ticksOf(low, high).map((tick) => (
+          <g key={tick}>
+            <line x1={x(tick)} x2={x(tick)} y1={0} y2={height - 28} class={tick === 0 ? "zero" : "grid"} />
+            <text x={x(tick)} y={height - 12} text-anchor="middle" class="axis">{percent(tick, 2)}</text>
+          </g>
+        ))}
+        {shown.map((one, index) => {
+          const y = index * kRow;
+          const name = `${programs > 1 ? `${one.program}: ` : ""}${one.place} ${one.what}`;
+          return (
+            <g key={`${one.program} ${name} ${one.choice}`} class={`row${index === at ? " at" : ""}`} onMouseEnter={() => setAt(index)}>
+              <rect x={0} y={y} width={kWidth} height={kRow} class="hit" />
+              <text x={4} y={y + 18}>{name.length > 52 ? `…${name.slice(-51)}` : name}</text>
+              <rect x={Math.min(x(0), x(one.gain!))} y={y + 5} width={Math.max(1, Math.abs(x(one.gain!) - x(0)))} height={kRow - 10} rx={2} style={{ fill: `var(--${one.gain! >= 0 ? "good" : "bad"})` }} />
+              <text x={kNames + kPlot + 12} y={y + 18}>{one.saved_s >= 0 ? "saved " : "lost "}{seconds(Math.abs(one.saved_s))}</text>
+            </g>
+          );
+        })}
+      </svg>
+      <output aria-live="polite">{said
+        ? `${said.program}, ${said.place}, ${said.what}: ${said.choice}: ${told(said.measured_s)} for ${told(said.simple_s)} the simple way (${percent(said.gain!)} less), predicted ${told(said.predicted_s)}, ${count(said.executions, "execution")} in ${count(said.runs, "run")}${said.demoted > 0 ? `, given up in ${said.demoted}` : ""}`
+        : "Move over the picture, or use the arrow keys, to read values."}</output>
+    </div>
+  );
+}
+
+const columns: Column<PlaceGain>[] = [
+  { name: "program", key: (one) => one.program, cell: (one) => one.program || "–" },
+  { name: "place", key: (one) => one.place, cell: (one) => <code>{one.place}</code> },
+  { name: "what", key: (one) => one.what, cell: (one) => one.what },
+  { name: "decision", key: (one) => one.choice, cell: (one) => <>{one.choice} {one.demoted > 0 && <Badge kind="warn" title="The guard found that it did not keep its promise">given up in {count(one.demoted, "run")}</Badge>}</> },
+  { name: "executions", key: (one) => one.executions, cell: (one) => one.executions.toLocaleString("en"), right: true },
+  { name: "predicted", key: (one) => one.predicted_s ?? 0, cell: (one) => told(one.predicted_s), right: true },
+  { name: "measured", key: (one) => one.measured_s ?? 0, cell: (one) => told(one.measured_s), right: true },
+  { name: "simple way", key: (one) => one.simple_s ?? 0, cell: (one) => told(one.simple_s), right: true },
+  { name: "gain", key: (one) => one.gain ?? -9, cell: (one) => (one.gain === null ? "–" : percent(one.gain)), right: true },
+];
+
+const runColumns: Column<Feedback>[] = [
+  { name: "came", key: (one) => -Date.parse(one.time), cell: (one) => ago(one.time, Date.now()) },
+  { name: "program", key: (one) => one.program, cell: (one) => one.program || "–" },
+  { name: "network", key: (one) => one.fabric, cell: (one) => one.fabric },
+  { name: "ranks", key: (one) => one.ranks, cell: (one) => one.ranks, right: true },
+  { name: "took", key: (one) => one.elapsed_s, cell: (one) => seconds(one.elapsed_s), right: true },
+  { name: "places", key: (one) => one.places.length, cell: (one) => `${one.places.length}${Number(one.places_left_out) > 0 ? ` of ${one.places.length + Number(one.places_left_out)}` : ""}`, right: true },
+  { name: "sent by", key: (one) => one.sender, cell: (one) => short(one.sender) },
+];
+
+function Reported({ all, query }: { all: Feedback[]; query: Record<string, string> }) {
+  const programs = [...new Set(all.map((one) => one.program))].sort();
+  const program = programs.includes(query.program) ? query.program : "";
+  const runs = useMemo(() => all.filter((one) => program === "" || one.program === program), [all, program]);
+  const places = useMemo(() => gainsByPlace(runs), [runs]);
+  const sum = summedUp(places);
+  return (
+    <>
+      <p class="lead">
+        {count(runs.length, "run")} reported {count(sum.places, "decision")} at their places. {sum.compared === 0 ? "None was done both ways, so that gains are not known yet." : `Of ${sum.compared.toLocaleString("en")} that were done both ways, ${sum.better.toLocaleString("en")} take less time; in all ${sum.saved_s >= 0 ? "saved" : "lost"} ${seconds(Math.abs(sum.saved_s))}.`}{" "}
+        {sum.demoted > 0 && `Guards gave up ${count(sum.demoted, "decision")}, and went on the simple way.`}
+      </p>
+      {programs.length > 1 && <div class="filters"><Choice label="Program" name="program" value={program} options={[["", "all"], ...programs.map((one): [string, string] => [one, one])]} /></div>}
+      <Figure id="gains" title="Gains by place" about={`By how much less time an execution takes than the simple way, as guards have compared both; the time saved in all. What changes most comes first${places.length > kMostRows ? `, the first ${kMostRows}; the table has all` : ""}.`}
+        table={() => ({
+          columns: ["program", "place", "what", "choice", "runs", "executions", "as_chosen", "predicted_s", "measured_s", "simple_s", "gain", "saved_s", "demoted_runs"],
+          rows: places.map((one) => [one.program, one.place, one.what, one.choice, one.runs, one.executions, one.as_chosen, one.predicted_s, one.measured_s, one.simple_s, one.gain, one.saved_s, one.demoted]),
+        })}>
+        <Gains of={places} programs={program === "" ? programs.length : 1} />
+      </Figure>
+      <h2>Places</h2>
+      <Sorted rows={places} columns={columns} caption="Places" id={(one) => `${one.program} ${one.place} ${one.what} ${one.choice}`} most={100} />
+      <h2>Runs</h2>
+      <Sorted rows={runs} columns={runColumns} caption="Runs" id={(one) => `${one.time} ${one.program} ${one.sender} ${one.elapsed_s}`} most={50} />
+    </>
+  );
+}
+
+function OneVersion({ version, query }: { version: ModelVersion; query: Record<string, string> }) {
+  const feedback = useData(`${version.name}/feedback`, (signal) => getAll<Feedback>(`${version.name}/feedback`, "feedback", signal), 15);
+  return (
+    <Show of={feedback} what="What runs have reported">
+      {(all) => (all.length === 0
+        ? <Empty>No run has reported what it saw of {nameOf(version.name)}. Let one do so: <code>stripline run --report agent</code>, or with a file and <code>stripline feedback send FILE</code></Empty>
+        : <Reported all={all} query={query} />)}
+    </Show>
+  );
+}
+
+export function FeedbackPage({ path, query }: { path: string[]; query: Record<string, string> }) {
+  return (
+    <VersionPage title="Feedback" place="feedback" path={path}>
+      {(version) => <OneVersion key={version.name} version={version} query={query} />}
+    </VersionPage>
+  );
+}
