@@ -38,6 +38,8 @@
 #                                    networks unlike those that are built in and of so many random ones (default
 #                                    1): how much their models vary, and what their decisions lose
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
+#   scripts/check.sh campaign-coverage [CAMPAIGNS]  the same at the end of so many synthetic campaigns (default 1000)
+#                                    with budgets, lost runs and early ends
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$repository"
@@ -176,6 +178,10 @@ case ${1:-} in
   coverage)
     configure_and_build release fit_coverage
     build/release/bin/fit_coverage --seeds 1000
+    ;;
+  campaign-coverage)
+    configure_and_build release campaign_coverage
+    build/release/bin/campaign_coverage --campaigns "${2:-1000}"
     ;;
   *)
     sed -n '2,/^set -/s/^# \{0,1\}//p' "$0" >&2

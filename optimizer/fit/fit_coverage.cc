@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "optimizer/fit/coverage.h"
 #include "optimizer/fit/fit_model.h"
 #include "optimizer/fit/operation.h"
 #include "optimizer/fit/samples.h"
@@ -32,55 +33,6 @@ struct Arguments {
   uint64_t reps = 16;
   double bound = 0.0;
 };
-
-struct Tally {
-  int covered = 0;
-  int fitted = 0;
-  int absent = 0;
-  std::vector<double> half_widths;  // Relative to the truth; of the absolute where that is zero.
-};
-
-using Tallies = std::map<std::string, Tally>;
-
-void count(Tally& tally, const std::optional<model::Parameter>& parameter, double truth) {
-  if (!parameter || parameter->at_least) {
-    ++tally.absent;
-    return;
-  }
-  ++tally.fitted;
-  if (parameter->ci_low <= truth && truth <= parameter->ci_high) ++tally.covered;
-  if (truth > 0.0) {
-    tally.half_widths.push_back((parameter->ci_high - parameter->ci_low) / 2.0 / truth);
-  }
-}
-
-const model::Segment& segment_for(const model::OperationModel& operation, uint64_t bytes) {
-  for (const model::Segment& segment : operation.segments) {
-    if (bytes < segment.to_bytes) return segment;
-  }
-  return operation.segments.back();
-}
-
-void judge(const TrueOperation& truth, const OperationFit& fit, Tallies& tallies, int& right) {
-  const bool one_way = truth.name == "am";
-  right += fit.model.segments.size() == truth.segments.size() ? 1 : 0;
-  for (std::size_t i = 0; i < truth.segments.size(); ++i) {
-    const TrueSegment& s = truth.segments[i];
-    // A size in the middle of the segment's sizes tells which fitted segment answers for it.
-    const uint64_t probe = i == 0 ? 256 : 131072;
-    const model::Segment& found = segment_for(fit.model, probe);
-    const std::string prefix = truth.name + "[" + std::to_string(i) + "].";
-    count(tallies[prefix + "o_base"], found.o_base_s, s.o_base);
-    count(tallies[prefix + "o_per_byte"], found.o_per_byte_s, s.o_per_byte);
-    count(tallies[prefix + "L"], found.L_s, s.L);
-    count(tallies[prefix + "G"], found.G_s_per_byte, s.G);
-    if (one_way) continue;
-    count(tallies[prefix + "g"], found.g_s, s.g);
-    count(tallies[prefix + "r_base"], found.r_base_s, s.r_base);
-    count(tallies[prefix + "r_per_byte"], found.r_per_byte_s, s.r_per_byte);
-  }
-  count(tallies[truth.name + ".Q"], fit.model.queue_depth, truth.queue_depth);
-}
 
 bool report(const char* effect, const Tallies& tallies, int right, int fits, double bound) {
   std::printf("\nbetween-run effect %s: breakpoints right in %d of %d fits\n", effect, right, fits);
@@ -103,11 +55,6 @@ bool report(const char* effect, const Tallies& tallies, int right, int fits, dou
   return pooled >= bound;
 }
 
-Kind kind_of(const TrueOperation& operation) {
-  if (operation.name == "am") return Kind::am;
-  return operation.name == "get" ? Kind::get : Kind::put;
-}
-
 // An absent parameter counts as not covered.
 bool run_seeds(const Arguments& arguments, RunEffect effect) {
   const std::vector<TrueOperation> machine = example_machine();
@@ -127,7 +74,7 @@ bool run_seeds(const Arguments& arguments, RunEffect effect) {
         return false;
       }
       ++fits;
-      judge(truth, *fit, tallies, right);
+      judge_coverage(truth, *fit, tallies, right);
     }
   }
   return report(effect == RunEffect::shared ? "shared by a run" : "of each point", tallies, right,

@@ -13,6 +13,7 @@ namespace {
 
 namespace micro = experiment::micro;
 using experiment::Params;
+using experiment::Point;
 using experiment::SampleSeries;
 
 // Operation by operation: each issue waits until the queue has room, and the NIC drains one at a
@@ -52,24 +53,23 @@ double flood_time(const TrueSegment& s, double size, double count) {
 // Samples of one run around true values.
 class Recorder {
  public:
-  Recorder(const SyntheticCampaign& campaign, const NoiseModel& noise, uint64_t seed)
-      : campaign_(campaign), noise_(noise), random_(seed) {}
+  Recorder(uint32_t reps, uint64_t full_reps_up_to, const NoiseModel& noise, uint64_t seed)
+      : reps_(reps), full_reps_up_to_(full_reps_up_to), noise_(noise), random_(seed) {}
 
   void begin_run(uint32_t run) {
     run_ = run;
     run_factor_ = std::exp(noise_.between_runs * normal_(random_));
   }
 
-  void record(const char* experiment, const std::string& variant, Params params, double truth) {
+  void record(const Point& point, double truth) {
     SampleSeries series;
-    series.point = {experiment, variant, std::move(params)};
+    series.point = point;
     series.run = run_;
     series.verified = true;
-    const auto bytes = experiment::number_param(series.point, "bytes").value_or(0.0);
-    const auto most = static_cast<double>(campaign_.full_reps_up_to);
+    const auto bytes = experiment::number_param(point, "bytes").value_or(0.0);
+    const auto most = static_cast<double>(full_reps_up_to_);
     const auto reps =
-        bytes <= most ? campaign_.reps
-                      : std::max<uint32_t>(1, static_cast<uint32_t>(campaign_.reps * most / bytes));
+        bytes <= most ? reps_ : std::max<uint32_t>(1, static_cast<uint32_t>(reps_ * most / bytes));
     const double factor = noise_.effect == RunEffect::shared
                               ? run_factor_
                               : std::exp(noise_.between_runs * normal_(random_));
@@ -83,7 +83,8 @@ class Recorder {
   std::vector<SampleSeries> take() { return std::move(series_); }
 
  private:
-  const SyntheticCampaign& campaign_;
+  const uint32_t reps_;
+  const uint64_t full_reps_up_to_;
   const NoiseModel& noise_;
   std::mt19937_64 random_;
   std::normal_distribution<double> normal_;
@@ -100,36 +101,49 @@ Params size_and(uint64_t bytes, const char* factor, uint64_t value) {
   return params;
 }
 
-void record_operation(const TrueOperation& operation, const SyntheticCampaign& campaign,
-                      Recorder& recorder) {
+void add_points(const TrueOperation& operation, const SyntheticCampaign& campaign,
+                std::vector<Point>& points) {
   const bool one_way = operation.name == "am";
+  const auto add = [&](const char* experiment, Params params) {
+    points.push_back({experiment, operation.name, std::move(params)});
+  };
   for (const uint64_t bytes : campaign.sizes) {
-    const TrueSegment& s = operation.at(bytes);
-    const auto size = static_cast<double>(bytes);
-    const double one_way_time = s.o_base + s.o_per_byte * size + s.L + s.G * size;
-    recorder.record(micro::kLatency.name, operation.name, size_of(bytes),
-                    one_way ? one_way_time : blocking_time(s, size));
+    add(micro::kLatency.name, size_of(bytes));
     if (one_way) continue;
     for (const uint64_t count : campaign.counts) {
-      recorder.record(micro::kFlood.name, operation.name, size_and(bytes, "count", count),
-                      flood_time(s, size, static_cast<double>(count)));
+      add(micro::kFlood.name, size_and(bytes, "count", count));
     }
   }
   for (const uint64_t bytes : campaign.issue_sizes) {
     for (const uint64_t burst : campaign.bursts) {
-      recorder.record(micro::kIssue.name, operation.name, size_and(bytes, "burst", burst),
-                      issue_time(operation, bytes, burst));
+      add(micro::kIssue.name, size_and(bytes, "burst", burst));
     }
   }
   if (one_way) return;
   for (const uint64_t bytes : campaign.overlap_sizes) {
+    add(micro::kOverlap.name, size_of(bytes));
     const TrueSegment& s = operation.at(bytes);
-    const auto size = static_cast<double>(bytes);
-    recorder.record(micro::kOverlap.name, operation.name, size_of(bytes), exposed_time(s, size));
     if (s.s_base == 0.0 && s.s_per_byte == 0.0) continue;  // a NIC serves
-    recorder.record(micro::kServe.name, operation.name, size_of(bytes),
-                    s.s_base + s.s_per_byte * size);
+    add(micro::kServe.name, size_of(bytes));
   }
+}
+
+double whole(const Point& point, const char* name) {
+  return experiment::number_param(point, name).value_or(0.0);
+}
+
+double time_of(const TrueOperation& operation, const Point& point) {
+  const double size = whole(point, "bytes");
+  const auto bytes = static_cast<uint64_t>(size);
+  const TrueSegment& s = operation.at(bytes);
+  if (point.experiment == micro::kFlood.name) return flood_time(s, size, whole(point, "count"));
+  if (point.experiment == micro::kIssue.name) {
+    return issue_time(operation, bytes, static_cast<uint64_t>(whole(point, "burst")));
+  }
+  if (point.experiment == micro::kOverlap.name) return exposed_time(s, size);
+  if (point.experiment == micro::kServe.name) return s.s_base + s.s_per_byte * size;
+  return operation.name == "am" ? s.o_base + s.o_per_byte * size + s.L + s.G * size
+                                : blocking_time(s, size);
 }
 
 }  // namespace
@@ -169,15 +183,35 @@ std::vector<TrueOperation> example_machine() {
   };
 }
 
+std::vector<Point> points_of(const std::vector<TrueOperation>& machine,
+                             const SyntheticCampaign& campaign) {
+  std::vector<Point> points;
+  for (const TrueOperation& operation : machine) add_points(operation, campaign, points);
+  return points;
+}
+
+double true_time(const std::vector<TrueOperation>& machine, const Point& point) {
+  const auto found = std::ranges::find(machine, point.variant, &TrueOperation::name);
+  return time_of(*found, point);
+}
+
+std::vector<SampleSeries> measure(const std::vector<TrueOperation>& machine,
+                                  const std::vector<Point>& points, uint32_t run, uint32_t reps,
+                                  const NoiseModel& noise, uint64_t seed) {
+  Recorder recorder(reps, std::numeric_limits<uint64_t>::max(), noise, seed);
+  recorder.begin_run(run);
+  for (const Point& point : points) recorder.record(point, true_time(machine, point));
+  return recorder.take();
+}
+
 std::vector<SampleSeries> synthesize(const std::vector<TrueOperation>& machine,
                                      const SyntheticCampaign& campaign, const NoiseModel& noise,
                                      uint64_t seed) {
-  Recorder recorder(campaign, noise, seed);
+  Recorder recorder(campaign.reps, campaign.full_reps_up_to, noise, seed);
+  const std::vector<Point> points = points_of(machine, campaign);
   for (uint32_t run = 0; run < campaign.runs; ++run) {
     recorder.begin_run(run);
-    for (const TrueOperation& operation : machine) {
-      record_operation(operation, campaign, recorder);
-    }
+    for (const Point& point : points) recorder.record(point, true_time(machine, point));
   }
   return recorder.take();
 }

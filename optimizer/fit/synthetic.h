@@ -63,6 +63,19 @@ SyntheticCampaign full_campaign();
 /// A network like those of the papers: two segments of each operation, a queue of 64.
 std::vector<TrueOperation> example_machine();
 
+/// What a run of the campaign measures, in order.
+std::vector<experiment::Point> points_of(const std::vector<TrueOperation>& machine,
+                                         const SyntheticCampaign& campaign);
+
+/// The seconds that a point, of one of the machine's operations, takes in truth.
+double true_time(const std::vector<TrueOperation>& machine, const experiment::Point& point);
+
+/// One run of these points. The same seed gives the same samples.
+std::vector<experiment::SampleSeries> measure(const std::vector<TrueOperation>& machine,
+                                              const std::vector<experiment::Point>& points,
+                                              uint32_t run, uint32_t reps, const NoiseModel& noise,
+                                              uint64_t seed);
+
 /// All series of a campaign, as an agent would deliver them. The same seed gives the same samples.
 std::vector<experiment::SampleSeries> synthesize(const std::vector<TrueOperation>& machine,
                                                  const SyntheticCampaign& campaign,
