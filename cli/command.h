@@ -71,6 +71,7 @@ struct CampaignExport {
 struct CampaignReplay {
   std::string file;      ///< "-": standard input
   std::string strategy;  ///< empty: all, to compare them
+  std::string prior;     ///< another recording, of a machine like it; empty: none
   double share = 0.15;   ///< of the recording's seconds
   uint64_t seed = 1;
 };

@@ -310,6 +310,11 @@ class Grammar {
         ->type_name("SHARE")
         ->transform(share())
         ->default_str("15%");
+    replay
+        ->add_option("--prior", replay_.prior,
+                     "A recording of another machine: a race begins with what was nearly the "
+                     "fastest there")
+        ->type_name("FILE");
     replay->add_option("--seed", replay_.seed, "Of chance")
         ->type_name("N")
         ->transform(whole_number_from<uint64_t>(0));

@@ -1,7 +1,8 @@
 #include "cli/replay_commands.h"
 
-#include <array>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/exit_codes.h"
@@ -33,15 +34,23 @@ std::string line_of(Strategy strategy, const ReplayResult& result) {
          "\n";
 }
 
+Result<campaign::Recording> recording_of(const std::string& file) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_recording_file(file));
+  auto recording = campaign::read_recording(text);
+  if (recording.ok()) return recording;
+  return Error(recording.error().code(), "'" + file + "': " + recording.error().message());
+}
+
 }  // namespace
 
 int run(const Global& global, const CampaignReplay& command) {
-  const auto text = read_recording_file(command.file);
-  if (!text.ok()) return print_error(text.error());
-  const auto recording = campaign::read_recording(*text);
-  if (!recording.ok()) {
-    return print_error(
-        Error(recording.error().code(), "'" + command.file + "': " + recording.error().message()));
+  const auto recording = recording_of(command.file);
+  if (!recording.ok()) return print_error(recording.error());
+  std::optional<campaign::Recording> prior;
+  if (!command.prior.empty()) {
+    auto other = recording_of(command.prior);
+    if (!other.ok()) return print_error(other.error());
+    prior = std::move(*other);
   }
   Table table({{"STRATEGY"},
                {"RUNS", Table::Align::right},
@@ -55,6 +64,7 @@ int run(const Global& global, const CampaignReplay& command) {
     terms.strategy = strategy;
     terms.share = command.share;
     terms.seed = command.seed;
+    terms.prior = prior ? &*prior : nullptr;
     const auto result = campaign::replay(*recording, terms);
     if (!result.ok()) return print_error(result.error());
     if (global.json) {

@@ -140,6 +140,27 @@ std::optional<uint32_t> leader_of(const PointTable& table, const Choice& choice)
   return leader;
 }
 
+std::vector<uint32_t> promising(const PointTable& table, const PointTable& elsewhere,
+                                double factor) {
+  std::vector<uint32_t> places;
+  for (const Choice& choice : choices_of(table)) {
+    std::vector<double> times;  // by place of the choice; infinite where it knows nothing
+    for (const uint32_t place : choice.places) {
+      const auto known = elsewhere.find(table.points()[place].point);
+      times.push_back(known ? median_of(elsewhere.points()[*known])
+                            : std::numeric_limits<double>::infinity());
+    }
+    const double fastest = *std::ranges::min_element(times);
+    for (size_t i = 0; i < times.size(); ++i) {
+      if (!std::isfinite(times[i]) || times[i] <= factor * fastest) {
+        places.push_back(choice.places[i]);
+      }
+    }
+  }
+  std::ranges::sort(places);
+  return places;
+}
+
 std::vector<Contest> contests_of(const PointTable& table, const RaceTerms& terms) {
   uint32_t run = 0;
   for (const PointStatus& point : table.points()) {

@@ -25,6 +25,12 @@ std::vector<Choice> choices_of(const PointTable& table);
 /// unless nothing else was measured. Nullopt when none has a median.
 std::optional<uint32_t> leader_of(const PointTable& table, const Choice& choice);
 
+/// The alternatives that a campaign elsewhere leaves worth a run here: of each choice those that
+/// took at most `factor` times as long there as the fastest, and those that it does not know. In
+/// order of their places.
+std::vector<uint32_t> promising(const PointTable& table, const PointTable& elsewhere,
+                                double factor = 1.5);
+
 /// What racing needs to go on.
 struct Contest {
   uint32_t leader = 0;

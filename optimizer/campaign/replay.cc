@@ -20,6 +20,18 @@ constexpr std::array kStrategies = {"grid", "race", "random", "halving"};
 // Runs of a recording have no ranks to be started.
 constexpr double kNoStartS = 1e-12;
 
+// All that was recorded.
+PointTable table_of(const Recording& recording) {
+  PointTable table(recording.points);
+  uint32_t run = 0;
+  for (const auto& [number, results] : recording.runs) {
+    std::vector<PointResult> of_run;
+    for (const auto& [place, result] : results) of_run.push_back(result);
+    table.add_run(++run, of_run);
+  }
+  return table;
+}
+
 // A campaign whose runs are taken from a recording.
 class Replay {
  public:
@@ -93,6 +105,7 @@ class Replay {
     rule.all_points = static_cast<uint32_t>(table_.points().size());
     rule.core_points = rule.all_points;
     rule.time_budget_s = budget_s();
+    if (terms_.prior != nullptr) measure(promising(table_, table_of(*terms_.prior)));
     while (left() > 0) {
       const Next next =
           next_run(rule, {finished_, seconds_, finished_.empty() ? nullptr : &table_});
@@ -173,13 +186,7 @@ Result<ReplayResult> replay(const Recording& recording, const ReplayTerms& terms
   if (!(terms.share > 0)) {
     return Error(ErrorCode::invalid_argument, "a share of the seconds must be above 0");
   }
-  PointTable truth(recording.points);
-  uint32_t run = 0;
-  for (const auto& [number, results] : recording.runs) {
-    std::vector<PointResult> of_run;
-    for (const auto& [place, result] : results) of_run.push_back(result);
-    truth.add_run(++run, of_run);
-  }
+  const PointTable truth = table_of(recording);
   Replay played(recording, terms);
   STRIPLINE_RETURN_IF_ERROR(played.run());
 

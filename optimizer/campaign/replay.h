@@ -27,6 +27,9 @@ struct ReplayTerms {
   double share = 0.15;  ///< Of the recording's seconds, above 0, that all but grid may take.
   double near = 0.03;   ///< A choice that is slower than the best by no more is as good.
   uint64_t seed = 1;    ///< Of chance.
+  /// What a campaign on another machine has said: a race begins with what was nearly the fastest
+  /// there (promising()). None: it begins with everything.
+  const Recording* prior = nullptr;
 };
 
 struct ReplayResult {

@@ -97,6 +97,30 @@ TEST(Replay, RacingFindsTheFastestInFewSeconds) {
   }
 }
 
+TEST(Replay, WhatAnotherMachineHasSaidHalvesTheSeconds) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    const Recording recording = recorded(0.3, 0.02, seed);
+    Recording other = recorded(0.3, 0.02, 100 + seed);
+    for (auto& [run, results] : other.runs) {
+      for (auto& [place, result] : results) result.median *= 3;  // slower, and alike
+    }
+    const auto race = replay(recording, {.share = 0.075, .prior = &other});
+    ASSERT_TRUE(race.ok());
+    EXPECT_LE(race->share, 0.075);
+    EXPECT_LE(race->mean_regret, 0.03);
+  }
+}
+
+TEST(Choices, WhatAnotherMachineDoesNotKnowIsWorthARun) {
+  const PointTable here({collective(8, "a"), collective(8, "b"), collective(8, "c"),
+                         collective(16, "a"), collective(16, "b")});
+  PointTable elsewhere({collective(8, "a"), collective(8, "b")});
+  const PointResult results[] = {{0, 1e-6, 6, 0}, {1, 2e-6, 6, 0}};
+  elsewhere.add_run(1, results);
+  EXPECT_EQ(promising(here, elsewhere), (std::vector<uint32_t>{0, 2, 3, 4}));
+  EXPECT_EQ(promising(here, elsewhere, 3).size(), 5U);
+}
+
 TEST(Replay, TheWholeGridChoosesAsItIsJudged) {
   const ReplayResult grid = played(recorded(0.1, 0.05, 1), Strategy::grid);
   EXPECT_EQ(grid.runs, 12U);
