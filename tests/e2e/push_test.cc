@@ -1,0 +1,221 @@
+// Models on their way into production and out of it again, with real processes: published, pushed,
+// used, reported of, found to be wrong, and replaced.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/exit_codes.h"
+#include "optimizer/model/model_json.h"
+#include "tests/e2e/processes.h"
+
+namespace stripline::e2e {
+namespace {
+
+constexpr double kPatience_s = 120;  // of a host where builds go on
+
+class PushTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    write_profile(1);
+    ServerSetup setup;
+    setup.options.insert(setup.options.end(), options_.begin(), options_.end());
+    server_ = std::make_unique<ServerProcess>(folder_, setup);
+    ASSERT_FALSE(address().empty()) << server_->log();
+    for (const char* node : {"a", "b"}) {
+      agents_.push_back(
+          start_agent(folder_, address(), node,
+                      {"--profile", profile_.string(), "--models-dir", models_of(node).string()}));
+    }
+    ASSERT_TRUE(nodes_become_idle(address(), {"a", "b"}, kPatience_s)) << agents_[0]->err();
+  }
+
+  const std::string& address() const { return server_->address(); }
+  std::filesystem::path models_of(const std::string& node) { return folder_ / ("models-" + node); }
+  std::string fabric() const { return "emulated:" + profile_.string(); }
+
+  // An emulated network whose latency is so many times that of the first.
+  void write_profile(double slowness) {
+    const auto original = read_json_file(STRIPLINE_TEST_PROFILE);
+    ASSERT_TRUE(original.ok()) << original.error().message();
+    Json changed = *original;
+    for (const char* direction : {"put", "get", "am"}) {
+      if (!changed.contains(direction)) continue;
+      for (Json& segment : changed[direction]["segments"]) {
+        for (const char* parameter : {"L_s", "G_s_per_byte"}) {
+          if (!segment.contains(parameter)) continue;
+          Json& value = segment[parameter]["value"];
+          value = slowness * value.get<double>();
+        }
+      }
+    }
+    ASSERT_TRUE(write_json_file(profile_, changed).ok());
+  }
+
+  // A version of the model "net", of the smallest campaign that makes one.
+  std::string campaign() {
+    const Finished run =
+        cli(address(),
+            {"campaign", "run", "--fabric", fabric(), "--clock", "virtual", "--model", "net",
+             "--runs", "6", "--experiment", "micro.latency", "--time-budget", "200"},
+            kPatience_s);
+    EXPECT_EQ(run.exit_code, kExitOk) << run.err << agents_[0]->err();
+    return run.out;
+  }
+
+  Finished promote(const std::string& version, const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"model", "promote", version};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return cli(address(), arguments);
+  }
+
+  Json version(int number) {
+    for (const Json& one : cli_json(address(), {"model", "list", "net"})) {
+      if (one.at("name") == "models/net/versions/" + std::to_string(number)) return one;
+    }
+    return Json::object();
+  }
+
+  // "APPLIED net@1", or nothing.
+  std::string state_of(const std::string& node) {
+    for (const Json& one : cli_json(address(), {"rollout", "status"})) {
+      if (one.at("name") != "nodes/" + node) continue;
+      const Json& model = one.at("models").at(0);
+      const std::string name = model.at("version");
+      return model.at("state").get<std::string>() + " net@" + name.substr(name.rfind('/') + 1);
+    }
+    return "";
+  }
+
+  bool becomes(const std::string& node, const std::string& state) {
+    return eventually([&] { return state_of(node) == state; }, kPatience_s);
+  }
+
+  // A program on a node, with what its agent has been given.
+  Finished run_on(const std::string& node, const std::vector<std::string>& options = {}) {
+    std::vector<std::string> argv = {"env",
+                                     "STRIPLINE_MODELS=" + models_of(node).string(),
+                                     program("stripline"),
+                                     "run",
+                                     "-n",
+                                     "2",
+                                     "--fabric",
+                                     fabric(),
+                                     "--clock",
+                                     "virtual",
+                                     "--segment",
+                                     "16M"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    argv.insert(argv.end(), {"--", program("reduction_tuned"), "65536", "20"});
+    return run_program(argv, kPatience_s);
+  }
+
+  const TempFolder folder_;
+  const std::filesystem::path profile_ = folder_ / "net.json";
+  std::vector<std::string> options_ = {"--sentinel-interval", "0"};
+  std::unique_ptr<ServerProcess> server_;
+  std::vector<std::unique_ptr<Program>> agents_;
+};
+
+class StaleTest : public PushTest {
+ protected:
+  StaleTest() { options_ = {"--sentinel-interval", "1", "--stale-policy", "replace"}; }
+};
+
+TEST_F(StaleTest, AModelOfANetworkThatHasChangedIsNoticedWithdrawnAndReplaced) {
+  campaign();
+  ASSERT_EQ(promote("net@1", {"--label", "stable"}).exit_code, kExitOk);
+  ASSERT_TRUE(becomes("a", "APPLIED net@1"));
+  ASSERT_TRUE(becomes("b", "APPLIED net@1"));
+  const Finished before = run_on("a");
+  EXPECT_EQ(before.exit_code, kExitOk) << before.err;
+  EXPECT_NE(before.err.find("using model net@1 (sha256 "), std::string::npos) << before.err;
+
+  write_profile(4);
+  ASSERT_TRUE(eventually([&] { return version(1).value("state", "") == "STALE"; }, kPatience_s))
+      << version(1).dump() << server_->log();
+  const Finished listed = cli(address(), {"model", "list", "net"});
+  EXPECT_NE(listed.out.find("STALE: twice in a row"), std::string::npos) << listed.out;
+  // There was no other version to go back to.
+  EXPECT_TRUE(eventually(
+      [&] {
+        return agents_[0]->err().find("programs here use no model over") != std::string::npos;
+      },
+      kPatience_s))
+      << agents_[0]->err();
+  ASSERT_TRUE(becomes("a", "APPLIED net@2")) << server_->log();
+  ASSERT_TRUE(becomes("b", "APPLIED net@2")) << server_->log();
+  EXPECT_EQ(version(2).value("state", ""), "PUBLISHED");
+  const Finished after = run_on("b");
+  EXPECT_EQ(after.exit_code, kExitOk) << after.err;
+  EXPECT_NE(after.err.find("using model net@2 (sha256 "), std::string::npos) << after.err;
+}
+
+TEST_F(PushTest, ABadCanaryNeverReachesTheRestAndItsReasonReachesTheUser) {
+  campaign();
+  ASSERT_EQ(promote("net@1", {"--label", "stable"}).exit_code, kExitOk);
+  ASSERT_TRUE(becomes("a", "APPLIED net@1"));
+  ASSERT_TRUE(becomes("b", "APPLIED net@1"));
+  // The same of another kind of machine.
+  const std::string file = (folder_ / "net.stripline.json").string();
+  ASSERT_EQ(cli(address(), {"model", "fetch", "net@1", "-o", file}).exit_code, kExitOk);
+  auto model = model::load_model(file);
+  ASSERT_TRUE(model.ok());
+  model->fingerprint["cpu.architecture"] = {"riscv64", model::MatchRule::hard};
+  ASSERT_TRUE(model::save_model(*model, file).ok());
+  ASSERT_EQ(cli(address(), {"model", "import", file, "--model", "net"}).exit_code, kExitOk);
+  ASSERT_EQ(cli(address(), {"model", "validate", "net@2", "--campaign", "c1"}).exit_code, kExitOk);
+  const Finished canary = promote("net@2", {"--label", "canary", "--node", "b"});
+  ASSERT_EQ(canary.exit_code, kExitOk) << canary.err;
+  ASSERT_TRUE(becomes("b", "REJECTED net@2"));
+  EXPECT_EQ(state_of("a"), "APPLIED net@1");
+  const Finished status = cli(address(), {"rollout", "status"});
+  EXPECT_NE(status.out.find("here it is '"), std::string::npos) << status.out;
+  const Finished stable = promote("net@2", {"--label", "stable"});
+  EXPECT_EQ(stable.exit_code, kExitConflict);
+  EXPECT_NE(stable.err.find("nodes/b rejected it: it was measured on another machine"),
+            std::string::npos)
+      << stable.err;
+  const Finished run = run_on("b");
+  EXPECT_EQ(run.exit_code, kExitOk) << run.err;
+  EXPECT_NE(run.err.find("using model net@1 (sha256 "), std::string::npos) << run.err;
+}
+
+TEST_F(PushTest, WhatRunsSeeReachesTheUser) {
+  campaign();
+  ASSERT_EQ(promote("net@1", {"--label", "stable"}).exit_code, kExitOk);
+  ASSERT_TRUE(becomes("a", "APPLIED net@1"));
+  const Finished run = run_on("a", {"--report", "agent"});
+  ASSERT_EQ(run.exit_code, kExitOk) << run.err;
+  EXPECT_EQ(run.err.find("warning"), std::string::npos) << run.err;
+  const std::string file = (folder_ / "report.json").string();
+  ASSERT_EQ(run_on("a", {"--report", file}).exit_code, kExitOk);
+  const Finished sent = cli(address(), {"feedback", "send", file});
+  EXPECT_EQ(sent.exit_code, kExitOk) << sent.err;
+  EXPECT_NE(sent.out.find("net@1"), std::string::npos) << sent.out;
+  ASSERT_TRUE(eventually(
+      [&] {
+        return cli_json(address(), {"feedback", "list", "net"}).size() == 2;
+      },
+      kPatience_s))
+      << agents_[0]->err();
+  std::vector<std::string> senders;
+  for (const Json& one : cli_json(address(), {"feedback", "list", "net@1"})) {
+    senders.push_back(one.at("sender"));
+    EXPECT_EQ(one.at("program"), "reduction_tuned");
+    EXPECT_EQ(one.at("ranks"), 2);
+    ASSERT_FALSE(one.at("places").empty());
+    EXPECT_GT(one.at("places")[0].at("measured_s"), 0);
+  }
+  EXPECT_NE(std::ranges::find(senders, "nodes/a"), senders.end());
+  const Finished listed = cli(address(), {"feedback", "list", "net"});
+  EXPECT_NE(listed.out.find("reduction_tuned over " + fabric()), std::string::npos) << listed.out;
+  EXPECT_EQ(cli(address(), {"feedback", "list", "none"}).exit_code, kExitUsage);
+}
+
+}  // namespace
+}  // namespace stripline::e2e
