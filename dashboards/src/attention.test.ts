@@ -42,6 +42,7 @@ test("versions that do not hold any more, and those that nodes reject", () => {
   const rejecting = ["a", "b", "c"].map((name) => node(name, { models: [{ version: "models/tcp/versions/1", label: "stable", fabric: "tcp", state: "REJECTED", reason: "another CPU", time: "" }] }));
   const [rejected, ...others] = attention(rejecting, [], [tuned({})], now);
   assert.equal(rejected.text, "tcp@1 (stable) was rejected by 3 nodes: another CPU.");
+  assert.match(rejected.todo, /have another version/);
   assert.equal(others.length, 0);
 });
 

@@ -64,7 +64,7 @@ export function attention(nodes: Node[], campaigns: Campaign[], models: TunedMod
   }
   for (const { version, label, reasons } of rollouts(models.flatMap((one) => one.versions), offersOf(nodes))) {
     for (const one of reasons.slice(0, 2)) {
-      add("bad", `${nameOf(version.name)} (${label}) was rejected by ${one.nodes.length === 1 ? one.nodes[0] : count(one.nodes.length, "node")}: ${one.reason}.`, "It does not become stable while a node rejects it.", "#/rollout?answer=REJECTED");
+      add("bad", `${nameOf(version.name)} (${label}) was rejected by ${one.nodes.length === 1 ? one.nodes[0] : count(one.nodes.length, "node")}: ${one.reason}.`, label === "canary" ? "It does not become stable while a node rejects it." : "These nodes have another version, or none: mend what the reason says.", "#/rollout?answer=REJECTED");
     }
   }
   const grades = ["bad", "warn", "note"];
