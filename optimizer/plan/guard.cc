@@ -110,7 +110,9 @@ void Guard::judge() {
   }
   // What an execution in the other way takes longer.
   const double loss = std::max(std::exp(-behind) - 1, 0.0);
-  if (checks_ < kFirstChecks && loss < kFirstLoss) return postpone(0);
+  // Checks of others go on meanwhile: the first one that is sure suffices.
+  const bool follows = sharers_ > 1 ? behind > -kErrors * error : loss < kFirstLoss;
+  if (checks_ < kFirstChecks && follows) return postpone(0);
   if (checks_ >= kFirstChecks && behind > -kErrors * error) {
     return postpone(of_way() * kUndecidedDistance);
   }
@@ -124,15 +126,17 @@ void Guard::postpone(uint64_t executions) {
     next_check_ = place_;
     return;
   }
-  const uint64_t distance = std::bit_ceil(executions);
+  const uint64_t distance = std::bit_ceil(executions * sharers_);
   const uint64_t least = place_ + distance / 2;
   next_check_ = (least + distance - 1) / distance * distance;
 }
 
 void Guard::restart(Of of, Way first) {
   const uint64_t place = place_;
+  const uint32_t sharers = sharers_;
   *this = Guard(of, first);
   place_ = place;
+  sharers_ = sharers;
 }
 
 Guard::Balance Guard::balance() const {

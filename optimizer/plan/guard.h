@@ -12,7 +12,9 @@
 // not to count: an execution in the same way goes before the one that is timed. All ranks that have
 // carried a site out equally often check at the same executions, with the same way first, though
 // their times differ: else each of them would see what its way takes while others go the other one.
-// For that checks begin at multiples of their length, and are as far apart as a power of two.
+// For that checks begin at multiples of their length, and are as far apart as a power of two. Where
+// ranks carry a site out as often as each of them likes, they check at different times, and others
+// that wait for them take part in every check: then the ranks share what checks may take.
 //
 // The logarithm of the ratio of the two times is averaged over checks, older ones counting less, so
 // that the guard follows what changes. It changes the way in use when the other one is faster
@@ -49,6 +51,10 @@ class Guard {
   /// `first` is in use until a check says otherwise: of a plan that is expected to be faster, but
   /// not surely, the simple way.
   Guard(Of of, Way first) : of_(of), begun_with_(first), in_use_(first) {}
+
+  /// So many ranks check this site at different times, each of which holds up the others: checks
+  /// are so many times as far from each other, the first ones but while none is sure.
+  void share_budget(uint32_t ranks) { sharers_ = ranks > 0 ? ranks : 1; }
 
   /// How the next execution is to be carried out.
   Turn next();
@@ -87,6 +93,7 @@ class Guard {
   void postpone(uint64_t executions);
 
   Of of_ = Of::site;
+  uint32_t sharers_ = 1;
   Way begun_with_ = Way::tuned;
   Way in_use_ = Way::tuned;
   bool checking_ = false;    // a check is under way

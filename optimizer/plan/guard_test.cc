@@ -73,6 +73,33 @@ TEST(Guard, ChecksBothWaysAndRarely) {
   EXPECT_LT(site.timed(), 2 * 10000 / 64 + 20);
 }
 
+// Ranks that check at different times hold each other up.
+TEST(Guard, RanksShareWhatChecksTake) {
+  constexpr int kRanks = 32;
+  std::vector<Guard> guards(kRanks);
+  int held_up = 0;
+  constexpr int kExecutions = 20000;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    guards[rank].share_budget(kRanks);
+    // They are not equally far.
+    for (int i = 0; i < 300 + 37 * rank; ++i) {
+      const Guard::Turn turn = guards[rank].next();
+      if (turn.timed) guards[rank].record(turn.way, turn.way == Way::tuned ? 1 : 1.5);
+    }
+  }
+  for (int i = 0; i < kExecutions; ++i) {
+    bool slower = false;
+    for (Guard& guard : guards) {
+      const Guard::Turn turn = guard.next();
+      if (turn.timed) guard.record(turn.way, turn.way == Way::tuned ? 1 : 1.5);
+      slower = slower || turn.way == Way::baseline;
+    }
+    held_up += slower ? 1 : 0;
+  }
+  EXPECT_GT(held_up, 0);
+  EXPECT_LT(held_up, kExecutions / 40);
+}
+
 constexpr int kWarmUp = 300;
 
 // A bad plan costs little, however bad it is.

@@ -38,6 +38,9 @@ class Race {
   /// executions count on, so that ranks go on comparing together.
   void start(Arm arms, Arm first, Of of = Of::site);
 
+  /// So many ranks compare the arms at different times (plan::Guard::share_budget()).
+  void share_budget(uint32_t ranks) { guard_.share_budget(ranks); }
+
   bool has_rivals() const { return arms_ > 1; }
   /// False while some of more than two arms have not been compared.
   bool is_settled() const { return decided_; }

@@ -276,6 +276,8 @@ void IndirectLoop::Engine::plan_by_sample(uint64_t reads) {
   request_.surroundings = decide::surroundings_of(
       state_.job.fabric().info(), plan::IndirectRequest::kFacts, {.path = path_, .gets = true});
   IndirectSite& site = kept_.sites.find_or_make(key(), [&](IndirectSite& made) {
+    // How many loops of a length a rank carries out is its own business.
+    made.race().share_budget(context_.rank_n());
     made.request = request_;
     made.path = path_;
     decide_on(made, -1);
@@ -284,10 +286,14 @@ void IndirectLoop::Engine::plan_by_sample(uint64_t reads) {
 }
 
 void IndirectLoop::Engine::carry_out(IndirectSite& site) {
+  const bool measures = costs() != nullptr && site.refinement.goes_on();
+  // Which loops repeat on a rank need not do so on another one, and to the guard of iterations they
+  // would look like an iteration of all: the time of the site alone decides.
   execution_.begin(state_.mechanisms.instruments(), *this, site,
                    {.call = {.what = hash_of(site.key)},
-                    .guarded = options_.self_check,
-                    .measures = costs() != nullptr});
+                    .guarded = options_.self_check && !measures,
+                    .measures = measures,
+                    .for_all = true});
 }
 
 std::vector<IndirectReads>* IndirectLoop::Engine::collect(size_t pointers) {
