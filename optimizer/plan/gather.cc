@@ -24,13 +24,16 @@ double put_s(const GatherRequest& request, const CompiledPath& path, uint64_t by
 double predict_gather(const GatherRequest& request, const CompiledPath& path, GatherMethod method,
                       const Ends& ends) noexcept {
   const bool packs = method == GatherMethod::pack;
-  const uint64_t bytes = packs ? request.bytes() : request.span_bytes;
-  const auto copied_s = [&](uint64_t runs) {
-    return path.vis.pack().pack(static_cast<double>(runs), static_cast<double>(bytes),
-                                request.span_bytes, ends.of(Source::regions));
-  };
-  if (request.by_stores) return copied_s(packs ? request.runs : 1);
-  return (packs ? copied_s(request.runs) : 0) + put_s(request, path, bytes, ends);
+  const uint64_t bytes = packs ? request.bytes() : request.all_span_bytes();
+  // What is copied at a time: elements one by one if those of several arrays come side by side.
+  uint64_t pieces = packs ? request.runs : 1;
+  if (request.vectors > 1) pieces = bytes / request.element_bytes;
+  const double copied_s =
+      path.vis.pack().pack(static_cast<double>(pieces), static_cast<double>(bytes),
+                           request.all_span_bytes(), ends.of(Source::regions));
+  if (request.by_stores) return copied_s;
+  const bool as_it_lies = !packs && request.vectors == 1;
+  return (as_it_lies ? 0 : copied_s) + put_s(request, path, bytes, ends);
 }
 
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path) noexcept {

@@ -16,6 +16,10 @@
 //
 //   T(pack) = pack(R, N w, S)                 T(bound) = pack(1, S, S)
 //
+// Elements of k arrays travel together, side by side: they are gathered either way,
+//
+//   T(pack) = pack(k N, k N w, k S) + put(k N w)      T(bound) = pack(k S / w, k S, k S) + put(k S)
+//
 // What the reader does with them takes equally long. That other pairs are served at the same time
 // is left out, but for ranks that share a NIC.
 #pragma once
@@ -42,12 +46,14 @@ struct GatherRequest {
   uint64_t element_bytes = 8;  ///< w
   uint64_t runs = 1;           ///< R, of elements side by side
   uint64_t span_bytes = 8;     ///< S; at least N w
+  uint64_t vectors = 1;        ///< k arrays, of each of which the same elements are needed
   bool by_stores = false;      ///< stores of the owner reach the memory of who needs them
   static constexpr Fact kFacts = Fact::nic_ranks;
   Surroundings surroundings;
   bool operator==(const GatherRequest&) const = default;
 
-  uint64_t bytes() const { return elements * element_bytes; }
+  uint64_t bytes() const { return elements * element_bytes * vectors; }
+  uint64_t all_span_bytes() const { return span_bytes * vectors; }
 };
 
 /// A decision. Seconds are from the owner's beginning until the elements are there.
@@ -55,16 +61,17 @@ struct GatherDecision {
   GatherMethod method = GatherMethod::pack;
   Reason reason = Reason::no_model;
   double predicted_s = 0;  ///< 0 without a model
-  double baseline_s = 0;   ///< packed; 0 without a model
+  double baseline_s = 0;   ///< packed, if that is not all there is; 0 without a model
   double gain_low = 0;     ///< as StripPlan's
   bool operator==(const GatherDecision&) const = default;
 };
 
 using GatherRecord = Record<GatherMethod, GatherMethod>;
 
-/// The decision for a pair of ranks. Packed without a model (`path` null, or without puts), and
-/// where the other way is not surely faster by more than the margin of the model. Pure, allocates
-/// nothing.
+/// The decision for a pair of ranks. Elements that all lie side by side go as they lie, which moves
+/// the same bytes, and their owner need not be told of each. Else packed without a model (`path`
+/// null, or without puts), and where the other way is not surely faster by more than the margin of
+/// the model. Pure, allocates nothing.
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path) noexcept;
 /// The same, with a record of what was considered.
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path,

@@ -4,9 +4,14 @@
 #include <string>
 
 namespace stripline::plan {
+namespace {
+
+constexpr uint64_t kMostVectors = 65536;
+
+}  // namespace
 
 std::span<const Field<GatherRequest>> GatherMechanism::fields() {
-  static constexpr std::array<Field<GatherRequest>, 5> kFields = {
+  static constexpr std::array<Field<GatherRequest>, 6> kFields = {
       field<GatherRequest, &GatherRequest::elements>("elements", "--elements", "{} elements",
                                                      "Different elements that are needed")
           .within(1, kMostNumber)
@@ -20,6 +25,9 @@ std::span<const Field<GatherRequest>> GatherMechanism::fields() {
           "span_bytes", "--span", " that span {}",
           "From the beginning of the first element to the end of the last one")
           .required(),
+      field<GatherRequest, &GatherRequest::vectors>("vectors", "--vectors", " of each of {} arrays",
+                                                    "Arrays that are gathered together")
+          .within(1, kMostVectors),
       field<GatherRequest, &GatherRequest::by_stores>(
           "by_stores", "--by-stores", ", reached by stores",
           "The owner's stores reach the memory of the rank that needs them"),
@@ -28,13 +36,14 @@ std::span<const Field<GatherRequest>> GatherMechanism::fields() {
 }
 
 Result<GatherRequest> GatherMechanism::request_of(const GatherRequest& asked) {
-  if (asked.elements > kMostExtent / std::max<uint64_t>(asked.element_bytes, 1) ||
-      asked.span_bytes > kMostExtent) {
+  const uint64_t most = kMostExtent / std::max<uint64_t>(asked.vectors, 1);
+  if (asked.elements > most / std::max<uint64_t>(asked.element_bytes, 1) ||
+      asked.span_bytes > most) {
     return refused("elements of more than 16 TiB, which is the most that a segment has");
   }
-  if (asked.span_bytes < asked.bytes()) {
+  if (asked.span_bytes < asked.elements * asked.element_bytes) {
     return refused("--span is smaller than --elements of --element-bytes each, which are " +
-                   std::to_string(asked.bytes()) + " B");
+                   std::to_string(asked.elements * asked.element_bytes) + " B");
   }
   if (asked.runs > asked.elements) return refused("--runs is more than --elements");
   return asked;
@@ -43,7 +52,7 @@ Result<GatherRequest> GatherMechanism::request_of(const GatherRequest& asked) {
 void GatherMechanism::show(const GatherRequest& request, const GatherDecision& plan, Row& row) {
   const bool packs = plan.method == GatherMethod::pack;
   row.word("method", to_string(plan.method), "{}")
-      .bytes("bytes", packs ? request.bytes() : request.span_bytes, ", {}");
+      .bytes("bytes", packs ? request.bytes() : request.all_span_bytes(), ", {}");
 }
 
 }  // namespace stripline::plan

@@ -22,8 +22,10 @@ struct GatherMechanism {
       .command = "gather",
       .help = "Elements of a distributed array that a rank needs (<stripline/gather.h>)",
       .example = "--elements 4000 --span 64KiB",
-      .baseline = "packed",
-      .no_model = "the model does not hold puts and packing, so elements are packed",
+      .baseline = "the way that is taken without a model",
+      .no_model =
+          "the model does not hold puts and packing, so elements are packed unless they lie "
+          "side by side",
       .legend = ""};
 
   static Request usual() { return {}; }
@@ -39,10 +41,12 @@ struct GatherMechanism {
     if (path == nullptr || request.by_stores) return path;
     return path->vis.has(Direction::put) ? path : nullptr;
   }
-  static GatherMethod baseline(const Request&) { return GatherMethod::pack; }
+  static GatherMethod baseline(const Request& request) {
+    return request.runs == 1 ? GatherMethod::bound : GatherMethod::pack;
+  }
   template <typename Visit>
-  static void each_candidate(const Request&, const Visit& visit) {
-    visit(GatherMethod::bound);
+  static void each_candidate(const Request& request, const Visit& visit) {
+    if (request.runs > 1) visit(GatherMethod::bound);
   }
   static double seconds(const Request& request, const CompiledPath& path, GatherMethod method,
                         const Ends& ends) {

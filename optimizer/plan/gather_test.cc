@@ -24,10 +24,34 @@ TEST(PlanGather, WithoutAModelElementsArePacked) {
 
 TEST(PlanGather, AllThatLiesSideBySideGoesUnpacked) {
   const CompiledPath path = example_path();
-  const GatherDecision decision = plan_gather(request_of(4096, 1, 32768), &path);
+  EXPECT_EQ(plan_gather(request_of(4096, 1, 32768), &path).method, GatherMethod::bound);
+  const GatherDecision unknown = plan_gather(request_of(4096, 1, 32768), nullptr);
+  EXPECT_EQ(unknown.method, GatherMethod::bound);
+  EXPECT_EQ(unknown.reason, Reason::no_model);
+}
+
+TEST(PlanGather, WhatLiesDenseGoesUnpacked) {
+  const CompiledPath path = example_path();
+  const GatherDecision decision = plan_gather(request_of(4000, 96, 32768), &path);
   EXPECT_EQ(decision.method, GatherMethod::bound);
   EXPECT_EQ(decision.reason, Reason::tuned);
   EXPECT_LT(decision.predicted_s, decision.baseline_s);
+}
+
+TEST(PlanGather, ElementsOfSeveralArraysAreGatheredEitherWay) {
+  const CompiledPath path = example_path();
+  GatherRequest request = request_of(4000, 96, 32768);
+  request.vectors = 4;
+  EXPECT_EQ(request.bytes(), 4 * 4000U * 8);
+  EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::pack);
+  EXPECT_LT(predict_gather(request, path, GatherMethod::pack),
+            predict_gather(request, path, GatherMethod::bound));
+  // Less than four times as long as of one array: the message has its overheads once.
+  GatherRequest one = request;
+  one.vectors = 1;
+  one.runs = one.elements;
+  EXPECT_LT(predict_gather(request, path, GatherMethod::pack),
+            4 * predict_gather(one, path, GatherMethod::pack));
 }
 
 TEST(PlanGather, FewElementsFarApartArePacked) {
@@ -77,7 +101,7 @@ TEST(PlanGather, RanksThatShareANicTakeTurns) {
 
 TEST(PlanGather, IsExplained) {
   const CompiledPath path = example_path();
-  const GatherRequest request = request_of(4096, 1, 32768);
+  const GatherRequest request = request_of(4000, 96, 32768);
   const auto explained = explain<GatherMechanism>(request, &path);
   EXPECT_EQ(explained.alternatives.size(), 2U);
   EXPECT_NE(to_text(explained).find("bound"), std::string::npos) << to_text(explained);

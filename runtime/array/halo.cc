@@ -1,5 +1,4 @@
 // Ghost cells: borders that travel together are packed, put with one signal, and unpacked.
-#include <array>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "runtime/array/halo_layout.h"
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/turns.h"
 #include "runtime/vis/copy_rows.h"
 #include "runtime/vis/cursor.h"
 #include "runtime/vis/stream.h"
@@ -45,25 +45,25 @@ class Halo final : public HaloExchange {
     size_t bytes = 0;
   };
   struct Incoming {
-    size_t number = 0;  // of its flag
+    size_t number = 0;  // of its flags
     size_t here = 0;    // from this rank's landing places
     std::vector<Border> ghosts;
+    rma::Landing landing;
   };
   struct Outgoing {
     rank_t rank = 0;
-    size_t number = 0;  // of its flag at that rank
+    size_t number = 0;  // of its flags at that rank
     size_t there = 0;   // from that rank's landing places
+    size_t bytes = 0;
     std::vector<Border> borders;
-    std::vector<std::byte> packed;  // where more than one travel together
-    std::array<future, 2> put;
+    rma::TurnSender sender;
   };
 
   std::ptrdiff_t byte_offset(const HaloBox& box) const;
   vis::Strided shape_of(const HaloBox& box) const;
   Border border_of(const HaloBox& box) const;
   size_t flag_bytes() const { return array::halo_padded(2 * directions_ * sizeof(uint64_t)); }
-  global_ptr<uint64_t> flag(rank_t rank, size_t number) const;
-  uint64_t landing(size_t place) const;
+  rma::Landing landing(rank_t rank, size_t number, size_t place) const;
   void send(Outgoing& parcel, CallSite site);
   void pack(const Outgoing& parcel, std::byte* out);
   void unpack(const Incoming& parcel);
@@ -97,7 +97,7 @@ Halo::Halo(Context& context, const HaloLayout& layout, const HaloPart& part)
   const rank_t me = context.rank_me();
   for (const HaloParcel& parcel : layout.incoming(me)) {
     Incoming& in = incoming_.emplace_back(
-        Incoming{.number = parcel.number(), .here = parcel.offset, .ghosts = {}});
+        Incoming{.number = parcel.number(), .here = parcel.offset, .ghosts = {}, .landing = {}});
     for (const size_t direction : parcel.directions) {
       in.ghosts.push_back(border_of(layout.ghosts(me, direction)));
     }
@@ -124,13 +124,12 @@ Halo::Halo(Context& context, const HaloLayout& layout, const HaloPart& part)
       Outgoing& out = outgoing_.emplace_back(Outgoing{.rank = *rank,
                                                       .number = parcel.number(),
                                                       .there = parcel.offset,
+                                                      .bytes = parcel.bytes,
                                                       .borders = {},
-                                                      .packed = {},
-                                                      .put = {}});
+                                                      .sender = {}});
       for (const size_t there : parcel.directions) {
         out.borders.push_back(border_of(layout.sent(me, layout.opposite(there))));
       }
-      if (out.borders.size() > 1) out.packed.resize(parcel.bytes);
     }
   }
 }
@@ -142,6 +141,10 @@ Status Halo::allocate(const HaloLayout& layout, CallSite site) {
   STRIPLINE_ASSIGN_OR_RETURN(
       memory_, context_.new_symmetric_array<std::byte>(flag_bytes() + 2 * turn_bytes_, site));
   std::memset(context_.local(memory_), 0, flag_bytes());
+  for (Incoming& in : incoming_) in.landing = landing(context_.rank_me(), in.number, in.here);
+  for (Outgoing& out : outgoing_) {
+    out.sender = rma::TurnSender(landing(out.rank, out.number, out.there));
+  }
   context_.barrier(site);
   return {};
 }
@@ -180,16 +183,12 @@ Halo::Border Halo::border_of(const HaloBox& box) const {
   return border;
 }
 
-// Those of one turn go up by one each time. The puts of two turns are unordered, and have flags of
-// their own; those of one turn are ordered by the exchange between them.
-global_ptr<uint64_t> Halo::flag(rank_t rank, size_t number) const {
-  return context_.on_rank(memory_, rank).reinterpret<uint64_t>() +
-         static_cast<std::ptrdiff_t>(2 * number + round_ % 2);
-}
-
-// From the beginning of the memory.
-uint64_t Halo::landing(size_t place) const {
-  return flag_bytes() + round_ % 2 * turn_bytes_ + place;
+// Flags, and behind them the places of both turns, lie alike on all ranks.
+rma::Landing Halo::landing(rank_t rank, size_t number, size_t place) const {
+  const global_ptr<std::byte> memory = context_.on_rank(memory_, rank);
+  return {.first = memory + static_cast<std::ptrdiff_t>(flag_bytes() + place),
+          .turn_bytes = turn_bytes_,
+          .flags = memory.reinterpret<uint64_t>() + static_cast<std::ptrdiff_t>(2 * number)};
 }
 
 void Halo::start(std::byte* array, CallSite site) {
@@ -203,50 +202,40 @@ void Halo::start(std::byte* array, CallSite site) {
 }
 
 void Halo::send(Outgoing& parcel, CallSite site) {
-  future& put = parcel.put[round_ % 2];
-  put.wait(site);  // that of the exchange before the last has long been answered
-  const uint64_t value = round_ / 2 + 1;
-  const global_ptr<uint64_t> raised = flag(parcel.rank, parcel.number);
-  const auto there =
-      context_.on_rank(memory_, parcel.rank) + static_cast<std::ptrdiff_t>(landing(parcel.there));
-  if (parcel.borders.size() == 1) {
-    const HaloBox& box = parcel.borders.front().box;
-    PerDimension<std::ptrdiff_t> dense{};
-    auto stride = static_cast<std::ptrdiff_t>(element_bytes_);
-    for (size_t d = dimensions_; d-- > 0;) {
-      dense[d] = stride;
-      stride *= static_cast<std::ptrdiff_t>(box.count[d]);
-    }
-    const VisStrided transfer{.local = array_ + byte_offset(box),
-                              .local_strides = std::span(strides_).first(dimensions_),
-                              .target = parcel.rank,
-                              .offset = there.offset(),
-                              .remote_strides = std::span(dense).first(dimensions_),
-                              .extents = std::span(box.count).first(dimensions_),
-                              .element_bytes = element_bytes_};
-    const VisSignal signal{"flag of halo_exchange", raised, value};
-    put = start_strided(context_, "halo_exchange", VisDirection::put, transfer, {}, site, &signal);
+  if (parcel.borders.size() > 1) {
+    parcel.sender.send_packed(
+        context_, round_, parcel.bytes, [&](std::byte* to) { pack(parcel, to); }, site);
     return;
   }
-  if (std::byte* const reached = context_.state().memory.reachable(parcel.rank);
-      reached != nullptr) {
-    pack(parcel, reached + there.offset());
-    put = context_.rput_signal<std::byte>(nullptr, there, 0, raised, value, site);
-    return;
+  const HaloBox& box = parcel.borders.front().box;
+  PerDimension<std::ptrdiff_t> dense{};
+  auto stride = static_cast<std::ptrdiff_t>(element_bytes_);
+  for (size_t d = dimensions_; d-- > 0;) {
+    dense[d] = stride;
+    stride *= static_cast<std::ptrdiff_t>(box.count[d]);
   }
-  pack(parcel, parcel.packed.data());
-  put = context_.rput_signal<std::byte>(parcel.packed.data(), there, parcel.packed.size(), raised,
-                                        value, site);
+  const rma::Landing& there = parcel.sender.there();
+  const VisStrided transfer{.local = array_ + byte_offset(box),
+                            .local_strides = std::span(strides_).first(dimensions_),
+                            .target = parcel.rank,
+                            .offset = there.place(round_).offset(),
+                            .remote_strides = std::span(dense).first(dimensions_),
+                            .extents = std::span(box.count).first(dimensions_),
+                            .element_bytes = element_bytes_};
+  const VisSignal signal{"flag of halo_exchange", there.flag(round_),
+                         rma::Landing::value_of(round_)};
+  future& put = parcel.sender.begin(round_, site);
+  put = start_strided(context_, "halo_exchange", VisDirection::put, transfer, {}, site, &signal);
 }
 
 void Halo::wait(CallSite site) {
   if (array_ == nullptr) return;
   copy_own();
   for (const Incoming& parcel : incoming_) {
-    context_.wait_signal(flag(context_.rank_me(), parcel.number), round_ / 2 + 1, site);
+    context_.wait_signal(parcel.landing.flag(round_), rma::Landing::value_of(round_), site);
     unpack(parcel);
   }
-  for (const Outgoing& parcel : outgoing_) parcel.put[round_ % 2].wait_source(site);
+  for (const Outgoing& parcel : outgoing_) parcel.sender.wait_source(round_, site);
   ++round_;
   array_ = nullptr;
 }
@@ -263,7 +252,7 @@ void Halo::pack(const Outgoing& parcel, std::byte* out) {
 }
 
 void Halo::unpack(const Incoming& parcel) {
-  const std::byte* from = context_.local(memory_) + landing(parcel.here);
+  const std::byte* from = context_.local(parcel.landing.place(round_));
   for (const Border& border : parcel.ghosts) {
     vis::SideCursor to;
     to.start(border.side);

@@ -1,7 +1,7 @@
 // Gathers of random index sets against the elements of the whole array.
 #include <algorithm>
-#include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -10,30 +10,21 @@
 #include <gtest/gtest.h>
 
 #include <stripline/cached_gather.h>
-#include <stripline/gather.h>
+#include <stripline/gather_plan.h>
 #include <stripline/team.h>
 
-#include "base/random.h"
 #include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/gather/gather_fixtures.h"
 
 namespace stripline {
 namespace {
 
 using bootstrap::fabrics_under_test;
+using gathers::random_index;
+using gathers::Triple;
+using gathers::value_of;
 
 class Gather : public bootstrap::RanksTest {};
-
-// What an element holds in a gather.
-template <typename T>
-T value_of(uint64_t element, uint32_t round) {
-  return static_cast<T>(hash_of(element, round));
-}
-struct Triple {
-  std::array<uint32_t, 3> parts;
-  explicit Triple(uint64_t value = 0)
-      : parts{static_cast<uint32_t>(value), static_cast<uint32_t>(value >> 32), 7} {}
-  bool operator==(const Triple&) const = default;
-};
 
 struct Case {
   std::vector<uint64_t> index;
@@ -50,8 +41,7 @@ void gather_and_compare(Context& context, shared_array<T, Layout>& x, const Case
   GatherPlan<T> plan = std::move(*made);
   ASSERT_EQ(plan.size(), one.index.size());
   for (uint32_t round = 0; round < one.rounds; ++round) {
-    const std::span<T> mine = x.local_span();
-    for (size_t i = 0; i < mine.size(); ++i) mine[i] = value_of<T>(x.index_of(i), round);
+    gathers::fill(x, round);
     if (one.jitter && round % context.rank_n() == context.rank_me()) context.compute_for(2e-4);
     if (one.by_steps) {
       plan.start(x);
@@ -74,25 +64,13 @@ void gather_and_compare(Context& context, shared_array<T, Layout>& x, const Case
   EXPECT_LE(said.elements + said.own_reads, said.reads);
 }
 
-std::vector<uint64_t> random_index(uint64_t elements, size_t count, uint64_t seed) {
-  SplitMix64 random(seed);
-  std::vector<uint64_t> index(count);
-  // Now and then a narrow part of the array.
-  const uint64_t width = random.next() % 3 == 0 ? std::max<uint64_t>(1, elements / 10) : elements;
-  const uint64_t begin = random.next() % (elements - width + 1);
-  for (uint64_t& element : index) element = begin + random.next() % width;
-  return index;
-}
-
 template <typename T, typename Layout>
 void random_gathers(Context& context, uint64_t elements, Layout layout, uint64_t seed) {
   auto x = shared_array<T, Layout>::create(context, elements, layout);
   ASSERT_TRUE(x.ok()) << x.error().message();
   for (const auto method : {GatherMethod::best, GatherMethod::pack, GatherMethod::bound}) {
-    const uint64_t mine = derive_seed(seed, context.rank_me());
-    // Empty on some ranks.
-    const size_t count = mine % 4 == 0 ? 0 : mine % 700;
-    Case one{.index = random_index(elements, count, mine), .options = {.method = method}};
+    Case one{.index = gathers::index_of_rank(elements, context.rank_me(), seed),
+             .options = {.method = method}};
     one.by_steps = seed % 2 == 0;
     one.jitter = true;
     gather_and_compare(context, *x, one);
@@ -173,6 +151,40 @@ TEST_P(Gather, ElementsTravelOnceAndTheBoundIsWhole) {
   });
 }
 
+TEST_P(Gather, AscendingIndicesOfWholeRangesAreToldAsIntervals) {
+  for (const rank_t ranks : {1U, 2U, 3U, 7U}) {
+    on_ranks(ranks, [ranks](Context& context) {
+      const auto of_layout = [&](auto layout) {
+        constexpr uint64_t kElements = 400;
+        auto x = shared_array<uint64_t, decltype(layout)>::create(context, kElements, layout);
+        ASSERT_TRUE(x.ok());
+        // An interval that overlaps those of other ranks, some elements twice.
+        Case one{.by_steps = true};
+        const uint64_t first = kElements / ranks * context.rank_me() / 2;
+        for (uint64_t i = first; i < first + 150; ++i) {
+          one.index.insert(one.index.end(), 1 + i % 2, i);
+        }
+        gather_and_compare(context, *x, one);
+        auto plan = GatherPlan<uint64_t>::create(*x, one.index);
+        ASSERT_TRUE(plan.ok());
+        EXPECT_EQ(plan->statistics().elements_told, 0U);
+        EXPECT_EQ(plan->statistics().bound_owners, plan->statistics().owners);
+        // With gaps, that are sent as well, by force.
+        std::erase_if(one.index, [](uint64_t i) { return i % 3 == 1; });
+        one.options.method = GatherMethod::bound;
+        gather_and_compare(context, *x, one);
+        auto forced = GatherPlan<uint64_t>::create(*x, one.index, one.options);
+        ASSERT_TRUE(forced.ok());
+        EXPECT_EQ(forced->statistics().elements_told, 0U);
+        context.barrier();
+      };
+      of_layout(blocked(400, ranks));
+      of_layout(cyclic{});
+      of_layout(block_cyclic<16>{});
+    });
+  }
+}
+
 TEST_P(Gather, CachedOnesAreInspectedAgainWhenAnIndexChanges) {
   on_ranks(3, [](Context& context) {
     using Array = shared_array<uint64_t, cyclic>;
@@ -182,11 +194,10 @@ TEST_P(Gather, CachedOnesAreInspectedAgainWhenAnIndexChanges) {
     CachedGather<uint64_t> by_version;
     std::vector<uint64_t> index = random_index(90, 60, context.rank_me());
     for (uint32_t round = 0; round < 9; ++round) {
-      for (size_t i = 0; i < x->local_span().size(); ++i) {
-        x->local_span()[i] = value_of<uint64_t>(x->index_of(i), round);
+      gathers::fill(*x, round);
+      if (round % 3 == 2 && context.rank_me() == 1) {  // one rank alone
+        index = random_index(90, 40 + round, round);
       }
-      // Of one rank alone.
-      if (round % 3 == 2 && context.rank_me() == 1) index = random_index(90, 40 + round, round);
       ASSERT_TRUE(by_index.gather(*x, index).ok());
       ASSERT_TRUE(by_version.gather(*x, index, (round + 1) / 3).ok());
       ASSERT_EQ(by_index.size(), index.size());
@@ -201,6 +212,26 @@ TEST_P(Gather, CachedOnesAreInspectedAgainWhenAnIndexChanges) {
     index = {90};
     EXPECT_EQ(by_index.gather(*x, index).error().code(), ErrorCode::invalid_argument);
     EXPECT_EQ(by_index.size(), 0U);
+    context.barrier();
+  });
+}
+
+TEST_P(Gather, CachedOnesAreInspectedAgainWhenTheLayoutChanges) {
+  on_ranks(2, [](Context& context) {
+    auto x = shared_array<uint64_t, block_cyclic<>>::create(context, 40, blocked(40, 2));
+    auto y = shared_array<uint64_t, block_cyclic<>>::create(context, 40, {3});
+    ASSERT_TRUE(x.ok() && y.ok());
+    gathers::fill(*x, 1);
+    gathers::fill(*y, 2);
+    const std::vector<uint64_t> index = {39, 3, 4, 20};
+    CachedGather<uint64_t> values;
+    for (int round = 0; round < 2; ++round) {
+      ASSERT_TRUE(values.gather(*x, index, 7).ok());
+      for (size_t i = 0; i < 4; ++i) ASSERT_EQ(values[i], value_of<uint64_t>(index[i], 1));
+      ASSERT_TRUE(values.gather(*y, index, 7).ok());
+      for (size_t i = 0; i < 4; ++i) ASSERT_EQ(values[i], value_of<uint64_t>(index[i], 2));
+    }
+    EXPECT_EQ(values.inspections(), 4U);
     context.barrier();
   });
 }
@@ -276,6 +307,40 @@ TEST_F(GatherDeathTest, DebugModeFindsStoresMeanwhile) {
   EXPECT_EXIT(in_debug_mode(false), ::testing::ExitedWithCode(0), "");
   EXPECT_EXIT(in_debug_mode(true), ::testing::ExitedWithCode(2),
               "elements changed since the gather");
+}
+
+// Ranks that do not gather alike: what one of them does before the others' second gather.
+void in_different_phases(
+    const std::function<void(Context&, GatherPlan<int>&, shared_array<int, cyclic>&)>& odd) {
+  bootstrap::ThreadGroupOptions options =
+      bootstrap::group_on(bootstrap::fabrics_under_test()[1], 3);
+  options.context.debug = true;
+  const Status ran = bootstrap::run_ranks(options, [&odd](Context& context) {
+    auto x = shared_array<int, cyclic>::create(context, 6);
+    for (int& mine : x->local_span()) mine = 1;
+    const std::vector<uint64_t> index = {0, 1, 2};
+    auto plan = GatherPlan<int>::create(*x, index);
+    auto other = GatherPlan<int>::create(*x, index);
+    plan->for_each(*x, [](size_t, int) {});
+    if (context.rank_me() == 1) odd(context, *other, *x);
+    plan->for_each(*x, [](size_t, int) {});
+    context.barrier();
+  });
+  std::_Exit(ran.ok() ? 0 : 1);
+}
+
+TEST_F(GatherDeathTest, DebugModeFindsRanksThatGatherByDifferentPlans) {
+  EXPECT_EXIT(
+      in_different_phases(
+          [](Context&, GatherPlan<int>& other, shared_array<int, cyclic>& x) { other.start(x); }),
+      ::testing::ExitedWithCode(2),
+      "GatherPlan::start, gather . of plan . at .*, rank . is in GatherPlan::start, gather .");
+}
+
+TEST_F(GatherDeathTest, DebugModeFindsRanksThatGatherMoreOftenThanOthers) {
+  EXPECT_EXIT(in_different_phases([](Context& context, GatherPlan<int>&,
+                                     shared_array<int, cyclic>&) { context.barrier(); }),
+              ::testing::ExitedWithCode(2), "the ranks disagree on .*GatherPlan::start");
 }
 
 TEST_F(GatherDeathTest, TakesArraysOfItsShape) {

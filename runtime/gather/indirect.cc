@@ -56,7 +56,7 @@ struct OwnedElements {
 
 // Elements of an array in a block.
 struct Fetched {
-  gather::Inspection inspection;
+  gathers::Inspection inspection;
   std::vector<Line> memory;
   std::vector<OwnedElements> owners;
 };
@@ -252,7 +252,8 @@ void IndirectLoop::Engine::plan_by_sample(uint64_t reads) {
   for (size_t array = 0; array < arrays_.size(); ++array) {
     const std::vector<GatherPlace>& places = sample.reads[array].places;
     if (places.empty()) continue;
-    const gather::Inspection seen = gather::inspect(places, context_.rank_me(), context_.rank_n());
+    const gathers::Inspection seen =
+        gathers::inspect(places, context_.rank_me(), context_.rank_n());
     for (size_t number = 1; number < seen.owners.size(); ++number) {
       elements += seen.owners[number].places.size();
       is_owner[seen.owners[number].owner] = true;
@@ -323,15 +324,15 @@ void IndirectLoop::Engine::fetch(size_t array) {
   const IndirectReads& reads = block.reads[array];
   const uint64_t unit_bytes = arrays_[array].unit_bytes;
   const rank_t me = context_.rank_me();
-  fetched.inspection = gather::inspect(reads.places, me, context_.rank_n());
-  const std::span<gather::OwnerReads> owners = std::span(fetched.inspection.owners).subspan(1);
+  fetched.inspection = gathers::inspect(reads.places, me, context_.rank_n());
+  const std::span<gathers::OwnerReads> owners = std::span(fetched.inspection.owners).subspan(1);
   uint64_t units = 0;
-  for (const gather::OwnerReads& of : owners) units += of.places.size();
+  for (const gathers::OwnerReads& of : owners) units += of.places.size();
   fetched.memory.resize((units * unit_bytes + sizeof(Line) - 1) / sizeof(Line));
   std::byte* memory = reinterpret_cast<std::byte*>(fetched.memory.data());
   // Lists stay where they are while transfers are under way.
   fetched.owners.reserve(owners.size());
-  for (gather::OwnerReads& of : owners) {
+  for (gathers::OwnerReads& of : owners) {
     const size_t count = of.places.size();
     for (size_t k = of.begin; k < of.end; ++k) {
       const uint32_t position = reads.positions[fetched.inspection.order[k]];

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace stripline::gather {
+namespace stripline::gathers {
 namespace {
 
 // A bit per place is gone through in words of 64: up to here there are no more words than reads, so
@@ -36,6 +36,14 @@ void number_dense(std::span<uint32_t> slots, uint32_t first, uint64_t span, Owne
   }
 }
 
+// For places that ascend, as those of an index that does.
+void number_ascending(std::span<uint32_t> slots, OwnerReads& reads) {
+  for (uint32_t& slot : slots) {
+    if (reads.places.empty() || reads.places.back() != slot) reads.places.push_back(slot);
+    slot = static_cast<uint32_t>(reads.places.size() - 1);
+  }
+}
+
 void number_sparse(std::span<uint32_t> slots, OwnerReads& reads) {
   reads.places.assign(slots.begin(), slots.end());
   std::ranges::sort(reads.places);
@@ -47,12 +55,16 @@ void number_sparse(std::span<uint32_t> slots, OwnerReads& reads) {
 }
 
 void number(std::span<uint32_t> slots, OwnerReads& reads) {
-  const auto [low, high] = std::ranges::minmax(slots);
-  const uint64_t span = uint64_t{high} - low + 1;
-  if (span / kPlacesPerRead <= slots.size()) {
-    number_dense(slots, low, span, reads);
+  if (std::ranges::is_sorted(slots)) {
+    number_ascending(slots, reads);
   } else {
-    number_sparse(slots, reads);
+    const auto [low, high] = std::ranges::minmax(slots);
+    const uint64_t span = uint64_t{high} - low + 1;
+    if (span / kPlacesPerRead <= slots.size()) {
+      number_dense(slots, low, span, reads);
+    } else {
+      number_sparse(slots, reads);
+    }
   }
   reads.runs = 1;
   for (size_t i = 1; i < reads.places.size(); ++i) {
@@ -93,4 +105,4 @@ Inspection inspect(std::span<const detail::GatherPlace> reads, rank_t me, rank_t
   return inspection;
 }
 
-}  // namespace stripline::gather
+}  // namespace stripline::gathers

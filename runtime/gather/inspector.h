@@ -1,7 +1,7 @@
 // What a rank reads of a distributed array through an index, worked out once: of which owner, which
 // different elements, and where in them each read finds its own (the inspector of Su, Optimizing
 // Irregular Data Accesses for Cluster and Multicore Architectures, 2010, chapter 4). Linear in the
-// reads where an owner's elements lie dense; else they are sorted.
+// reads where an owner's elements lie dense or are read in ascending order; else they are sorted.
 //
 // Plain values; no communication.
 #pragma once
@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include <stripline/gather.h>
+#include <stripline/gather_plan.h>
 
-namespace stripline::gather {
+namespace stripline::gathers {
 
 /// The reads of one owner's elements.
 struct OwnerReads {
@@ -39,4 +39,4 @@ struct Inspection {
 /// `reads` are at most 2^32, each of a rank below `ranks`.
 Inspection inspect(std::span<const detail::GatherPlace> reads, rank_t me, rank_t ranks);
 
-}  // namespace stripline::gather
+}  // namespace stripline::gathers

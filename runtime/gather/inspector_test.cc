@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 
-namespace stripline::gather {
+namespace stripline::gathers {
 namespace {
 
 using detail::GatherPlace;
@@ -82,4 +82,4 @@ TEST(Inspector, ReachesTheLastPlaceThereCanBe) {
 }
 
 }  // namespace
-}  // namespace stripline::gather
+}  // namespace stripline::gathers

@@ -80,6 +80,56 @@ TEST_P(Sparse, ProductsAreTheSumsOfTheirRows) {
   }
 }
 
+template <typename Layout>
+void multiply_several(Context& context, uint64_t elements, Layout layout, uint64_t width) {
+  using Array = shared_array<double, Layout>;
+  std::vector<Array> vectors;
+  std::vector<const Array*> xs;
+  constexpr size_t kVectors = 3;
+  for (size_t v = 0; v < kVectors; ++v) {
+    auto x = Array::create(context, elements, layout);
+    ASSERT_TRUE(x.ok());
+    vectors.push_back(*x);
+  }
+  for (Array& x : vectors) xs.push_back(&x);
+  const size_t rows = context.rank_me() == 1 ? 0 : 40 + context.rank_me();
+  const Rows given(40 * context.rank_me(), rows, elements, width,
+                   hash_of(context.rank_me(), width));
+  auto matrix = SparseMatrix<double>::create(vectors.front(), given.begin, given.columns,
+                                             given.values, {.vectors = kVectors});
+  ASSERT_TRUE(matrix.ok()) << matrix.error().message();
+  std::vector<double> y(rows * kVectors);
+  for (uint64_t round = 0; round < 3; ++round) {
+    for (size_t v = 0; v < kVectors; ++v) {
+      for (size_t i = 0; i < vectors[v].local_span().size(); ++i) {
+        vectors[v].local_span()[i] = element_of(vectors[v].index_of(i), 10 * round + v);
+      }
+    }
+    std::ranges::fill(y, std::nan(""));
+    matrix->multiply(xs, y);
+    for (size_t row = 0; row < rows; ++row) {
+      for (size_t v = 0; v < kVectors; ++v) {
+        double expected = 0;
+        for (size_t e = given.begin[row]; e < given.begin[row + 1]; ++e) {
+          expected += given.values[e] * element_of(given.columns[e], 10 * round + v);
+        }
+        ASSERT_EQ(y[row * kVectors + v], expected) << "row " << row << ", vector " << v;
+      }
+    }
+  }
+}
+
+TEST_P(Sparse, ProductsWithSeveralVectorsAreThoseWithEach) {
+  for (const rank_t ranks : {1U, 2U, 3U, 7U}) {
+    on_ranks(ranks, [ranks](Context& context) {
+      for (const uint64_t width : {uint64_t{30}, uint64_t{280}}) {
+        multiply_several(context, 280, blocked(280, ranks), width);
+        multiply_several(context, 280, cyclic{}, width);
+      }
+    });
+  }
+}
+
 TEST_P(Sparse, RefusesColumnsThatAreNoElements) {
   on_ranks(2, [](Context& context) {
     auto x = shared_array<double, cyclic>::create(context, 10);

@@ -284,6 +284,7 @@ void ContextState::leave(Context& context) {
   progress_thread_.reset();  // from here on, calls do it all
   if (job.options().trace != "off") mechanisms.report(context);
   if (!rma::report_destination().empty()) rma::hand_in_report(context);
+  mechanisms.leave();
   am::ActiveMessages& messages = operations.messages();
   {
     job.activity() = "leaving the job";

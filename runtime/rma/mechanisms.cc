@@ -48,6 +48,10 @@ uint64_t Mechanisms::buffer_bytes() const {
   return bytes;
 }
 
+void Mechanisms::leave() {
+  for (const auto& [name, mechanism] : made_) mechanism->leaves();
+}
+
 void Mechanisms::report(Context& context) {
   // A rank that is elsewhere is told that others are at the end, rather than in a sum.
   job_.activity() = "leaving the job";

@@ -42,6 +42,8 @@ class Mechanism {
   Mechanism& operator=(const Mechanism&) = delete;
 
   virtual void add_to(MechanismReport&) const {}
+  /// The rank is about to leave the job, as all ranks are: what needs others ends.
+  virtual void leaves() {}
   /// Memory that it has now, in proportion to what the program asks of it
   /// (MemoryUse::update_bytes).
   virtual uint64_t buffer_bytes() const { return 0; }
@@ -90,6 +92,9 @@ class Mechanisms {
 
   /// Of all of them, Mechanism::buffer_bytes().
   uint64_t buffer_bytes() const;
+
+  /// Collective, before anything of the context ends: Mechanism::leaves() of all of them.
+  void leave();
 
   /// Collective, at the end of a traced job: rank 0 says on standard error what was chosen and what
   /// came of it, as Options::trace asks.

@@ -8,14 +8,14 @@
 namespace stripline::sync {
 
 std::string_view to_string(Collective kind) {
-  constexpr std::array<std::string_view, 19> names = {
-      "nothing",        "barrier",        "the end of its Context",
-      "broadcast",      "reduce",         "allreduce",
-      "gather",         "allgather",      "all_to_all",
-      "all_to_allv",    "inclusive_scan", "exclusive_scan",
-      "gather_v",       "scatter",        "scatter_v",
-      "allgather_v",    "reduce_scatter", "broadcast_async",
-      "allreduce_async"};
+  constexpr std::array<std::string_view, 20> names = {
+      "nothing",         "barrier",        "the end of its Context",
+      "broadcast",       "reduce",         "allreduce",
+      "gather",          "allgather",      "all_to_all",
+      "all_to_allv",     "inclusive_scan", "exclusive_scan",
+      "gather_v",        "scatter",        "scatter_v",
+      "allgather_v",     "reduce_scatter", "broadcast_async",
+      "allreduce_async", "a gather"};
   const auto index = static_cast<size_t>(kind);
   return index < names.size() ? names[index] : "an unknown operation";
 }

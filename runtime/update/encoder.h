@@ -71,7 +71,7 @@ class Encoder {
   plan::EncodingCosts costs_;
   double look_s_ = 0;
   std::vector<Box> written_;
-  // Of updates whose cells lie dense: their values with the identity between them, which cells
+  // Where cells of updates lie dense: their values with the identity between them, which cells
   // there are, and in which boxes.
   Cell first_ = 0;
   std::vector<std::byte> dense_;

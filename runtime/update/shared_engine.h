@@ -26,7 +26,7 @@ inline constexpr uint64_t kLocks = 4096;
 /// Extents of boxes among which the points decide, smaller ones first.
 using BoxShapes = std::array<BoxShift, 3>;
 BoxShapes box_shapes(const grid_extent& shape);
-/// Of extents that are powers of two.
+/// The box of these extents, which are powers of two.
 BoxShift shift_of(const grid_extent& box);
 
 /// What a worker tells the others at the end of an epoch.

@@ -95,7 +95,7 @@ class Singly {
   std::vector<Count> counts_;
   uint32_t unanswered_ = 0;
   std::optional<detail::AtomicDomain> domain_;
-  // Of updates under a lock: their cells in order, each once; what those hold.
+  // For updates under a lock: their cells in order, each once; what those hold.
   std::vector<uint64_t> order_;
   std::vector<std::byte> held_;
 };

@@ -323,6 +323,7 @@ plan::GatherRequest draw_gather(Draw& draw) {
   r.span_bytes = r.bytes() + r.runs * (thinness - 1) * r.element_bytes;
   r.by_stores = draw.one_in(4);
   r.surroundings.nic_ranks = draw_nic_ranks(draw);
+  if (draw.one_in(4)) r.vectors = draw.between(2, 8);
   return r;
 }
 

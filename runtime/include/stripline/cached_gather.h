@@ -7,10 +7,11 @@
 //     for (size_t i = 0; i < index.size(); ++i) use(values[i]);      // x[index[i]]
 //   }
 //
-// Who needs what is found out when the index, or the array's shape, is another one than the last
-// time, and kept until then: each gather costs what a GatherPlan's (<stripline/gather.h>) does, and
-// a comparison of the index. Where the program knows when its index changes, it says so by a
-// version, which saves the comparison and the ranks' agreement on it.
+// It is found out who needs what when the index, or the array's shape, is another one than the last
+// time, and kept until then: each gather costs what a GatherPlan's (<stripline/gather_plan.h>)
+// does, and a comparison of the index. Where the program knows when its index changes, it says so
+// by a version, which saves the comparison and the ranks' agreement on it. Where one place in the
+// program gathers, gather() (<stripline/gather.h>) keeps the object.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +21,16 @@
 #include <utility>
 
 #include <stripline/call_site.h>
-#include <stripline/gather.h>
+#include <stripline/gather_plan.h>
 #include <stripline/shared_array.h>
 #include <stripline/team.h>
 
 namespace stripline {
+
+namespace detail {
+/// Tells indices apart by their entries and the places of these.
+uint64_t hash_of_index(std::span<const uint64_t> index);
+}  // namespace detail
 
 /// Moves; used by the rank's thread that communicates. Goes before the Context, on all ranks in the
 /// same order.
@@ -33,14 +39,14 @@ class CachedGather {
  public:
   /// Collective: operator[] gives the values of x[index[i]] from now on, until the next gather;
   /// they are those that x has when its owner calls this. The index may be another one on every
-  /// rank; one rank's change is enough for all to find out anew who needs what. Elements of x do
-  /// not change while it runs. Errors: as GatherPlan::create(), which leave nothing to be read.
+  /// rank; one rank's change is enough for all to find out anew who needs what, as is another shape
+  /// of x. Elements of x do not change while it runs. Errors: as GatherPlan::create(), which leave
+  /// nothing to be read. The options count when it is found out.
   template <typename Layout, typename Ranks>
   Status gather(const shared_array<T, Layout, Ranks>& x, std::span<const uint64_t> index,
                 const GatherOptions& options = {}, CallSite site = CallSite::current()) {
-    const uint64_t now = hash_of(index);
-    const bool same =
-        plan_ && elements_ == x.size() && index.size() == plan_->size() && version_ == now;
+    const uint64_t now = detail::hash_of_index(index);
+    const bool same = keeps(x, now) && index.size() == plan_->size();
     const bool changes =
         team::world(x.context())
             .allreduce(int32_t{same ? 0 : 1}, op_max{}, collective_algorithm::automatic, site) != 0;
@@ -52,8 +58,7 @@ class CachedGather {
   Status gather(const shared_array<T, Layout, Ranks>& x, std::span<const uint64_t> index,
                 uint64_t version, const GatherOptions& options = {},
                 CallSite site = CallSite::current()) {
-    const bool same = plan_ && elements_ == x.size() && version_ == version;
-    return gather(x, index, version, !same, options, site);
+    return gather(x, index, version, !keeps(x, version), options, site);
   }
 
   /// After a gather.
@@ -63,7 +68,17 @@ class CachedGather {
   /// How often it was found out who needs what.
   uint64_t inspections() const { return inspections_; }
 
+  /// Tells owners that this rank has read all that came. Several of these may go in any order after
+  /// all ranks have released all of them.
+  void release(CallSite site = CallSite::current()) {
+    if (plan_) plan_->core().release(site);
+  }
+
  private:
+  template <typename Layout, typename Ranks>
+  bool keeps(const shared_array<T, Layout, Ranks>& x, uint64_t version) const {
+    return plan_ && version_ == version && shape_ == detail::gather_shape(x);
+  }
   template <typename Layout, typename Ranks>
   Status gather(const shared_array<T, Layout, Ranks>& x, std::span<const uint64_t> index,
                 uint64_t version, bool changes, const GatherOptions& options, CallSite site) {
@@ -74,23 +89,16 @@ class CachedGather {
       plan_.emplace(std::move(*made));
       ++inspections_;
       version_ = version;
-      elements_ = x.size();
+      shape_ = detail::gather_shape(x);
     }
     plan_->start(x, site);
     plan_->wait(site);
     return {};
   }
 
-  // Multiplies and adds: every entry and its place count.
-  static uint64_t hash_of(std::span<const uint64_t> index) {
-    uint64_t hash = index.size();
-    for (const uint64_t entry : index) hash = (hash ^ (entry + 1)) * 0x9e3779b97f4a7c15U;
-    return hash ^ hash >> 32U;
-  }
-
   std::optional<GatherPlan<T>> plan_;
   uint64_t version_ = 0;
-  uint64_t elements_ = 0;
+  detail::GatherShape shape_;
   uint64_t inspections_ = 0;
 };
 

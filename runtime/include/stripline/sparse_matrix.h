@@ -6,11 +6,16 @@
 //   if (!matrix.ok()) return stripline::report(matrix.error());
 //   matrix->multiply(x, y);   // y[r] = sum over the entries e of row r: values[e] x[columns[e]]
 //
-// What a rank needs of the vector is gathered (<stripline/gather.h>): it multiplies with its own
-// elements while the others are on their way, then with those of each owner as they arrive; or with
-// all of them at once, when the last ones have arrived, where most rows have columns of several
-// owners and would be gone through for each of them. Sums are added up in that order, which may
-// differ from product to product: results differ in the last digits from a sum row by row.
+// With GatherOptions::vectors it is multiplied with several vectors at a time, what is needed of
+// all of which travels together:
+//
+//   matrix->multiply(std::array{&x0, &x1}, y);   // y[2 r + v] += values[e] xv[columns[e]]
+//
+// What a rank needs of the vector is gathered (<stripline/gather_plan.h>): it multiplies with its
+// own elements while the others are on their way, then with those of each owner as they arrive; or
+// with all of them at once, when the last ones have arrived, where most rows have columns of
+// several owners and would be gone through for each of them. Sums are added up in that order, which
+// may differ from product to product: results differ in the last digits from a sum row by row.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-#include <stripline/gather.h>
+#include <stripline/gather_plan.h>
 
 namespace stripline {
 
@@ -54,18 +59,14 @@ class SparseMatrix {
   void multiply(const shared_array<T, Layout, Ranks>& x, std::span<T> y,
                 CallSite site = CallSite::current()) {
     plan_.start(x, site);
-    std::fill_n(y.data(), rows_, T{});
-    const auto add_group = [&](const detail::GatherGroup& group) {
-      add(parts_[group.number], group.slots, group.values, y.data());
-    };
-    add_group(plan_.core().group(0));
-    if (at_once_) {
-      plan_.wait(site);
-      add(received_, received_slots_, plan_.core().received(), y.data());
-    } else {
-      while (const auto group = plan_.core().next(site)) add_group(*group);
-      plan_.wait(site);
-    }
+    add_all(y, site);
+  }
+  /// The same of several vectors, as many as the matrix was made for: the values of a row for all
+  /// of them lie side by side in y, which has rows() times as many.
+  template <array_pointers Arrays>
+  void multiply(const Arrays& xs, std::span<T> y, CallSite site = CallSite::current()) {
+    plan_.start(xs, site);
+    add_all(y, site);
   }
 
   const GatherStatistics& statistics() const { return plan_.statistics(); }
@@ -128,6 +129,36 @@ class SparseMatrix {
     received_.end();
   }
 
+  // Of the gather that was started: what has come, as it comes.
+  void add_all(std::span<T> y, CallSite site) {
+    detail::GatherCore& gather = plan_.core();
+    const size_t vectors = gather.vectors();
+    std::fill_n(y.data(), rows_ * vectors, T{});
+    const detail::GatherGroup own = gather.group(0);
+    if (vectors == 1) {
+      add(parts_[0], own.slots, own.values[0], y.data());
+    } else {
+      add_apart(parts_[0], own.slots, own.values, y.data());
+    }
+    const auto add_received = [&](const Part& part, std::span<const uint32_t> slots,
+                                  const std::byte* values) {
+      if (vectors == 1) {
+        add(part, slots, values, y.data());
+      } else {
+        add_together(part, slots, values, vectors, y.data());
+      }
+    };
+    if (at_once_) {
+      plan_.wait(site);
+      add_received(received_, received_slots_, gather.received());
+    } else {
+      while (const auto group = gather.next(site)) {
+        add_received(parts_[group->number], group->slots, group->values[0]);
+      }
+      plan_.wait(site);
+    }
+  }
+
   static void add(const Part& part, std::span<const uint32_t> slots, const std::byte* values,
                   T* y) {
     const T* const x = reinterpret_cast<const T*>(values);
@@ -137,6 +168,33 @@ class SparseMatrix {
         sum += part.value[e] * x[slots[e]];
       }
       y[part.row[r]] += sum;
+    }
+  }
+  // Vectors that lie each by itself.
+  static void add_apart(const Part& part, std::span<const uint32_t> slots,
+                        std::span<const std::byte* const> values, T* y) {
+    const size_t vectors = values.size();
+    for (size_t v = 0; v < vectors; ++v) {
+      const T* const x = reinterpret_cast<const T*>(values[v]);
+      for (size_t r = 0; r < part.row.size(); ++r) {
+        T sum{};
+        for (size_t e = part.begin[r]; e < part.begin[r + 1]; ++e) {
+          sum += part.value[e] * x[slots[e]];
+        }
+        y[part.row[r] * vectors + v] += sum;
+      }
+    }
+  }
+  // Vectors whose elements lie side by side.
+  static void add_together(const Part& part, std::span<const uint32_t> slots,
+                           const std::byte* values, size_t vectors, T* y) {
+    const T* const x = reinterpret_cast<const T*>(values);
+    for (size_t r = 0; r < part.row.size(); ++r) {
+      T* const sums = y + part.row[r] * vectors;
+      for (size_t e = part.begin[r]; e < part.begin[r + 1]; ++e) {
+        const T* const element = x + slots[e] * vectors;
+        for (size_t v = 0; v < vectors; ++v) sums[v] += part.value[e] * element[v];
+      }
     }
   }
 

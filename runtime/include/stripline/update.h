@@ -69,8 +69,8 @@ struct UpdateSettings {
   /// it: `provider` needs an atomic operation of the network that does the same, and neither that
   /// nor `messages` keep the order of a rank's updates.
   UpdateMethod method = UpdateMethod::automatic;
-  /// Of a buffer, of which there is one for each rank that this one sends to, and a few more. At
-  /// most what one parcel of the bulk transport takes (64 KiB, less with many ranks).
+  /// The size of a buffer, of which there is one for each rank that this one sends to, and a few
+  /// more. At most what one parcel of the bulk transport takes (64 KiB, less with many ranks).
   size_t buffer_bytes = 0;
   /// 1: straight to their owners. 2: over the rows and columns of a grid of the ranks, so that a
   /// rank has buffers for about two times the root of the number of ranks. 3: of layers of such,

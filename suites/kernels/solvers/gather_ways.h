@@ -117,7 +117,7 @@ class RepeatedReads {
 
   template <typename Body>
   void visit(const detail::GatherGroup& group, Body& body) {
-    const T* const values = reinterpret_cast<const T*>(group.values);
+    const T* const values = reinterpret_cast<const T*>(group.values.front());
     for (size_t k = 0; k < group.reads.size(); ++k) {
       body(static_cast<size_t>(group.reads[k]), values[group.slots[k]]);
     }

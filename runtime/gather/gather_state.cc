@@ -1,0 +1,61 @@
+#include "runtime/gather/gather_state.h"
+
+#include <array>
+#include <string_view>
+
+#include "base/random.h"
+
+namespace stripline {
+namespace gathers {
+
+std::unique_ptr<detail::KeptGather>& GatherState::kept(CallSite site, const char* type) {
+  // The same file may have several names in memory, one for each object file.
+  const auto same_file = [&](const char* file) {
+    if (file == site.file) return true;
+    if (file == nullptr || site.file == nullptr) return false;
+    return std::string_view(file) == site.file;
+  };
+  for (const Kept& one : kept_) {
+    if (one.site.line == site.line && one.type == type && same_file(one.site.file)) {
+      return *one.gather;
+    }
+  }
+  kept_.push_back({site, type, std::make_unique<std::unique_ptr<detail::KeptGather>>()});
+  return *kept_.back().gather;
+}
+
+// Ranks may have made them in different orders: each waits for readers who have released theirs.
+void GatherState::leaves() {
+  for (const Kept& one : kept_) (*one.gather)->release(one.site);
+  kept_.clear();
+}
+
+}  // namespace gathers
+
+namespace detail {
+
+std::unique_ptr<KeptGather>& kept_gather(Context& context, CallSite site, const char* type) {
+  return gathers::GatherState::of(context).kept(site, type);
+}
+
+void fail_gather(Context& context, const Error& error, CallSite site) {
+  context.state().fail(
+      Error(error.code(), text(rma::Call("gather", site)) + ": " + error.message()));
+}
+
+// Four numbers at a time, none of which waits for the others; the place of an entry counts in the
+// one that it goes to.
+uint64_t hash_of_index(std::span<const uint64_t> index) {
+  constexpr size_t kLanes = 4;
+  std::array<Hash, kLanes> lanes;
+  size_t i = 0;
+  for (; i + kLanes <= index.size(); i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane].add(index[i + lane]);
+  }
+  for (; i < index.size(); ++i) lanes[i % kLanes].add(index[i]);
+  return hash_of(index.size(), lanes[0].value(), lanes[1].value(), lanes[2].value(),
+                 lanes[3].value());
+}
+
+}  // namespace detail
+}  // namespace stripline

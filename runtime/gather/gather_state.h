@@ -1,0 +1,44 @@
+// What gathers keep for the life of a Context: how many plans were made, and what gather() keeps
+// for each place in the program.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <stripline/gather.h>
+
+#include "runtime/rma/context_state.h"
+#include "runtime/rma/mechanisms.h"
+
+namespace stripline::gathers {
+
+class GatherState final : public rma::Mechanism {
+ public:
+  static constexpr const char kName[] = "gathers";
+  explicit GatherState(detail::ContextState&) {}
+  static GatherState& of(Context& context) {
+    return context.state().mechanisms.of<GatherState>(context.state());
+  }
+
+  /// The number of a plan, which is the same on all ranks.
+  uint64_t next_plan() { return ++plans_; }
+
+  /// What is kept for a place and a type of elements; null at first.
+  std::unique_ptr<detail::KeptGather>& kept(CallSite site, const char* type);
+
+  void leaves() override;
+
+ private:
+  struct Kept {
+    CallSite site;
+    const char* type = nullptr;
+    // Where it is stays, whatever is added.
+    std::unique_ptr<std::unique_ptr<detail::KeptGather>> gather;
+  };
+
+  uint64_t plans_ = 0;
+  std::vector<Kept> kept_;  // as many as places in the program that gather
+};
+
+}  // namespace stripline::gathers

@@ -1,0 +1,323 @@
+// Irregular reads of a distributed array, a[b[i]], where the same elements are read again and
+// again: the vector of a sparse matrix, the neighbours of particles, the nodes of a mesh.
+//
+//   // columns[i]: the element of x that nonzero i of this rank's rows is multiplied with.
+//   auto plan = stripline::GatherPlan<double>::create(x, columns);      // once: who needs what
+//   if (!plan.ok()) return stripline::report(plan.error());
+//   for (int step = 0; step < steps; ++step) {
+//     plan->for_each(x, [&](size_t i, double value) { y[row[i]] += a[i] * value; });
+//     ...
+//   }
+//
+// Creating a plan is the inspector: it finds which elements this rank reads of each other one, each
+// of them once, and tells their owners. From then on nobody asks: with each start() owners send
+// what others need, and a rank waits for what it needs itself. How an owner sends it (the elements,
+// packed, or all that lies between the first and the last) is decided by the tuned model for each
+// pair of ranks (docs/gathers.md).
+//
+// What is read are the values that x has when its owner calls start(): no barrier is needed between
+// storing to one's own part of x and start(), nor after wait(). Between the two the elements of x
+// must not be changed. Ranks may be one gather apart.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <stripline/call_site.h>
+#include <stripline/context.h>
+#include <stripline/shared_array.h>
+
+namespace stripline {
+
+/// How owners send what a rank needs.
+enum class GatherMethod : uint8_t {
+  best,   ///< by the tuned model, for each pair of ranks
+  pack,   ///< the elements, packed
+  bound,  ///< all from the first to the last element, unpacked
+};
+
+struct GatherOptions {
+  GatherMethod method = GatherMethod::best;  ///< another one: for measurements
+  bool use_model = true;                     ///< false: as if there were no model
+  /// Arrays that are gathered together, in one message for each pair of ranks; at least 1, and the
+  /// same on every rank.
+  uint32_t vectors = 1;
+};
+
+/// What a plan does, of this rank.
+struct GatherStatistics {
+  uint64_t reads = 0;           ///< entries of the index
+  uint64_t own_reads = 0;       ///< of this rank's own elements
+  uint64_t elements = 0;        ///< different ones of other ranks
+  uint64_t owners = 0;          ///< other ranks whose elements it reads
+  uint64_t bound_owners = 0;    ///< those that send all between the first and the last
+  uint64_t bytes_received = 0;  ///< in each gather
+  uint64_t bytes_sent = 0;      ///< likewise
+  uint64_t readers = 0;         ///< other ranks that it sends to
+  /// Elements that owners were told one by one, in create(); of those that send all between the
+  /// first and the last, none.
+  uint64_t elements_told = 0;
+  double inspection_s = 0;  ///< what create() took
+};
+
+namespace detail {
+
+/// Which elements are where: what arrays that a plan is used with have in common.
+struct GatherShape {
+  uint64_t elements = 0;
+  uint64_t block = 0;  ///< 0: all are of one rank
+  rank_t owner = 0;    ///< that one
+  bool operator==(const GatherShape&) const = default;
+};
+
+template <typename T, typename Layout, typename Ranks>
+GatherShape gather_shape(const shared_array<T, Layout, Ranks>& x) {
+  if constexpr (std::is_same_v<Layout, indefinite>) {
+    return {.elements = x.size(), .owner = x.distribution().layout.owner};
+  } else {
+    return {.elements = x.size(), .block = x.distribution().layout.block()};
+  }
+}
+
+/// Where an element lies.
+struct GatherPlace {
+  rank_t rank = 0;
+  uint32_t place = 0;  ///< among the elements of the rank
+};
+
+/// What is asked of an array, without types.
+struct GatherRequest {
+  size_t element_bytes = 0;
+  std::span<const GatherPlace> reads;
+  /// The first entry of the index that names no element, and what it says; then `reads` is not
+  /// complete.
+  std::optional<size_t> outside;
+  uint64_t outside_element = 0;
+  GatherShape shape;
+  uint64_t own_elements = 0;   ///< of this rank
+  uint64_t most_elements = 0;  ///< of the rank that has most
+};
+
+/// Reads by the rank that owns what they read. Element `slot` of vector v is at
+/// values[v] + slot * step elements.
+struct GatherGroup {
+  size_t number = 0;                ///< 0: of this rank's own elements
+  std::span<const uint32_t> reads;  ///< their numbers
+  std::span<const uint32_t> slots;  ///< beside them
+  std::span<const std::byte* const> values;
+  size_t step = 1;
+};
+
+class GatherCore {
+ public:
+  static Result<std::unique_ptr<GatherCore>> create(Context& context, const GatherRequest& request,
+                                                    const GatherOptions& options, CallSite site);
+  virtual ~GatherCore() = default;
+  GatherCore(const GatherCore&) = delete;
+  GatherCore& operator=(const GatherCore&) = delete;
+
+  /// Ends the job if an array of this shape is not one that the plan was made for.
+  virtual void check(const GatherShape& shape, CallSite site) const = 0;
+  /// `own`: this rank's elements of each of the arrays.
+  virtual void start(std::span<const std::byte* const> own, CallSite site) = 0;
+  /// Groups of reads, by number: one for this rank's own elements, and one for each owner whose
+  /// elements are read.
+  virtual size_t groups() const = 0;
+  /// The values are those of the gather under way; of an owner's, once they are here.
+  virtual GatherGroup group(size_t number) const = 0;
+  /// The reads of an owner whose elements are here, of each once; waits for one. None: that was
+  /// the last.
+  virtual std::optional<GatherGroup> next(CallSite site) = 0;
+  virtual void wait(CallSite site) = 0;
+  /// Tells owners that this rank has read all that came: what the end of the plan begins with.
+  virtual void release(CallSite site) = 0;
+  /// For each read, its number among this rank's own elements, or among theirs and what was
+  /// received.
+  virtual std::span<const uint32_t> numbers() const = 0;
+  virtual uint64_t own_elements() const = 0;
+  virtual size_t vectors() const = 0;
+  /// What is received in the gather under way, or was in the last one: the same element of all
+  /// vectors side by side.
+  virtual const std::byte* received() const = 0;
+  virtual const GatherStatistics& statistics() const = 0;
+
+ protected:
+  GatherCore() = default;
+};
+
+}  // namespace detail
+
+/// Several arrays of one shape, as pointers: an array, a vector or a span of them.
+template <typename Range>
+concept array_pointers = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
+    std::is_pointer_v<std::ranges::range_value_t<Range>>;
+
+/// The values that one entry of an index has in several arrays.
+template <typename T>
+class gathered_values {
+ public:
+  gathered_values(const std::byte* const* values, size_t element)
+      : values_(values), element_(element) {}
+  /// That of array number `vector`.
+  const T& operator[](size_t vector) const {
+    return reinterpret_cast<const T*>(values_[vector])[element_];
+  }
+
+ private:
+  const std::byte* const* values_;
+  size_t element_;
+};
+
+/// Which elements this rank reads of arrays of one shape, to be gathered again and again. Moves;
+/// used by the rank's thread that communicates.
+template <typename T>
+class GatherPlan {
+  static_assert(std::is_trivially_copyable_v<T>, "what is gathered is trivially copyable");
+
+ public:
+  /// Collective: `index` may be another one on every rank, in any order, with an element any number
+  /// of times, or empty. Where it ascends it is inspected faster. Takes twice the size of what is
+  /// received from the segment, and 8 bytes for each rank. Errors, the same kind on every rank:
+  /// invalid_argument if an entry names no element of `x`, there are 2^32 of entries or of elements
+  /// on a rank, or `options.vectors` is 0 or differs; resource_exhausted if a segment has no room.
+  template <typename Layout, typename Ranks>
+  static Result<GatherPlan> create(const shared_array<T, Layout, Ranks>& x,
+                                   std::span<const uint64_t> index,
+                                   const GatherOptions& options = {},
+                                   CallSite site = CallSite::current()) {
+    detail::GatherRequest request;
+    request.element_bytes = sizeof(T);
+    request.shape = detail::gather_shape(x);
+    request.own_elements = x.local_span().size();
+    for (rank_t rank = 0; rank < x.context().rank_n(); ++rank) {
+      request.most_elements = std::max(request.most_elements, x.local_size(rank));
+    }
+    std::vector<detail::GatherPlace> reads(index.size());
+    for (size_t i = 0; i < index.size(); ++i) {
+      if (index[i] >= x.size()) [[unlikely]] {
+        request.outside = i;
+        request.outside_element = index[i];
+        break;
+      }
+      const place at = x.distribution().locate(index[i]);
+      reads[i] = {at.rank, static_cast<uint32_t>(at.index)};
+    }
+    request.reads = reads;
+    auto core = detail::GatherCore::create(x.context(), request, options, site);
+    if (!core.ok()) return core.error();
+    return GatherPlan(std::move(*core));
+  }
+
+  // --- all at once ------------------------------------------------------------------------------
+
+  /// Collective: gathers, and calls body(i, value of x[index[i]]) for every entry of the index,
+  /// once each: this rank's own elements first, while the others are on their way, then those of
+  /// each owner as they arrive. `body` may communicate, but not use this plan.
+  template <typename Layout, typename Ranks, typename Body>
+  void for_each(const shared_array<T, Layout, Ranks>& x, Body&& body,
+                CallSite site = CallSite::current()) {
+    start(x, site);
+    each_group(
+        [&](const detail::GatherGroup& group) {
+          const T* const values = reinterpret_cast<const T*>(group.values.front());
+          for (size_t k = 0; k < group.reads.size(); ++k) {
+            body(static_cast<size_t>(group.reads[k]), values[group.slots[k]]);
+          }
+        },
+        site);
+  }
+  /// The same of several arrays, GatherOptions::vectors of them: body(i, values) with values[v]
+  /// that of xs[v], as gathered_values<T>.
+  template <array_pointers Arrays, typename Body>
+  void for_each(const Arrays& xs, Body&& body, CallSite site = CallSite::current()) {
+    start(xs, site);
+    each_group(
+        [&](const detail::GatherGroup& group) {
+          for (size_t k = 0; k < group.reads.size(); ++k) {
+            body(static_cast<size_t>(group.reads[k]),
+                 gathered_values<T>(group.values.data(), group.slots[k] * group.step));
+          }
+        },
+        site);
+  }
+
+  // --- step by step -----------------------------------------------------------------------------
+
+  /// Collective, in the same order as other collective calls: sends what others need of `x`, which
+  /// has the shape of the array that the plan was made for. Ends the job if it has another one, if
+  /// a gather of this plan is under way, or if the plan was made for several arrays.
+  template <typename Layout, typename Ranks>
+  void start(const shared_array<T, Layout, Ranks>& x, CallSite site = CallSite::current()) {
+    own_.resize(1);
+    take(0, x, site);
+    begin(site);
+  }
+  /// The same of as many arrays as the plan was made for, in one message for each pair of ranks.
+  template <array_pointers Arrays>
+  void start(const Arrays& xs, CallSite site = CallSite::current()) {
+    own_.resize(std::ranges::size(xs));
+    size_t vector = 0;
+    for (const auto* x : xs) take(vector++, *x, site);
+    begin(site);
+  }
+  /// Waits until all is here, and what was sent may be changed. At once without a gather.
+  void wait(CallSite site = CallSite::current()) { core_->wait(site); }
+  /// x[index[i]], between wait() and the next start(); this rank's own elements are read where they
+  /// lie. If there are several arrays, the first one's.
+  const T& operator[](size_t i) const {
+    const uint32_t number = core_->numbers()[i];
+    return number < own_elements_ ? first_[number]
+                                  : received_[size_t{number - own_elements_} * own_.size()];
+  }
+  /// xs[vector][index[i]], likewise.
+  const T& value(size_t vector, size_t i) const {
+    const uint32_t number = core_->numbers()[i];
+    if (number < own_elements_) return reinterpret_cast<const T*>(own_[vector])[number];
+    return received_[size_t{number - own_elements_} * own_.size() + vector];
+  }
+  /// The entries of the index.
+  size_t size() const { return core_->numbers().size(); }
+
+  const GatherStatistics& statistics() const { return core_->statistics(); }
+
+  /// For what is built upon gathers.
+  detail::GatherCore& core() { return *core_; }
+
+ private:
+  explicit GatherPlan(std::unique_ptr<detail::GatherCore> core)
+      : own_elements_(static_cast<uint32_t>(core->own_elements())), core_(std::move(core)) {}
+
+  template <typename Layout, typename Ranks>
+  void take(size_t vector, const shared_array<T, Layout, Ranks>& x, CallSite site) {
+    core_->check(detail::gather_shape(x), site);
+    own_[vector] = reinterpret_cast<const std::byte*>(x.local_span().data());
+  }
+  void begin(CallSite site) {
+    core_->start(own_, site);
+    first_ = reinterpret_cast<const T*>(own_.front());
+    received_ = reinterpret_cast<const T*>(core_->received());
+  }
+
+  template <typename Visit>
+  void each_group(const Visit& visit, CallSite site) {
+    visit(core_->group(0));
+    while (const auto group = core_->next(site)) visit(*group);
+    wait(site);
+  }
+
+  uint32_t own_elements_ = 0;
+  std::vector<const std::byte*> own_;  // this rank's elements of each array
+  const T* first_ = nullptr;           // the first one's
+  const T* received_ = nullptr;
+  std::unique_ptr<detail::GatherCore> core_;
+};
+
+}  // namespace stripline
