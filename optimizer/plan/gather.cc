@@ -1,6 +1,8 @@
 #include "optimizer/plan/gather.h"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 
 #include "optimizer/plan/gather_mechanism.h"
 #include "optimizer/plan/perturbed.h"
@@ -8,32 +10,106 @@
 namespace stripline::plan {
 namespace {
 
-// One put, until it is visible; of ranks that share a NIC each takes its turn.
-double put_s(const GatherRequest& request, const CompiledPath& path, uint64_t bytes,
-             const Ends& ends) {
-  const cost::LinkCosts& put = path.vis.link(Direction::put);
-  const cost::MessageCosts message =
-      detail::at_ends(put.at(bytes), put.at(bytes, ends.corner), ends);
-  const auto size = static_cast<double>(bytes);
-  const uint32_t others = std::max(request.surroundings.nic_ranks, 1U) - 1;
-  return message.one_way(size) + others * message.gap(size);
-}
+class Prediction {
+ public:
+  Prediction(const GatherRequest& request, const CompiledPath& path, const Ends& ends)
+      : request_(request), path_(path), ends_(ends) {}
+
+  // To each of the readers, one after another.
+  double sent_s(bool packs) const {
+    const uint64_t bytes = packs ? request_.bytes() : request_.all_span_bytes();
+    const double copied = copied_s(bytes, packs ? request_.runs : 1);
+    if (request_.by_stores) return request_.readers * copied;
+    const double ready_s = packs || request_.vectors > 1 ? copied : 0;
+    const double others_s =
+        (request_.readers - 1) * std::max(ready_s, message(bytes).gap(static_cast<double>(bytes)));
+    return ready_s + put_s(bytes) + others_s;
+  }
+
+  double pulled_s() const {
+    if (!path_.vis.has(Direction::put)) return std::numeric_limits<double>::infinity();
+    const double copied = copied_s(request_.bytes(), request_.runs);
+    // That it may, and that it has.
+    const double words_s = 2 * put_s(sizeof(uint64_t));
+    if (request_.by_stores) return words_s + copied;
+    return words_s + put_s(request_.elements * sizeof(uint64_t)) + request_.readers * copied +
+           put_s(request_.bytes());
+  }
+
+  double broadcast_s() const {
+    const double hops = std::bit_width(request_.readers);
+    return ready_s() + hops * put_s(request_.bytes());
+  }
+
+  // To a node: a message for each of its ranks, or one.
+  double apart_s() const {
+    const uint64_t bytes = each_bytes();
+    const double each_s = copied_s(bytes, each_elements());
+    return each_s + one_way_s(bytes) +
+           (request_.node_ranks - 1) *
+               std::max(each_s, message(bytes).gap(static_cast<double>(bytes)));
+  }
+  double shared_s() const {
+    return ready_s() + one_way_s(request_.bytes()) + copied_s(each_bytes(), each_elements());
+  }
+
+ private:
+  uint64_t each_elements() const {
+    return std::max<uint64_t>(1, request_.node_elements / request_.node_ranks);
+  }
+  uint64_t each_bytes() const {
+    return each_elements() * request_.element_bytes * request_.vectors;
+  }
+  double ready_s() const {
+    const bool as_they_lie = request_.runs == 1 && request_.vectors == 1;
+    return as_they_lie ? 0 : copied_s(request_.bytes(), request_.runs);
+  }
+
+  // In so many pieces; those of several arrays come side by side, element by element.
+  double copied_s(uint64_t bytes, uint64_t pieces) const {
+    if (request_.vectors > 1) pieces = bytes / request_.element_bytes;
+    return path_.vis.pack().pack(static_cast<double>(pieces), static_cast<double>(bytes),
+                                 std::max(request_.all_span_bytes(), bytes),
+                                 ends_.of(Source::regions));
+  }
+  cost::MessageCosts message(uint64_t bytes) const {
+    const cost::LinkCosts& put = path_.vis.link(Direction::put);
+    return detail::at_ends(put.at(bytes), put.at(bytes, ends_.corner), ends_);
+  }
+  double one_way_s(uint64_t bytes) const {
+    return message(bytes).one_way(static_cast<double>(bytes));
+  }
+  // One put, until it is visible; of ranks that share a NIC each takes its turn.
+  double put_s(uint64_t bytes) const {
+    const auto size = static_cast<double>(bytes);
+    const uint32_t others = std::max(request_.surroundings.nic_ranks, 1U) - 1;
+    const cost::MessageCosts one = message(bytes);
+    return one.one_way(size) + others * one.gap(size);
+  }
+
+  const GatherRequest& request_;
+  const CompiledPath& path_;
+  const Ends& ends_;
+};
 
 }  // namespace
 
 double predict_gather(const GatherRequest& request, const CompiledPath& path, GatherMethod method,
                       const Ends& ends) noexcept {
-  const bool packs = method == GatherMethod::pack;
-  const uint64_t bytes = packs ? request.bytes() : request.all_span_bytes();
-  // What is copied at a time: elements one by one if those of several arrays come side by side.
-  uint64_t pieces = packs ? request.runs : 1;
-  if (request.vectors > 1) pieces = bytes / request.element_bytes;
-  const double copied_s =
-      path.vis.pack().pack(static_cast<double>(pieces), static_cast<double>(bytes),
-                           request.all_span_bytes(), ends.of(Source::regions));
-  if (request.by_stores) return copied_s;
-  const bool as_it_lies = !packs && request.vectors == 1;
-  return (as_it_lies ? 0 : copied_s) + put_s(request, path, bytes, ends);
+  const Prediction of(request, path, ends);
+  switch (method) {
+    case GatherMethod::pull:
+      return of.pulled_s();
+    case GatherMethod::broadcast:
+      return of.broadcast_s();
+    case GatherMethod::share:
+      return of.shared_s();
+    case GatherMethod::pack:
+    case GatherMethod::bound:
+      break;
+  }
+  if (request.node_ranks > 1) return of.apart_s();
+  return of.sent_s(method == GatherMethod::pack);
 }
 
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path) noexcept {

@@ -20,6 +20,18 @@
 //
 //   T(pack) = pack(k N, k N w, k S) + put(k N w)      T(bound) = pack(k S / w, k S, k S) + put(k S)
 //
+// An owner with r readers serves them one after another; the last one waits for r - 1 times the
+// gathering, or the gap between puts, whichever takes longer. There are other ways then:
+//
+//   pull       the reader is told that it may, and fetches the elements: where loads reach them,
+//              readers gather at the same time; elsewhere it asks, and the owner gathers;
+//   broadcast  r readers that need the same elements pass them on, down a binomial tree:
+//              pack(R, N w, S) + ceil(log2(r + 1)) put(N w);
+//   share      m ranks of a node, which need M elements together, N of them different, get each of
+//              these once, and copy what they need:
+//              pack(R, N w, S) + put(N w) + pack(M / m, M w / m, S), against m messages of
+//              M w / m bytes, each gathered.
+//
 // What the reader does with them takes equally long. That other pairs are served at the same time
 // is left out, but for ranks that share a NIC.
 #pragma once
@@ -34,13 +46,14 @@
 
 namespace stripline::plan {
 
-enum class GatherMethod : uint8_t { pack, bound };
-inline constexpr std::array<std::string_view, 2> kGatherMethodNames = {"pack", "bound"};
+enum class GatherMethod : uint8_t { pack, bound, pull, broadcast, share };
+inline constexpr std::array<std::string_view, 5> kGatherMethodNames = {"pack", "bound", "pull",
+                                                                       "broadcast", "share"};
 inline std::string_view to_string(GatherMethod method) {
   return kGatherMethodNames[static_cast<size_t>(method)];
 }
 
-/// What one rank needs of another one.
+/// What one rank, or the ranks of a node together, need of another one.
 struct GatherRequest {
   uint64_t elements = 1;       ///< N, all different; at least 1
   uint64_t element_bytes = 8;  ///< w
@@ -48,6 +61,10 @@ struct GatherRequest {
   uint64_t span_bytes = 8;     ///< S; at least N w
   uint64_t vectors = 1;        ///< k arrays, of each of which the same elements are needed
   bool by_stores = false;      ///< stores of the owner reach the memory of who needs them
+  uint32_t readers = 1;        ///< r, ranks that the owner serves
+  bool alike = false;          ///< all of these need the same elements
+  uint32_t node_ranks = 1;     ///< m, ranks of one node that need elements of the owner
+  uint64_t node_elements = 0;  ///< M, what each of these needs, added up; if there are several
   static constexpr Fact kFacts = Fact::nic_ranks;
   Surroundings surroundings;
   bool operator==(const GatherRequest&) const = default;
@@ -61,24 +78,24 @@ struct GatherDecision {
   GatherMethod method = GatherMethod::pack;
   Reason reason = Reason::no_model;
   double predicted_s = 0;  ///< 0 without a model
-  double baseline_s = 0;   ///< packed, if that is not all there is; 0 without a model
+  double baseline_s = 0;   ///< of what is done without a model; 0 without one
   double gain_low = 0;     ///< as StripPlan's
   bool operator==(const GatherDecision&) const = default;
 };
 
 using GatherRecord = Record<GatherMethod, GatherMethod>;
 
-/// The decision for a pair of ranks. Elements that all lie side by side go as they lie, which moves
-/// the same bytes, and their owner need not be told of each. Else packed without a model (`path`
-/// null, or without puts), and where the other way is not surely faster by more than the margin of
-/// the model. Pure, allocates nothing.
+/// The decision for a pair of ranks, or an owner and a node. Elements that all lie side by side go
+/// as they lie, which moves the same bytes, and their owner need not be told of each. Else packed
+/// without a model (`path` null, or without puts), and where no other way is surely faster by more
+/// than the margin of the model. Pure, allocates nothing.
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path) noexcept;
 /// The same, with a record of what was considered.
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path,
                            GatherRecord& record);
 
 /// What a method is predicted to take, in seconds, at ends of the parameters' intervals. The path
-/// holds puts, unless stores reach.
+/// holds puts, unless stores reach. Infinity for what the path does not tell.
 double predict_gather(const GatherRequest& request, const CompiledPath& path, GatherMethod method,
                       const Ends& ends = {}) noexcept;
 

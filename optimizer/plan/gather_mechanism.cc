@@ -11,7 +11,7 @@ constexpr uint64_t kMostVectors = 65536;
 }  // namespace
 
 std::span<const Field<GatherRequest>> GatherMechanism::fields() {
-  static constexpr std::array<Field<GatherRequest>, 6> kFields = {
+  static constexpr std::array<Field<GatherRequest>, 10> kFields = {
       field<GatherRequest, &GatherRequest::elements>("elements", "--elements", "{} elements",
                                                      "Different elements that are needed")
           .within(1, kMostNumber)
@@ -31,6 +31,17 @@ std::span<const Field<GatherRequest>> GatherMechanism::fields() {
       field<GatherRequest, &GatherRequest::by_stores>(
           "by_stores", "--by-stores", ", reached by stores",
           "The owner's stores reach the memory of the rank that needs them"),
+      field<GatherRequest, &GatherRequest::readers>(
+          "readers", "--readers", ", of an owner with {} readers", "Ranks that the owner serves"),
+      field<GatherRequest, &GatherRequest::alike>("alike", "--alike", " that need the same",
+                                                  "All of these need the same elements"),
+      field<GatherRequest, &GatherRequest::node_ranks>(
+          "node_ranks", "--node-ranks", ", by {} ranks of a node",
+          "Ranks of one node that need elements of the owner, --elements together"),
+      field<GatherRequest, &GatherRequest::node_elements>("node_elements", "--node-elements",
+                                                          ", which need {} in all",
+                                                          "What each of these needs, added up")
+          .within(0, kMostNumber),
   };
   return kFields;
 }
@@ -42,17 +53,29 @@ Result<GatherRequest> GatherMechanism::request_of(const GatherRequest& asked) {
     return refused("elements of more than 16 TiB, which is the most that a segment has");
   }
   if (asked.span_bytes < asked.elements * asked.element_bytes) {
-    return refused("--span is smaller than --elements of --element-bytes each, which are " +
-                   std::to_string(asked.elements * asked.element_bytes) + " B");
+    return refused(
+        "--span is smaller than --elements of --element-bytes each, "
+        "which are " +
+        std::to_string(asked.elements * asked.element_bytes) + " B");
   }
   if (asked.runs > asked.elements) return refused("--runs is more than --elements");
+  if (asked.readers == 0 || asked.node_ranks == 0) {
+    return refused("--readers and --node-ranks are at least 1");
+  }
+  if (asked.node_ranks > 1 && asked.by_stores) {
+    return refused("--node-ranks is for ranks that are reached through the network");
+  }
+  if (asked.node_ranks > 1 && (asked.node_elements < asked.elements ||
+                               asked.node_elements / asked.node_ranks > asked.elements)) {
+    return refused("--node-elements is between --elements and --node-ranks times as many");
+  }
   return asked;
 }
 
 void GatherMechanism::show(const GatherRequest& request, const GatherDecision& plan, Row& row) {
-  const bool packs = plan.method == GatherMethod::pack;
+  const bool whole = plan.method == GatherMethod::bound;
   row.word("method", to_string(plan.method), "{}")
-      .bytes("bytes", packs ? request.bytes() : request.all_span_bytes(), ", {}");
+      .bytes("bytes", whole ? request.all_span_bytes() : request.bytes(), ", {}");
 }
 
 }  // namespace stripline::plan

@@ -18,15 +18,17 @@ struct GatherMechanism {
   using Record = GatherRecord;
   using Model = CompiledPath;
   using Costs = CompiledPath;
-  static constexpr Words kWords = {
-      .command = "gather",
-      .help = "Elements of a distributed array that a rank needs (<stripline/gather.h>)",
-      .example = "--elements 4000 --span 64KiB",
-      .baseline = "the way that is taken without a model",
-      .no_model =
-          "the model does not hold puts and packing, so elements are packed unless they lie "
-          "side by side",
-      .legend = ""};
+  static constexpr Words kWords = {.command = "gather",
+                                   .help =
+                                       "Elements of a distributed array that a rank needs "
+                                       "(<stripline/gather.h>)",
+                                   .example = "--elements 4000 --span 64KiB",
+                                   .baseline = "the way that is taken without a model",
+                                   .no_model =
+                                       "the model does not hold puts and packing, so elements are "
+                                       "packed unless they lie "
+                                       "side by side",
+                                   .legend = ""};
 
   static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();
@@ -46,7 +48,13 @@ struct GatherMechanism {
   }
   template <typename Visit>
   static void each_candidate(const Request& request, const Visit& visit) {
+    if (request.node_ranks > 1) return visit(GatherMethod::share);
     if (request.runs > 1) visit(GatherMethod::bound);
+    if (request.alike && request.readers > 1 && !request.by_stores) {
+      visit(GatherMethod::broadcast);
+    }
+    // Through the network it asks for what the owner sends unasked otherwise.
+    if (request.by_stores) visit(GatherMethod::pull);
   }
   static double seconds(const Request& request, const CompiledPath& path, GatherMethod method,
                         const Ends& ends) {

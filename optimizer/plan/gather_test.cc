@@ -47,11 +47,11 @@ TEST(PlanGather, ElementsOfSeveralArraysAreGatheredEitherWay) {
   EXPECT_LT(predict_gather(request, path, GatherMethod::pack),
             predict_gather(request, path, GatherMethod::bound));
   // Less than four times as long as of one array: the message has its overheads once.
-  GatherRequest one = request;
-  one.vectors = 1;
-  one.runs = one.elements;
-  EXPECT_LT(predict_gather(request, path, GatherMethod::pack),
-            4 * predict_gather(one, path, GatherMethod::pack));
+  const GatherRequest one = request_of(20, 20, 320);
+  GatherRequest four = one;
+  four.vectors = 4;
+  EXPECT_LT(predict_gather(four, path, GatherMethod::pack),
+            2 * predict_gather(one, path, GatherMethod::pack));
 }
 
 TEST(PlanGather, FewElementsFarApartArePacked) {
@@ -97,6 +97,46 @@ TEST(PlanGather, RanksThatShareANicTakeTurns) {
   const double alone_s = difference();
   request.surroundings.nic_ranks = 4;
   EXPECT_GT(difference(), alone_s);
+}
+
+TEST(PlanGather, ManyReadersOfTheSameArePassedOn) {
+  const CompiledPath path = example_path();
+  GatherRequest request = request_of(8192, 1, 65536);
+  request.alike = true;
+  bool direct = true;
+  for (const uint32_t readers : {1U, 2U, 4U, 8U, 16U, 64U, 256U}) {
+    request.readers = readers;
+    const bool passed_on = plan_gather(request, &path).method == GatherMethod::broadcast;
+    EXPECT_TRUE(passed_on || direct) << readers;  // one change, in one direction
+    direct = !passed_on;
+  }
+  EXPECT_FALSE(direct);
+  request.alike = false;
+  EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::bound);
+}
+
+TEST(PlanGather, ReadersPullWhereTheirLoadsReachAndTheOwnerHasMany) {
+  const CompiledPath path = example_path();
+  GatherRequest request = request_of(50000, 50000, 800000);
+  request.by_stores = true;
+  EXPECT_NE(plan_gather(request, &path).method, GatherMethod::pull);
+  request.readers = 16;
+  EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::pull);
+  request.by_stores = false;
+  EXPECT_NE(plan_gather(request, &path).method, GatherMethod::pull);
+  EXPECT_GT(predict_gather(request, path, GatherMethod::pull),
+            predict_gather(request, path, GatherMethod::pack));
+}
+
+TEST(PlanGather, NodesShareWhatSeveralOfTheirRanksNeed) {
+  const CompiledPath path = example_path();
+  GatherRequest request = request_of(8192, 8192, 1 << 18);
+  request.node_ranks = 8;
+  request.node_elements = 8 * request.elements;  // all need all
+  EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::share);
+  request.node_ranks = 2;
+  request.node_elements = request.elements;  // each needs others
+  EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::pack);
 }
 
 TEST(PlanGather, IsExplained) {

@@ -371,6 +371,8 @@ struct OpenOptions {
   uint64_t seed = 0;  ///< jitter of the emulated fabric
   /// As far as the host permits; else the network. The emulated fabric stands between all ranks.
   SameNode same_node = SameNode::network;
+  /// So many ranks, in order, are taken for a node; 0: those of a machine.
+  Rank node_ranks = 0;
   Progress progress = Progress::in_calls;
   /// Whether a peer is known to compute outside of calls that wait, so that an operation of which
   /// nothing is heard is not lost. Null: nothing is known of any.

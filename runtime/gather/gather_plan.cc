@@ -1,5 +1,7 @@
-// Gathers: owners send what others read of them, by one put with a signal to each reader.
+// Gathers: owners send what others read of them, by one put with a signal to each reader; or raise
+// the signal alone, and the reader fetches.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <limits>
@@ -23,10 +25,12 @@
 namespace stripline::detail {
 namespace {
 
+using gathers::FetchSource;
 using gathers::Incoming;
 using gathers::Outgoing;
 using gathers::OwnerReads;
 using gathers::Schedule;
+using gathers::Way;
 using rma::Landing;
 
 class Gather final : public GatherCore {
@@ -66,6 +70,10 @@ class Gather final : public GatherCore {
   void check_own(CallSite site) const;
   void check_phase(CallSite site);
   void send(Outgoing& out, CallSite site);
+  void send_on(Outgoing& out, CallSite site);
+  uint64_t& flag_of(const Incoming& in) const;
+  bool fetch(Incoming& in, CallSite site);
+  void arrive(Incoming& in, CallSite site);
   void await_credit(const Outgoing& out, uint64_t rounds, CallSite site);
 
   Context& context_;
@@ -74,6 +82,7 @@ class Gather final : public GatherCore {
   const GatherShape shape_;
   const uint64_t own_elements_;
   Schedule schedule_;
+  std::vector<const std::byte*> fetched_from_;  // arrays of another rank
   std::vector<const std::byte*> values_;  // by group and vector: where elements of number 0 are
   uint64_t round_ = 0;                    // of the gather under way, or of the next one
   uint64_t received_round_ = 0;
@@ -105,6 +114,7 @@ Gather::~Gather() {
   for (const Outgoing& out : schedule_.outgoing) await_credit(out, round_, site);
   for (const Outgoing& out : schedule_.outgoing) out.sender.wait(site);
   for (const Incoming& in : schedule_.incoming) in.credit.wait(site);
+  for (const FetchSource& source : schedule_.fetch_sources) source.done.wait(site);
   gathers::release_memory(context_, schedule_);
 }
 
@@ -159,12 +169,16 @@ void Gather::start(std::span<const std::byte* const> own, CallSite site) {
   }
   if (checks_) own_hash_ = hash_of_own();
   waited_s_ = 0;
+  for (FetchSource& source : schedule_.fetch_sources) source.left = source.fetches;
   timed([&] {
-    for (Outgoing& out : schedule_.outgoing) send(out, site);
+    for (Outgoing& out : schedule_.outgoing) {
+      if (!out.of) send(out, site);
+    }
   });
 }
 
 void Gather::send(Outgoing& out, CallSite site) {
+  if (out.fetched) return out.sender.send(context_, round_, nullptr, 0, site);
   if (round_ >= 2) await_credit(out, round_ - 1, site);
   const std::span<const std::byte* const> own = std::span(values_).first(vectors_);
   const size_t bytes = out.elements * vectors_ * element_bytes_;
@@ -179,6 +193,17 @@ void Gather::send(Outgoing& out, CallSite site) {
                       context_.state().job.fabric().work());
       },
       site);
+}
+
+// What has come from another rank.
+void Gather::send_on(Outgoing& out, CallSite site) {
+  if (round_ >= 2) await_credit(out, round_ - 1, site);
+  const std::byte* const here = context_.local(schedule_.incoming[*out.of].landing.place(round_));
+  const size_t bytes = out.elements * vectors_ * element_bytes_;
+  if (!context_.is_local(out.reader)) return out.sender.send(context_, round_, here, bytes, site);
+  out.sender.send_packed(
+      context_, round_, bytes,
+      [&](std::byte* to) { context_.state().memory.copy_here(to, here, bytes); }, site);
 }
 
 const std::byte* Gather::received() const {
@@ -197,36 +222,120 @@ GatherGroup Gather::group(size_t number) const {
           .step = number == 0 ? 1 : vectors_};
 }
 
+// Raised when the elements are there, or when they may be fetched.
+uint64_t& Gather::flag_of(const Incoming& in) const {
+  const Landing& at = in.way == Way::shared ? in.there : in.landing;
+  return *context_.local(at.flag(round_));
+}
+
+// Brings the elements to where they are received, or begins to; false: they are on their way.
+bool Gather::fetch(Incoming& in, CallSite site) {
+  const auto own_offset = [&](size_t vector) {
+    return static_cast<uint64_t>(values_[vector] - context_.state().memory.segment().data());
+  };
+  std::byte* const to = context_.local(in.landing.place(round_));
+  Work* const work = context_.state().job.fabric().work();
+  if (in.way == Way::shared) {
+    const std::array<const std::byte*, 1> from = {context_.local(in.there.place(round_))};
+    gathers::pack(in.selection(), from, element_bytes_ * vectors_, to, work);
+    return true;
+  }
+  // Arrays lie alike on all ranks.
+  if (context_.is_local(in.owner)) {
+    std::vector<const std::byte*>& from = fetched_from_;
+    from.clear();
+    for (size_t v = 0; v < vectors_; ++v) {
+      from.push_back(context_.local(global_ptr<std::byte>(in.owner, own_offset(v))));
+    }
+    gathers::pack(in.selection(), from, element_bytes_, to, work);
+    return true;
+  }
+  const uint64_t array = own_offset(0);
+  if (!in.list) {
+    const uint64_t first = array + in.there_first * element_bytes_;
+    in.fetch = context_.rget(global_ptr<std::byte>(in.owner, first), to,
+                             in.elements * element_bytes_, site);
+  } else {
+    const VisIndexed transfer{.local = to,
+                              .local_list = &*in.here_list,
+                              .target = in.owner,
+                              .offset = array,
+                              .remote_list = &*in.list,
+                              .element_bytes = element_bytes_};
+    in.fetch = start_indexed(context_, "gather", VisDirection::get, transfer, {}, site);
+  }
+  in.fetching = true;
+  return false;
+}
+
+// The elements are where they are received.
+void Gather::arrive(Incoming& in, CallSite site) {
+  in.here = true;
+  if (in.way != Way::sent) {
+    FetchSource& source = schedule_.fetch_sources[in.fetch_source];
+    if (--source.left == 0) source.done.give(context_, round_ + 1, site);
+  }
+  if (schedule_.in_order) return;
+  const auto number = static_cast<size_t>(&in - schedule_.incoming.data());
+  for (Outgoing& out : schedule_.outgoing) {
+    if (out.of == number) send_on(out, site);
+  }
+}
+
 std::optional<GatherGroup> Gather::next(CallSite site) {
   if (!under_way_) return std::nullopt;
-  Incoming* came = nullptr;
-  const auto look = [&] {
-    bool awaited = false;
-    for (Incoming& in : schedule_.incoming) {
-      if (in.here) continue;
-      awaited = true;
-      const std::atomic_ref<uint64_t> word(*context_.local(in.landing.flag(round_)));
-      if (word.load(std::memory_order_acquire) < Landing::value_of(round_)) continue;
-      came = &in;
-      return true;
+  for (;;) {
+    Incoming* came = nullptr;
+    Incoming* fetching = nullptr;
+    const auto look = [&] {
+      bool awaited = false;
+      fetching = nullptr;
+      for (Incoming& in : schedule_.incoming) {
+        if (in.here) continue;
+        if (in.fetching) {
+          fetching = &in;
+          continue;
+        }
+        awaited = true;
+        const std::atomic_ref<uint64_t> word(flag_of(in));
+        if (word.load(std::memory_order_acquire) < Landing::value_of(round_)) continue;
+        came = &in;
+        return true;
+      }
+      return !awaited || fetching != nullptr;
+    };
+    timed([&] { context_.wait_until(look, std::numeric_limits<double>::infinity(), site); });
+    if (came == nullptr && fetching == nullptr) return std::nullopt;
+    if (came == nullptr) {
+      timed([&] { fetching->fetch.wait(site); });
+      fetching->fetching = false;
+      came = fetching;
+    } else {
+      if (came->way != Way::shared) {
+        context_.wait_signal(came->landing.flag(round_), Landing::value_of(round_), site);
+      }
+      if (came->way != Way::sent && !fetch(*came, site)) continue;
     }
-    return !awaited;
-  };
-  timed([&] { context_.wait_until(look, std::numeric_limits<double>::infinity(), site); });
-  if (came == nullptr) return std::nullopt;
-  context_.wait_signal(came->landing.flag(round_), Landing::value_of(round_), site);
-  came->here = true;
-  return group(static_cast<size_t>(came - schedule_.incoming.data()) + 1);
+    arrive(*came, site);
+    return group(static_cast<size_t>(came - schedule_.incoming.data()) + 1);
+  }
 }
 
 void Gather::wait(CallSite site) {
   if (!under_way_) return;
+  if (!schedule_.in_order) {
+    while (next(site)) {
+    }
+  }
   timed([&] {
     for (const Incoming& in : schedule_.incoming) {
       if (in.here) continue;
       context_.wait_signal(in.landing.flag(round_), Landing::value_of(round_), site);
     }
     for (const Outgoing& out : schedule_.outgoing) out.sender.wait_source(round_, site);
+    for (const global_ptr<uint64_t>& done : schedule_.fetched_by) {
+      context_.wait_signal(done, round_ + 1, site);
+    }
   });
   if (checks_) check_own(site);
   if (watched_ && !schedule_.incoming.empty()) {

@@ -159,7 +159,7 @@ TEST_P(Gather, AscendingIndicesOfWholeRangesAreToldAsIntervals) {
         auto x = shared_array<uint64_t, decltype(layout)>::create(context, kElements, layout);
         ASSERT_TRUE(x.ok());
         // An interval that overlaps those of other ranks, some elements twice.
-        Case one{.by_steps = true};
+        Case one{.index = {}, .by_steps = true};
         const uint64_t first = kElements / ranks * context.rank_me() / 2;
         for (uint64_t i = first; i < first + 150; ++i) {
           one.index.insert(one.index.end(), 1 + i % 2, i);

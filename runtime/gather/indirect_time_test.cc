@@ -62,7 +62,7 @@ TEST(IndirectTime, BlocksAreTakenWhereTheyAreFaster) {
   EXPECT_LT(planned_s.front(), one_by_one_s / 2);
   // What comparing them costs counts.
   EXPECT_LT(all_s / static_cast<double>(planned_s.size()), one_by_one_s / 2);
-  // Of few reads there is nothing to be put together.
+  // Few reads give nothing to be put together.
   const double one_s = seconds_of(model.path(), 1, 1, {.block = 0}).front();
   EXPECT_LE(seconds_of(model.path(), 1, 1, {}).front(), 1.03 * one_s);
 }

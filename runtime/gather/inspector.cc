@@ -66,13 +66,18 @@ void number(std::span<uint32_t> slots, OwnerReads& reads) {
       number_sparse(slots, reads);
     }
   }
-  reads.runs = 1;
-  for (size_t i = 1; i < reads.places.size(); ++i) {
-    if (reads.places[i] != reads.places[i - 1] + 1) ++reads.runs;
-  }
+  reads.runs = runs_of(reads.places);
 }
 
 }  // namespace
+
+uint64_t runs_of(std::span<const uint32_t> places) {
+  uint64_t runs = places.empty() ? 0 : 1;
+  for (size_t i = 1; i < places.size(); ++i) {
+    if (places[i] != places[i - 1] + 1) ++runs;
+  }
+  return runs;
+}
 
 Inspection inspect(std::span<const detail::GatherPlace> reads, rank_t me, rank_t ranks) {
   std::vector<size_t> ends(ranks, 0);

@@ -36,6 +36,9 @@ struct Inspection {
   std::vector<OwnerReads> owners;
 };
 
+/// Pieces of consecutive places, which ascend.
+uint64_t runs_of(std::span<const uint32_t> places);
+
 /// `reads` are at most 2^32, each of a rank below `ranks`.
 Inspection inspect(std::span<const detail::GatherPlace> reads, rank_t me, rank_t ranks);
 

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <utility>
 
 #include <stripline/team.h>
 
-#include "runtime/decide/surroundings.h"
+#include "base/random.h"
+#include "runtime/gather/choices.h"
+#include "runtime/gather/exchange.h"
+#include "runtime/gather/node_sharing.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::gathers {
@@ -19,44 +22,84 @@ uint64_t padded(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // What every rank tells every other one, once.
 struct Told {
-  uint64_t wanted = 0;      // elements that it is to send; 0: none
+  uint64_t wanted = 0;      // elements that it is to send, or that are fetched; 0: none
   uint64_t first = 0;       // of them
   uint64_t told = 0;        // places that follow; 0: all from the first one on
   uint64_t runs = 0;        // of elements side by side
+  uint64_t fetched = 0;     // 1: it is to say when they may be fetched
+  uint64_t hash = 0;        // of which elements
   uint64_t landing = 0;     // offset of the place of the first turn
   uint64_t turn_bytes = 0;  // from there to the other one
   uint64_t flags = 0;       // offset of two words
   uint64_t credit = 0;      // offset of a word for what it says itself
+  uint64_t done = 0;        // the same, for when it has fetched
 };
+
+// A binomial tree of places, of which 0 is the root.
+size_t parent_of(size_t place) { return place & (place - 1); }
+template <typename Visit>
+void each_child(size_t place, size_t places, const Visit& visit) {
+  const size_t end = place == 0 ? std::bit_ceil(places) : place & (~place + 1);
+  for (size_t step = end / 2; step > 0; step /= 2) {  // the largest subtree first
+    if (place + step < places) visit(place + step);
+  }
+}
 
 class Agreement {
  public:
   Agreement(Context& context, const detail::GatherRequest& request, const GatherOptions& options,
             CallSite site)
-      : context_(context), request_(request), options_(options), site_(site) {}
+      : context_(context),
+        request_(request),
+        options_(options),
+        site_(site),
+        all_(team::world(context)),
+        choices_(context, request, options) {}
 
   Result<Schedule> make();
 
  private:
   std::string mistake() const;
-  Status prepare();
-  plan::GatherDecision decide_on(const OwnerReads& reads);
+  void count_readers();
+  bool decide_to_broadcast() const;
+  void share();
   void choose();
+  void take(Incoming& in, const OwnerReads& reads, bool led);
+  size_t fetch_source(rank_t rank);
   void number_reads();
   Status allocate();
+  Status prepare(const std::string& wrong);
   Result<bool> agree_on(const Status& prepared) const;
+  std::vector<Told> what_to_tell(std::vector<std::vector<uint32_t>>& places) const;
   void tell(bool anyone_packs);
-  void add_outgoing(rank_t reader, const Told& asked, std::span<const uint32_t> places);
-  void settle_credits(std::span<const Told> asked);
+  void add_outgoing(rank_t reader, const Told& asked, std::vector<uint32_t> places);
+  void spread();
+  void settle_credits();
+  void settle_fetches();
 
   global_ptr<uint64_t> words() const { return made_.memory.reinterpret<uint64_t>(); }
-  size_t first_credit() const { return 2 * made_.incoming.size(); }
+  global_ptr<uint64_t> word(size_t number) const {
+    return words() + static_cast<std::ptrdiff_t>(number);
+  }
+  // A word for each rank: how many gathers it has begun.
+  global_ptr<uint64_t> credit_word(rank_t rank) const {
+    return word(2 * made_.incoming.size() + rank);
+  }
+  // Another one: of how many it has read this rank's memory.
+  global_ptr<uint64_t> done_word(rank_t rank) const {
+    return word(2 * made_.incoming.size() + context_.rank_n() + rank);
+  }
   uint64_t element_bytes() const { return request_.element_bytes * options_.vectors; }
 
   Context& context_;
   const detail::GatherRequest& request_;
   const GatherOptions& options_;
   const CallSite site_;
+  const team all_;
+  Choices choices_;
+  std::vector<uint32_t> readers_;  // by owner: ranks that read of it
+  std::optional<NodeSharing> sharing_;
+  std::vector<Told> asked_;  // by rank
   Schedule made_;
 };
 
@@ -75,47 +118,87 @@ std::string Agreement::mistake() const {
   return {};
 }
 
-// The reader knows all that decides.
-plan::GatherDecision Agreement::decide_on(const OwnerReads& reads) {
-  const rma::Job& job = context_.state().job;
-  plan::GatherRequest request;
-  request.elements = reads.places.size();
-  request.element_bytes = request_.element_bytes;
-  request.vectors = options_.vectors;
-  request.runs = reads.runs;
-  request.span_bytes = reads.span() * request_.element_bytes;
-  request.by_stores = context_.is_local(reads.owner);
-  const model::Path path = job.path_to(reads.owner);
-  request.surroundings = decide::surroundings_of(job.fabric().info(), plan::GatherRequest::kFacts,
-                                                 {.path = path, .puts = true});
-  const plan::CompiledPath* const known = options_.use_model ? job.compiled().path(path) : nullptr;
-  plan::GatherDecision decision = plan::plan_gather(request, known);
-  if (options_.method != GatherMethod::best) {
-    decision = {.method = options_.method == GatherMethod::bound ? plan::GatherMethod::bound
-                                                                 : plan::GatherMethod::pack,
-                .reason = plan::Reason::forced};
+// --- what this rank receives ---------------------------------------------------------------------
+
+void Agreement::count_readers() {
+  readers_.assign(context_.rank_n(), 0);
+  for (const OwnerReads& reads : std::span(made_.inspection.owners).subspan(1)) {
+    readers_[reads.owner] = 1;
   }
-  if (made_.largest.request.bytes() < request.bytes()) {
-    made_.largest = {request, decision, path};
+  // One of two ranks is the other's only reader.
+  if (context_.rank_n() > 2 && choices_.by_model()) {
+    all_.allreduce(readers_, readers_, op_add{}, collective_algorithm::automatic, site_);
   }
-  return decision;
+}
+
+void Agreement::share() {
+  if (!NodeSharing::possible(context_) || !choices_.may_be(GatherMethod::share)) return;
+  sharing_.emplace(context_, site_);
+  sharing_->agree(made_.inspection,
+                  [&](const OwnerReads& together, uint32_t ranks, uint64_t elements) {
+                    return choices_.shares(together, ranks, elements);
+                  });
+}
+
+size_t Agreement::fetch_source(rank_t rank) {
+  const auto known = std::ranges::find(made_.fetch_sources, rank, &FetchSource::rank);
+  if (known == made_.fetch_sources.end()) {
+    made_.fetch_sources.push_back({.rank = rank, .done = {}});
+    return made_.fetch_sources.size() - 1;
+  }
+  return static_cast<size_t>(known - made_.fetch_sources.begin());
+}
+
+void Agreement::take(Incoming& in, const OwnerReads& reads, bool led) {
+  GatherStatistics& statistics = made_.statistics;
+  in.owner = reads.owner;
+  in.source = reads.owner;
+  in.elements = reads.places.size();
+  const NodeSharing::Followed* const followed =
+      sharing_ ? sharing_->followed(reads.owner) : nullptr;
+  if (followed != nullptr) {
+    in.way = Way::shared;
+    in.source = followed->leader;
+    in.places = followed->positions;
+    in.runs = runs_of(in.places);
+    ++statistics.shared_owners;
+  } else {
+    const plan::GatherMethod method = choices_.method(reads, readers_[reads.owner], led);
+    in.bound = method == plan::GatherMethod::bound;
+    if (in.bound) in.elements = reads.span();
+    if (method == plan::GatherMethod::pull) {
+      in.way = Way::fetched;
+      in.there_first = reads.first();
+      in.runs = reads.runs;
+      if (reads.runs > 1) in.places = reads.places;
+      if (reads.runs > 1 && !context_.is_local(reads.owner)) {
+        in.list.emplace(reads.places);
+        in.here_list.emplace(indexed_list::in_order(reads.places.size()));
+      }
+      ++statistics.pulled_owners;
+    }
+    statistics.bound_owners += in.bound ? 1 : 0;
+    if (in.way == Way::sent && !in.bound) statistics.elements_told += in.elements;
+  }
+  if (in.way == Way::sent) return;
+  in.fetch_source = fetch_source(in.source);
+  ++made_.fetch_sources[in.fetch_source].fetches;
+  made_.in_order = false;
 }
 
 void Agreement::choose() {
   GatherStatistics& statistics = made_.statistics;
+  std::vector<bool> led(context_.rank_n(), false);
+  if (sharing_) {
+    for (const NodeSharing::Led& one : sharing_->led()) led[one.owner] = true;
+  }
   uint64_t received = 0;
   for (const OwnerReads& reads : std::span(made_.inspection.owners).subspan(1)) {
     Incoming& in = made_.incoming.emplace_back();
-    in.owner = reads.owner;
-    in.bound = decide_on(reads).method == plan::GatherMethod::bound;
+    take(in, reads, led[reads.owner]);
     in.first = received;
-    in.elements = in.bound ? reads.span() : reads.places.size();
     received += in.elements;
-    statistics.elements += reads.places.size();
-    statistics.bound_owners += in.bound ? 1 : 0;
-    statistics.elements_told += in.bound ? 0 : reads.places.size();
   }
-  statistics.owners = made_.incoming.size();
   statistics.bytes_received = received * element_bytes();
   made_.turn_bytes = padded(statistics.bytes_received);
 }
@@ -138,7 +221,7 @@ void Agreement::number_reads() {
   }
 }
 
-// The flags of all owners, a credit for each rank that may read, and what is received.
+// The flags of all owners, two words for each rank, and what is received.
 Status Agreement::allocate() {
   if (context_.rank_n() == 1) return {};
   const uint64_t received = made_.statistics.bytes_received / element_bytes();
@@ -146,7 +229,8 @@ Status Agreement::allocate() {
     return Error(ErrorCode::invalid_argument,
                  "this rank has and reads more than 2^32 elements together; gather parts of them");
   }
-  const size_t word_bytes = padded((first_credit() + context_.rank_n()) * sizeof(uint64_t));
+  const size_t word_count = 2 * made_.incoming.size() + 2 * size_t{context_.rank_n()};
+  const size_t word_bytes = padded(word_count * sizeof(uint64_t));
   STRIPLINE_ASSIGN_OR_RETURN(
       made_.memory, context_.allocate_local<std::byte>(word_bytes + 2 * made_.turn_bytes, site_));
   std::memset(context_.local(made_.memory), 0, word_bytes);
@@ -155,22 +239,34 @@ Status Agreement::allocate() {
     Incoming& in = made_.incoming[i];
     in.landing = {.first = made_.received + static_cast<std::ptrdiff_t>(in.first * element_bytes()),
                   .turn_bytes = made_.turn_bytes,
-                  .flags = words() + static_cast<std::ptrdiff_t>(2 * i)};
+                  .flags = word(2 * i)};
   }
   return {};
 }
 
-Status Agreement::prepare() {
-  if (const std::string wrong = mistake(); !wrong.empty()) {
-    return Error(ErrorCode::invalid_argument, wrong);
+// --- agreement -----------------------------------------------------------------------------------
+
+// Ranks with a mistake take part until all know of it.
+Status Agreement::prepare(const std::string& wrong) {
+  made_.inspection =
+      inspect(wrong.empty() ? request_.reads : std::span<const detail::GatherPlace>(),
+              context_.rank_me(), context_.rank_n());
+  GatherStatistics& statistics = made_.statistics;
+  statistics.reads = request_.reads.size();
+  statistics.own_reads = made_.inspection.owners.front().end;
+  for (const OwnerReads& reads : std::span(made_.inspection.owners).subspan(1)) {
+    statistics.elements += reads.places.size();
+    ++statistics.owners;
   }
-  made_.inspection = inspect(request_.reads, context_.rank_me(), context_.rank_n());
+  count_readers();
+  share();
+  if (!wrong.empty()) return Error(ErrorCode::invalid_argument, wrong);
   choose();
   number_reads();
   return allocate();
 }
 
-// Whether any rank is sent packed elements; or why there is no plan, if any rank has none.
+// True if any rank is sent packed elements; or why there is no plan, if any rank has none.
 Result<bool> Agreement::agree_on(const Status& prepared) const {
   const auto code_of = [&](ErrorCode code) {
     return int64_t{!prepared.ok() && prepared.error().code() == code ? 1 : 0};
@@ -179,7 +275,7 @@ Result<bool> Agreement::agree_on(const Status& prepared) const {
   std::array<int64_t, 5> all = {
       code_of(ErrorCode::invalid_argument), code_of(ErrorCode::resource_exhausted),
       int64_t{made_.statistics.elements_told > 0 ? 1 : 0}, vectors, -vectors};
-  team::world(context_).allreduce(all, all, op_max{}, collective_algorithm::automatic, site_);
+  all_.allreduce(all, all, op_max{}, collective_algorithm::automatic, site_);
   if (!prepared.ok()) {
     return Error(prepared.error().code(), "GatherPlan::create: " + prepared.error().message());
   }
@@ -201,97 +297,188 @@ Result<bool> Agreement::agree_on(const Status& prepared) const {
   return all[2] != 0;
 }
 
-void Agreement::add_outgoing(rank_t reader, const Told& asked, std::span<const uint32_t> places) {
+std::vector<Told> Agreement::what_to_tell(std::vector<std::vector<uint32_t>>& places) const {
+  std::vector<Told> told(context_.rank_n());
+  for (rank_t rank = 0; rank < context_.rank_n(); ++rank) {
+    told[rank].credit = credit_word(rank).offset();
+    told[rank].done = done_word(rank).offset();
+  }
+  for (size_t i = 0; i < made_.incoming.size(); ++i) {
+    const Incoming& in = made_.incoming[i];
+    if (in.way == Way::shared) continue;
+    const OwnerReads& reads = made_.inspection.owners[i + 1];
+    Told& to_owner = told[in.owner];
+    to_owner.wanted = in.elements;
+    to_owner.first = reads.first();
+    to_owner.runs = in.bound ? 1 : reads.runs;
+    to_owner.fetched = in.way == Way::fetched ? 1 : 0;
+    to_owner.landing = in.landing.first.offset();
+    to_owner.turn_bytes = in.landing.turn_bytes;
+    to_owner.flags = in.landing.flags.offset();
+    Hash hash(in.bound, reads.first());
+    if (in.way == Way::sent && !in.bound) {
+      to_owner.told = reads.places.size();
+      places[in.owner] = reads.places;
+      for (const uint32_t place : reads.places) hash.add(place);
+    }
+    to_owner.hash = hash.value();
+  }
+  return told;
+}
+
+void Agreement::add_outgoing(rank_t reader, const Told& asked, std::vector<uint32_t> places) {
   Outgoing& out = made_.outgoing.emplace_back();
   out.reader = reader;
-  out.places.assign(places.begin(), places.end());
+  out.fetched = asked.fetched != 0;
+  out.places = std::move(places);
   out.first = asked.first;
   out.elements = asked.wanted;
   out.runs = asked.runs;
   out.sender = rma::TurnSender({.first = global_ptr<std::byte>(reader, asked.landing),
                                 .turn_bytes = asked.turn_bytes,
                                 .flags = global_ptr<uint64_t>(reader, asked.flags)});
-  made_.statistics.bytes_sent += out.elements * element_bytes();
-}
-
-// An owner and a reader that send to each other need none.
-void Agreement::settle_credits(std::span<const Told> asked) {
-  std::vector<bool> reads_of(context_.rank_n(), false);
-  for (Incoming& in : made_.incoming) {
-    reads_of[in.owner] = true;
-    if (asked[in.owner].wanted == 0) {
-      in.credit = rma::TurnCredit(global_ptr<uint64_t>(in.owner, asked[in.owner].credit));
-    }
-  }
-  for (Outgoing& out : made_.outgoing) {
-    if (!reads_of[out.reader]) {
-      out.credit = words() + static_cast<std::ptrdiff_t>(first_credit() + out.reader);
-    }
-  }
 }
 
 void Agreement::tell(bool anyone_packs) {
   const rank_t ranks = context_.rank_n();
-  const team all = team::world(context_);
-  std::vector<Told> told(ranks);
-  for (rank_t rank = 0; rank < ranks; ++rank) {
-    told[rank].credit = (words() + static_cast<std::ptrdiff_t>(first_credit() + rank)).offset();
-  }
-  std::vector<size_t> told_counts(ranks, 0);
-  std::vector<size_t> told_offsets(ranks, 0);
-  std::vector<uint32_t> places;
-  for (size_t i = 0; i < made_.incoming.size(); ++i) {
-    const Incoming& in = made_.incoming[i];
-    const OwnerReads& reads = made_.inspection.owners[i + 1];
-    Told& to_owner = told[in.owner];
-    to_owner.wanted = in.elements;
-    to_owner.first = reads.first();
-    to_owner.runs = in.bound ? 1 : reads.runs;
-    to_owner.landing = in.landing.first.offset();
-    to_owner.turn_bytes = in.landing.turn_bytes;
-    to_owner.flags = in.landing.flags.offset();
-    if (in.bound) continue;
-    to_owner.told = reads.places.size();
-    told_offsets[in.owner] = places.size();
-    told_counts[in.owner] = reads.places.size();
-    places.insert(places.end(), reads.places.begin(), reads.places.end());
-  }
-  std::vector<Told> asked(ranks);
-  all.all_to_all(told, asked, collective_algorithm::automatic, site_);
-  std::vector<size_t> asked_counts(ranks, 0);
-  std::vector<size_t> asked_offsets(ranks, 0);
-  size_t asked_places = 0;
-  for (rank_t reader = 0; reader < ranks; ++reader) {
-    asked_offsets[reader] = asked_places;
-    asked_counts[reader] = asked[reader].told;
-    asked_places += asked[reader].told;
-  }
-  std::vector<uint32_t> wanted(asked_places);
+  std::vector<std::vector<uint32_t>> places(ranks);
+  const std::vector<Told> told = what_to_tell(places);
+  asked_.resize(ranks);
+  all_.all_to_all(told, asked_, collective_algorithm::automatic, site_);
   if (anyone_packs) {
-    all.all_to_all_v(places, told_counts, told_offsets, wanted, asked_counts, asked_offsets,
-                     collective_algorithm::automatic, site_);
+    std::vector<size_t> counts;
+    for (const Told& asked : asked_) counts.push_back(asked.told);
+    places = exchange(all_, places, counts, site_);
   }
   for (rank_t step = 1; step < ranks; ++step) {
     const rank_t reader = (context_.rank_me() + step) % ranks;
-    if (asked[reader].wanted == 0) continue;
-    add_outgoing(reader, asked[reader],
-                 std::span(wanted).subspan(asked_offsets[reader], asked_counts[reader]));
+    if (asked_[reader].wanted == 0) continue;
+    add_outgoing(reader, asked_[reader],
+                 asked_[reader].told == 0 ? std::vector<uint32_t>() : std::move(places[reader]));
   }
   made_.statistics.readers = made_.outgoing.size();
-  settle_credits(asked);
+}
+
+// Where all readers need the same of this rank.
+bool Agreement::decide_to_broadcast() const {
+  const std::vector<Outgoing>& readers = made_.outgoing;
+  if (readers.size() < 2) return false;
+  const Told& one = asked_[readers.front().reader];
+  const bool alike = std::ranges::all_of(readers, [&](const Outgoing& out) {
+    const Told& other = asked_[out.reader];
+    return !out.fetched && other.hash == one.hash && other.wanted == one.wanted;
+  });
+  return alike && choices_.broadcasts(readers.front().selection(), readers.front().reader,
+                                      static_cast<uint32_t>(readers.size()));
+}
+
+// Readers that need the same pass it on: each is told from whom it comes, and where it is to go.
+void Agreement::spread() {
+  if (!choices_.may_be(GatherMethod::broadcast)) return;
+  const bool mine = decide_to_broadcast();
+  const int32_t any =
+      all_.allreduce(int32_t{mine ? 1 : 0}, op_max{}, collective_algorithm::automatic, site_);
+  if (any == 0) return;
+  std::vector<std::vector<uint64_t>> told(context_.rank_n());
+  if (mine) {
+    std::vector<rank_t> ranks = {context_.rank_me()};
+    for (const Outgoing& out : made_.outgoing) ranks.push_back(out.reader);
+    for (size_t place = 1; place < ranks.size(); ++place) {
+      std::vector<uint64_t>& list = told[ranks[place]];
+      list.push_back(ranks[parent_of(place)]);
+      each_child(place, ranks.size(), [&](size_t child) {
+        const Told& there = asked_[ranks[child]];
+        list.insert(list.end(), {ranks[child], there.landing, there.turn_bytes, there.flags});
+      });
+    }
+    std::vector<Outgoing> children;
+    each_child(0, ranks.size(),
+               [&](size_t child) { children.push_back(std::move(made_.outgoing[child - 1])); });
+    made_.outgoing = std::move(children);
+  }
+  const auto heard = exchange(all_, told, site_);
+  for (size_t i = 0; i < made_.incoming.size(); ++i) {
+    Incoming& in = made_.incoming[i];
+    const std::vector<uint64_t>& list = heard[in.owner];
+    if (list.empty()) continue;
+    in.source = static_cast<rank_t>(list.front());
+    ++made_.statistics.broadcast_owners;
+    for (size_t at = 1; at < list.size(); at += 4) {
+      Outgoing& out = made_.outgoing.emplace_back();
+      out.reader = static_cast<rank_t>(list[at]);
+      out.of = i;
+      out.elements = in.elements;
+      out.sender = rma::TurnSender({.first = global_ptr<std::byte>(out.reader, list[at + 1]),
+                                    .turn_bytes = list[at + 2],
+                                    .flags = global_ptr<uint64_t>(out.reader, list[at + 3])});
+      made_.in_order = false;
+    }
+  }
+}
+
+// A rank that is told something by another one in each gather knows that it has begun it.
+void Agreement::settle_credits() {
+  std::vector<bool> told(context_.rank_n(), false);
+  for (const Outgoing& out : made_.outgoing) told[out.reader] = true;
+  std::vector<bool> hears(context_.rank_n(), false);
+  for (Incoming& in : made_.incoming) {
+    if (in.way == Way::shared) continue;
+    hears[in.source] = true;
+    if (in.way == Way::sent && !told[in.source]) {
+      in.credit = rma::TurnCredit(global_ptr<uint64_t>(in.source, asked_[in.source].credit));
+    }
+  }
+  for (Outgoing& out : made_.outgoing) {
+    if (!out.fetched && !hears[out.reader]) out.credit = credit_word(out.reader);
+    if (!out.fetched) made_.statistics.bytes_sent += out.elements * element_bytes();
+  }
+}
+
+// Whose memory this rank reads, and who reads its own.
+void Agreement::settle_fetches() {
+  for (Incoming& in : made_.incoming) {
+    if (in.way != Way::fetched) continue;
+    made_.fetch_sources[in.fetch_source].done =
+        rma::TurnCredit(global_ptr<uint64_t>(in.owner, asked_[in.owner].done));
+  }
+  std::vector<bool> reads_mine(context_.rank_n(), false);
+  for (const Outgoing& out : made_.outgoing) {
+    if (out.fetched) reads_mine[out.reader] = true;
+  }
+  if (sharing_) {
+    for (const NodeSharing::Led& one : sharing_->led()) reads_mine[one.follower] = true;
+    sharing_->tell_followers(
+        [&](rank_t owner) {
+          return std::ranges::find(made_.incoming, owner, &Incoming::owner)->landing;
+        },
+        [&](rank_t follower) { return done_word(follower); });
+    for (Incoming& in : made_.incoming) {
+      if (in.way != Way::shared) continue;
+      const NodeSharing::Followed& followed = *sharing_->followed(in.owner);
+      in.there = followed.landing;
+      made_.fetch_sources[in.fetch_source].done = rma::TurnCredit(followed.done);
+    }
+  }
+  for (rank_t rank = 0; rank < context_.rank_n(); ++rank) {
+    if (reads_mine[rank]) made_.fetched_by.push_back(done_word(rank));
+  }
 }
 
 Result<Schedule> Agreement::make() {
-  const Status prepared = prepare();
+  const Status prepared = prepare(mistake());
   const Result<bool> anyone_packs = agree_on(prepared);
   if (!anyone_packs.ok()) {
     release_memory(context_, made_);
     return anyone_packs.error();
   }
-  if (context_.rank_n() > 1) tell(*anyone_packs);
-  made_.statistics.reads = request_.reads.size();
-  made_.statistics.own_reads = made_.inspection.owners.front().end;
+  if (context_.rank_n() > 1) {
+    tell(*anyone_packs);
+    spread();
+    settle_credits();
+    settle_fetches();
+  }
   for (OwnerReads& reads : made_.inspection.owners) reads.places = {};  // owners have them now
+  made_.largest = choices_.largest();
   return std::move(made_);
 }
 

@@ -4,50 +4,79 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <stripline/gather_plan.h>
+#include <stripline/indexed_list.h>
 
 #include "base/result.h"
-#include "optimizer/model/paths.h"
-#include "optimizer/plan/gather.h"
+#include "runtime/gather/choices.h"
 #include "runtime/gather/inspector.h"
 #include "runtime/gather/packing.h"
 #include "runtime/rma/turns.h"
 
 namespace stripline::gathers {
 
-/// What an owner sends to this rank.
+/// How elements of an owner get here.
+enum class Way : uint8_t {
+  sent,     ///< by the owner, or by a rank that has them from it
+  fetched,  ///< by this rank, from the owner's array, when it is told that it may
+  shared,   ///< copied from the memory of a rank of this node, when they are there
+};
+
+/// What this rank receives of an owner.
 struct Incoming {
   rank_t owner = 0;
+  rank_t source = 0;  ///< who sends, or whose memory is read
+  Way way = Way::sent;
   bool bound = false;      ///< all between the first and the last element that is read
   uint64_t first = 0;      ///< of the elements that a turn brings, the first one of this owner
   uint64_t elements = 0;   ///< that come
-  rma::Landing landing;    ///< in this rank's segment
-  rma::TurnCredit credit;  ///< asked for where this rank sends nothing to the owner
-  bool here = false;       ///< in the gather under way
+  rma::Landing landing;    ///< in this rank's segment; its flags say when what is fetched may be
+  rma::TurnCredit credit;  ///< asked for where this rank tells the source nothing
+  // For what is not sent:
+  std::vector<uint32_t> places;  ///< at the source; none: all elements from there_first on
+  uint64_t there_first = 0;
+  uint64_t runs = 0;
+  size_t fetch_source = 0;  ///< among Schedule::fetch_sources
+  rma::Landing there;       ///< of what is shared: where it lands at the source
+  // For what is fetched through a network, where it is not one run: the places, there and here.
+  std::optional<indexed_list> list;
+  std::optional<indexed_list> here_list;
+  future fetch;
+  bool fetching = false;
+  // For the gather under way:
+  bool here = false;
+
+  Selection selection() const {
+    return {.places = places, .first = there_first, .elements = elements, .runs = runs};
+  }
+};
+
+/// A rank whose memory this one reads, and which waits until it has.
+struct FetchSource {
+  rank_t rank = 0;
+  rma::TurnCredit done;
+  uint32_t fetches = 0;  ///< in each gather
+  uint32_t left = 0;     ///< in the one under way
 };
 
 /// What this rank sends to a reader.
 struct Outgoing {
   rank_t reader = 0;
+  bool fetched = false;          ///< by the reader, which is told that it may
+  std::optional<size_t> of;      ///< of the incoming elements of this number, when they are here
   std::vector<uint32_t> places;  ///< none: all elements from the first one on
   uint64_t first = 0;
   uint64_t elements = 0;
   uint64_t runs = 0;
   rma::TurnSender sender;
-  global_ptr<uint64_t> credit;  ///< here; null if the reader sends to this rank
+  global_ptr<uint64_t> credit;  ///< here; null if the reader tells this rank something
 
   Selection selection() const {
     return {.places = places, .first = first, .elements = elements, .runs = runs};
   }
-};
-
-/// How the owner that sends most to this rank was chosen to send, for traces.
-struct LargestChoice {
-  plan::GatherRequest request;
-  plan::GatherDecision decision;
-  model::Path path = model::Path::network;
 };
 
 /// A value but for its memory, which release_memory() gives back.
@@ -57,7 +86,10 @@ struct Schedule {
   Inspection inspection;
   std::vector<uint32_t> numbers;   ///< GatherCore::numbers()
   std::vector<Incoming> incoming;  ///< beside the owners of the inspection but the first
+  std::vector<FetchSource> fetch_sources;
   std::vector<Outgoing> outgoing;  ///< the next rank first, so that not all send to the same one
+  std::vector<global_ptr<uint64_t>> fetched_by;  ///< words of ranks that read this one's memory
+  bool in_order = true;            ///< what comes need not be looked after before all is here
   global_ptr<std::byte> memory;    ///< null: none
   global_ptr<std::byte> received;  ///< a turn's elements of all owners; two turns
   uint64_t turn_bytes = 0;

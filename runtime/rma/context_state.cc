@@ -1,9 +1,12 @@
 #include "runtime/rma/context_state.h"
 
+#include <charconv>
 #include <cstdio>
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <stripline/team.h>
@@ -32,13 +35,33 @@ constexpr const char* kTuned = "tuned";
 // Options::trace: what each place in the program has done.
 constexpr const char* kSites = "sites";
 
-Result<fabric::SameNode> same_node_of(const std::string& name) {
-  if (name == "mapped") return fabric::SameNode::mapped;
-  if (name == "cma") return fabric::SameNode::cma;
-  if (name == "network") return fabric::SameNode::network;
+// Options::same_node.
+struct NodeReach {
+  fabric::SameNode way = fabric::SameNode::mapped;
+  rank_t node_ranks = 0;
+};
+Result<NodeReach> node_reach_of(const std::string& text) {
+  const size_t colon = text.find(':');
+  const std::string_view name = std::string_view(text).substr(0, colon);
+  NodeReach reach;
+  bool known = true;
+  if (name == "cma") {
+    reach.way = fabric::SameNode::cma;
+  } else if (name == "network") {
+    reach.way = fabric::SameNode::network;
+  } else {
+    known = name == "mapped";
+  }
+  if (known && colon != std::string::npos) {
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data() + colon + 1, end, reach.node_ranks);
+    known = read.ec == std::errc() && read.ptr == end && reach.node_ranks > 0;
+  }
+  if (known) return reach;
   return Error(ErrorCode::invalid_argument,
-               "STRIPLINE_SAME_NODE='" + name +
-                   "' is no way between ranks of one node; use 'mapped', 'cma' or 'network'");
+               "STRIPLINE_SAME_NODE='" + text +
+                   "' is no way between ranks of one node; use 'mapped', 'cma' or 'network', with "
+                   "':N' behind it to take every N ranks of a host for a node");
 }
 
 Result<fabric::Progress> progress_of(const std::string& name) {
@@ -80,8 +103,8 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
                         "a segment of " + std::to_string(options.segment_bytes) +
                             " bytes exceeds what global pointers reach (16 TiB); ask for less"));
   }
-  const auto same_node = same_node_of(options.same_node);
-  if (!same_node.ok()) return refuse(same_node.error());
+  const auto node_reach = node_reach_of(options.same_node);
+  if (!node_reach.ok()) return refuse(node_reach.error());
   auto progress = progress_of(options.progress);
   if (!progress.ok()) return refuse(progress.error());
   // Where no thread can serve, there is nothing to choose.
@@ -112,7 +135,8 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
        .segment_bytes = rma::Memory::registered_bytes(options.segment_bytes, job.ranks()),
        .populate = options.populate || !job.room_is_known(),
        .seed = options.seed,
-       .same_node = *same_node,
+       .same_node = node_reach->way,
+       .node_ranks = node_reach->node_ranks,
        .progress = *progress,
        .computes = [&job](fabric::Rank peer) { return job.computes(peer); },
        .watch_for_stopped = !job.notices_stopped(),
@@ -148,7 +172,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   joined.operations.rpc_calls().serve(*context);
   joined.mechanisms.groups().world().barrier.wait(sync::Collective::barrier);
   if (asks) joined.use_if_it_fits(*context, *std::move(model));
-  joined.find_reachable(*context, *same_node == fabric::SameNode::mapped);
+  joined.find_reachable(*context, node_reach->way == fabric::SameNode::mapped);
   if (options.verbose) rma::report_reach(*context, introduced->all_described);
   if (context->rank_me() == 0) std::fputs(rma::model_use_text(joined).c_str(), stderr);
   if (stall_notice_s) joined.stall_notice_.watch(*stall_notice_s);

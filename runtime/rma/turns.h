@@ -93,8 +93,10 @@ class TurnSender {
 /// which it has read what the others brought.
 class TurnCredit {
  public:
-  /// `word` is at the sender; null: none is asked for.
-  explicit TurnCredit(global_ptr<uint64_t> word = {}) : word_(word) {}
+  /// None is asked for.
+  TurnCredit() = default;
+  /// `word` is at the sender.
+  explicit TurnCredit(global_ptr<uint64_t> word) : word_(word) {}
 
   void give(Context& context, uint64_t rounds, CallSite site) {
     if (word_.is_null()) return;

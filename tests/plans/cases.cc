@@ -320,10 +320,16 @@ plan::GatherRequest draw_gather(Draw& draw) {
   r.element_bytes = draw.one_in(4) ? draw.between(1, 64) : 8;
   r.runs = draw.between(1, r.elements);
   const uint64_t thinness = r.runs == 1 ? 1 : draw.size(6);
-  r.span_bytes = r.bytes() + r.runs * (thinness - 1) * r.element_bytes;
+  r.span_bytes = r.bytes() + r.runs * (thinness - 1) * r.element_bytes;  // of one array
   r.by_stores = draw.one_in(4);
   r.surroundings.nic_ranks = draw_nic_ranks(draw);
   if (draw.one_in(4)) r.vectors = draw.between(2, 8);
+  if (draw.one_in(2)) r.readers = static_cast<uint32_t>(draw.between(2, 64));
+  r.alike = draw.one_in(2);
+  if (!r.by_stores && draw.one_in(4)) {
+    r.node_ranks = static_cast<uint32_t>(draw.between(2, 16));
+    r.node_elements = r.elements * draw.between(1, r.node_ranks);
+  }
   return r;
 }
 

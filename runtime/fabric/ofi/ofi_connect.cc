@@ -89,7 +89,7 @@ Status OfiRank::insert_peers(std::span<const std::string> addresses) {
     auto handle = endpoint_.insert_address(address.endpoint);
     if (!handle.ok()) return handle.error().with_context(describe_peer(rank));
     peer.handle = *handle;
-    if (rank != rank_) {
+    if (rank != rank_ && node_part(rank) == node_part(rank_)) {
       same_node_.add(rank, wanted_same_node_, address_, address);
       if (mailbox_.file() >= 0 && address.host.same_machine(address_.host)) {
         node_senders_.push_back({rank, RingReader(mailbox_.rings() + rank)});
@@ -104,7 +104,10 @@ Status OfiRank::insert_peers(std::span<const std::string> addresses) {
   spin_limit_ = shares_cores_ ? kSpinsShared : kSpinsAlone;
   info_.same_node = same_node_.describe(wanted_same_node_);
   nodes_ = nodes_of(addresses_);
+  const Rank parts = node_part(ranks_ - 1) + 1;
+  for (Rank rank = 0; rank < ranks_; ++rank) nodes_[rank] = nodes_[rank] * parts + node_part(rank);
   info_.nic_ranks = ranks_behind_nic(addresses_, address_.host);
+  if (node_ranks_ > 0) info_.nic_ranks = std::min(node_ranks_, ranks_);
   return {};
 }
 

@@ -32,6 +32,7 @@ OfiRank::OfiRank(const OpenOptions& options, const Settings& settings, Endpoint 
       computes_(options.computes),
       watches_for_stopped_(options.watch_for_stopped),
       wanted_same_node_(options.same_node),
+      node_ranks_(options.node_ranks),
       same_node_(options.rank, options.ranks),
       endpoint_(std::move(endpoint)),
       operations_(endpoint_.limits().transmit_depth),

@@ -266,7 +266,11 @@ class OfiRank final : public Fabric, public Shortcuts {
   std::vector<uint32_t> nodes_;     // by rank
   bool shares_cores_ = false;       ///< ranks of this node, with one another
   PeerWatch watch_;
+  // Which part of its machine a rank counts as a node with.
+  Rank node_part(Rank rank) const { return node_ranks_ == 0 ? 0 : rank / node_ranks_; }
+
   SameNode wanted_same_node_;
+  Rank node_ranks_;  // OpenOptions::node_ranks
   SameNodePeers same_node_;
   std::vector<Suspect> suspects_;
   std::deque<SignalledPut> signalled_puts_;  ///< their counters must not move

@@ -11,9 +11,9 @@
 //
 // Creating a plan is the inspector: it finds which elements this rank reads of each other one, each
 // of them once, and tells their owners. From then on nobody asks: with each start() owners send
-// what others need, and a rank waits for what it needs itself. How an owner sends it (the elements,
-// packed, or all that lies between the first and the last) is decided by the tuned model for each
-// pair of ranks (docs/gathers.md).
+// what others need, and a rank waits for what it needs itself. How that is done (the elements
+// packed, or all that lies between the first and the last; sent, fetched, passed on, or once for a
+// node) is decided by the tuned model for each pair of ranks (docs/gathers.md).
 //
 // What is read are the values that x has when its owner calls start(): no barrier is needed between
 // storing to one's own part of x and start(), nor after wait(). Between the two the elements of x
@@ -37,16 +37,21 @@
 
 namespace stripline {
 
-/// How owners send what a rank needs.
+/// How what a rank needs of an owner gets to it. Those but the first are for measurements; where
+/// one is not possible, elements are packed.
 enum class GatherMethod : uint8_t {
   best,   ///< by the tuned model, for each pair of ranks
-  pack,   ///< the elements, packed
-  bound,  ///< all from the first to the last element, unpacked
+  pack,   ///< the owner sends the elements, packed
+  bound,  ///< the owner sends all from the first to the last element, unpacked
+  /// The reader is told that it may, and fetches them. Of several arrays: in mapped memory.
+  pull,
+  broadcast,  ///< readers pass it on, if all readers of an owner need the same elements
+  share,      ///< one rank of a node gets what its ranks need of another node; all read it there
 };
 
 struct GatherOptions {
-  GatherMethod method = GatherMethod::best;  ///< another one: for measurements
-  bool use_model = true;                     ///< false: as if there were no model
+  GatherMethod method = GatherMethod::best;  ///< the same on every rank
+  bool use_model = true;  ///< false: as if there were no model; the same on every rank
   /// Arrays that are gathered together, in one message for each pair of ranks; at least 1, and the
   /// same on every rank.
   uint32_t vectors = 1;
@@ -54,14 +59,17 @@ struct GatherOptions {
 
 /// What a plan does, of this rank.
 struct GatherStatistics {
-  uint64_t reads = 0;           ///< entries of the index
-  uint64_t own_reads = 0;       ///< of this rank's own elements
-  uint64_t elements = 0;        ///< different ones of other ranks
-  uint64_t owners = 0;          ///< other ranks whose elements it reads
-  uint64_t bound_owners = 0;    ///< those that send all between the first and the last
-  uint64_t bytes_received = 0;  ///< in each gather
-  uint64_t bytes_sent = 0;      ///< likewise
-  uint64_t readers = 0;         ///< other ranks that it sends to
+  uint64_t reads = 0;             ///< entries of the index
+  uint64_t own_reads = 0;         ///< of this rank's own elements
+  uint64_t elements = 0;          ///< different ones of other ranks
+  uint64_t owners = 0;            ///< other ranks whose elements it reads
+  uint64_t bound_owners = 0;      ///< those that send all between the first and the last
+  uint64_t pulled_owners = 0;     ///< those whose elements this rank fetches
+  uint64_t broadcast_owners = 0;  ///< those whose elements readers pass on
+  uint64_t shared_owners = 0;     ///< those whose elements this rank copies from one of its node
+  uint64_t bytes_received = 0;    ///< in each gather
+  uint64_t bytes_sent = 0;        ///< likewise
+  uint64_t readers = 0;           ///< other ranks that it sends to
   /// Elements that owners were told one by one, in create(); of those that send all between the
   /// first and the last, none.
   uint64_t elements_told = 0;
@@ -274,14 +282,13 @@ class GatherPlan {
   /// lie. If there are several arrays, the first one's.
   const T& operator[](size_t i) const {
     const uint32_t number = core_->numbers()[i];
-    return number < own_elements_ ? first_[number]
-                                  : received_[size_t{number - own_elements_} * own_.size()];
+    return number < own_elements_ ? first_[number] : received_[(number - own_elements_) * step_];
   }
   /// xs[vector][index[i]], likewise.
   const T& value(size_t vector, size_t i) const {
     const uint32_t number = core_->numbers()[i];
     if (number < own_elements_) return reinterpret_cast<const T*>(own_[vector])[number];
-    return received_[size_t{number - own_elements_} * own_.size() + vector];
+    return received_[(number - own_elements_) * step_ + vector];
   }
   /// The entries of the index.
   size_t size() const { return core_->numbers().size(); }
@@ -293,7 +300,9 @@ class GatherPlan {
 
  private:
   explicit GatherPlan(std::unique_ptr<detail::GatherCore> core)
-      : own_elements_(static_cast<uint32_t>(core->own_elements())), core_(std::move(core)) {}
+      : own_elements_(static_cast<uint32_t>(core->own_elements())),
+        step_(core->vectors()),
+        core_(std::move(core)) {}
 
   template <typename Layout, typename Ranks>
   void take(size_t vector, const shared_array<T, Layout, Ranks>& x, CallSite site) {
@@ -314,6 +323,7 @@ class GatherPlan {
   }
 
   uint32_t own_elements_ = 0;
+  size_t step_ = 1;                    // from an element that was received to the next one
   std::vector<const std::byte*> own_;  // this rank's elements of each array
   const T* first_ = nullptr;           // the first one's
   const T* received_ = nullptr;

@@ -1,0 +1,84 @@
+#include "runtime/gather/choices.h"
+
+#include <algorithm>
+
+#include "runtime/decide/surroundings.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline::gathers {
+
+plan::GatherRequest Choices::request_of(rank_t peer, uint64_t elements, uint64_t runs,
+                                        uint64_t span) const {
+  const rma::Job& job = context_.state().job;
+  plan::GatherRequest request;
+  request.elements = elements;
+  request.element_bytes = request_.element_bytes;
+  request.vectors = options_.vectors;
+  request.runs = runs;
+  request.span_bytes = span * request_.element_bytes;
+  request.by_stores = context_.is_local(peer);
+  request.surroundings = decide::surroundings_of(job.fabric().info(), plan::GatherRequest::kFacts,
+                                                 {.path = job.path_to(peer), .puts = true});
+  return request;
+}
+
+plan::GatherDecision Choices::decide_on(const plan::GatherRequest& request, rank_t peer) const {
+  const rma::Job& job = context_.state().job;
+  return plan::plan_gather(request,
+                           options_.use_model ? job.compiled().path(job.path_to(peer)) : nullptr);
+}
+
+bool Choices::by_model() const {
+  const plan::CompiledModel& compiled = context_.state().job.compiled();
+  return best() && options_.use_model &&
+         (compiled.path(model::Path::network) != nullptr ||
+          compiled.path(model::Path::mapped) != nullptr);
+}
+
+// The reader knows all that decides.
+plan::GatherMethod Choices::method(const OwnerReads& reads, uint32_t readers, bool led) {
+  plan::GatherRequest request =
+      request_of(reads.owner, reads.places.size(), reads.runs, reads.span());
+  request.readers = std::max(readers, 1U);
+  plan::GatherDecision decision;
+  if (best()) {
+    decision = decide_on(request, reads.owner);
+  } else {
+    decision.reason = plan::Reason::forced;
+    if (options_.method == GatherMethod::bound) decision.method = plan::GatherMethod::bound;
+    if (options_.method == GatherMethod::pull) decision.method = plan::GatherMethod::pull;
+  }
+  // Elements of several arrays are not brought together on their way through a network.
+  const bool can_pull = !led && (options_.vectors == 1 || request.by_stores);
+  // Those who follow have been told where elements are among those that are needed.
+  const bool can_be_bound = !led || request.runs == 1;
+  if ((decision.method == plan::GatherMethod::pull && !can_pull) ||
+      (decision.method == plan::GatherMethod::bound && !can_be_bound)) {
+    decision.method = plan::GatherMethod::pack;
+  }
+  if (largest_.request.bytes() < request.bytes()) {
+    largest_ = {request, decision, context_.state().job.path_to(reads.owner)};
+  }
+  return decision.method;
+}
+
+bool Choices::shares(const OwnerReads& together, uint32_t ranks, uint64_t elements) const {
+  if (!best()) return options_.method == GatherMethod::share;
+  plan::GatherRequest request =
+      request_of(together.owner, together.places.size(), together.runs, together.span());
+  request.node_ranks = ranks;
+  request.node_elements = elements;
+  return decide_on(request, together.owner).method == plan::GatherMethod::share;
+}
+
+bool Choices::broadcasts(const Selection& needed, rank_t reader, uint32_t readers) const {
+  if (!best()) return options_.method == GatherMethod::broadcast;
+  const uint64_t span =
+      needed.places.empty() ? needed.elements : needed.places.back() - needed.first + 1;
+  plan::GatherRequest request = request_of(reader, needed.elements, needed.runs, span);
+  request.readers = readers;
+  request.alike = true;
+  return decide_on(request, reader).method == plan::GatherMethod::broadcast;
+}
+
+}  // namespace stripline::gathers

@@ -1,0 +1,58 @@
+// How elements of an owner get to those who read them: by the planner, or as the program says.
+#pragma once
+
+#include <cstdint>
+
+#include <stripline/gather_plan.h>
+
+#include "optimizer/model/paths.h"
+#include "optimizer/plan/gather.h"
+#include "runtime/gather/inspector.h"
+#include "runtime/gather/packing.h"
+
+namespace stripline::gathers {
+
+/// How the owner that sends most to this rank was chosen to send, for traces.
+struct LargestChoice {
+  plan::GatherRequest request;
+  plan::GatherDecision decision;
+  model::Path path = model::Path::network;
+};
+
+class Choices {
+ public:
+  /// All outlive it.
+  Choices(Context& context, const detail::GatherRequest& request, const GatherOptions& options)
+      : context_(context), request_(request), options_(options) {}
+
+  /// True if there is a model to decide by. The same on every rank, as the options and the model
+  /// are.
+  bool by_model() const;
+  /// False: the method comes not into question. The same on every rank.
+  bool may_be(GatherMethod method) const { return options_.method == method || by_model(); }
+
+  /// What this rank needs of an owner with so many readers: pack, bound or pull. `led`: it receives
+  /// for others, too, who wait for what is sent.
+  plan::GatherMethod method(const OwnerReads& reads, uint32_t readers, bool led);
+  /// True if the ranks of this node are to get each element of an owner once. `together`: what they
+  /// need; `elements`: what each needs, added up.
+  bool shares(const OwnerReads& together, uint32_t ranks, uint64_t elements) const;
+  /// True if `readers` of this rank that need the same, one of which is `reader`, are to pass it
+  /// on.
+  bool broadcasts(const Selection& needed, rank_t reader, uint32_t readers) const;
+
+  const LargestChoice& largest() const { return largest_; }
+
+ private:
+  bool best() const { return options_.method == GatherMethod::best; }
+  plan::GatherRequest request_of(rank_t peer, uint64_t elements, uint64_t runs,
+                                 uint64_t span) const;
+  plan::GatherDecision decide_on(const plan::GatherRequest& request, rank_t peer) const;
+
+  Context& context_;
+  const detail::GatherRequest& request_;
+  const GatherOptions& options_;
+  LargestChoice largest_;
+};
+
+}  // namespace stripline::gathers

@@ -1,0 +1,248 @@
+// Ways of gathering beside packing by the owner: each by force against the elements of the whole
+// array, and chosen where they pay.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/gather_plan.h>
+#include <stripline/team.h>
+
+#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/gather/gather_fixtures.h"
+#include "runtime/loop/exact_costs.h"
+#include "runtime/loop/model_file.h"
+
+namespace stripline {
+namespace {
+
+using gathers::value_of;
+
+class Methods : public bootstrap::RanksTest {};
+
+// Gathers in both forms, with ranks that come late in turns.
+template <typename T, typename Layout>
+GatherStatistics gather_and_compare(Context& context, shared_array<T, Layout>& x,
+                                    const std::vector<uint64_t>& index,
+                                    const GatherOptions& options, uint64_t rounds = 6) {
+  auto plan = GatherPlan<T>::create(x, index, options);
+  EXPECT_TRUE(plan.ok()) << plan.error().message();
+  if (!plan.ok()) return {};
+  for (uint64_t round = 0; round < rounds; ++round) {
+    gathers::fill(x, round);
+    if (round % context.rank_n() == context.rank_me()) context.compute_for(1e-4);
+    size_t visits = 0;
+    if (round % 2 == 0) {
+      plan->for_each(x, [&](size_t i, const T& value) {
+        ++visits;
+        ASSERT_EQ(value, value_of<T>(index[i], round)) << "round " << round << ", read " << i;
+      });
+      EXPECT_EQ(visits, index.size());
+    } else {
+      plan->start(x);
+      plan->wait();
+    }
+    for (size_t i = 0; i < index.size(); ++i) {
+      EXPECT_EQ((*plan)[i], value_of<T>(index[i], round)) << "round " << round << ", read " << i;
+      if ((*plan)[i] != value_of<T>(index[i], round)) return {};
+    }
+  }
+  return plan->statistics();
+}
+
+template <typename T, typename Layout>
+void forced_gathers(Context& context, uint64_t elements, Layout layout, uint64_t seed) {
+  auto x = shared_array<T, Layout>::create(context, elements, layout);
+  ASSERT_TRUE(x.ok()) << x.error().message();
+  const auto index = gathers::index_of_rank(elements, context.rank_me(), seed);
+  for (const auto method : {GatherMethod::pull, GatherMethod::broadcast, GatherMethod::share}) {
+    gather_and_compare(context, *x, index, {.method = method});
+  }
+  context.barrier();
+  x->destroy();
+}
+
+TEST_P(Methods, BringTheSameByForce) {
+  for (const rank_t ranks : {1U, 2U, 3U, 7U}) {
+    on_ranks(ranks, [ranks](Context& context) {
+      forced_gathers<double>(context, 600, blocked(600, ranks), 1);
+      forced_gathers<uint32_t>(context, 603, cyclic{}, 2);
+      forced_gathers<gathers::Triple>(context, 597, block_cyclic<16>{}, 3);
+    });
+  }
+}
+
+TEST_P(Methods, PullsAreTheReadersDoing) {
+  on_ranks(3, [](Context& context) {
+    auto x = shared_array<double, cyclic>::create(context, 300);
+    ASSERT_TRUE(x.ok());
+    const std::vector<uint64_t> index = {0, 1, 2, 30, 31, 32, 120, 299};
+    const auto said = gather_and_compare(context, *x, index, {.method = GatherMethod::pull});
+    EXPECT_EQ(said.pulled_owners, 2U);
+    EXPECT_EQ(said.elements_told, 0U);
+    EXPECT_EQ(said.bytes_sent, 0U);
+    context.barrier();
+  });
+}
+
+// All ranks read the same elements of rank 0, and others of each other's.
+TEST_P(Methods, WhatAllNeedIsPassedOn) {
+  for (const rank_t ranks : {3U, 7U}) {
+    on_ranks(ranks, [ranks](Context& context) {
+      auto x = shared_array<uint64_t, block_cyclic<>>::create(context, 100 * ranks,
+                                                              blocked(100 * ranks, ranks));
+      ASSERT_TRUE(x.ok());
+      std::vector<uint64_t> index = {7, 9, 3, 90};
+      const auto said =
+          gather_and_compare(context, *x, index, {.method = GatherMethod::broadcast}, 20);
+      if (context.rank_me() == 0) {
+        EXPECT_EQ(said.readers, ranks - 1);
+        // As many messages as a binomial tree's root sends.
+        EXPECT_EQ(said.bytes_sent, (ranks == 3 ? 2U : 3U) * 4 * sizeof(uint64_t));
+      } else {
+        EXPECT_EQ(said.broadcast_owners, 1U);
+      }
+      index.push_back(100 * ((context.rank_me() + 1) % ranks) + 5);
+      gather_and_compare(context, *x, index, {.method = GatherMethod::broadcast}, 20);
+      // The same of every rank.
+      index.clear();
+      for (uint64_t rank = 0; rank < ranks; ++rank) index.push_back(100 * rank + 11);
+      gather_and_compare(context, *x, index, {.method = GatherMethod::broadcast}, 20);
+      context.barrier();
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, Methods, ::testing::ValuesIn(bootstrap::fabrics_under_test()),
+                         bootstrap::FabricLabel());
+
+// Ranks of this host as if every two of them were a node.
+bootstrap::ThreadGroupOptions nodes_of_two(rank_t ranks) {
+  return bootstrap::group_on({"nodes", "tcp", "real", "mapped:2"}, ranks);
+}
+
+TEST(NodeSharing, ElementsComeOnceToANode) {
+  for (const rank_t ranks : {4U, 7U}) {
+    const Status ran = bootstrap::run_ranks(nodes_of_two(ranks), [ranks](Context& context) {
+      forced_gathers<double>(context, 600, blocked(600, ranks), 1);
+      forced_gathers<uint32_t>(context, 603, cyclic{}, 2);
+      auto x = shared_array<uint64_t, block_cyclic<>>::create(context, 100 * ranks,
+                                                              blocked(100 * ranks, ranks));
+      ASSERT_TRUE(x.ok());
+      // Both ranks of a node need 50 of every other rank's elements, half of which the same.
+      std::vector<uint64_t> index;
+      for (uint64_t rank = 0; rank < ranks; ++rank) {
+        for (uint64_t i = 0; i < 50; ++i) {
+          index.push_back(100 * rank + (i + 25 * (context.rank_me() % 2)));
+        }
+      }
+      const auto said = gather_and_compare(context, *x, index, {.method = GatherMethod::share}, 20);
+      const team all = team::world(context);
+      const uint64_t sent = all.allreduce(said.bytes_sent, op_add{});
+      const auto apart = gather_and_compare(context, *x, index, {.method = GatherMethod::pack}, 2);
+      const uint64_t sent_apart = all.allreduce(apart.bytes_sent, op_add{});
+      EXPECT_LT(sent, sent_apart * 9 / 10);
+      const rank_t mate = context.rank_me() ^ 1U;
+      if (mate < ranks) {
+        // This rank leads for one of two ranks of another node, and the other one does for the
+        // next.
+        EXPECT_GE(said.shared_owners, 1U);
+      } else {
+        EXPECT_EQ(said.shared_owners, 0U);
+      }
+      context.barrier();
+    });
+    ASSERT_TRUE(ran.ok()) << ran.error().message();
+  }
+}
+
+TEST(NodeSharing, SeveralArraysAndReadersOfOneRank) {
+  const Status ran = bootstrap::run_ranks(nodes_of_two(5), [](Context& context) {
+    using Array = shared_array<double, cyclic>;
+    auto x = Array::create(context, 200);
+    auto y = Array::create(context, 200);
+    ASSERT_TRUE(x.ok() && y.ok());
+    // Elements of rank 4 alone, which reads nothing.
+    std::vector<uint64_t> index;
+    for (uint64_t i = 0; i < 30 && context.rank_me() < 4; ++i) {
+      index.push_back(4 + 5 * (i + context.rank_me()));
+    }
+    auto plan =
+        GatherPlan<double>::create(*x, index, {.method = GatherMethod::share, .vectors = 2});
+    ASSERT_TRUE(plan.ok()) << plan.error().message();
+    const std::vector<Array*> xs = {&*x, &*y};
+    for (uint64_t round = 0; round < 10; ++round) {
+      gathers::fill(*x, round);
+      gathers::fill(*y, 100 + round);
+      plan->start(xs);
+      plan->wait();
+      for (size_t i = 0; i < index.size(); ++i) {
+        ASSERT_EQ(plan->value(0, i), value_of<double>(index[i], round));
+        ASSERT_EQ(plan->value(1, i), value_of<double>(index[i], 100 + round));
+      }
+    }
+    if (context.rank_me() == 4) {
+      EXPECT_EQ(plan->statistics().readers, 2U);  // nodes
+    }
+    context.barrier();
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+TEST(NodeSharing, IsChosenWhereRanksOfANodeNeedTheSame) {
+  model::TunedModel known = model::example_model();
+  const ModelFile model("gather_sharing", known);
+  auto group = bootstrap::group_on({"nodes", "tcp", "real", "mapped:3"}, 6);
+  group.context.model_path = model.path();
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+    constexpr uint64_t kEach = 4400;
+    auto x = shared_array<double, block_cyclic<>>::create(context, 6 * kEach, {kEach});
+    ASSERT_TRUE(x.ok());
+    // Nearly all, so that a rank alone would be sent all between the first and the last.
+    std::vector<uint64_t> index;
+    for (uint64_t i = 0; i < 6 * kEach; ++i) {
+      if (i % 10 != 3) index.push_back(i);
+    }
+    const auto said = gather_and_compare(context, *x, index, {}, 4);
+    EXPECT_GE(said.shared_owners, 1U);
+    context.barrier();
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+// By a model that is right: many readers of the same large block.
+TEST(MethodChoice, HotElementsAreBroadcastWhereThatIsFaster) {
+  constexpr const char* kFabric = "emulated:itanium-gm,compute=none,jitter=off";
+  model::TunedModel known = model::example_model();
+  known.network["inter-node"] = exact_path(kFabric);
+  const ModelFile model("gather_methods", known);
+  auto group = bootstrap::group_on({"", kFabric, "virtual"}, 16);
+  group.context.model_path = model.path();
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+    auto x = shared_array<double, indefinite>::create(context, 8000, {0});
+    ASSERT_TRUE(x.ok());
+    std::vector<uint64_t> index(8000);
+    for (size_t i = 0; i < index.size(); ++i) index[i] = i;
+    const auto seconds = [&](const GatherOptions& options) {
+      auto plan = GatherPlan<double>::create(*x, index, options);
+      EXPECT_TRUE(plan.ok());
+      plan->for_each(*x, [](size_t, double) {});
+      context.barrier();
+      const double begun_s = context.now_s();
+      plan->for_each(*x, [](size_t, double) {});
+      context.barrier();
+      if (context.rank_me() != 0 && options.method == GatherMethod::best) {
+        EXPECT_EQ(plan->statistics().broadcast_owners, 1U);
+      }
+      return context.now_s() - begun_s;
+    };
+    const double chosen_s = seconds({});
+    const double one_by_one_s = seconds({.method = GatherMethod::bound});
+    EXPECT_LT(chosen_s, one_by_one_s / 2);
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+}  // namespace
+}  // namespace stripline
