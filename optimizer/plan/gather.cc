@@ -112,6 +112,13 @@ double predict_gather(const GatherRequest& request, const CompiledPath& path, Ga
   return of.sent_s(method == GatherMethod::pack);
 }
 
+double one_by_one_s(const GatherRequest& request, const CompiledPath& path,
+                    uint64_t reads) noexcept {
+  if (!path.vis.has(Direction::get)) return 0;
+  return static_cast<double>(request.vectors * reads) *
+         path.vis.link(Direction::get).blocking(request.element_bytes);
+}
+
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path) noexcept {
   NoRecord record;
   return choose<GatherMechanism>(request, GatherMechanism::known(request, path), record);

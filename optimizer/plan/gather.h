@@ -99,4 +99,9 @@ GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* pat
 double predict_gather(const GatherRequest& request, const CompiledPath& path, GatherMethod method,
                       const Ends& ends = {}) noexcept;
 
+/// What so many reads take if each is a blocking get of an element, in seconds: what a program does
+/// without gathers. 0 if the path does not tell.
+double one_by_one_s(const GatherRequest& request, const CompiledPath& path,
+                    uint64_t reads) noexcept;
+
 }  // namespace stripline::plan

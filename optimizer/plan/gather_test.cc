@@ -99,6 +99,17 @@ TEST(PlanGather, RanksThatShareANicTakeTurns) {
   EXPECT_GT(difference(), alone_s);
 }
 
+TEST(PlanGather, ReadsOneByOneTakeARoundTripEach) {
+  const CompiledPath path = example_path();
+  GatherRequest request = request_of(100, 100, 1600);
+  const double one_s = one_by_one_s(request, path, 1);
+  EXPECT_GT(one_s, 0);
+  EXPECT_DOUBLE_EQ(one_by_one_s(request, path, 300), 300 * one_s);
+  EXPECT_GT(one_by_one_s(request, path, 100), predict_gather(request, path, GatherMethod::pack));
+  request.vectors = 2;
+  EXPECT_DOUBLE_EQ(one_by_one_s(request, path, 1), 2 * one_s);
+}
+
 TEST(PlanGather, ManyReadersOfTheSameArePassedOn) {
   const CompiledPath path = example_path();
   GatherRequest request = request_of(8192, 1, 65536);

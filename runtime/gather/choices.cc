@@ -22,10 +22,13 @@ plan::GatherRequest Choices::request_of(rank_t peer, uint64_t elements, uint64_t
   return request;
 }
 
-plan::GatherDecision Choices::decide_on(const plan::GatherRequest& request, rank_t peer) const {
+const plan::CompiledPath* Choices::model_to(rank_t peer) const {
   const rma::Job& job = context_.state().job;
-  return plan::plan_gather(request,
-                           options_.use_model ? job.compiled().path(job.path_to(peer)) : nullptr);
+  return options_.use_model ? job.compiled().path(job.path_to(peer)) : nullptr;
+}
+
+plan::GatherDecision Choices::decide_on(const plan::GatherRequest& request, rank_t peer) const {
+  return plan::plan_gather(request, model_to(peer));
 }
 
 bool Choices::by_model() const {
@@ -55,6 +58,10 @@ plan::GatherMethod Choices::method(const OwnerReads& reads, uint32_t readers, bo
   if ((decision.method == plan::GatherMethod::pull && !can_pull) ||
       (decision.method == plan::GatherMethod::bound && !can_be_bound)) {
     decision.method = plan::GatherMethod::pack;
+  }
+  if (decision.predicted_s > 0) {
+    one_by_one_s_ += plan::one_by_one_s(request, *model_to(reads.owner), reads.end - reads.begin);
+    slowest_s_ = std::max(slowest_s_, decision.predicted_s);
   }
   if (largest_.request.bytes() < request.bytes()) {
     largest_ = {request, decision, context_.state().job.path_to(reads.owner)};

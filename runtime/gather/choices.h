@@ -42,17 +42,22 @@ class Choices {
   bool broadcasts(const Selection& needed, rank_t reader, uint32_t readers) const;
 
   const LargestChoice& largest() const { return largest_; }
+  /// GatherStatistics::saved_s, of what method() has decided about.
+  double saved_s() const { return one_by_one_s_ - slowest_s_; }
 
  private:
   bool best() const { return options_.method == GatherMethod::best; }
   plan::GatherRequest request_of(rank_t peer, uint64_t elements, uint64_t runs,
                                  uint64_t span) const;
+  const plan::CompiledPath* model_to(rank_t peer) const;
   plan::GatherDecision decide_on(const plan::GatherRequest& request, rank_t peer) const;
 
   Context& context_;
   const detail::GatherRequest& request_;
   const GatherOptions& options_;
   LargestChoice largest_;
+  double one_by_one_s_ = 0;  // what is read of the owners that the model knows about
+  double slowest_s_ = 0;     // until the elements of one of them are here
 };
 
 }  // namespace stripline::gathers

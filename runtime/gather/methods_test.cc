@@ -1,5 +1,6 @@
 // Ways of gathering beside packing by the owner: each by force against the elements of the whole
 // array, and chosen where they pay.
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -232,8 +233,14 @@ TEST(MethodChoice, HotElementsAreBroadcastWhereThatIsFaster) {
       const double begun_s = context.now_s();
       plan->for_each(*x, [](size_t, double) {});
       context.barrier();
+      const GatherStatistics& said = plan->statistics();
       if (context.rank_me() != 0 && options.method == GatherMethod::best) {
-        EXPECT_EQ(plan->statistics().broadcast_owners, 1U);
+        EXPECT_EQ(said.broadcast_owners, 1U);
+        EXPECT_GT(said.saved_s, 0);
+        EXPECT_EQ(static_cast<double>(said.pays_after()),
+                  std::ceil(said.inspection_s / said.saved_s));
+      } else {
+        EXPECT_EQ(said.pays_after(), 0U);  // nothing is read of others, or the model was not asked
       }
       return context.now_s() - begun_s;
     };

@@ -479,6 +479,7 @@ Result<Schedule> Agreement::make() {
   }
   for (OwnerReads& reads : made_.inspection.owners) reads.places = {};  // owners have them now
   made_.largest = choices_.largest();
+  made_.statistics.saved_s = std::max(0.0, choices_.saved_s());
   return std::move(made_);
 }
 

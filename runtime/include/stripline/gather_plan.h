@@ -21,6 +21,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -74,6 +75,13 @@ struct GatherStatistics {
   /// first and the last, none.
   uint64_t elements_told = 0;
   double inspection_s = 0;  ///< what create() took
+  /// What a gather saves over getting each element when it is read, as the tuned model predicts;
+  /// 0 without one.
+  double saved_s = 0;
+  /// The number of gathers after which create() has paid; 0: not known, or never.
+  uint64_t pays_after() const {
+    return saved_s > 0 ? static_cast<uint64_t>(std::ceil(inspection_s / saved_s)) : 0;
+  }
 };
 
 namespace detail {
