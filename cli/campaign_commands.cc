@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <random>
 #include <string>
 
@@ -43,19 +42,35 @@ std::string size_text(const v1::Campaign& campaign) {
          duration_text(spec.time_budget_s());
 }
 
+std::string estimate_text(const v1::CampaignEstimate& estimate) {
+  const v1::CampaignSpec& spec = estimate.spec();
+  std::string text = spec.fabric() + ", " + effort_text(spec.effort()) + ": " +
+                     count_text(spec.ranks(), "rank") + " on " + count_text(spec.nodes(), "node") +
+                     ", " + count_text(estimate.runs(), "run") + " of up to " +
+                     count_text(estimate.points(), "point") + ", " +
+                     count_text(estimate.points_total(), "point") + " in all\n";
+  text += "  cost:     " + duration_text(estimate.seconds()) + " of measuring, " +
+          count_text(static_cast<uint64_t>(std::llround(estimate.node_s())), "node-second") + "\n";
+  text += "  ends:     " + estimate.stop_reason() + "\n";
+  text += "  medians:  " +
+          (estimate.width() > 0 ? "within " + percent_text(estimate.width()) : "nothing tells") +
+          (spec.width() > 0 ? ", " + percent_text(spec.width()) + " are asked for" : "") + "\n";
+  text += "  told by:  " +
+          (estimate.based_on().empty() ? "the plan alone" : short_name(estimate.based_on())) + "\n";
+  for (const auto& risk : estimate.risks()) {
+    text += "  risk:     " + risk.kind() + ": " + printable_line(risk.message()) + "\n";
+  }
+  return text;
+}
+
 // Half of the interval, relative to the median.
 std::string width_text(const v1::PlannedPoint& point) {
   if (!point.has_low() || !point.has_high() || point.median() == 0) return "-";
   return percent_text((point.high() - point.low()) / 2 / std::abs(point.median()));
 }
 
-}  // namespace
-
-v1::CreateCampaignRequest create_request(const CampaignRun& command, const std::string& fabric) {
-  v1::CreateCampaignRequest request;
-  request.set_request_id(random_request_id());
-  request.set_validate_only(command.validate_only);
-  v1::CampaignSpec& spec = *request.mutable_spec();
+v1::CampaignSpec spec_of(const CampaignRun& command, const std::string& fabric) {
+  v1::CampaignSpec spec;
   spec.set_fabric(fabric);
   spec.set_clock(command.clock);
   spec.set_nodes(command.nodes);
@@ -71,6 +86,16 @@ v1::CreateCampaignRequest create_request(const CampaignRun& command, const std::
   spec.set_cluster(command.cluster);
   for (const std::string& node : command.only_nodes) spec.add_only_nodes(node);
   for (const std::string& way : command.same_node) spec.add_same_node(way);
+  return spec;
+}
+
+}  // namespace
+
+v1::CreateCampaignRequest create_request(const CampaignRun& command, const std::string& fabric) {
+  v1::CreateCampaignRequest request;
+  request.set_request_id(random_request_id());
+  request.set_validate_only(command.validate_only);
+  *request.mutable_spec() = spec_of(command, fabric);
   return request;
 }
 
@@ -207,13 +232,69 @@ int run(const Global& global, const CampaignShow& command) {
   return kExitOk;
 }
 
-int run(const Global& global, const CampaignCancel& command) {
+int run(const Global& global, const CampaignEstimate& command) {
   Service service(global);
-  const auto campaign = service.cancel_campaign(command.name);
+  for (const std::string& fabric : command.request.fabrics) {
+    v1::EstimateCampaignRequest request;
+    *request.mutable_spec() = spec_of(command.request, fabric);
+    const auto estimate = service.estimate_campaign(request);
+    if (!estimate.ok()) return print_error(estimate.error());
+    print(global.json ? json_line(*estimate) : estimate_text(*estimate));
+  }
+  return kExitOk;
+}
+
+namespace {
+
+// What has become of a campaign, with its message.
+int show_change(const Global& global, const Result<v1::Campaign>& campaign,
+                const std::string& change) {
   if (!campaign.ok()) return print_error(campaign.error());
   print(global.json ? json_line(*campaign)
-                    : campaign->name() + " is cancelled; " + std::to_string(campaign->samples()) +
-                          " samples stay\n");
+                    : campaign->name() + " " + change + "; " +
+                          count_text(campaign->samples(), "sample") + " so far\n");
+  return kExitOk;
+}
+
+}  // namespace
+
+int run(const Global& global, const CampaignCancel& command) {
+  Service service(global);
+  const auto campaign = service.cancel_campaign(command.name, command.drain);
+  const bool drains = campaign.ok() && campaign->state() == v1::Campaign::DRAINING;
+  return show_change(global, campaign,
+                     drains ? "is cancelled once its running run has ended" : "is cancelled");
+}
+
+int run(const Global& global, const CampaignPause& command) {
+  Service service(global);
+  return show_change(
+      global, service.pause_campaign(command.name),
+      "is paused; 'stripline campaign resume " + short_name(command.name) + "' goes on with it");
+}
+
+int run(const Global& global, const CampaignResume& command) {
+  Service service(global);
+  return show_change(global, service.resume_campaign(command.name), "goes on");
+}
+
+int run(const Global& global, const CampaignRetry& command) {
+  v1::RetryCampaignRequest request;
+  request.set_name(command.name);
+  request.set_time_budget_s(command.time_budget_s);
+  request.set_node_budget_s(command.node_budget_s);
+  Service service(global);
+  const auto campaign = service.retry_campaign(request);
+  if (!campaign.ok() || command.detach) return show_change(global, campaign, "goes on");
+  return watch_campaign(service, global, campaign->name());
+}
+
+int run(const Global& global, const CampaignDelete& command) {
+  Service service(global);
+  const Status deleted = service.delete_campaign(command.name);
+  if (!deleted.ok()) return print_error(deleted.error());
+  print(global.json ? "{\"name\":\"" + command.name + "\"}\n"
+                    : command.name + " is deleted, with its samples\n");
   return kExitOk;
 }
 
@@ -244,12 +325,9 @@ int run(const Global& global, const CampaignPoints& command) {
         print(json_line(point));
         continue;
       }
-      std::string params;
-      for (const auto& [name, value] :
-           std::map<std::string, std::string>(point.params().begin(), point.params().end())) {
-        params += (params.empty() ? "" : " ") + name + "=" + value;
-      }
-      table.add({point.experiment(), point.variant(), params, std::to_string(point.runs_done()),
+      table.add({point.experiment(), point.variant(),
+                 params_text({point.params().begin(), point.params().end()}),
+                 std::to_string(point.runs_done()),
                  point.has_median() ? seconds_text(point.median()) : "-", width_text(point)});
     }
     left -= std::min(left, static_cast<uint32_t>(page->points_size()));

@@ -18,7 +18,12 @@ int run(const Global& global, const CampaignRun& command);
 int run(const Global& global, const CampaignWatch& command);
 int run(const Global& global, const CampaignList& command);
 int run(const Global& global, const CampaignShow& command);
+int run(const Global& global, const CampaignEstimate& command);
 int run(const Global& global, const CampaignCancel& command);
+int run(const Global& global, const CampaignPause& command);
+int run(const Global& global, const CampaignResume& command);
+int run(const Global& global, const CampaignRetry& command);
+int run(const Global& global, const CampaignDelete& command);
 int run(const Global& global, const CampaignPoints& command);
 int run(const Global& global, const CampaignExport& command);
 

@@ -45,6 +45,9 @@ struct CampaignRun {
   bool detach = false;
   bool validate_only = false;
 };
+struct CampaignEstimate {
+  CampaignRun request;
+};
 struct CampaignWatch {
   std::string name;  ///< "campaigns/c1"
 };
@@ -56,6 +59,22 @@ struct CampaignShow {
 };
 struct CampaignCancel {
   std::string name;
+  bool drain = false;  ///< a run that is under way ends first
+};
+struct CampaignPause {
+  std::string name;
+};
+struct CampaignResume {
+  std::string name;
+};
+struct CampaignRetry {
+  std::string name;
+  double time_budget_s = 0;  ///< as it was
+  double node_budget_s = 0;  ///< as it was
+  bool detach = false;
+};
+struct CampaignDelete {
+  std::string name;
 };
 struct CampaignPoints {
   std::string name;
@@ -63,6 +82,13 @@ struct CampaignPoints {
   std::string variant;              ///< empty: all
   std::vector<std::string> params;  ///< "bytes=4096"
   uint32_t limit = 100;
+};
+struct CampaignCompare {
+  std::string baseline;
+  std::string candidate;
+  double margin = 0;             ///< of equivalence; 0: the server's choice
+  double false_discoveries = 0;  ///< 0: the server's choice
+  bool all = false;              ///< also points that do not differ
 };
 struct CampaignExport {
   std::string name;
@@ -183,13 +209,14 @@ struct AuditList {
 struct ShowVersion {};
 
 using Action =
-    std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow, CampaignCancel,
-                 CampaignPoints, CampaignExport, CampaignReplay, ModelList, ModelShow, ModelFetch,
-                 ModelWithdraw, ModelValidate, ModelCheck, ModelPromote, ModelRollback, ModelImport,
-                 ModelDiff, ModelPlot, Report, ExplainAny, RolloutStatus, FeedbackSend,
-                 FeedbackList, NodeList, NodeCordon, NodeUncordon, NodeDrain, NodeRemove,
-                 NodeRevoke, Login, Logout, TokenCreate, TokenList, TokenRevoke, AuditList,
-                 ShowVersion>;
+    std::variant<ExecHelper, CampaignRun, CampaignEstimate, CampaignWatch, CampaignList,
+                 CampaignShow, CampaignCancel, CampaignPause, CampaignResume, CampaignRetry,
+                 CampaignDelete, CampaignCompare, CampaignPoints, CampaignExport, CampaignReplay,
+                 ModelList, ModelShow, ModelFetch, ModelWithdraw, ModelValidate, ModelCheck,
+                 ModelPromote, ModelRollback, ModelImport, ModelDiff, ModelPlot, Report, ExplainAny,
+                 RolloutStatus, FeedbackSend, FeedbackList, NodeList, NodeCordon, NodeUncordon,
+                 NodeDrain, NodeRemove, NodeRevoke, Login, Logout, TokenCreate, TokenList,
+                 TokenRevoke, AuditList, ShowVersion>;
 
 struct Command {
   Global global;

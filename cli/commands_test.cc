@@ -93,6 +93,30 @@ struct FakeCampaigns final : v1::Campaigns::Service {
     return problem(grpc::StatusCode::FAILED_PRECONDITION, "CAMPAIGN_FINISHED",
                    "campaigns/c1 has ended");
   }
+  grpc::Status PauseCampaign(grpc::ServerContext*, const v1::PauseCampaignRequest*,
+                             v1::Campaign* response) override {
+    *response = campaign(v1::Campaign::PAUSED);
+    return grpc::Status::OK;
+  }
+  grpc::Status RetryCampaign(grpc::ServerContext*, const v1::RetryCampaignRequest*,
+                             v1::Campaign*) override {
+    return problem(grpc::StatusCode::FAILED_PRECONDITION, "BUDGET_USED_UP", "nothing is left");
+  }
+  grpc::Status DeleteCampaign(grpc::ServerContext*, const v1::DeleteCampaignRequest*,
+                              v1::DeleteCampaignResponse*) override {
+    return problem(grpc::StatusCode::FAILED_PRECONDITION, "CAMPAIGN_IN_USE", "a model needs it");
+  }
+  grpc::Status EstimateCampaign(grpc::ServerContext*, const v1::EstimateCampaignRequest* request,
+                                v1::CampaignEstimate* response) override {
+    *response->mutable_spec() = request->spec();
+    response->set_runs(8);
+    response->set_node_s(32);
+    response->set_width(0.04);
+    auto& risk = *response->add_risks();
+    risk.set_kind("UNKNOWN_PACE");
+    risk.set_message("nobody has measured it");
+    return grpc::Status::OK;
+  }
   // Ten events; breaks the stream before the one named `break_before`, once or always.
   grpc::Status WatchCampaign(grpc::ServerContext*, const v1::WatchCampaignRequest* request,
                              grpc::ServerWriter<v1::CampaignEvent>* writer) override {
@@ -340,7 +364,19 @@ TEST_F(CommandsTest, RefusalsSayWhatToDo) {
   EXPECT_EQ(run(CampaignShow{"campaigns/c9"}), kExitUsage);
   EXPECT_TRUE(complained("campaign list"));
   EXPECT_EQ(run(CampaignCancel{"campaigns/c1"}), kExitConflict);
+  EXPECT_EQ(run(CampaignRetry{"campaigns/c1"}), kExitConflict);
+  EXPECT_TRUE(complained("--time-budget"));
+  EXPECT_EQ(run(CampaignDelete{"campaigns/c1"}), kExitConflict);
   EXPECT_EQ(run(ModelFetch{"models/none", ""}), kExitUsage);
+}
+
+TEST_F(CommandsTest, AnEstimateNamesCostWidthAndRisks) {
+  EXPECT_EQ(run(CampaignEstimate{{.fabrics = {"tcp"}}}), kExitOk);
+  for (const char* text : {"32 node-seconds", "within 4 %", "the plan alone", "UNKNOWN_PACE"}) {
+    EXPECT_NE(out_.find(text), std::string::npos) << text << " in " << out_;
+  }
+  EXPECT_EQ(run(CampaignPause{"campaigns/c1"}), kExitOk);
+  EXPECT_NE(out_.find("campaign resume c1"), std::string::npos) << out_;
 }
 
 TEST_F(CommandsTest, AHintIsGivenOnce) {

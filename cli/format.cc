@@ -29,6 +29,12 @@ std::string percent_text(double share) {
   return text.data();
 }
 
+std::string params_text(const std::map<std::string, std::string>& params) {
+  std::string text;
+  for (const auto& [name, value] : params) text += (text.empty() ? "" : " ") + name + "=" + value;
+  return text;
+}
+
 std::string fit(const std::string& text, size_t width) {
   if (columns_of(text) <= width) return text;
   if (width < 3) return std::string(width, '.');

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 
 namespace stripline::cli {
@@ -12,6 +13,9 @@ std::string date_text(const std::string& rfc3339);
 
 /// "3.5 %", "0.02 %" of a share: two significant digits.
 std::string percent_text(double share);
+
+/// "bytes=4096 count=8" of parameters with their values.
+std::string params_text(const std::map<std::string, std::string>& params);
 
 /// `text` in at most `width` columns; what is cut off is shown as "..".
 std::string fit(const std::string& text, size_t width);

@@ -11,6 +11,7 @@
 #include "base/subprocess.h"
 #include "cli/access_commands.h"
 #include "cli/campaign_commands.h"
+#include "cli/comparison_commands.h"
 #include "cli/console.h"
 #include "cli/contexts.h"
 #include "cli/explain_commands.h"

@@ -103,9 +103,30 @@ TEST(Parse, GlobalOptionsStandBeforeOrAfterTheCommand) {
   }
 }
 
+TEST(Parse, EstimatesTakeWhatRunsTake) {
+  const TempFolder folder;
+  const std::string file = (folder.path() / "weekly.toml").string();
+  std::ofstream(file) << "fabric = 'tcp'\neffort = 'full'\nmodel = 'm'\nnode = ['a', 'b']\n";
+  const auto estimate =
+      parse_as<CampaignEstimate>({"campaign", "estimate", file, "--effort", "budgeted"});
+  EXPECT_EQ(estimate.request.fabrics, std::vector<std::string>{"tcp"});
+  EXPECT_EQ(estimate.request.effort, "budgeted");
+  EXPECT_EQ(estimate.request.model, "models/m");
+  EXPECT_EQ(estimate.request.only_nodes, (std::vector<std::string>{"nodes/a", "nodes/b"}));
+  EXPECT_NE(parse_command_line({"campaign", "estimate"}).err.find("campaign estimate --help"),
+            std::string::npos);
+}
+
 TEST(Parse, NamesAreCompleted) {
   EXPECT_EQ(parse_as<CampaignWatch>({"campaign", "watch", "c3"}).name, "campaigns/c3");
   EXPECT_EQ(parse_as<CampaignCancel>({"campaign", "cancel", "campaigns/c3"}).name, "campaigns/c3");
+  EXPECT_EQ(parse_as<CampaignPause>({"campaign", "pause", "c3"}).name, "campaigns/c3");
+  EXPECT_EQ(parse_as<CampaignResume>({"campaign", "resume", "c3"}).name, "campaigns/c3");
+  EXPECT_EQ(parse_as<CampaignDelete>({"campaign", "delete", "c3"}).name, "campaigns/c3");
+  const auto retry = parse_as<CampaignRetry>({"campaign", "retry", "c3", "--time-budget", "2min"});
+  EXPECT_EQ(retry.name, "campaigns/c3");
+  EXPECT_DOUBLE_EQ(retry.time_budget_s, 120);
+  EXPECT_TRUE(parse_as<CampaignCancel>({"campaign", "cancel", "c3", "--drain"}).drain);
   const auto points = parse_as<CampaignPoints>({"campaign", "points", "c3", "--param", "bytes=8"});
   EXPECT_EQ(points.name, "campaigns/c3");
   EXPECT_EQ(points.params, std::vector<std::string>{"bytes=8"});

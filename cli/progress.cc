@@ -15,6 +15,10 @@ std::string stage_text(Progress::Stage stage) {
       return "queued";
     case Progress::Stage::measuring:
       return "measuring";
+    case Progress::Stage::paused:
+      return "paused";
+    case Progress::Stage::draining:
+      return "draining";
     case Progress::Stage::fitting:
       return "fitting";
     case Progress::Stage::succeeded:

@@ -8,7 +8,7 @@ namespace stripline::cli {
 
 /// What there is to show. Times are seconds.
 struct Progress {
-  enum class Stage { queued, measuring, fitting, succeeded, failed, cancelled };
+  enum class Stage { queued, measuring, paused, draining, fitting, succeeded, failed, cancelled };
   Stage stage = Stage::queued;
   uint32_t points_done = 0;
   uint32_t points_total = 0;

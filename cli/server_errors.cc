@@ -24,6 +24,8 @@ std::string with_options_named(const RpcError& error) {
   static const std::map<std::string, std::string> kOptions = {
       {"name", ""},
       {"campaign", "--campaign: "},
+      {"margin", "--margin: "},
+      {"false_discoveries", "--false-discoveries: "},
       {"campaigns", "--campaign: "},
       {"label", "--label: "},
       {"parent", "--model: "},
@@ -71,11 +73,14 @@ Error explained(const RpcError& error, const std::string& server) {
             with_hint(message, "'stripline-agent --server " + server +
                                    "' starts an agent, 'stripline nodes' lists the nodes")};
   }
-  for (const char* conflict : {"GATE", "NO_EARLIER_VERSION", "NOTHING_TO_JUDGE", "OTHER_FABRIC"}) {
+  for (const char* conflict :
+       {"GATE", "NO_EARLIER_VERSION", "NOTHING_TO_JUDGE", "OTHER_FABRIC", "NODE_CONNECTED",
+        "CAMPAIGN_FINISHED", "CAMPAIGN_RUNNING", "CAMPAIGN_DRAINING", "CAMPAIGN_IN_USE"}) {
     if (error.reason == conflict) return {ErrorCode::already_exists, message};
   }
-  if (error.reason == "NODE_CONNECTED") return {ErrorCode::already_exists, message};
-  if (error.reason == "CAMPAIGN_FINISHED") return {ErrorCode::already_exists, message};
+  if (error.reason == "BUDGET_USED_UP") {
+    return {ErrorCode::already_exists, with_hint(message, "--time-budget says how much")};
+  }
   if (error.reason == "CAMPAIGN_NOT_FOUND") {
     return {ErrorCode::not_found, with_hint(message, "'stripline campaign list' names them")};
   }

@@ -165,6 +165,28 @@ class Service::Impl {
     });
   }
 
+  // The same of a service's method.
+  template <typename Stub, typename Request, typename Response>
+  Result<Response> call(std::unique_ptr<Stub> Door::*service,
+                        grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                     Response*),
+                        const Request& request) {
+    return call<Response>([&](auto* context, auto* response) {
+      return ((door().*service).get()->*method)(context, request, response);
+    });
+  }
+
+  // The same of one whose request only says of what it is.
+  template <typename Stub, typename Request, typename Response>
+  Result<Response> call_by_name(std::unique_ptr<Stub> Door::*service,
+                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                             Response*),
+                                const std::string& name) {
+    Request request;
+    request.set_name(name);
+    return call(service, method, request);
+  }
+
   Error error_of(const grpc::Status& status) {
     const RpcError error = rpc_error_from(status);
     elsewhere = error.reason == "STANDBY" ||
@@ -189,9 +211,7 @@ const std::string& Service::server() const { return impl_->server; }
 
 Result<v1::Campaign> Service::create_campaign(const v1::CreateCampaignRequest& request) {
   const auto create = [&] {
-    return impl_->call<v1::Campaign>([&](auto* context, auto* response) {
-      return impl_->door().campaigns->CreateCampaign(context, request, response);
-    });
+    return impl_->call(&Door::campaigns, &v1::Campaigns::Stub::CreateCampaign, request);
   };
   Result<v1::Campaign> campaign = create();
   // The request id makes a second attempt safe when the first answer was lost.
@@ -200,17 +220,37 @@ Result<v1::Campaign> Service::create_campaign(const v1::CreateCampaignRequest& r
 }
 
 Result<v1::Campaign> Service::get_campaign(const std::string& name) {
-  return impl_->call<v1::Campaign>([&](auto* context, auto* response) {
-    v1::GetCampaignRequest request;
-    request.set_name(name);
-    return impl_->door().campaigns->GetCampaign(context, request, response);
-  });
+  return impl_->call_by_name(&Door::campaigns, &v1::Campaigns::Stub::GetCampaign, name);
 }
 
-Result<v1::Campaign> Service::cancel_campaign(const std::string& name) {
+Result<v1::CampaignEstimate> Service::estimate_campaign(
+    const v1::EstimateCampaignRequest& request) {
+  return impl_->call(&Door::campaigns, &v1::Campaigns::Stub::EstimateCampaign, request);
+}
+
+Result<v1::Campaign> Service::pause_campaign(const std::string& name) {
+  return impl_->call_by_name(&Door::campaigns, &v1::Campaigns::Stub::PauseCampaign, name);
+}
+
+Result<v1::Campaign> Service::resume_campaign(const std::string& name) {
+  return impl_->call_by_name(&Door::campaigns, &v1::Campaigns::Stub::ResumeCampaign, name);
+}
+
+Result<v1::Campaign> Service::retry_campaign(const v1::RetryCampaignRequest& request) {
+  return impl_->call(&Door::campaigns, &v1::Campaigns::Stub::RetryCampaign, request);
+}
+
+Status Service::delete_campaign(const std::string& name) {
+  const auto deleted =
+      impl_->call_by_name(&Door::campaigns, &v1::Campaigns::Stub::DeleteCampaign, name);
+  return deleted.ok() ? Status() : deleted.error();
+}
+
+Result<v1::Campaign> Service::cancel_campaign(const std::string& name, bool drain) {
   return impl_->call<v1::Campaign>([&](auto* context, auto* response) {
     v1::CancelCampaignRequest request;
     request.set_name(name);
+    request.set_drain(drain);
     return impl_->door().campaigns->CancelCampaign(context, request, response);
   });
 }
@@ -225,10 +265,13 @@ Result<v1::ListCampaignsResponse> Service::list_campaigns(int page_size,
   });
 }
 
+Result<v1::CompareCampaignsResponse> Service::compare_campaigns(
+    const v1::CompareCampaignsRequest& request) {
+  return impl_->call(&Door::campaigns, &v1::Campaigns::Stub::CompareCampaigns, request);
+}
+
 Result<v1::ListPointsResponse> Service::list_points(const v1::ListPointsRequest& request) {
-  return impl_->call<v1::ListPointsResponse>([&](auto* context, auto* response) {
-    return impl_->door().campaigns->ListPoints(context, request, response);
-  });
+  return impl_->call(&Door::campaigns, &v1::Campaigns::Stub::ListPoints, request);
 }
 
 Status Service::watch_campaign(const std::string& name, uint64_t cursor, const OnEvent& on_event) {
@@ -350,11 +393,7 @@ Result<v1::ListModelVersionsResponse> Service::list_model_versions(const std::st
 }
 
 Result<v1::Model> Service::get_model(const std::string& name) {
-  return impl_->call<v1::Model>([&](auto* context, auto* response) {
-    v1::GetModelRequest request;
-    request.set_name(name);
-    return impl_->door().models->GetModel(context, request, response);
-  });
+  return impl_->call_by_name(&Door::models, &v1::Models::Stub::GetModel, name);
 }
 
 Result<v1::ModelVersion> Service::check_model(const std::string& version,
@@ -369,11 +408,7 @@ Result<v1::ModelVersion> Service::check_model(const std::string& version,
 }
 
 Result<v1::ModelVersion> Service::get_model_version(const std::string& name) {
-  return impl_->call<v1::ModelVersion>([&](auto* context, auto* response) {
-    v1::GetModelVersionRequest request;
-    request.set_name(name);
-    return impl_->door().models->GetModelVersion(context, request, response);
-  });
+  return impl_->call_by_name(&Door::models, &v1::Models::Stub::GetModelVersion, name);
 }
 
 Result<v1::ModelVersion> Service::validate_model(const std::string& version,
@@ -491,39 +526,23 @@ Result<v1::ListNodesResponse> Service::list_nodes(int page_size, const std::stri
 }
 
 Result<v1::Node> Service::get_node(const std::string& name) {
-  return impl_->call<v1::Node>([&](auto* context, auto* response) {
-    v1::GetNodeRequest request;
-    request.set_name(name);
-    return impl_->door().fleet->GetNode(context, request, response);
-  });
+  return impl_->call_by_name(&Door::fleet, &v1::Fleet::Stub::GetNode, name);
 }
 
 Result<v1::Node> Service::cordon_node(const v1::CordonNodeRequest& request) {
-  return impl_->call<v1::Node>([&](auto* context, auto* response) {
-    return impl_->door().fleet->CordonNode(context, request, response);
-  });
+  return impl_->call(&Door::fleet, &v1::Fleet::Stub::CordonNode, request);
 }
 
 Result<v1::Node> Service::drain_node(const v1::DrainNodeRequest& request) {
-  return impl_->call<v1::Node>([&](auto* context, auto* response) {
-    return impl_->door().fleet->DrainNode(context, request, response);
-  });
+  return impl_->call(&Door::fleet, &v1::Fleet::Stub::DrainNode, request);
 }
 
 Result<v1::Node> Service::uncordon_node(const std::string& name) {
-  return impl_->call<v1::Node>([&](auto* context, auto* response) {
-    v1::UncordonNodeRequest request;
-    request.set_name(name);
-    return impl_->door().fleet->UncordonNode(context, request, response);
-  });
+  return impl_->call_by_name(&Door::fleet, &v1::Fleet::Stub::UncordonNode, name);
 }
 
 Status Service::remove_node(const std::string& name) {
-  const auto removed = impl_->call<v1::RemoveNodeResponse>([&](auto* context, auto* response) {
-    v1::RemoveNodeRequest request;
-    request.set_name(name);
-    return impl_->door().fleet->RemoveNode(context, request, response);
-  });
+  const auto removed = impl_->call_by_name(&Door::fleet, &v1::Fleet::Stub::RemoveNode, name);
   return removed.ok() ? Status() : Status(removed.error());
 }
 
@@ -534,9 +553,7 @@ Result<v1::WhoAmIResponse> Service::who_am_i() {
 }
 
 Result<v1::CreateTokenResponse> Service::create_token(const v1::CreateTokenRequest& request) {
-  return impl_->call<v1::CreateTokenResponse>([&](auto* context, auto* response) {
-    return impl_->door().admin->CreateToken(context, request, response);
-  });
+  return impl_->call(&Door::admin, &v1::Admin::Stub::CreateToken, request);
 }
 
 Result<v1::ListTokensResponse> Service::list_tokens() {
@@ -546,19 +563,11 @@ Result<v1::ListTokensResponse> Service::list_tokens() {
 }
 
 Result<v1::Token> Service::revoke_token(const std::string& name) {
-  return impl_->call<v1::Token>([&](auto* context, auto* response) {
-    v1::RevokeTokenRequest request;
-    request.set_name(name);
-    return impl_->door().admin->RevokeToken(context, request, response);
-  });
+  return impl_->call_by_name(&Door::admin, &v1::Admin::Stub::RevokeToken, name);
 }
 
 Status Service::revoke_node(const std::string& name) {
-  const auto revoked = impl_->call<v1::RevokeNodeResponse>([&](auto* context, auto* response) {
-    v1::RevokeNodeRequest request;
-    request.set_name(name);
-    return impl_->door().admin->RevokeNode(context, request, response);
-  });
+  const auto revoked = impl_->call_by_name(&Door::admin, &v1::Admin::Stub::RevokeNode, name);
   return revoked.ok() ? Status() : Status(revoked.error());
 }
 

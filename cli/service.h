@@ -16,8 +16,13 @@ class Message;
 namespace stripline {
 namespace v1 {
 class Campaign;
+class CampaignEstimate;
 class CampaignEvent;
+class CompareCampaignsRequest;
+class CompareCampaignsResponse;
 class CreateCampaignRequest;
+class EstimateCampaignRequest;
+class RetryCampaignRequest;
 class ListCampaignsResponse;
 class ListPointsRequest;
 class ListPointsResponse;
@@ -74,8 +79,16 @@ class Service {
 
   Result<v1::Campaign> create_campaign(const v1::CreateCampaignRequest& request);
   Result<v1::Campaign> get_campaign(const std::string& name);
-  Result<v1::Campaign> cancel_campaign(const std::string& name);
+  Result<v1::CampaignEstimate> estimate_campaign(const v1::EstimateCampaignRequest& request);
+  /// Errors of the next five: also already_exists where the campaign's state forbids it.
+  Result<v1::Campaign> cancel_campaign(const std::string& name, bool drain);
+  Result<v1::Campaign> pause_campaign(const std::string& name);
+  Result<v1::Campaign> resume_campaign(const std::string& name);
+  Result<v1::Campaign> retry_campaign(const v1::RetryCampaignRequest& request);
+  Status delete_campaign(const std::string& name);
   Result<v1::ListCampaignsResponse> list_campaigns(int page_size, const std::string& page_token);
+  Result<v1::CompareCampaignsResponse> compare_campaigns(
+      const v1::CompareCampaignsRequest& request);
   Result<v1::ListPointsResponse> list_points(const v1::ListPointsRequest& request);
   /// Streams events after `cursor` until the campaign ends, `on_event` stops it, or a minute has
   /// passed: success in all three cases. Call it again with the last event's cursor to go on.

@@ -156,6 +156,12 @@ Progress progress_of(const v1::Campaign& campaign) {
     case v1::Campaign::RUNNING:
       progress.stage = Progress::Stage::measuring;
       break;
+    case v1::Campaign::PAUSED:
+      progress.stage = Progress::Stage::paused;
+      break;
+    case v1::Campaign::DRAINING:
+      progress.stage = Progress::Stage::draining;
+      break;
     case v1::Campaign::FITTING:
       progress.stage = Progress::Stage::fitting;
       break;
@@ -245,7 +251,12 @@ int watch_campaign(Service& service, const Global& global, const std::string& na
       display.event(*event);
       return ended(*last) ? Service::Next::stop : Service::Next::go_on;
     });
-    if (last && ended(*last)) break;
+    if (last && ended(*last)) {
+      // It may have gone on since: what follows then is behind this event.
+      const Result<v1::Campaign> now = service.get_campaign(name);
+      if (!now.ok() || now->retries() == last->retries()) break;
+      continue;
+    }
     if (interrupted()) break;
     if (status.ok() && !lost_since) {
       // Renewed, or the end without an event of its own: ask.

@@ -15,6 +15,11 @@ Answer<v1::Node> node_message(const Answer<NodeView>& node) {
   return node ? Answer<v1::Node>(to_wire(*node)) : Answer<v1::Node>(node.problem());
 }
 
+Answer<v1::Campaign> campaign_message(const Answer<CampaignView>& campaign) {
+  return campaign ? Answer<v1::Campaign>(to_wire(*campaign))
+                  : Answer<v1::Campaign>(campaign.problem());
+}
+
 }  // namespace
 
 Answer<std::string> node_segment(const std::string& name) {
@@ -27,9 +32,32 @@ Answer<v1::Campaign> cancel_campaign(Coordinator& coordinator,
                                      const std::string& actor) {
   const auto number = campaign_number(request.name());
   if (!number) return number.problem();
-  const auto campaign = coordinator.cancel_campaign(*number, actor);
-  if (!campaign) return campaign.problem();
-  return to_wire(*campaign);
+  return campaign_message(coordinator.cancel_campaign(*number, request.drain(), actor));
+}
+
+Answer<v1::Campaign> pause_campaign(Coordinator& coordinator,
+                                    const v1::PauseCampaignRequest& request,
+                                    const std::string& actor) {
+  const auto number = campaign_number(request.name());
+  if (!number) return number.problem();
+  return campaign_message(coordinator.pause_campaign(*number, actor));
+}
+
+Answer<v1::Campaign> resume_campaign(Coordinator& coordinator,
+                                     const v1::ResumeCampaignRequest& request,
+                                     const std::string& actor) {
+  const auto number = campaign_number(request.name());
+  if (!number) return number.problem();
+  return campaign_message(coordinator.resume_campaign(*number, actor));
+}
+
+Answer<v1::Campaign> retry_campaign(Coordinator& coordinator,
+                                    const v1::RetryCampaignRequest& request,
+                                    const std::string& actor) {
+  const auto number = campaign_number(request.name());
+  if (!number) return number.problem();
+  return campaign_message(coordinator.retry_campaign(
+      {*number, request.time_budget_s(), request.node_budget_s()}, actor));
 }
 
 Answer<v1::Node> cordon_node(Coordinator& coordinator, const v1::CordonNodeRequest& request,

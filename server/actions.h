@@ -17,6 +17,15 @@ namespace stripline::server {
 Answer<v1::Campaign> cancel_campaign(Coordinator& coordinator,
                                      const v1::CancelCampaignRequest& request,
                                      const std::string& actor);
+Answer<v1::Campaign> pause_campaign(Coordinator& coordinator,
+                                    const v1::PauseCampaignRequest& request,
+                                    const std::string& actor);
+Answer<v1::Campaign> resume_campaign(Coordinator& coordinator,
+                                     const v1::ResumeCampaignRequest& request,
+                                     const std::string& actor);
+Answer<v1::Campaign> retry_campaign(Coordinator& coordinator,
+                                    const v1::RetryCampaignRequest& request,
+                                    const std::string& actor);
 Answer<v1::Node> cordon_node(Coordinator& coordinator, const v1::CordonNodeRequest& request,
                              const std::string& actor);
 Answer<v1::Node> drain_node(Coordinator& coordinator, const v1::DrainNodeRequest& request,

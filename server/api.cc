@@ -221,6 +221,24 @@ http::Response Api::cancel(const Call& call) {
   });
 }
 
+http::Response Api::pause(const Call& call) {
+  const auto request = request_from<v1::PauseCampaignRequest>(call.request, call.campaign());
+  if (!request) return refused(request.problem());
+  return answered(pause_campaign(coordinator_, *request, call.caller.name));
+}
+
+http::Response Api::resume(const Call& call) {
+  const auto request = request_from<v1::ResumeCampaignRequest>(call.request, call.campaign());
+  if (!request) return refused(request.problem());
+  return answered(resume_campaign(coordinator_, *request, call.caller.name));
+}
+
+http::Response Api::retry(const Call& call) {
+  const auto request = request_from<v1::RetryCampaignRequest>(call.request, call.campaign());
+  if (!request) return refused(request.problem());
+  return answered(retry_campaign(coordinator_, *request, call.caller.name));
+}
+
 http::Response Api::points(const Call& call) {
   const auto number = campaign_number(call.campaign());
   const auto campaign = number ? coordinator_.campaign(*number) : number.problem();

@@ -54,6 +54,9 @@ class Api {
   http::Response points(const Call& call);
   http::Response events(const Call& call);
   http::Response cancel(const Call& call);
+  http::Response pause(const Call& call);
+  http::Response resume(const Call& call);
+  http::Response retry(const Call& call);
   http::Response questions(const Call& call);
   http::Response models(const Call& call);
   http::Response model(const Call& call);

@@ -61,7 +61,8 @@ std::optional<std::string> CampaignEvents::next() {
   // Asked before the events are read, as both are stored together: an end that is seen here is
   // among the events, or behind the cursor.
   const auto campaign = store_.campaign(campaign_);
-  const bool over = campaign.ok() && *campaign && is_final((*campaign)->state);
+  if (!campaign.ok()) return end("refused", campaign.error().message());
+  const bool over = !*campaign || is_final((*campaign)->state);
   const auto events = store_.events(campaign_, cursor_, kEventsAtOnce);
   if (!events.ok()) return end("refused", events.error().message());
   std::string text;
@@ -71,7 +72,7 @@ std::optional<std::string> CampaignEvents::next() {
     if (!one.ok()) return text + end("refused", one.error().message());
     text += *one;
     cursor_ = event.cursor;
-    if (is_last(*message)) return text + end("end", "");
+    if (*campaign && is_last(*message, **campaign)) return text + end("end", "");
   }
   if (events->empty() && over) return end("end", "");
   if (events->size() == kEventsAtOnce) wake(false);

@@ -281,12 +281,12 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
       });
     });
   };
-  if (const auto able = static_cast<size_t>(std::ranges::count_if(*nodes, offers_all));
-      able < spec.nodes) {
-    return too_few(spec, able, "that offer all of its experiments in the same versions");
+  CampaignPlan plan;
+  plan.able_nodes = static_cast<size_t>(std::ranges::count_if(*nodes, offers_all));
+  if (plan.able_nodes < spec.nodes) {
+    return too_few(spec, plan.able_nodes, "that offer all of its experiments in the same versions");
   }
 
-  CampaignPlan plan;
   plan.spec = spec;
   plan.spec.cluster = nodes->front()->cluster;
   for (const Experiment& experiment : *experiments) {
@@ -335,7 +335,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   const double share_s = kBudgetShare * budget_s(spec) / spec.runs - kRunStartS;
   const auto count = static_cast<double>(points.size());
   const double point_s = std::clamp(share_s / count, kMinPointS, kMaxPointS);
-  plan.run_s = kRunStartS + count * point_s;
+  plan.pace = {kRunStartS, point_s};
   const double least_s =
       spec.runs * (kRunStartS + static_cast<double>(plan.least_points) * kMinPointS);
   if (least_s > budget_s(spec)) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "optimizer/campaign/pace.h"
 #include "optimizer/experiment/experiment.h"
 #include "server/campaign_spec.h"
 #include "server/names.h"
@@ -36,8 +37,9 @@ struct CampaignPlan {
   std::vector<experiment::Assignment> runs;
   uint32_t least_points = 0;
   uint32_t core_points = 0;
-  double run_s = 0;  ///< Estimate for one run.
-  std::string note;  ///< For a person: how the grids were pruned, a hopeless budget; or empty.
+  campaign::Pace pace;    ///< Estimate for each run.
+  size_t able_nodes = 0;  ///< Nodes that could take part now.
+  std::string note;       ///< For a person: how the grids were pruned, a hopeless budget; or empty.
 };
 
 /// Plans a completed spec. Experiments: those named, or all that feed a model parameter and accept

@@ -107,13 +107,15 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
   void load_page() {
     // Asked before the events are read: what ends the campaign and the event that says so are
     // stored together, so that an end seen here is among the events, or behind the cursor.
-    const bool over = ended();
+    const auto campaign = store_.campaign(campaign_);
+    if (!campaign.ok()) return end(problem_from(campaign.error()));
+    const bool over = !*campaign || is_final((*campaign)->state);
     const auto events = store_.events(campaign_, cursor_, kEventPage);
     if (!events.ok()) return end(problem_from(events.error()));
     for (const EventRecord& event : *events) {
       auto message = event_message(event);
       if (!message.ok()) return end(problem_from(message.error()));
-      const bool last = is_last(*message);
+      const bool last = *campaign && is_last(*message, **campaign);
       page_.push_back(std::move(*message));
       cursor_ = event.cursor;
       if (last) {
@@ -121,16 +123,11 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
         break;
       }
     }
+    // A client that continues after the last event, or a campaign that has been deleted.
     if (events->empty() && over) {
       last_written_ = true;
       finish(final_);
     }
-  }
-
-  // A client that continues after the last event.
-  bool ended() {
-    const auto campaign = store_.campaign(campaign_);
-    return campaign.ok() && *campaign && is_final((*campaign)->state);
   }
 
   void end(const Problem& problem) {

@@ -55,6 +55,7 @@ CampaignView view_of(const CampaignRecord& campaign, const std::vector<RunRecord
   view.seconds_left = estimate_left(campaign, runs, active_s);
   view.stop_reason = campaign.stop_reason;
   view.width = campaign.width;
+  view.retries = campaign.retries;
   view.node_s = (campaign.measured_s + active_s.value_or(0)) * campaign.spec.nodes;
   return view;
 }
@@ -76,7 +77,8 @@ Json to_json(const CampaignView& view) {
           {"samples", view.samples},
           {"stop_reason", view.stop_reason},
           {"width", view.width},
-          {"node_s", view.node_s}};
+          {"node_s", view.node_s},
+          {"retries", view.retries}};
 }
 
 Result<CampaignView> campaign_view_from_json(const Json& json) {
@@ -102,6 +104,7 @@ Result<CampaignView> campaign_view_from_json(const Json& json) {
     view.stop_reason = json.value("stop_reason", "");
     view.width = json.value("width", 0.0);
     view.node_s = json.value("node_s", 0.0);
+    view.retries = json.value("retries", 0U);
     return view;
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("stored event: ") + error.what());

@@ -29,6 +29,7 @@ struct CampaignView {
   std::string stop_reason;
   double width = 0;
   double node_s = 0;
+  uint32_t retries = 0;
 };
 
 /// `active_s`: for how long the active run, if there is one, has been going on.

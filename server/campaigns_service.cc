@@ -17,6 +17,8 @@ namespace {
 
 // Planning one takes as long as many other calls.
 constexpr double kCreateCost = 10;
+// All samples of two are read.
+constexpr double kCompareCost = 20;
 constexpr size_t kMostWatchers = 4096;
 
 class CampaignsService final : public v1::Campaigns::CallbackService {
@@ -48,6 +50,66 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
                                            v1::Campaign* response) override {
     return finish(context,
                   cancel_campaign(coordinator_, *request, caller_of(*context, access_).name),
+                  response);
+  }
+
+  grpc::ServerUnaryReactor* EstimateCampaign(grpc::CallbackServerContext* context,
+                                             const v1::EstimateCampaignRequest* request,
+                                             v1::CampaignEstimate* response) override {
+    if (const auto refusal = limits_.refusal(*context, kCreateCost)) {
+      return finish(context, Answer<v1::CampaignEstimate>(*refusal), response);
+    }
+    const auto estimate = coordinator_.estimate_campaign(from_wire(request->spec()));
+    return finish(context,
+                  estimate ? Answer<v1::CampaignEstimate>(to_wire(*estimate))
+                           : Answer<v1::CampaignEstimate>(estimate.problem()),
+                  response);
+  }
+
+  grpc::ServerUnaryReactor* CompareCampaigns(grpc::CallbackServerContext* context,
+                                             const v1::CompareCampaignsRequest* request,
+                                             v1::CompareCampaignsResponse* response) override {
+    const auto refusal = limits_.refusal(*context, kCompareCost);
+    return finish(context,
+                  refusal ? Answer<v1::CompareCampaignsResponse>(*refusal)
+                          : compare_campaigns(store_, *request),
+                  response);
+  }
+
+  grpc::ServerUnaryReactor* PauseCampaign(grpc::CallbackServerContext* context,
+                                          const v1::PauseCampaignRequest* request,
+                                          v1::Campaign* response) override {
+    return finish(context,
+                  pause_campaign(coordinator_, *request, caller_of(*context, access_).name),
+                  response);
+  }
+
+  grpc::ServerUnaryReactor* ResumeCampaign(grpc::CallbackServerContext* context,
+                                           const v1::ResumeCampaignRequest* request,
+                                           v1::Campaign* response) override {
+    return finish(context,
+                  resume_campaign(coordinator_, *request, caller_of(*context, access_).name),
+                  response);
+  }
+
+  grpc::ServerUnaryReactor* RetryCampaign(grpc::CallbackServerContext* context,
+                                          const v1::RetryCampaignRequest* request,
+                                          v1::Campaign* response) override {
+    return finish(context,
+                  retry_campaign(coordinator_, *request, caller_of(*context, access_).name),
+                  response);
+  }
+
+  grpc::ServerUnaryReactor* DeleteCampaign(grpc::CallbackServerContext* context,
+                                           const v1::DeleteCampaignRequest* request,
+                                           v1::DeleteCampaignResponse* response) override {
+    const auto number = campaign_number(request->name());
+    const auto deleted =
+        number ? coordinator_.delete_campaign(*number, caller_of(*context, access_).name)
+               : number.problem();
+    return finish(context,
+                  deleted ? Answer<v1::DeleteCampaignResponse>(v1::DeleteCampaignResponse())
+                          : Answer<v1::DeleteCampaignResponse>(deleted.problem()),
                   response);
   }
 

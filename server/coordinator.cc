@@ -259,6 +259,9 @@ Result<bool> Coordinator::carry_out(const Decision& decision) {
     STRIPLINE_RETURN_IF_ERROR(give_up(*lose));
   } else if (const auto* finish = std::get_if<FinishMeasuring>(&decision)) {
     STRIPLINE_RETURN_IF_ERROR(finish_measuring(*finish));
+  } else if (const auto* drained = std::get_if<EndDraining>(&decision)) {
+    STRIPLINE_RETURN_IF_ERROR(end_campaign(drained->campaign, CampaignState::cancelled,
+                                           "cancelled on request; samples are kept"));
   } else if (const auto* fail = std::get_if<FailCampaign>(&decision)) {
     STRIPLINE_RETURN_IF_ERROR(end_campaign(fail->campaign, CampaignState::failed, fail->reason));
   }
@@ -288,7 +291,8 @@ Status Coordinator::place(const PlaceRun& place) {
   for (uint32_t rank = 0; rank < d.campaign.spec.ranks; ++rank) {
     run.rank_nodes.push_back(place.nodes[rank % place.nodes.size()]);
   }
-  STRIPLINE_ASSIGN_OR_RETURN(std::string text, order_text(plan, run.fence, run.points_total));
+  STRIPLINE_ASSIGN_OR_RETURN(std::string text, order_text(plan, run.fence, run.points_total,
+                                                          d.campaign.spec.time_budget_s));
   const Order order = std::make_shared<const std::string>(std::move(text));
   std::map<std::string, std::string> instances;
   for (const std::string& node : place.nodes) {

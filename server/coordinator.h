@@ -27,6 +27,7 @@
 #include "optimizer/campaign/point_table.h"
 #include "optimizer/experiment/experiment.h"
 #include "server/agent_messages.h"
+#include "server/campaign_estimate.h"
 #include "server/campaign_planner.h"
 #include "server/campaign_view.h"
 #include "server/declarations.h"
@@ -60,6 +61,14 @@ struct CoordinatorOptions {
   uint64_t max_nodes = 10'000;    ///< Names of nodes that are remembered.
   uint64_t max_campaigns = 1000;  ///< That have not ended.
   double storage_retry_s = 5;     ///< What could not be stored is tried again after so long.
+};
+
+/// A campaign that failed or was cancelled is to go on, within these budgets from its beginning on;
+/// 0: as they were.
+struct RetryOrder {
+  int64_t campaign = 0;
+  double time_budget_s = 0;
+  double node_budget_s = 0;
 };
 
 /// A model that a node is to have.
@@ -129,8 +138,20 @@ class Coordinator {
   Answer<CampaignView> campaign(int64_t number);
   /// Newest first, below `before` (0: all).
   Answer<std::vector<CampaignView>> campaigns(int64_t before, size_t limit);
-  /// Problems: CAMPAIGN_NOT_FOUND, CAMPAIGN_FINISHED.
-  Answer<CampaignView> cancel_campaign(int64_t number, const std::string& actor);
+  /// What it would take, told without starting it. Problems: those of create_campaign() about the
+  /// spec and the nodes, BUSY.
+  Answer<CampaignEstimate> estimate_campaign(const CampaignSpec& spec);
+  /// `drain`: the run that is under way ends first. Problems: CAMPAIGN_NOT_FOUND,
+  /// CAMPAIGN_FINISHED.
+  Answer<CampaignView> cancel_campaign(int64_t number, bool drain, const std::string& actor);
+  /// Problems: CAMPAIGN_NOT_FOUND, CAMPAIGN_FINISHED, CAMPAIGN_DRAINING.
+  Answer<CampaignView> pause_campaign(int64_t number, const std::string& actor);
+  Answer<CampaignView> resume_campaign(int64_t number, const std::string& actor);
+  /// Problems: CAMPAIGN_NOT_FOUND, CAMPAIGN_RUNNING, CAMPAIGN_FINISHED, BUDGET_USED_UP,
+  /// INVALID_FIELD, TOO_MANY_CAMPAIGNS.
+  Answer<CampaignView> retry_campaign(const RetryOrder& order, const std::string& actor);
+  /// Problems: CAMPAIGN_NOT_FOUND, CAMPAIGN_RUNNING, CAMPAIGN_IN_USE.
+  Answer<bool> delete_campaign(int64_t number, const std::string& actor);
 
   // Fleet (fleet.proto).
 
@@ -367,14 +388,27 @@ class Coordinator {
                       const Failure& why) STRIPLINE_REQUIRES(mutex_);
   Status count_late_samples(const RunKey& run, uint64_t samples) STRIPLINE_REQUIRES(mutex_);
 
-  // coordinator_campaigns.cc: users and fitting
-  std::vector<NodeView> views_of(std::vector<NodeRecord> records) STRIPLINE_REQUIRES(mutex_);
+  // coordinator_planning.cc
   Answer<CampaignView> existing_campaign(const std::string& request_id, const std::string& digest)
       STRIPLINE_REQUIRES(mutex_);
   Answer<CampaignView> plan_and_store(const CampaignSpec& asked, const std::string& request_id,
                                       bool validate_only, const std::string& actor);
+  std::optional<Problem> begin_planning();
+  std::optional<Problem> no_room() const STRIPLINE_REQUIRES(mutex_);
+  Answer<CampaignEstimate> plan_and_estimate(const CampaignSpec& asked);
+  Result<std::optional<EarlierCampaign>> campaign_like(const CampaignSpec& spec);
   Answer<std::vector<NodeOffer>> offers_for(const CampaignSpec& spec);
   Answer<CampaignView> store_campaign(Draft& draft);
+
+  // coordinator_lifecycle.cc
+  Status put_in_state(int64_t number, CampaignState state, const std::string& message,
+                      const AuditRecord& audit) STRIPLINE_REQUIRES(mutex_);
+  std::optional<Problem> reopen(Draft& draft, const RetryOrder& order,
+                                const std::string& actor) const STRIPLINE_REQUIRES(mutex_);
+
+  // coordinator_campaigns.cc: reading and fitting
+  Answer<CampaignRecord> stored_campaign(int64_t number);
+  std::vector<NodeView> views_of(std::vector<NodeRecord> records) STRIPLINE_REQUIRES(mutex_);
   void run_fitter();
   void fit(int64_t campaign);
   bool wait_for_storage(int64_t campaign, std::string_view task, const Error& error);

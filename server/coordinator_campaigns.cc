@@ -8,26 +8,14 @@
 #include <spdlog/spdlog.h>
 
 #include "base/quantity.h"
-#include "base/sha256.h"
-#include "optimizer/experiment/json.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
 
 namespace stripline::server {
 namespace {
 
-constexpr size_t kMaxRequestId = 128;
-constexpr size_t kBatchPage = 64;
+constexpr size_t kBatchesAtOnce = 64;
 constexpr uint32_t kMaxFits = 2;
-constexpr int kMostCreators = 4;
-
-Problem campaign_not_found(int64_t number) {
-  return {
-      ErrorCode::not_found,
-      "CAMPAIGN_NOT_FOUND",
-      "no campaign is named '" + campaign_name(number) + "'; 'stripline campaign list' names them",
-      {{"name", campaign_name(number)}}};
-}
 
 // A fit that fails in the same way whenever it is made; others may have met an accident.
 bool is_answer(const Error& error) {
@@ -35,158 +23,26 @@ bool is_answer(const Error& error) {
          error.code() == ErrorCode::invalid_argument || error.code() == ErrorCode::data_loss;
 }
 
-std::string effort_text(const CampaignSpec& spec, const std::string& note) {
-  std::string text = spec.effort == Effort::full ? "FULL" : "BUDGETED";
-  return note.empty() ? text : text + ", " + note;
-}
-
 }  // namespace
 
-// The campaign that this request has created already; a view without a name if there is none.
-Answer<CampaignView> Coordinator::existing_campaign(const std::string& request_id,
-                                                    const std::string& digest) {
-  const auto existing = store_.campaign_of_request(request_id);
-  if (!existing.ok()) return existing.error();
-  if (!*existing) return CampaignView{};
-  if ((*existing)->request_sha256 != digest) {
-    return Problem{ErrorCode::already_exists,
-                   "REQUEST_ID_REUSED",
-                   "request_id '" + request_id + "' belongs to " +
-                       campaign_name((*existing)->number) +
-                       ", which was asked for with another spec; choose a new request_id",
-                   {{"name", campaign_name((*existing)->number)}}};
-  }
-  const auto runs = store_.runs((*existing)->number);
-  if (!runs.ok()) return runs.error();
-  return view(**existing, *runs);
-}
-
-// Each that waits holds a thread that others need.
-Answer<CampaignView> Coordinator::create_campaign(const CampaignSpec& asked,
-                                                  const std::string& request_id, bool validate_only,
-                                                  const std::string& actor) {
-  const bool busy = ++creators_ > kMostCreators;
-  auto answer = busy ? Answer<CampaignView>(Problem{
-                           ErrorCode::resource_exhausted,
-                           "BUSY",
-                           std::to_string(kMostCreators) +
-                               " campaigns are being planned already; try again in a moment",
-                           {}})
-                     : plan_and_store(asked, request_id, validate_only, actor);
-  --creators_;
-  return answer;
-}
-
-Answer<CampaignView> Coordinator::plan_and_store(const CampaignSpec& asked,
-                                                 const std::string& request_id, bool validate_only,
-                                                 const std::string& actor) {
-  if (request_id.size() > kMaxRequestId) {
-    return invalid_field("request_id", "at most " + std::to_string(kMaxRequestId) + " bytes");
-  }
-  const auto spec = complete_spec(asked);
-  if (!spec) return spec.problem();
-  const std::string digest =
-      sha256_hex(to_json(asked).dump(-1, ' ', false, Json::error_handler_t::replace));
-
-  // Plans have megabytes: they are made and written as text while agents are being served.
-  const MutexLock creating(creating_);
-  if (!request_id.empty()) {
-    const MutexLock lock(mutex_);
-    auto existing = existing_campaign(request_id, digest);
-    if (!existing || !existing->name.empty()) return existing;
-  }
-  const auto offers = offers_for(*spec);
-  if (!offers) return offers.problem();
-  auto plan = plan_campaign(*spec, *offers);
-  if (!plan) return plan.problem();
-
-  Draft d;
-  d.campaign.spec = plan->spec;
-  d.campaign.requirements = plan->requirements;
-  d.campaign.feeds_model = plan->feeds_model;
-  d.campaign.planned_run_s = plan->run_s;
-  d.campaign.created_unix_s = unix_seconds();
-  d.campaign.request_id = request_id;
-  d.campaign.request_sha256 = digest;
-  d.campaign.message = std::to_string(plan->runs.size()) + " runs of " +
-                       std::to_string(plan->runs.front().points.size()) + " points, " +
-                       effort_text(plan->spec, plan->note);
-  if (!validate_only) {
-    const MutexLock lock(mutex_);
-    if (open_.size() >= options_.max_campaigns) {
-      return Problem{
-          ErrorCode::resource_exhausted,
-          "TOO_MANY_CAMPAIGNS",
-          std::to_string(open_.size()) + " campaigns have not ended; wait for some, or cancel some",
-          {}};
-    }
-    const auto number = store_.next_campaign_number();
-    if (!number.ok()) return number.error();
-    d.campaign.number = *number;
-  }
-  for (experiment::Assignment& assignment : plan->runs) {
-    RunRecord run;
-    run.key = {d.campaign.number, assignment.run};
-    run.points_all = static_cast<uint32_t>(assignment.points.size());
-    run.points_least = plan->least_points;
-    run.points_core = plan->core_points;
-    run.points_total = run.points_all;
-    d.runs.push_back(run);
-    if (validate_only) continue;
-    assignment.name = run_name(run.key);
-    d.changes.plans.push_back({run.key, experiment::to_json(assignment).dump()});
-  }
-  if (validate_only) return view_of(d.campaign, d.runs, std::nullopt);
-  d.changes.points.push_back({d.campaign.number, std::move(plan->runs.front().points)});
-  d.changes.audit.push_back(
-      {0, unix_seconds(), actor, "create campaign", campaign_name(d.campaign.number)});
-  return store_campaign(d);
-}
-
-// What connected nodes offer, by name. Problems: the model is another fabric's.
-Answer<std::vector<NodeOffer>> Coordinator::offers_for(const CampaignSpec& spec) {
-  const MutexLock lock(mutex_);
-  if (!spec.model.empty()) {
-    const auto model = store_.model(*parse_model_name(spec.model));
-    if (!model.ok()) return model.error();
-    if (*model && (*model)->fabric != spec.fabric) {
-      return invalid_field("spec.model", "'" + spec.model + "' describes fabric '" +
-                                             (*model)->fabric + "', not '" + spec.fabric +
-                                             "'; name another model");
-    }
-  }
-  std::vector<NodeOffer> offers;
-  for (const auto& [id, session] : sessions_) {
-    if (session.leaving || holds_.contains(session.record.name)) continue;
-    offers.push_back({session.record.name,
-                      session.record.fabrics,
-                      {session.declared, &session.declared->experiments},
-                      session.record.cluster});
-  }
-  std::ranges::sort(offers, {}, &NodeOffer::node);
-  return offers;
-}
-
-Answer<CampaignView> Coordinator::store_campaign(Draft& d) {
-  const MutexLock lock(mutex_);
-  const Status created = commit(d, "queued: " + d.campaign.message);
-  if (!created.ok()) return created.error();
-  spdlog::info("{} created: fabric {}, {}", campaign_name(d.campaign.number),
-               d.campaign.spec.fabric, d.campaign.message);
-  step();
-  const auto now = draft(d.campaign.number);
-  if (!now.ok()) return now.error();
-  return view(now->campaign, now->runs);
+Answer<CampaignRecord> Coordinator::stored_campaign(int64_t number) {
+  auto record = store_.campaign(number);
+  if (!record.ok()) return record.error();
+  if (*record) return std::move(**record);
+  return Problem{
+      ErrorCode::not_found,
+      "CAMPAIGN_NOT_FOUND",
+      "no campaign is named '" + campaign_name(number) + "'; 'stripline campaign list' names them",
+      {{"name", campaign_name(number)}}};
 }
 
 Answer<CampaignView> Coordinator::campaign(int64_t number) {
   const MutexLock lock(mutex_);
-  const auto record = store_.campaign(number);
-  if (!record.ok()) return record.error();
-  if (!*record) return campaign_not_found(number);
+  const auto record = stored_campaign(number);
+  if (!record) return record.problem();
   const auto runs = store_.runs(number);
   if (!runs.ok()) return runs.error();
-  return view(**record, *runs);
+  return view(*record, *runs);
 }
 
 Answer<std::vector<CampaignView>> Coordinator::campaigns(int64_t before, size_t limit) {
@@ -200,30 +56,6 @@ Answer<std::vector<CampaignView>> Coordinator::campaigns(int64_t before, size_t 
     views.push_back(view(record, *runs));
   }
   return views;
-}
-
-Answer<CampaignView> Coordinator::cancel_campaign(int64_t number, const std::string& actor) {
-  {
-    const MutexLock lock(mutex_);
-    const auto record = store_.campaign(number);
-    if (!record.ok()) return record.error();
-    if (!*record) return campaign_not_found(number);
-    const CampaignState state = (*record)->state;
-    if (state == CampaignState::succeeded || state == CampaignState::failed) {
-      return Problem{ErrorCode::failed_precondition,
-                     "CAMPAIGN_FINISHED",
-                     campaign_name(number) + " has ended already, as " +
-                         std::string(to_string(state)) + "; there is nothing to cancel",
-                     {{"state", std::string(to_string(state))}}};
-    }
-    if (state != CampaignState::cancelled) {
-      const Status status = end_campaign(number, CampaignState::cancelled,
-                                         "cancelled on request; samples are kept", actor);
-      if (!status.ok()) return status.error();
-      step();
-    }
-  }
-  return campaign(number);
 }
 
 std::vector<NodeView> Coordinator::views_of(std::vector<NodeRecord> records) {
@@ -368,7 +200,7 @@ Result<FitJob> Coordinator::collect(int64_t number) {
   job.input.runs = static_cast<uint32_t>(finished.size());
   int64_t after = 0;
   while (true) {
-    STRIPLINE_ASSIGN_OR_RETURN(auto batches, store_.batches(number, after, kBatchPage));
+    STRIPLINE_ASSIGN_OR_RETURN(auto batches, store_.batches(number, after, kBatchesAtOnce));
     if (batches.empty()) return job;
     for (BatchRecord& batch : batches) {
       after = batch.id;

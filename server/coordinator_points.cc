@@ -1,6 +1,5 @@
 // The coordinator's side of what is known of a campaign's points.
 #include <algorithm>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -8,33 +7,16 @@
 #include "optimizer/campaign/widths.h"
 #include "optimizer/experiment/json.h"
 #include "server/coordinator.h"
+#include "server/measured_points.h"
 #include "server/point_records.h"
 #include "server/run_order.h"
 
 namespace stripline::server {
-namespace {
 
-constexpr size_t kAllPoints = std::numeric_limits<int64_t>::max();
-
-}  // namespace
-
-// As the store has them, with what finished runs have said. Errors: the store's; data_loss.
 Result<std::shared_ptr<const campaign::PointTable>> Coordinator::read_points(
     const CampaignRecord& record, const std::vector<RunRecord>& runs) {
-  STRIPLINE_ASSIGN_OR_RETURN(auto stored, store_.points(record.number, {}, 0, kAllPoints));
-  std::vector<experiment::Point> points;
-  points.reserve(stored.size());
-  for (PointRecord& one : stored) points.push_back(std::move(one.point));
-  auto table = std::make_shared<campaign::PointTable>(std::move(points));
-  for (const RunRecord& run : runs) {
-    if (run.state != RunState::finished) continue;
-    STRIPLINE_ASSIGN_OR_RETURN(const auto batches, store_.attempt_batches(run.key, run.fence));
-    for (const BatchRecord& batch : batches) {
-      STRIPLINE_ASSIGN_OR_RETURN(const auto series, series_of_batch(batch.data));
-      add_samples(*table, run.key.run, series);
-    }
-  }
-  return std::shared_ptr<const campaign::PointTable>(std::move(table));
+  STRIPLINE_ASSIGN_OR_RETURN(auto table, measured_points(store_, record.number, runs));
+  return std::make_shared<const campaign::PointTable>(std::move(table));
 }
 
 // The active run has ended well, and its points are to be known better with it.
@@ -70,7 +52,8 @@ Result<std::string> Coordinator::plan_of(Draft& d, const PlaceRun& place) {
   }
   // All but its points is that of the first one.
   STRIPLINE_ASSIGN_OR_RETURN(const std::string first, store_.run_plan({place.campaign, 1}));
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string frame, order_text(first, 0, 0));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string frame,
+                             order_text(first, 0, 0, d.campaign.spec.time_budget_s));
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(frame, "stored plan"));
   STRIPLINE_ASSIGN_OR_RETURN(auto assignment, experiment::assignment_from_json(json));
   assignment.name = run_name(run.key);

@@ -211,6 +211,12 @@ bool Coordinator::take_late_batch(Session& session, const SampleBatch& batch,
                            false, std::nullopt});
   }
   if (!*same) {
+    const auto known = store_.campaign(run.campaign);
+    if (!known.ok()) return not_stored(session, run, known.error());
+    if (!*known) {
+      send_cancel(session, run, batch.fence, "its campaign was deleted");
+      return false;
+    }
     auto d = draft(run.campaign);
     if (!d.ok()) return not_stored(session, run, d.error());
     if ((is_final(d->campaign.state) && unix_seconds() > d->campaign.updated_unix_s + kLateS) ||
@@ -286,6 +292,8 @@ void Coordinator::acknowledge(const ActiveRun& active) {
 }
 
 Status Coordinator::count_late_samples(const RunKey& run, uint64_t samples) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto known, store_.campaign(run.campaign));
+  if (!known) return {};  // It was deleted meanwhile.
   STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(run.campaign));
   d.campaign.samples += samples;
   return commit(d, "");

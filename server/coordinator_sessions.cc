@@ -299,7 +299,10 @@ std::string Coordinator::job_id(const RunGroup& group) const {
 Result<Coordinator::Order> Coordinator::order_of(const RunKey& run, uint64_t fence,
                                                  uint32_t points) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, store_.run_plan(run));
-  STRIPLINE_ASSIGN_OR_RETURN(std::string text, order_text(plan, fence, points));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, store_.campaign(run.campaign));
+  if (!campaign) return Error(ErrorCode::internal, campaign_name(run.campaign) + " is not stored");
+  STRIPLINE_ASSIGN_OR_RETURN(std::string text,
+                             order_text(plan, fence, points, campaign->spec.time_budget_s));
   return std::make_shared<const std::string>(std::move(text));
 }
 

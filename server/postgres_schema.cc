@@ -286,8 +286,13 @@ CREATE TABLE model_feedback (
 CREATE INDEX model_feedback_by_version ON model_feedback (model, version, id);
 )sql";
 
+// Campaigns may go on after their end, and be in states that earlier servers do not know.
+constexpr std::string_view kFifthTables =
+    "ALTER TABLE campaigns ADD COLUMN retries BIGINT NOT NULL DEFAULT 0";
+
 // The one at place n makes version n + 1.
-constexpr std::array kMigrations = {kFirstTables, kSecondTables, kThirdTables, kFourthTables};
+constexpr std::array kMigrations = {kFirstTables, kSecondTables, kThirdTables, kFourthTables,
+                                    kFifthTables};
 static_assert(kMigrations.size() == kPostgresSchemaVersion);
 
 // Servers that start at the same time make the tables one after the other.

@@ -7,7 +7,10 @@
 #include <google/protobuf/util/json_util.h>
 
 #include "base/json.h"
+#include "optimizer/campaign/compare_campaigns.h"
+#include "server/campaign_comparison.h"
 #include "server/clock.h"
+#include "server/measured_points.h"
 #include "server/model_gate.h"
 #include "server/page_token.h"
 #include "server/wire.h"
@@ -125,6 +128,69 @@ Answer<v1::ListPointsResponse> list_points(Coordinator& coordinator, Store& stor
       [](const PointRecord& point) { return std::to_string(point.place); });
 }
 
+namespace {
+
+// What the two sides of a comparison have said.
+struct Side {
+  CampaignRecord record;
+  campaign::PointTable points;
+};
+
+Answer<Side> read_side(Store& store, const std::string& name) {
+  const auto number = campaign_number(name);
+  if (!number) return number.problem();
+  const auto record = store.campaign(*number);
+  if (!record.ok()) return record.error();
+  if (!*record) {
+    return Problem{ErrorCode::not_found,
+                   "CAMPAIGN_NOT_FOUND",
+                   "no campaign is named '" + name + "'",
+                   {{"name", name}}};
+  }
+  const auto runs = store.runs(*number);
+  if (!runs.ok()) return runs.error();
+  auto points = measured_points(store, *number, *runs);
+  if (!points.ok()) return points.error();
+  return Side{**record, std::move(*points)};
+}
+
+// A share as it is asked for, or the usual one.
+Answer<double> share_of(double asked, double usual, const char* field) {
+  if (asked == 0) return usual;
+  if (asked > 0 && asked < 1) return asked;
+  return invalid_field(field, "a share above 0 and below 1 is possible");
+}
+
+}  // namespace
+
+Answer<v1::CompareCampaignsResponse> compare_campaigns(Store& store,
+                                                       const v1::CompareCampaignsRequest& request) {
+  campaign::ComparisonTerms terms;
+  const auto margin = share_of(request.margin(), terms.margin, "margin");
+  if (!margin) return margin.problem();
+  const auto rate =
+      share_of(request.false_discoveries(), terms.false_discoveries, "false_discoveries");
+  if (!rate) return rate.problem();
+  const auto a = read_side(store, request.baseline());
+  if (!a) return a.problem();
+  const auto b = read_side(store, request.candidate());
+  if (!b) return b.problem();
+  terms.margin = *margin;
+  terms.false_discoveries = *rate;
+  terms.other_experiments = other_experiments(a->record, b->record);
+  v1::CompareCampaignsResponse response;
+  for (const auto& point : campaign::compare_campaigns(a->points, b->points, terms)) {
+    *response.add_points() = to_wire(point);
+  }
+  for (const SpecDifference& difference : spec_differences(a->record.spec, b->record.spec)) {
+    auto& added = *response.add_differences();
+    added.set_field(difference.field);
+    added.set_baseline(difference.a);
+    added.set_candidate(difference.b);
+  }
+  return response;
+}
+
 Answer<v1::Campaign> get_campaign(Coordinator& coordinator, const v1::GetCampaignRequest& request) {
   const auto number = campaign_number(request.name());
   if (!number) return number.problem();
@@ -144,10 +210,11 @@ Result<v1::CampaignEvent> event_message(const EventRecord& event) {
   return message;
 }
 
-bool is_last(const v1::CampaignEvent& event) {
+bool is_last(const v1::CampaignEvent& event, const CampaignRecord& now) {
   const auto state = event.campaign().state();
-  return state == v1::Campaign::SUCCEEDED || state == v1::Campaign::FAILED ||
-         state == v1::Campaign::CANCELLED;
+  return event.campaign().retries() == now.retries &&
+         (state == v1::Campaign::SUCCEEDED || state == v1::Campaign::FAILED ||
+          state == v1::Campaign::CANCELLED);
 }
 
 Answer<v1::ListModelsResponse> list_models(Store& store, const v1::ListModelsRequest& request) {

@@ -26,12 +26,15 @@ Answer<v1::ListCampaignsResponse> list_campaigns(Coordinator& coordinator,
                                                  const v1::ListCampaignsRequest& request);
 Answer<v1::ListPointsResponse> list_points(Coordinator& coordinator, Store& store,
                                            const v1::ListPointsRequest& request);
+Answer<v1::CompareCampaignsResponse> compare_campaigns(Store& store,
+                                                       const v1::CompareCampaignsRequest& request);
 Answer<v1::Campaign> get_campaign(Coordinator& coordinator, const v1::GetCampaignRequest& request);
 /// A stored event as it is told. Errors: data_loss.
 Result<v1::CampaignEvent> event_message(const EventRecord& event);
 
-/// It says that the campaign has ended: whatever follows (late samples) is no news.
-bool is_last(const v1::CampaignEvent& event);
+/// It says that the campaign, whose record is now this one, has ended for good: whatever follows
+/// (late samples) is no news.
+bool is_last(const v1::CampaignEvent& event, const CampaignRecord& now);
 
 Answer<v1::ListModelsResponse> list_models(Store& store, const v1::ListModelsRequest& request);
 Answer<v1::Model> get_model(Store& store, const v1::GetModelRequest& request);

@@ -6,9 +6,11 @@
 namespace stripline::server {
 namespace {
 
-constexpr std::array<std::pair<CampaignState, std::string_view>, 6> kCampaignStates{{
+constexpr std::array<std::pair<CampaignState, std::string_view>, 8> kCampaignStates{{
     {CampaignState::queued, "QUEUED"},
     {CampaignState::running, "RUNNING"},
+    {CampaignState::paused, "PAUSED"},
+    {CampaignState::draining, "DRAINING"},
     {CampaignState::fitting, "FITTING"},
     {CampaignState::succeeded, "SUCCEEDED"},
     {CampaignState::failed, "FAILED"},

@@ -40,7 +40,17 @@ struct NodeHold {
   bool operator==(const NodeHold&) const = default;
 };
 
-enum class CampaignState { queued, running, fitting, succeeded, failed, cancelled };
+/// Paused and draining ones make no new run; the latter are cancelled when none is under way.
+enum class CampaignState {
+  queued,
+  running,
+  paused,
+  draining,
+  fitting,
+  succeeded,
+  failed,
+  cancelled
+};
 std::string_view to_string(CampaignState state);
 std::optional<CampaignState> campaign_state_from_string(std::string_view name);
 /// Succeeded, failed or cancelled: nothing will change any more.
@@ -69,6 +79,7 @@ struct CampaignRecord {
   /// Relative half-width of the intervals of nearly all points (campaign::achieved_width); 0: none
   /// is known yet.
   double width = 0;
+  uint32_t retries = 0;  ///< How often it went on after its end.
 };
 
 /// A run is pending until it is given out to a group of nodes, which makes it active; a lost one is

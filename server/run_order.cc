@@ -2,11 +2,14 @@
 
 #include <optional>
 
+#include "base/json.h"
+
 namespace stripline::server {
 namespace {
 
 // Within a string a quotation mark has a backslash before it, so that these match members only.
 constexpr std::string_view kFenceMember = R"("fence":0)";
+constexpr std::string_view kDeadlineMember = R"("deadline_s":)";
 constexpr std::string_view kPointsMember = R"("points":[)";
 
 // Past the end of the string that begins at `at`.
@@ -51,19 +54,24 @@ std::optional<List> find_list(std::string_view text, size_t at, uint32_t kept) {
 
 }  // namespace
 
-Result<std::string> order_text(std::string_view plan, uint64_t fence, uint32_t points) {
+Result<std::string> order_text(std::string_view plan, uint64_t fence, uint32_t points,
+                               double deadline_s) {
   const Error damaged(ErrorCode::data_loss, "a stored plan is damaged");
+  const size_t at_deadline = plan.find(kDeadlineMember);
   const size_t at_fence = plan.find(kFenceMember);
   const size_t at_points = plan.find(kPointsMember);
-  // The order of keys: "fence" stands before "points".
-  if (at_fence == std::string_view::npos || at_points == std::string_view::npos ||
-      at_points < at_fence) {
+  // The order of keys: "deadline_s" stands before "fence", and that before "points".
+  if (at_points == std::string_view::npos || at_fence > at_points || at_deadline > at_fence) {
     return damaged;
   }
+  const size_t at_seconds = at_deadline + kDeadlineMember.size();
+  const size_t seconds_end = plan.find(',', at_seconds);
   const auto list = find_list(plan, at_points + kPointsMember.size(), points);
   if (!list) return damaged;
   const size_t digits = at_fence + kFenceMember.size() - 1;
-  std::string order(plan.substr(0, digits));
+  std::string order(plan.substr(0, at_seconds));
+  order += Json(deadline_s).dump();
+  order += plan.substr(seconds_end, digits - seconds_end);
   order += std::to_string(fence);
   order += plan.substr(digits + 1, list->cut - (digits + 1));
   order += plan.substr(list->end);

@@ -11,9 +11,11 @@
 namespace stripline::server {
 
 /// `plan` is what experiment::to_json(Assignment).dump() wrote, with fence 0. Returns it with this
-/// fence and the first `points` points of its list (all, if it has fewer): the coarse grid stands
-/// first (CampaignPlan::runs). One pass over the text.
+/// fence, this deadline (a campaign that is tried again may have another budget) and the first
+/// `points` points of its list (all, if it has fewer): the coarse grid stands first
+/// (CampaignPlan::runs). One pass over the text.
 /// Errors: data_loss when it is no such text.
-Result<std::string> order_text(std::string_view plan, uint64_t fence, uint32_t points);
+Result<std::string> order_text(std::string_view plan, uint64_t fence, uint32_t points,
+                               double deadline_s);
 
 }  // namespace stripline::server

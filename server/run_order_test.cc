@@ -21,7 +21,7 @@ experiment::Assignment plan_of(size_t points) {
 
 experiment::Assignment order_of(const experiment::Assignment& plan, uint64_t fence,
                                 uint32_t points) {
-  const auto text = order_text(experiment::to_json(plan).dump(), fence, points);
+  const auto text = order_text(experiment::to_json(plan).dump(), fence, points, 12.5);
   EXPECT_TRUE(text.ok());
   const auto order = experiment::assignment_from_json(Json::parse(text.ok() ? *text : "{}"));
   EXPECT_TRUE(order.ok()) << order.error().message();
@@ -34,6 +34,7 @@ TEST(OrderText, IsThePlanWithItsFenceAndSoManyPoints) {
     const auto order = order_of(plan, 12, points);
     EXPECT_EQ(order.fence, 12U);
     EXPECT_EQ(order.name, plan.name);
+    EXPECT_DOUBLE_EQ(order.deadline_s, 12.5);
     EXPECT_EQ(order.fabric, plan.fabric);
     EXPECT_EQ(order.model_json, plan.model_json);
     EXPECT_EQ(order.points.size(), std::min<size_t>(points, 5));
@@ -44,9 +45,9 @@ TEST(OrderText, IsThePlanWithItsFenceAndSoManyPoints) {
 
 TEST(OrderText, RefusesWhatIsNoPlan) {
   const std::string plan = experiment::to_json(plan_of(2)).dump();
-  EXPECT_FALSE(order_text("", 1, 1).ok());
-  EXPECT_FALSE(order_text("{}", 1, 1).ok());
-  EXPECT_FALSE(order_text(plan.substr(0, plan.find("tuned")), 1, 1).ok());
+  EXPECT_FALSE(order_text("", 1, 1, 60).ok());
+  EXPECT_FALSE(order_text("{}", 1, 1, 60).ok());
+  EXPECT_FALSE(order_text(plan.substr(0, plan.find("tuned")), 1, 1, 60).ok());
 }
 
 }  // namespace

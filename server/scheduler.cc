@@ -24,23 +24,6 @@ const RunSnapshot* first(const CampaignSnapshot& campaign, RunState state) {
   return found == campaign.runs.end() ? nullptr : &*found;
 }
 
-campaign::Rule rule_of(const CampaignSnapshot& c) {
-  campaign::Rule rule;
-  rule.runs = c.planned_runs > 0 ? c.planned_runs : static_cast<uint32_t>(c.runs.size());
-  rule.enough_runs = enough_runs(c);
-  rule.fewest_runs = fewest_runs(c);
-  rule.width = c.width;
-  rule.pilot = c.pilot;
-  rule.least_points = c.runs.front().points_least;
-  rule.core_points = c.runs.front().points_core;
-  rule.all_points = c.runs.front().points_all;
-  rule.time_budget_s = c.time_budget_s;
-  if (c.node_budget_s > 0) rule.node_budget_s = c.node_budget_s;
-  rule.nodes = std::max(1U, c.nodes);
-  rule.refine_breaks = c.feeds_model;
-  return rule;
-}
-
 campaign::Progress progress_of(const CampaignSnapshot& c) {
   campaign::Progress progress;
   for (const RunSnapshot& run : c.runs) {
@@ -162,11 +145,13 @@ bool others_may_do(const CampaignSnapshot& campaign, const RunSnapshot& lost,
 std::optional<Decision> decide_one(const CampaignSnapshot& campaign,
                                    const std::vector<NodeSnapshot>& nodes, uint32_t max_failures,
                                    std::set<std::string>& taken) {
+  const RunSnapshot* active = first(campaign, RunState::active);
+  const bool draining = campaign.state == CampaignState::draining;
+  if (draining && active == nullptr) return EndDraining{campaign.number};
   if (const RunSnapshot* failed = first(campaign, RunState::failed)) {
     return FailCampaign{campaign.number,
                         "run " + std::to_string(failed->run) + " failed: " + failed->message};
   }
-  const RunSnapshot* active = first(campaign, RunState::active);
   if (active != nullptr && active->lost) {
     const bool hopeless = active->lost_for_good && !others_may_do(campaign, *active, nodes);
     const bool counts = !active->lost_at_will;
@@ -177,8 +162,10 @@ std::optional<Decision> decide_one(const CampaignSnapshot& campaign,
   if (active != nullptr && active->complete) return CompleteRun{campaign.number, active->run};
   if (active != nullptr) {
     const auto over = campaign::used_up(rule_of(campaign), progress_of(campaign));
-    return over ? std::optional(end_of(campaign, *over)) : std::nullopt;
+    if (!over) return std::nullopt;
+    return draining ? Decision(EndDraining{campaign.number}) : end_of(campaign, *over);
   }
+  if (campaign.state == CampaignState::paused) return std::nullopt;
   const campaign::Next next = campaign.next ? *campaign.next : next_of(campaign);
   if (next.done) return end_of(campaign, next);
   if (campaign.paused) return std::nullopt;
@@ -202,9 +189,7 @@ std::vector<Decision> decide(const Snapshot& snapshot, uint32_t max_failures) {
   std::vector<Decision> decisions;
   std::set<std::string> taken;
   for (const CampaignSnapshot& campaign : snapshot.campaigns) {
-    if (campaign.state != CampaignState::queued && campaign.state != CampaignState::running) {
-      continue;
-    }
+    if (campaign.state == CampaignState::fitting || is_final(campaign.state)) continue;
     if (auto decision = decide_one(campaign, snapshot.nodes, max_failures, taken)) {
       decisions.push_back(std::move(*decision));
     }
@@ -220,6 +205,23 @@ uint32_t enough_runs(const CampaignSnapshot& campaign) {
 uint32_t fewest_runs(const CampaignSnapshot& campaign) {
   return campaign.feeds_model ? std::min(kMinRunsForProvisional, enough_runs(campaign))
                               : enough_runs(campaign);
+}
+
+campaign::Rule rule_of(const CampaignSnapshot& c) {
+  campaign::Rule rule;
+  rule.runs = c.planned_runs > 0 ? c.planned_runs : static_cast<uint32_t>(c.runs.size());
+  rule.enough_runs = enough_runs(c);
+  rule.fewest_runs = fewest_runs(c);
+  rule.width = c.width;
+  rule.pilot = c.pilot;
+  rule.least_points = c.runs.front().points_least;
+  rule.core_points = c.runs.front().points_core;
+  rule.all_points = c.runs.front().points_all;
+  rule.time_budget_s = c.time_budget_s;
+  if (c.node_budget_s > 0) rule.node_budget_s = c.node_budget_s;
+  rule.nodes = std::max(1U, c.nodes);
+  rule.refine_breaks = c.feeds_model;
+  return rule;
 }
 
 campaign::Next next_of(const CampaignSnapshot& campaign) {

@@ -93,7 +93,7 @@ struct CampaignSnapshot {
 
 struct Snapshot {
   std::vector<NodeSnapshot> nodes;          ///< In order of name.
-  std::vector<CampaignSnapshot> campaigns;  ///< Queued or running, oldest first.
+  std::vector<CampaignSnapshot> campaigns;  ///< In no final state, oldest first.
 };
 
 /// Give the run out to these nodes; rank r runs on the r mod size-th. One more than there are runs
@@ -126,6 +126,10 @@ struct FinishMeasuring {
   int64_t campaign = 0;
   campaign::StopReason reason = campaign::StopReason::max_runs;
 };
+/// It was to be cancelled once no run is under way, and none is.
+struct EndDraining {
+  int64_t campaign = 0;
+};
 struct FailCampaign {
   int64_t campaign = 0;
   std::string reason;
@@ -135,12 +139,16 @@ struct Wait {
   int64_t campaign = 0;
   std::string reason;
 };
-using Decision = std::variant<PlaceRun, CompleteRun, LoseRun, FinishMeasuring, FailCampaign, Wait>;
+using Decision =
+    std::variant<PlaceRun, CompleteRun, LoseRun, FinishMeasuring, EndDraining, FailCampaign, Wait>;
 
 /// `max_failures`: a run lost so often is not tried again, and fails its campaign. At most one
 /// decision for each campaign. A Wait changes nothing; when there are only those, there is nothing
 /// to do until something happens.
 std::vector<Decision> decide(const Snapshot& snapshot, uint32_t max_failures);
+
+/// What the campaign asks for, as optimizer/campaign takes it.
+campaign::Rule rule_of(const CampaignSnapshot& campaign);
 
 /// What the campaign measures next, while no run of it is active: campaign::next_run() of it.
 campaign::Next next_of(const CampaignSnapshot& campaign);

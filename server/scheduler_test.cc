@@ -433,6 +433,40 @@ TEST(Scheduler, NodeSecondsEndACampaign) {
   EXPECT_EQ(only<FinishMeasuring>({{}, {c}}).reason, campaign::StopReason::node_budget);
 }
 
+TEST(Scheduler, APausedCampaignMakesNoNewRun) {
+  CampaignSnapshot c = campaign(1);
+  finish(c, 1, 2);
+  c.state = CampaignState::paused;
+  EXPECT_TRUE(decisions({{node("b"), node("c")}, {c}}).empty());
+  c.runs[1].state = RunState::active;
+  EXPECT_TRUE(decisions({{node("b"), node("c")}, {c}}).empty());
+  c.runs[1].complete = true;
+  EXPECT_EQ(only<CompleteRun>({{node("b"), node("c")}, {c}}).run, 2U);
+  // It does not keep others from the nodes.
+  EXPECT_EQ(only<PlaceRun>({{node("b"), node("c")},
+                            {[&] {
+                               CampaignSnapshot waits = c;
+                               waits.runs[1].state = RunState::pending;
+                               return waits;
+                             }(),
+                             campaign(2)}})
+                .campaign,
+            2);
+}
+
+TEST(Scheduler, ADrainingCampaignEndsAfterItsRun) {
+  CampaignSnapshot c = campaign(1);
+  finish(c, 1, 2);
+  c.state = CampaignState::draining;
+  EXPECT_EQ(only<EndDraining>({{node("b"), node("c")}, {c}}).campaign, 1);
+  c.runs[1].state = RunState::active;
+  EXPECT_TRUE(decisions({{node("b"), node("c")}, {c}}).empty());
+  c.measured_s = 60;  // its budget is used up meanwhile
+  EXPECT_EQ(only<EndDraining>({{node("b"), node("c")}, {c}}).campaign, 1);
+  c.runs[1].lost = "a rank died";
+  EXPECT_EQ(only<LoseRun>({{node("b"), node("c")}, {c}}).run, 2U);
+}
+
 TEST(Scheduler, FinishedCampaignsNeedNothing) {
   CampaignSnapshot c = campaign(1);
   c.state = CampaignState::fitting;

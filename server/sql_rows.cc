@@ -21,7 +21,7 @@ const std::string_view kNodeHoldColumns =
 const std::string_view kCampaignColumns =
     "SELECT number, spec, state, message, created, updated, request_id, request_sha256,"
     " requirements, feeds_model, planned_run_s, measured_s, samples, model_version,"
-    " fit_failures, stop_reason, width";
+    " fit_failures, stop_reason, width, retries";
 const std::string_view kRunColumns =
     "SELECT campaign, run, state, fence, failures, rank_nodes, points_done, points_total,"
     " points_core, points_all, duration_s, message, points_least, start_s, grid";
@@ -83,19 +83,20 @@ Status write_campaigns(SqlDatabase& database, const std::vector<CampaignRecord>&
   return write_all(database, records, R"sql(
       INSERT INTO campaigns (number, spec, state, message, created, updated, request_id,
                              request_sha256, requirements, feeds_model, planned_run_s, measured_s,
-                             samples, model_version, fit_failures, stop_reason, width)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                             samples, model_version, fit_failures, stop_reason, width, retries)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (number) DO UPDATE SET
-        state = excluded.state, message = excluded.message, updated = excluded.updated,
-        measured_s = excluded.measured_s, samples = excluded.samples,
+        spec = excluded.spec, state = excluded.state, message = excluded.message,
+        updated = excluded.updated, measured_s = excluded.measured_s, samples = excluded.samples,
         model_version = excluded.model_version, fit_failures = excluded.fit_failures,
-        stop_reason = excluded.stop_reason, width = excluded.width)sql",
+        stop_reason = excluded.stop_reason, width = excluded.width,
+        retries = excluded.retries)sql",
                    [](SqlStatement& s, const CampaignRecord& r) {
                      s.bind(r.number, dump(to_json(r.spec)), to_string(r.state), r.message,
                             r.created_unix_s, r.updated_unix_s, r.request_id, r.request_sha256,
                             dump(Json(r.requirements)), r.feeds_model, r.planned_run_s,
                             r.measured_s, r.samples, r.model_version, r.fit_failures, r.stop_reason,
-                            r.width);
+                            r.width, r.retries);
                    });
 }
 
@@ -431,6 +432,7 @@ Result<CampaignRecord> read_campaign(SqlStatement& row) {
   r.fit_failures = static_cast<uint32_t>(row.integer(14));
   r.stop_reason = row.text(15);
   r.width = row.real(16);
+  r.retries = static_cast<uint32_t>(row.integer(17));
   return r;
 }
 

@@ -126,10 +126,21 @@ Result<std::vector<CampaignRecord>> SqlStore::campaigns(int64_t before, size_t l
                 before == 0 ? kNoLimit : before, limit);
 }
 
+Result<std::vector<VersionKey>> SqlStore::versions_of(int64_t campaign) {
+  const auto read_key = [](SqlStatement& row) -> Result<VersionKey> {
+    return VersionKey{row.text(0), row.integer(1)};
+  };
+  return select(read_key,
+                "SELECT model, version FROM model_versions WHERE campaigns LIKE ?"
+                " ORDER BY model, version",
+                "%\"" + campaign_name(campaign) + "\"%");  // a JSON array of such names
+}
+
 Result<std::vector<CampaignRecord>> SqlStore::unfinished_campaigns() {
   return select(read_campaign, std::string(kCampaignColumns) +
                                    " FROM campaigns WHERE state IN"
-                                   " ('QUEUED', 'RUNNING', 'FITTING') ORDER BY number");
+                                   " ('QUEUED', 'RUNNING', 'PAUSED', 'DRAINING', 'FITTING')"
+                                   " ORDER BY number");
 }
 
 Result<std::vector<CampaignRecord>> SqlStore::expendable_campaigns(double ended_before_unix_s,

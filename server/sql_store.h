@@ -23,6 +23,7 @@ class SqlStore : public Store {
   Result<std::optional<CampaignRecord>> campaign(int64_t number) override;
   Result<std::optional<CampaignRecord>> campaign_of_request(const std::string& request_id) override;
   Result<std::vector<CampaignRecord>> campaigns(int64_t before, size_t limit) override;
+  Result<std::vector<VersionKey>> versions_of(int64_t campaign) override;
   Result<std::vector<CampaignRecord>> unfinished_campaigns() override;
   Result<std::vector<CampaignRecord>> expendable_campaigns(double ended_before_unix_s,
                                                            size_t limit) override;

@@ -429,10 +429,15 @@ Status to_twelfth(SqliteDatabase& database) {
   return database.execute(std::string(kTwelfthTables));
 }
 
+// Campaigns may go on after their end, and be in states that earlier servers do not know.
+Status to_thirteenth(SqliteDatabase& database) {
+  return database.execute("ALTER TABLE campaigns ADD COLUMN retries INTEGER NOT NULL DEFAULT 0");
+}
+
 // The one at place n takes version n + 1 to n + 2.
-constexpr std::array kMigrations = {&to_second, &to_third,    &to_fourth, &to_fifth,
-                                    &to_sixth,  &to_seventh,  &to_eighth, &to_ninth,
-                                    &to_tenth,  &to_eleventh, &to_twelfth};
+constexpr std::array kMigrations = {&to_second, &to_third,    &to_fourth,  &to_fifth,
+                                    &to_sixth,  &to_seventh,  &to_eighth,  &to_ninth,
+                                    &to_tenth,  &to_eleventh, &to_twelfth, &to_thirteenth};
 static_assert(kMigrations.size() + 1 == kStoreSchemaVersion);
 
 }  // namespace

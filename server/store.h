@@ -162,6 +162,8 @@ class Store {
       const std::string& request_id) = 0;
   /// Newest first, those with a number below `before` (0: all).
   virtual Result<std::vector<CampaignRecord>> campaigns(int64_t before, size_t limit) = 0;
+  /// Versions of models that were fitted to the campaign, in order, withdrawn ones included.
+  virtual Result<std::vector<VersionKey>> versions_of(int64_t campaign) = 0;
   /// Those in no final state, oldest first.
   virtual Result<std::vector<CampaignRecord>> unfinished_campaigns() = 0;
 

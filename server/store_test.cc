@@ -108,6 +108,25 @@ TEST_P(AnyStoreTest, CampaignsRoundTripAndFilterByState) {
   });
 }
 
+TEST_P(AnyStoreTest, CampaignsThatArePausedOrDrainedHaveNotEnded) {
+  CampaignRecord paused = campaign(1);
+  CampaignRecord drained = campaign(2);
+  apply({.campaigns = {paused, drained}});
+  paused.state = CampaignState::paused;
+  paused.retries = 2;
+  paused.spec.time_budget_s = 90;
+  drained.state = CampaignState::draining;
+  apply({.campaigns = {paused, drained}});
+  check([&] {
+    const auto open = *store_->unfinished_campaigns();
+    ASSERT_EQ(open.size(), 2U);
+    EXPECT_EQ(open[0].state, CampaignState::paused);
+    EXPECT_EQ(open[0].retries, 2U);
+    EXPECT_DOUBLE_EQ(open[0].spec.time_budget_s, 90);
+    EXPECT_EQ(open[1].state, CampaignState::draining);
+  });
+}
+
 TEST_P(AnyStoreTest, ARequestIdNamesOneCampaign) {
   apply({.campaigns = {campaign(1, "same")}});
   const Status status = store_->apply({.campaigns = {campaign(2, "same")}});
@@ -253,6 +272,9 @@ TEST_P(AnyStoreTest, ModelVersionsAreImmutable) {
   first.fabric = "tcp";
   first.content = "{1}";
   apply({.versions = {first}});
+  ASSERT_EQ(store_->versions_of(1)->size(), 1U);
+  EXPECT_EQ(store_->versions_of(1)->front().version, 1);
+  EXPECT_TRUE(store_->versions_of(11)->empty());
   NewModelVersion second = first;
   second.record.key.version = 2;
   second.content = "{2222}";

@@ -62,6 +62,10 @@ v1::Campaign::State to_wire(CampaignState state) {
       return v1::Campaign::QUEUED;
     case CampaignState::running:
       return v1::Campaign::RUNNING;
+    case CampaignState::paused:
+      return v1::Campaign::PAUSED;
+    case CampaignState::draining:
+      return v1::Campaign::DRAINING;
     case CampaignState::fitting:
       return v1::Campaign::FITTING;
     case CampaignState::succeeded:
@@ -215,15 +219,61 @@ CampaignSpec from_wire(const v1::CampaignSpec& message) {
   return spec;
 }
 
+namespace {
+
+// Values of parameters as text.
+google::protobuf::Map<std::string, std::string> params_of(const experiment::Point& point) {
+  google::protobuf::Map<std::string, std::string> params;
+  const Json json = experiment::to_json(point);
+  for (const auto& [name, value] : json.at("params").items()) {
+    params[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  return params;
+}
+
+v1::ComparedPoint::Verdict to_wire(const std::optional<stats::Verdict>& verdict) {
+  if (!verdict) return v1::ComparedPoint::INCOMPARABLE;
+  switch (*verdict) {
+    case stats::Verdict::faster:
+      return v1::ComparedPoint::FASTER;
+    case stats::Verdict::slower:
+      return v1::ComparedPoint::SLOWER;
+    case stats::Verdict::equivalent:
+      return v1::ComparedPoint::EQUIVALENT;
+    case stats::Verdict::inconclusive:
+      return v1::ComparedPoint::INCONCLUSIVE;
+  }
+  return v1::ComparedPoint::INCONCLUSIVE;
+}
+
+}  // namespace
+
+v1::ComparedPoint to_wire(const campaign::ComparedPoint& point) {
+  v1::ComparedPoint message;
+  message.set_experiment(point.point.experiment);
+  message.set_variant(point.point.variant);
+  *message.mutable_params() = params_of(point.point);
+  message.set_verdict(to_wire(point.verdict));
+  message.set_why(point.why);
+  message.set_baseline_runs(point.a_runs);
+  message.set_candidate_runs(point.b_runs);
+  if (point.a_median) message.set_baseline_median(*point.a_median);
+  if (point.b_median) message.set_candidate_median(*point.b_median);
+  if (point.ratio) {
+    message.set_ratio(*point.ratio);
+    message.set_low(point.low);
+    message.set_high(point.high);
+  }
+  message.set_p_value(point.p_value);
+  return message;
+}
+
 v1::PlannedPoint to_wire(const PointRecord& record) {
   v1::PlannedPoint message;
   message.set_place(record.place);
   message.set_experiment(record.point.experiment);
   message.set_variant(record.point.variant);
-  const Json point = experiment::to_json(record.point);
-  for (const auto& [name, value] : point.at("params").items()) {
-    (*message.mutable_params())[name] = value.is_string() ? value.get<std::string>() : value.dump();
-  }
+  *message.mutable_params() = params_of(record.point);
   message.set_runs_done(record.runs);
   message.set_runs_failed(record.failed);
   message.set_samples(record.samples);
@@ -254,6 +304,26 @@ v1::Campaign to_wire(const CampaignView& view) {
   message.set_stop_reason(view.stop_reason);
   message.set_width(view.width);
   message.set_node_s(view.node_s);
+  message.set_retries(view.retries);
+  return message;
+}
+
+v1::CampaignEstimate to_wire(const CampaignEstimate& estimate) {
+  v1::CampaignEstimate message;
+  *message.mutable_spec() = to_wire(estimate.spec);
+  message.set_points(estimate.points);
+  message.set_runs(estimate.forecast.runs);
+  message.set_points_total(estimate.forecast.points);
+  message.set_seconds(estimate.forecast.seconds);
+  message.set_node_s(estimate.forecast.node_s);
+  message.set_stop_reason(std::string(to_string(estimate.forecast.reason)));
+  message.set_width(estimate.forecast.width.value_or(0));
+  message.set_based_on(estimate.based_on);
+  for (const Risk& risk : estimate.risks) {
+    auto& added = *message.add_risks();
+    added.set_kind(std::string(to_string(risk.kind)));
+    added.set_message(risk.message);
+  }
   return message;
 }
 

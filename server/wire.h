@@ -1,6 +1,7 @@
 // Between the server's values and stripline.v1's messages. Include from .cc files of the services.
 #pragma once
 
+#include "optimizer/campaign/compare_campaigns.h"
 #include "server/access.h"
 #include "server/agent_messages.h"
 #include "server/campaign_view.h"
@@ -20,6 +21,8 @@ v1::ServerMessage to_wire(ServerMessage message);
 
 CampaignSpec from_wire(const v1::CampaignSpec& message);
 v1::Campaign to_wire(const CampaignView& view);
+v1::CampaignEstimate to_wire(const CampaignEstimate& estimate);
+v1::ComparedPoint to_wire(const campaign::ComparedPoint& point);
 v1::PlannedPoint to_wire(const PointRecord& record);
 
 v1::Node to_wire(const NodeView& view);

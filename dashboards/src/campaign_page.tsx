@@ -214,8 +214,17 @@ export function CampaignPage({ name, query }: { name: string; query: Record<stri
     <>
       <h1>Campaign {name} {newest && <State of={newest.state} />} {live && !done && <span class="live" role="status">live</span>}</h1>
       {campaign.data && !over(campaign.data) && !done && (
-        <Action text="Cancel it" question={`No run of ${name} starts any more, and running ones stop. Its samples stay; no model is made.`}
-          act={() => post(`campaigns/${name}/cancel`)} done={campaign.again} />
+        <>
+          {["QUEUED", "RUNNING"].includes(campaign.data.state) && (
+            <Action text="Pause it" question={`No run of ${name} starts until it is resumed; one that is under way goes on to its end.`}
+              act={() => post(`campaigns/${name}/pause`)} done={campaign.again} />
+          )}
+          {campaign.data.state === "PAUSED" && (
+            <Action text="Resume it" question={`Runs of ${name} start again.`} act={() => post(`campaigns/${name}/resume`)} done={campaign.again} />
+          )}
+          <Action text="Cancel it" question={`No run of ${name} starts any more, and running ones stop. Its samples stay; no model is made.`}
+            act={() => post(`campaigns/${name}/cancel`)} done={campaign.again} />
+        </>
       )}
       {problem !== "" && !live && !done && campaign.error === undefined && <div class="state stale" role="status"><strong>Not live:</strong> <span>{problem} It is tried again.</span></div>}
       <Show of={campaign} what="The campaign">{(one) => <Head of={newest && newest.update_time >= one.update_time ? newest : one} />}</Show>

@@ -26,7 +26,7 @@ export function Badge({ kind, children, title }: { kind: "good" | "warn" | "bad"
 
 const stateKinds: Record<string, "good" | "warn" | "bad" | "busy" | "plain"> = {
   IDLE: "good", BUSY: "busy", OFFLINE: "bad", QUEUED: "warn", RUNNING: "busy", FITTING: "busy",
-  SUCCEEDED: "good", FAILED: "bad", CANCELLED: "plain",
+  PAUSED: "warn", DRAINING: "warn", SUCCEEDED: "good", FAILED: "bad", CANCELLED: "plain",
 };
 
 export function State({ of }: { of: string }) {

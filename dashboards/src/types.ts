@@ -46,7 +46,7 @@ export interface CampaignSpec {
 export interface Campaign {
   name: string;
   spec: CampaignSpec;
-  state: "QUEUED" | "RUNNING" | "FITTING" | "SUCCEEDED" | "FAILED" | "CANCELLED" | string;
+  state: "QUEUED" | "RUNNING" | "PAUSED" | "DRAINING" | "FITTING" | "SUCCEEDED" | "FAILED" | "CANCELLED" | string;
   message: string;
   create_time: string;
   update_time: string;

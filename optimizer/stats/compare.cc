@@ -56,6 +56,40 @@ Result<Ratio> paired_ratio(std::span<const double> candidate, std::span<const do
                ratios.size()};
 }
 
+Result<UnpairedRatio> unpaired_ratio(std::span<const double> candidate,
+                                     std::span<const double> baseline, double confidence) {
+  STRIPLINE_RETURN_IF_ERROR(check_confidence(confidence));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<double> ours, logs(candidate, "candidate"));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<double> theirs, logs(baseline, "baseline"));
+  if (ours.size() < 2 || theirs.size() < 2) {
+    return Error(ErrorCode::invalid_argument,
+                 "a ratio of what was measured apart needs two or more runs of each");
+  }
+  const Moments a = mean_and_variance(ours);
+  const Moments b = mean_and_variance(theirs);
+  const auto runs_a = static_cast<double>(ours.size());
+  const auto runs_b = static_cast<double>(theirs.size());
+  const double of_a = a.variance / runs_a;
+  const double of_b = b.variance / runs_b;
+  const double difference = a.mean - b.mean;
+  UnpairedRatio result;
+  result.ratio.value = std::exp(difference);
+  result.ratio.runs = std::min(ours.size(), theirs.size());
+  const double squared = of_a + of_b;
+  double half = 0;
+  if (squared > 0) {
+    const double freedom =
+        squared * squared / (of_a * of_a / (runs_a - 1) + of_b * of_b / (runs_b - 1));
+    const double error = std::sqrt(squared);
+    half = t_two_sided(confidence, freedom) * error;
+    result.p_value = t_two_sided_p(difference / error, freedom);
+  } else if (difference != 0) {
+    result.p_value = 0;
+  }
+  result.ratio.interval = {std::exp(difference - half), std::exp(difference + half)};
+  return result;
+}
+
 const char* to_string(NonInferiority verdict) {
   switch (verdict) {
     case NonInferiority::non_inferior:

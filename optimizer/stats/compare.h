@@ -31,6 +31,18 @@ Result<std::vector<double>> paired_log_ratios(std::span<const double> candidate,
 Result<Ratio> paired_ratio(std::span<const double> candidate, std::span<const double> baseline,
                            double confidence = 0.95);
 
+/// A ratio of what was measured apart.
+struct UnpairedRatio {
+  Ratio ratio;
+  double p_value = 1;  ///< How likely such a ratio, or one further from 1, is between equals.
+};
+
+/// Ratio of the geometric means of runs that were made apart from each other, of which there may be
+/// more on one side, with Welch's interval and test on the logarithms. Errors: invalid_argument for
+/// fewer than two runs on a side, or a time that is not a finite number above zero.
+Result<UnpairedRatio> unpaired_ratio(std::span<const double> candidate,
+                                     std::span<const double> baseline, double confidence = 0.95);
+
 /// Outcome of "not slower by more than a margin".
 enum class NonInferiority { non_inferior, inferior, inconclusive };
 const char* to_string(NonInferiority verdict);

@@ -29,6 +29,36 @@ Pairs simulate(std::mt19937_64& random, double ratio, std::size_t runs, double n
   return pairs;
 }
 
+TEST(UnpairedRatio, IsWelchsOnTheLogarithms) {
+  const std::vector<double> ours = {1.1, 1.2, 1.3};
+  const std::vector<double> theirs = {2.0, 2.1, 2.3, 2.2};
+  const auto both = unpaired_ratio(ours, theirs);
+  ASSERT_TRUE(both.ok()) << both.error().message();
+  // By an independent computation.
+  EXPECT_NEAR(both->ratio.value, 0.557600, 1e-5);
+  EXPECT_NEAR(both->ratio.interval.low, 0.471821, 1e-5);
+  EXPECT_NEAR(both->ratio.interval.high, 0.658973, 1e-5);
+  EXPECT_NEAR(both->p_value, 0.000971, 1e-6);
+  EXPECT_EQ(both->ratio.runs, 3U);
+}
+
+TEST(UnpairedRatio, OfWhatDoesNotVaryIsKnown) {
+  const std::vector<double> two = {2, 2};
+  const std::vector<double> four = {4, 4, 4};
+  EXPECT_EQ(unpaired_ratio(two, two)->p_value, 1);
+  EXPECT_EQ(unpaired_ratio(four, two)->p_value, 0);
+  EXPECT_DOUBLE_EQ(unpaired_ratio(four, two)->ratio.interval.low, 2);
+}
+
+TEST(UnpairedRatio, NeedsTwoRunsAndTimes) {
+  const std::vector<double> one = {1};
+  const std::vector<double> two = {1, 2};
+  const std::vector<double> none = {0, 1};
+  EXPECT_FALSE(unpaired_ratio(one, two).ok());
+  EXPECT_FALSE(unpaired_ratio(two, one).ok());
+  EXPECT_FALSE(unpaired_ratio(two, none).ok());
+}
+
 TEST(PairedRatio, ExactWhenConstantAndSymmetric) {
   const std::vector<double> a{2.0, 4.0, 6.0};
   const std::vector<double> b{1.0, 2.0, 3.0};

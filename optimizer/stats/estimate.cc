@@ -5,19 +5,10 @@
 #include <numeric>
 #include <vector>
 
-#include <boost/math/distributions/students_t.hpp>
-
 namespace stripline::stats {
 namespace {
 
 constexpr double kConfidence = 0.95;
-
-// P(|T| >= t) of Student's t.
-double two_sided_p(double t, double degrees_of_freedom) {
-  if (!std::isfinite(t)) return 0;
-  return 2 * boost::math::cdf(boost::math::complement(
-                 boost::math::students_t_distribution<double>(degrees_of_freedom), t));
-}
 
 // The standard error that one side of an interval implies. With a single run nothing is known.
 struct Deviation {
@@ -36,7 +27,7 @@ double p_value(const Deviation& a, const Deviation& b, double difference) {
   const double freedom =
       squared * squared /
       (std::pow(a.error, 4) / a.degrees_of_freedom + std::pow(b.error, 4) / b.degrees_of_freedom);
-  return two_sided_p(std::abs(difference) / std::sqrt(squared), freedom);
+  return t_two_sided_p(difference / std::sqrt(squared), freedom);
 }
 
 }  // namespace

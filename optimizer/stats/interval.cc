@@ -88,6 +88,13 @@ double t_two_sided(double confidence, double degrees_of_freedom) {
   return t_one_sided((1.0 + confidence) / 2.0, degrees_of_freedom);
 }
 
+double t_two_sided_p(double t, double degrees_of_freedom) {
+  if (std::isinf(t)) return 0;
+  return 2.0 *
+         boost::math::cdf(boost::math::complement(
+             boost::math::students_t_distribution<double, Quiet>(degrees_of_freedom), std::abs(t)));
+}
+
 double t_one_sided(double confidence, double degrees_of_freedom) {
   return boost::math::quantile(
       boost::math::students_t_distribution<double, Quiet>(degrees_of_freedom), confidence);

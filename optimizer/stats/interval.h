@@ -47,6 +47,9 @@ double normal_two_sided(double confidence);
 /// Two-sided quantile of Student's t: t with P(|T| <= t) = confidence; degrees_of_freedom > 0.
 double t_two_sided(double confidence, double degrees_of_freedom);
 
+/// P(|T| >= |t|) of Student's t.
+double t_two_sided_p(double t, double degrees_of_freedom);
+
 /// One-sided quantile of Student's t: t with P(T <= t) = confidence.
 double t_one_sided(double confidence, double degrees_of_freedom);
 

@@ -1,0 +1,394 @@
+#include "cli/campaign_grammar.h"
+
+#include <vector>
+
+#include "base/toml_settings.h"
+#include "cli/grammar_parts.h"
+
+namespace stripline::cli {
+namespace {
+
+void take_name(CLI::App& command, std::string& name) {
+  command.add_option("campaign", name, "Name, e.g. c3")->required()->type_name("NAME");
+}
+
+// What a campaign measures, for how long, and what becomes of it.
+void define_request(CLI::App& command, CampaignRun& run) {
+  command
+      .add_option("file", run.file,
+                  "TOML file with what options leave open; keys are their names without dashes")
+      ->type_name("FILE");
+  command
+      .add_option("--fabric", run.fabrics,
+                  "The fabric to measure, e.g. tcp, shm, emulated:cloud-ethernet; may be "
+                  "repeated: a campaign of each, one after the other")
+      ->type_name("FABRIC")
+      ->allow_extra_args(false);
+  command.add_option("--clock", run.clock, "Clock of an emulated fabric (default virtual)")
+      ->type_name("CLOCK")
+      ->check(one_of({"real", "virtual"}));
+  command.add_option("--nodes", run.nodes, "Nodes in the group (default 2)")
+      ->type_name("N")
+      ->transform(count());
+  command.add_option("--ranks", run.ranks, "Ranks in all, dealt to the nodes in turn (default 2)")
+      ->type_name("N")
+      ->transform(count());
+  command
+      .add_option("--effort", run.effort,
+                  "budgeted: pruned grids, about a minute; full: all of them, 12 runs")
+      ->type_name("EFFORT")
+      ->check(one_of({"budgeted", "full"}))
+      ->capture_default_str();
+  command
+      .add_option("--runs", run.runs,
+                  "Runs of fresh processes, at least 6 (default: 8 budgeted, 12 full)")
+      ->type_name("N")
+      ->transform(count());
+  command
+      .add_option("--time-budget", run.time_budget_s,
+                  "Limit of the measuring, e.g. 90, 1:30 (default: 60 budgeted, 300 full)")
+      ->type_name("TIME")
+      ->transform(time_within(kTimeLimits));
+  command
+      .add_option("--node-budget", run.node_budget_s,
+                  "Limit of the measuring by the nodes of a group, e.g. 30m (default: none)")
+      ->type_name("TIME")
+      ->transform(time_within(kTimeLimits));
+  command
+      .add_option("--width", run.width,
+                  "Measure until medians are known within this, e.g. 2% (default: 5% budgeted, "
+                  "2% full; with --runs or --experiment as many runs as they say)")
+      ->type_name("SHARE")
+      ->transform(share());
+  command
+      .add_option(
+          "--experiment", run.experiments,
+          "Measure only this experiment; may be repeated (default: all that feed the model)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command
+      .add_option("--same-node", run.same_node,
+                  "Measure this way between ranks of one node, too; may be repeated (default: "
+                  "only the fabric)")
+      ->type_name("WAY")
+      ->allow_extra_args(false)
+      ->check(one_of({"mapped", "cma"}));
+  command
+      .add_option("--cluster", run.cluster,
+                  "Of which nodes the groups are (default: that of the nodes there are)")
+      ->type_name("NAME");
+  command
+      .add_option("--node", run.only_nodes, "Use only this node; may be repeated (default: any)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command
+      .add_option("--model", run.model,
+                  "The model to publish (default: named after the fabric; none with --experiment)")
+      ->type_name("NAME");
+  command.add_option("--seed", run.seed, "Order of the points, and jitter of an emulated fabric")
+      ->type_name("N")
+      ->transform(whole_number_from<uint64_t>(0));
+}
+
+// The options that the file says and the command line does not.
+Status take(CLI::App& command, const TomlSetting& setting) {
+  std::vector<std::string> known;
+  for (CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      if (name == "help") continue;
+      if (name == setting.name)
+        return option->count() > 0 ? Status() : set_option(*option, setting);
+      known.push_back(name);
+    }
+  }
+  return Error(ErrorCode::invalid_argument,
+               setting.place + ": there is no such option" + guess_of_name(setting.name, known));
+}
+
+// `bound` is what the command's options write to.
+Status complete_request(CLI::App& command, const CampaignRun& bound, CampaignRun& request) {
+  if (!bound.file.empty()) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_toml_settings(bound.file));
+    for (const TomlSetting& setting : settings) {
+      STRIPLINE_RETURN_IF_ERROR(take(command, setting));
+    }
+    request = bound;
+  }
+  if (request.fabrics.empty()) {
+    return Error(ErrorCode::invalid_argument,
+                 "--fabric is required, here or in a file; see 'stripline campaign " +
+                     command.get_name() + " --help'");
+  }
+  if (request.fabrics.size() > 1 && !request.model.empty()) {
+    return Error(ErrorCode::invalid_argument,
+                 "each fabric has a model of its own; leave --model out, or name one fabric");
+  }
+  return {};
+}
+
+}  // namespace
+
+CampaignRun& request_of(CampaignRun& run) { return run; }
+CampaignRun& request_of(CampaignEstimate& estimate) { return estimate.request; }
+
+Status CampaignGrammar::complete(CampaignRun& run) {
+  return complete_request(*run_command_, run_, run);
+}
+
+Status CampaignGrammar::complete(CampaignEstimate& estimate) {
+  return complete_request(*estimate_command_, estimate_.request, estimate.request);
+}
+
+void CampaignGrammar::define(CLI::App& app, Action& result) {
+  CLI::App* campaign = app.add_subcommand("campaign", "Measure a fabric and publish its model");
+  campaign->require_subcommand(1);
+  campaign->fallthrough();
+  campaign->footer(
+      "A campaign measures a fabric on a group of nodes in several runs of fresh processes, fits "
+      "a\n"
+      "model and publishes it as a new version.\n\n"
+      "Example:\n"
+      "  stripline campaign run --fabric tcp --effort full\n");
+  define_requests(*campaign, result);
+  define_views(*campaign, result);
+  define_comparison(*campaign, result);
+  define_changes(*campaign, result);
+  define_samples(*campaign, result);
+}
+
+void CampaignGrammar::define_requests(CLI::App& campaign, Action& result) {
+  CLI::App* run = leaf_command(campaign, "run", "Start a campaign and watch it", run_, result);
+  run_command_ = run;
+  define_request(*run, run_);
+  run->add_flag("--detach", run_.detach, "Return once it is queued");
+  run->add_flag("--validate-only", run_.validate_only, "Check the request; start nothing");
+  run->footer(
+      std::string(
+          "Shows its progress until the model is published. Ctrl-C stops watching, not the\n"
+          "campaign: 'campaign watch' continues, 'campaign cancel' ends it.\n\n"
+          "Exit codes: 0 done, 1 failed, 2 wrong request, 4 no server or not enough nodes,\n"
+          "6 server gone for longer than --timeout, 7 cancelled, or Ctrl-C.\n\n"
+          "Examples:\n"
+          "  stripline campaign run --fabric tcp\n"
+          "  stripline campaign run --fabric emulated:opteron-vapi --effort full --model "
+          "opteron\n"
+          "  stripline campaign run --fabric tcp --experiment micro.latency --detach\n"
+          "  stripline campaign run weekly.toml\n") +
+      kServiceOptions);
+
+  CLI::App* estimate = leaf_command(
+      campaign, "estimate", "Say what a campaign would take; start nothing", estimate_, result);
+  estimate_command_ = estimate;
+  define_request(*estimate, estimate_.request);
+  estimate->footer(
+      std::string(
+          "How many points and runs, seconds and node-seconds it would take, within what its\n"
+          "medians would be known, and what speaks against it: by the pace and the width of the\n"
+          "last campaign like it, or, where there is none, by what the plan allows. Takes the\n"
+          "options and files of 'campaign run'.\n\n"
+          "Exit codes: 0, 2 wrong request, 4 no server or not enough nodes.\n\n"
+          "Examples:\n"
+          "  stripline campaign estimate --fabric tcp --effort full\n"
+          "  stripline campaign estimate weekly.toml\n") +
+      kServiceOptions);
+}
+
+void CampaignGrammar::define_views(CLI::App& campaign, Action& result) {
+  CLI::App* watch =
+      leaf_command(campaign, "watch", "Follow a campaign until it ends", watch_, result);
+  watch->add_option("campaign", watch_.name, "Name, e.g. c3")->required()->type_name("NAME");
+  watch->footer(
+      std::string(
+          "Starts with what has happened so far, and continues where it was when the server\n"
+          "restarts. Ctrl-C stops the watching, not the campaign.\n\n"
+          "Exit codes: 0 done, 1 failed, 2 no such campaign, 4 no server, 6 server gone\n"
+          "for longer than --timeout, 7 cancelled, or Ctrl-C.\n") +
+      kServiceOptions);
+
+  CLI::App* list = leaf_command(campaign, "list", "List campaigns, newest first", list_, result);
+  list->add_option("--limit", list_.limit, "At most so many")
+      ->type_name("N")
+      ->transform(count())
+      ->capture_default_str();
+  list->footer(
+      std::string("DONE is the share of the points measured, MODEL the version published.\n"
+                  "States: QUEUED (waits for nodes), RUNNING, PAUSED, DRAINING (is cancelled\n"
+                  "after its running run), FITTING, SUCCEEDED, FAILED, CANCELLED.\n\n"
+                  "Exit codes: 0, 4 no server, 6 no answer in time.\n") +
+      kServiceOptions);
+
+  CLI::App* show = leaf_command(campaign, "show", "Show one campaign", show_, result);
+  show->add_option("campaign", show_.name, "Name, e.g. c3")->required()->type_name("NAME");
+  show->footer(
+      std::string("State, what it waits for or why it failed, what it measures and how far it\n"
+                  "is, and the model it publishes.\n\n"
+                  "Exit codes: 0, 2 no such campaign, 4 no server, 6 no answer in time.\n") +
+      kServiceOptions);
+
+  CLI::App* points =
+      leaf_command(campaign, "points", "List what a campaign measures", points_, result);
+  points->add_option("campaign", points_.name, "Name, e.g. c3")->required()->type_name("NAME");
+  points->add_option("--experiment", points_.experiment, "Only points of this one")
+      ->type_name("NAME");
+  points->add_option("--variant", points_.variant, "Only points of this one")->type_name("NAME");
+  points
+      ->add_option("--param", points_.params,
+                   "Only points with this value of a parameter; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->check([](const std::string& text) {
+        return text.find('=') == std::string::npos ? "'" + text + "' is not NAME=VALUE"
+                                                   : std::string();
+      });
+  points->add_option("--limit", points_.limit, "At most so many")
+      ->type_name("N")
+      ->transform(whole_number(1, 1'000'000))
+      ->capture_default_str();
+  points->footer(
+      std::string(
+          "In the order of the plan. RUNS are the finished ones that have tried it, MEDIAN\n"
+          "is over them, WITHIN half of its 95 % interval relative to it. Values of\n"
+          "parameters are written as 'campaign export' writes them.\n\n"
+          "Exit codes: 0, 2 no such campaign, 4 no server.\n") +
+      kServiceOptions);
+}
+
+void CampaignGrammar::define_comparison(CLI::App& campaign, Action& result) {
+  CLI::App* compare =
+      leaf_command(campaign, "compare", "Say where one was faster than another", compare_, result);
+  compare->add_option("baseline", compare_.baseline, "Name, e.g. c3")->required()->type_name("A");
+  compare->add_option("candidate", compare_.candidate, "What is compared with it")
+      ->required()
+      ->type_name("B");
+  compare
+      ->add_option("--margin", compare_.margin,
+                   "Times are equivalent that surely differ by no more (default: 2%)")
+      ->type_name("SHARE")
+      ->transform(share());
+  compare
+      ->add_option("--false-discoveries", compare_.false_discoveries,
+                   "Of the points called FASTER or SLOWER, the share that may be so by chance "
+                   "(default: 5%)")
+      ->type_name("SHARE")
+      ->transform(share());
+  compare->add_flag("--all", compare_.all, "List also the points that do not differ");
+  compare->footer(
+      std::string(
+          "Of each point: B is FASTER or SLOWER than A, EQUIVALENT, INCONCLUSIVE, or "
+          "INCOMPARABLE,\n"
+          "where one does not have it or measures something else by its name (ranks, clock, "
+          "version\n"
+          "of the experiment). B/A is the ratio of their times with its 95 % interval, over runs.\n"
+          "With --json a line for each point.\n\n"
+          "Exit codes: 0, 2 no such campaign, 4 no server.\n\n"
+          "Example:\n"
+          "  stripline campaign compare c3 c4\n") +
+      kServiceOptions);
+}
+
+void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
+  constexpr const char* kRole = "Needs the role operator.\n\n";
+  CLI::App* cancel =
+      leaf_command(campaign, "cancel", "Stop a campaign; its samples stay", cancel_, result);
+  take_name(*cancel, cancel_.name);
+  cancel->add_flag("--drain", cancel_.drain, "Let the run that is under way end first");
+  cancel->footer(std::string("No model is made of it; 'campaign retry' takes it up again. ") +
+                 kRole + "Exit codes: 0 cancelled (also when it was already), 9 it has ended.\n" +
+                 kServiceOptions);
+
+  CLI::App* pause =
+      leaf_command(campaign, "pause", "Start no run until it is resumed", pause_, result);
+  take_name(*pause, pause_.name);
+  pause->footer(std::string("A run that is under way goes on to its end, and other campaigns get "
+                            "the nodes. Also\nacross restarts of the server. ") +
+                kRole + "Exit codes: 0 (also when it is paused), 2 no such campaign, 9 it has " +
+                "ended.\n" + kServiceOptions);
+
+  CLI::App* resume =
+      leaf_command(campaign, "resume", "Go on with a paused campaign", resume_, result);
+  take_name(*resume, resume_.name);
+  resume->footer(std::string(kRole) +
+                 "Exit codes: 0 (also when it is not paused), 2 no such campaign, 9 it has " +
+                 "ended.\n" + kServiceOptions);
+
+  CLI::App* retry = leaf_command(campaign, "retry", "Go on with one that failed or was cancelled",
+                                 retry_, result);
+  take_name(*retry, retry_.name);
+  retry
+      ->add_option("--time-budget", retry_.time_budget_s,
+                   "Limit of the measuring, what it has used included (default: as it was)")
+      ->type_name("TIME")
+      ->transform(time_within(kTimeLimits));
+  retry
+      ->add_option("--node-budget", retry_.node_budget_s,
+                   "The same by the nodes of a group (default: as it was)")
+      ->type_name("TIME")
+      ->transform(time_within(kTimeLimits));
+  retry->add_flag("--detach", retry_.detach, "Return once it is queued");
+  retry->footer(
+      std::string("Runs that have finished count; the others are made again, and the model is\n"
+                  "fitted anew. Shows its progress as 'campaign run' does. ") +
+      kRole +
+      "Exit codes: those of 'campaign run', and 9 where it has not ended or succeeded, or its\n"
+      "budget is used up.\n" +
+      kServiceOptions);
+
+  CLI::App* remove =
+      leaf_command(campaign, "delete", "Forget a campaign with its samples", delete_, result);
+  take_name(*remove, delete_.name);
+  remove->footer(
+      std::string("For good: 'campaign export' writes them first. Not while it goes on, and not "
+                  "one to\nwhich a version of a model was fitted. ") +
+      kRole + "Exit codes: 0, 2 no such campaign, 9 it goes on or is needed.\n" + kServiceOptions);
+}
+
+void CampaignGrammar::define_samples(CLI::App& campaign, Action& result) {
+  CLI::App* export_samples =
+      leaf_command(campaign, "export", "Write every raw sample as JSON lines", export_, result);
+  export_samples->add_option("campaign", export_.name, "Name, e.g. c3")
+      ->required()
+      ->type_name("NAME");
+  export_samples
+      ->add_option("-o,--output", export_.output, "File to write, - for standard output (default)")
+      ->type_name("FILE");
+  export_samples->footer(
+      std::string(
+          "One series per line: the point, the run, all values in the metric's unit, and\n"
+          "whether it is an orphan (stored, but under an old fence, so never fitted). A file\n"
+          "is written completely or not at all.\n\n"
+          "Exit codes: 0, 2 no such campaign, 4 no server, or the output cannot be written.\n") +
+      kServiceOptions);
+
+  CLI::App* replay = leaf_command(
+      campaign, "replay", "Measure recorded samples again, to compare strategies", replay_, result);
+  replay
+      ->add_option("file", replay_.file,
+                   "What 'campaign export' wrote, plain or by zstd; - for standard input")
+      ->required()
+      ->type_name("FILE");
+  replay->add_option("--strategy", replay_.strategy, "Only this one (default: all)")
+      ->type_name("NAME")
+      ->check(one_of({"race", "halving", "random", "grid"}));
+  replay
+      ->add_option("--share", replay_.share,
+                   "Of the recording's seconds of measuring, what all but grid may take")
+      ->type_name("SHARE")
+      ->transform(share())
+      ->default_str("15%");
+  replay
+      ->add_option("--prior", replay_.prior,
+                   "A recording of another machine: a race begins with what was nearly the fastest "
+                   "there")
+      ->type_name("FILE");
+  replay->add_option("--seed", replay_.seed, "Of chance")
+      ->type_name("N")
+      ->transform(whole_number_from<uint64_t>(0));
+  replay->footer(
+      "Needs no server. Which alternatives (algorithms of collective operations, methods and\n"
+      "sizes of transfers of many regions, variants of kernels) would have been chosen: race\n"
+      "as campaigns that race do, halving gives up the slower half after each run, random\n"
+      "measures points by chance, grid all of them. WITHIN 3 % of the best are so many\n"
+      "choices; SLOWER BY is the geometric mean of all.\n\n"
+      "Exit codes: 0, 2 no such file or no recording.\n");
+}
+
+}  // namespace stripline::cli

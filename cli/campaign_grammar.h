@@ -1,0 +1,51 @@
+// The commands of campaigns: their options and help.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "base/result.h"
+#include "cli/command.h"
+
+namespace stripline::cli {
+
+/// What is asked for, with names as they were written.
+CampaignRun& request_of(CampaignRun& run);
+CampaignRun& request_of(CampaignEstimate& estimate);
+
+class CampaignGrammar {
+ public:
+  /// Adds them to a program; choosing one makes it the `result`. This object and `result` must
+  /// outlive the parsing.
+  void define(CLI::App& app, Action& result);
+
+  /// What CLI11 cannot say of a parsed request: its file is read, and it names fabrics. Errors:
+  /// invalid_argument, those of read_toml_settings().
+  Status complete(CampaignRun& run);
+  Status complete(CampaignEstimate& estimate);
+
+ private:
+  void define_requests(CLI::App& campaign, Action& result);
+  void define_views(CLI::App& campaign, Action& result);
+  void define_comparison(CLI::App& campaign, Action& result);
+  void define_changes(CLI::App& campaign, Action& result);
+  void define_samples(CLI::App& campaign, Action& result);
+
+  CLI::App* run_command_ = nullptr;
+  CLI::App* estimate_command_ = nullptr;
+  CampaignRun run_;
+  CampaignEstimate estimate_;
+  CampaignWatch watch_;
+  CampaignList list_;
+  CampaignShow show_;
+  CampaignCancel cancel_;
+  CampaignPause pause_;
+  CampaignResume resume_;
+  CampaignRetry retry_;
+  CampaignDelete delete_;
+  CampaignPoints points_;
+  CampaignCompare compare_;
+  CampaignReplay replay_;
+  CampaignExport export_;
+};
+
+}  // namespace stripline::cli

@@ -1,0 +1,107 @@
+#include "cli/comparison_commands.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/exit_codes.h"
+#include "base/printable.h"
+#include "base/quantity.h"
+#include "base/table.h"
+#include "cli/console.h"
+#include "cli/format.h"
+#include "cli/names.h"
+#include "cli/service.h"
+#include "stripline/v1/campaigns.pb.h"
+
+namespace stripline::cli {
+namespace {
+
+using Point = v1::ComparedPoint;
+
+bool differs(const Point& point) {
+  return point.verdict() == Point::FASTER || point.verdict() == Point::SLOWER;
+}
+
+std::string ratio_text(const Point& point) {
+  if (!point.has_ratio()) return "-";
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.3f [%.3f, %.3f]", point.ratio(), point.low(),
+                point.high());
+  return text.data();
+}
+
+// The surest differences first.
+std::vector<const Point*> shown(const v1::CompareCampaignsResponse& response, bool all) {
+  std::vector<const Point*> points;
+  for (const Point& point : response.points()) {
+    if (all || differs(point)) points.push_back(&point);
+  }
+  if (!all) std::ranges::stable_sort(points, {}, [](const Point* one) { return one->p_value(); });
+  return points;
+}
+
+std::string table_text(const std::vector<const Point*>& points) {
+  Table table({{"EXPERIMENT"},
+               {"VARIANT"},
+               {"PARAMETERS"},
+               {"VERDICT"},
+               {"A", Table::Align::right},
+               {"B", Table::Align::right},
+               {"B/A"}});
+  for (const Point* point : points) {
+    const auto median = [](bool there, double value) {
+      return there ? seconds_text(value) : std::string("-");
+    };
+    table.add({point->experiment(), point->variant(),
+               params_text({point->params().begin(), point->params().end()}),
+               Point::Verdict_Name(point->verdict()),
+               median(point->has_baseline_median(), point->baseline_median()),
+               median(point->has_candidate_median(), point->candidate_median()),
+               point->why().empty() ? ratio_text(*point) : printable_line(point->why())});
+  }
+  return table.text();
+}
+
+std::string tally_text(const v1::CompareCampaignsResponse& response) {
+  std::map<int, size_t> tally;
+  for (const Point& point : response.points()) ++tally[point.verdict()];
+  std::string text;
+  for (const auto& [verdict, count] : tally) {
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " +
+            Point::Verdict_Name(static_cast<Point::Verdict>(verdict));
+  }
+  return text;
+}
+
+}  // namespace
+
+int run(const Global& global, const CampaignCompare& command) {
+  v1::CompareCampaignsRequest request;
+  request.set_baseline(command.baseline);
+  request.set_candidate(command.candidate);
+  request.set_margin(command.margin);
+  request.set_false_discoveries(command.false_discoveries);
+  Service service(global);
+  const auto response = service.compare_campaigns(request);
+  if (!response.ok()) return print_error(response.error());
+  if (global.json) {
+    for (const Point& point : response->points()) print(json_line(point));
+    return kExitOk;
+  }
+  print("A " + command.baseline + ", B " + command.candidate + ": " +
+        count_text(static_cast<uint64_t>(response->points_size()), "point") +
+        (response->points_size() > 0 ? ": " + tally_text(*response) : "") + "\n");
+  for (const auto& difference : response->differences()) {
+    print("  " + difference.field() + ": " + printable_line(difference.baseline()) + " and " +
+          printable_line(difference.candidate()) + "\n");
+  }
+  const auto points = shown(*response, command.all);
+  if (!points.empty()) print(table_text(points));
+  return kExitOk;
+}
+
+}  // namespace stripline::cli

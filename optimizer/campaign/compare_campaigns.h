@@ -1,0 +1,54 @@
+// Two campaigns beside each other, point by point: where one is surely faster, by how much, and
+// where nothing can be said. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimizer/campaign/point_table.h"
+#include "optimizer/stats/estimate.h"
+
+namespace stripline::campaign {
+
+/// A point of either campaign. `a` is the baseline, `b` what is compared with it.
+struct ComparedPoint {
+  experiment::Point point;
+  /// Of b against a; nullopt: they are not comparable.
+  std::optional<stats::Verdict> verdict;
+  std::string why;  ///< They are not comparable.
+  uint32_t a_runs = 0;
+  uint32_t b_runs = 0;
+  std::optional<double> a_median;  ///< Over the runs, in the metric's unit.
+  std::optional<double> b_median;
+  /// b over a (geometric means of the runs) with its 95 % interval; nullopt where a time may be
+  /// zero or less, as a difference of two times may, or a side has a single run.
+  std::optional<double> ratio;
+  double low = 0;
+  double high = 0;
+  double p_value = 1;  ///< How likely such a difference is between equals.
+};
+
+/// "FASTER", "SLOWER", "EQUIVALENT", "INCONCLUSIVE" or "INCOMPARABLE".
+std::string_view verdict_text(const ComparedPoint& point);
+
+struct ComparisonTerms {
+  double margin = stats::kEquivalenceMargin;  ///< What two times may differ by and be equivalent.
+  double false_discoveries = 0.05;            ///< Of those said to differ, by chance at most.
+  /// Experiments that are not the same on both sides, and why.
+  std::map<std::string, std::string> other_experiments;
+};
+
+/// Each point that is in either, in the order of `a` and then of what `b` has alone. Runs of the
+/// two campaigns were made apart, so that they are compared by Welch's test on the logarithms of
+/// run medians (stats/compare.h), those that may be zero by the medians themselves. Equivalent: the
+/// interval of the ratio lies within the margin, on whichever side of 1. Of those that are called
+/// faster or slower the share that differs by chance alone is at most `false_discoveries`
+/// (Benjamini and Hochberg 1995).
+std::vector<ComparedPoint> compare_campaigns(const PointTable& a, const PointTable& b,
+                                             const ComparisonTerms& terms = {});
+
+}  // namespace stripline::campaign

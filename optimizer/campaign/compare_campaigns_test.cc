@@ -1,0 +1,125 @@
+#include "optimizer/campaign/compare_campaigns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace stripline::campaign {
+namespace {
+
+using experiment::Point;
+
+Point of_size(int64_t bytes) { return {"micro.latency", "get", {{"bytes", bytes}}}; }
+
+// The points with these medians in each run.
+PointTable table(const std::vector<std::pair<Point, std::vector<double>>>& points) {
+  PointTable table;
+  for (const auto& [point, medians] : points) {
+    const uint32_t place = table.add(point);
+    for (uint32_t run = 0; run < medians.size(); ++run) {
+      table.add_run(run + 1, std::vector<PointResult>{{place, medians[run], 6, 0.01}});
+    }
+  }
+  return table;
+}
+
+std::string verdict(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto points = compare_campaigns(table({{of_size(8), a}}), table({{of_size(8), b}}));
+  return std::string(verdict_text(points.at(0)));
+}
+
+TEST(CompareCampaigns, SaysWhichIsFaster) {
+  const std::vector<double> ten = {10, 10.1, 9.9, 10.05, 9.95, 10};
+  const std::vector<double> eight = {8, 8.1, 7.9, 8.05, 7.95, 8};
+  EXPECT_EQ(verdict(ten, eight), "FASTER");
+  EXPECT_EQ(verdict(eight, ten), "SLOWER");
+  EXPECT_EQ(verdict(ten, {10.04, 10.1, 9.9, 10.05, 9.95, 10}), "EQUIVALENT");
+  EXPECT_EQ(verdict(ten, {8, 13, 9, 12, 7, 14}), "INCONCLUSIVE");
+  EXPECT_EQ(verdict(ten, {5}), "INCONCLUSIVE") << "a single run has no interval";
+  EXPECT_EQ(verdict(ten, {}), "INCOMPARABLE");
+}
+
+TEST(CompareCampaigns, TellsTheRatioAndItsInterval) {
+  const auto points = compare_campaigns(table({{of_size(8), {10, 10.2, 9.8}}}),
+                                        table({{of_size(8), {5, 5.1, 4.9, 5}}}));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].a_runs, 3U);
+  EXPECT_EQ(points[0].b_runs, 4U);
+  EXPECT_DOUBLE_EQ(*points[0].a_median, 10);
+  EXPECT_DOUBLE_EQ(*points[0].b_median, 5);
+  EXPECT_NEAR(*points[0].ratio, 0.5, 1e-3);
+  EXPECT_LT(points[0].low, 0.5);
+  EXPECT_GT(points[0].high, 0.5);
+  EXPECT_LT(points[0].p_value, 1e-3);
+}
+
+TEST(CompareCampaigns, WhatIsNotTheSameIsNotCompared) {
+  const PointTable a = table({{of_size(8), {1, 1}}, {of_size(16), {1, 1}}});
+  const PointTable b = table({{of_size(16), {1, 1}}, {of_size(32), {1, 1}}});
+  const auto points = compare_campaigns(a, b);
+  ASSERT_EQ(points.size(), 3U);
+  EXPECT_EQ(points[0].why, "only the baseline measures it");
+  EXPECT_EQ(verdict_text(points[1]), "EQUIVALENT");
+  EXPECT_EQ(points[2].why, "only the other campaign measures it");
+  EXPECT_EQ(points[2].point, of_size(32));
+  ComparisonTerms terms;
+  terms.other_experiments["micro.latency"] = "version 1 and version 2";
+  EXPECT_EQ(compare_campaigns(a, b, terms)[1].why, "version 1 and version 2");
+}
+
+TEST(CompareCampaigns, DifferencesOfTimesMayBeNegative) {
+  EXPECT_EQ(verdict({-1, -1.1, -0.9, -1}, {3, 3.1, 2.9, 3}), "SLOWER");
+  EXPECT_EQ(verdict({-1, 1, -1, 1}, {0, 1, -1, 0.5}), "INCONCLUSIVE");
+}
+
+// Of the points that are called faster or slower, those that are not are few, however many points
+// there are; and most of what differs is found.
+TEST(CompareCampaigns, FewDiscoveriesAreFalse) {
+  constexpr int kCampaigns = 200;
+  constexpr int64_t kPoints = 200;
+  constexpr int64_t kDiffer = 40;  // the first so many, by a tenth
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> noise(0, 0.03);
+  double share = 0;  // of false ones among the discoveries, summed over the pairs of campaigns
+  double squares = 0;
+  int64_t found = 0;
+  for (int pair = 0; pair < kCampaigns; ++pair) {
+    const auto measured = [&](bool other, int runs) {
+      std::vector<std::pair<Point, std::vector<double>>> points;
+      for (int64_t i = 0; i < kPoints; ++i) {
+        std::vector<double> medians;
+        for (int run = 0; run < runs; ++run) {
+          medians.push_back((other && i < kDiffer ? 1.1 : 1.0) * std::exp(noise(random)));
+        }
+        points.emplace_back(of_size(i), medians);
+      }
+      return table(points);
+    };
+    const auto points = compare_campaigns(measured(false, 8), measured(true, 6));
+    int64_t discoveries = 0;
+    int64_t wrong = 0;
+    for (const ComparedPoint& point : points) {
+      if (point.verdict != stats::Verdict::faster && point.verdict != stats::Verdict::slower) {
+        continue;
+      }
+      ++discoveries;
+      const bool differs = experiment::number_param(point.point, "bytes").value() < kDiffer;
+      if (!differs || point.verdict == stats::Verdict::faster) ++wrong;
+      if (differs) ++found;
+    }
+    const double one =
+        discoveries == 0 ? 0 : static_cast<double>(wrong) / static_cast<double>(discoveries);
+    share += one;
+    squares += one * one;
+  }
+  const double mean = share / kCampaigns;
+  const double error = std::sqrt((squares / kCampaigns - mean * mean) / kCampaigns);
+  EXPECT_LE(mean, 0.05 + 2 * error) << mean << " +- " << error;
+  EXPECT_GT(static_cast<double>(found) / (kCampaigns * kDiffer), 0.9);
+  RecordProperty("false_discovery_rate", std::to_string(mean));
+}
+
+}  // namespace
+}  // namespace stripline::campaign

@@ -1,0 +1,220 @@
+// The coordinator's side of campaigns that do not exist yet: planning, estimating, creating them.
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "base/sha256.h"
+#include "optimizer/experiment/json.h"
+#include "server/campaign_estimate.h"
+#include "server/clock.h"
+#include "server/coordinator.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr size_t kMaxRequestId = 128;
+constexpr int kMostCreators = 4;
+// So far back a campaign like the one asked for is looked for.
+constexpr size_t kRemembered = 100;
+
+std::string effort_text(const CampaignSpec& spec, const std::string& note) {
+  std::string text = spec.effort == Effort::full ? "FULL" : "BUDGETED";
+  return note.empty() ? text : text + ", " + note;
+}
+
+// One planned campaign, as it would be stored.
+RunRecord record_of(const CampaignPlan& plan, const experiment::Assignment& assignment,
+                    int64_t campaign) {
+  RunRecord run;
+  run.key = {campaign, assignment.run};
+  run.points_all = static_cast<uint32_t>(assignment.points.size());
+  run.points_least = plan.least_points;
+  run.points_core = plan.core_points;
+  run.points_total = run.points_all;
+  return run;
+}
+
+CampaignRecord record_of(const CampaignPlan& plan) {
+  CampaignRecord record;
+  record.spec = plan.spec;
+  record.requirements = plan.requirements;
+  record.feeds_model = plan.feeds_model;
+  record.planned_run_s =
+      run_seconds(plan.pace, static_cast<double>(plan.runs.front().points.size()));
+  return record;
+}
+
+}  // namespace
+
+// The campaign that this request has created already; a view without a name if there is none.
+Answer<CampaignView> Coordinator::existing_campaign(const std::string& request_id,
+                                                    const std::string& digest) {
+  const auto existing = store_.campaign_of_request(request_id);
+  if (!existing.ok()) return existing.error();
+  if (!*existing) return CampaignView{};
+  if ((*existing)->request_sha256 != digest) {
+    return Problem{ErrorCode::already_exists,
+                   "REQUEST_ID_REUSED",
+                   "request_id '" + request_id + "' belongs to " +
+                       campaign_name((*existing)->number) +
+                       ", which was asked for with another spec; choose a new request_id",
+                   {{"name", campaign_name((*existing)->number)}}};
+  }
+  const auto runs = store_.runs((*existing)->number);
+  if (!runs.ok()) return runs.error();
+  return view(**existing, *runs);
+}
+
+// Each that waits holds a thread that others need.
+std::optional<Problem> Coordinator::begin_planning() {
+  if (++creators_ <= kMostCreators) return std::nullopt;
+  --creators_;
+  return Problem{
+      ErrorCode::resource_exhausted,
+      "BUSY",
+      std::to_string(kMostCreators) + " campaigns are being planned already; try again in a moment",
+      {}};
+}
+
+std::optional<Problem> Coordinator::no_room() const {
+  if (open_.size() < options_.max_campaigns) return std::nullopt;
+  return Problem{
+      ErrorCode::resource_exhausted,
+      "TOO_MANY_CAMPAIGNS",
+      std::to_string(open_.size()) + " campaigns have not ended; wait for some, or cancel some",
+      {}};
+}
+
+Answer<CampaignView> Coordinator::create_campaign(const CampaignSpec& asked,
+                                                  const std::string& request_id, bool validate_only,
+                                                  const std::string& actor) {
+  if (auto busy = begin_planning()) return std::move(*busy);
+  auto answer = plan_and_store(asked, request_id, validate_only, actor);
+  --creators_;
+  return answer;
+}
+
+Answer<CampaignEstimate> Coordinator::estimate_campaign(const CampaignSpec& asked) {
+  if (auto busy = begin_planning()) return std::move(*busy);
+  auto answer = plan_and_estimate(asked);
+  --creators_;
+  return answer;
+}
+
+Answer<CampaignEstimate> Coordinator::plan_and_estimate(const CampaignSpec& asked) {
+  const auto spec = complete_spec(asked);
+  if (!spec) return spec.problem();
+  const MutexLock creating(creating_);
+  const auto offers = offers_for(*spec);
+  if (!offers) return offers.problem();
+  const auto plan = plan_campaign(*spec, *offers);
+  if (!plan) return plan.problem();
+  const auto earlier = campaign_like(plan->spec);
+  if (!earlier.ok()) return earlier.error();
+  std::vector<RunRecord> runs;
+  for (const auto& assignment : plan->runs) runs.push_back(record_of(*plan, assignment, 0));
+  const MutexLock lock(mutex_);
+  return estimate_of(*plan, snapshot_of(record_of(*plan), runs, steady_seconds()), *earlier);
+}
+
+// The newest one from which something can be learnt.
+Result<std::optional<EarlierCampaign>> Coordinator::campaign_like(const CampaignSpec& spec) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto records, store_.campaigns(0, kRemembered));
+  for (const CampaignRecord& record : records) {
+    if (!is_like(record.spec, spec)) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(record.number));
+    if (auto earlier = learnt_from(record, runs)) return earlier;
+  }
+  return std::optional<EarlierCampaign>();
+}
+
+Answer<CampaignView> Coordinator::plan_and_store(const CampaignSpec& asked,
+                                                 const std::string& request_id, bool validate_only,
+                                                 const std::string& actor) {
+  if (request_id.size() > kMaxRequestId) {
+    return invalid_field("request_id", "at most " + std::to_string(kMaxRequestId) + " bytes");
+  }
+  const auto spec = complete_spec(asked);
+  if (!spec) return spec.problem();
+  const std::string digest =
+      sha256_hex(to_json(asked).dump(-1, ' ', false, Json::error_handler_t::replace));
+
+  // Plans have megabytes: they are made and written as text while agents are being served.
+  const MutexLock creating(creating_);
+  if (!request_id.empty()) {
+    const MutexLock lock(mutex_);
+    auto existing = existing_campaign(request_id, digest);
+    if (!existing || !existing->name.empty()) return existing;
+  }
+  const auto offers = offers_for(*spec);
+  if (!offers) return offers.problem();
+  auto plan = plan_campaign(*spec, *offers);
+  if (!plan) return plan.problem();
+
+  Draft d;
+  d.campaign = record_of(*plan);
+  d.campaign.created_unix_s = unix_seconds();
+  d.campaign.request_id = request_id;
+  d.campaign.request_sha256 = digest;
+  d.campaign.message = std::to_string(plan->runs.size()) + " runs of " +
+                       std::to_string(plan->runs.front().points.size()) + " points, " +
+                       effort_text(plan->spec, plan->note);
+  if (!validate_only) {
+    const MutexLock lock(mutex_);
+    if (auto problem = no_room()) return std::move(*problem);
+    const auto number = store_.next_campaign_number();
+    if (!number.ok()) return number.error();
+    d.campaign.number = *number;
+  }
+  for (experiment::Assignment& assignment : plan->runs) {
+    d.runs.push_back(record_of(*plan, assignment, d.campaign.number));
+    if (validate_only) continue;
+    const RunKey& run = d.runs.back().key;
+    assignment.name = run_name(run);
+    d.changes.plans.push_back({run, experiment::to_json(assignment).dump()});
+  }
+  if (validate_only) return view_of(d.campaign, d.runs, std::nullopt);
+  d.changes.points.push_back({d.campaign.number, std::move(plan->runs.front().points)});
+  d.changes.audit.push_back(
+      {0, unix_seconds(), actor, "create campaign", campaign_name(d.campaign.number)});
+  return store_campaign(d);
+}
+
+// What connected nodes offer, by name. Problems: the model is another fabric's.
+Answer<std::vector<NodeOffer>> Coordinator::offers_for(const CampaignSpec& spec) {
+  const MutexLock lock(mutex_);
+  if (!spec.model.empty()) {
+    const auto model = store_.model(*parse_model_name(spec.model));
+    if (!model.ok()) return model.error();
+    if (*model && (*model)->fabric != spec.fabric) {
+      return invalid_field("spec.model", "'" + spec.model + "' describes fabric '" +
+                                             (*model)->fabric + "', not '" + spec.fabric +
+                                             "'; name another model");
+    }
+  }
+  std::vector<NodeOffer> offers;
+  for (const auto& [id, session] : sessions_) {
+    if (session.leaving || holds_.contains(session.record.name)) continue;
+    offers.push_back({session.record.name,
+                      session.record.fabrics,
+                      {session.declared, &session.declared->experiments},
+                      session.record.cluster});
+  }
+  std::ranges::sort(offers, {}, &NodeOffer::node);
+  return offers;
+}
+
+Answer<CampaignView> Coordinator::store_campaign(Draft& d) {
+  const MutexLock lock(mutex_);
+  const Status created = commit(d, "queued: " + d.campaign.message);
+  if (!created.ok()) return created.error();
+  spdlog::info("{} created: fabric {}, {}", campaign_name(d.campaign.number),
+               d.campaign.spec.fabric, d.campaign.message);
+  step();
+  const auto now = draft(d.campaign.number);
+  if (!now.ok()) return now.error();
+  return view(now->campaign, now->runs);
+}
+
+}  // namespace stripline::server
