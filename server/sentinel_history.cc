@@ -11,6 +11,7 @@
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/fit/sentinels.h"
 #include "optimizer/model/model_json.h"
+#include "server/clock.h"
 #include "server/model_gate.h"
 #include "server/names.h"
 
