@@ -20,8 +20,8 @@ LoadAgent::LoadAgent(const HostAndPort& server, const std::filesystem::path& ide
       pace_(pace),
       seen_(seen),
       session_(server.text(), {}, seed),
-      credentials_(std::make_unique<agent::Credentials>(server, identity_file)),
-      link_(std::make_unique<agent::Link>(server, *credentials_)) {}
+      credentials_(std::make_unique<agent::Credentials>(identity_file)),
+      link_(std::make_unique<agent::Link>(std::vector{server}, *credentials_)) {}
 
 void LoadAgent::turn() {
   const double now = now_s();

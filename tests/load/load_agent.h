@@ -82,6 +82,9 @@ class LoadAgent {
   void handle(const agent::CancelAssignment& cancel);
   void handle(const agent::SampleAck& ack);
   void handle(const agent::NewCertificate& /*answer*/) {}
+  // Nothing is run here that could use a model.
+  void handle(const agent::ModelOffer& /*offer*/) {}
+  void handle(const agent::ModelWithdrawal& /*withdrawal*/) {}
   bool has_points_left() const;
   void send_point(double now);
   void finish_when_done();
