@@ -31,6 +31,10 @@ start_service "$folder"
 # A node whose folder of models cannot be written rejects what it is offered.
 "$bin/stripline-agent" --server "$STRIPLINE_SERVER" --node node-c --models-dir /dev/null/models 2>"$folder/node-c.log" &
 pids+=($!)
+for _ in $(seq 100); do
+  "$bin/stripline" nodes | grep -q node-c && break
+  sleep 0.1
+done
 "$bin/stripline" model promote modern-rdma@1 --label stable
 "$bin/stripline" model promote modern-rdma@2 --label canary --node node-c
 "$bin/stripline" model promote switch@1 --label stable
@@ -65,6 +69,6 @@ for run, program in enumerate(["transpose", "transpose", "halo"]):
     json.dump(report, open(f"{folder}/run-{run}.json", "w"))
 END
 for run in 0 1 2; do "$bin/stripline" feedback send "$folder/run-$run.json"; done
-campaign=$("$bin/stripline" campaign run --fabric emulated:opteron-vapi --effort full --time-budget 10min --detach --json |
+campaign=$("$bin/stripline" campaign run --fabric emulated:opteron-vapi --effort full --runs 60 --time-budget 20min --detach --json |
   python3 -c 'import json, sys; print(json.load(sys.stdin)["name"].split("/")[1])')
 node "$modules/check.mjs" "$dashboard" "$dashboard_token" "$pictures" modern-rdma "$campaign" "$folder/report.html" switch@1
