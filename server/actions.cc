@@ -60,6 +60,16 @@ Answer<v1::Campaign> retry_campaign(Coordinator& coordinator,
       {*number, request.time_budget_s(), request.node_budget_s()}, actor));
 }
 
+Answer<v1::DeleteCampaignResponse> delete_campaign(Coordinator& coordinator,
+                                                   const v1::DeleteCampaignRequest& request,
+                                                   const std::string& actor) {
+  const auto number = campaign_number(request.name());
+  if (!number) return number.problem();
+  const auto deleted = coordinator.delete_campaign(*number, actor);
+  if (!deleted) return deleted.problem();
+  return v1::DeleteCampaignResponse();
+}
+
 Answer<v1::Node> cordon_node(Coordinator& coordinator, const v1::CordonNodeRequest& request,
                              const std::string& actor) {
   const auto name = node_segment(request.name());

@@ -26,6 +26,9 @@ Answer<v1::Campaign> resume_campaign(Coordinator& coordinator,
 Answer<v1::Campaign> retry_campaign(Coordinator& coordinator,
                                     const v1::RetryCampaignRequest& request,
                                     const std::string& actor);
+Answer<v1::DeleteCampaignResponse> delete_campaign(Coordinator& coordinator,
+                                                   const v1::DeleteCampaignRequest& request,
+                                                   const std::string& actor);
 Answer<v1::Node> cordon_node(Coordinator& coordinator, const v1::CordonNodeRequest& request,
                              const std::string& actor);
 Answer<v1::Node> drain_node(Coordinator& coordinator, const v1::DrainNodeRequest& request,

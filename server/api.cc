@@ -68,6 +68,18 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// An option that is a share; 0 where it is not there, which stands for what is usual. Problems:
+// INVALID_FIELD.
+Answer<double> share_from(const http::Request& request, const std::string& name) {
+  const auto found = request.query.find(name);
+  if (found == request.query.end() || found->second.empty()) return 0.0;
+  const std::string& text = found->second;
+  double share = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
+  if (error == std::errc() && end == text.data() + text.size()) return share;
+  return invalid_field(name, "'" + text + "' is not a number");
+}
+
 std::vector<std::string> segments(std::string_view path) {
   std::vector<std::string> parts;
   while (!path.empty()) {
@@ -237,6 +249,35 @@ http::Response Api::retry(const Call& call) {
   const auto request = request_from<v1::RetryCampaignRequest>(call.request, call.campaign());
   if (!request) return refused(request.problem());
   return answered(retry_campaign(coordinator_, *request, call.caller.name));
+}
+
+http::Response Api::remove(const Call& call) {
+  return acted<v1::DeleteCampaignRequest>(call.request, call.campaign(), [&](const auto& request) {
+    return delete_campaign(coordinator_, request, call.caller.name);
+  });
+}
+
+http::Response Api::estimate(const Call& call) {
+  const auto request = request_from<v1::EstimateCampaignRequest>(call.request);
+  if (!request) return refused(request.problem());
+  return answered(estimate_campaign(coordinator_, *request));
+}
+
+http::Response Api::campaign_comparison(const Call& call) {
+  v1::CompareCampaignsRequest compare;
+  compare.set_baseline(call.campaign());
+  const auto with = call.request.query.find("with");
+  if (with == call.request.query.end()) {
+    return refused(invalid_field("with", "it is needed: the campaign to compare, campaigns/cN"));
+  }
+  compare.set_candidate(with->second);
+  const auto margin = share_from(call.request, "margin");
+  if (!margin) return refused(margin.problem());
+  compare.set_margin(*margin);
+  const auto by_chance = share_from(call.request, "false_discoveries");
+  if (!by_chance) return refused(by_chance.problem());
+  compare.set_false_discoveries(*by_chance);
+  return answered(compare_campaigns(store_, compare));
 }
 
 http::Response Api::points(const Call& call) {

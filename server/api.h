@@ -57,6 +57,9 @@ class Api {
   http::Response pause(const Call& call);
   http::Response resume(const Call& call);
   http::Response retry(const Call& call);
+  http::Response remove(const Call& call);
+  http::Response estimate(const Call& call);
+  http::Response campaign_comparison(const Call& call);
   http::Response questions(const Call& call);
   http::Response models(const Call& call);
   http::Response model(const Call& call);

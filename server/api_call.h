@@ -61,16 +61,22 @@ std::optional<Problem> set_page(const http::Request& from, Request& request) {
   return std::nullopt;
 }
 
-/// What a POST says, in the JSON form of the method's request. The path has the name. Problems:
-/// INVALID_FIELD.
+/// What a POST says, in the JSON form of the method's request. Problems: INVALID_FIELD.
 template <typename Request>
-Answer<Request> request_from(const http::Request& from, const std::string& name) {
+Answer<Request> request_from(const http::Request& from) {
   Request request;
   if (!from.body.empty()) {
     const auto read = google::protobuf::util::JsonStringToMessage(from.body, &request);
     if (!read.ok()) return invalid_field("body", std::string(read.message()));
   }
-  request.set_name(name);
+  return request;
+}
+
+/// The same of a method whose request has a name, which is in the path.
+template <typename Request>
+Answer<Request> request_from(const http::Request& from, const std::string& name) {
+  auto request = request_from<Request>(from);
+  if (request) request->set_name(name);
   return request;
 }
 

@@ -10,6 +10,9 @@ constexpr const char* kVersion = "/stripline.v1.Models/ListModelVersions";
 constexpr const char* kFeedback = "/stripline.v1.Models/ListFeedback";
 // A table of decisions costs as much as so many lists.
 constexpr double kTableCost = 10;
+// As by gRPC: a plan is made, all samples of two campaigns are read.
+constexpr double kEstimateCost = 10;
+constexpr double kCompareCost = 20;
 
 }  // namespace
 
@@ -79,6 +82,22 @@ const std::vector<Api::Entry>& Api::entries() {
         "A failed or cancelled one goes on; finished runs count."},
        1,
        &Api::retry},
+      {{post, "campaigns/{campaign}/delete", "/stripline.v1.Campaigns/DeleteCampaign",
+        "It is forgotten with its samples, once it has ended and no model was fitted to it."},
+       1,
+       &Api::remove},
+      {{post, "campaigns/estimate", "/stripline.v1.Campaigns/EstimateCampaign",
+        "What a campaign would take and reach. Nothing is created."},
+       kEstimateCost,
+       &Api::estimate},
+      {{get,
+        "campaigns/{campaign}/compare",
+        "/stripline.v1.Campaigns/CompareCampaigns",
+        "Another campaign against this one, point by point.",
+        "",
+        {"with", "margin", "false_discoveries"}},
+       kCompareCost,
+       &Api::campaign_comparison},
       {{get, "explain", "/stripline.v1.Models/GetModel",
         "Which decisions may be asked for, with their options.", kJson},
        1,

@@ -59,11 +59,7 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
     if (const auto refusal = limits_.refusal(*context, kCreateCost)) {
       return finish(context, Answer<v1::CampaignEstimate>(*refusal), response);
     }
-    const auto estimate = coordinator_.estimate_campaign(from_wire(request->spec()));
-    return finish(context,
-                  estimate ? Answer<v1::CampaignEstimate>(to_wire(*estimate))
-                           : Answer<v1::CampaignEstimate>(estimate.problem()),
-                  response);
+    return finish(context, estimate_campaign(coordinator_, *request), response);
   }
 
   grpc::ServerUnaryReactor* CompareCampaigns(grpc::CallbackServerContext* context,
@@ -103,13 +99,8 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   grpc::ServerUnaryReactor* DeleteCampaign(grpc::CallbackServerContext* context,
                                            const v1::DeleteCampaignRequest* request,
                                            v1::DeleteCampaignResponse* response) override {
-    const auto number = campaign_number(request->name());
-    const auto deleted =
-        number ? coordinator_.delete_campaign(*number, caller_of(*context, access_).name)
-               : number.problem();
     return finish(context,
-                  deleted ? Answer<v1::DeleteCampaignResponse>(v1::DeleteCampaignResponse())
-                          : Answer<v1::DeleteCampaignResponse>(deleted.problem()),
+                  delete_campaign(coordinator_, *request, caller_of(*context, access_).name),
                   response);
   }
 

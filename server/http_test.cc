@@ -221,6 +221,41 @@ TEST_F(HttpTest, CampaignsAreCancelled) {
   EXPECT_EQ(post("campaigns/c9/cancel")->status, 404);
 }
 
+TEST_F(HttpTest, CampaignsAreEstimatedComparedAndDeleted) {
+  const AutoAgent a(address_, "a");
+  const AutoAgent b(address_, "b");
+  ASSERT_TRUE(connected({"a", "b"}));
+  const std::string asked =
+      R"({"spec": {"fabric": "tcp", "experiments": ["micro.latency"], "runs": 3}})";
+  const auto guess = post("campaigns/estimate", asked);
+  ASSERT_EQ(guess->status, 200) << guess->body;
+  EXPECT_EQ(Json::parse(guess->body).at("based_on"), "");
+  EXPECT_EQ(Json::parse(guess->body).at("risks").at(0).at("kind"), "UNKNOWN_PACE");
+  EXPECT_TRUE(json("campaigns").at("campaigns").empty()) << "nothing is created";
+  EXPECT_EQ(post("campaigns/estimate", R"({"spec": {"fabric": ""}})")->status, 400);
+  EXPECT_EQ(post("campaigns/estimate", R"({"speck": {}})")->status, 400);
+  EXPECT_EQ(status("campaigns/estimate"), 400) << "no campaign is named so";
+
+  const std::string campaign = created(small_spec(3)).name();
+  ASSERT_EQ(watch(campaign).back().campaign().state(), v1::Campaign::SUCCEEDED);
+  const Json same = json(campaign + "/compare?with=" + campaign + "&margin=0.05");
+  ASSERT_EQ(same.at("points").size(), 8U);
+  for (const Json& point : same.at("points")) {
+    EXPECT_EQ(point.at("ratio"), 1) << point;
+    EXPECT_NE(point.at("verdict"), "INCOMPARABLE") << point;
+  }
+  EXPECT_TRUE(same.at("differences").empty());
+  for (const char* wrong :
+       {"", "?with=poem", "?with=campaigns/c1&margin=2", "?with=campaigns/c1&margin=much",
+        "?with=campaigns/c1&false_discoveries=1"}) {
+    EXPECT_EQ(status(campaign + "/compare" + wrong), 400) << wrong;
+  }
+  EXPECT_EQ(status(campaign + "/compare?with=campaigns/c9"), 404);
+
+  EXPECT_EQ(post(campaign + "/delete")->status, 200);
+  EXPECT_EQ(status(campaign), 404);
+}
+
 TEST_F(HttpTest, VersionsAreLabelledAndTakenBack) {
   tune();
   const std::string version = "models/tcp/versions/1";
@@ -315,10 +350,9 @@ TEST_F(HttpTest, DescribesItselfAsItIs) {
       if (at != std::string::npos) asked.replace(at, name.size(), value);
     }
     const Json& content = operations.at("get").at("responses").at("200").at("content");
-    if (asked.find('{') != std::string::npos || asked.ends_with("compare") ||
-        !content.contains("application/json")) {
-      continue;
-    }
+    if (asked.find('{') != std::string::npos || !content.contains("application/json")) continue;
+    // With itself.
+    if (asked.ends_with("compare")) asked += "?with=" + asked.substr(0, asked.rfind('/'));
     const Json answer = json(asked);
     answered.insert(path);
     const Json& schema = content.at("application/json");
@@ -330,6 +364,12 @@ TEST_F(HttpTest, DescribesItselfAsItIs) {
     }
   }
   EXPECT_TRUE(answered.contains("/nodes/{node}") && answered.contains("/models/{model}/versions"));
+  EXPECT_TRUE(answered.contains("/campaigns/{campaign}/compare"));
+  const Json& estimate = document.at("paths").at("/campaigns/estimate").at("post");
+  EXPECT_EQ(estimate.at("x-role"), "viewer") << "it changes nothing";
+  EXPECT_TRUE(schemas.at("EstimateCampaignRequest").at("properties").contains("spec"));
+  EXPECT_EQ(document.at("paths").at("/campaigns/{campaign}/delete").at("post").at("x-role"),
+            "operator");
   const Json& cancel = document.at("paths").at("/campaigns/{campaign}/cancel").at("post");
   EXPECT_EQ(cancel.at("x-role"), "operator");
   const Json& promote = document.at("paths").at("/models/{model}/versions/{version}/promote");

@@ -191,6 +191,13 @@ Answer<v1::CompareCampaignsResponse> compare_campaigns(Store& store,
   return response;
 }
 
+Answer<v1::CampaignEstimate> estimate_campaign(Coordinator& coordinator,
+                                               const v1::EstimateCampaignRequest& request) {
+  const auto estimate = coordinator.estimate_campaign(from_wire(request.spec()));
+  if (!estimate) return estimate.problem();
+  return to_wire(*estimate);
+}
+
 Answer<v1::Campaign> get_campaign(Coordinator& coordinator, const v1::GetCampaignRequest& request) {
   const auto number = campaign_number(request.name());
   if (!number) return number.problem();

@@ -4,7 +4,10 @@
 //   node check.mjs URL TOKEN_FILE PICTURES MODEL CAMPAIGN REPORT STALE
 //
 // MODEL has two versions, the first stable, of which runs of two programs have reported, the second a canary that a node has rejected; CAMPAIGN is under way, and is
-// cancelled at the end; REPORT is a file of a model; STALE is a version (NAME@N) that sentinels have found to be off twice.
+// paused, drained, retried, cancelled and deleted at the end; c1 and c2 have measured the same network; REPORT is a file of a
+// model; STALE is a version (NAME@N) that sentinels have found to be off twice.
+//
+// A step that fails is told with the others, and a picture of what was there then is taken: failed-STEP.png.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import assert from "node:assert/strict";
@@ -27,6 +30,23 @@ async function open(theme) {
   return page;
 }
 
+const compared = "#/compare/campaigns/c1/c2";
+const estimated = `#/campaigns/estimate?fabric=${encodeURIComponent("emulated:modern-rdma")}&effort=full`;
+
+// One part of the check; the others are done even if it fails.
+async function step(page, act) {
+  const start = performance.now();
+  try {
+    await act(page);
+  } catch (error) {
+    problems.push(`${act.name}: ${error.stack}`);
+    await page.screenshot({ path: join(pictures, `failed-${act.name}.png`) }).catch(() => {});
+    await page.unrouteAll({ behavior: "ignoreErrors" }).catch(() => {});
+    await page.context().setOffline(false).catch(() => {});
+  }
+  console.log(`${act.name}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
+}
+
 async function look(page, name, theme) {
   await page.waitForFunction(() => !document.querySelector(".state.loading"), null, { timeout: 30_000 });
   await page.waitForTimeout(300);
@@ -42,8 +62,8 @@ async function go(page, hash) {
   await page.waitForSelector("main#content");
 }
 
-for (const theme of ["light", "dark"]) {
-  const page = await open(theme);
+// Logs in, and takes a picture of each page.
+async function everyPage(page, theme) {
   await page.goto(url);
   await page.waitForSelector("input#token");
   await look(page, "login", theme);
@@ -57,6 +77,7 @@ for (const theme of ["light", "dark"]) {
   await look(page, "overview", theme);
   for (const [hash, name] of [["#/fleet", "fleet"], ["#/campaigns", "campaigns"], [`#/campaigns/${campaign}`, "campaign"], ["#/models", "models"], [`#/models/${model}`, "model"],
     [`#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, "explain"], [`#/compare/${model}@1/${model}@2`, "compare"],
+    [compared, "compare-campaigns"], [estimated, "estimate"],
     ["#/rollout", "rollout"], [`#/drift/${stale}`, "drift"], [`#/drift/${stale}?sentinel=get/4096`, "drift-sentinel"],
     [`#/feedback/${model}@1`, "feedback"]]) {
     await go(page, hash);
@@ -69,19 +90,61 @@ for (const theme of ["light", "dark"]) {
     await page.waitForTimeout(200);
     await page.screenshot({ path: join(pictures, `model-${figure}-${theme}.png`) });
   }
-  if (theme === "light") {
-    await drive(page);
-    await ask(page);
-    await watch(page);
-    await gains(page);
-    await act(page);
-    await publish(page);
-    await exported(page);
-    await roles(page);
-    await states(page);
-  }
-  await page.context().close();
-  await readReport(theme);
+}
+
+// Two campaigns point by point: chosen from, read, swapped; a link restores the view.
+async function compare(page) {
+  await go(page, compared);
+  await page.waitForSelector("#points");
+  await page.selectOption(".filters select >> nth=-1", { index: 1 });
+  assert.match(page.url(), /verdict=/);
+  await page.selectOption(".filters select >> nth=-2", "micro.latency");
+  const link = page.url();
+  await page.goto("about:blank");
+  await page.goto(link);
+  await page.waitForSelector("#by-size canvas");
+  assert.equal(await page.inputValue(".filters select >> nth=-2"), "micro.latency");
+  await page.focus("#by-size .canvas");
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => /B: .*%/.test(document.querySelector("#by-size output").textContent));
+  await page.focus("#points svg.picture");
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.textContent("#points output"), /^micro.latency .*, B\/A .*, by \d+ and \d+ runs$/);
+  await page.selectOption(".filters select >> nth=2", "0.1");
+  await page.waitForFunction(() => /campaign compare c1 c2 --margin 0.1/.test(document.querySelector(".copied pre")?.textContent ?? ""));
+  await page.click("text=Swap");
+  await page.waitForFunction(() => location.hash.startsWith("#/compare/campaigns/c2/c1"));
+  await go(page, "#/compare/campaigns/c1/c999");
+  await page.waitForSelector("text=There is no campaign c999");
+}
+
+// What a campaign would take: a form, what is wrong in it, other budgets, a link that restores.
+async function estimate(page) {
+  await go(page, estimated);
+  await page.waitForSelector("#budgets svg.picture");
+  assert.match(await page.textContent(".copied pre"), /^stripline campaign run --fabric emulated:modern-rdma --effort full$/);
+  await page.focus("#budgets svg.picture");
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.textContent("#budgets output"), /points in \d+ runs?, ends /);
+  await page.fill("#field-ranks", "many");
+  await page.press("#field-ranks", "Tab");
+  await page.waitForSelector(".state.bad >> text=Ranks");
+  await page.fill("#field-ranks", "1");
+  await page.press("#field-ranks", "Tab");
+  await page.waitForSelector(".state.bad >> text=ranks");
+  await page.fill("#field-ranks", "");
+  await page.fill("#field-time_budget_s", "5");
+  await page.press("#field-time_budget_s", "Tab");
+  await page.waitForSelector(".notices li");
+  const link = page.url();
+  await page.goto("about:blank");
+  await page.goto(link);
+  await page.waitForSelector(".notices li");
+  assert.equal(await page.inputValue("#field-time_budget_s"), "5");
+  await go(page, "#/campaigns/c1");
+  await page.click("a:text('estimate')");
+  await page.waitForSelector("#budgets svg.picture");
+  assert.equal(await page.inputValue("#field-fabric"), "emulated:modern-rdma");
 }
 
 // Every decision that may be asked, by its example; a form that says what is wrong; a link that restores.
@@ -197,8 +260,8 @@ async function publish(page) {
 
 // Buttons are there for those whom the server would let.
 async function roles(page) {
-  const places = ["#/fleet?node=node-a", `#/models/${model}?version=2`, "#/rollout", `#/drift/${stale}`];
-  for (const [role, seen] of [["VIEWER", [false, false, false, false]], ["OPERATOR", [true, false, false, false]], ["PUBLISHER", [true, true, true, true]]]) {
+  const places = [`#/campaigns/${campaign}`, "#/fleet?node=node-a", `#/models/${model}?version=2`, "#/rollout", `#/drift/${stale}`];
+  for (const [role, seen] of [["VIEWER", [false, false, false, false, false]], ["OPERATOR", [true, true, false, false, false]], ["PUBLISHER", [true, true, true, true, true]]]) {
     await page.route("**/api/v1/whoami", (route) => route.fulfill({ json: { name: "users/eve", role } }));
     for (const [index, hash] of places.entries()) {
       await page.goto("about:blank");
@@ -214,7 +277,7 @@ async function roles(page) {
 
 // Every picture of every page can be saved and read.
 async function exported(page) {
-  for (const hash of [`#/models/${model}`, `#/campaigns/${campaign}`, `#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, `#/compare/${model}@1/${model}@2`, "#/rollout", `#/drift/${stale}`, `#/feedback/${model}@1`]) {
+  for (const hash of [`#/models/${model}`, `#/campaigns/${campaign}`, `#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, `#/compare/${model}@1/${model}@2`, compared, estimated, "#/rollout", `#/drift/${stale}`, `#/feedback/${model}@1`]) {
     await go(page, hash);
     await page.waitForSelector(".figure[id] .tools button");
     await page.waitForFunction(() => !document.querySelector(".state.loading"));
@@ -242,21 +305,21 @@ async function states(page) {
   };
   const shown = { empty: ".state.empty", error: ".state.bad", loading: ".state.loading" };
   for (const [state, answer] of Object.entries(answers)) {
-    for (const place of ["", "fleet", "campaigns", "models", "explain", "compare", "rollout", "drift", "feedback"]) {
+    for (const place of ["", "fleet", "campaigns", "campaigns/estimate", "models", "explain", "compare", "compare/campaigns", "rollout", "drift", "feedback"]) {
       await page.route(lists, answer);
       await page.goto("about:blank");
       await page.goto(`${url}#/${place}`);
       await page.waitForSelector(shown[state], { timeout: 5000 }).catch(() => problems.push(`#/${place} does not tell that it is ${state}`));
       const { violations } = await new AxeBuilder({ page }).analyze();
       for (const one of violations.filter((each) => ["serious", "critical"].includes(each.impact))) problems.push(`axe, #/${place}, ${state}: ${one.id}`);
-      await page.screenshot({ path: join(pictures, `${state}-${place || "overview"}.png`) });
+      await page.screenshot({ path: join(pictures, `${state}-${place.replace("/", "-") || "overview"}.png`) });
       await page.unrouteAll({ behavior: "ignoreErrors" });
     }
   }
 }
 
-// What operators may do: a node is held and given back, a campaign cancelled.
-async function act(page) {
+// What operators may do: a node is held and given back.
+async function hold(page) {
   await go(page, "#/fleet?node=node-a");
   await page.click(".actions >> text=Cordon");
   await page.fill(".action input", "a new NIC");
@@ -268,21 +331,38 @@ async function act(page) {
   await page.waitForSelector(".actions >> text=Cordon");
 }
 
-async function cancel() {
-  const page = await open("light");
-  await page.goto(`${url}#/campaigns/${campaign}?token=${token}`);
-  await page.click("text=Cancel it");
+// What becomes of a campaign: each asks before it acts.
+async function becomes(page) {
+  await go(page, `#/campaigns/${campaign}`);
+  const act = async (text, then) => {
+    await page.click(`.actions >> text=${text}`);
+    await page.click(`.action >> text=${text}`);
+    if (then) await page.waitForSelector(`h1 .badge >> text=/${then}/`);
+  };
+  await act("Pause it", "paused");
+  await act("Resume it", "running|queued");
+  await page.waitForSelector("h1 .badge >> text=running");
+  await act("Drain it", "draining|cancelled");
+  await page.waitForSelector("h1 .badge >> text=cancelled", { timeout: 120_000 });
+  await act("Retry it", "running|queued");
+  await page.click(".actions >> text=Cancel it");
   await look(page, "cancel", "light");
   await page.click(".action >> text=Leave it");
-  await page.click("text=Cancel it");
-  await page.click(".action >> text=Cancel it");
-  await page.waitForSelector(".badge >> text=cancelled");
-  await page.context().close();
+  await act("Cancel it", "cancelled");
+  await page.click(".actions >> text=Delete it");
+  await look(page, "delete", "light");
+  await page.click(".action >> text=Delete it");
+  await page.waitForFunction(() => location.hash === "#/campaigns");
+  await page.waitForFunction((name) => document.querySelector("tbody") && ![...document.querySelectorAll("tbody a")].some((link) => link.textContent === name), campaign);
+  // One that a model was fitted to stays, and says why.
+  await go(page, "#/campaigns/c1");
+  await page.click(".actions >> text=Delete it");
+  await page.click(".action >> text=Delete it");
+  await page.waitForSelector(".action .problem >> text=versions/1");
 }
 
 // The same pages in one file, without a server.
-async function readReport(theme) {
-  const page = await open(theme);
+async function readReport(page, theme) {
   const asked = [];
   page.on("request", (request) => request.url().startsWith("http") && asked.push(request.url()));
   await page.goto(`file://${report}`);
@@ -293,7 +373,6 @@ async function readReport(theme) {
   await page.keyboard.press("Enter");
   await page.waitForSelector("#loop .explain code");
   assert.deepEqual(asked, [], "a report asks nobody");
-  await page.context().close();
 }
 
 async function drive(page) {
@@ -347,8 +426,7 @@ async function drive(page) {
 
 // A thousand nodes and a hundred thousand points, made of the real ones: what it takes to see them, and to
 // change what is seen.
-async function many() {
-  const page = await open("light");
+async function many(page) {
   const times = {};
   const timed = async (name, act) => {
     const start = performance.now();
@@ -385,13 +463,35 @@ async function many() {
       return last - start;
     }, value))} ms`;
   }
+  await page.route("**/compare?*", (route) => answer(route, ({ points }) => ({
+    points: Array.from({ length: 100_000 }, (_, i) => ({ ...points[i % points.length], params: { bytes: String(8 * (1 + i % 250)), window: String(1 + Math.floor(i / 1000)) } })), differences: [] })));
+  await timed("two campaigns of 100,000 points", async () => { await page.goto(`${url}${compared}`); await page.waitForSelector("#points"); });
+  times["another verdict of them"] = `${Math.round(await page.evaluate(async () => {
+    const select = [...document.querySelectorAll(".filters select")].at(-1);
+    const start = performance.now();
+    select.selectedIndex = 1;
+    select.dispatchEvent(new Event("change", { bubbles: true }));
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    return performance.now() - start;
+  }))} ms`;
   await page.unrouteAll({ behavior: "ignoreErrors" });
-  await page.context().close();
-  return times;
+  for (const [what, time] of Object.entries(times)) console.log(`  ${what}: ${time}`);
 }
 
-await cancel();
-for (const [what, time] of Object.entries(await many())) console.log(`${what}: ${time}`);
+for (const theme of ["light", "dark"]) {
+  const page = await open(theme);
+  await step(page, async function pages() { await everyPage(page, theme); });
+  if (theme === "light") {
+    for (const act of [drive, compare, estimate, ask, watch, gains, hold, publish, exported, roles, states]) await step(page, act);
+  }
+  await page.context().close();
+  const alone = await open(theme);
+  await step(alone, async function readAlone() { await readReport(alone, theme); });
+  await alone.context().close();
+}
+const page = await open("light");
+await step(page, many);
+await step(page, becomes);
 await browser.close();
 for (const problem of problems) console.error(problem);
 console.log(problems.length === 0 ? `the pages are in order; pictures in ${pictures}` : `${problems.length} problems`);

@@ -6,6 +6,7 @@ import { CampaignPage } from "./campaign_page";
 import { CampaignsPage } from "./campaigns_page";
 import { ComparePage } from "./compare_page";
 import { DriftPage } from "./drift_page";
+import { EstimatePage } from "./estimate_page";
 import { ExplainPage } from "./explain_page";
 import icon from "./favicon.svg";
 import { FeedbackPage } from "./feedback_page";
@@ -114,7 +115,7 @@ function App() {
       <main id="content" tabIndex={-1}>
         {place === "" && <OverviewPage />}
         {place === "fleet" && <FleetPage query={route.query} />}
-        {place === "campaigns" && (name ? <CampaignPage key={name} name={name} query={route.query} /> : <CampaignsPage query={route.query} />)}
+        {place === "campaigns" && (name === "estimate" ? <EstimatePage query={route.query} /> : name ? <CampaignPage key={name} name={name} query={route.query} /> : <CampaignsPage query={route.query} />)}
         {place === "explain" && <ExplainPage path={route.path.slice(1)} query={route.query} />}
         {place === "compare" && <ComparePage path={route.path.slice(1)} query={route.query} />}
         {place === "rollout" && <RolloutPage query={route.query} />}

@@ -2,9 +2,12 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { follow, get, post } from "./api";
 import { Empty, Show, useData } from "./data";
+import { queryOf } from "./estimate";
 import { Figure } from "./figure";
 import { Choice, Facts, Progress, State } from "./here";
 import { factorsOf, gradeIndex, grades, gradeTexts, index, layout, paint, pixel, width, type Index } from "./plane";
+import { report } from "./report";
+import { format } from "./route";
 import { shrinking } from "./scale";
 import { colour, useTheme } from "./theme";
 import { Timeline } from "./timeline";
@@ -19,9 +22,10 @@ const kMany = 20_000;
 const kRareSeconds = 15;
 
 /** Events as they come; a broken stream goes on from the last one. */
-function useEvents(name: string): { events: CampaignEvent[]; live: boolean; problem: string } {
+function useEvents(name: string, round: number): { events: CampaignEvent[]; live: boolean; problem: string } {
   const [state, setState] = useState<{ events: CampaignEvent[]; live: boolean; problem: string }>({ events: [], live: false, problem: "" });
   useEffect(() => {
+    setState({ events: [], live: false, problem: "" });
     const stop = new AbortController();
     let cursor = "0";
     let timer = 0;
@@ -51,7 +55,7 @@ function useEvents(name: string): { events: CampaignEvent[]; live: boolean; prob
     };
     run();
     return () => { stop.abort(); window.clearTimeout(timer); };
-  }, [name]);
+  }, [name, round]);
   return state;
 }
 
@@ -203,7 +207,9 @@ function Head({ of }: { of: Campaign }) {
 }
 
 export function CampaignPage({ name, query }: { name: string; query: Record<string, string> }) {
-  const { events, live, problem } = useEvents(name);
+  // Its events come anew when it has been tried again.
+  const [round, setRound] = useState(0);
+  const { events, live, problem } = useEvents(name, round);
   const newest = events[events.length - 1]?.campaign;
   const done = newest !== undefined && over(newest);
   const campaign = useData(`campaigns/${name}`, (signal) => get<Campaign>(`campaigns/${name}`, signal), done ? 0 : 5);
@@ -214,7 +220,7 @@ export function CampaignPage({ name, query }: { name: string; query: Record<stri
     <>
       <h1>Campaign {name} {newest && <State of={newest.state} />} {live && !done && <span class="live" role="status">live</span>}</h1>
       {campaign.data && !over(campaign.data) && !done && (
-        <>
+        <div class="actions">
           {["QUEUED", "RUNNING"].includes(campaign.data.state) && (
             <Action text="Pause it" question={`No run of ${name} starts until it is resumed; one that is under way goes on to its end.`}
               act={() => post(`campaigns/${name}/pause`)} done={campaign.again} />
@@ -222,11 +228,28 @@ export function CampaignPage({ name, query }: { name: string; query: Record<stri
           {campaign.data.state === "PAUSED" && (
             <Action text="Resume it" question={`Runs of ${name} start again.`} act={() => post(`campaigns/${name}/resume`)} done={campaign.again} />
           )}
+          {["RUNNING", "PAUSED"].includes(campaign.data.state) && (
+            <Action text="Drain it" question={`A run of ${name} that is under way ends and counts; then it is cancelled. No model is made.`}
+              act={() => post(`campaigns/${name}/cancel`, { drain: true })} done={campaign.again} />
+          )}
           <Action text="Cancel it" question={`No run of ${name} starts any more, and running ones stop. Its samples stay; no model is made.`}
             act={() => post(`campaigns/${name}/cancel`)} done={campaign.again} />
-        </>
+        </div>
+      )}
+      {campaign.data && over(campaign.data) && !report && (
+        <div class="actions">
+          {["FAILED", "CANCELLED"].includes(campaign.data.state) && (
+            <Action text="Retry it" question={`${name} goes on: its finished runs count, the others are made again, and a model is fitted.`}
+              act={() => post(`campaigns/${name}/retry`)} done={() => { campaign.again(); setRound(round + 1); }} />
+          )}
+          <Action text="Delete it" question={`${name} is forgotten with its ${count(Number(campaign.data.samples), "sample")}, for good. It is refused while a version of a model was fitted to it.`}
+            act={() => post(`campaigns/${name}/delete`)} done={() => { location.hash = "#/campaigns"; }} />
+        </div>
       )}
       {problem !== "" && !live && !done && campaign.error === undefined && <div class="state stale" role="status"><strong>Not live:</strong> <span>{problem} It is tried again.</span></div>}
+      {campaign.data && !report && (
+        <p class="quiet"><a href={`#/compare/campaigns/${name}`}>Compare it</a> with another; <a href={format({ path: ["campaigns", "estimate"], query: queryOf(campaign.data.spec) })}>estimate</a> one like it.</p>
+      )}
       <Show of={campaign} what="The campaign">{(one) => <Head of={newest && newest.update_time >= one.update_time ? newest : one} />}</Show>
       <Show of={points} what="The points">{({ points: all }) => (all.length === 0 ? <Empty>No sample has come yet.</Empty> : <Points all={all} query={query} />)}</Show>
       <Width events={events} enough={newest?.spec.width ?? 0} />

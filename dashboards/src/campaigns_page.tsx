@@ -26,13 +26,17 @@ export function CampaignsPage({ query }: { query: Record<string, string> }) {
       <h1>Campaigns</h1>
       <Show of={campaigns} what="The campaigns">
         {(all) => {
-          if (all.length === 0) return <Empty>Nothing has been measured yet. Start: <code>stripline campaign run --fabric tcp</code></Empty>;
+          if (all.length === 0) return <Empty>Nothing has been measured yet. Start: <code>stripline campaign run --fabric tcp</code>, or <a href="#/campaigns/estimate">look what it would take</a>.</Empty>;
           const states = [...new Set(all.map((one) => one.state))];
           const shown = all.filter((one) => state === "" || one.state === state);
           return (
             <>
               <p class="lead">{count(all.length, "campaign")}, {all.filter((one) => ["RUNNING", "FITTING"].includes(one.state)).length} under way.</p>
-              <div class="filters"><Choice label="State" name="state" value={state} options={[["", "all"], ...states.map((one): [string, string] => [one, `${one.toLowerCase()} (${all.filter((each) => each.state === one).length})`])]} /></div>
+              <div class="filters">
+                <Choice label="State" name="state" value={state} options={[["", "all"], ...states.map((one): [string, string] => [one, `${one.toLowerCase()} (${all.filter((each) => each.state === one).length})`])]} />
+                <a href="#/campaigns/estimate">Estimate one</a>
+                {all.length > 1 && <a href="#/compare/campaigns">Compare two</a>}
+              </div>
               {shown.length === 0 ? <Empty>No campaign is in that state.</Empty> : <Sorted rows={shown} columns={columns} caption="Campaigns" id={(one) => one.name} most={100} />}
             </>
           );

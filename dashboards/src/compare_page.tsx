@@ -1,8 +1,10 @@
 // Two versions, of one model or of two: what differs beyond the intervals, curves over each other,
-// decisions that come out otherwise.
-import { useMemo, useState } from "preact/hooks";
+// decisions that come out otherwise. Two campaigns are in a file of their own.
+import { useMemo } from "preact/hooks";
 import { get } from "./api";
-import { chosen, differing, placeOf, verdicts, type ComparedParameter, type Comparison, type Side } from "./comparison";
+import { Changes, kMostRows } from "./changes";
+import { CampaignsCompared } from "./compare_campaigns_page";
+import { chosen, differing, verdicts, type Comparison, type Side } from "./comparison";
 import { Curves, type Curve } from "./curves";
 import { Empty, Show, useData } from "./data";
 import type { DecisionTable, Questions } from "./explain_form";
@@ -10,66 +12,16 @@ import { Figure } from "./figure";
 import { Badge, Choice, choose } from "./here";
 import { DecisionMap, type Cell } from "./map";
 import { breakPoints, sizes, time, type ModelFile, type Operation } from "./model_file";
+import { report } from "./report";
 import { format } from "./route";
 import type { ModelVersion } from "./types";
-import { count, percent, quantity, seconds } from "./units";
+import { count, quantity, seconds } from "./units";
 import { nameOf } from "./version_name";
 import { useVersions, VersionChoice } from "./versions";
 
 const verdictKinds: Record<string, "good" | "bad" | "warn" | "plain"> = { FASTER: "good", SLOWER: "bad", LARGER: "warn", SMALLER: "warn" };
 const lower = (verdict: string) => verdict.toLowerCase();
 const told = (side: Side | null, unit: string) => (side === null ? "–" : `${side.at_least ? "≥ " : ""}${quantity(side.value, unit)} [${quantity(side.ci[0], unit)}, ${quantity(side.ci[1], unit)}]`);
-
-const kRow = 24;
-const kNames = 400;
-const kPlot = 300;
-const kWidth = 840;
-const kMostRows = 40;
-
-// How much a parameter changed, with its interval, on a scale of ratios.
-function Changes({ of }: { of: ComparedParameter[] }) {
-  const [at, setAt] = useState(-1);
-  const shown = of.filter((one) => one.change !== null).slice(0, kMostRows);
-  const x = (change: number) => kNames + kPlot / 2 + placeOf(change) * (kPlot / 2 - 10);
-  const height = shown.length * kRow + 30;
-  const said = shown[at];
-  const move = (event: KeyboardEvent) => {
-    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-    if (by === undefined) return;
-    event.preventDefault();
-    setAt(Math.max(0, Math.min(shown.length - 1, at + by)));
-  };
-  if (shown.length === 0) return <Empty>None has a value on both sides to compare; the table has all.</Empty>;
-  return (
-    <div class="plot">
-      <svg class="picture changes" viewBox={`0 0 ${kWidth} ${height}`} role="application" tabindex={0} onKeyDown={move}
-        aria-label="Changes of parameters with their intervals. Arrow keys read them; the button Table shows all.">
-        {[-0.875, -0.75, -0.5, 0, 1, 3, 7].map((change) => (
-          <g key={change}>
-            <line x1={x(change)} x2={x(change)} y1={0} y2={height - 24} class={change === 0 ? "zero" : "grid"} />
-            <text x={x(change)} y={height - 8} text-anchor="middle" class="axis">{change < 0 ? `1/${1 / (1 + change)}` : `×${1 + change}`}</text>
-          </g>
-        ))}
-        {shown.map((one, index) => {
-          const y = index * kRow + 16;
-          const [low, high] = one.change_ci!;
-          return (
-            <g key={one.name} class={`row ${lower(one.verdict)}${index === at ? " at" : ""}`} onMouseEnter={() => setAt(index)}>
-              <rect x={0} y={y - 16} width={kWidth} height={kRow} class="hit" />
-              <text x={4} y={y}>{one.name.length > 62 ? `…${one.name.slice(-61)}` : one.name}</text>
-              <line x1={x(low)} x2={Math.max(x(high), x(low) + 1)} y1={y - 4} y2={y - 4} class="interval" />
-              {Math.abs(placeOf(one.change!)) === 1 ? <path d={`M${x(one.change!) + 6 * Math.sign(one.change!)} ${y - 4}l${-8 * Math.sign(one.change!)} -5v10z`} class="value" /> : <circle cx={x(one.change!)} cy={y - 4} r={4} class="value" />}
-              <text x={kNames + kPlot + 8} y={y}>{one.change! > 0 ? "+" : ""}{percent(one.change!)}</text>
-            </g>
-          );
-        })}
-      </svg>
-      <output aria-live="polite">
-        {said ? `${said.name}: ${told(said.a, said.unit)} to ${told(said.b, said.unit)}, ${lower(said.verdict)}` : "Move over the picture, or use the arrow keys, to read values."}
-      </output>
-    </div>
-  );
-}
 
 function Parameters({ of, query }: { of: Comparison; query: Record<string, string> }) {
   const { verdict = "" } = query;
@@ -84,7 +36,7 @@ function Parameters({ of, query }: { of: Comparison; query: Record<string, strin
         columns: ["parameter", "unit", "a", "a_low", "a_high", "b", "b_low", "b_high", "change", "change_low", "change_high", "verdict"],
         rows: rows.map((one) => [one.name, one.unit, one.a?.value ?? null, one.a?.ci[0] ?? null, one.a?.ci[1] ?? null, one.b?.value ?? null, one.b?.ci[0] ?? null, one.b?.ci[1] ?? null, one.change, one.change_ci?.[0] ?? null, one.change_ci?.[1] ?? null, one.verdict]),
       })}>
-      {rows.length === 0 ? <Empty>No parameter differs beyond its interval.</Empty> : <Changes of={rows} />}
+      {rows.length === 0 ? <Empty>No parameter differs beyond its interval.</Empty> : <Changes label="Changes of parameters" of={rows.map((one) => ({ ...one, said: `${told(one.a, one.unit)} to ${told(one.b, one.unit)}, ${lower(one.verdict)}` }))} />}
     </Figure>
   );
 }
@@ -177,11 +129,10 @@ function Both({ a, b, query }: { a: ModelVersion; b: ModelVersion; query: Record
   );
 }
 
-export function ComparePage({ path, query }: { path: string[]; query: Record<string, string> }) {
+function VersionsCompared({ path, query }: { path: string[]; query: Record<string, string> }) {
   const models = useVersions();
   return (
     <>
-      <h1>Compare</h1>
       <Show of={models} what="The models">
         {(all) => {
           const id = (one: ModelVersion) => nameOf(one.name);
@@ -204,6 +155,22 @@ export function ComparePage({ path, query }: { path: string[]; query: Record<str
           );
         }}
       </Show>
+    </>
+  );
+}
+
+export function ComparePage({ path, query }: { path: string[]; query: Record<string, string> }) {
+  const campaigns = path[0] === "campaigns";
+  return (
+    <>
+      <h1>Compare</h1>
+      {!report && (
+        <nav class="kinds" aria-label="What is compared">
+          <a href="#/compare" aria-current={campaigns ? undefined : "page"}>Versions of models</a>
+          <a href="#/compare/campaigns" aria-current={campaigns ? "page" : undefined}>Campaigns</a>
+        </nav>
+      )}
+      {campaigns ? <CampaignsCompared path={path.slice(1)} query={query} /> : <VersionsCompared path={path} query={query} />}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chosen, differing, placeOf, type ComparedDecision, type ComparedParameter } from "./comparison";
+import { chosen, differing, placeOf, scaleOf, type ComparedDecision, type ComparedParameter } from "./comparison";
 
 const parameter = (name: string, verdict: string, change: number | null): ComparedParameter => ({ name, unit: "s", a: null, b: null, verdict, change });
 
@@ -15,6 +15,17 @@ test("twice and half stand as far from no change", () => {
   assert.equal(placeOf(1), -placeOf(-0.5));
   assert.equal(placeOf(99), 1);
   assert.equal(placeOf(-2), -1);
+  assert.ok(Math.abs(placeOf(0.25, 1.25) - 1) < 1e-12);
+});
+
+test("small changes have a finer scale, which holds all of them", () => {
+  assert.equal(scaleOf([0.05, -0.1]).most, 1.25);
+  assert.equal(scaleOf([0.05, -0.3]).most, 2);
+  assert.equal(scaleOf([20, -0.3]).most, 8);
+  for (const change of [0.01, 0.9, 7]) {
+    const { most, ticks } = scaleOf([change]);
+    assert.ok(ticks.every((tick) => Math.abs(Math.log(1 + tick)) <= Math.log(most) + 1e-12));
+  }
 });
 
 test("decisions that differ stand at their place on the map of their choice", () => {

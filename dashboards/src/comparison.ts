@@ -23,9 +23,22 @@ export function chosen(parameters: ComparedParameter[], verdict: string): Compar
     .sort((a, b) => Math.abs(b.change ?? 0) - Math.abs(a.change ?? 0));
 }
 
-/** A relative change on a scale where doubling and halving are as far from zero: -1 to 1 are 1/8 to 8 times. */
-export function placeOf(change: number): number {
-  return Math.max(-1, Math.min(1, Math.log2(Math.max(1e-9, 1 + change)) / 3));
+/** Scales of relative changes: how many times as much their ends are, and where they are marked. */
+const scales: { most: number; ticks: number[] }[] = [
+  { most: 1.25, ticks: [-0.2, -0.1, 0, 0.1, 0.25] },
+  { most: 2, ticks: [-0.5, -0.25, 0, 0.5, 1] },
+  { most: 8, ticks: [-0.875, -0.75, -0.5, 0, 1, 3, 7] },
+];
+
+/** The finest scale that holds all of these, or the widest. */
+export function scaleOf(changes: number[]): { most: number; ticks: number[] } {
+  const within = (most: number) => changes.every((one) => one <= most - 1 && one >= 1 / most - 1);
+  return scales.find(({ most }) => within(most)) ?? scales[scales.length - 1];
+}
+
+/** A relative change on a scale where doubling and halving are as far from zero: -1 to 1 are 1/most to most times. */
+export function placeOf(change: number, most = 8): number {
+  return Math.max(-1, Math.min(1, Math.log(Math.max(1e-9, 1 + change)) / Math.log(most)));
 }
 
 /** The decisions of a table that differ, by their place on its map, for one value of each choice. */

@@ -1,0 +1,149 @@
+// What a campaign would take and reach before it is run, and what other budgets would bring.
+import { useState } from "preact/hooks";
+import { getAll, post } from "./api";
+import { Empty, Show, useData } from "./data";
+import { budgetsAround, commandOf, fields, specOf, wrongField, type Estimate } from "./estimate";
+import { Figure } from "./figure";
+import { choose, CopyText } from "./here";
+import type { Node } from "./types";
+import { count, duration, fabricText, percent, short } from "./units";
+
+const endTexts: Record<string, string> = {
+  CONVERGED: "when intervals are narrow enough", MAX_RUNS: "with the last of its runs", TIME_BUDGET: "at its limit of time", NODE_BUDGET: "at its limit of node time",
+};
+const widthText = (width: number) => (width > 0 ? `± ${percent(width, 2)}` : "nothing tells");
+const ask = (query: Record<string, string>) => post<Estimate>("campaigns/estimate", { spec: specOf(query) });
+
+const kRow = 30;
+const kNames = 150;
+const kPlot = 380;
+const kWidth = 840;
+
+// A bar for each budget: the width that it would reach.
+function Budgets({ of, asked }: { of: { budget_s: number; estimate: Estimate }[]; asked: number }) {
+  const [at, setAt] = useState(-1);
+  const most = Math.max(...of.map((one) => one.estimate.width), 1e-9);
+  const height = of.length * kRow + 8;
+  const move = (event: KeyboardEvent) => {
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    setAt(Math.max(0, Math.min(of.length - 1, at + by)));
+  };
+  const read = of[at];
+  return (
+    <div class="plot">
+      <ul class="legend"><li><i style={{ background: "var(--c1)" }} />width of nearly all intervals</li><li><i style={{ background: "var(--c2)" }} />by the budget that is asked for</li></ul>
+      <svg class="picture" viewBox={`0 0 ${kWidth} ${height}`} role="application" tabindex={0} onKeyDown={move}
+        aria-label="What each budget would reach. Arrow keys read it; the button Table shows all.">
+        {of.map(({ budget_s, estimate }, index) => {
+          const y = index * kRow;
+          return (
+            <g key={budget_s} class={`row${index === at ? " at" : ""}`} onMouseEnter={() => setAt(index)}>
+              <rect x={0} y={y} width={kWidth} height={kRow} class="hit" />
+              <text x={kNames - 12} y={y + 20} text-anchor="end">{duration(budget_s)}</text>
+              <rect x={kNames} y={y + 6} width={Math.max(2, (estimate.width / most) * kPlot)} height={kRow - 12} rx={2} style={{ fill: `var(--${budget_s === asked ? "c2" : "c1"})` }} />
+              <text x={kNames + (estimate.width / most) * kPlot + 10} y={y + 20}>{widthText(estimate.width)}, {count(estimate.runs, "run")}, {duration(estimate.node_s)} of nodes</text>
+            </g>
+          );
+        })}
+      </svg>
+      <output aria-live="polite">
+        {read ? `${duration(read.budget_s)}: ${widthText(read.estimate.width)}, ${count(Number(read.estimate.points_total), "point")} in ${count(read.estimate.runs, "run")}, ends ${endTexts[read.estimate.stop_reason] ?? read.estimate.stop_reason}${read.estimate.risks.length > 0 ? `; ${read.estimate.risks.map((one) => one.message).join("; ")}` : ""}`
+          : "Move over the picture, or use the arrow keys, to read values."}
+      </output>
+    </div>
+  );
+}
+
+// The same campaign with other limits of time.
+function OtherBudgets({ of, query }: { of: Estimate; query: Record<string, string> }) {
+  const asked = of.spec.time_budget_s;
+  const budgets = budgetsAround(asked);
+  const others = useData(`budgets ${JSON.stringify(specOf(query))}`, () => Promise.all(budgets.map(async (budget_s) => ({ budget_s, estimate: await ask({ ...query, time_budget_s: String(budget_s) }) }))));
+  return (
+    <Figure id="budgets" title="What other budgets would bring" about="The width of nearly all intervals (19 of 20), relative to their medians, by the limit of time. Less is better; above the width that is asked for, time is what is missing."
+      table={() => ({
+        columns: ["time_budget_s", "width", "runs", "points", "seconds", "node_s", "stop_reason", "risks"],
+        rows: (others.data ?? []).map(({ budget_s, estimate }) => [budget_s, estimate.width, estimate.runs, Number(estimate.points_total), estimate.seconds, estimate.node_s, estimate.stop_reason, estimate.risks.map((one) => one.kind).join(" ")]),
+      })}>
+      <Show of={others} what="What other budgets would bring">{(all) => <Budgets of={all} asked={Math.round(asked)} />}</Show>
+    </Figure>
+  );
+}
+
+function Answer({ query }: { query: Record<string, string> }) {
+  const wrong = wrongField(query);
+  const ready = (query.fabric ?? "") !== "" && wrong === "";
+  const estimate = useData(ready ? `estimate ${JSON.stringify(specOf(query))}` : null, () => ask(query));
+  if (wrong !== "") return <div class="state bad" role="alert"><strong>{wrong}</strong> is to be a number.</div>;
+  if (!ready) return <Empty>Nothing is asked yet: a fabric is needed.</Empty>;
+  const line = commandOf(query, "run");
+  return (
+    <>
+      <Show of={estimate} what="The estimate">
+        {(of) => (
+          <>
+            <div class="tiles">
+              <div class="tile"><b>{duration(of.seconds)}</b><span>of measuring</span></div>
+              <div class="tile"><b>{duration(of.node_s)}</b><span>of nodes, {of.spec.nodes} in the group</span></div>
+              <div class="tile"><b>{Number(of.points_total).toLocaleString("en")}</b><span>points: {count(of.runs, "run")} of up to {of.points.toLocaleString("en")}</span></div>
+              <div class="tile"><b>{widthText(of.width)}</b><span>{of.spec.width > 0 ? `width; ± ${percent(of.spec.width, 2)} is asked for` : "width of nearly all intervals"}</span></div>
+            </div>
+            <p class="lead">
+              It ends {endTexts[of.stop_reason] ?? of.stop_reason}. {of.based_on === "" ? "No campaign like it is known: points are taken to last as long as the plan allows." : <>Told by the pace and the intervals of <a href={`#/campaigns/${short(of.based_on)}`}>{short(of.based_on)}</a>, the last one like it.</>}
+            </p>
+            {of.risks.length === 0 ? <div class="state good">Nothing speaks against it.</div>
+              : <ul class="notices" aria-label="Risks">{of.risks.map((one) => <li key={`${one.kind} ${one.message}`} class={one.kind === "NO_RESULT" ? "bad" : "warn"}><b>{one.kind.toLowerCase().replaceAll("_", " ")}</b> <span>{one.message}</span></li>)}</ul>}
+            <OtherBudgets of={of} query={query} />
+          </>
+        )}
+      </Show>
+      <h3>To run it</h3>
+      <div class="copied"><pre>{line}</pre><CopyText text={line}>Copy</CopyText></div>
+    </>
+  );
+}
+
+export function EstimatePage({ query }: { query: Record<string, string> }) {
+  const nodes = useData("nodes", (signal) => getAll<Node>("nodes", "nodes", signal));
+  return (
+    <>
+      <h1>Estimate a campaign</h1>
+      <p class="lead">What measuring would take, how well points would be known, and what speaks against it. Nothing is started.</p>
+      <Show of={nodes} what="The nodes">
+        {(all) => {
+          const fabrics = [...new Set(all.flatMap((one) => one.fabrics))].sort();
+          if (fabrics.length === 0) return <Empty>No agent has ever connected, so there is nothing to measure. Start one on each node: <code>stripline-agent --server HOST:PORT</code></Empty>;
+          const asked: Record<string, string> = { ...query, fabric: query.fabric ?? fabrics[0] };
+          return (
+            <div class="asked">
+              <form class="figure question" aria-label="What is asked for" onSubmit={(event) => event.preventDefault()}>
+                <div class="field">
+                  <label for="field-fabric">Fabric</label>
+                  <select id="field-fabric" value={asked.fabric} onChange={(event) => choose({ fabric: event.currentTarget.value })}>
+                    {[...new Set([...fabrics, asked.fabric])].map((one) => <option key={one} value={one} selected={one === asked.fabric}>{fabricText(one)}</option>)}
+                  </select>
+                </div>
+                <div class="field">
+                  <label for="field-effort">Effort</label>
+                  <select id="field-effort" value={asked.effort ?? "budgeted"} onChange={(event) => choose({ effort: event.currentTarget.value })}>
+                    {[["budgeted", "budgeted: pruned grids, about a minute"], ["full", "full: all of the grids"]].map(([value, text]) => <option key={value} value={value} selected={value === (asked.effort ?? "budgeted")}>{text}</option>)}
+                  </select>
+                </div>
+                {fields.map(({ name, label, hint, help, unit }) => (
+                  <div class="field" key={name}>
+                    <label for={`field-${name}`}>{label}</label>
+                    <input id={`field-${name}`} type="text" inputMode={unit === "number" ? "decimal" : "text"} value={query[name] ?? ""} placeholder={hint} aria-describedby={`field-${name}-help`} onChange={(event) => choose({ [name]: event.currentTarget.value.trim() })} />
+                    <p id={`field-${name}-help`}>{help}</p>
+                  </div>
+                ))}
+              </form>
+              <section class="figure" aria-label="The estimate"><Answer query={asked} /></section>
+            </div>
+          );
+        }}
+      </Show>
+    </>
+  );
+}
