@@ -14,6 +14,7 @@ constexpr double kPriorDeviation = 0.05;
 constexpr double kPriorPairs = 2;
 // The way in use is changed for one that is faster by so many standard errors, and by so much.
 constexpr double kErrors = 1.5;
+constexpr uint32_t kLeastChecks = 2;
 constexpr double kLeastGain = 0.005;
 // A tie is left for the tuned way only when that is surely faster, after all of the first checks:
 // nothing was promised, and who has left by chance does not return soon.
@@ -44,6 +45,7 @@ Guard::Turn Guard::next() {
   }
   Turn turn{in_use_, checking_ && (of_check + 1) % of_way() == 0};
   if (checking_) {
+    turn.last = of_check + 1 == length;
     // Parities of ones (Thue and Morse) have each way first equally often at any distance.
     const bool tuned_first = std::popcount(place / length) % 2 == 0;
     turn.way = tuned_first == (of_check < of_way()) ? Way::tuned : Way::baseline;
@@ -96,13 +98,17 @@ double Guard::deviation() const {
                    (std::max(pairs() - 1, 0.0) + kPriorPairs));
 }
 
+bool Guard::is_sure() const {
+  return checks_ >= kLeastChecks && ahead() > kErrors * deviation() / std::sqrt(pairs());
+}
+
 void Guard::judge() {
   // How much longer the way in use takes than the other one.
   const double behind = -ahead();
   const double error = deviation() / std::sqrt(pairs());
   const bool tie = of_ == Of::tie && in_use_ == begun_with_;
   const double errors = tie ? kErrorsOfTie : kErrors;
-  const uint32_t least_checks = tie ? kFirstChecks : 2;
+  const uint32_t least_checks = tie ? kFirstChecks : kLeastChecks;
   if (checks_ >= least_checks && behind > kLeastGain && behind > errors * error) {
     in_use_ = other();
     postpone(kLeastDistance);

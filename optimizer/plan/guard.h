@@ -40,6 +40,7 @@ class Guard {
   struct Turn {
     Way way = Way::tuned;
     bool timed = false;  ///< record() is to be called
+    bool last = false;   ///< of a check: its time may change what the turns after it are
   };
 
   /// What is guarded. `site`: a tuned plan. `tie`: a plan that nothing is expected of; the simple
@@ -74,6 +75,8 @@ class Guard {
   /// before the first check.
   double ahead() const { return in_use_ == Way::tuned ? mean_ : -mean_; }
   uint32_t checks() const { return checks_; }
+  /// The way in use is faster, beyond the uncertainty of what was found.
+  bool is_sure() const;
 
   /// What came of the site so far, for reports. Zero before the first check.
   struct Balance {

@@ -1,6 +1,7 @@
 #include "optimizer/plan/update.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -104,12 +105,13 @@ class Evaluator {
         ends_(ends),
         items_(ends.of(Source::compute)),
         remote_(static_cast<double>(request.remote())),
+        own_(static_cast<double>(request.updates - request.remote())),
         hot_(busiest(request)),
         apply_s_(costs.apply(request.span_bytes, items_)),
         small_(message_at(costs.am(), kSmallMessageBytes, ends)) {}
 
   double seconds(const UpdateCandidate& way) const {
-    const double own_s = static_cast<double>(request_.updates - request_.remote()) * apply_s_;
+    const double own_s = own_ * apply_s_;
     if (remote_ == 0) return own_s;
     switch (way.method) {
       case UpdateMethod::cell_locks:
@@ -123,7 +125,7 @@ class Evaluator {
       case UpdateMethod::buffers:
         break;
     }
-    return own_s + buffers(way);
+    return buffers(way);
   }
 
  private:
@@ -181,7 +183,9 @@ class Evaluator {
   Leaving leaving(const UpdateCandidate& way, double destinations) const {
     const EncodingCosts encoding = encoding_costs(request_, costs_, way.buffer_bytes);
     const double pair_bytes = encoding.address_bytes + encoding.value_bytes;
-    if (!way.merges) return {remote_, pair_bytes, 1};
+    if (!way.merges) {
+      return {remote_, request_.one_value ? encoding.address_bytes : pair_bytes, 1};
+    }
     const double room = std::max(1.0, static_cast<double>(way.buffer_bytes) / pair_bytes);
     const double cells = remote_cells(request_) / destinations;  // behind each of them
     double items = std::min(remote_, remote_cells(request_));
@@ -205,7 +209,12 @@ class Evaluator {
     const double in_s =
         way.merges ? costs_.merge(memory_bytes, items_) : costs_.append(memory_bytes, items_);
     const double ranks = std::max(request_.ranks, 2U);
-    double sent_s = remote_ * in_s;
+    // What a buffer takes does not depend on how it is encoded.
+    const double room = std::max(
+        1.0, static_cast<double>(way.buffer_bytes) / (kUpdateAddressBytes + request_.item_bytes));
+    // What a rank does to its own cells it writes into a buffer likewise.
+    double sent_s = (remote_ + own_) * in_s;
+    const double own_s = own_ * leaving.items / remote_ * apply_s_;
     double came_s = leaving.items * leaving.cells * apply_s_;
     double nic_s = 0;
     double tail_s = small_.one_way(kSmallMessageBytes) + request_.surroundings.service_delay_s;
@@ -215,8 +224,9 @@ class Evaluator {
       if (peers < 1) continue;
       const double items = leaving.items * (1 - 1.0 / grid[hop]) * ranks / others(request_);
       const double total_bytes = items * leaving.item_bytes;
-      const double messages = std::max(total_bytes / static_cast<double>(way.buffer_bytes),
-                                       std::min(peers, std::max(items, 1.0)));
+      const double of_peer = items / peers;
+      const double messages = of_peer > room ? peers * std::ceil(of_peer / room)
+                                             : std::min(peers, std::max(items, 1.0));
       const double bytes = total_bytes / messages;
       // A put into a slot of the owner, a message that says so, and one that gives the slot back.
       const MessageCosts put = message_at(costs_.put(), bytes, ends_);
@@ -239,7 +249,7 @@ class Evaluator {
     sent_s += forwarded * costs_.append(memory_bytes, items_);
     if (request_.fetches) sent_s += leaving.items * costs_.append(memory_bytes, items_);
     const double shared = std::max(request_.surroundings.nic_ranks, 1U);
-    return std::max(sent_s + hot_ * came_s, hot_ * shared * nic_s) + tail_s;
+    return std::max(sent_s + own_s + hot_ * came_s, hot_ * shared * nic_s) + tail_s;
   }
 
   const UpdateRequest& request_;
@@ -247,6 +257,7 @@ class Evaluator {
   Ends ends_;
   Corner items_;
   double remote_;
+  double own_;
   double hot_;
   double apply_s_;
   MessageCosts small_;
@@ -418,20 +429,32 @@ size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,
     UpdateCandidate way;
     double seconds = std::numeric_limits<double>::infinity();
   };
-  // By method; those that merge are another one.
-  std::array<Fastest, kUpdateMethodNames.size() + 1> fastest;
+  // By method, those that merge being another one; of buffers by size, two sizes together.
+  constexpr size_t kSizes = 4;
+  std::array<Fastest, kUpdateMethodNames.size() + 2 * kSizes> fastest;
+  const auto kind_of = [](const UpdateCandidate& way) {
+    if (way.method != UpdateMethod::buffers) return static_cast<size_t>(way.method);
+    const auto size =
+        static_cast<size_t>(std::bit_width(way.buffer_bytes / kLeastUpdateBufferBytes));
+    return kUpdateMethodNames.size() + (way.merges ? kSizes : 0) + std::min(size / 2, kSizes - 1);
+  };
   const Evaluator evaluator(request, *costs, {});
   UpdateMechanism::each_candidate(request, [&](const UpdateCandidate& way) {
     if (!known(*costs, way.method)) return;
-    Fastest& of_kind = fastest[static_cast<size_t>(way.method) + (way.merges ? 1 : 0)];
+    Fastest& of_kind = fastest[kind_of(way)];
     const double seconds = evaluator.seconds(way);
     if (seconds < of_kind.seconds) of_kind = {way, seconds};
   });
   std::ranges::sort(fastest, {}, &Fastest::seconds);
+  const double least_s = std::min(fastest[0].seconds, evaluator.seconds(baseline_way(request)));
   size_t count = 0;
   for (const Fastest& one : fastest) {
-    if (count == rivals.size() || !(one.seconds <= kRivalFactor * fastest[0].seconds)) break;
-    if (one.seconds < std::numeric_limits<double>::infinity()) rivals[count++] = one.way;
+    if (count == rivals.size() || !(one.seconds < std::numeric_limits<double>::infinity())) break;
+    const auto known_kind = std::ranges::any_of(rivals.first(count), [&](const auto& taken) {
+      return taken.method == one.way.method && taken.merges == one.way.merges;
+    });
+    if (one.seconds > (known_kind ? kSizeFactor : kRivalFactor) * least_s) continue;
+    rivals[count++] = one.way;
   }
   return count;
 }

@@ -63,6 +63,7 @@ struct UpdateRequest {
   uint32_t ranks = 2;                       ///< that own cells, and make such updates
   uint32_t local_percent = 0;               ///< of the updates, of cells in reach of this rank
   uint32_t hottest_percent = 0;  ///< of all updates, to the busiest owner; 0: all owners alike
+  bool one_value = false;        ///< all of them have the same value: it travels once a message
   bool separate = false;         ///< updates of one cell must not be merged
   bool ordered = false;          ///< updates of one rank must arrive in its order
   bool no_identity = false;      ///< no value of the operator leaves a cell as it is
@@ -191,10 +192,12 @@ UpdatePlan force_update(const UpdateRequest& request, const UpdateCosts* costs,
 
 /// Ways to race while the program runs (runtime/decide/race.h), beside the baseline: of each
 /// method, and of buffers with and without merging, the one that is predicted to be the fastest, if
-/// it does not take more than kRivalFactor times as long as the fastest of all. That comes first.
-/// Returns how many of `rivals` were set; none without a model.
+/// it does not take more than kRivalFactor times as long as the fastest of all, the baseline
+/// included; and buffers of other sizes that take no more than kSizeFactor times as long. The
+/// fastest comes first. Returns how many of `rivals` were set; none without a model.
 inline constexpr double kRivalFactor = 2;
-inline constexpr size_t kMostUpdateRivals = 3;
+inline constexpr double kSizeFactor = 1.25;
+inline constexpr size_t kMostUpdateRivals = 5;
 size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,
                         std::span<UpdateCandidate, kMostUpdateRivals> rivals) noexcept;
 

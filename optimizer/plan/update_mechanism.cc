@@ -36,7 +36,7 @@ std::string hops_text(uint32_t hops) {
 }  // namespace
 
 std::span<const Field<Update>> UpdateMechanism::fields() {
-  static constexpr std::array<Field<Update>, 16> kFields = {
+  static constexpr std::array<Field<Update>, 17> kFields = {
       field<Update, &Update::updates>("updates", "--updates", "{} updates",
                                       "Updates that a rank makes until they are to be complete")
           .within(1, kMostNumber)
@@ -63,6 +63,8 @@ std::span<const Field<Update>> UpdateMechanism::fields() {
           "hottest_percent", "--hottest", ", {} % to the busiest owner",
           "Of all updates, percent that go to the busiest owner (default: an equal part)")
           .within(0, kMostPercent),
+      field<Update, &Update::one_value>("one_value", "--one-value", ", of one value",
+                                        "All updates have the same value, as those that count do"),
       field<Update, &Update::separate>("separate", "--separate", ", each by itself",
                                        "Updates of one cell must not be merged: the operator is "
                                        "not associative, or every rounding matters"),

@@ -92,6 +92,25 @@ TEST(UpdatePlan, MergesWhereCellsAreUpdatedAgainAndAgain) {
   EXPECT_FALSE(plan_update(request, &costs).way.merges);
 }
 
+// Merging takes time, and makes values that differ.
+TEST(UpdatePlan, LeavesUpdatesOfOneValueApartWhereThatTakesFewerBytes) {
+  model::TunedModel m = model::example_model();
+  for (auto& segment : m.network.at("inter-node").put->segments) {
+    segment.G_s_per_byte = model::example_parameter(8e-9, 0);
+  }
+  for (model::UpdatePoint& point : m.update->items) {
+    point.append_s = point.apply_s = model::example_parameter(2e-9, 0);
+    point.merge_s = model::example_parameter(50e-9, 0);
+  }
+  const UpdateCosts costs = update_costs_of(m);
+  UpdateRequest request = histogram();
+  request.updates = request.cells = 16384;
+  request.cells /= 8;
+  EXPECT_TRUE(plan_update(request, &costs).way.merges);
+  request.one_value = true;
+  EXPECT_FALSE(plan_update(request, &costs).way.merges);
+}
+
 TEST(UpdatePlan, GoesByTheFabricWhereThereAreFew) {
   model::TunedModel m = model::example_model();
   const UpdateCosts costs = update_costs_of(m);
@@ -162,6 +181,36 @@ TEST(UpdateTime, IsThatOfItsParts) {
   EXPECT_NEAR(predict_update(request, costs, way), std::max(cpu, nic) + last, 1e-12);
 }
 
+// A message of updates of one value has that once.
+TEST(UpdateTime, OfOneValueIsThatOfAddresses) {
+  const UpdateCosts costs = update_costs_of(model::example_model());
+  UpdateRequest request{.updates = 409'600, .span_bytes = 8 << 20, .ranks = 2};
+  const UpdateCandidate way{.buffer_bytes = 49'152};
+  const double of_pairs_s = predict_update(request, costs, way);
+  request.one_value = true;
+  const double messages = 100;
+  const auto& put = costs.put().at(4096 * 4);
+  // What is sent takes its time beside what is computed, but for the last one.
+  EXPECT_LT(predict_update(request, costs, way), of_pairs_s);
+  EXPECT_GT(predict_update(request, costs, way), messages * (put.o(4096 * 4) + put.r(4096 * 4)));
+  // What was merged has values of its own.
+  const UpdateCandidate merged{.merges = true, .buffer_bytes = 49'152};
+  const double merged_s = predict_update(request, costs, merged);
+  request.one_value = false;
+  EXPECT_DOUBLE_EQ(predict_update(request, costs, merged), merged_s);
+}
+
+// One more than fits is another message to each of the others.
+TEST(UpdateTime, CountsMessagesThatAreNotFull) {
+  const UpdateCosts costs = update_costs_of(model::example_model());
+  UpdateRequest request{.updates = 409'600, .span_bytes = 8 << 20, .ranks = 2};
+  const UpdateCandidate way{.buffer_bytes = 49'152};
+  const double full_s = predict_update(request, costs, way);
+  ++request.updates;
+  const double message_s = costs.put().o(16) + costs.put().r(16) + 2 * costs.am().o(32);
+  EXPECT_GT(predict_update(request, costs, way) - full_s, 0.5 * message_s);
+}
+
 // Against messages of random cells that are encoded in truth.
 TEST(ExpectedEncoding, IsThatOfRandomCells) {
   const EncodingCosts costs{.value_bytes = 8,
@@ -205,7 +254,9 @@ TEST(UpdateRivals, AreOfDifferentKindsAndNotMuchSlower) {
     EXPECT_TRUE(possible_update(request, &costs, rivals[i]));
     EXPECT_LE(predict_update(request, costs, rivals[i]), kRivalFactor * fastest_s);
     for (size_t j = 0; j < i; ++j) {
-      EXPECT_TRUE(rivals[i].method != rivals[j].method || rivals[i].merges != rivals[j].merges);
+      if (rivals[i].method != rivals[j].method || rivals[i].merges != rivals[j].merges) continue;
+      EXPECT_NE(rivals[i].buffer_bytes, rivals[j].buffer_bytes);
+      EXPECT_LE(predict_update(request, costs, rivals[i]), kSizeFactor * fastest_s);
     }
   }
 }

@@ -38,12 +38,13 @@ void Race::compare(Arm holder, Arm challenger) {
   const bool baseline_holds = holder == kBaseline;
   tuned_ = baseline_holds ? challenger : holder;
   other_ = baseline_holds ? holder : challenger;
-  guard_.restart(baseline_holds ? of_ : Of::site, baseline_holds ? Way::baseline : Way::tuned);
+  guard_.restart(baseline_holds || of_ == Of::turns ? of_ : Of::site,
+                 baseline_holds ? Way::baseline : Way::tuned);
 }
 
 Race::Turn Race::next() {
   const plan::Guard::Turn turn = guard_.next();
-  return {turn.way == Way::tuned ? tuned_ : other_, turn.timed};
+  return {turn.way == Way::tuned ? tuned_ : other_, turn.timed, turn.last};
 }
 
 void Race::record(Arm arm, double seconds) {
@@ -55,7 +56,9 @@ void Race::record(Arm arm, double seconds) {
 void Race::end_duel() {
   const bool changed = guard_.in_use() != guard_.begun_with();
   const double lead = guard_.ahead();
-  if (!changed && guard_.checks() < kChecks && lead < std::log(kHopeless)) return;
+  if (!changed && guard_.checks() < kChecks && !guard_.is_sure() && lead < std::log(kHopeless)) {
+    return;
+  }
   const Arm winner = in_use();
   const Arm loser = winner == tuned_ ? other_ : tuned_;
   // Those who lost to an arm that has lost now were slower than that.

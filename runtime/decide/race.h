@@ -28,13 +28,15 @@ class Race {
   struct Turn {
     Arm arm = kBaseline;
     bool timed = false;  ///< record() is to be called
+    bool last = false;   ///< its time may change what the turns after it are
   };
 
   /// Nothing but the baseline.
   Race() = default;
 
   /// So many arms begin to be compared, with `first` in use; one: none are. `of`: how the baseline
-  /// is left, if it is the first (plan::Guard::Of). What was found out about other arms is dropped;
+  /// is left, if it is the first (plan::Guard::Of); `turns` holds for all arms. What was found out
+  /// about other arms is dropped;
   /// executions count on, so that ranks go on comparing together.
   void start(Arm arms, Arm first, Of of = Of::site);
 

@@ -25,10 +25,11 @@ class Site {
   Site& operator=(const Site&) = delete;
 
   /// The planner says that `plan` is to be carried out, which is that of `arm`. Unless that is the
-  /// baseline, it is compared with the other arms, of `arms` that there are.
-  void decide(Arm arm, const Plan& plan, Arm arms = kArms) {
+  /// baseline, it is compared with the other arms, of `arms` that there are. `of`: as
+  /// Race::start().
+  void decide(Arm arm, const Plan& plan, Arm arms = kArms, Race::Of of = Race::Of::site) {
     begin(arm, plan);
-    race_.start(arm == kBaseline ? Arm{1} : arms, arm);
+    race_.start(arm == kBaseline ? Arm{1} : arms, arm, of);
   }
   /// The planner cannot tell whether `plan`, that of an arm, is faster than the baseline: that is
   /// in use until it is seen to be slower. `of`: as plan::Guard's.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include <stripline/team.h>
 
@@ -15,12 +16,27 @@
 namespace stripline::update {
 namespace {
 
-// Sums over ranks, in this order; behind them updates by owner, where those were counted closely.
-enum Sum : size_t { kUpdates, kOwn, kFetches, kCells, kSpan, kRanksWithSpan, kSums };
+// Sums over ranks, in this order; behind them updates by period, and by owner, where those were
+// counted closely.
+enum Sum : size_t {
+  kUpdates,
+  kOwn,
+  kFetches,
+  kCells,
+  kSpan,
+  kRanksWithSpan,
+  kCompared,
+  kAlike,
+  kSums
+};
 
-// Periods that are counted closely: the first ones of a site, and now and then one.
+// Periods that are counted closely: the first ones of a site, then one after so many, and after
+// each twice as many as before, up to the most.
 constexpr uint64_t kFirstPeriods = 2;
 constexpr uint64_t kLookAgain = 16;
+constexpr uint64_t kLookSeldom = 1024;
+// Periods that are decided on at a time, where few are known; more with every one that is.
+constexpr uint64_t kFewAhead = 4;
 // A plan is made anew when so many periods, one after the other, were others by this factor than
 // those that it was made for.
 constexpr double kDrift = 2;
@@ -37,7 +53,7 @@ bool far_apart(uint64_t a, uint64_t b) {
 bool differs(const plan::UpdateRequest& a, const plan::UpdateRequest& b) {
   return far_apart(a.updates, b.updates) || far_apart(a.cells, b.cells) ||
          far_apart(a.span_bytes, b.span_bytes) || a.fetches != b.fetches ||
-         far_apart(a.hottest_percent, b.hottest_percent);
+         a.one_value != b.one_value || far_apart(a.hottest_percent, b.hottest_percent);
 }
 
 }  // namespace
@@ -73,24 +89,38 @@ Chooser::~Chooser() {
   --site_->users;
 }
 
-Chooser::Told Chooser::begin() {
+void Chooser::begin() {
   if (context_.rank_me() == 0) start();
-  return tell();
+  tell();
 }
 
-Chooser::Told Chooser::next(const Tally& mine) {
+bool Chooser::ended(Tally& mine) {
+  mine.end_period();
+  if (context_.rank_me() == 0) {
+    const double now_s = state_.job.fabric().now_s();
+    turns_[period_].seconds = now_s - std::exchange(begun_s_, now_s);
+  }
+  return ++period_ == told_.periods;
+}
+
+void Chooser::next(const Tally& mine) {
   finish(mine);
-  if (context_.rank_me() == 0) start();
-  return tell();
+  begin();
 }
 
-Chooser::Told Chooser::tell() {
+void Chooser::finish(const Tally& mine) {
+  const std::vector<uint64_t> sums = add_up(mine);
+  if (context_.rank_me() == 0) learn(sums);
+}
+
+void Chooser::tell() {
   context_.broadcast(std::as_writable_bytes(std::span(&told_, 1)), 0, call_);
-  return told_;
+  period_ = 0;
+  if (context_.rank_me() == 0) begun_s_ = state_.job.fabric().now_s();
 }
 
 std::vector<uint64_t> Chooser::add_up(const Tally& mine) const {
-  std::vector<uint64_t> sums(kSums + mine.by_owner.size());
+  std::vector<uint64_t> sums(kSums);
   sums[kUpdates] = mine.updates;
   sums[kOwn] = mine.own;
   sums[kFetches] = mine.fetches;
@@ -99,19 +129,18 @@ std::vector<uint64_t> Chooser::add_up(const Tally& mine) const {
     sums[kSpan] = mine.highest - mine.lowest + 1;
     sums[kRanksWithSpan] = 1;
   }
-  std::ranges::copy(mine.by_owner, sums.begin() + kSums);
+  sums[kCompared] = mine.compared;
+  sums[kAlike] = mine.alike;
+  sums.insert(sums.end(), mine.of_period.begin(), mine.of_period.begin() + mine.periods);
+  sums.insert(sums.end(), mine.by_owner.begin(), mine.by_owner.end());
   team::world(context_).reduce(sums, sums, op_add{}, 0, collective_algorithm::automatic, call_);
   return sums;
 }
 
-void Chooser::finish(const Tally& mine) {
-  const std::vector<uint64_t> sums = add_up(mine);
-  if (context_.rank_me() == 0) learn(sums);
-}
+// --- rank 0 --------------------------------------------------------------------------------------
 
-// The way of the next period.
+// The ways of the next periods.
 void Chooser::start() {
-  const decide::Instruments instruments = state_.mechanisms.instruments();
   UpdateSite* other = nullptr;
   if (site_ == nullptr) {
     UpdateSite& site = sites_.find_or_make(place_, [](UpdateSite&) {});
@@ -123,36 +152,91 @@ void Chooser::start() {
       ++site_->users;
     }
   }
-  if (other != nullptr || site_->decisions == 0) {
-    // Two epochs at a time disturb each other's times.
-    given_ = other != nullptr && other->decisions > 0 ? plan_of(*other, other->race().in_use())
-                                                      : plan::plan_update(known_, nullptr);
-    unsited_.begin(instruments, given_);
-    told_ = {given_.way, other == nullptr};
-    return;
+  site_ == nullptr || site_->decisions == 0 ? start_unknown(other) : plan_ahead();
+}
+
+// Two epochs of a place at a time disturb each other's times.
+void Chooser::start_unknown(const UpdateSite* other) {
+  const bool known = other != nullptr && other->decisions > 0;
+  given_ = known ? plan_of(*other, other->race().in_use()) : plan::plan_update(known_, nullptr);
+  told_ = {.ways = {given_.way}, .periods = known ? kMostAhead : 1, .closely = other == nullptr};
+}
+
+void Chooser::plan_ahead() {
+  UpdateSite& site = *site_;
+  decide::Race ahead = site.race();
+  const auto next = [&] { return races() ? ahead.next() : decide::Race::Turn{site.decided()}; };
+  told_ = {};
+  told_.periods = 0;
+  decide::Race::Turn turn = next();
+  add_turn(turn);
+  // What is counted closely takes longer.
+  told_.closely = site.periods >= site.look_again && !turn.timed;
+  if (told_.closely || site.has_gaps || site.strange > 0) return;
+  const auto most =
+      static_cast<uint32_t>(std::clamp<uint64_t>(site.periods / 2, kFewAhead, kMostAhead));
+  while (told_.periods < most && !turn.last) {
+    turn = next();
+    if (!add_turn(turn)) return;
   }
-  if (site_->begun) {
-    site_->execution.restart_clock();
-  } else {
-    site_->execution.begin(instruments, *this, *site_, {.for_all = true});
-    site_->begun = true;
+}
+
+bool Chooser::races() const {
+  return state_.mechanisms.instruments().run_guard != nullptr && site_->race().has_rivals();
+}
+
+// False if it cannot be told together with those before.
+bool Chooser::add_turn(const decide::Race::Turn& turn) {
+  const plan::UpdateCandidate& way = plan_of(turn.arm).way;
+  if (told_.periods == 0) told_.ways = {way, way};
+  if (way != told_.ways[0]) {
+    // Who sends on for others must know that all have come to the end.
+    if (way.hops > 1 || told_.ways[0].hops > 1) return false;
+    if (told_.others != 0 && way != told_.ways[1]) return false;
+    told_.ways[1] = way;
+    told_.others |= uint32_t{1} << told_.periods;
   }
-  told_ = {site_->execution.plan().way,
-           site_->periods < kFirstPeriods || site_->periods % kLookAgain == 0};
+  turns_[told_.periods++].of_race = turn;
+  return true;
 }
 
 // What the updates of all ranks were.
 void Chooser::learn(std::span<const uint64_t> sums) {
+  const auto of_periods = sums.subspan(kSums, period_);
+  const auto periods = static_cast<uint64_t>(
+      std::ranges::count_if(of_periods, [](uint64_t updates) { return updates > 0; }));
+  if (periods == 0) return;
+  seen_ = request_of(sums, periods);
+  record(of_periods);
+  if (site_ == nullptr) return;
+  UpdateSite& site = *site_;
+  // The last ones may be those of an epoch that makes no more.
+  const auto with_updates = of_periods.first(periods);
+  site.has_gaps = site.has_gaps || std::ranges::find(with_updates, 0U) != with_updates.end();
+  site.periods += periods;
+  if (told_.closely && site.periods >= kFirstPeriods) {
+    site.look_again = site.periods + std::clamp(site.periods, kLookAgain, kLookSeldom);
+  }
+  // What is another one but once is no reason to begin anew.
+  site.strange = differs(site.request, seen_) ? site.strange + 1 : 0;
+  if (site.decisions > 0 && site.strange < kStrange) return;
+  site.request = seen_;
+  site.strange = 0;
+  decide();
+}
+
+// The updates of a period, of which so many were added up.
+plan::UpdateRequest Chooser::request_of(std::span<const uint64_t> sums, uint64_t periods) const {
   const uint64_t ranks = known_.ranks;
-  if (sums[kUpdates] == 0) return;
   const bool known = site_ != nullptr && site_->decisions > 0;
   const plan::UpdateRequest& before = known ? site_->request : seen_;
   plan::UpdateRequest seen = known_;
-  seen.updates = std::max<uint64_t>(1, sums[kUpdates] / ranks);
+  seen.updates = std::max<uint64_t>(1, sums[kUpdates] / (ranks * periods));
   seen.local_percent = static_cast<uint32_t>(100 * sums[kOwn] / sums[kUpdates]);
   seen.fetches = 2 * sums[kFetches] > sums[kUpdates];
-  const auto by_owner = sums.subspan(kSums);
+  const auto by_owner = sums.subspan(kSums + period_);
   const uint64_t counted = std::accumulate(by_owner.begin(), by_owner.end(), uint64_t{0});
+  seen.one_value = sums[kCompared] > 0 ? sums[kAlike] == sums[kCompared] : before.one_value;
   if (counted > 0) {
     seen.cells = std::clamp<uint64_t>(sums[kCells] / ranks, 1, seen.updates);
     seen.span_bytes = std::max<uint64_t>(
@@ -166,22 +250,25 @@ void Chooser::learn(std::span<const uint64_t> sums) {
     seen.span_bytes = before.span_bytes;
     seen.hottest_percent = before.hottest_percent;
   }
-  seen_ = seen;
-  if (site_ == nullptr) return unsited_.finish(*this, 0);
-  if (!known) {
-    unsited_.finish(*this, 0);
-  } else {
-    site_->execution.finish(
-        *this, 0, static_cast<double>(site_->request.updates) / static_cast<double>(seen_.updates));
-    site_->begun = false;
+  return seen;
+}
+
+// What the periods took, up to one without updates.
+void Chooser::record(std::span<const uint64_t> of_periods) {
+  const bool known = site_ != nullptr && site_->decisions > 0;
+  const plan::UpdateRequest& request = known ? site_->request : seen_;
+  const bool traced = state_.mechanisms.instruments().trace != nullptr;
+  for (size_t i = 0; i < of_periods.size() && of_periods[i] > 0; ++i) {
+    const Turn& turn = turns_[i];
+    if (traced) {
+      note(known ? plan_of(turn.of_race.arm) : given_, request, of_periods[i], turn.seconds);
+    }
+    if (!known || !races()) continue;
+    const double scale = static_cast<double>(request.updates) * static_cast<double>(known_.ranks) /
+                         static_cast<double>(of_periods[i]);
+    site_->race().next();
+    if (turn.of_race.timed) site_->race().record(turn.of_race.arm, scale * turn.seconds);
   }
-  ++site_->periods;
-  // What is another one but once is no reason to begin anew.
-  site_->strange = differs(site_->request, seen_) ? site_->strange + 1 : 0;
-  if (site_->decisions > 0 && site_->strange < kStrange) return;
-  site_->request = seen_;
-  site_->strange = 0;
-  decide(*site_, 0);
 }
 
 plan::UpdatePlan Chooser::plan_of(const UpdateSite& site, decide::Arm arm) const {
@@ -191,36 +278,42 @@ plan::UpdatePlan Chooser::plan_of(const UpdateSite& site, decide::Arm arm) const
   return plan;
 }
 
-plan::UpdatePlan Chooser::make(decide::Arm arm, double /*compute_s*/) const {
-  return plan_of(*site_, arm);
+const plan::UpdatePlan& Chooser::plan_of(decide::Arm arm) {
+  return site_->plan(arm, [this](decide::Arm of, double) { return plan_of(*site_, of); });
 }
 
-void Chooser::decide(UpdateSite::Base& base, double /*compute_s*/) {
+void Chooser::decide() {
   UpdateSite& site = *site_;
   const plan::UpdatePlan plan = plan::plan_update(site.request, costs_);
   const size_t rivals = plan::rivals_of_update(site.request, costs_, site.rivals);
   ++site.decisions;
   const bool tuned = plan.way != plan::baseline_of_update(site.request, nullptr).way;
-  // The planner's own is the first one, which nothing is faster than.
-  if (tuned) site.rivals[0] = plan.way;
-  base.decide(tuned ? decide::Arm{1} : decide::kBaseline, plan,
-              static_cast<decide::Arm>(1 + rivals));
+  if (tuned) {
+    // The planner's own is the first one, which nothing is faster than.
+    site.rivals[0] = plan.way;
+    site.UpdateSite::Base::decide(decide::Arm{1}, plan, static_cast<decide::Arm>(1 + rivals),
+                                  decide::Race::Of::turns);
+  } else if (rivals > 0) {
+    const auto last = static_cast<decide::Arm>(rivals);
+    site.compare(last, plan_of(site, last), decide::Race::Of::turns);
+  } else {
+    site.UpdateSite::Base::decide(decide::kBaseline, plan, 1);
+  }
 }
 
-void Chooser::note(decide::Trace& trace, double seconds) const {
-  const bool sited = site_ != nullptr && site_->decisions > 0;
-  plan::UpdatePlan plan = sited ? site_->execution.plan() : given_;
-  const plan::UpdateRequest& request = sited ? site_->request : seen_;
-  if (sited) {
-    plan.predicted_s *=
-        static_cast<double>(seen_.updates) / static_cast<double>(site_->request.updates);
-  }
-  trace.note(call_, place_.hash,
-             decide::choice_of<plan::UpdateMechanism>(request, plan, site_ != nullptr && !sited),
-             seconds, "updates of " + exact_bytes_text(request.item_bytes), [&] {
-               return sited ? detail::explain_command<plan::UpdateMechanism>(state_, request, path_)
-                            : std::string();
-             });
+void Chooser::note(const plan::UpdatePlan& plan, const plan::UpdateRequest& request,
+                   uint64_t updates, double seconds) const {
+  const bool known = site_ != nullptr && site_->decisions > 0;
+  plan::UpdatePlan carried_out = plan;
+  carried_out.predicted_s *= static_cast<double>(updates) / static_cast<double>(known_.ranks) /
+                             static_cast<double>(request.updates);
+  state_.mechanisms.instruments().trace->note(
+      call_, place_.hash,
+      decide::choice_of<plan::UpdateMechanism>(request, carried_out, site_ != nullptr && !known),
+      seconds, "updates of " + exact_bytes_text(request.item_bytes), [&] {
+        return known ? detail::explain_command<plan::UpdateMechanism>(state_, request, path_)
+                     : std::string();
+      });
 }
 
 }  // namespace stripline::update

@@ -4,18 +4,20 @@
 //
 // The first updates at a place of the program go as without a model, and are counted. From then on
 // the planner decides, and ways that it cannot tell apart are raced (runtime/decide/race.h).
+//
+// Adding up what all ranks have done, and telling them what is decided, takes as long as a small
+// epoch. So rank 0 decides on several periods at a time: up to the time that changes what comes
+// next, the last one of a comparison. Between them nothing is said.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include <stripline/update.h>
 
 #include "optimizer/plan/update.h"
-#include "runtime/decide/execution.h"
 #include "runtime/decide/site_table.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/update/tally.h"
@@ -41,24 +43,16 @@ struct UpdateSite : decide::Site<plan::UpdatePlan, kUpdateArms> {
   plan::UpdateRequest request;  ///< what it was decided on for
   std::array<plan::UpdateCandidate, plan::kMostUpdateRivals> rivals;
   uint64_t decisions = 0;
-  uint64_t periods = 0;  ///< from one end to the next, with updates
-  uint32_t strange = 0;  ///< the latest ones that were not as the request
-  bool taken = false;    ///< by an epoch that is open
-  /// Begun before the first update of a period, and kept where there are none: which ways are
-  /// compared when must not depend on that.
-  decide::Execution<plan::UpdatePlan, kUpdateArms> execution;
-  bool begun = false;
+  uint64_t periods = 0;     ///< from one end to the next, with updates
+  uint64_t look_again = 0;  ///< the period from which on one is to be counted closely
+  uint32_t strange = 0;     ///< the latest times that they were not as the request
+  bool has_gaps = false;    ///< there was a period without updates among others
+  bool taken = false;       ///< by an epoch that is open
 };
 using UpdateSites = decide::SiteTable<UpdateSite>;
 
 class Chooser {
  public:
-  /// What rank 0 tells the others.
-  struct Told {
-    plan::UpdateCandidate way;
-    bool closely = false;  ///< what follows is to be counted closely
-  };
-
   /// `request` says what is known of the updates before there are any; `type` is a hash of the type
   /// and the operator, whose cells are counted in units of so many bytes.
   Chooser(Context& context, UpdateSites& sites, const plan::UpdateRequest& request, uint64_t type,
@@ -68,23 +62,48 @@ class Chooser {
   Chooser& operator=(const Chooser&) = delete;
 
   /// Collective, before the first update.
-  Told begin();
-  /// Collective, when all updates of all ranks are complete.
-  Told next(const Tally& mine);
+  void begin();
+  /// A period is over: all updates of all ranks are complete. True if ranks add up now, by next()
+  /// or finish().
+  bool ended(Tally& mine);
+  /// Collective.
+  void next(const Tally& mine);
   /// The same when there will be no more.
   void finish(const Tally& mine);
 
-  // As a mechanism (runtime/decide/execution.h), on rank 0.
-  plan::UpdatePlan make(decide::Arm arm, double compute_s) const;
-  bool fits(const plan::UpdatePlan&) const { return true; }
-  void decide(UpdateSite::Base& base, double compute_s);
-  void note(decide::Trace& trace, double seconds) const;
+  /// Of the period that begins.
+  const plan::UpdateCandidate& way() const { return told_.ways[told_.others >> period_ & 1U]; }
+  /// It is to be counted closely.
+  bool closely() const { return told_.closely; }
 
  private:
-  Told tell();
+  // What rank 0 tells the others of so many periods, of which `others` has a bit each.
+  struct Told {
+    std::array<plan::UpdateCandidate, 2> ways;
+    uint32_t others = 0;
+    uint32_t periods = 1;
+    bool closely = false;
+  };
+  // A period as rank 0 has decided on it, and what it took.
+  struct Turn {
+    decide::Race::Turn of_race;
+    double seconds = 0;
+  };
+
+  void tell();
   void start();
+  void start_unknown(const UpdateSite* other);
+  void plan_ahead();
+  bool add_turn(const decide::Race::Turn& turn);
   void learn(std::span<const uint64_t> sums);
+  plan::UpdateRequest request_of(std::span<const uint64_t> sums, uint64_t periods) const;
+  void record(std::span<const uint64_t> of_periods);
+  bool races() const;
   plan::UpdatePlan plan_of(const UpdateSite& site, decide::Arm arm) const;
+  const plan::UpdatePlan& plan_of(decide::Arm arm);
+  void decide();
+  void note(const plan::UpdatePlan& plan, const plan::UpdateRequest& request, uint64_t updates,
+            double seconds) const;
   std::vector<uint64_t> add_up(const Tally& mine) const;
 
   Context& context_;
@@ -96,11 +115,15 @@ class Chooser {
   const CallSite call_;
   model::Path path_ = model::Path::network;
   const plan::UpdateCosts* costs_ = nullptr;
-  UpdateSite* site_ = nullptr;  // taken; null on other ranks
-  plan::UpdatePlan given_;      // of updates that nothing is known of, or not to be compared
-  decide::Execution<plan::UpdatePlan, kUpdateArms> unsited_;
-  plan::UpdateRequest seen_;  // of the latest period
   Told told_;
+  uint32_t period_ = 0;  // of those that were told
+
+  // Rank 0.
+  UpdateSite* site_ = nullptr;  // taken
+  plan::UpdatePlan given_;      // of updates that nothing is known of, or not to be compared
+  plan::UpdateRequest seen_;    // lately
+  std::array<Turn, kMostAhead> turns_;
+  double begun_s_ = 0;  // the period that is under way
 };
 
 }  // namespace stripline::update

@@ -10,11 +10,11 @@ namespace {
 // Cells among which boxes are looked for, for each update.
 constexpr size_t kDense = 4;
 
+}  // namespace
+
 bool all_same(const std::byte* values, size_t count, size_t value_bytes) {
   return count < 2 || std::memcmp(values, values + value_bytes, (count - 1) * value_bytes) == 0;
 }
-
-}  // namespace
 
 Encoder::Encoder(const detail::UpdateType& type, UpdateEncoding wanted, bool merges,
                  bool fills_gaps)

@@ -30,6 +30,9 @@ struct Encoded {
   std::span<const std::byte> body;
 };
 
+/// True of one value, too.
+bool all_same(const std::byte* values, size_t count, size_t value_bytes);
+
 class Encoder {
  public:
   /// `fills_gaps`: UpdateOptions::fills_gaps.

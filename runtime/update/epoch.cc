@@ -140,8 +140,12 @@ void Epoch::count(rank_t target) {
   const uint64_t updates = uint64_t{lane.count} + lane.merged;
   tally_.updates += updates;
   if (target == me_) tally_.own += updates;
-  if (closely_ && filling_[target].onward == Onward::nothing) {
+  if (!closely_) return;
+  if (filling_[target].onward == Onward::nothing) {
     tally_.look(target, uint64_t{lane.window} << 32U, {lane.cells, lane.count}, lane.merged);
+  }
+  if (lane.positions == nullptr && lane.count > 1) {
+    tally_.look_at_values(lane.count, all_same(lane.values, lane.count, type_.value_bytes));
   }
 }
 
@@ -426,7 +430,9 @@ void Epoch::close() {
   enter("UpdateEpoch::end", {});
   complete();
   context_.barrier({});
-  if (chooser_ != nullptr) chooser_->finish(tally_);
+  if (chooser_ == nullptr) return;
+  chooser_->ended(tally_);
+  chooser_->finish(tally_);
 }
 
 }  // namespace stripline::update

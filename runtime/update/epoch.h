@@ -150,6 +150,7 @@ class Epoch final : public detail::UpdateEpochState {
   plan::UpdateCandidate given(const plan::UpdateRequest& request, CallSite site) const;
   void configure(const plan::UpdateCandidate& way);
   void choose_again();
+  void look_at_values();
   void open_lanes();
   void lead_over(const Grid& grid);
   void send_flush(rank_t target, const char* handler, uint32_t number);
@@ -184,6 +185,7 @@ class Epoch final : public detail::UpdateEpochState {
   am::Bulk& bulk_;
   const detail::UpdateType type_;
   const UpdateSettings settings_;
+  const size_t budget_bytes_;
   const bool merges_;  // may be merged
   const rank_t me_;
   const rank_t ranks_;

@@ -50,6 +50,7 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, const UpdateOptio
       bulk_(state_.operations.bulk()),
       type_(type),
       settings_(options.settings),
+      budget_bytes_(options.budget_bytes),
       merges_(options.mode == UpdateMode::accumulate && type.merges),
       me_(context.rank_me()),
       ranks_(context.rank_n()),
@@ -82,12 +83,13 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, const UpdateOptio
   if (chooses) {
     chooser_ =
         std::make_unique<Chooser>(context, engine_.sites(), request, type_hash_, type.unit, site);
-    const Chooser::Told told = chooser_->begin();
-    way = chosen_ = told.way;
-    closely_ = told.closely;
+    chooser_->begin();
+    way = chosen_ = chooser_->way();
+    closely_ = chooser_->closely();
   }
   tally_.restart(ranks_, closely_);
   configure(way);
+  if (closely_) look_at_values();
   number_ = engine_.open(*this);
   singly_ = std::make_unique<Singly>(context, type_, type_hash_, number_);
   // Whoever sends may rely on it that this epoch is there.
@@ -198,8 +200,15 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
                                                      std::numeric_limits<uint16_t>::max()));
   const size_t stride =
       (body_bytes(capacity_, capacity_, type_.value_bytes) + 63) / 64 * 64;  // cache lines
-  memory_.resize(stride * buffers + 64);
-  memory_.shrink_to_fit();
+  const size_t needed = stride * buffers + 64;
+  // What was allocated stays where the budget allows it, so that the next way does not begin with
+  // pages that nobody has touched. Positions take no more than the buffers they are of.
+  const size_t positions =
+      std::max(positions_.capacity() * sizeof(uint16_t), merging_ ? needed : size_t{0});
+  if (memory_.size() < needed || memory_.size() + positions > budget_bytes_) {
+    memory_.resize(needed);
+    memory_.shrink_to_fit();
+  }
   std::byte* const first = memory_.data() + (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64);
   buffers_.assign(buffers, {});
   free_.clear();
@@ -220,18 +229,30 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
 }
 
 // All updates of all ranks are complete. From when rank 0 has heard of this one, others may send
-// what is for the new way.
+// what is for the new way. Where it hears nothing, neither way has hops, or there is no other.
 void Epoch::choose_again() {
-  changing_ = true;
-  const Chooser::Told told = chooser_->next(tally_);
-  closely_ = told.closely;
-  tally_.restart(ranks_, closely_);
-  if (told.way != chosen_) configure(told.way);
-  chosen_ = told.way;
-  changing_ = false;
+  if (chooser_->ended(tally_)) {
+    changing_ = true;
+    chooser_->next(tally_);
+    closely_ = chooser_->closely();
+    tally_.restart(ranks_, closely_);
+  }
+  if (chooser_->way() != chosen_) configure(chooser_->way());
+  chosen_ = chooser_->way();
+  if (closely_) look_at_values();
+  if (!std::exchange(changing_, false)) return;
   for (const Forwarder::Held& parcel : std::exchange(too_early_, {})) forwarder_->hold(parcel);
   for (const auto& [source, number] : std::exchange(flushed_too_early_, {})) {
     flush_for(source, number);
+  }
+}
+
+// Merged values differ: the first buffers are filled without that.
+void Epoch::look_at_values() {
+  for (rank_t rank = 0; rank < ranks_; ++rank) {
+    if (lanes_[rank].positions == nullptr) continue;
+    lanes_[rank].positions = nullptr;
+    filling_[rank].without_merging = 1;
   }
 }
 

@@ -1,8 +1,9 @@
-// What the updates of a rank were from one end of their epoch to the next, as far as decisions
+// What the updates of a rank were since the ranks have added up such tallies, as far as decisions
 // about them need it.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -15,16 +16,24 @@
 
 namespace stripline::update {
 
+/// Periods, from one end of an epoch to the next, that ranks decide on at a time.
+inline constexpr uint32_t kMostAhead = 32;
+
 struct Tally {
-  uint64_t updates = 0;  ///< merged ones, too
-  uint64_t own = 0;      ///< of these, of cells of this rank
+  uint32_t periods = 0;                             ///< that have ended
+  std::array<uint64_t, kMostAhead> of_period = {};  ///< updates of each of them
+  uint64_t updates = 0;                             ///< merged ones, too
+  uint64_t own = 0;                                 ///< of these, of cells of this rank
   uint64_t fetches = 0;
+  uint64_t of_ended = 0;  ///< updates of the periods that have ended
   // The rest only where they are counted closely.
   std::vector<uint64_t> by_owner;
   std::unordered_set<uint64_t> some_cells;  ///< hashes of one cell of 2^rarity
   uint32_t rarity = 0;
   uint64_t lowest = ~uint64_t{0};  ///< cells
   uint64_t highest = 0;
+  uint64_t compared = 0;  ///< values that were compared with others of their buffer
+  uint64_t alike = 0;     ///< of these, in buffers with one value
 
   static constexpr size_t kMostSome = 2048;
 
@@ -49,6 +58,14 @@ struct Tally {
   }
   bool is_some(uint64_t hash) const {
     return static_cast<uint32_t>(std::countl_zero(hash)) >= rarity;
+  }
+  void look_at_values(uint64_t values, bool same) {
+    compared += values;
+    if (same) alike += values;
+  }
+  void end_period() {
+    of_period[periods++] = updates - of_ended;
+    of_ended = updates;
   }
   void restart(rank_t ranks, bool closely) {
     *this = {};

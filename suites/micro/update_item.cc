@@ -123,6 +123,17 @@ class Applied final : public Updates {
   SplitMix64 random_{1};
 };
 
+// What an update reads and writes, as epochs declare it (runtime/update/epoch.cc): a cell and a
+// value; merged, its position in the buffer, and the value that is there, too; carried out, its
+// cell once more to check it, and what the cell holds.
+double declared_bytes(const std::string& variant) {
+  constexpr size_t kCell = sizeof(uint32_t);
+  constexpr size_t kValue = sizeof(uint64_t);
+  if (variant == variant::kAppend) return kPairBytes;
+  if (variant == variant::kMerge) return sizeof(uint16_t) + kPairBytes + 2 * kValue;
+  return kPairBytes + kCell + 2 * kValue;
+}
+
 std::unique_ptr<Updates> updates_of(const std::string& variant, size_t span_bytes) {
   if (variant == variant::kApply) return std::make_unique<Applied>(span_bytes);
   return std::make_unique<Buffered>(span_bytes, variant == variant::kMerge);
@@ -135,12 +146,13 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   if (ctx.rank_me() == 0) {
     const auto updates = updates_of(point.variant, size_param(point, factor::kSpanBytes));
     uint64_t made = 0;
+    const double each_bytes = declared_bytes(point.variant);
     repeat_alone(
         session, rule,
         [&] {
           const double start_s = ctx.now_s();
           updates->make(kPerRepetition);
-          count_copy(ctx.work(), kPerRepetition, kPairBytes);
+          if (Work* const work = ctx.work()) work->compute(0, kPerRepetition * each_bytes);
           made += kPerRepetition;
           return (ctx.now_s() - start_s) / static_cast<double>(kPerRepetition);
         },

@@ -21,6 +21,7 @@ constexpr uint32_t kMostRepsWithoutHost = 2;
 constexpr uint32_t kQuickRuns = 2;
 constexpr uint32_t kRounds = 3;  // so that a slow drift of the machine meets all rows
 constexpr uint32_t kRoundsWithGuards = 4 * kRounds;
+constexpr uint32_t kRoundsWithoutHost = 12 * kRounds;  // of few repetitions each
 constexpr uint32_t kFewRanks = 4;
 constexpr double kPointBudgetS = 0.02;  // per row, round and run
 constexpr uint32_t kMostReps = 30;
@@ -104,13 +105,14 @@ Result<CellResult> measure_rows(const Options& options, const Cell& cell, const 
   for (const auto& [row, point] : rows) {
     if (std::ranges::find(points, point) == points.end()) points.push_back(point);
   }
+  const bool by_host = bench::depends_on_host(target);
   std::vector<Point> repeated;
   for (const Point& point : points) {
-    repeated.insert(repeated.end(), has_guards(point) ? kRoundsWithGuards : kRounds, point);
+    const uint32_t rounds = by_host ? kRoundsWithGuards : kRoundsWithoutHost;
+    repeated.insert(repeated.end(), has_guards(point) ? rounds : kRounds, point);
   }
   experiment::StopRule rule;
   rule.min_reps = 1;
-  const bool by_host = bench::depends_on_host(target);
   // Of many ranks a repetition is a turn of each.
   const bool often = by_host && cell.ranks <= kFewRanks;
   rule.max_reps = often ? kMostReps : kMostRepsWithoutHost;

@@ -48,9 +48,10 @@ inline constexpr const char* kGuardedRow = "guarded";
 using RowPoints = std::vector<std::pair<std::string, experiment::Point>>;
 
 /// Measures these rows interleaved, in fresh runs; so many, or as many as intervals need. Points
-/// with guards, or that choose how updates go, are carried out four times as often as others, and
-/// the last quarter counts: what finding out costs is left out. Errors: as measure_run(); a wrong
-/// result of a kernel is failed_precondition, one that cannot be measured invalid_argument.
+/// with guards, or that choose how updates go, are carried out in several times as many rounds as
+/// others, and as many count, the last ones: what finding out costs is left out. Errors: as
+/// measure_run(); a wrong result of a kernel is failed_precondition, one that cannot be measured
+/// invalid_argument.
 Result<CellResult> measure_rows(const Options& options, const Cell& cell, const std::string& model,
                                 const RowPoints& rows,
                                 std::optional<uint32_t> asked_runs = std::nullopt);
