@@ -69,6 +69,6 @@ for run, program in enumerate(["transpose", "transpose", "halo"]):
     json.dump(report, open(f"{folder}/run-{run}.json", "w"))
 END
 for run in 0 1 2; do "$bin/stripline" feedback send "$folder/run-$run.json"; done
-campaign=$("$bin/stripline" campaign run --fabric emulated:opteron-vapi --effort full --runs 200 --time-budget 30min --detach --json |
+campaign=$("$bin/stripline" campaign run --fabric emulated:opteron-vapi --effort full --runs 90 --time-budget 30min --detach --json |
   python3 -c 'import json, sys; print(json.load(sys.stdin)["name"].split("/")[1])')
 node "$modules/check.mjs" "$dashboard" "$dashboard_token" "$pictures" modern-rdma "$campaign" "$folder/report.html" switch@1

@@ -25,7 +25,7 @@ async function open(theme) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: theme, acceptDownloads: true });
   const page = await context.newPage();
   // A browser says on its console that a call was refused; the pages say it better.
-  page.on("console", (message) => message.type() === "error" && !/status of (40[0134]|503)/.test(message.text()) && problems.push(`console: ${message.text()}`));
+  page.on("console", (message) => message.type() === "error" && !/status of (40[01349]|503)/.test(message.text()) && problems.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => problems.push(`error: ${error.stack}`));
   return page;
 }
@@ -131,7 +131,7 @@ async function estimate(page) {
   await page.waitForSelector(".state.bad >> text=Ranks");
   await page.fill("#field-ranks", "1");
   await page.press("#field-ranks", "Tab");
-  await page.waitForSelector(".state.bad >> text=ranks");
+  await page.waitForSelector(".state.bad >> text=The estimate could not be loaded");
   await page.fill("#field-ranks", "");
   await page.fill("#field-time_budget_s", "5");
   await page.press("#field-time_budget_s", "Tab");
