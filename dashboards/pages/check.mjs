@@ -3,9 +3,10 @@
 //
 //   node check.mjs URL TOKEN_FILE PICTURES MODEL CAMPAIGN REPORT STALE
 //
-// MODEL has two versions, the first stable, of which runs of two programs have reported, the second a canary that a node has rejected; CAMPAIGN is under way, and is
-// paused, drained, retried, cancelled and deleted at the end; c1 and c2 have measured the same network; REPORT is a file of a
-// model; STALE is a version (NAME@N) that sentinels have found to be off twice.
+// MODEL has two versions, the first stable, of which runs of two programs have reported, the second a canary
+// that a node has rejected; c1 and c2 have measured the same network, c3 and c5 one before and after it has changed;
+// CAMPAIGN is under way, and is paused, drained, retried, cancelled and deleted at the end; REPORT is a file of a model;
+// STALE is a version (NAME@N) that sentinels have found to be off twice.
 //
 // A step that fails is told with the others, and a picture of what was there then is taken: failed-STEP.png.
 import { mkdirSync, readFileSync } from "node:fs";
@@ -77,11 +78,12 @@ async function everyPage(page, theme) {
   await look(page, "overview", theme);
   for (const [hash, name] of [["#/fleet", "fleet"], ["#/campaigns", "campaigns"], [`#/campaigns/${campaign}`, "campaign"], ["#/models", "models"], [`#/models/${model}`, "model"],
     [`#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, "explain"], [`#/compare/${model}@1/${model}@2`, "compare"],
-    [compared, "compare-campaigns"], [estimated, "estimate"],
+    ["#/compare/campaigns/c3/c5", "compare-campaigns"], [estimated, "estimate"],
     ["#/rollout", "rollout"], [`#/drift/${stale}`, "drift"], [`#/drift/${stale}?sentinel=get/4096`, "drift-sentinel"],
     [`#/feedback/${model}@1`, "feedback"]]) {
     await go(page, hash);
     await look(page, name, theme);
+    for (const text of await page.locator(".state.bad[role=alert]").allTextContents()) problems.push(`${name}, ${theme}: ${text}`);
   }
   await go(page, `#/models/${model}`);
   await page.waitForSelector("#loop svg.picture");

@@ -14,13 +14,22 @@ const endTexts: Record<string, string> = {
 const widthText = (width: number) => (width > 0 ? `± ${percent(width, 2)}` : "nothing tells");
 const ask = (query: Record<string, string>) => post<Estimate>("campaigns/estimate", { spec: specOf(query) });
 
+interface Budgeted { budget_s: number; estimate: Estimate }
+
+// One after another: each is planned as a campaign is, of which a server plans few at a time.
+async function askEach(budgets: number[], query: Record<string, string>): Promise<Budgeted[]> {
+  const all: Budgeted[] = [];
+  for (const budget_s of budgets) all.push({ budget_s, estimate: await ask({ ...query, time_budget_s: String(budget_s) }) });
+  return all;
+}
+
 const kRow = 30;
 const kNames = 150;
 const kPlot = 380;
 const kWidth = 840;
 
 // A bar for each budget: the width that it would reach.
-function Budgets({ of, asked }: { of: { budget_s: number; estimate: Estimate }[]; asked: number }) {
+function Budgets({ of, asked }: { of: Budgeted[]; asked: number }) {
   const [at, setAt] = useState(-1);
   const most = Math.max(...of.map((one) => one.estimate.width), 1e-9);
   const height = of.length * kRow + 8;
@@ -60,7 +69,7 @@ function Budgets({ of, asked }: { of: { budget_s: number; estimate: Estimate }[]
 function OtherBudgets({ of, query }: { of: Estimate; query: Record<string, string> }) {
   const asked = of.spec.time_budget_s;
   const budgets = budgetsAround(asked);
-  const others = useData(`budgets ${JSON.stringify(specOf(query))}`, () => Promise.all(budgets.map(async (budget_s) => ({ budget_s, estimate: await ask({ ...query, time_budget_s: String(budget_s) }) }))));
+  const others = useData(`budgets ${JSON.stringify(specOf(query))}`, () => askEach(budgets, query));
   return (
     <Figure id="budgets" title="What other budgets would bring" about="The width of nearly all intervals (19 of 20), relative to their medians, by the limit of time. Less is better; above the width that is asked for, time is what is missing."
       table={() => ({
