@@ -24,7 +24,7 @@ struct MemoryLimits {
 
   /// What an allocation may take at most now. The largest number there is where nothing is known.
   uint64_t allocatable_bytes() const;
-  /// Whose limit that is, for messages: "this host", "the control group /sys/fs/cgroup/a".
+  /// Owner of the limit, for messages: "this host", "the control group /sys/fs/cgroup/a".
   std::string limited_by() const;
 
   static MemoryLimits read();

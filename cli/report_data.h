@@ -9,7 +9,8 @@
 
 namespace stripline::cli {
 
-/// Of a model file, a model's name or a campaign's. Errors: those of reading it, with what to do.
+/// The data of a model file, or of what a model or a campaign is named. Errors: those of reading
+/// it.
 Result<ReportContent> report_content(const Global& global, const std::string& source,
                                      double now_unix_s);
 

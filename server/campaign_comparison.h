@@ -16,7 +16,7 @@ struct SpecDifference {
   std::string b;
 };
 
-/// Of where and what they measure, not of how long.
+/// Compares where and what they measure, not how long.
 std::vector<SpecDifference> spec_differences(const CampaignSpec& a, const CampaignSpec& b);
 
 /// The experiments of both that are not the same on both sides, and why: campaign::ComparisonTerms.

@@ -34,7 +34,7 @@ struct Risk {
 
 struct CampaignEstimate {
   CampaignSpec spec;
-  uint32_t points = 0;  ///< Of the whole plan.
+  uint32_t points = 0;  ///< In the whole plan.
   campaign::Forecast forecast;
   std::string based_on;  ///< The name of the campaign that told; empty: none.
   std::vector<Risk> risks;

@@ -20,7 +20,7 @@ namespace stripline::server {
 struct NodeOffer {
   std::string node;  ///< without "nodes/"
   std::vector<std::string> fabrics;
-  std::shared_ptr<const std::vector<experiment::Experiment>> experiments;  ///< Of many nodes alike.
+  std::shared_ptr<const std::vector<experiment::Experiment>> experiments;  ///< Shared by nodes.
   std::string cluster = kDefaultCluster;
 };
 

@@ -58,7 +58,7 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   if (!(spec.width >= 0 && spec.width <= kMaxWidth)) {
     return invalid_field("spec.width", "a share from 0 to 1 is accepted, 0.05 for 5 %");
   }
-  // Who asks for a number of runs gets them. Samples that feed no model have no such target.
+  // A user who asks for a number of runs gets them. Samples that feed no model have no such target.
   if (spec.runs == 0 && spec.width == 0 && spec.experiments.empty()) {
     spec.width = full ? kFullWidth : kBudgetedWidth;
   }

@@ -90,7 +90,7 @@ struct NodeView {
   std::vector<NodeModelView> models = {};
 };
 
-/// Of a run's progress: an event at most so often.
+/// An event of a run's progress at most so often.
 inline constexpr double kProgressEventS = 0.5;
 
 class Coordinator {

@@ -23,7 +23,7 @@ struct FitInput {
   std::vector<experiment::SampleSeries> series;
   uint32_t runs = 0;                ///< How many finished.
   std::string stop_reason;          ///< CampaignRecord::stop_reason
-  std::vector<AttemptFacts> nodes;  ///< Of each finished run, as they were when it measured.
+  std::vector<AttemptFacts> nodes;  ///< Nodes of each finished run, as they were when it measured.
   std::string fitted_at;            ///< RFC 3339
 };
 

@@ -13,7 +13,7 @@ namespace stripline::server {
 inline constexpr const char* kFitWorkerCommand = "fit-worker";
 
 struct FitLimits {
-  uint64_t memory_bytes = uint64_t{4} << 30;  ///< Of the child's address space.
+  uint64_t memory_bytes = uint64_t{4} << 30;  ///< Limit of the child's address space.
   double time_s = 600;
 };
 

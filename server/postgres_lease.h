@@ -37,7 +37,7 @@ class PostgresLease {
   /// Where the one that writes is, as far as is known; empty: unknown.
   std::string writer_address() const;
 
-  /// Of this server, once it has taken the lease.
+  /// This server's term, once it has taken the lease.
   int64_t token() const { return token_; }
 
   /// Renews the lease, on a thread of its own, from now on. `lost` is called on it, once, when this

@@ -99,10 +99,10 @@ struct RunRecord {
   uint32_t points_least = 0;            ///< The plan's first points: the fewest that make a model.
   uint32_t points_core = 0;  ///< Its first points, those included: enough for a coarse model.
   uint32_t points_all = 0;   ///< All points of the plan.
-  uint32_t grid =
-      0;  ///< Of which of these grids it was given points, as the grid's number of points.
-  double duration_s = 0;  ///< Of the last attempt, up to its end or its last samples.
-  double start_s = 0;     ///< Of that, before the first point.
+  /// The grid whose points it was given, as that grid's number of points.
+  uint32_t grid = 0;
+  double duration_s = 0;  ///< Length of the last attempt, up to its end or its last samples.
+  double start_s = 0;     ///< The part before the first point.
   std::string message;
   bool operator==(const RunRecord&) const = default;
 };
@@ -112,7 +112,7 @@ struct PointRecord {
   uint32_t place = 0;  ///< In order of the plan, from 0 on; points that were added later follow.
   experiment::Point point;
   uint32_t runs = 0;     ///< Finished ones that tried it.
-  uint32_t failed = 0;   ///< Of them, those that gave no sample.
+  uint32_t failed = 0;   ///< Those that gave no sample.
   uint64_t samples = 0;  ///< In all of them.
   std::optional<campaign::Estimate> estimate;
   bool operator==(const PointRecord&) const = default;
@@ -195,7 +195,7 @@ struct LabelRecord {
   int64_t place = 0;
   std::string actor;
   double time_unix_s = 0;
-  std::vector<std::string> nodes = {};  ///< Of a canary: those that try it.
+  std::vector<std::string> nodes = {};  ///< For a canary: those that try it.
   bool operator==(const LabelRecord&) const = default;
 };
 

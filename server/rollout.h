@@ -19,7 +19,7 @@ struct LabelledVersion {
   std::string label;
   std::string fabric;
   std::string sha256;
-  std::vector<std::string> nodes;  ///< Of a canary: who tries it.
+  std::vector<std::string> nodes;  ///< For a canary: those that try it.
   double since_unix_s = 0;
   std::shared_ptr<const std::string> content;
 };

@@ -33,7 +33,7 @@ struct NodeSnapshot {
   std::shared_ptr<const std::set<std::string>> fabrics;
   /// Name and version.
   std::shared_ptr<const std::set<std::pair<std::string, int64_t>>> experiments;
-  double failures = 0;   ///< Of runs there, lately.
+  double failures = 0;   ///< Rate of runs there, lately.
   std::string left_out;  ///< Why no run is given to it now; empty: there is no reason.
   /// It will be there for so long; none: no end is known.
   std::optional<double> available_s = std::nullopt;
@@ -47,11 +47,11 @@ struct RunSnapshot {
   double duration_s = 0;      ///< When finished.
   double start_s = 0;         ///< When finished: of it, before the first point; 0: unknown.
   uint32_t points = 0;        ///< That it measured, or is measuring.
-  uint32_t grid = 0;          ///< Of which grid they are; 0: of the one of so many points.
-  uint32_t points_least = 0;  ///< Of the plan's coarsest grid.
-  uint32_t points_core = 0;   ///< Of its coarse grid, which holds the coarsest.
-  uint32_t points_all = 0;    ///< Of the whole plan.
-  std::vector<std::string> rank_nodes;  ///< Of the last time it was given out.
+  uint32_t grid = 0;          ///< Their grid; 0: the one of so many points.
+  uint32_t points_least = 0;  ///< In the plan's coarsest grid.
+  uint32_t points_core = 0;   ///< In its coarse grid, which holds the coarsest.
+  uint32_t points_all = 0;    ///< In the whole plan.
+  std::vector<std::string> rank_nodes;  ///< From the last time it was given out.
   double active_s = 0;                  ///< When active: for how long.
   std::optional<Pace> pace;             ///< When active, once it is known.
   bool complete = false;                ///< Active, and every node's part has ended well.
@@ -69,9 +69,9 @@ struct CampaignSnapshot {
   uint32_t nodes = 0;
   std::string cluster = kDefaultCluster;
   std::set<std::string> only_nodes;  ///< Without "nodes/"; empty: any.
-  uint64_t seed = 0;                 ///< Of the order in which its runs take nodes.
+  uint64_t seed = 0;                 ///< Seed of the order in which its runs take nodes.
   std::set<std::string> suspects;    ///< Nodes on which a run of it has failed.
-  std::set<std::string> unfit;       ///< Of them, where it would fail again.
+  std::set<std::string> unfit;       ///< Those where it would fail again.
   bool overdue = false;              ///< It has waited for nodes too long.
   bool paused = false;               ///< A run of it has just failed: the next attempt is later.
   std::map<std::string, int64_t> requirements;

@@ -157,7 +157,7 @@ Status Sentinels::judge(const ModelVersionRecord& version, const CampaignRecord&
   return {};
 }
 
-// Of a model whose newest stale version was stable: no newer one is.
+// Measures a model anew whose newest stale version was stable: no newer one is.
 Status Sentinels::replace(const ModelRecord& model, const std::optional<VersionKey>& stable) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto versions,
                              store_.model_versions(model.name, 0, kModelsPerPage));
@@ -195,7 +195,7 @@ Status Sentinels::introduce(const VersionKey& key) {
   };
   if (named(kStableLabel)) return {};
   const bool is_canary = named(kCanaryLabel);
-  // Who has taken it back knows why.
+  // Whoever has taken it back knows why.
   if (!is_canary && !introduced_.insert(version_name(key)).second) return {};
   const std::string_view label = is_canary ? kStableLabel : kCanaryLabel;
   const auto promoted =

@@ -44,7 +44,7 @@ double sentinels_due_unix_s(const ModelVersionRecord& version, double stable_sin
 /// Not thread-safe: of one thread, beside those that use coordinator and store.
 class Sentinels {
  public:
-  /// Who has done it, in the audit trail.
+  /// The actor that the audit trail names.
   static constexpr std::string_view kActor = "server";
 
   /// `coordinator` and `store` must outlive it.

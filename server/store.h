@@ -45,7 +45,7 @@ struct RunAttempt {
   std::string sampling_node;  ///< Where rank 0 is, which alone sends samples.
   /// By node, its agent's; none for attempts of before there were.
   std::map<std::string, std::string> instances = {};
-  std::vector<std::string> addresses = {};  ///< Of the ranks, once all have joined.
+  std::vector<std::string> addresses = {};  ///< Addresses of the ranks, once all have joined.
 };
 
 /// What a node was when it took part in an attempt: stored once its part has ended well. Never
@@ -76,7 +76,7 @@ struct NewModelVersion {
 struct Changes {
   std::vector<NodeRecord> nodes;
   std::vector<NodeHold> holds;
-  std::vector<std::string> released_nodes;  ///< Whose holds end.
+  std::vector<std::string> released_nodes;  ///< Nodes whose holds end.
   std::vector<std::string> removed_nodes;   ///< Forgotten, with their holds.
   std::vector<CampaignRecord> campaigns;
   std::vector<RunRecord> runs;
@@ -218,9 +218,9 @@ class Store {
   virtual Result<std::string> model_content(const VersionKey& key) = 0;
   /// The moves of all labels of a model, in order of label and place.
   virtual Result<std::vector<LabelRecord>> labels(const std::string& model) = 0;
-  /// Of all versions of a model, in order of time.
+  /// Records of all versions of a model, in order of time.
   virtual Result<std::vector<CheckRecord>> checks(const std::string& model) = 0;
-  /// Of all nodes, in order of node, model and version.
+  /// Records of all nodes, in order of node, model and version.
   virtual Result<std::vector<NodeModelRecord>> node_models() = 0;
   /// The newest version with this hash of its content.
   virtual Result<std::optional<VersionKey>> version_of_content(const std::string& sha256) = 0;

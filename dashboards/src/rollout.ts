@@ -1,4 +1,4 @@
-// Who is to have which version, and what nodes have answered: pure.
+// Which node is to have which version, and what nodes have answered: pure.
 import type { ModelVersion, Node, NodeModel } from "./types";
 import { short } from "./units";
 

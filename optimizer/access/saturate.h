@@ -7,7 +7,7 @@
 
 namespace stripline::access {
 
-/// Whose negative is a number, too.
+/// A number whose negative is a number, too.
 inline constexpr int64_t kFarthest = std::numeric_limits<int64_t>::max();
 
 inline int64_t saturating_add(int64_t a, int64_t b) {

@@ -220,7 +220,7 @@ class Pool {
     sum_.add(one);
     if (one.all > 0) campaigns_.push_back(one);
   }
-  // Of the ratio of two sums over campaigns.
+  // Standard error of the ratio of two sums over campaigns.
   double error() const {
     double squares = 0;
     for (const Covered& one : campaigns_) {

@@ -17,8 +17,8 @@ struct Choice {
   std::vector<uint32_t> places;
 };
 
-/// Of collective operations, transfers of many regions, single operations and kernels. Points of
-/// other experiments belong to none: their variants do different things.
+/// Choices of collective operations, transfers of many regions, single operations and kernels.
+/// Points of other experiments belong to none: their variants do different things.
 std::vector<Choice> choices_of(const PointTable& table);
 
 /// The alternative with the lowest median over the runs; of those that were dropped earlier none,
@@ -45,9 +45,9 @@ struct Contest {
 
 /// How alternatives are told apart.
 struct RaceTerms {
-  double level = 0.05;           ///< Of the paired test that drops slower ones (search/race.h).
-  double hopeless_factor = 3;    ///< So many times the leader's median ends it at once.
-  double equivalent = 0.01;      ///< Of two within this, neither is worth another run.
+  double level = 0.05;         ///< Level of the paired test that drops slower ones (search/race.h).
+  double hopeless_factor = 3;  ///< So many times the leader's median ends it at once.
+  double equivalent = 0.01;    ///< Two within this are not worth another run.
   uint32_t equivalent_runs = 3;  ///< Runs that it takes to say so.
 };
 

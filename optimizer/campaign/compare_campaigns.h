@@ -17,7 +17,7 @@ namespace stripline::campaign {
 /// A point of either campaign. `a` is the baseline, `b` what is compared with it.
 struct ComparedPoint {
   experiment::Point point;
-  /// Of b against a; nullopt: they are not comparable.
+  /// b against a; nullopt: they are not comparable.
   std::optional<stats::Verdict> verdict;
   std::string why;  ///< They are not comparable.
   uint32_t a_runs = 0;
@@ -37,7 +37,7 @@ std::string_view verdict_text(const ComparedPoint& point);
 
 struct ComparisonTerms {
   double margin = stats::kEquivalenceMargin;  ///< What two times may differ by and be equivalent.
-  double false_discoveries = 0.05;            ///< Of those said to differ, by chance at most.
+  double false_discoveries = 0.05;            ///< Share of those said to differ, at most.
   /// Experiments that are not the same on both sides, and why.
   std::map<std::string, std::string> other_experiments;
 };

@@ -74,7 +74,7 @@ TEST(CompareCampaigns, DifferencesOfTimesMayBeNegative) {
   EXPECT_EQ(verdict({-1, 1, -1, 1}, {0, 1, -1, 0.5}), "INCONCLUSIVE");
 }
 
-// Of the points that are called faster or slower, those that are not are few, however many points
+// Few of the points that are called faster or slower are not so, however many points
 // there are; and most of what differs is found.
 TEST(CompareCampaigns, FewDiscoveriesAreFalse) {
   constexpr int kCampaigns = 200;

@@ -20,11 +20,11 @@ struct Forecast {
   uint32_t runs = 0;
   uint32_t runs_of_all = 0;  ///< Those that measure all points of the plan.
   uint64_t points = 0;       ///< In all runs.
-  double seconds = 0;        ///< Of running.
+  double seconds = 0;        ///< Time of running.
   double node_s = 0;         ///< By the nodes of a group.
   StopReason reason = StopReason::max_runs;
   bool usable = true;           ///< Enough runs are made for a result, if a provisional one.
-  std::optional<double> width;  ///< Of its intervals at the end; nullopt: nothing tells.
+  std::optional<double> width;  ///< Interval width at the end; nullopt: nothing tells.
 };
 
 /// Each run takes what `pace` says. With an earlier width the intervals are expected to narrow with

@@ -41,12 +41,12 @@ struct Rule {
   /// more than `runs` are made where they suffice to reach it. 0: just `runs` are made.
   double width = 0;
   bool pilot = false;         ///< The first run measures the coarsest grid, to learn the pace.
-  uint32_t least_points = 0;  ///< Of the plan's coarsest grid, which stands first; 0: no such one.
-  uint32_t core_points = 0;   ///< Of its coarse one, which holds the coarsest.
+  uint32_t least_points = 0;  ///< In the plan's coarsest grid, which stands first; 0: no such one.
+  uint32_t core_points = 0;   ///< In its coarse one, which holds the coarsest.
   uint32_t all_points = 0;
   double time_budget_s = std::numeric_limits<double>::infinity();
   double node_budget_s = std::numeric_limits<double>::infinity();  ///< In node-seconds.
-  uint32_t nodes = 1;                                              ///< Of each run.
+  uint32_t nodes = 1;                                              ///< In each run.
   bool refine_breaks = false;  ///< Points are added where curves break.
   /// Only which alternatives are the fastest matters (choices.h): what is slower, or settled, is
   /// measured no more. Then `runs` are the most that are made, and `width` does not matter.
@@ -56,7 +56,7 @@ struct Rule {
 /// How far it is.
 struct Progress {
   std::vector<FinishedRun> runs;
-  double spent_s = 0;  ///< Of running, the time of lost runs and of the active one included.
+  double spent_s = 0;  ///< Time of running, the time of lost runs and of the active one included.
   const PointTable* points = nullptr;  ///< What the finished runs have said; none: nobody knows.
 };
 

@@ -9,7 +9,7 @@ namespace stripline::campaign {
 
 struct Pace {
   double start_s = 0;  ///< From giving the run out to its first point.
-  double point_s = 0;  ///< Of each point.
+  double point_s = 0;  ///< For each point.
 };
 
 /// A run that has ended well.

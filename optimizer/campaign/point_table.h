@@ -17,7 +17,7 @@ namespace stripline::campaign {
 /// One point in one run.
 struct PointResult {
   uint32_t place = 0;    ///< The point's, in the table.
-  double median = 0;     ///< Of the repetitions, in the metric's unit.
+  double median = 0;     ///< Over the repetitions, in the metric's unit.
   uint64_t samples = 0;  ///< 0: it failed verification, or cannot be measured.
   double seconds = 0;    ///< That its repetitions took.
 };

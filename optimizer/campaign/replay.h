@@ -17,16 +17,16 @@ enum class Strategy {
   grid,     ///< All points in all runs.
   race,     ///< As next_run() says.
   random,   ///< Points by chance.
-  halving,  ///< Of each choice the slower half is given up after each run.
+  halving,  ///< The slower half of each choice is given up after each run.
 };
 std::string_view to_string(Strategy strategy);  ///< The enumerator's name.
 std::optional<Strategy> strategy_from_string(std::string_view name);
 
 struct ReplayTerms {
   Strategy strategy = Strategy::race;
-  double share = 0.15;  ///< Of the recording's seconds, above 0, that all but grid may take.
+  double share = 0.15;  ///< Share of the recording's seconds, above 0, that all but grid may take.
   double near = 0.03;   ///< A choice that is slower than the best by no more is as good.
-  uint64_t seed = 1;    ///< Of chance.
+  uint64_t seed = 1;    ///< Seed of chance.
   /// What a campaign on another machine has said: a race begins with what was nearly the fastest
   /// there (promising()). None: it begins with everything.
   const Recording* prior = nullptr;
@@ -34,10 +34,10 @@ struct ReplayTerms {
 
 struct ReplayResult {
   size_t runs = 0;
-  double seconds = 0;  ///< Of measuring, on the clock of the recording.
-  double share = 0;    ///< Of the recording's.
+  double seconds = 0;  ///< Time of measuring, on the clock of the recording.
+  double share = 0;    ///< Part of the recording's.
   size_t choices = 0;
-  size_t near = 0;         ///< Of them: chosen as well as ReplayTerms::near asks for.
+  size_t near = 0;         ///< Those chosen as well as ReplayTerms::near asks for.
   double mean_regret = 0;  ///< Geometric mean of chosen time over the best one's, less 1.
   double worst_regret = 0;
 };

@@ -12,7 +12,7 @@ namespace {
 // One point in twenty may be as wide as it likes: the grid has points that vary for ever, such as
 // the first size beyond a cache.
 constexpr double kNearlyAll = 0.95;
-// Of a blocking operation: what a difference of two times may be off by without harm.
+// For a blocking operation: what a difference of two times may be off by without harm.
 constexpr double kLeastShare = 0.25;
 
 bool is_difference(const std::string& experiment) {

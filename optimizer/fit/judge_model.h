@@ -21,7 +21,7 @@ struct Judgement {
   /// the chosen one among them.
   std::size_t choices = 0;
   double mean_regret = 0;   ///< Geometric mean of chosen over fastest time, less 1; at least 0.
-  double worst_regret = 0;  ///< Of one choice.
+  double worst_regret = 0;  ///< The worst of one choice.
 
   bool operator==(const Judgement&) const = default;
 };
@@ -34,7 +34,7 @@ Judgement judge_model(const model::TunedModel& model,
 /// How points that were measured again lie to what a model says.
 struct SentinelReading {
   std::size_t points = 0;   ///< Sizes of blocking gets and puts between nodes that it predicts.
-  std::size_t outside = 0;  ///< Of them: farther from its interval than kSentinelTolerance.
+  std::size_t outside = 0;  ///< Those farther from its interval than kSentinelTolerance.
   double ratio = 1;         ///< Median of measured over predicted time.
 
   bool operator==(const SentinelReading&) const = default;

@@ -20,8 +20,8 @@ struct ExpectedTime {
 
 ExpectedTime expected_time(const cost::LinkCosts& costs, uint64_t bytes);
 
-/// Of a blocking get or put between nodes; nullopt of other points, and of those that the model
-/// says nothing of.
+/// The time of a blocking get or put between nodes; nullopt of other points, and of those that the
+/// model says nothing of.
 std::optional<ExpectedTime> expected_time(const model::TunedModel& model,
                                           const experiment::Point& point);
 

@@ -19,7 +19,7 @@ std::optional<model::Parameter> time_of(const SampleRow* row, double confidence)
   return over_runs(per_run, row->raw_samples(), "run-medians+t", {.confidence = confidence});
 }
 
-// Of the longest stream in which it was measured.
+// Taken from the longest stream in which it was measured.
 std::optional<model::Parameter> streamed(const SampleTable& table, const char* way,
                                          double confidence) {
   const SampleRow* longest = nullptr;

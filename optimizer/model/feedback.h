@@ -26,11 +26,11 @@ struct FeedbackPlace {
   std::string choice;          ///< "packed, 8 KiB, window 4, tuned"
   uint32_t ranks = 0;          ///< That were there.
   uint64_t executions = 0;     ///< In all.
-  uint64_t as_chosen = 0;      ///< Of them, those by the model's decision.
-  double predicted_s = 0;      ///< Of those, by the model.
-  double measured_s = 0;       ///< Of those of them that were timed.
+  uint64_t as_chosen = 0;      ///< Those by the model's decision.
+  double predicted_s = 0;      ///< Their sum, by the model.
+  double measured_s = 0;       ///< Sum of those that were timed.
   uint64_t simple = 0;         ///< Carried out the simple way because the guard wanted that.
-  double simple_s = 0;         ///< Of those of them that were timed.
+  double simple_s = 0;         ///< Sum of those that were timed.
   uint32_t demoted_ranks = 0;  ///< Where the guard had left the decision for the simple way.
   bool operator==(const FeedbackPlace&) const = default;
 };

@@ -191,7 +191,7 @@ TEST(PlanNest, ServesTilesOfManyRegions) {
   const detail::VisStage& stage = choice.stage;
   EXPECT_NEAR(packed.baseline_s, stage.issue + stage.round_trip + stage.retire + request.compute_s,
               1e-9);
-  // Whose peers do nothing alike serves none of their messages. The first wait may fill some.
+  // A rank whose peers do nothing alike serves no message. The first wait may fill some.
   tile.region_bytes = 32;
   tile.extent_bytes = 511 * kKiB + 32;
   const double serve_messages_s = detail::choose_vis(tile, network.vis).stage.serve;

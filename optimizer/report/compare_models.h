@@ -29,7 +29,7 @@ struct ComparedParameter {
   std::string unit;  ///< "s", "s/B", "1"
   std::optional<ParameterValue> a;
   std::optional<ParameterValue> b;
-  /// Of b against a. For times that of stats::Verdict; for others "LARGER" and "SMALLER" in the
+  /// b against a. For times that of stats::Verdict; for others "LARGER" and "SMALLER" in the
   /// place of SLOWER and FASTER; "INCOMPARABLE" where one side does not have it, or knows only a
   /// bound.
   std::string verdict;

@@ -48,7 +48,7 @@ TEST(CurvesSvg, AHigherTimeStandsHigher) {
   const model::TunedModel model = model::full_example();
   const auto svg = curves_svg(model, {.path = "inter-node"});
   ASSERT_TRUE(svg.ok());
-  // Of the first curve, put: its ends.
+  // The ends of the first curve, put.
   std::smatch found;
   const std::regex line("<polyline[^>]*points=\"([0-9.]+),([0-9.]+) .* ([0-9.]+),([0-9.]+)\"");
   ASSERT_TRUE(std::regex_search(*svg, found, line));

@@ -16,7 +16,7 @@ struct Estimate {
   std::size_t runs = 0;
 };
 
-/// Of a cost: less of it is faster.
+/// A cost: less of it is faster.
 enum class Verdict {
   faster,        ///< surely less
   slower,        ///< surely more

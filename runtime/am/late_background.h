@@ -8,7 +8,7 @@ namespace stripline::am {
 
 class LateBackground final : public Background {
  public:
-  /// Whose work it is from now on; null: nobody's.
+  /// Serves `work` from now on; null: nobody.
   void serve(Background* work) {
     work_ = work;
     has_work_ = work != nullptr;

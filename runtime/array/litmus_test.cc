@@ -384,7 +384,7 @@ TEST_P(Litmus, ABarrierOrdersAllAccesses) {
 
 // --- updates -------------------------------------------------------------------------------------
 
-// Of the same cell, by both ranks; x is on either rank in turn.
+// Both ranks use the same cell; x is on either rank in turn.
 TEST_P(Litmus, TheEndOfAnEpochCompletesAllUpdates) {
   const auto program = [](rank_t rank) {
     return [rank](const Round& at, Registers& registers) {

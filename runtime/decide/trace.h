@@ -57,7 +57,7 @@ class Trace {
     uint64_t measured = 0;  ///< executions of which the time is known
     double measured_s = 0;
     void add(double predicted, std::optional<double> seconds);
-    /// Of one execution; 0: not known.
+    /// Time of one execution; 0: not known.
     double mean_predicted_s() const;
     double mean_s() const;
     /// Time of all executions: as long as those of which it is known, or else as predicted.

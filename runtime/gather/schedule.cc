@@ -434,7 +434,7 @@ void Agreement::settle_credits() {
   }
 }
 
-// Whose memory this rank reads, and who reads its own.
+// Ranks whose memory this rank reads, and those that read its own.
 void Agreement::settle_fetches() {
   for (Incoming& in : made_.incoming) {
     if (in.way != Way::fetched) continue;

@@ -90,7 +90,7 @@ class Mechanisms {
     return mechanism;
   }
 
-  /// Of all of them, Mechanism::buffer_bytes().
+  /// The sum over all of them of Mechanism::buffer_bytes().
   uint64_t buffer_bytes() const;
 
   /// Collective, before anything of the context ends: Mechanism::leaves() of all of them.

@@ -23,7 +23,7 @@ namespace stripline::rma {
 namespace {
 
 constexpr const char* kAgent = "agent";
-// Of one rank: a job of thousands must not drown its first one.
+// One rank only: a job of thousands must not drown its first one.
 constexpr size_t kMostPlacesOfRank = 64;
 
 std::string random_name() {

@@ -74,7 +74,7 @@ class AutoAgent {
   struct Options {
     SyntheticMachine machine;
     double batch_delay_s = 0;            ///< Before each batch.
-    std::string provider = "synthetic";  ///< Of its fabric.
+    std::string provider = "synthetic";  ///< Provider of its fabric.
     size_t series_per_batch = 64;
   };
   /// (assignment, fence, seq)

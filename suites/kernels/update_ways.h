@@ -37,8 +37,8 @@ std::vector<experiment::Factor> update_factors();
 /// method that the network does not have.
 Result<UpdateOptions> update_options_of(Context& context, const experiment::Point& point);
 
-/// Of the ways that wait for each update, a repetition makes so many at most, and of the others
-/// all.
+/// With ways that wait for each update, a repetition makes so many at most; with the others, all
+/// of them.
 constexpr size_t updates_made(UpdateWay way, size_t updates) {
   constexpr size_t kFew = 1000;
   const bool waits = way == UpdateWay::naive || way == UpdateWay::lock || way == UpdateWay::atomics;

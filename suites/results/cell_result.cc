@@ -113,7 +113,7 @@ Result<CellResult> measure_rows(const Options& options, const Cell& cell, const 
   }
   experiment::StopRule rule;
   rule.min_reps = 1;
-  // Of many ranks a repetition is a turn of each.
+  // With many ranks a repetition is a turn of each.
   const bool often = by_host && cell.ranks <= kFewRanks;
   rule.max_reps = often ? kMostReps : kMostRepsWithoutHost;
   rule.time_budget_s = kPointBudgetS;

@@ -14,7 +14,7 @@
 
 namespace stripline::e2e {
 
-/// Who gets into a server under test, and how.
+/// Which callers get into a server under test, and how.
 enum class Door {
   own_user,  ///< --dev
   anyone,    ///< --insecure-listen

@@ -45,7 +45,7 @@
 
 namespace stripline {
 
-/// Whose cells a rank needs.
+/// The neighbours whose cells a rank needs.
 enum class halo_neighbours : uint8_t {
   faces,  ///< a star: two in each dimension
   all,    ///< edges and corners as well: 3^N - 1

@@ -129,7 +129,7 @@ class SparseMatrix {
     received_.end();
   }
 
-  // Of the gather that was started: what has come, as it comes.
+  // The gather that was started: what has come, as it comes.
   void add_all(std::span<T> y, CallSite site) {
     detail::GatherCore& gather = plan_.core();
     const size_t vectors = gather.vectors();

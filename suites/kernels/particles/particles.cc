@@ -10,7 +10,7 @@
 namespace stripline::particles {
 namespace {
 
-// Of a liquid.
+// The reduced density of a liquid.
 constexpr double kDensity = 0.8442;
 constexpr double kOffPlace = 0.02;  // of a cell's side
 constexpr double kFastest = 1;

@@ -49,7 +49,7 @@ struct NeighbourLists {
   std::vector<size_t> begin;        ///< of a particle's, and the end of the last one's
   std::vector<uint64_t> neighbour;  ///< ascending for each
 };
-/// Of particles [first, last), in a cube with sides of `side`: all within kReach + kSkin.
+/// Pairs of particles [first, last), in a cube with sides of `side`: all within kReach + kSkin.
 NeighbourLists find_neighbours(std::span<const Vector> points, double side, size_t first,
                                size_t last);
 

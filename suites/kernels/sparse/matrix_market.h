@@ -15,7 +15,7 @@ namespace stripline::sparse {
 /// of real or integer numbers in coordinate form, or is not complete.
 Result<MatrixRows> parse_matrix_market(std::string_view text);
 
-/// Of a file. Errors: not_found or unavailable if it cannot be read; as above, with its name.
+/// Reads a file. Errors: not_found or unavailable if it cannot be read; as above, with its name.
 Result<MatrixRows> read_matrix_market(const std::string& path);
 
 }  // namespace stripline::sparse
