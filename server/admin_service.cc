@@ -8,6 +8,7 @@
 #include "server/page_token.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
+#include "server/unary.h"
 #include "server/wire.h"
 #include "stripline/v1/access.grpc.pb.h"
 
@@ -88,8 +89,8 @@ class AdminService final : public v1::Admin::CallbackService {
                     rpc_status(invalid_field(
                         "name", "'" + request->name() + "' is not of the form nodes/NAME")));
     }
-    const auto revoked = access_.revoke_node(caller_of(*context, access_), *node, unix_seconds());
-    return finish(context, revoked ? grpc::Status::OK : rpc_status(revoked.problem()));
+    return finish(context,
+                  access_.revoke_node(caller_of(*context, access_), *node, unix_seconds()));
   }
 
   grpc::ServerUnaryReactor* ListAuditEvents(grpc::CallbackServerContext* context,
@@ -99,13 +100,6 @@ class AdminService final : public v1::Admin::CallbackService {
   }
 
  private:
-  static grpc::ServerUnaryReactor* finish(grpc::CallbackServerContext* context,
-                                          const grpc::Status& status) {
-    auto* reactor = context->DefaultReactor();
-    reactor->Finish(status);
-    return reactor;
-  }
-
   grpc::Status list(const v1::ListAuditEventsRequest& request,
                     v1::ListAuditEventsResponse& response) {
     const auto limit = page_limit(request.page_size());

@@ -19,6 +19,7 @@
 #include "server/reactor_step.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
+#include "server/unary.h"
 #include "server/wire.h"
 #include "stripline/v1/agents.grpc.pb.h"
 
@@ -282,7 +283,6 @@ class AgentsService final : public v1::Agents::CallbackService {
   grpc::ServerUnaryReactor* Enroll(grpc::CallbackServerContext* context,
                                    const v1::EnrollRequest* request,
                                    v1::EnrollResponse* response) override {
-    auto* reactor = context->DefaultReactor();
     const auto refusal = limits_.refusal(*context);
     const auto certificate = refusal ? Answer<std::string>(*refusal)
                                      : access_.enroll(request->token(), request->node(),
@@ -294,8 +294,7 @@ class AgentsService final : public v1::Agents::CallbackService {
     } else {
       spdlog::warn("{} could not enrol: {}", context->peer(), certificate.problem().message);
     }
-    reactor->Finish(certificate ? grpc::Status::OK : rpc_status(certificate.problem()));
-    return reactor;
+    return finish(context, certificate ? grpc::Status::OK : rpc_status(certificate.problem()));
   }
 
  private:

@@ -9,6 +9,7 @@
 #include "server/reads.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
+#include "server/unary.h"
 #include "server/wire.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
 
@@ -30,7 +31,7 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
                                            const v1::CreateCampaignRequest* request,
                                            v1::Campaign* response) override {
     if (const auto refusal = limits_.refusal(*context, kCreateCost)) {
-      return finish(context, *refusal, response);
+      return finish(context, rpc_status(*refusal));
     }
     return finish(
         context,
@@ -57,7 +58,7 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
                                              const v1::EstimateCampaignRequest* request,
                                              v1::CampaignEstimate* response) override {
     if (const auto refusal = limits_.refusal(*context, kCreateCost)) {
-      return finish(context, Answer<v1::CampaignEstimate>(*refusal), response);
+      return finish(context, rpc_status(*refusal));
     }
     return finish(context, estimate_campaign(coordinator_, *request), response);
   }
@@ -155,24 +156,6 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
     return [this, caller = caller_of(context, access_)] {
       return access_.refusal_of_stream(caller, unix_seconds());
     };
-  }
-
-  template <typename Message>
-  static grpc::ServerUnaryReactor* finish(grpc::CallbackServerContext* context,
-                                          const Answer<Message>& answer, Message* response) {
-    auto* reactor = context->DefaultReactor();
-    if (answer) *response = *answer;
-    reactor->Finish(answer ? grpc::Status::OK : rpc_status(answer.problem()));
-    return reactor;
-  }
-
-  static grpc::ServerUnaryReactor* finish(grpc::CallbackServerContext* context,
-                                          const Answer<CampaignView>& answer,
-                                          v1::Campaign* response) {
-    auto* reactor = context->DefaultReactor();
-    if (answer) *response = to_wire(*answer);
-    reactor->Finish(answer ? grpc::Status::OK : rpc_status(answer.problem()));
-    return reactor;
   }
 
   Coordinator& coordinator_;

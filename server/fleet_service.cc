@@ -6,6 +6,7 @@
 #include "server/reads.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
+#include "server/unary.h"
 #include "stripline/v1/fleet.grpc.pb.h"
 
 namespace stripline::server {
@@ -20,33 +21,34 @@ class FleetService final : public v1::Fleet::CallbackService {
                                       const v1::ListNodesRequest* request,
                                       v1::ListNodesResponse* response) override {
     const auto refusal = limits_.refusal(*context);
-    return finish(context, refusal ? rpc_status(*refusal)
-                                   : answer(list_nodes(coordinator_, *request), *response));
+    return finish(
+        context,
+        refusal ? Answer<v1::ListNodesResponse>(*refusal) : list_nodes(coordinator_, *request),
+        response);
   }
 
   grpc::ServerUnaryReactor* GetNode(grpc::CallbackServerContext* context,
                                     const v1::GetNodeRequest* request,
                                     v1::Node* response) override {
-    return finish(context, answer(get_node(coordinator_, *request), *response));
+    return finish(context, get_node(coordinator_, *request), response);
   }
 
   grpc::ServerUnaryReactor* CordonNode(grpc::CallbackServerContext* context,
                                        const v1::CordonNodeRequest* request,
                                        v1::Node* response) override {
-    return finish(context, answer(cordon_node(coordinator_, *request, actor(*context)), *response));
+    return finish(context, cordon_node(coordinator_, *request, actor(*context)), response);
   }
 
   grpc::ServerUnaryReactor* DrainNode(grpc::CallbackServerContext* context,
                                       const v1::DrainNodeRequest* request,
                                       v1::Node* response) override {
-    return finish(context, answer(drain_node(coordinator_, *request, actor(*context)), *response));
+    return finish(context, drain_node(coordinator_, *request, actor(*context)), response);
   }
 
   grpc::ServerUnaryReactor* UncordonNode(grpc::CallbackServerContext* context,
                                          const v1::UncordonNodeRequest* request,
                                          v1::Node* response) override {
-    return finish(context,
-                  answer(uncordon_node(coordinator_, *request, actor(*context)), *response));
+    return finish(context, uncordon_node(coordinator_, *request, actor(*context)), response);
   }
 
   grpc::ServerUnaryReactor* RemoveNode(grpc::CallbackServerContext* context,
@@ -54,24 +56,10 @@ class FleetService final : public v1::Fleet::CallbackService {
                                        v1::RemoveNodeResponse* /*response*/) override {
     const auto name = node_segment(request->name());
     if (!name) return finish(context, rpc_status(name.problem()));
-    const auto removed = coordinator_.remove_node(*name, actor(*context));
-    return finish(context, removed ? grpc::Status::OK : rpc_status(removed.problem()));
+    return finish(context, coordinator_.remove_node(*name, actor(*context)));
   }
 
  private:
-  static grpc::ServerUnaryReactor* finish(grpc::CallbackServerContext* context,
-                                          const grpc::Status& status) {
-    auto* reactor = context->DefaultReactor();
-    reactor->Finish(status);
-    return reactor;
-  }
-
-  template <typename Message>
-  static grpc::Status answer(const Answer<Message>& message, Message& response) {
-    if (message) response = *message;
-    return message ? grpc::Status::OK : rpc_status(message.problem());
-  }
-
   std::string actor(const grpc::CallbackServerContext& context) const {
     return caller_of(context, access_).name;
   }

@@ -9,6 +9,7 @@
 #include "server/reads.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
+#include "server/unary.h"
 #include "server/wire.h"
 #include "stripline/v1/models.grpc.pb.h"
 
@@ -94,11 +95,7 @@ class ModelsService final : public v1::Models::CallbackService {
   grpc::ServerUnaryReactor* GetModelVersion(grpc::CallbackServerContext* context,
                                             const v1::GetModelVersionRequest* request,
                                             v1::ModelVersion* response) override {
-    auto* reactor = context->DefaultReactor();
-    const auto version = find_version(store_, request->name());
-    if (version) *response = to_wire(*version);
-    reactor->Finish(version ? grpc::Status::OK : rpc_status(version.problem()));
-    return reactor;
+    return finish(context, find_version(store_, request->name()), response);
   }
 
   grpc::ServerUnaryReactor* WithdrawModelVersion(grpc::CallbackServerContext* context,
@@ -156,12 +153,11 @@ class ModelsService final : public v1::Models::CallbackService {
   grpc::ServerUnaryReactor* SendFeedback(grpc::CallbackServerContext* context,
                                          const v1::SendFeedbackRequest* request,
                                          v1::SendFeedbackResponse* response) override {
-    auto* reactor = context->DefaultReactor();
     const auto version =
         take_feedback(store_, request->content(), caller_of(*context, access_).name);
-    if (version) response->set_version(version_name(*version));
-    reactor->Finish(version ? grpc::Status::OK : rpc_status(version.problem()));
-    return reactor;
+    if (!version) return finish(context, rpc_status(version.problem()));
+    response->set_version(version_name(*version));
+    return finish(context, grpc::Status::OK);
   }
 
   grpc::ServerWriteReactor<v1::ModelChunk>* FetchModelVersion(
@@ -171,15 +167,6 @@ class ModelsService final : public v1::Models::CallbackService {
   }
 
  private:
-  template <typename Message>
-  static grpc::ServerUnaryReactor* finish(grpc::CallbackServerContext* context,
-                                          const Answer<Message>& answer, Message* response) {
-    auto* reactor = context->DefaultReactor();
-    if (answer) *response = *answer;
-    reactor->Finish(answer ? grpc::Status::OK : rpc_status(answer.problem()));
-    return reactor;
-  }
-
   Coordinator& coordinator_;
   Store& store_;
   const Access& access_;

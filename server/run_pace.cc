@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "optimizer/campaign/pace.h"
+
 namespace stripline::server {
 namespace {
 
 // An estimate from less would be a guess: so many points between two reports, or, where they are
 // slow, points measured for so long.
-constexpr double kLeastEvidenceS = 2;
 constexpr uint32_t kLeastEvidencePoints = 4;
 constexpr double kSlowEvidenceS = 6;
 
@@ -28,7 +29,7 @@ std::optional<Pace> RunPace::pace() const {
   if (!last_) return std::nullopt;
   const double measured_s = last_->time_s - began_s;
   const bool enough = last_->points - first_->points >= kLeastEvidencePoints;
-  if (measured_s < (enough ? kLeastEvidenceS : kSlowEvidenceS)) return std::nullopt;
+  if (measured_s < (enough ? campaign::kLeastEvidenceS : kSlowEvidenceS)) return std::nullopt;
   if (last_->points == first_->points) {
     return Pace{began_s - placed_s_, measured_s / last_->points};
   }

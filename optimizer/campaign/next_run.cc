@@ -17,9 +17,6 @@ constexpr double kBudgetReserve = 0.9;
 // What is advised is a multiple of this, with the reserve.
 constexpr double kBudgetStepS = 10;
 
-// What a pilot of less is said to have taken for its points may be what comes once in each run.
-constexpr double kGuessS = 2;
-
 // The grid that a run falls back to when it cannot even measure the coarse one. Plans of before
 // there was one have none.
 uint32_t coarsest(const Rule& rule) {
@@ -215,7 +212,7 @@ uint32_t next_grid(const Rule& rule, const Progress& progress) {
   // from them where all are reported at once: so that points seem to take longer than they do.
   // Tried is what leaves enough time for the coarsest grid should it take as long as it seems.
   const bool guessed = rule.pilot && finished == 1 &&
-                       progress.runs[0].duration_s - progress.runs[0].start_s < kGuessS;
+                       progress.runs[0].duration_s - progress.runs[0].start_s < kLeastEvidenceS;
   const double fallback_s = static_cast<double>(left - 1) * run_seconds(*pace, coarsest(rule));
   if (guessed && can_be_used(rule.core_points) &&
       run_seconds(*pace, rule.core_points) + fallback_s <= left_s) {

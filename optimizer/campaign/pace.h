@@ -12,6 +12,9 @@ struct Pace {
   double point_s = 0;  ///< For each point.
 };
 
+/// Points measured for less say little about the pace: it may be what comes once in each run.
+inline constexpr double kLeastEvidenceS = 2;
+
 /// A run that has ended well.
 struct FinishedRun {
   uint32_t grid = 0;      ///< It was given points of the plan's first so many.

@@ -4,14 +4,13 @@
 #include <cmath>
 #include <numbers>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
 #include "suites/grids.h"
 #include "suites/kernels/force_updates.h"
 #include "suites/kernels/kernels.h"
-#include "suites/kernels/measure_kernel.h"
 
 namespace stripline::suites {
 namespace {
@@ -158,10 +157,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
       return sphere.verify(owner, salt, forces.work(), of_owner);
     });
   };
-  parts.scale = forces.scale();
-  SampleSeries series = measure_kernel(session, rule, parts);
-  series.note = series.verified ? forces.note() : "verification failed: a force is wrong";
-  return series;
+  return forces.measure(session, rule, std::move(parts));
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include <stripline/update.h>
 
 #include "base/result.h"
+#include "suites/kernels/measure_kernel.h"
 #include "suites/kernels/owner_buckets.h"
 #include "suites/kernels/symmetric_memory.h"
 #include "suites/kernels/update_ways.h"
@@ -68,9 +69,17 @@ class ForceUpdates {
 
   /// What is really made: ways that wait for each update make few.
   const ForceWork& work() const { return work_; }
-  /// What a repetition's time is multiplied with: a sample is the time of a rank's update. That of
-  /// all ranks' work by one counts as often as there are ranks.
-  double scale() const { return 1 / static_cast<double>(work_.items * work_.updates); }
+
+  /// Collective. Measures `parts`, whose scale it sets: a sample is the time of a rank's update.
+  /// That of all ranks' work by one counts as often as there are ranks. The tuned way notes what
+  /// this rank sent.
+  SampleSeries measure(Session& session, const experiment::StopRule& rule, KernelParts parts) {
+    parts.scale = 1 / static_cast<double>(work_.items * work_.updates);
+    SampleSeries series = measure_kernel(session, rule, parts);
+    series.note = series.verified ? note_of_updates(epoch_.in_use(), epoch_.statistics(), epochs_)
+                                  : "verification failed: a force is wrong";
+    return series;
+  }
 
   void clear() {
     std::fill_n(memory_.here(), own_, 0.0);
@@ -135,11 +144,6 @@ class ForceUpdates {
       if (!right(owner, std::span<const double>(alone_).subspan(owner * own_, own_))) return false;
     }
     return true;
-  }
-
-  /// What this rank sent, of the tuned way; else empty.
-  std::string note() const {
-    return note_of_updates(epoch_.in_use(), epoch_.statistics(), epochs_);
   }
 
  private:
