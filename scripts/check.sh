@@ -19,6 +19,8 @@
 #   scripts/check.sh litmus [TIMES]  the memory model's litmus tests, so often each (default 10000)
 #   scripts/check.sh updates [SEEDS]  a million random updates against the same one by one, with so many seeds
 #                                    (default 20), on each fabric
+#   scripts/check.sh gathers [SEEDS]  indices of up to a million entries against the elements they name, with so
+#                                    many seeds (default 20), on each fabric
 #   scripts/check.sh schedules [RANKS]  replayed computation with so many ranks (default 64), however the host
 #                                    schedules them
 #   scripts/check.sh simgrid         the emulated fat tree beside SimGrid's fluid model: a table of patterns
@@ -114,6 +116,11 @@ case ${1:-} in
     configure_and_build release update_test
     STRIPLINE_TEST_UPDATES=1000000 STRIPLINE_TEST_UPDATE_SEEDS=${2:-20} \
       build/release/bin/update_test --gtest_filter='*UpdateOracle.*'
+    ;;
+  gathers)
+    configure_and_build release gather_test
+    STRIPLINE_TEST_GATHERS=1000000 STRIPLINE_TEST_GATHER_SEEDS=${2:-20} \
+      build/release/bin/gather_test --gtest_filter='*GatherOracle.*'
     ;;
   schedules)
     configure_and_build release scale_schedules_test

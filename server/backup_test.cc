@@ -2,11 +2,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
 #include <random>
 #include <thread>
 
+#include "base/testing/test_size.h"
 #include "server/testing/store_fixture.h"
 
 namespace stripline::server {
@@ -47,8 +47,7 @@ std::string noise(size_t size, uint64_t seed) {
 // Whoever writes meanwhile does not make it begin again, and what was stored before is in it. How
 // large the database is, `scripts/check.sh backup` says.
 TEST_F(BackupTest, EndsUnderLoad) {
-  const char* wanted = std::getenv("STRIPLINE_TEST_BACKUP_MIB");  // NOLINT(concurrency-mt-unsafe)
-  const uint64_t before = wanted == nullptr ? 8 : std::stoull(wanted);
+  const uint64_t before = test_size("STRIPLINE_TEST_BACKUP_MIB", 8);
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}, .attempts = {{{1, 1}, 1, "a"}}});
   BatchRecord big = batch({1, 1}, 1, 1);
   for (; big.seq <= before; ++big.seq) {

@@ -20,6 +20,7 @@
 #include <stripline/strict.h>
 #include <stripline/update.h>
 
+#include "base/testing/test_size.h"
 #include "runtime/bootstrap/rank_fixtures.h"
 
 namespace stripline {
@@ -28,11 +29,7 @@ namespace {
 using bootstrap::fabrics_under_test;
 using bootstrap::group_on;
 
-uint64_t iterations_of_each() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): set by the caller only
-  const char* text = std::getenv("STRIPLINE_TEST_LITMUS_ITERATIONS");
-  return text == nullptr ? 200 : std::strtoull(text, nullptr, 10);
-}
+uint64_t iterations_of_each() { return test_size("STRIPLINE_TEST_LITMUS_ITERATIONS", 200); }
 
 using Variable = global_ptr<uint64_t>;
 

@@ -4,7 +4,6 @@
 #include "runtime/loop/nest_sites.h"
 
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -13,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/test_size.h"
 #include "runtime/bootstrap/fabrics_under_test.h"
 #include "runtime/bootstrap/thread_group.h"
 #include "runtime/loop/loop_state.h"
@@ -221,13 +221,6 @@ class Meeting {
   int64_t base_;
 };
 
-// STRIPLINE_TEST_NEST_CASES, or a few.
-int sites_to_try() {
-  const char* const asked =
-      std::getenv("STRIPLINE_TEST_NEST_CASES");     // NOLINT(concurrency-mt-unsafe)
-  return asked == nullptr ? 40 : std::atoi(asked);  // NOLINT(cert-err34-c)
-}
-
 // Another network, so that other plans are made.
 std::shared_ptr<const model::TunedModel> slower_model() {
   model::TunedModel slower = model::example_model();
@@ -248,7 +241,7 @@ TEST_P(NestSites, DoWhatTheLoopsSayEachTimeTheyAreMet) {
   const ModelFile file("nest_sites_test");
   auto group = bootstrap::group_on(GetParam(), kRanks);
   group.context.model_path = file.path();
-  const int sites = sites_to_try();
+  const auto sites = static_cast<int>(test_size("STRIPLINE_TEST_NEST_CASES", 40));
   const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
     std::mt19937_64 random(5);  // all ranks draw the same
     std::mt19937_64 own(7);

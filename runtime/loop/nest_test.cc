@@ -2,7 +2,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <optional>
@@ -18,6 +17,7 @@
 #include <stripline/loop_index.h>
 #include <stripline/nest.h>
 
+#include "base/testing/test_size.h"
 #include "runtime/bootstrap/fabrics_under_test.h"
 #include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/bootstrap/thread_group.h"
@@ -609,15 +609,8 @@ Case random_case(std::mt19937_64& random) {
   }
 }
 
-// STRIPLINE_TEST_NEST_CASES, or a few.
-int cases_to_try() {
-  const char* const asked =
-      std::getenv("STRIPLINE_TEST_NEST_CASES");      // NOLINT(concurrency-mt-unsafe)
-  return asked == nullptr ? 400 : std::atoi(asked);  // NOLINT(cert-err34-c)
-}
-
 TEST_P(Nests, DoWhatTheLoopsSay) {
-  const int cases = cases_to_try();
+  const auto cases = static_cast<int>(test_size("STRIPLINE_TEST_NEST_CASES", 400));
   const Status ran = run_ranks(group_on(GetParam(), 2), [&](Context& context) {
     std::mt19937_64 random(17);
     const auto memory = *context.new_symmetric_array<uint64_t>(kBytes / 8);

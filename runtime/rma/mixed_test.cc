@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
@@ -18,6 +17,7 @@
 #include <stripline/context.h>
 #include <stripline/vis.h>
 
+#include "base/testing/test_size.h"
 #include "runtime/bootstrap/fabrics_under_test.h"
 #include "runtime/bootstrap/thread_group.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
@@ -35,11 +35,6 @@ constexpr size_t kBlock = 5000;
 constexpr size_t kBlocks = 10;
 constexpr size_t kCounters = 8;
 constexpr uint64_t kPrime = 1000003;
-
-uint64_t setting(const char* name, uint64_t standard) {
-  const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): set by the caller only
-  return text == nullptr ? standard : std::strtoull(text, nullptr, 10);
-}
 
 /// One block of this rank's part of somebody's segment.
 struct Block {
@@ -303,8 +298,8 @@ bool serves_threads(const std::string& fabric) {
 
 TEST_P(Mixed, EverythingTogetherAgreesWithAnOracle) {
   if (!serves_threads(GetParam().fabric)) GTEST_SKIP() << "not with this libfabric";
-  const uint64_t operations = setting("STRIPLINE_TEST_MIXED_OPERATIONS", 3000);
-  const uint64_t seeds = setting("STRIPLINE_TEST_MIXED_SEEDS", 1);
+  const uint64_t operations = test_size("STRIPLINE_TEST_MIXED_OPERATIONS", 3000);
+  const uint64_t seeds = test_size("STRIPLINE_TEST_MIXED_SEEDS", 1);
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     for (const AtomicPath path : {AtomicPath::provider, AtomicPath::message}) {
       const Status ran = run_ranks(group_on(GetParam(), kRanks), [&](Context& context) {

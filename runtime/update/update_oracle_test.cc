@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <random>
 #include <span>
@@ -18,18 +17,13 @@
 
 #include <stripline/update.h>
 
+#include "base/testing/test_size.h"
 #include "runtime/bootstrap/rank_fixtures.h"
 
 namespace stripline {
 namespace {
 
 using bootstrap::fabrics_under_test;
-
-uint64_t number_from(const char* variable, uint64_t otherwise) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): set by the caller only
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 struct Record {
   std::array<uint32_t, 9> words{};
@@ -189,8 +183,8 @@ std::unique_ptr<Subject> any_subject(Context& context, std::mt19937_64& random) 
 class UpdateOracle : public bootstrap::RanksTest {};
 
 TEST_P(UpdateOracle, RandomUpdatesAreCarriedOutOnceEach) {
-  const uint64_t updates = number_from("STRIPLINE_TEST_UPDATES", 6000);
-  const uint64_t seeds = number_from("STRIPLINE_TEST_UPDATE_SEEDS", 2);
+  const uint64_t updates = test_size("STRIPLINE_TEST_UPDATES", 6000);
+  const uint64_t seeds = test_size("STRIPLINE_TEST_UPDATE_SEEDS", 2);
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     const auto ranks = static_cast<rank_t>(2 + seed * 5 % 6);
     on_ranks(ranks, [&](Context& context) {

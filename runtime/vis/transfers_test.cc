@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -21,6 +20,7 @@
 #include <stripline/team.h>
 #include <stripline/vis.h>
 
+#include "base/testing/test_size.h"
 #include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
@@ -31,10 +31,7 @@ using bootstrap::fabrics_under_test;
 using bootstrap::group_on;
 using bootstrap::ThreadGroupOptions;
 
-uint64_t seed() {
-  const char* text = std::getenv("STRIPLINE_TEST_VIS_SEED");  // NOLINT(concurrency-mt-unsafe)
-  return text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
-}
+uint64_t seed() { return test_size("STRIPLINE_TEST_VIS_SEED", 1); }
 
 struct Odd {
   std::array<std::byte, 3> bytes;
