@@ -292,7 +292,9 @@ void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
   take_name(*cancel, cancel_.name);
   cancel->add_flag("--drain", cancel_.drain, "Let the run that is under way end first");
   cancel->footer(std::string("No model is made of it; 'campaign retry' takes it up again. ") +
-                 kRole + "Exit codes: 0 cancelled (also when it was already), 9 it has ended.\n" +
+                 kRole +
+                 "Exit codes: 0 cancelled (also when it was already), 2 no such campaign, 9 it has "
+                 "ended.\n" +
                  kServiceOptions);
 
   CLI::App* pause =

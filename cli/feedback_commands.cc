@@ -66,7 +66,9 @@ std::string text_of(const v1::Feedback& feedback) {
 Result<std::string> content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;
-  if (!file || !(content << file.rdbuf())) {
+  // Writing none of an empty file's bytes counts as a failure of `content`.
+  if (file) content << file.rdbuf();
+  if (!file || file.bad()) {
     return Error(ErrorCode::not_found, "cannot read '" + path + "'; 'stripline run --report " +
                                            path + "' writes a report there");
   }

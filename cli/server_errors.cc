@@ -79,7 +79,8 @@ Error explained(const RpcError& error, const std::string& server) {
     if (error.reason == conflict) return {ErrorCode::already_exists, message};
   }
   if (error.reason == "BUDGET_USED_UP") {
-    return {ErrorCode::already_exists, with_hint(message, "--time-budget says how much")};
+    return {ErrorCode::already_exists,
+            with_hint(message, "--time-budget and --node-budget say how much")};
   }
   if (error.reason == "CAMPAIGN_NOT_FOUND") {
     return {ErrorCode::not_found, with_hint(message, "'stripline campaign list' names them")};

@@ -27,6 +27,11 @@ bool ended(const v1::Campaign& campaign) {
          campaign.state() == v1::Campaign::CANCELLED;
 }
 
+// The server may be back soon.
+bool is_away(const Error& error) {
+  return error.code() == ErrorCode::unavailable || error.code() == ErrorCode::aborted;
+}
+
 // Draws what it is told, each in its manner.
 class Display {
  public:
@@ -254,8 +259,8 @@ int watch_campaign(Service& service, const Global& global, const std::string& na
     if (last && ended(*last)) {
       // It may have gone on since: what follows then is behind this event.
       const Result<v1::Campaign> now = service.get_campaign(name);
-      if (!now.ok() || now->retries() == last->retries()) break;
-      continue;
+      if (now.ok() && now->retries() != last->retries()) continue;
+      if (now.ok() || !is_away(now.error())) break;
     }
     if (interrupted()) break;
     if (status.ok() && !lost_since) {
@@ -267,8 +272,7 @@ int watch_campaign(Service& service, const Global& global, const std::string& na
       }
       if (now.ok()) continue;
     }
-    const bool worth_waiting = status.ok() || status.error().code() == ErrorCode::unavailable ||
-                               status.error().code() == ErrorCode::aborted;
+    const bool worth_waiting = status.ok() || is_away(status.error());
     if (!worth_waiting || (!last && !status.ok())) {
       display.clear();
       return print_error(status.error().message(), exit_code_for(status.error().code()));

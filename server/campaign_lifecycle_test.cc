@@ -2,6 +2,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "server/testing/service_test.h"
@@ -184,6 +185,49 @@ TEST_F(CampaignLifecycleTest, AFitThatFailedIsMadeAgain) {
   EXPECT_EQ(end.model_version(), "models/tcp/versions/1");
 }
 
+// What is fitted when nobody wants it any more comes to nothing, and is in nobody's way.
+TEST_F(CampaignLifecycleTest, AFitEndsWithItsCampaign) {
+  server_.reset();
+  std::atomic<int> fits = 0;
+  std::atomic<int> let_go = 0;
+  options_.fitter = [&](const FitJob& job, const std::stop_token& stop) -> Result<FittedModel> {
+    const int number = ++fits;
+    while (let_go < number && !stop.stop_requested()) std::this_thread::yield();
+    return fit_in_process(job, stop);
+  };
+  start();
+  start_agents();
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  spec.set_runs(6);
+  const std::string deleted = created(spec).name();
+  const std::string retried = created(spec).name();
+  const std::string waits = created(spec).name();
+  v1::Campaign campaign;
+  ASSERT_TRUE(eventually([&] { return fits == 1; }));
+  ASSERT_TRUE(cancel(deleted, campaign).ok());
+  ASSERT_TRUE(forget(deleted).ok());
+  // One that waits for its turn.
+  ASSERT_TRUE(in_state(waits, v1::Campaign::FITTING));
+  ASSERT_TRUE(cancel(waits, campaign).ok());
+  ASSERT_TRUE(forget(waits).ok());
+  let_go = 1;
+  ASSERT_TRUE(eventually([&] { return fits == 2; }));
+  ASSERT_EQ(get(retried).state(), v1::Campaign::FITTING);
+  // Wanted anew, with whatever is measured until then.
+  ASSERT_TRUE(cancel(retried, campaign).ok());
+  ASSERT_TRUE(retry(retried, campaign).ok());
+  ASSERT_TRUE(in_state(retried, v1::Campaign::FITTING));
+  let_go = 2;
+  ASSERT_TRUE(eventually([&] { return fits == 3; }));
+  EXPECT_EQ(get(retried).state(), v1::Campaign::FITTING);
+  let_go = 3;
+  const v1::Campaign end = watch(retried).back().campaign();
+  EXPECT_EQ(end.state(), v1::Campaign::SUCCEEDED) << end.message();
+  EXPECT_EQ(end.model_version(), "models/tcp/versions/1");
+  EXPECT_EQ(fits, 3);
+}
+
 TEST_F(CampaignLifecycleTest, AnotherTryTakesALargerBudget) {
   start_agents(0.03);
   v1::CampaignSpec spec = small_spec(4);
@@ -193,6 +237,7 @@ TEST_F(CampaignLifecycleTest, AnotherTryTakesALargerBudget) {
   v1::Campaign campaign;
   EXPECT_EQ(reason_of(retry(name, campaign)), "BUDGET_USED_UP");
   EXPECT_EQ(reason_of(retry(name, campaign, 1e9)), "INVALID_FIELD");
+  EXPECT_EQ(reason_of(retry(name, campaign, -1)), "INVALID_FIELD");
   EXPECT_EQ(get(name).state(), v1::Campaign::FAILED);
   ASSERT_TRUE(retry(name, campaign, 600).ok());
   EXPECT_DOUBLE_EQ(campaign.spec().time_budget_s(), 600);

@@ -152,6 +152,9 @@ class Coordinator {
   Answer<CampaignView> retry_campaign(const RetryOrder& order, const std::string& actor);
   /// Problems: CAMPAIGN_NOT_FOUND, CAMPAIGN_RUNNING, CAMPAIGN_IN_USE.
   Answer<bool> delete_campaign(int64_t number, const std::string& actor);
+  /// The same of one that need not be kept: false if it has not ended, goes on again, is there no
+  /// more, or a model was fitted to it. Errors: the store's.
+  Result<bool> delete_expendable(int64_t number, const std::string& actor, const std::string& why);
 
   // Fleet (fleet.proto).
 
@@ -406,11 +409,14 @@ class Coordinator {
   std::optional<Problem> reopen(Draft& draft, const RetryOrder& order,
                                 const std::string& actor) const STRIPLINE_REQUIRES(mutex_);
 
+  Status remove(const CampaignRecord& campaign, AuditRecord audit) STRIPLINE_REQUIRES(mutex_);
+
   // coordinator_campaigns.cc: reading and fitting
   Answer<CampaignRecord> stored_campaign(int64_t number);
   std::vector<NodeView> views_of(std::vector<NodeRecord> records) STRIPLINE_REQUIRES(mutex_);
   void run_fitter();
   void fit(int64_t campaign);
+  std::optional<uint32_t> wanted_fit(int64_t campaign) const STRIPLINE_REQUIRES(mutex_);
   bool wait_for_storage(int64_t campaign, std::string_view task, const Error& error);
   Result<FitJob> collect(int64_t campaign);
   Result<FittedModel> try_to_fit(const FitJob& job);

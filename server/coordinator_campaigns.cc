@@ -29,11 +29,7 @@ Answer<CampaignRecord> Coordinator::stored_campaign(int64_t number) {
   auto record = store_.campaign(number);
   if (!record.ok()) return record.error();
   if (*record) return std::move(**record);
-  return Problem{
-      ErrorCode::not_found,
-      "CAMPAIGN_NOT_FOUND",
-      "no campaign is named '" + campaign_name(number) + "'; 'stripline campaign list' names them",
-      {{"name", campaign_name(number)}}};
+  return campaign_not_found(campaign_name(number));
 }
 
 Answer<CampaignView> Coordinator::campaign(int64_t number) {
@@ -116,12 +112,28 @@ void Coordinator::run_fitter() {
   }
 }
 
+// Which of a campaign's fits is wanted: it may be cancelled, deleted or tried again meanwhile.
+// nullopt: none.
+std::optional<uint32_t> Coordinator::wanted_fit(int64_t campaign) const {
+  const auto open = open_.find(campaign);
+  if (open == open_.end() || open->second.campaign.state != CampaignState::fitting) {
+    return std::nullopt;
+  }
+  return open->second.campaign.retries;
+}
+
 // On the fitting thread, without the lock but for the last step.
 void Coordinator::fit(int64_t campaign) {
+  const auto wanted = [&] {
+    const MutexLock lock(mutex_);
+    return wanted_fit(campaign);
+  };
+  const auto turn = wanted();
+  if (!turn) return;
   Result<FitJob> job = collect(campaign);
   // Storage may be back later; what is stored and cannot be read will never be.
   while (!job.ok() && job.error().code() != ErrorCode::data_loss) {
-    if (!wait_for_storage(campaign, "collect samples", job.error())) return;
+    if (!wait_for_storage(campaign, "collect samples", job.error()) || wanted() != turn) return;
     job = collect(campaign);
   }
   const double start_s = steady_seconds();
@@ -132,7 +144,7 @@ void Coordinator::fit(int64_t campaign) {
   const bool failed = !fitted.ok() && !is_answer(fitted.error());
   while (true) {
     MutexLock lock(mutex_);
-    if (stopping_) return;
+    if (stopping_ || wanted_fit(campaign) != turn) return;
     const Status done = failed ? fit_failed(campaign, fitted.error()) : publish(campaign, fitted);
     lock.unlock();
     if (done.ok() || !wait_for_storage(campaign, "publish", done.error())) return;
@@ -151,7 +163,6 @@ Result<FittedModel> Coordinator::try_to_fit(const FitJob& job) {
 // The fit came to no answer: it is tried once more, whether or not this server lives to do it.
 Status Coordinator::fit_failed(int64_t campaign, const Error& why) {
   STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(campaign));
-  if (d.campaign.state != CampaignState::fitting) return {};
   if (++d.campaign.fit_failures >= kMaxFits) {
     return end_campaign(campaign, CampaignState::failed,
                         "no model could be fitted, in " + std::to_string(kMaxFits) +
@@ -212,8 +223,6 @@ Result<FitJob> Coordinator::collect(int64_t number) {
 
 Status Coordinator::publish(int64_t number, const Result<FittedModel>& fitted) {
   STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(number));
-  // Cancelled while it was being fitted.
-  if (d.campaign.state != CampaignState::fitting) return {};
   if (!fitted.ok()) {
     return end_campaign(number, CampaignState::failed,
                         "no model could be fitted: " + fitted.error().message());

@@ -47,10 +47,26 @@ std::optional<Problem> no_runs_to_come(const CampaignRecord& campaign) {
   return std::nullopt;
 }
 
+std::optional<Problem> nothing_to_retry(const CampaignRecord& campaign) {
+  if (!is_final(campaign.state)) return has_not_ended(campaign, "there is nothing to retry");
+  if (campaign.state == CampaignState::succeeded) {
+    return has_ended(campaign, "'stripline campaign run' starts another one");
+  }
+  return std::nullopt;
+}
+
 std::string finished_text(const std::vector<RunRecord>& runs) {
   const auto finished = std::ranges::count_if(
       runs, [](const RunRecord& run) { return run.state == RunState::finished; });
   return std::to_string(finished) + " of " + std::to_string(runs.size()) + " runs are measured";
+}
+
+// So much running time, in the budget that binds.
+std::string budget_text(const CampaignSpec& spec, double running_s) {
+  const bool nodes_bind =
+      spec.node_budget_s > 0 && spec.node_budget_s / spec.nodes < spec.time_budget_s;
+  if (!nodes_bind) return "a time budget of " + exact_seconds_text(running_s);
+  return "a node budget of " + exact_seconds_text(running_s * spec.nodes);
 }
 
 CampaignState state_of_runs(const std::vector<RunRecord>& runs) {
@@ -142,6 +158,7 @@ Answer<CampaignView> Coordinator::retry_campaign(const RetryOrder& order,
                                                  const std::string& actor) {
   const auto record = stored_campaign(order.campaign);
   if (!record) return record.problem();
+  if (auto problem = nothing_to_retry(*record)) return std::move(*problem);
   const auto runs = store_.runs(order.campaign);
   if (!runs.ok()) return runs.error();
   const auto points = read_points(*record, *runs);
@@ -166,13 +183,10 @@ Answer<CampaignView> Coordinator::retry_campaign(const RetryOrder& order,
 std::optional<Problem> Coordinator::reopen(Draft& d, const RetryOrder& order,
                                            const std::string& actor) const {
   CampaignRecord& campaign = d.campaign;
-  if (!is_final(campaign.state)) return has_not_ended(campaign, "there is nothing to retry");
-  if (campaign.state == CampaignState::succeeded) {
-    return has_ended(campaign, "'stripline campaign run' starts another one");
-  }
+  if (auto problem = nothing_to_retry(campaign)) return problem;
   if (auto full = no_room()) return full;
-  if (order.time_budget_s > 0) campaign.spec.time_budget_s = order.time_budget_s;
-  if (order.node_budget_s > 0) campaign.spec.node_budget_s = order.node_budget_s;
+  if (order.time_budget_s != 0) campaign.spec.time_budget_s = order.time_budget_s;
+  if (order.node_budget_s != 0) campaign.spec.node_budget_s = order.node_budget_s;
   const auto spec = complete_spec(campaign.spec);
   if (!spec) return spec.problem();
   for (RunRecord& run : d.runs) {
@@ -195,7 +209,7 @@ std::optional<Problem> Coordinator::reopen(Draft& d, const RetryOrder& order,
     return state_forbids(
         campaign, "BUDGET_USED_UP",
         "has used up its budget: " + exact_seconds_text(budget_s(campaign.spec)) + " of running" +
-            (advice ? "; ask for a time budget of " + exact_seconds_text(*advice) + " or more"
+            (advice ? "; ask for " + budget_text(campaign.spec, *advice) + " or more"
                     : "; ask for a larger one"));
   }
   campaign.message = "tried again on request; " + finished_text(d.runs);
@@ -218,16 +232,34 @@ Answer<bool> Coordinator::delete_campaign(int64_t number, const std::string& act
         *record, "CAMPAIGN_IN_USE",
         "is what " + version_name(versions->front()) + " was fitted to, and stays as long as that");
   }
-  Changes changes;
-  changes.deleted_campaigns.push_back(number);
-  changes.audit.push_back({0, unix_seconds(), actor, "delete campaign", campaign_name(number)});
-  const Status status = store_.apply(changes);
+  const Status status = remove(*record, {0, unix_seconds(), actor, "delete campaign", {}});
   if (!status.ok()) return status.error();
-  meters_.count(Meters::Counter::campaigns_deleted);
-  meters_.count(Meters::Counter::samples_deleted, static_cast<double>(record->samples));
-  spdlog::info("{} is deleted, with {}", campaign_name(number),
-               count_text(record->samples, "sample"));
   return true;
+}
+
+Result<bool> Coordinator::delete_expendable(int64_t number, const std::string& actor,
+                                            const std::string& why) {
+  const MutexLock lock(mutex_);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto record, store_.campaign(number));
+  if (!record || !is_final(record->state)) return false;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto versions, store_.versions_of(number));
+  if (!versions.empty()) return false;
+  STRIPLINE_RETURN_IF_ERROR(
+      remove(*record, {0, unix_seconds(), actor, "delete campaign: " + why, {}}));
+  return true;
+}
+
+Status Coordinator::remove(const CampaignRecord& campaign, AuditRecord audit) {
+  audit.object = campaign_name(campaign.number);
+  Changes changes;
+  changes.deleted_campaigns.push_back(campaign.number);
+  changes.audit.push_back(audit);
+  STRIPLINE_RETURN_IF_ERROR(store_.apply(changes));
+  meters_.count(Meters::Counter::campaigns_deleted);
+  meters_.count(Meters::Counter::samples_deleted, static_cast<double>(campaign.samples));
+  spdlog::info("{} is deleted, with {}: {}", audit.object, count_text(campaign.samples, "sample"),
+               audit.action);
+  return {};
 }
 
 }  // namespace stripline::server

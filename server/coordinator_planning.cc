@@ -114,8 +114,12 @@ Answer<CampaignEstimate> Coordinator::plan_and_estimate(const CampaignSpec& aske
   if (!earlier.ok()) return earlier.error();
   std::vector<RunRecord> runs;
   for (const auto& assignment : plan->runs) runs.push_back(record_of(*plan, assignment, 0));
-  const MutexLock lock(mutex_);
-  return estimate_of(*plan, snapshot_of(record_of(*plan), runs, steady_seconds()), *earlier);
+  const CampaignSnapshot fresh = [&] {
+    const MutexLock lock(mutex_);
+    return snapshot_of(record_of(*plan), runs, steady_seconds());
+  }();
+  // Agents need not wait for two forecasts of all runs.
+  return estimate_of(*plan, fresh, *earlier);
 }
 
 // The newest one from which something can be learnt.

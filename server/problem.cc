@@ -6,6 +6,13 @@ Problem invalid_field(const std::string& field, const std::string& message) {
   return {ErrorCode::invalid_argument, "INVALID_FIELD", field + ": " + message, {{"field", field}}};
 }
 
+Problem campaign_not_found(const std::string& name) {
+  return {ErrorCode::not_found,
+          "CAMPAIGN_NOT_FOUND",
+          "no campaign is named '" + name + "'; 'stripline campaign list' names them",
+          {{"name", name}}};
+}
+
 Problem problem_from(const Error& error) {
   std::string reason(to_string(error.code()));
   for (char& c : reason) {

@@ -141,12 +141,7 @@ Answer<Side> read_side(Store& store, const std::string& name) {
   if (!number) return number.problem();
   const auto record = store.campaign(*number);
   if (!record.ok()) return record.error();
-  if (!*record) {
-    return Problem{ErrorCode::not_found,
-                   "CAMPAIGN_NOT_FOUND",
-                   "no campaign is named '" + name + "'",
-                   {{"name", name}}};
-  }
+  if (!*record) return campaign_not_found(name);
   const auto runs = store.runs(*number);
   if (!runs.ok()) return runs.error();
   auto points = measured_points(store, *number, *runs);

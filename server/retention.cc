@@ -8,7 +8,6 @@
 
 #include "base/quantity.h"
 #include "server/clock.h"
-#include "server/names.h"
 
 namespace stripline::server {
 namespace {
@@ -33,9 +32,8 @@ Status Retention::delete_old(double now_unix_s, const std::stop_token& stop) {
                                store_.expendable_campaigns(now_unix_s - limits_.keep_s, kPage));
     if (due.empty()) return {};
     for (const CampaignRecord& campaign : due) {
-      STRIPLINE_RETURN_IF_ERROR(
-          remove(campaign, "it ended more than " + exact_seconds_text(limits_.keep_s) + " ago",
-                 now_unix_s, stop));
+      STRIPLINE_RETURN_IF_ERROR(remove(
+          campaign, "it ended more than " + exact_seconds_text(limits_.keep_s) + " ago", stop));
     }
   }
   return {};
@@ -61,24 +59,18 @@ Status Retention::delete_for_room(double now_unix_s, const std::stop_token& stop
       full_ = true;
       return {};
     }
-    STRIPLINE_RETURN_IF_ERROR(
-        remove(due.front(), "the database holds more than " + bytes_text(limits_.keep_bytes),
-               now_unix_s, stop));
+    STRIPLINE_RETURN_IF_ERROR(remove(
+        due.front(), "the database holds more than " + bytes_text(limits_.keep_bytes), stop));
   }
   return {};
 }
 
-Status Retention::remove(const CampaignRecord& campaign, const std::string& why, double now_unix_s,
+// Unless somebody has it go on meanwhile: the sweeps in between take their time.
+Status Retention::remove(const CampaignRecord& campaign, const std::string& why,
                          const std::stop_token& stop) {
-  const std::string name = campaign_name(campaign.number);
-  Changes changes;
-  changes.deleted_campaigns.push_back(campaign.number);
-  changes.audit.push_back({0, now_unix_s, kActor, "delete campaign: " + why, name});
-  STRIPLINE_RETURN_IF_ERROR(store_.apply(changes));
-  meters_.count(Meters::Counter::campaigns_deleted);
-  meters_.count(Meters::Counter::samples_deleted, static_cast<double>(campaign.samples));
-  spdlog::info("{} is deleted, with {}: {}", name, count_text(campaign.samples, "sample"), why);
-  return sweep(stop);
+  STRIPLINE_ASSIGN_OR_RETURN(const bool removed,
+                             coordinator_.delete_expendable(campaign.number, kActor, why));
+  return removed ? sweep(stop) : Status();
 }
 
 Status Retention::sweep(const std::stop_token& stop) {

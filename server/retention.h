@@ -7,7 +7,7 @@
 #include <stop_token>
 
 #include "base/result.h"
-#include "server/meters.h"
+#include "server/coordinator.h"
 #include "server/store.h"
 
 namespace stripline::server {
@@ -23,9 +23,9 @@ struct RetentionLimits {
 /// Not thread-safe: of one thread, beside those that use the store.
 class Retention {
  public:
-  /// `store` and `meters` must outlive it.
-  Retention(Store& store, Meters& meters, const RetentionLimits& limits)
-      : store_(store), meters_(meters), limits_(limits) {}
+  /// `coordinator` and `store` must outlive it.
+  Retention(Coordinator& coordinator, Store& store, const RetentionLimits& limits)
+      : coordinator_(coordinator), store_(store), limits_(limits) {}
 
   /// Deletes what is due, in small steps with pauses between them in which others have the store to
   /// themselves, and what an earlier round or server has left half done. Returns early when `stop`
@@ -35,12 +35,12 @@ class Retention {
  private:
   Status delete_old(double now_unix_s, const std::stop_token& stop);
   Status delete_for_room(double now_unix_s, const std::stop_token& stop);
-  Status remove(const CampaignRecord& campaign, const std::string& why, double now_unix_s,
+  Status remove(const CampaignRecord& campaign, const std::string& why,
                 const std::stop_token& stop);
   Status sweep(const std::stop_token& stop);
 
+  Coordinator& coordinator_;
   Store& store_;
-  Meters& meters_;
   RetentionLimits limits_;
   bool full_ = false;  // nothing is left to delete, which was said
 };

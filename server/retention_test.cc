@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "base/testing/processes.h"
+#include "server/coordinator.h"
+#include "server/fit_job.h"
 #include "server/sqlite_store.h"
+#include "server/watch_hub.h"
 
 namespace stripline::server {
 namespace {
@@ -17,6 +20,8 @@ class RetentionTest : public testing::Test {
     auto store = open_sqlite_store(folder_ / "stripline.db");
     EXPECT_TRUE(store.ok());
     store_ = std::move(*store);
+    coordinator_ =
+        std::make_unique<Coordinator>(*store_, hub_, meters_, fit_in_process, CoordinatorOptions());
   }
 
   // A campaign of one run with so many batches of a kilobyte that does not compress.
@@ -70,7 +75,7 @@ class RetentionTest : public testing::Test {
   }
 
   Status tidy(const RetentionLimits& limits) {
-    return Retention(*store_, meters_, limits).tidy(kNow);
+    return Retention(*coordinator_, *store_, limits).tidy(kNow);
   }
 
   std::string noise(size_t size) {
@@ -85,6 +90,8 @@ class RetentionTest : public testing::Test {
   TempFolder folder_;
   std::unique_ptr<Store> store_;
   Meters meters_;
+  WatchHub hub_;
+  std::unique_ptr<Coordinator> coordinator_;
   uint64_t state_ = 1;
 };
 
@@ -116,6 +123,18 @@ TEST_F(RetentionTest, DeletesWhatEndedLongAgoAndNoModelNeeds) {
   EXPECT_EQ(audit->front().object, "campaigns/c1");
   EXPECT_NE(meters_.text().find("\nstripline_samples_deleted_total 10\n"), std::string::npos);
   EXPECT_EQ(*store_->next_campaign_number(), 5) << "a number is given out once";
+}
+
+// Lists of what may go are older than what is done with them.
+TEST_F(RetentionTest, WhatGoesOnAgainStays) {
+  add(1, kNow - 40 * kDay, CampaignState::queued);
+  EXPECT_FALSE(*coordinator_->delete_expendable(1, "server", "it was due"));
+  add(2, kNow - 40 * kDay, CampaignState::succeeded);
+  publish(2);
+  EXPECT_FALSE(*coordinator_->delete_expendable(2, "server", "it was due"));
+  EXPECT_FALSE(*coordinator_->delete_expendable(3, "server", "it was due"));
+  EXPECT_EQ(kept(), (std::vector<int64_t>{2, 1}));
+  EXPECT_TRUE(store_->audit(0, 10)->empty());
 }
 
 TEST_F(RetentionTest, DeletesForRoomWhatEndedFirst) {

@@ -66,6 +66,7 @@ Result<std::string> order_text(std::string_view plan, uint64_t fence, uint32_t p
   }
   const size_t at_seconds = at_deadline + kDeadlineMember.size();
   const size_t seconds_end = plan.find(',', at_seconds);
+  if (seconds_end > at_fence) return damaged;
   const auto list = find_list(plan, at_points + kPointsMember.size(), points);
   if (!list) return damaged;
   const size_t digits = at_fence + kFenceMember.size() - 1;

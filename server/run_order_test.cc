@@ -47,6 +47,7 @@ TEST(OrderText, RefusesWhatIsNoPlan) {
   const std::string plan = experiment::to_json(plan_of(2)).dump();
   EXPECT_FALSE(order_text("", 1, 1, 60).ok());
   EXPECT_FALSE(order_text("{}", 1, 1, 60).ok());
+  EXPECT_FALSE(order_text(R"({"deadline_s":1 "fence":0,"points":[1]})", 1, 1, 60).ok());
   EXPECT_FALSE(order_text(plan.substr(0, plan.find("tuned")), 1, 1, 60).ok());
 }
 

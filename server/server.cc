@@ -111,7 +111,7 @@ class Server::Impl {
         address_(options.listen),
         monitoring_wanted_(options.monitoring),
         http_wanted_(options.http),
-        retention_(*store_, meters_, options.retention),
+        retention_(coordinator_, *store_, options.retention),
         sentinels_(coordinator_, *store_, options.sentinels),
         tending_pause_(Sentinels::pause_s(options.sentinels)),
         failed_(options.failed),

@@ -70,12 +70,7 @@ Answer<Evidence> evidence_of(Store& store, const ModelVersionRecord& version,
     const std::string name = campaign_name(number);
     const auto campaign = store.campaign(number);
     if (!campaign.ok()) return campaign.error();
-    if (!*campaign) {
-      return Problem{ErrorCode::not_found,
-                     "CAMPAIGN_NOT_FOUND",
-                     "'" + name + "' does not exist",
-                     {{"name", name}}};
-    }
+    if (!*campaign) return campaign_not_found(name);
     if ((*campaign)->spec.fabric != (*model)->fabric) {
       return campaign_problem("'" + name + "' measured fabric '" + (*campaign)->spec.fabric +
                               "', the model describes '" + (*model)->fabric + "'");

@@ -31,7 +31,7 @@ export function CampaignsPage({ query }: { query: Record<string, string> }) {
           const shown = all.filter((one) => state === "" || one.state === state);
           return (
             <>
-              <p class="lead">{count(all.length, "campaign")}, {all.filter((one) => ["RUNNING", "FITTING"].includes(one.state)).length} under way.</p>
+              <p class="lead">{count(all.length, "campaign")}, {all.filter((one) => ["RUNNING", "DRAINING", "FITTING"].includes(one.state)).length} under way.</p>
               <div class="filters">
                 <Choice label="State" name="state" value={state} options={[["", "all"], ...states.map((one): [string, string] => [one, `${one.toLowerCase()} (${all.filter((each) => each.state === one).length})`])]} />
                 <a href="#/campaigns/estimate">Estimate one</a>

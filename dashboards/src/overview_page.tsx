@@ -66,7 +66,7 @@ export function OverviewPage() {
     () => (nodes.data && campaigns.data && models.data ? attention(nodes.data, campaigns.data, models.data, Date.now()) : undefined),
     [nodes.data, campaigns.data, models.data]);
   const again = () => [nodes, campaigns, models].forEach((one) => one.again());
-  const active = campaigns.data?.filter((one) => ["QUEUED", "RUNNING", "FITTING"].includes(one.state)) ?? [];
+  const active = campaigns.data?.filter((one) => ["QUEUED", "RUNNING", "PAUSED", "DRAINING", "FITTING"].includes(one.state)) ?? [];
   return (
     <>
       <h1 class="hidden">Overview</h1>
