@@ -416,7 +416,8 @@ void Agreement::spread() {
   }
 }
 
-// A rank that is told something by another one in each gather knows that it has begun it.
+// A rank that is told something by another one in each gather knows that it has begun it. One that
+// sends several owners' elements to the same rank is told once: it waits for one word alone.
 void Agreement::settle_credits() {
   std::vector<bool> told(context_.rank_n(), false);
   for (const Outgoing& out : made_.outgoing) told[out.reader] = true;
@@ -426,6 +427,7 @@ void Agreement::settle_credits() {
     hears[in.source] = true;
     if (in.way == Way::sent && !told[in.source]) {
       in.credit = rma::TurnCredit(global_ptr<uint64_t>(in.source, asked_[in.source].credit));
+      told[in.source] = true;
     }
   }
   for (Outgoing& out : made_.outgoing) {
