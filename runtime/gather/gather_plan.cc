@@ -158,6 +158,7 @@ void Gather::start(std::span<const std::byte* const> own, CallSite site) {
   }
   under_way_ = true;
   received_round_ = round_;
+  released_ = false;
   std::ranges::copy(own, values_.begin());
   for (size_t i = 0; i < schedule_.incoming.size(); ++i) {
     Incoming& in = schedule_.incoming[i];
