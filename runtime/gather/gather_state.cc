@@ -43,6 +43,18 @@ void fail_gather(Context& context, const Error& error, CallSite site) {
       Error(error.code(), text(rma::Call("gather", site)) + ": " + error.message()));
 }
 
+Context* checked_context(Context& context) {
+  return context.state().job.options().debug ? &context : nullptr;
+}
+
+void fail_replaced(Context& context, CallSite site) {
+  context.state().fail(
+      Error(ErrorCode::invalid_argument,
+            text(rma::Call("gather", site)) +
+                ": values are read that the next gather of this line has replaced; "
+                "read them before it, or gather on lines apart"));
+}
+
 // Four numbers at a time, none of which waits for the others; the place of an entry counts in the
 // one that it goes to.
 uint64_t hash_of_index(std::span<const uint64_t> index) {

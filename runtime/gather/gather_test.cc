@@ -1,5 +1,6 @@
 // gather(x, index): values, and what places in the program keep.
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -98,6 +99,29 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, OneCall, ::testing::ValuesIn(bootstrap::fabric
                          bootstrap::FabricLabel());
 
 class OneCallDeathTest : public bootstrap::RanksDeathTest {};
+
+// Calls on one line are one place.
+TEST_F(OneCallDeathTest, DebugModeFindsReadsOfValuesThatAreReplaced) {
+  const auto in_debug_mode = [](bool replaces) {
+    auto options = bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2);
+    options.context.debug = true;
+    const Status ran = bootstrap::run_ranks(options, [replaces](Context& context) {
+      auto x = shared_array<int, cyclic>::create(context, 4);
+      const std::vector<std::vector<uint64_t>> indices = {{0, 1, 2}, {3}};
+      std::vector<gathered<int>> values;
+      for (const auto& index : indices) {
+        values.push_back(gather(*x, index));
+        static_cast<void>(values.back()[0]);
+      }
+      if (replaces) static_cast<void>(values.front()[0]);
+      context.barrier();
+    });
+    std::_Exit(ran.ok() ? 0 : 1);
+  };
+  EXPECT_EXIT(in_debug_mode(false), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(in_debug_mode(true), ::testing::ExitedWithCode(2),
+              "gather_test.cc:[0-9]+: gather: values are read that the next gather of this line");
+}
 
 TEST_F(OneCallDeathTest, NamesThePlaceOfAnIndexThatNamesNoElement) {
   EXPECT_EXIT(

@@ -40,8 +40,9 @@ class CachedGather {
   /// Collective: operator[] gives the values of x[index[i]] from now on, until the next gather;
   /// they are those that x has when its owner calls this. The index may be another one on every
   /// rank; one rank's change is enough for all to find out anew who needs what, as is another shape
-  /// of x. Elements of x do not change while it runs. Errors: as GatherPlan::create(), which leave
-  /// nothing to be read. The options count when it is found out.
+  /// of x. Elements of x do not change while it runs. The options count when it is found out, and
+  /// not while that is kept; GatherOptions::vectors is 1, as it gathers one array, else that ends
+  /// the job. Errors: as GatherPlan::create(), which leave nothing to be read.
   template <typename Layout, typename Ranks>
   Status gather(const shared_array<T, Layout, Ranks>& x, std::span<const uint64_t> index,
                 const GatherOptions& options = {}, CallSite site = CallSite::current()) {
@@ -67,6 +68,8 @@ class CachedGather {
   const GatherStatistics& statistics() const { return plan_->statistics(); }
   /// How often it was found out who needs what.
   uint64_t inspections() const { return inspections_; }
+  /// How often values were gathered.
+  uint64_t gathers() const { return gathers_; }
 
   /// Tells owners that this rank has read all that came. Several of these may go in any order after
   /// all ranks have released all of them.
@@ -93,6 +96,7 @@ class CachedGather {
     }
     plan_->start(x, site);
     plan_->wait(site);
+    ++gathers_;
     return {};
   }
 
@@ -100,6 +104,7 @@ class CachedGather {
   uint64_t version_ = 0;
   detail::GatherShape shape_;
   uint64_t inspections_ = 0;
+  uint64_t gathers_ = 0;
 };
 
 }  // namespace stripline

@@ -7,9 +7,10 @@
 //
 // Each place in the program that calls it keeps what it has found out (who needs what, memory to
 // land in) until the Context goes, so that later calls with the same index only move the elements;
-// with another one it is found out anew. The same by steps and with errors as results:
-// <stripline/gather_plan.h>, <stripline/cached_gather.h>. For what is read once, see
-// <stripline/indirect.h>.
+// with another one it is found out anew. A place is a line and a type of elements: calls on one
+// line are one place, and the next of them takes the values of the one before. The same by steps
+// and with errors as results: <stripline/gather_plan.h>, <stripline/cached_gather.h>. For what is
+// read once, see <stripline/indirect.h>.
 #pragma once
 
 #include <cstddef>
@@ -53,6 +54,10 @@ class TypedKeptGather final : public KeptGather {
 /// What is kept for a place and a type of elements; null at first.
 std::unique_ptr<KeptGather>& kept_gather(Context& context, CallSite site, const char* type);
 [[noreturn]] void fail_gather(Context& context, const Error& error, CallSite site);
+/// The context in debug mode, else null.
+Context* checked_context(Context& context);
+/// Values were read that a later gather of the same place has replaced.
+[[noreturn]] void fail_replaced(Context& context, CallSite site);
 
 template <typename T>
 CachedGather<T>& gather_of(Context& context, CallSite site) {
@@ -65,13 +70,22 @@ CachedGather<T>& gather_of(Context& context, CallSite site) {
 }  // namespace detail
 
 /// What gather() has brought: values[i] is x[index[i]], as x was when its owner made the call.
-/// Valid until the next gather of the same place in the program. A handle; this rank's own elements
-/// are read where they lie.
+/// Valid until the next gather of the same place in the program; debug mode ends the job if it is
+/// read after that. A handle; this rank's own elements are read where they lie.
 template <typename T>
 class gathered {
  public:
-  explicit gathered(const CachedGather<T>& from) : from_(&from) {}
-  const T& operator[](size_t i) const { return (*from_)[i]; }
+  gathered(const CachedGather<T>& from, Context& context, CallSite site)
+      : from_(&from),
+        checked_(detail::checked_context(context)),
+        gather_(from.gathers()),
+        site_(site) {}
+  const T& operator[](size_t i) const {
+    if (checked_ != nullptr && from_->gathers() != gather_) [[unlikely]] {
+      detail::fail_replaced(*checked_, site_);
+    }
+    return (*from_)[i];
+  }
   size_t size() const { return from_->size(); }
   const GatherStatistics& statistics() const { return from_->statistics(); }
   /// How often this place has found out who needs what.
@@ -79,13 +93,17 @@ class gathered {
 
  private:
   const CachedGather<T>* from_;
+  Context* checked_;  // in debug mode
+  uint64_t gather_;   // which one it was of those of its place
+  CallSite site_;
 };
 
 /// Collective: what `index`, which may be another one on every rank, names of x. Elements of x do
 /// not change while it runs. Each call compares the index with that of the place's last call and
-/// agrees with the other ranks on whether it has changed on any of them. An entry that names no
-/// element, or a segment without room for what is received, ends the job with a message. Used by
-/// the rank's thread that communicates.
+/// agrees with the other ranks on whether it has changed on any of them. The options count where it
+/// is found out anew who needs what; GatherOptions::vectors is 1. An entry that names no element,
+/// or a segment without room for what is received, ends the job with a message. Used by the rank's
+/// thread that communicates.
 template <typename T, typename Layout, typename Ranks>
 gathered<T> gather(const shared_array<T, Layout, Ranks>& x, std::span<const uint64_t> index,
                    const GatherOptions& options = {}, CallSite site = CallSite::current()) {
@@ -93,7 +111,7 @@ gathered<T> gather(const shared_array<T, Layout, Ranks>& x, std::span<const uint
   if (const Status status = kept.gather(x, index, options, site); !status.ok()) {
     detail::fail_gather(x.context(), status.error(), site);
   }
-  return gathered<T>(kept);
+  return gathered<T>(kept, x.context(), site);
 }
 /// The same of an index that has not changed since the place's last call with this version, which
 /// is the same number on all ranks: neither a comparison nor an agreement.
@@ -105,7 +123,7 @@ gathered<T> gather(const shared_array<T, Layout, Ranks>& x, std::span<const uint
   if (const Status status = kept.gather(x, index, version, options, site); !status.ok()) {
     detail::fail_gather(x.context(), status.error(), site);
   }
-  return gathered<T>(kept);
+  return gathered<T>(kept, x.context(), site);
 }
 
 }  // namespace stripline
