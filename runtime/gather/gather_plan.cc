@@ -52,11 +52,12 @@ class Gather final : public GatherCore {
   const GatherStatistics& statistics() const override { return schedule_.statistics; }
   GatherStatistics& statistics() { return schedule_.statistics; }
 
- private:
-  [[noreturn]] void refuse(const char* name, CallSite site, const std::string& why) const {
+  [[noreturn]] void refuse(const char* name, CallSite site, const std::string& why) const override {
     context_.state().fail(
         Error(ErrorCode::invalid_argument, text(rma::Call(name, site)) + " " + why));
   }
+
+ private:
   void note(decide::Trace& trace, CallSite site) const;
   // Calls wait() and adds what it took to the seconds that this gather has made its rank wait.
   template <typename Wait>

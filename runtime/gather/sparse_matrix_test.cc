@@ -146,5 +146,22 @@ TEST_P(Sparse, RefusesColumnsThatAreNoElements) {
 INSTANTIATE_TEST_SUITE_P(Fabrics, Sparse, ::testing::ValuesIn(bootstrap::fabrics_under_test()),
                          bootstrap::FabricLabel());
 
+class SparseDeathTest : public bootstrap::RanksDeathTest {};
+
+TEST_F(SparseDeathTest, WritesNoMoreThanThereIsRoomFor) {
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto x = shared_array<double, cyclic>::create(context, 10);
+                         const std::vector<size_t> begin = {0, 1, 2, 3};
+                         const std::vector<uint64_t> columns = {1, 2, 3};
+                         const std::vector<double> values = {1, 1, 1};
+                         auto matrix = SparseMatrix<double>::create(*x, begin, columns, values);
+                         std::vector<double> y(3);
+                         matrix->multiply(*x, std::span(y).first(2));
+                       }),
+              ::testing::ExitedWithCode(2),
+              "SparseMatrix::multiply into y of 2 elements; this rank's rows have 3");
+}
+
 }  // namespace
 }  // namespace stripline

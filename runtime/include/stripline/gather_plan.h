@@ -29,6 +29,7 @@
 #include <ranges>
 #include <span>
 #include <type_traits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -147,6 +148,9 @@ class GatherCore {
   /// Groups of reads, by number: one for this rank's own elements, and one for each owner whose
   /// elements are read.
   virtual size_t groups() const = 0;
+  /// Ends the job: `name` is the call that is wrong, and `why` ends a sentence that begins with it.
+  [[noreturn]] virtual void refuse(const char* name, CallSite site,
+                                   const std::string& why) const = 0;
   /// The values are those of the gather under way; of an owner's, once they are here.
   virtual GatherGroup group(size_t number) const = 0;
   /// The reads of an owner whose elements are here, of each once; waits for one. None: that was

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -53,8 +54,8 @@ class SparseMatrix {
   /// This rank's.
   size_t rows() const { return rows_; }
 
-  /// Collective: y = A x, of this rank's rows. x has the shape of the vector that the matrix was
-  /// made for, and is not changed meanwhile.
+  /// Collective: y = A x, of this rank's rows, which y has room for. x has the shape of the vector
+  /// that the matrix was made for, and is not changed meanwhile. Ends the job otherwise.
   template <typename Layout, typename Ranks>
   void multiply(const shared_array<T, Layout, Ranks>& x, std::span<T> y,
                 CallSite site = CallSite::current()) {
@@ -133,6 +134,11 @@ class SparseMatrix {
   void add_all(std::span<T> y, CallSite site) {
     detail::GatherCore& gather = plan_.core();
     const size_t vectors = gather.vectors();
+    if (y.size() < rows_ * vectors) {
+      gather.refuse("SparseMatrix::multiply", site,
+                    "into y of " + std::to_string(y.size()) + " elements; this rank's rows have " +
+                        std::to_string(rows_ * vectors));
+    }
     std::fill_n(y.data(), rows_ * vectors, T{});
     const detail::GatherGroup own = gather.group(0);
     if (vectors == 1) {
