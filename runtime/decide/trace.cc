@@ -186,7 +186,9 @@ std::string Trace::text() const {
     const double predicted_s = times.mean_predicted_s();
     const double measured_s = times.mean_s();
     const std::string& chosen = demoted ? row.simple_text : row.choice.text;
-    text += padded(place, 28) + padded(row.what, 26) + padded(std::to_string(row.executions), 9) +
+    const std::string& detail = row.choice.detail;
+    const std::string what = detail.empty() ? row.what : row.what + " " + detail;
+    text += padded(place, 28) + padded(what, 26) + padded(std::to_string(row.executions), 9) +
             padded(chosen, 26) + padded(predicted_s > 0 ? seconds_text(predicted_s) : "-", 11) +
             (times.measured > 0 ? seconds_text(measured_s) : "-") + "\n";
     if (predicted_s > 0 && measured_s > 0) {

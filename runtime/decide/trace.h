@@ -28,6 +28,9 @@ struct Choice {
   double predicted_s = 0;  ///< 0: not known
   bool unplanned = false;  ///< one of the first, which are timed to plan the others
   std::string obstacle{};  ///< why a nest goes access by access; empty: it does not
+  /// What a table shows behind `what` that holds for this rank alone: reports of all ranks, which
+  /// bring together what is the same, leave it out. May be empty.
+  std::string detail{};
   bool operator==(const Choice&) const = default;
 };
 

@@ -392,10 +392,10 @@ void Gather::note(decide::Trace& trace, CallSite site) const {
   const uint64_t pays_after = all.pays_after();
   const std::string paid =
       pays_after == 0 ? "" : ", inspection paid after " + std::to_string(pays_after);
-  trace.note(site, stripline::hash_of(all.reads, all.bytes_received),
-             decide::choice_of<plan::GatherMechanism>(largest.request, decision), waited_s_,
-             "gather of " + count_text(all.owners, "rank") + ", " +
-                 exact_bytes_text(all.bytes_received) + paid,
+  decide::Choice choice = decide::choice_of<plan::GatherMechanism>(largest.request, decision);
+  choice.detail =
+      "of " + count_text(all.owners, "rank") + ", " + exact_bytes_text(all.bytes_received) + paid;
+  trace.note(site, stripline::hash_of(all.reads, all.bytes_received), choice, waited_s_, "gather",
              [&] {
                return explain_command<plan::GatherMechanism>(context_.state(), largest.request,
                                                              largest.path);

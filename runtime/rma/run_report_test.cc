@@ -3,10 +3,13 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include <stripline/gather.h>
 #include <stripline/loop.h>
 #include <stripline/vis.h>
 
@@ -26,29 +29,33 @@ namespace {
 constexpr int kTimes = 6;
 const bootstrap::FabricUnderTest kEmulated{"", "emulated:opteron-vapi,compute=none", "virtual"};
 
-// Three ranks: each reads from the next one, by a loop and by a strided get. What they say.
-std::string run(const std::string& report, const std::string& model, bool may_not_fit = false) {
+// Each rank reads from the next one, by a loop and by a strided get.
+void read_next(Context& context) {
+  constexpr size_t kCount = 65536;
+  const auto array = *context.new_symmetric_array<double>(kCount);
+  context.barrier();
+  const auto next = context.on_rank(array, (context.rank_me() + 1) % context.rank_n());
+  std::array<double, 64> column{};
+  for (int time = 0; time < kTimes; ++time) {
+    strip_for(context, global_ptr<const double>(next), kCount, {.self_check = false},
+              [&](size_t begin, size_t end, const double*) {
+                context.compute_for(static_cast<double>(end - begin) * 5e-9);
+              });
+    rget_strided<1>(context, global_ptr<const double>(next), {512}, column.data(), {8}, {64})
+        .wait();
+  }
+  context.barrier();
+}
+
+// What three ranks say.
+std::string run(const std::string& report, const std::string& model, bool may_not_fit = false,
+                const std::function<void(Context&)>& body = read_next) {
   auto group = bootstrap::group_on(kEmulated, 3);
   group.context.model_path = model;
   group.context.model_may_not_fit = may_not_fit;
   ::setenv("STRIPLINE_REPORT", report.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   ::testing::internal::CaptureStderr();
-  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
-    constexpr size_t kCount = 65536;
-    const auto array = *context.new_symmetric_array<double>(kCount);
-    context.barrier();
-    const auto next = context.on_rank(array, (context.rank_me() + 1) % context.rank_n());
-    std::array<double, 64> column{};
-    for (int time = 0; time < kTimes; ++time) {
-      strip_for(context, global_ptr<const double>(next), kCount, {.self_check = false},
-                [&](size_t begin, size_t end, const double*) {
-                  context.compute_for(static_cast<double>(end - begin) * 5e-9);
-                });
-      rget_strided<1>(context, global_ptr<const double>(next), {512}, column.data(), {8}, {64})
-          .wait();
-    }
-    context.barrier();
-  });
+  const Status ran = bootstrap::run_ranks(group, body);
   std::string said = ::testing::internal::GetCapturedStderr();
   ::unsetenv("STRIPLINE_REPORT");  // NOLINT(concurrency-mt-unsafe)
   EXPECT_TRUE(ran.ok()) << ran.error().message();
@@ -107,6 +114,29 @@ TEST(RunReport, WhatCannotBeWrittenEndsNoJob) {
   const ModelFile model("run_report_test");
   const std::string said = run("/nowhere/report.json", model.path());
   EXPECT_NE(said.find("the report of this run is lost"), std::string::npos) << said;
+}
+
+// What each rank receives is another number of bytes, of another number of ranks.
+TEST(RunReport, AGatherIsOnePlaceOfAllRanks) {
+  const ModelFile model("run_report_test");
+  const TempFolder folder;
+  const std::string path = (folder.path() / "report.json").string();
+  run(path, model.path(), false, [](Context& context) {
+    auto x = shared_array<double, cyclic>::create(context, 60);
+    ASSERT_TRUE(x.ok());
+    std::vector<uint64_t> index;
+    for (uint64_t i = 0; i < 10 + 20 * context.rank_me(); ++i) index.push_back(i);
+    for (int time = 0; time < kTimes; ++time) gather(*x, index);
+    context.barrier();
+  });
+  const auto text = read_whole_file(path);
+  ASSERT_TRUE(text.ok());
+  const auto report = model::parse_feedback(*text, path);
+  ASSERT_TRUE(report.ok()) << report.error().message();
+  ASSERT_EQ(report->places.size(), 1U) << *text;
+  EXPECT_EQ(report->places[0].what, "gather");
+  EXPECT_EQ(report->places[0].ranks, 3U);
+  EXPECT_EQ(report->places[0].executions, 3U * kTimes);
 }
 
 // A model that somebody else has chosen for the host.
