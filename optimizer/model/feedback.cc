@@ -28,8 +28,10 @@ Json to_json(const FeedbackPlace& place) {
           {"demoted_ranks", place.demoted_ranks}};
 }
 
-// To its bound, between characters of UTF-8.
+// To its bound, between characters of UTF-8; what is none is replaced first, as it may grow.
 void cut(std::string& text) {
+  const auto replace = Json::error_handler_t::replace;
+  text = Json::parse(Json(text).dump(-1, ' ', false, replace)).get<std::string>();
   const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
   size_t end = std::min(text.size(), kMostFeedbackTextBytes);
   while (end < text.size() && end > 0 && continues(text[end])) --end;
@@ -111,17 +113,34 @@ double joint_mean(double a_s, uint64_t a_count, double b_s, uint64_t b_count) {
   return (a_s * a_weight + b_s * b_weight) / (a_weight + b_weight);
 }
 
-void add(FeedbackPlace& to, const FeedbackPlace& one) {
-  if (one.executions > to.executions) to.choice = one.choice;
-  to.predicted_s = joint_mean(to.predicted_s, to.as_chosen, one.predicted_s, one.as_chosen);
-  to.measured_s = joint_mean(to.measured_s, to.as_chosen, one.measured_s, one.as_chosen);
-  to.simple_s = joint_mean(to.simple_s, to.simple, one.simple_s, one.simple);
-  to.ranks += one.ranks;
-  to.executions += one.executions;
-  to.as_chosen += one.as_chosen;
-  to.simple += one.simple;
-  to.demoted_ranks += one.demoted_ranks;
-}
+/// What is known of a place while ranks are brought together.
+struct Together {
+  FeedbackPlace place;
+  std::map<std::string, uint64_t> executions_by_choice;
+  // The number of the last list that it was found in, or found demoted in; 0: none.
+  size_t list = 0;
+  size_t demoted_in = 0;
+
+  // List number `number` has `one`, and maybe others of this place.
+  void add(const FeedbackPlace& one, size_t number) {
+    executions_by_choice[one.choice] += one.executions;
+    FeedbackPlace& to = place;
+    to.predicted_s = joint_mean(to.predicted_s, to.as_chosen, one.predicted_s, one.as_chosen);
+    to.measured_s = joint_mean(to.measured_s, to.as_chosen, one.measured_s, one.as_chosen);
+    to.simple_s = joint_mean(to.simple_s, to.simple, one.simple_s, one.simple);
+    to.executions += one.executions;
+    to.as_chosen += one.as_chosen;
+    to.simple += one.simple;
+    if (std::exchange(list, number) != number) ++to.ranks;
+    if (one.demoted_ranks > 0 && std::exchange(demoted_in, number) != number) ++to.demoted_ranks;
+  }
+  FeedbackPlace take() {
+    const auto most = std::ranges::max_element(executions_by_choice, {},
+                                               [](const auto& one) { return one.second; });
+    place.choice = most->first;
+    return std::move(place);
+  }
+};
 
 double took_s(const FeedbackPlace& place) {
   return (place.measured_s > 0 ? place.measured_s : place.predicted_s) *
@@ -131,19 +150,23 @@ double took_s(const FeedbackPlace& place) {
 
 }  // namespace
 
-void add_places(std::vector<FeedbackPlace>& all, const std::vector<FeedbackPlace>& of_rank) {
-  std::map<std::pair<std::string, std::string>, FeedbackPlace> known;
-  const auto take = [&](const std::vector<FeedbackPlace>& places) {
-    for (const FeedbackPlace& place : places) {
-      const auto [found, is_new] = known.try_emplace({place.place, place.what}, place);
-      if (!is_new) add(found->second, place);
+std::vector<FeedbackPlace> places_of_ranks(
+    const std::vector<std::vector<FeedbackPlace>>& of_ranks) {
+  std::map<std::pair<std::string, std::string>, Together> known;
+  size_t number = 0;
+  for (const std::vector<FeedbackPlace>& of_rank : of_ranks) {
+    ++number;
+    for (const FeedbackPlace& one : of_rank) {
+      const auto [found, is_new] = known.try_emplace({one.place, one.what});
+      if (is_new) found->second.place = {.place = one.place, .what = one.what};
+      found->second.add(one, number);
     }
-  };
-  take(all);
-  take(of_rank);
-  all.clear();
-  for (auto& [key, place] : known) all.push_back(std::move(place));
+  }
+  std::vector<FeedbackPlace> all;
+  all.reserve(known.size());
+  for (auto& [key, together] : known) all.push_back(together.take());
   std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return took_s(a) > took_s(b); });
+  return all;
 }
 
 Json to_json(const Feedback& feedback) {
@@ -212,8 +235,7 @@ std::string report_text(Feedback feedback) {
   while (true) {
     feedback.places_left_out += feedback.places.size() - kept;
     feedback.places.resize(kept);
-    std::string text =
-        to_json(feedback).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    std::string text = to_json(feedback).dump() + "\n";
     if (text.size() <= kMostFeedbackBytes) return text;
     kept = kept * kMostFeedbackBytes / (text.size() + 1);
   }

@@ -27,10 +27,10 @@ struct FeedbackPlace {
   uint32_t ranks = 0;          ///< That were there.
   uint64_t executions = 0;     ///< In all.
   uint64_t as_chosen = 0;      ///< Those by the model's decision.
-  double predicted_s = 0;      ///< Their sum, by the model.
-  double measured_s = 0;       ///< Sum of those that were timed.
+  double predicted_s = 0;      ///< Their mean, by the model.
+  double measured_s = 0;       ///< Mean of those that were timed.
   uint64_t simple = 0;         ///< Carried out the simple way because the guard wanted that.
-  double simple_s = 0;         ///< Sum of those that were timed.
+  double simple_s = 0;         ///< Mean of those that were timed.
   uint32_t demoted_ranks = 0;  ///< Where the guard had left the decision for the simple way.
   bool operator==(const FeedbackPlace&) const = default;
 };
@@ -47,14 +47,15 @@ struct Feedback {
   bool operator==(const Feedback&) const = default;
 };
 
-/// Adds what another rank has seen to what is known of all so far: the same place and kind is one
-/// entry, whose means are over the executions of all. Those that take the longest come first.
-void add_places(std::vector<FeedbackPlace>& all, const std::vector<FeedbackPlace>& of_rank);
+/// What ranks have seen, a list for each, brought together: the same place and kind is one entry,
+/// whose means are over all executions, and whose choice is that of most of them. A rank counts
+/// once in an entry, however often its list has it. Those that take the longest come first.
+std::vector<FeedbackPlace> places_of_ranks(const std::vector<std::vector<FeedbackPlace>>& of_ranks);
 
 Json to_json(const Feedback& feedback);
 
 /// As a run writes it, in one line. Of what exceeds the bounds, texts are cut, and the last places
-/// left out and counted.
+/// left out and counted. Bytes that are not UTF-8 are replaced by U+FFFD.
 std::string report_text(Feedback feedback);
 
 /// The report in a text, with all its bounds. `what` names the text in messages. Errors: data_loss

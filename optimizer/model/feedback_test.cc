@@ -42,11 +42,11 @@ TEST(Feedback, LargestReportIsWithinItsBounds) {
 }
 
 TEST(Feedback, PlacesOfRanksBecomeOne) {
-  std::vector<FeedbackPlace> all;
-  add_places(all, {{"t.cc:17", "get", "packed", 1, 10, 8, 1e-3, 2e-3, 2, 4e-3, 0}});
-  add_places(all, {{"t.cc:17", "get", "direct", 1, 30, 24, 1e-3, 6e-3, 6, 8e-3, 1},
-                   {"t.cc:17", "put", "packed", 1, 1, 1, 9, 9, 0, 0, 0}});
-  add_places(all, {{"t.cc:17", "get", "none", 1, 2, 2, 0, 0, 0, 0, 0}});
+  const auto all =
+      places_of_ranks({{{"t.cc:17", "get", "packed", 1, 10, 8, 1e-3, 2e-3, 2, 4e-3, 0}},
+                       {{"t.cc:17", "get", "direct", 1, 30, 24, 1e-3, 6e-3, 6, 8e-3, 1},
+                        {"t.cc:17", "put", "packed", 1, 1, 1, 9, 9, 0, 0, 0}},
+                       {{"t.cc:17", "get", "none", 1, 2, 2, 0, 0, 0, 0, 0}}});
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].what, "put") << "it took longer";
   EXPECT_EQ(all[1].choice, "direct");
@@ -57,6 +57,32 @@ TEST(Feedback, PlacesOfRanksBecomeOne) {
   EXPECT_DOUBLE_EQ(all[1].measured_s, 5e-3);
   EXPECT_DOUBLE_EQ(all[1].simple_s, 7e-3);
   EXPECT_EQ(all[1].demoted_ranks, 1U);
+}
+
+TEST(Feedback, TheChoiceIsThatOfMostExecutions) {
+  std::vector<std::vector<FeedbackPlace>> of_ranks(
+      64, std::vector<FeedbackPlace>{{"t.cc:17", "get", "direct", 1, 10, 10}});
+  of_ranks.front().front().choice = "packed";
+  EXPECT_EQ(places_of_ranks(of_ranks).front().choice, "direct");
+}
+
+// Two shapes of one place that read alike.
+TEST(Feedback, ARankCountsOnceAtAPlace) {
+  const FeedbackPlace one{"t.cc:17", "get", "packed", 1, 10, 2, 1e-3, 1e-3, 8, 1e-3, 1};
+  const FeedbackPlace other{"t.cc:17", "get", "packed", 1, 5, 5, 1e-3, 1e-3, 0, 0, 0};
+  const auto all = places_of_ranks({{one, one, other}, {other, one}, {other}});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all.front().ranks, 3U);
+  EXPECT_EQ(all.front().demoted_ranks, 2U);
+  EXPECT_EQ(all.front().executions, 45U);
+}
+
+TEST(Feedback, TextsThatAreNotUtf8StayWithinTheirBounds) {
+  Feedback feedback = example();
+  feedback.program = std::string(150, '\xff');
+  const auto parsed = parse_feedback(report_text(feedback), "report");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message();
+  EXPECT_TRUE(parsed->program.starts_with("\ufffd")) << parsed->program;
 }
 
 TEST(Feedback, TextsAreCutBetweenCharacters) {

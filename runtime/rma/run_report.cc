@@ -6,6 +6,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <stripline/team.h>
@@ -86,12 +87,13 @@ void hand_in_report(Context& context) {
   report.model_sha256 = sha256.ok() ? *sha256 : "";
   const auto texts = gathered(context, model::report_text(report));
   if (context.rank_me() != 0) return;
-  report.places.clear();
+  std::vector<std::vector<model::FeedbackPlace>> of_ranks;
   for (const std::string& text : texts) {
-    if (const auto of_rank = model::parse_feedback(text, "a rank's report"); of_rank.ok()) {
-      model::add_places(report.places, of_rank->places);
+    if (auto of_rank = model::parse_feedback(text, "a rank's report"); of_rank.ok()) {
+      of_ranks.push_back(std::move(of_rank->places));
     }
   }
+  report.places = model::places_of_ranks(of_ranks);
   report.run = random_name();
   report.program = program_name();
   report.fabric = state.job.options().fabric;
