@@ -11,6 +11,7 @@
 #include <stripline/vis.h>
 
 #include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/fabric/shortcuts.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -113,6 +114,25 @@ TEST_P(SignalledPut, SmallOnesAreOneMessageEach) {
     }
     context.barrier();
   });
+}
+
+// Parts of a host that count as nodes reach each other through the network alone.
+TEST(SameNode, RanksOfAnotherPartAreOfAnotherNode) {
+  const auto group = bootstrap::group_on({"parts", "tcp", "real", "mapped:2"}, 4);
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+    detail::ContextState& state = context.state();
+    const fabric::Shortcuts* const shortcuts = state.job.fabric().shortcuts();
+    ASSERT_NE(shortcuts, nullptr);
+    for (rank_t peer = 0; peer < 4; ++peer) {
+      const bool mate = peer != context.rank_me() && peer / 2 == context.rank_me() / 2;
+      EXPECT_EQ(shortcuts->shares_node(peer), mate) << peer;
+      EXPECT_EQ(shortcuts->reads_memory_of(peer), mate) << peer;
+      if (peer == context.rank_me() || !shortcuts->notifies()) continue;
+      EXPECT_EQ(state.operations.bulk().notifies(peer), !mate) << peer;
+    }
+    context.barrier();
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 // More than a message holds: where puts tell their target that they have landed, one does, and the

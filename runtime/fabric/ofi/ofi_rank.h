@@ -221,6 +221,8 @@ class OfiRank final : public Fabric, public Shortcuts {
   std::string describe(const OperationName& what) const;
   /// Those that this rank waits for, unless they are known to compute; empty: all do.
   std::string silent_peers() const;
+  /// Which part of its machine a rank counts as a node with.
+  Rank node_part(Rank rank) const { return node_ranks_ == 0 ? 0 : rank / node_ranks_; }
 
   // Hot.
   std::vector<Peer> peers_;
@@ -266,8 +268,6 @@ class OfiRank final : public Fabric, public Shortcuts {
   std::vector<uint32_t> nodes_;     // by rank
   bool shares_cores_ = false;       ///< ranks of this node, with one another
   PeerWatch watch_;
-  // Which part of its machine a rank counts as a node with.
-  Rank node_part(Rank rank) const { return node_ranks_ == 0 ? 0 : rank / node_ranks_; }
 
   SameNode wanted_same_node_;
   Rank node_ranks_;  // OpenOptions::node_ranks

@@ -56,7 +56,7 @@ void OfiRank::take_landing(uint64_t data) {
 
 bool OfiRank::shares_node(Rank peer) const {
   return peer != rank_ && wanted_same_node_ != SameNode::network &&
-         addresses_[peer].host.same_machine(address_.host);
+         node_part(peer) == node_part(rank_) && addresses_[peer].host.same_machine(address_.host);
 }
 
 void OfiRank::read_memory(Rank peer, uint64_t address, std::span<std::byte> destination) {
