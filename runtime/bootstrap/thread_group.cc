@@ -7,8 +7,10 @@
 #include <string>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include "runtime/bootstrap/bootstrap.h"
+#include "runtime/bootstrap/mixed_group.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::bootstrap {
@@ -73,16 +75,16 @@ class ThreadRank final : public Bootstrap {
   uint32_t rank_;
 };
 
-}  // namespace
-
-Status run_ranks(const ThreadGroupOptions& options, const std::function<void(Context&)>& body) {
-  const auto meeting = std::make_shared<Meeting>(options.ranks);
-  std::vector<Status> outcomes(options.ranks);
+Status run(const std::vector<Options>& of_ranks, const am::Config& am_config,
+           const std::function<void(Context&)>& body) {
+  const auto ranks = static_cast<rank_t>(of_ranks.size());
+  const auto meeting = std::make_shared<Meeting>(ranks);
+  std::vector<Status> outcomes(ranks);
   std::vector<std::thread> threads;
-  for (rank_t rank = 0; rank < options.ranks; ++rank) {
+  for (rank_t rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
       auto context = detail::ContextState::join(
-          options.context, std::make_unique<ThreadRank>(meeting, rank), options.am_config);
+          of_ranks[rank], std::make_unique<ThreadRank>(meeting, rank), am_config);
       if (context.ok()) {
         body(**context);
       } else {
@@ -98,6 +100,17 @@ Status run_ranks(const ThreadGroupOptions& options, const std::function<void(Con
     }
   }
   return {};
+}
+
+}  // namespace
+
+Status run_ranks(const ThreadGroupOptions& options, const std::function<void(Context&)>& body) {
+  return run(std::vector<Options>(options.ranks, options.context), options.am_config, body);
+}
+
+Status run_mixed_ranks(const std::vector<Options>& of_ranks,
+                       const std::function<void(Context&)>& body) {
+  return run(of_ranks, {}, body);
 }
 
 }  // namespace stripline::bootstrap

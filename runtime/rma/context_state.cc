@@ -148,6 +148,14 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   const auto introduced = rma::introduce(job, state->job.fabric(), options, model->get(),
                                          state->operations.messages().handlers().terms());
   if (!introduced.ok()) return refuse(introduced.error());
+  if (!introduced->models_differ.empty()) {
+    // Where rank 0 has read none it has said why.
+    const bool said = *model == nullptr && !options.model_path.empty();
+    if (job.rank() == 0 && !said) {
+      rma::say_left_aside(options.model_path, introduced->models_differ);
+    }
+    model = rma::SharedModel();
+  }
   const Status connected =
       state->job.fabric().connect(introduced->addresses, kConnectTimeoutSeconds);
   if (!connected.ok()) return refuse(connected.error());

@@ -69,7 +69,8 @@ Result<std::string> terms_of(const model::TunedModel* model) {
 
 std::string Introduction::encode() const {
   return std::to_string(address.size()) + ":" + std::to_string(terms.size()) + ":" +
-         std::to_string(handlers.size()) + ":" + address + terms + handlers + description;
+         std::to_string(handlers.size()) + ":" + std::to_string(model.size()) + ":" + address +
+         terms + handlers + model + description;
 }
 
 Result<Introduction> Introduction::decode(std::string_view bytes) {
@@ -84,16 +85,27 @@ Result<Introduction> Introduction::decode(std::string_view bytes) {
   size_t address = 0;
   size_t terms = 0;
   size_t handlers = 0;
+  size_t model = 0;
+  const Error malformed(ErrorCode::data_loss,
+                        "a rank introduces itself in another form; run one version of the program");
   if (!take_length(address) || !take_length(terms) || !take_length(handlers) ||
-      address > bytes.size() || terms > bytes.size() - address ||
-      handlers > bytes.size() - address - terms) {
-    return Error(ErrorCode::data_loss,
-                 "a rank introduces itself in another form; run one version of the program");
+      !take_length(model)) {
+    return malformed;
   }
-  return Introduction{std::string(bytes.substr(0, address)),
-                      std::string(bytes.substr(address + terms + handlers)),
-                      std::string(bytes.substr(address, terms)),
-                      std::string(bytes.substr(address + terms, handlers))};
+  Introduction introduction;
+  // The next `length` of the bytes; false if there are fewer.
+  const auto take = [&bytes](size_t length, std::string& part) {
+    if (length > bytes.size()) return false;
+    part = bytes.substr(0, length);
+    bytes.remove_prefix(length);
+    return true;
+  };
+  if (!take(address, introduction.address) || !take(terms, introduction.terms) ||
+      !take(handlers, introduction.handlers) || !take(model, introduction.model)) {
+    return malformed;
+  }
+  introduction.description = bytes;
+  return introduction;
 }
 
 Status check_alike(const Introduction& mine, rank_t my_rank, const Introduction& theirs,
@@ -123,18 +135,23 @@ Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fa
       fabric.local_address(), options.verbose ? description(fabric.info(), options) : std::string(),
       "STRIPLINE_SEGMENT_BYTES=" + std::to_string(options.segment_bytes) +
           " STRIPLINE_SAME_NODE=" + options.same_node + " STRIPLINE_TUNING=" + options.tuning +
-          (options.debug ? " STRIPLINE_DEBUG=1" : " STRIPLINE_DEBUG=0") + " STRIPLINE_MODEL=" +
-          model_terms + (options.model_may_not_fit ? " STRIPLINE_MODEL_MAY_NOT_FIT=1" : "") +
+          (options.debug ? " STRIPLINE_DEBUG=1" : " STRIPLINE_DEBUG=0") +
+          (options.model_may_not_fit ? " STRIPLINE_MODEL_MAY_NOT_FIT=1"
+                                     : " STRIPLINE_MODEL=" + model_terms) +
           (report.empty() ? "" : " STRIPLINE_REPORT=" + report),
-      handlers};
+      handlers, model_terms};
   STRIPLINE_ASSIGN_OR_RETURN(const auto introductions, job.exchange(mine.encode()));
   Introduced introduced;
   std::vector<std::string>& addresses = introduced.addresses;
   std::vector<machine::RankDescription> described;
   for (const std::string& bytes : introductions) {
     STRIPLINE_ASSIGN_OR_RETURN(Introduction theirs, Introduction::decode(bytes));
-    STRIPLINE_RETURN_IF_ERROR(
-        check_alike(mine, job.rank(), theirs, static_cast<rank_t>(addresses.size())));
+    const auto rank = static_cast<rank_t>(addresses.size());
+    STRIPLINE_RETURN_IF_ERROR(check_alike(mine, job.rank(), theirs, rank));
+    if (theirs.model != mine.model && introduced.models_differ.empty()) {
+      introduced.models_differ = "rank " + std::to_string(rank) + " has read " + theirs.model +
+                                 ", and rank " + std::to_string(job.rank()) + " " + mine.model;
+    }
     addresses.push_back(std::move(theirs.address));
     if (theirs.description.empty()) introduced.all_described = false;
     if (!options.verbose || job.rank() != 0) continue;

@@ -21,6 +21,7 @@ struct Introduction {
   std::string description;
   std::string terms;     ///< what must not differ between ranks, for a person to read
   std::string handlers;  ///< likewise, of the runtime itself: am::HandlerTable::terms()
+  std::string model;     ///< its name and hash; "none"
 
   std::string encode() const;
   /// Errors: data_loss if the bytes were not written by encode().
@@ -35,6 +36,9 @@ Status check_alike(const Introduction& mine, rank_t my_rank, const Introduction&
 struct Introduced {
   std::vector<std::string> addresses;  ///< by rank
   bool all_described = true;           ///< all have described themselves; the same on every rank
+  /// With Options::model_may_not_fit, which ranks have different models, for a person to read;
+  /// empty: none have. Empty on every rank or on none.
+  std::string models_differ;
 };
 
 /// Bootstrap::exchange() of `fabric`'s address; returns what came. With
@@ -42,7 +46,7 @@ struct Introduced {
 /// to standard error: before connecting, so that it is there when that fails. Errors: as
 /// exchange(); data_loss if a rank runs another version; invalid_argument if ranks disagree on the
 /// size of segments, the way between ranks of one node, debug mode, the content of `model` (null:
-/// none), what replaces its choices, or `handlers` (am::HandlerTable::terms).
+/// none) if it has to fit, what replaces its choices, or `handlers` (am::HandlerTable::terms).
 Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
                              const Options& options, const model::TunedModel* model,
                              const std::string& handlers);

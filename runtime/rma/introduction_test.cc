@@ -17,10 +17,11 @@ TEST(Introduction, SurvivesTheWire) {
        {std::string(), std::string("3:x"), std::string("\0\xff:7", 4)}) {
     for (const std::string& description : {std::string(), std::string("{\"host\":\"a\"}")}) {
       const auto received = Introduction::decode(
-          Introduction{address, description, "all alike", "3 handlers"}.encode());
+          Introduction{address, description, "all alike", "3 handlers", "m(sha256 1)"}.encode());
       ASSERT_TRUE(received.ok());
       EXPECT_EQ(received->terms, "all alike");
       EXPECT_EQ(received->handlers, "3 handlers");
+      EXPECT_EQ(received->model, "m(sha256 1)");
       EXPECT_EQ(received->address, address);
       EXPECT_EQ(received->description, description);
     }
@@ -28,8 +29,9 @@ TEST(Introduction, SurvivesTheWire) {
 }
 
 TEST(Introduction, RefusesWhatIsNone) {
-  for (const char* bad : {"", "7", ":", "x:abc", "4:0:abc", "0:4:abc", "2:2:abc", "2:2:0:abc",
-                          "1:1:2:abc", "1:a", "99999999999999999999:0:0:a", "-1:0:0:a"}) {
+  for (const char* bad :
+       {"", "7", ":", "x:abc", "4:0:abc", "0:4:abc", "2:2:abc", "2:2:0:abc", "1:1:2:abc",
+        "1:1:0:2:abc", "1:a", "99999999999999999999:0:0:0:a", "-1:0:0:0:a"}) {
     const auto decoded = Introduction::decode(bad);
     ASSERT_FALSE(decoded.ok()) << bad;
     EXPECT_EQ(decoded.error().code(), ErrorCode::data_loss);

@@ -3,14 +3,19 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <unistd.h>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
+#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/mixed_group.h"
+#include "runtime/rma/context_state.h"
 
 namespace stripline::rma {
 namespace {
@@ -45,6 +50,32 @@ TEST_F(LoadModel, MissingAndTruncatedFilesAreBadInput) {
   const auto truncated = load_model(path_);
   ASSERT_FALSE(truncated.ok());
   EXPECT_EQ(exit_code_for(truncated.error().code()), kExitBadInput);
+}
+
+// One that somebody else has chosen, on two of three hosts.
+TEST_F(LoadModel, WhatNotAllRanksHaveReadIsLeftAsideIfItMay) {
+  ASSERT_TRUE(model::save_model(model::example_model(), path_).ok());
+  for (const rank_t without : {0U, 1U}) {
+    Options options =
+        bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 3).context;
+    options.model_path = path_;
+    const auto run = [&](const std::function<void(Context&)>& body) {
+      std::vector<Options> of_ranks(3, options);
+      of_ranks[without].model_path += ".missing";
+      return bootstrap::run_mixed_ranks(of_ranks, body);
+    };
+    EXPECT_FALSE(run([](Context&) {}).ok());
+    options.model_may_not_fit = true;
+    ::testing::internal::CaptureStderr();
+    const Status ran =
+        run([](Context& context) { EXPECT_EQ(context.state().job.model(), nullptr); });
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(ran.ok()) << ran.error().message();
+    const char* const why = without == 0 ? ".missing' is left aside, this run goes without: "
+                                         : ": rank 1 has read none, and rank 0 example(sha256 ";
+    EXPECT_NE(said.find(why), std::string::npos) << said;
+    EXPECT_EQ(said.find("is left aside"), said.rfind("is left aside")) << said;
+  }
 }
 
 TEST_F(LoadModel, ForeignModelsAreRefusedAndSmallDifferencesNamed) {

@@ -104,8 +104,8 @@ struct Options {
   bool data_cache = false;
   /// STRIPLINE_MODEL_MAY_NOT_FIT: the model is one that somebody else has chosen for this host, as
   /// a server that pushes it (docs/admin.md): if it was not made for this machine and fabric, or
-  /// cannot be read, rank 0 says why, and the job goes on without it. Else that ends the job. The
-  /// same on every rank.
+  /// cannot be read, or is another one, on any rank, rank 0 says why, and the job goes on without
+  /// it. Else that ends the job. The same on every rank.
   bool model_may_not_fit = false;
 
   /// Errors: invalid_argument for a value that does not parse.
