@@ -53,10 +53,8 @@ Result<GatherRequest> GatherMechanism::request_of(const GatherRequest& asked) {
     return refused("elements of more than 16 TiB, which is the most that a segment has");
   }
   if (asked.span_bytes < asked.elements * asked.element_bytes) {
-    return refused(
-        "--span is smaller than --elements of --element-bytes each, "
-        "which are " +
-        std::to_string(asked.elements * asked.element_bytes) + " B");
+    return refused("--span is smaller than --elements of --element-bytes each, which are " +
+                   std::to_string(asked.elements * asked.element_bytes) + " B");
   }
   if (asked.runs > asked.elements) return refused("--runs is more than --elements");
   if (asked.readers == 0 || asked.node_ranks == 0) {
@@ -65,8 +63,9 @@ Result<GatherRequest> GatherMechanism::request_of(const GatherRequest& asked) {
   if (asked.node_ranks > 1 && asked.by_stores) {
     return refused("--node-ranks is for ranks that are reached through the network");
   }
+  // That the quotient, rounded up, exceeds the elements; their product might exceed 64 bits.
   if (asked.node_ranks > 1 && (asked.node_elements < asked.elements ||
-                               asked.node_elements / asked.node_ranks > asked.elements)) {
+                               (asked.node_elements - 1) / asked.node_ranks >= asked.elements)) {
     return refused("--node-elements is between --elements and --node-ranks times as many");
   }
   return asked;

@@ -26,8 +26,7 @@ struct GatherMechanism {
                                    .baseline = "the way that is taken without a model",
                                    .no_model =
                                        "the model does not hold puts and packing, so elements are "
-                                       "packed unless they lie "
-                                       "side by side",
+                                       "packed unless they lie side by side",
                                    .legend = ""};
 
   static Request usual() { return {}; }
@@ -61,10 +60,9 @@ struct GatherMechanism {
     return predict_gather(request, path, method, ends);
   }
   template <typename Visit>
-  static void each_source(const Request& request, const Visit& visit) {
-    if (!request.by_stores) {
-      for (const Source source : detail::kMessageSources) visit(source);
-    }
+  static void each_source(const Request&, const Visit& visit) {
+    // Where stores reach, too: readers that pull are told by messages.
+    for (const Source source : detail::kMessageSources) visit(source);
     visit(Source::regions);
   }
   static double margin(const Request&, const CompiledPath* path) {

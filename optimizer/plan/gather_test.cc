@@ -139,6 +139,23 @@ TEST(PlanGather, ReadersPullWhereTheirLoadsReachAndTheOwnerHasMany) {
             predict_gather(request, path, GatherMethod::pack));
 }
 
+TEST(PlanGather, ReadersPullOnlyWhereTheWordsThatTellThemAreSurelyQuick) {
+  model::TunedModel model = model::example_model();
+  model.pack = model::example_pack();
+  GatherRequest request = request_of(50000, 50000, 800000);
+  request.by_stores = true;
+  request.readers = 16;
+  const auto decide = [&] {
+    const CompiledPath path(model, *model.network.find("inter-node"));
+    return plan_gather(request, &path);
+  };
+  EXPECT_EQ(decide().method, GatherMethod::pull);
+  for (auto& segment : model.network["inter-node"].put->segments) segment.L_s->ci_high = 1;
+  const GatherDecision doubtful = decide();
+  EXPECT_EQ(doubtful.method, GatherMethod::pack);
+  EXPECT_EQ(doubtful.reason, Reason::below_margin);
+}
+
 TEST(PlanGather, NodesShareWhatSeveralOfTheirRanksNeed) {
   const CompiledPath path = example_path();
   GatherRequest request = request_of(8192, 8192, 1 << 18);
@@ -158,6 +175,16 @@ TEST(PlanGather, IsExplained) {
   EXPECT_NE(to_text(explained).find("bound"), std::string::npos) << to_text(explained);
   EXPECT_FALSE(GatherMechanism::request_of(request_of(100, 1, 8)).ok());
   EXPECT_FALSE(GatherMechanism::request_of(request_of(100, 101, 8000)).ok());
+  GatherRequest shared = request_of(100, 100, 8000);
+  shared.node_ranks = 4;
+  for (const uint64_t all : {100U, 400U}) {
+    shared.node_elements = all;
+    EXPECT_TRUE(GatherMechanism::request_of(shared).ok()) << all;
+  }
+  for (const uint64_t all : {99U, 401U}) {
+    shared.node_elements = all;
+    EXPECT_FALSE(GatherMechanism::request_of(shared).ok()) << all;
+  }
 }
 
 }  // namespace
