@@ -1,8 +1,10 @@
 // kernel.triangle_count: how many triangles a graph has whose vertices are dealt out to the ranks.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <stripline/atomic.h>
@@ -119,8 +121,12 @@ class Counting {
  public:
   static Result<Counting> create(Context& context, const Graph& graph, const Share& share,
                                  UpdateWay way, const UpdateOptions& options) {
-    STRIPLINE_ASSIGN_OR_RETURN(auto cells,
-                               SymmetricMemory<uint32_t>::create(context, share.cells()));
+    std::optional<SymmetricMemory<uint32_t>> cells;
+    if (way == UpdateWay::tuned || way == UpdateWay::atomics) {
+      STRIPLINE_ASSIGN_OR_RETURN(auto table,
+                                 SymmetricMemory<uint32_t>::create(context, share.cells()));
+      cells.emplace(std::move(table));
+    }
     // Where each row of this rank ends, then the rows themselves, for who reads them by gets.
     size_t edges = 0;
     for (uint32_t v = context.rank_me(); v < graph.vertices(); v += context.rank_n()) {
@@ -134,9 +140,7 @@ class Counting {
   }
 
   void clear() {
-    if (way_ == UpdateWay::tuned || way_ == UpdateWay::atomics) {
-      std::fill_n(cells_.here(), share_->cells(), 0U);
-    }
+    if (cells_) std::fill_n(cells_->here(), share_->cells(), 0U);
   }
 
   /// Collective. The triangles that this rank found, or whose cells it has.
@@ -173,7 +177,7 @@ class Counting {
 
  private:
   Counting(Context& context, const Graph& graph, const Share& share, UpdateWay way,
-           const UpdateOptions& options, SymmetricMemory<uint32_t> cells,
+           const UpdateOptions& options, std::optional<SymmetricMemory<uint32_t>> cells,
            SymmetricMemory<uint32_t> rows)
       : context_(&context),
         graph_(&graph),
@@ -197,7 +201,7 @@ class Counting {
   }
 
   global_ptr<uint32_t> row_of(uint32_t vertex) const {
-    return cells_.on(share_->owner(vertex)) +
+    return cells_->on(share_->owner(vertex)) +
            static_cast<std::ptrdiff_t>(share_->first_cell(vertex));
   }
 
@@ -205,7 +209,7 @@ class Counting {
   uint64_t closed() const {
     uint64_t found = 0;
     for (uint32_t v = context_->rank_me(); v < graph_->vertices(); v += context_->rank_n()) {
-      const uint32_t* const cells = cells_.here() + share_->first_cell(v);
+      const uint32_t* const cells = cells_->here() + share_->first_cell(v);
       for (const uint32_t low : graph_->row(v)) found += cells[low];
     }
     return found;
@@ -260,7 +264,7 @@ class Counting {
   const Graph* graph_;
   const Share* share_;
   UpdateWay way_;
-  SymmetricMemory<uint32_t> cells_;
+  std::optional<SymmetricMemory<uint32_t>> cells_;  // the table, where wedges are counted
   SymmetricMemory<uint32_t> rows_;
   atomic_domain<uint32_t> atomics_;
   UpdateEpoch<uint32_t, op_add> epoch_;
