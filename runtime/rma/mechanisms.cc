@@ -49,7 +49,8 @@ uint64_t Mechanisms::buffer_bytes() const {
 }
 
 void Mechanisms::leave() {
-  for (const auto& [name, mechanism] : made_) mechanism->leaves();
+  // What they communicate may make others.
+  for (size_t i = 0; i < made_.size(); ++i) made_[i].second->leaves();
 }
 
 void Mechanisms::report(Context& context) {
