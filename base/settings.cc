@@ -16,8 +16,10 @@ constexpr std::array kVariables = {
     Variable{"STRIPLINE_MODEL", "", "tuned model file"},
     Variable{"STRIPLINE_MODEL_MAY_NOT_FIT", "0",
              "1: a model that does not fit is left aside and does not end the job"},
-    Variable{"STRIPLINE_SAME_NODE", "mapped",
-             "ranks of one node reach each other by mapped memory, cma or network"},
+    Variable{
+        "STRIPLINE_SAME_NODE", "mapped",
+        "ranks of one node reach each other by mapped memory, cma or network; with ':N' behind "
+        "it every N ranks of a host are a node (not on emulated fabrics)"},
     Variable{"STRIPLINE_TUNING", "", "in place of the model's choices: NAME=VALUE,..."},
     Variable{"STRIPLINE_SEGMENT_BYTES", "256M", "shared memory of each rank, with suffix K, M, G"},
     Variable{

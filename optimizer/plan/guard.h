@@ -54,7 +54,7 @@ class Guard {
   Guard(Of of, Way first) : of_(of), begun_with_(first), in_use_(first) {}
 
   /// So many ranks check this site at different times, each of which holds up the others: checks
-  /// are so many times as far from each other, the first ones but while none is sure.
+  /// are so many times as far apart, except that the first follow one another until one is sure.
   void share_budget(uint32_t ranks) { sharers_ = ranks > 0 ? ranks : 1; }
 
   /// How the next execution is to be carried out.

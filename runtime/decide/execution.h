@@ -42,8 +42,8 @@ struct Terms {
   /// The time of the execution is all that the plan changes, so that it tells which arm is faster.
   /// Else only iterations tell.
   bool judges_itself = true;
-  /// This rank decides for all of them, by the time of the site alone: others do not report it, so
-  /// that the guard of iterations is not told of it, either.
+  /// The site's time alone decides, on a rank that decides for all of them or on each for itself:
+  /// not all ranks report it to the guard of iterations, which is therefore not told of it.
   bool for_all = false;
 };
 

@@ -28,7 +28,7 @@ class Choices {
   /// True if there is a model to decide by. The same on every rank, as the options and the model
   /// are.
   bool by_model() const;
-  /// False: the method comes not into question. The same on every rank.
+  /// False: the method is out of the question. The same on every rank.
   bool may_be(GatherMethod method) const { return options_.method == method || by_model(); }
 
   /// What this rank needs of an owner with so many readers: pack, bound or pull. `led`: it receives

@@ -90,7 +90,7 @@ class Gather final : public GatherCore {
   bool under_way_ = false;
   bool released_ = false;
   const bool checks_;      // debug mode
-  const uint64_t number_;  // of the plan among those of the job; only if checks_
+  const uint64_t number_;  // of the plan among those of the job; used only if checks_
   uint64_t own_hash_ = 0;  // of this rank's elements when the gather began; only if checks_
   bool watched_ = false;   // somebody wants to know how long it waits
   double waited_s_ = 0;
@@ -158,8 +158,8 @@ void Gather::start(std::span<const std::byte* const> own, CallSite site) {
     for (Incoming& in : schedule_.incoming) in.credit.give(context_, round_, site);
   }
   under_way_ = true;
-  received_round_ = round_;
   released_ = false;
+  received_round_ = round_;
   std::ranges::copy(own, values_.begin());
   for (size_t i = 0; i < schedule_.incoming.size(); ++i) {
     Incoming& in = schedule_.incoming[i];

@@ -1,4 +1,5 @@
 // kernel.gravitation: bodies of all ranks, each of which pulls at every other one.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>

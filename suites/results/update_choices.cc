@@ -276,8 +276,8 @@ Status print_update_choices(const Options& options) {
   std::printf(
       "Loss: time of the way that the runtime chooses with a model of the network, over that of "
       "the best one of the sweep, less 1. The best one is chosen on every other run and compared "
-      "in "
-      "the runs between them, and the other way round, %u runs with fresh ranks, in which all ways "
+      "in the runs between them, and the other way round, %u runs with fresh ranks, in which all "
+      "ways "
       "take turns; cells in which the choice was faster count as 0. Means are geometric, the worst "
       "is that of the cells whose 95 %% interval over runs lies above 0. The sweep: buffers of 1, "
       "4, 16 and 64 KiB, those of 16 and 64 KiB also without merging; messages and operations of "

@@ -33,7 +33,7 @@ uint64_t hash_of_index(std::span<const uint64_t> index);
 }  // namespace detail
 
 /// Moves; used by the rank's thread that communicates. Goes before the Context, on all ranks in the
-/// same order.
+/// same order, and waits there for those that read this rank's elements.
 template <typename T>
 class CachedGather {
  public:

@@ -68,7 +68,7 @@ struct Options {
   bool verbose = false;  ///< STRIPLINE_VERBOSE: rank 0 shows ranks and settings
   /// STRIPLINE_SAME_NODE: how ranks of one node reach each other's segments. "mapped": by loads and
   /// stores; "cma": the kernel copies from process to process; "network": through the fabric, as
-  /// between nodes. What the host does not permit goes through the fabric.
+  /// between nodes, and where the host permits no other way. ":N" behind it: docs/fabrics.md.
   std::string same_node = "mapped";
   /// STRIPLINE_TUNING: replaces choices of the model, or defaults, to measure others:
   /// "NAME=VALUE,...", as "atomic.way=message". docs/programming.md lists them.

@@ -17,7 +17,8 @@
 //
 // What is read are the values that x has when its owner calls start(): no barrier is needed between
 // storing to one's own part of x and start(), nor after wait(). Between the two the elements of x
-// must not be changed. Ranks may be one gather apart.
+// must not be changed. Ranks of which one reads of the other may be one gather apart; others may be
+// further, as nothing is between them.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +29,8 @@
 #include <optional>
 #include <ranges>
 #include <span>
-#include <type_traits>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -40,15 +41,17 @@
 namespace stripline {
 
 /// How what a rank needs of an owner gets to it. Those but the first are for measurements; where
-/// one is not possible, elements are packed.
+/// one is not possible, elements are packed. Once its owner has called start(), what is packed or
+/// bound needs nobody; by the other ways, ranks bring it on in next() and wait().
 enum class GatherMethod : uint8_t {
   best,   ///< by the tuned model, for each pair of ranks
   pack,   ///< the owner sends the elements, packed
   bound,  ///< the owner sends all from the first to the last element, unpacked
   /// The reader is told that it may, and fetches them. Of several arrays: in mapped memory.
   pull,
-  broadcast,  ///< readers pass it on, if all readers of an owner need the same elements
-  share,      ///< one rank of a node gets what its ranks need of another node; all read it there
+  /// Readers pass it on, in next() and wait(), if all readers of an owner need the same elements.
+  broadcast,
+  share,  ///< one rank of a node gets what its ranks need of another node; all read it there
 };
 
 struct GatherOptions {
@@ -81,7 +84,9 @@ struct GatherStatistics {
   double saved_s = 0;
   /// The number of gathers after which create() has paid; 0: not known, or never.
   uint64_t pays_after() const {
-    return saved_s > 0 ? static_cast<uint64_t>(std::ceil(inspection_s / saved_s)) : 0;
+    if (!(saved_s > 0)) return 0;
+    const double gathers = std::ceil(inspection_s / saved_s);
+    return gathers < 0x1p64 ? static_cast<uint64_t>(gathers) : 0;
   }
 };
 
@@ -143,14 +148,14 @@ class GatherCore {
 
   /// Ends the job if an array of this shape is not one that the plan was made for.
   virtual void check(const GatherShape& shape, CallSite site) const = 0;
+  /// Ends the job: `name` is the call that is wrong, and `why` ends a sentence that begins with it.
+  [[noreturn]] virtual void refuse(const char* name, CallSite site,
+                                   const std::string& why) const = 0;
   /// `own`: this rank's elements of each of the arrays.
   virtual void start(std::span<const std::byte* const> own, CallSite site) = 0;
   /// Groups of reads, by number: one for this rank's own elements, and one for each owner whose
   /// elements are read.
   virtual size_t groups() const = 0;
-  /// Ends the job: `name` is the call that is wrong, and `why` ends a sentence that begins with it.
-  [[noreturn]] virtual void refuse(const char* name, CallSite site,
-                                   const std::string& why) const = 0;
   /// The values are those of the gather under way; of an owner's, once they are here.
   virtual GatherGroup group(size_t number) const = 0;
   /// The reads of an owner whose elements are here, of each once; waits for one. None: that was
@@ -197,7 +202,8 @@ class gathered_values {
 };
 
 /// Which elements this rank reads of arrays of one shape, to be gathered again and again. Moves;
-/// used by the rank's thread that communicates.
+/// used by the rank's thread that communicates. Goes before the Context, on all ranks in the same
+/// order, and waits there for those that read this rank's elements.
 template <typename T>
 class GatherPlan {
   static_assert(std::is_trivially_copyable_v<T>, "what is gathered is trivially copyable");
@@ -205,9 +211,10 @@ class GatherPlan {
  public:
   /// Collective: `index` may be another one on every rank, in any order, with an element any number
   /// of times, or empty. Where it ascends it is inspected faster. Takes twice the size of what is
-  /// received from the segment, and 8 bytes for each rank. Errors, the same kind on every rank:
-  /// invalid_argument if an entry names no element of `x`, there are 2^32 of entries or of elements
-  /// on a rank, or `options.vectors` is 0 or differs; resource_exhausted if a segment has no room.
+  /// received from the segment, and 16 bytes for each rank and each owner, all rounded up to 64.
+  /// Errors, the same kind on every rank: invalid_argument if an entry names no element of `x`,
+  /// there are 2^32 of entries or of elements on a rank, or `options.vectors` is 0 or differs;
+  /// resource_exhausted if a segment has no room.
   template <typename Layout, typename Ranks>
   static Result<GatherPlan> create(const shared_array<T, Layout, Ranks>& x,
                                    std::span<const uint64_t> index,

@@ -18,18 +18,18 @@ TEST(Particles, PartsOfABisectionHaveTheirSizesAndAreCompact) {
   std::ranges::sort(all);
   for (uint32_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], i);
   // The cut in the middle: two of five parts lie before it along one side.
-  double most = 0;
-  double least = side_of(6);
   std::array<bool, 3> cut{};
   for (size_t dimension = 0; dimension < 3; ++dimension) {
     const auto along = [&](uint32_t number) {
       const Vector& at = points[number];
       return std::array{at.x, at.y, at.z}.at(dimension);
     };
-    most = along(*std::max_element(order.begin(), order.begin() + 346,
-                                   [&](uint32_t a, uint32_t b) { return along(a) < along(b); }));
-    least = along(*std::min_element(order.begin() + 346, order.end(),
-                                    [&](uint32_t a, uint32_t b) { return along(a) < along(b); }));
+    const double most =
+        along(*std::max_element(order.begin(), order.begin() + 346,
+                                [&](uint32_t a, uint32_t b) { return along(a) < along(b); }));
+    const double least =
+        along(*std::min_element(order.begin() + 346, order.end(),
+                                [&](uint32_t a, uint32_t b) { return along(a) < along(b); }));
     cut[dimension] = most <= least;
   }
   EXPECT_EQ(std::ranges::count(cut, true), 1);

@@ -73,21 +73,28 @@ TEST(MatrixRows, DefiniteOnesAreSymmetricWithTheirEigenvaluesInBounds) {
     for (const auto& [place, value] : entries) {
       ASSERT_EQ(entries.at({place.second, place.first}), value);
     }
-    // Repeated products turn a vector towards that of the largest eigenvalue.
-    std::vector<double> vector(rows, 1);
-    double factor = 0;
-    for (int i = 0; i < 50; ++i) {
-      std::vector<double> product(rows, 0);
-      for (const auto& [place, value] : entries) {
-        product[place.first] += value * vector[place.second];
+    // Repeated products turn a vector towards that of the eigenvalue that is largest in size, of
+    // shift I + scale A. That of another vector is no larger.
+    const auto largest = [&](double shift, double scale) {
+      std::vector<double> vector(rows);
+      for (uint64_t row = 0; row < rows; ++row) vector[row] = 1 + static_cast<double>(row % 7);
+      double factor = 0;
+      for (int i = 0; i < 50; ++i) {
+        std::vector<double> product(rows);
+        for (uint64_t row = 0; row < rows; ++row) product[row] = shift * vector[row];
+        for (const auto& [place, value] : entries) {
+          product[place.first] += scale * value * vector[place.second];
+        }
+        double square = 0;
+        for (const double part : product) square += part * part;
+        factor = std::sqrt(square);
+        for (uint64_t row = 0; row < rows; ++row) vector[row] = product[row] / factor;
       }
-      double square = 0;
-      for (const double part : product) square += part * part;
-      factor = std::sqrt(square);
-      for (uint64_t row = 0; row < rows; ++row) vector[row] = product[row] / factor;
-    }
-    EXPECT_LE(factor, 3);
-    EXPECT_GE(factor, 2);
+      return factor;
+    };
+    EXPECT_LE(largest(0, 1), 3);
+    EXPECT_GE(largest(0, 1), 2);
+    EXPECT_LE(largest(3, -1), 2) << "an eigenvalue is below 1";
     for (uint64_t row = 0; row < rows; ++row) ASSERT_EQ(entries.at({row, row}), 2);
   }
 }
