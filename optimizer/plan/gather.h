@@ -62,7 +62,7 @@ struct GatherRequest {
   uint64_t vectors = 1;        ///< k arrays, of each of which the same elements are needed
   bool by_stores = false;      ///< stores of the owner reach the memory of who needs them
   uint32_t readers = 1;        ///< r, ranks that the owner serves
-  bool alike = false;          ///< all of these need the same elements
+  bool alike = false;          ///< these need the same elements
   uint32_t node_ranks = 1;     ///< m, ranks of one node that need elements of the owner
   uint64_t node_elements = 0;  ///< M, what each of these needs, added up; if there are several
   static constexpr Fact kFacts = Fact::nic_ranks;

@@ -35,14 +35,18 @@ using rma::Landing;
 
 class Gather final : public GatherCore {
  public:
-  Gather(Context& context, const GatherRequest& request, uint32_t vectors, Schedule schedule);
+  Gather(Context& context, const GatherRequest& request, const GatherOptions& options,
+         Schedule schedule);
   ~Gather() override;
 
   void check(const GatherShape& shape, CallSite site) const override;
   void start(std::span<const std::byte* const> own, CallSite site) override;
   size_t groups() const override { return schedule_.inspection.owners.size(); }
   GatherGroup group(size_t number) const override;
-  std::optional<GatherGroup> next(CallSite site) override;
+  std::optional<GatherGroup> next(CallSite site) override {
+    if (!under_way_) return std::nullopt;
+    return by_ring_ ? next_of_ring(site) : next_to_arrive(site);
+  }
   void wait(CallSite site) override;
   void release(CallSite site) override;
   std::span<const uint32_t> numbers() const override { return schedule_.numbers; }
@@ -73,6 +77,8 @@ class Gather final : public GatherCore {
   void send(Outgoing& out, CallSite site);
   void send_on(Outgoing& out, CallSite site);
   uint64_t& flag_of(const Incoming& in) const;
+  std::optional<GatherGroup> next_of_ring(CallSite site);
+  std::optional<GatherGroup> next_to_arrive(CallSite site);
   bool fetch(Incoming& in, CallSite site);
   void arrive(Incoming& in, CallSite site);
   void await_credit(const Outgoing& out, uint64_t rounds, CallSite site);
@@ -89,21 +95,25 @@ class Gather final : public GatherCore {
   uint64_t received_round_ = 0;
   bool under_way_ = false;
   bool released_ = false;
-  const bool checks_;      // debug mode
-  const uint64_t number_;  // of the plan among those of the job; used only if checks_
-  uint64_t own_hash_ = 0;  // of this rank's elements when the gather began; only if checks_
-  bool watched_ = false;   // somebody wants to know how long it waits
+  const bool by_ring_;        // nothing needs to be looked after before all is here
+  size_t taken_of_ring_ = 0;  // owners, in the gather under way
+  const bool checks_;         // debug mode
+  const uint64_t number_;     // of the plan among those of the job; only if checks_
+  uint64_t own_hash_ = 0;     // of this rank's elements when the gather began; only if checks_
+  bool watched_ = false;      // somebody wants to know how long it waits
   double waited_s_ = 0;
 };
 
-Gather::Gather(Context& context, const GatherRequest& request, uint32_t vectors, Schedule schedule)
+Gather::Gather(Context& context, const GatherRequest& request, const GatherOptions& options,
+               Schedule schedule)
     : context_(context),
       element_bytes_(request.element_bytes),
-      vectors_(vectors),
+      vectors_(options.vectors),
       shape_(request.shape),
       own_elements_(request.own_elements),
       schedule_(std::move(schedule)),
-      values_(schedule_.inspection.owners.size() * vectors, nullptr),
+      values_(schedule_.inspection.owners.size() * vectors_, nullptr),
+      by_ring_(options.order == GatherOrder::ring && schedule_.in_order),
       checks_(context.state().job.options().debug),
       number_(gathers::GatherState::of(context).next_plan()),
       watched_(context.state().mechanisms.instruments().trace != nullptr) {}
@@ -160,6 +170,7 @@ void Gather::start(std::span<const std::byte* const> own, CallSite site) {
   under_way_ = true;
   released_ = false;
   received_round_ = round_;
+  taken_of_ring_ = 0;
   std::ranges::copy(own, values_.begin());
   for (size_t i = 0; i < schedule_.incoming.size(); ++i) {
     Incoming& in = schedule_.incoming[i];
@@ -284,8 +295,21 @@ void Gather::arrive(Incoming& in, CallSite site) {
   }
 }
 
-std::optional<GatherGroup> Gather::next(CallSite site) {
-  if (!under_way_) return std::nullopt;
+std::optional<GatherGroup> Gather::next_of_ring(CallSite site) {
+  const size_t owners = schedule_.incoming.size();
+  if (taken_of_ring_ == owners) return std::nullopt;
+  // Owners ascend; the one before this rank is the first.
+  const auto above =
+      std::ranges::upper_bound(schedule_.incoming, context_.rank_me(), {}, &Incoming::owner);
+  const auto begin = static_cast<size_t>(above - schedule_.incoming.begin());
+  const size_t number = (begin + owners - 1 - taken_of_ring_++) % owners;
+  Incoming& in = schedule_.incoming[number];
+  timed([&] { context_.wait_signal(in.landing.flag(round_), Landing::value_of(round_), site); });
+  in.here = true;
+  return group(number + 1);
+}
+
+std::optional<GatherGroup> Gather::next_to_arrive(CallSite site) {
   for (;;) {
     Incoming* came = nullptr;
     Incoming* fetching = nullptr;
@@ -410,7 +434,7 @@ Result<std::unique_ptr<GatherCore>> GatherCore::create(Context& context,
                                                        CallSite site) {
   const double begun_s = context.state().job.fabric().now_s();
   STRIPLINE_ASSIGN_OR_RETURN(Schedule schedule, gathers::agree(context, request, options, site));
-  auto made = std::make_unique<Gather>(context, request, options.vectors, std::move(schedule));
+  auto made = std::make_unique<Gather>(context, request, options, std::move(schedule));
   made->statistics().inspection_s = context.state().job.fabric().now_s() - begun_s;
   return std::unique_ptr<GatherCore>(std::move(made));
 }

@@ -117,33 +117,60 @@ TEST_P(Methods, WhatAllNeedIsPassedOn) {
   }
 }
 
-// A reader of several owners' elements that one rank sends, and that comes late, tells it once that
-// it has read them: what it told a second time would land where the plan's memory was.
-TEST(Credits, NothingLandsInMemoryThatAPlanHasGivenBack) {
-  const auto group =
-      bootstrap::group_on({"", "emulated:itanium-gm,compute=none,jitter=off", "virtual"}, 7);
-  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
-    auto x = shared_array<uint64_t, cyclic>::create(context, 7);
+// Of rank 0 four ranks read the same, two others something else in common, and one what is its own.
+TEST_P(Methods, WhatManyNeedIsPassedOnAmongThem) {
+  on_ranks(8, [](Context& context) {
+    auto x = shared_array<uint64_t, block_cyclic<>>::create(context, 800, blocked(800, 8));
     ASSERT_TRUE(x.ok());
-    gathers::fill(*x, 0);
-    {
-      const std::vector<uint64_t> index = {0, 1, 2, 3, 4, 5, 6};
-      auto plan = GatherPlan<uint64_t>::create(*x, index, {.method = GatherMethod::broadcast});
-      ASSERT_TRUE(plan.ok()) << plan.error().message();
-      plan->for_each(*x, [](size_t, uint64_t) {});
-      EXPECT_EQ(plan->statistics().broadcast_owners, 6U);
-      if (context.rank_me() == 1) context.compute_for(1e-3);
+    const rank_t me = context.rank_me();
+    const uint64_t kind = me <= 4 ? 0 : me <= 6 ? 1 : 2;
+    std::vector<uint64_t> index = {7 + kind, 19, 3 + 2 * kind, 90};
+    for (int round = 0; round < 2; ++round) {
+      const auto said =
+          gather_and_compare(context, *x, index, {.method = GatherMethod::broadcast}, 20);
+      if (me == 0) {
+        EXPECT_EQ(said.readers, 7U);
+        // To three of the four, to both of the two, and to the one.
+        EXPECT_EQ(said.bytes_sent - (round == 0 ? 0 : 32), 6 * 4 * sizeof(uint64_t));
+      } else {
+        EXPECT_EQ(said.broadcast_owners, kind == 2 ? 0U : 1U);
+      }
+      // Besides, all read of the rank that comes next.
+      for (uint64_t i = 0; i < 4; ++i) index.push_back(100 * ((me + 1) % 8) + 30 + i);
     }
-    constexpr size_t kWords = 512;
-    auto taken = context.allocate_local<uint64_t>(kWords);
-    ASSERT_TRUE(taken.ok());
-    const std::span<uint64_t> words(context.local(*taken), kWords);
-    std::ranges::fill(words, uint64_t{0});
     context.barrier();
-    for (size_t i = 0; i < kWords; ++i) ASSERT_EQ(words[i], 0U) << "word " << i;
-    context.deallocate_local(*taken);
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+TEST_P(Methods, InARingOwnersComeInTheOrderOfRanks) {
+  for (const rank_t ranks : {1U, 2U, 5U}) {
+    on_ranks(ranks, [ranks](Context& context) {
+      auto x = shared_array<uint64_t, cyclic>::create(context, 40 * ranks);
+      ASSERT_TRUE(x.ok());
+      std::vector<uint64_t> index;
+      for (uint64_t i = 0; i < 20 * ranks; ++i) index.push_back((13 * i) % (40 * ranks));
+      for (const auto method :
+           {GatherMethod::pack, GatherMethod::bound, GatherMethod::pull, GatherMethod::broadcast}) {
+        gather_and_compare(context, *x, index, {.method = method, .order = GatherOrder::ring});
+      }
+      auto plan = GatherPlan<uint64_t>::create(*x, index, {.order = GatherOrder::ring});
+      ASSERT_TRUE(plan.ok()) << plan.error().message();
+      const rank_t me = context.rank_me();
+      for (uint64_t round = 0; round < 3; ++round) {
+        gathers::fill(*x, round);
+        std::vector<rank_t> owners;
+        plan->for_each(*x, [&](size_t i, uint64_t) {
+          const rank_t owner = x->affinity(index[i]);
+          if (owners.empty() || owners.back() != owner) owners.push_back(owner);
+        });
+        ASSERT_EQ(owners.size(), ranks);
+        for (rank_t step = 0; step < ranks; ++step) {
+          EXPECT_EQ(owners[step], (me + ranks - step) % ranks);
+        }
+      }
+      context.barrier();
+    });
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, Methods, ::testing::ValuesIn(bootstrap::fabrics_under_test()),

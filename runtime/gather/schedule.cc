@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -61,7 +62,7 @@ class Agreement {
  private:
   std::string mistake() const;
   void count_readers();
-  bool decide_to_broadcast() const;
+  std::vector<std::vector<size_t>> alike() const;
   void share();
   void choose();
   void take(Incoming& in, const OwnerReads& reads, bool led);
@@ -359,30 +360,37 @@ void Agreement::tell(bool anyone_packs) {
   made_.statistics.readers = made_.outgoing.size();
 }
 
-// Where all readers need the same of this rank.
-bool Agreement::decide_to_broadcast() const {
-  const std::vector<Outgoing>& readers = made_.outgoing;
-  if (readers.size() < 2) return false;
-  const Told& one = asked_[readers.front().reader];
-  const bool alike = std::ranges::all_of(readers, [&](const Outgoing& out) {
-    const Told& other = asked_[out.reader];
-    return !out.fetched && other.hash == one.hash && other.wanted == one.wanted;
-  });
-  return alike && choices_.broadcasts(readers.front().selection(), readers.front().reader,
-                                      static_cast<uint32_t>(readers.size()));
+// Readers that need the same of this rank, as numbers of outgoing messages, and are to pass it on.
+std::vector<std::vector<size_t>> Agreement::alike() const {
+  std::map<std::pair<uint64_t, uint64_t>, std::vector<size_t>> by_need;
+  for (size_t number = 0; number < made_.outgoing.size(); ++number) {
+    const Outgoing& out = made_.outgoing[number];
+    const Told& asked = asked_[out.reader];
+    if (!out.fetched) by_need[{asked.hash, asked.wanted}].push_back(number);
+  }
+  std::vector<std::vector<size_t>> groups;
+  for (auto& [need, readers] : by_need) {
+    const Outgoing& one = made_.outgoing[readers.front()];
+    if (readers.size() >= 2 &&
+        choices_.broadcasts(one.selection(), one.reader, static_cast<uint32_t>(readers.size()))) {
+      groups.push_back(std::move(readers));
+    }
+  }
+  return groups;
 }
 
 // Readers that need the same pass it on: each is told from whom it comes, and where it is to go.
 void Agreement::spread() {
   if (!choices_.may_be(GatherMethod::broadcast)) return;
-  const bool mine = decide_to_broadcast();
-  const int32_t any =
-      all_.allreduce(int32_t{mine ? 1 : 0}, op_max{}, collective_algorithm::automatic, site_);
+  const std::vector<std::vector<size_t>> groups = alike();
+  const int32_t any = all_.allreduce(int32_t{groups.empty() ? 0 : 1}, op_max{},
+                                     collective_algorithm::automatic, site_);
   if (any == 0) return;
   std::vector<std::vector<uint64_t>> told(context_.rank_n());
-  if (mine) {
+  std::vector<bool> served(made_.outgoing.size(), true);  // by this rank itself
+  for (const std::vector<size_t>& readers : groups) {
     std::vector<rank_t> ranks = {context_.rank_me()};
-    for (const Outgoing& out : made_.outgoing) ranks.push_back(out.reader);
+    for (const size_t number : readers) ranks.push_back(made_.outgoing[number].reader);
     for (size_t place = 1; place < ranks.size(); ++place) {
       std::vector<uint64_t>& list = told[ranks[place]];
       list.push_back(ranks[parent_of(place)]);
@@ -391,11 +399,14 @@ void Agreement::spread() {
         list.insert(list.end(), {ranks[child], there.landing, there.turn_bytes, there.flags});
       });
     }
-    std::vector<Outgoing> children;
-    each_child(0, ranks.size(),
-               [&](size_t child) { children.push_back(std::move(made_.outgoing[child - 1])); });
-    made_.outgoing = std::move(children);
+    for (const size_t number : readers) served[number] = false;
+    each_child(0, ranks.size(), [&](size_t child) { served[readers[child - 1]] = true; });
   }
+  std::vector<Outgoing> kept;
+  for (size_t number = 0; number < served.size(); ++number) {
+    if (served[number]) kept.push_back(std::move(made_.outgoing[number]));
+  }
+  made_.outgoing = std::move(kept);
   const auto heard = exchange(all_, told, site_);
   for (size_t i = 0; i < made_.incoming.size(); ++i) {
     Incoming& in = made_.incoming[i];

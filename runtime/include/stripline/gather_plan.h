@@ -49,9 +49,17 @@ enum class GatherMethod : uint8_t {
   bound,  ///< the owner sends all from the first to the last element, unpacked
   /// The reader is told that it may, and fetches them. Of several arrays: in mapped memory.
   pull,
-  /// Readers pass it on, in next() and wait(), if all readers of an owner need the same elements.
-  broadcast,
-  share,  ///< one rank of a node gets what its ranks need of another node; all read it there
+  broadcast,  ///< readers of an owner that need the same elements pass them on
+  share,      ///< one rank of a node gets what its ranks need of another node; all read it there
+};
+
+/// In which order for_each() goes through the elements of other ranks, owner by owner.
+enum class GatherOrder : uint8_t {
+  arrival,  ///< as they arrive
+  /// The rank before this one first, which sends to this one first, and so on around: sums are
+  /// added up in the same order each time. Elements that are fetched or passed on come as they
+  /// arrive.
+  ring,
 };
 
 struct GatherOptions {
@@ -60,6 +68,7 @@ struct GatherOptions {
   /// Arrays that are gathered together, in one message for each pair of ranks; at least 1, and the
   /// same on every rank.
   uint32_t vectors = 1;
+  GatherOrder order = GatherOrder::arrival;  ///< each rank may have its own
 };
 
 /// What a plan does, of this rank.
@@ -247,7 +256,8 @@ class GatherPlan {
 
   /// Collective: gathers, and calls body(i, value of x[index[i]]) for every entry of the index,
   /// once each: this rank's own elements first, while the others are on their way, then those of
-  /// each owner as they arrive. `body` may communicate, but not use this plan.
+  /// each owner as they arrive, or in the order of GatherOptions::order. `body` may communicate,
+  /// but not use this plan.
   template <typename Layout, typename Ranks, typename Body>
   void for_each(const shared_array<T, Layout, Ranks>& x, Body&& body,
                 CallSite site = CallSite::current()) {
