@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Solvers that read through the same index in every step: whole parts of other ranks, what an
-# inspector says is needed, and the same in the order of arrival, on an emulated network in virtual
-# time:
+# inspector says is needed, and the same in the order of arrival and in a ring of ranks, on an
+# emulated network in virtual time:
 #   scripts/compare_solvers.sh MODEL [BUILD_DIR] [NETWORK] [RANKS...]
 # MODEL is a tuned model of emulated:NETWORK, or "" for none. Prints, per kernel and number of ranks,
 # the times of a step and what ranks wait in it, beside what Basumallik (Compiling Shared-Memory
@@ -48,7 +48,7 @@ UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 THESIS = {"earthquake": "reordered 0.55 of inspector, waits 0.32 of its", "sparse_cg":
           "inspector as whole, reordered 0.78 of whole", "molecules":
           "inspector 0.52 of whole, reordered 0.40 of whole"}
-WAYS = ["whole", "inspector", "reordered"]
+WAYS = ["whole", "inspector", "reordered", "ring"]
 
 
 def waited_s(plan):
@@ -63,16 +63,18 @@ for line in open(sys.argv[1]):
         sys.exit(f"compare_solvers.sh: {row['kernel']} with {row['ranks']} ranks has a wrong result")
     rows.setdefault((row["kernel"], row["ranks"]), {})[row["variant"]] = (
         1e6 * row["median"], 1e6 * waited_s(row["plan"]))
-print("| kernel | ranks | whole [us] | inspector [us] | reordered [us] | inspector / whole "
-      "| reordered / inspector | waits: whole [us] | inspector [us] | reordered [us] "
-      "| reordered / inspector | the thesis, 16 ranks |")
-print("|---|" + 10 * "---:|" + "---|")
+print("| kernel | ranks | whole [us] | inspector [us] | reordered [us] | ring [us] "
+      "| inspector / whole | reordered / inspector | ring / reordered | waits: whole [us] "
+      "| inspector [us] | reordered [us] | ring [us] | reordered / inspector "
+      "| the thesis, 16 ranks |")
+print("|---|" + 13 * "---:|" + "---|")
 for (kernel, ranks), of in rows.items():
     times = [of[way][0] for way in WAYS]
     waits = [of[way][1] for way in WAYS]
     thesis = THESIS[kernel.split()[0]] if ranks == 16 else ""
     print(f"| `{kernel.replace('--param ', '')}` | {ranks} | " + " | ".join(f"{t:.1f}" for t in times)
           + f" | {times[1] / times[0]:.2f} | {times[2] / times[1]:.2f} | "
+          + f"{times[3] / times[2]:.3f} | "
           + " | ".join(f"{w:.1f}" for w in waits)
           + f" | {waits[2] / waits[1]:.2f} | {thesis} |")
 print(f"\nCommand of a row, with `--param` before each NAME=VALUE: `{sys.argv[2]}`.")

@@ -16,6 +16,7 @@
 #   robust       kernels with models that are wrong beside the same kernels without a model
 #   vis          chosen methods of transfers of many regions against the best ones
 #   update-choices  chosen ways of updates against the best ones of a sweep
+#   gather-choices  chosen ways of gathers against the best ones of a sweep
 #   strided      chosen transfers of many regions beside loops and packing by hand
 #   cost         nanoseconds of a decision
 #   serial       what the access form costs on local data: instructions and time
@@ -32,8 +33,8 @@
 #   --print      leave docs/results alone
 #   --quick      few seeds, sizes and cells: shows that all works; with --print
 #   --only TEXT  only networks whose name contains TEXT
-#   --cells TEXT only cells whose name contains TEXT, such as "8 ranks" (update-choices)
-#   --model FABRIC=FILE   a model to use on a network instead of measuring one (quality, update-choices)
+#   --cells TEXT only cells whose name contains TEXT, such as "8 ranks" (update-choices, gather-choices)
+#   --model FABRIC=FILE   a model to use on a network instead of measuring one (quality, update-choices, gather-choices)
 #
 # A table goes to where docs/results/NAME.md has marks for its command, which names the options that
 # change it, and is only printed where there are none. It says which sources it is from, so that none
@@ -45,7 +46,7 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-names=(coverage recovery prediction overlap quality scale strips untuned analysis load robust vis update-choices strided cost serial compare collectives
+names=(coverage recovery prediction overlap quality scale strips untuned analysis load robust vis update-choices gather-choices strided cost serial compare collectives
   neighbours clocks arrays campaign)
 usage() { sed -n '2,/^set -/s/^# \{0,1\}//p' "$0"; }
 what=${1:-}
@@ -460,7 +461,7 @@ table() {
     fi
   fi
   case $name in
-    recovery | prediction | overlap | quality | scale | strips | untuned | analysis | load | robust | vis | update-choices)
+    recovery | prediction | overlap | quality | scale | strips | untuned | analysis | load | robust | vis | update-choices | gather-choices)
       on_networks "$name" >"$scratch/$name" || status=$?
       if [ "$what$status" = all2 ]; then  # recovery knows emulated networks only
         echo "results.sh: $name is left out" >&2

@@ -31,6 +31,10 @@ class Session {
   Context& context() { return context_; }
   uint32_t run() const { return run_; }
 
+  /// A Matrix Market file for kernels that are to take one; empty: none.
+  const std::string& matrix_file() const { return matrix_file_; }
+  void set_matrix_file(std::string path) { matrix_file_ = std::move(path); }
+
   /// Sends a payload that the target sends back, and returns when it is back.
   void ping(rank_t target, std::span<const std::byte> payload);
 
@@ -70,6 +74,7 @@ class Session {
  private:
   Context& context_;
   uint32_t run_;
+  std::string matrix_file_;
   double kernel_s_ = 0;
   using Inner = std::map<std::string, Result<std::unique_ptr<InnerSession>>>;
   Inner nodes_;

@@ -123,7 +123,8 @@ inline constexpr Known kLoad{"micro.load", {variant::kGet, variant::kPut}};
 
 namespace kernels {
 inline constexpr Known kAnalysis{"kernel.analysis", {"run", "analysis"}};
-inline constexpr Known kEarthquake{"kernel.earthquake", {"whole", "inspector", "reordered"}};
+inline constexpr Known kEarthquake{"kernel.earthquake",
+                                   {"whole", "inspector", "reordered", "ring"}};
 inline constexpr Known kFiberForce{"kernel.fiber_force",
                                    {"lock", "atomics", "by_hand", "tuned", "sequential"}};
 inline constexpr Known kFish{"kernel.fish", {"naive", "separate", "tuned"}};
@@ -137,7 +138,7 @@ inline constexpr Known kIndexGather{"kernel.index_gather", {"naive", "whole", "b
 inline constexpr Known kIndirectSum{"kernel.indirect_sum", {"naive", "by_hand", "tuned"}};
 inline constexpr Known kMatvec{"kernel.matvec"};
 inline constexpr Known kMcop{"kernel.mcop", {"naive", "tuned"}};
-inline constexpr Known kMolecules{"kernel.molecules", {"whole", "inspector", "reordered"}};
+inline constexpr Known kMolecules{"kernel.molecules", {"whole", "inspector", "reordered", "ring"}};
 inline constexpr Known kNasBt{"kernel.nas_bt"};
 inline constexpr Known kNasCg{"kernel.nas_cg"};
 inline constexpr Known kNasFt{"kernel.nas_ft"};
@@ -151,7 +152,7 @@ inline constexpr Known kPrkTranspose{"kernel.prk_transpose"};
 inline constexpr Known kSerialTax{"kernel.serial_tax", {"plain", "access"}};
 inline constexpr Known kSharedHistogram{"kernel.shared_histogram"};
 inline constexpr Known kSobel{"kernel.sobel", {"naive", "tuned"}};
-inline constexpr Known kSparseCg{"kernel.sparse_cg", {"whole", "inspector", "reordered"}};
+inline constexpr Known kSparseCg{"kernel.sparse_cg", {"whole", "inspector", "reordered", "ring"}};
 inline constexpr Known kSpmv{"kernel.spmv"};
 inline constexpr Known kSpreadForce{"kernel.spread_force"};
 inline constexpr Known kStructReads{"kernel.struct_reads", {"naive", "separate", "tuned"}};

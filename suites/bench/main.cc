@@ -71,6 +71,10 @@ void add_common(CLI::App& app, CommonOptions& options) {
   app.add_option("--model", options.target.model_path, "Tuned model file; default: none")
       ->type_name("FILE")
       ->envname("STRIPLINE_MODEL");
+  app.add_option("--matrix", options.target.matrix_path,
+                 "Matrix Market file that kernels on sparse matrices take; sets matrix=file")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
   app.add_option("--runs", options.runs,
                  "Runs: fresh ranks each, the unit over which intervals are taken")
       ->type_name("R")
@@ -153,6 +157,7 @@ int main(int argc, char** argv) {
   const UniqueFd signals = catch_cancel_signals();
   CommonOptions& common = *run ? run_options.common : table_options.common;
   common.target.cancel_fd = signals.get();
+  if (!common.target.matrix_path.empty()) common.params.emplace_back("matrix=file");
   const UniqueFd suspend = catch_suspend_signal();
   common.target.suspend_fd = suspend.get();
   common.target.worker = executable_folder() + "/stripline-worker";

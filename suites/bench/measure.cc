@@ -89,6 +89,9 @@ Result<std::vector<experiment::SampleSeries>> measure_run(
                             {"STRIPLINE_MODEL", target.model_path},
                             {"STRIPLINE_SEED", std::to_string(assignment.seed)}};
   if (fibers) job.launch.environment["STRIPLINE_FIBERS"] = "1";
+  if (!target.matrix_path.empty()) {
+    job.launch.environment["STRIPLINE_MATRIX"] = target.matrix_path;
+  }
   if (!target.segment_bytes.empty()) {
     job.launch.environment["STRIPLINE_SEGMENT_BYTES"] = target.segment_bytes;
   }

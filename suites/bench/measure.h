@@ -23,6 +23,7 @@ struct Target {
   uint64_t seed = 0;          ///< of the order of points and of an emulated fabric's jitter
   double time_limit_s = 600;  ///< for one launch
   std::string worker;         ///< path of stripline-worker
+  std::string matrix_path;    ///< Session::matrix_file(); empty: none
   std::string segment_bytes;  ///< STRIPLINE_SEGMENT_BYTES; empty: as inherited
   int cancel_fd = -1;         ///< readable when the user wants to stop
   int suspend_fd = -1;        ///< readable when the user wants to pause (JobOptions::suspend_fd)

@@ -17,6 +17,7 @@
 #include "suites/grids.h"
 #include "suites/kernels/engine.h"
 #include "suites/kernels/kernels.h"
+#include "suites/kernels/matrix_choice.h"
 #include "suites/kernels/measure_kernel.h"
 #include "suites/kernels/sparse/matrix_rows.h"
 
@@ -24,28 +25,32 @@ namespace stripline::suites {
 namespace {
 
 using experiment::SampleSeries;
-using sparse::MatrixKind;
 using sparse::MatrixRows;
 using Vector = shared_array<double, block_cyclic<>>;
 
 constexpr const char* kNaive = "naive";
 constexpr const char* kWhole = "whole";
 constexpr const char* kHand = "hand";
-constexpr const char* kPack = "pack";
-constexpr const char* kBound = "bound";
 constexpr const char* kTuned = "tuned";
+constexpr std::array<std::pair<const char*, GatherMethod>, 6> kGathered = {
+    {{"pack", GatherMethod::pack},
+     {"bound", GatherMethod::bound},
+     {"pull", GatherMethod::pull},
+     {"broadcast", GatherMethod::broadcast},
+     {"share", GatherMethod::share},
+     {kTuned, GatherMethod::best}}};
 
-constexpr const char* kMatrixFactor = "matrix";
-constexpr const char* kRowsFactor = "rows";
+constexpr const char* kEntriesFactor = "entries";
 constexpr const char* kIterationsFactor = "iterations";
+constexpr const char* kInspectionFactor = "inspection";
+constexpr const char* kTimed = "timed";
 constexpr double kTolerance = 1e-11;  // of a row's sum of magnitudes
 // Reading elements one by one over a network takes a round trip each.
 constexpr size_t kNaiveEntries = 1024;
 
-MatrixKind kind_of(const experiment::Point& point) {
-  const auto& name = std::get<std::string>(point.params.at(kMatrixFactor));
-  const auto found = std::ranges::find(sparse::kMatrixKindNames, name);
-  return static_cast<MatrixKind>(found - sparse::kMatrixKindNames.begin());
+GatherMethod method_of(const std::string& variant) {
+  const auto same = [&](const auto& one) { return variant == one.first; };
+  return std::ranges::find_if(kGathered, same)->second;
 }
 
 // The way a program goes that knows no gathers: which elements are needed is exchanged once; then
@@ -149,16 +154,31 @@ void multiply_whole(const Vector& x, const MatrixRows& matrix, std::vector<doubl
   }
 }
 
+// How those that are not packed get here.
+std::string ways_text(const GatherStatistics& said) {
+  const std::array<std::pair<uint64_t, const char*>, 4> ways = {
+      {{said.bound_owners, " by their bound"},
+       {said.pulled_owners, " pulled"},
+       {said.broadcast_owners, " passed on"},
+       {said.shared_owners, " shared"}}};
+  std::string text;
+  for (const auto& [owners, way] : ways) {
+    if (owners > 0) text += ", " + std::to_string(owners) + way;
+  }
+  return text;
+}
+
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   Context& ctx = session.context();
-  const MatrixKind kind = kind_of(point);
-  const uint64_t rows = sparse::fitting_rows(kind, size_param(point, kRowsFactor));
+  STRIPLINE_ASSIGN_OR_RETURN(const MatrixChoice choice, MatrixChoice::of(session, point));
+  const uint64_t rows = choice.rows();
   const size_t iterations = size_param(point, kIterationsFactor);
   STRIPLINE_ASSIGN_OR_RETURN(Vector x, Vector::create(ctx, rows, blocked(rows, ctx.rank_n())));
   const std::span<double> own = x.local_span();
   const uint64_t first = own.empty() ? rows : x.index_of(0);
-  const MatrixRows matrix = sparse::make_rows(kind, rows, first, first + own.size());
+  const MatrixRows matrix =
+      choice.part(first, first + own.size(), size_param(point, kEntriesFactor));
   std::vector<double> y(own.size());
   std::vector<double> sum(own.size());
 
@@ -171,20 +191,24 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   }
   std::optional<PackedByHand> by_hand;
   std::optional<SparseMatrix<double>> gathered;
-  std::vector<double> copy;
-  if (variant == kHand) {
-    by_hand.emplace(ctx, x, matrix);
-  } else if (variant == kWhole) {
-    copy.resize(rows);
-  } else if (variant != kNaive) {
-    const GatherMethod method = variant == kPack    ? GatherMethod::pack
-                                : variant == kBound ? GatherMethod::bound
-                                                    : GatherMethod::best;
-    STRIPLINE_ASSIGN_OR_RETURN(SparseMatrix<double> made,
-                               SparseMatrix<double>::create(x, matrix.begin, matrix.column,
-                                                            matrix.value, {.method = method}));
+  std::vector<double> copy(variant == kWhole ? rows : 0);
+  const bool gathers = variant != kNaive && variant != kWhole && variant != kHand;
+  const bool inspection_counts =
+      std::get<std::string>(point.params.at(kInspectionFactor)) == kTimed;
+  const auto inspect = [&]() -> Status {
+    if (variant == kHand) by_hand.emplace(ctx, x, matrix);
+    if (!gathers) return {};
+    gathered.reset();
+    GatherOptions options;
+    options.method = method_of(variant);
+    STRIPLINE_ASSIGN_OR_RETURN(
+        SparseMatrix<double> made,
+        SparseMatrix<double>::create(x, matrix.begin, matrix.column, matrix.value, options));
     gathered.emplace(std::move(made));
-  }
+    return {};
+  };
+  Status inspected = inspect();
+  STRIPLINE_RETURN_IF_ERROR(inspected);
 
   const auto fill = [&](uint64_t salt) {
     for (size_t i = 0; i < own.size(); ++i) own[i] = sparse::vector_element(first + i, salt);
@@ -196,6 +220,8 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
     salt_of_run = salt;
   };
   parts.run = [&] {
+    if (inspection_counts) inspected = inspect();
+    if (!inspected.ok()) return;  // on all ranks
     for (size_t i = 0; i < iterations; ++i) {
       fill(derive_seed(salt_of_run, i));
       if (gathered) {
@@ -240,13 +266,14 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
         static_cast<double>(matrix.entries()) / static_cast<double>(matrix.begin[multiplied]);
   }
   SampleSeries series = measure_kernel(session, rule, parts);
+  STRIPLINE_RETURN_IF_ERROR(inspected);
   if (!series.verified) {
     series.note = kWrongResult;
   } else if (gathered) {
     const GatherStatistics& said = gathered->statistics();
     series.note = count_text(said.elements, "element") + " of " + count_text(said.owners, "rank") +
-                  ", " + std::to_string(said.bound_owners) + " by their bound; inspected in " +
-                  seconds_text(said.inspection_s);
+                  ways_text(said) + "; inspected in " + seconds_text(said.inspection_s) +
+                  matrix_note(session, point);
   }
   gathered.reset();
   ctx.barrier();
@@ -268,20 +295,24 @@ Benchmark spmv_benchmark() {
       "rank needs of others are read one by one (naive: of the first 1024 entries, the time "
       "scaled), read with all others (whole), packed and exchanged all at once as programs do by "
       "hand (hand), or gathered (<stripline/gather.h>): packed (pack), all between the first and "
-      "the last (bound), or as the model says for each pair of ranks (tuned). Finding out who "
-      "needs what is not timed.";
-  experiment::Factor kinds{.name = kMatrixFactor, .unit = "", .description = "The kind of matrix."};
-  for (const std::string_view name : sparse::kMatrixKindNames) {
-    kinds.values.emplace_back(std::string(name));
-  }
-  e.factors.push_back(std::move(kinds));
-  e.factors.push_back(integer_factor(kRowsFactor, "1", "Rows of the matrix; grids take fewer.",
-                                     {int64_t{1 << 16}, int64_t{1 << 12}, int64_t{1 << 18}}, 1,
-                                     1 << 28));
+      "the last (bound), fetched by the reader (pull), passed on by readers of the same "
+      "(broadcast), once for a node (share), or as the model says for each pair of ranks (tuned).";
+  e.factors.push_back(matrix_factor("The kind of matrix."));
+  e.factors.push_back(
+      integer_factor(kMatrixRowsFactor, "1", "Rows of the matrix; grids take fewer.",
+                     {int64_t{1 << 16}, int64_t{1 << 12}, int64_t{1 << 18}}, 1, 1 << 28));
+  e.factors.push_back(integer_factor(kEntriesFactor, "1",
+                                     "Entries of each row of banded and random matrices.",
+                                     {static_cast<int64_t>(sparse::kEntriesOfRow)}, 1, 1024));
   e.factors.push_back(integer_factor(kIterationsFactor, "1",
                                      "Products in a repetition; a sample is the time of one.",
                                      {int64_t{10}}, 1, 1000));
-  e.variants = {kNaive, kWhole, kHand, kPack, kBound, kTuned};
+  e.factors.push_back(name_factor(
+      kInspectionFactor,
+      "Whether finding out who needs what is done before, or at the begin of each repetition.",
+      {std::string("before"), std::string(kTimed)}));
+  e.variants = {kNaive, kWhole, kHand};
+  for (const auto& [variant, method] : kGathered) e.variants.emplace_back(variant);
   e.metric = {"time_per_product", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

@@ -88,6 +88,7 @@ bench::Target target_of(const Options& options, const Network& network, uint32_t
   bench::Target target;
   target.fabric = network.fabric;
   target.clock = network.clock;
+  target.same_node = network.same_node;
   target.ranks = ranks;
   target.model_path = model;
   target.seed = 1;
@@ -132,7 +133,7 @@ Result<CellResult> measure_rows(const Options& options, const Cell& cell, const 
 
   CellResult result;
   result.key = cell.key();
-  result.fabric = cell.network.fabric;
+  result.fabric = cell.network.path();
   result.ranks = cell.ranks;
   result.problem = cell.problem_text();
   for (const auto& [row, point] : rows) {

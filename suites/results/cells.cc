@@ -171,7 +171,7 @@ std::string Cell::problem_text() const {
 }
 
 std::string Cell::key() const {
-  return network.fabric + ", " + std::to_string(ranks) + " ranks, " + problem_text();
+  return network.path() + ", " + std::to_string(ranks) + " ranks, " + problem_text();
 }
 
 bool is_cut(const Cell& cell) { return !cell.problem.params.contains(kMethodFactor); }

@@ -17,7 +17,13 @@ struct Network {
   bool computes = true;
   /// Kernels say how long they compute (compute=declared).
   bool declared = false;
+  /// How ranks of one node reach each other (bench::Target).
+  std::string same_node = "network";
 
+  /// What results name: "tcp", or "tcp,same_node=mapped".
+  std::string path() const {
+    return same_node == "network" ? fabric : fabric + ",same_node=" + same_node;
+  }
   bool emulated() const { return clock == "virtual"; }
 };
 

@@ -16,6 +16,7 @@
 #include "suites/bench/command_line.h"
 #include "suites/results/analysis.h"
 #include "suites/results/budgeted.h"
+#include "suites/results/gather_choices.h"
 #include "suites/results/load.h"
 #include "suites/results/options.h"
 #include "suites/results/overlap.h"
@@ -67,6 +68,8 @@ constexpr Command kCommands[] = {
      print_budgeted},
     {"update-choices", "Chosen ways of updates against the best ones of a sweep",
      print_update_choices},
+    {"gather-choices", "Chosen ways of gathers against the best ones of a sweep",
+     print_gather_choices},
     {"vis", "Chosen methods of transfers of many regions against the best ones measured",
      print_vis},
 };
@@ -97,11 +100,12 @@ int main(int argc, char** argv) {
                "Few seeds, cells and sizes, kept apart: shows that all works, not how well");
   app.add_option("--only", options.only, "Only networks whose name contains TEXT")
       ->type_name("TEXT");
-  app.add_option("--cells", options.cells, "Only cells whose name contains TEXT (update-choices)")
+  app.add_option("--cells", options.cells,
+                 "Only cells whose name contains TEXT (update-choices, gather-choices)")
       ->type_name("TEXT");
   app.add_option("--model", models,
-                 "Model to use on a network instead of measuring one (quality, update-choices), or "
-                 "to judge (budgeted)")
+                 "Model to use on a network instead of measuring one (quality, "
+                 "update-choices, gather-choices), or to judge (budgeted)")
       ->type_name("FABRIC=FILE")
       ->allow_extra_args(false);
   app.add_option("--search-budget", options.search_budget_s,

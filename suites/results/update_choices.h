@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "suites/results/cell_result.h"
 #include "suites/results/cells.h"
+#include "suites/results/choices.h"
 #include "suites/results/options.h"
 
 namespace stripline::suites::results {
@@ -19,17 +20,13 @@ namespace stripline::suites::results {
 /// selected, with the names that there are.
 Result<std::vector<Cell>> update_cells(const Options& options);
 
-/// The row of what the runtime chooses with a model.
-inline constexpr const char* kChosenRow = "chosen";
-
 /// The ways of a cell's updates: kChosenRow first, then the sweep: buffers of several sizes, where
 /// updates may be merged also unmerged, and for few updates messages, operations of the network,
 /// and locks. Errors: internal when the kernel no longer accepts a point.
 Result<RowPoints> update_rows(const Cell& cell);
 
-/// Table rows of cells that were measured, and the verdict of each network. Pure. Errors:
-/// failed_precondition for a cell without two runs.
-Result<std::string> update_tables(const std::vector<CellResult>& cells);
+/// What is asked of choices for updates.
+ChoiceQuestion update_question();
 
 /// Fits a model to each network, measures the cells with it, and prints the tables.
 Status print_update_choices(const Options& options);

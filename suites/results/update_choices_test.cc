@@ -43,14 +43,14 @@ TEST(UpdateTables, TellWhatIsLostInWhichCell) {
   CellResult bad = good;
   bad.problem = "b";
   bad.times = {{"chosen", {2e-9, 2e-9}}, {"messages", {1e-9, 1e-9}}};
-  const auto tables = update_tables({good, bad});
+  const auto tables = choice_tables(update_question(), {good, bad});
   ASSERT_TRUE(tables.ok()) << tables.error().message();
   EXPECT_NE(tables->find("| tcp | 2 | 41.4 % | NOT MET | 100.0 % | NOT MET | 2 ranks, b |"),
             std::string::npos)
       << *tables;
   bad.times.at("chosen").pop_back();
   bad.times.at("messages").pop_back();
-  EXPECT_FALSE(update_tables({bad}).ok());
+  EXPECT_FALSE(choice_tables(update_question(), {bad}).ok());
 }
 
 }  // namespace

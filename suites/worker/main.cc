@@ -34,6 +34,8 @@ using namespace stripline::suites;  // NOLINT(google-build-using-namespace)
 
 /// Set: this process runs all ranks of its assignment, as fibers.
 constexpr const char* kFibersVariable = "STRIPLINE_FIBERS";
+/// A file for kernels that take a matrix (Session::matrix_file()).
+constexpr const char* kMatrixVariable = "STRIPLINE_MATRIX";
 
 constexpr const char* kUsage =
     "Usage: stripline-worker --describe [--profile FILE]...\n"
@@ -161,6 +163,9 @@ Status carry_out(Context& context, const Work& work, JsonChannel& channel) {
     STRIPLINE_RETURN_IF_ERROR(adopt_model(context, assignment.model_json));
   }
   Session session(context, assignment.run);
+  if (const char* const matrix = std::getenv(kMatrixVariable)) {  // NOLINT(*-mt-unsafe)
+    session.set_matrix_file(matrix);
+  }
   if (work.answers) {
     STRIPLINE_RETURN_IF_ERROR(
         channel.write({{"type", "facts"}, {"facts", context.state().job.fingerprint()}}));

@@ -6,6 +6,7 @@
 #include "suites/grids.h"
 #include "suites/kernels/engine.h"
 #include "suites/kernels/kernels.h"
+#include "suites/kernels/matrix_choice.h"
 #include "suites/kernels/solvers/gather_ways.h"
 
 namespace stripline::suites {
@@ -95,14 +96,14 @@ Result<experiment::SampleSeries> run_sparse_cg(Session& session, const experimen
                                                const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const size_t iterations = size_param(point, kIterationsFactor);
-  const SolverMatrix matrix(point);
-  const uint64_t rows = matrix.whole().rows();
+  STRIPLINE_ASSIGN_OR_RETURN(const sparse::MatrixRows matrix, solver_matrix(session, point));
+  const uint64_t rows = matrix.rows();
   using Vector = Solver::Reads::Array;
   STRIPLINE_ASSIGN_OR_RETURN(Vector direction,
                              Vector::create(ctx, rows, blocked(rows, ctx.rank_n())));
   const size_t count = direction.local_span().size();
   const uint64_t first = count == 0 ? rows : direction.index_of(0);
-  sparse::MatrixRows own = sparse::rows_of(matrix.whole(), first, first + count);
+  sparse::MatrixRows own = sparse::rows_of(matrix, first, first + count);
   constexpr WorkOfRead kEntry{.flops = 2, .bytes = 20};
   STRIPLINE_ASSIGN_OR_RETURN(
       Solver::Reads reads,
@@ -136,7 +137,7 @@ Result<experiment::SampleSeries> run_sparse_cg(Session& session, const experimen
   };
   parts.scale = 1 / static_cast<double>(iterations);
   experiment::SampleSeries series = measure_kernel(session, rule, parts);
-  series.note = series.verified ? times.note(ctx) : kWrongResult;
+  series.note = series.verified ? times.note(ctx) + matrix_note(session, point) : kWrongResult;
   solver.reset();
   ctx.barrier();
   direction.destroy();
@@ -146,7 +147,7 @@ Result<experiment::SampleSeries> run_sparse_cg(Session& session, const experimen
 }  // namespace
 
 Benchmark sparse_cg_benchmark() {
-  std::vector<experiment::Factor> factors = SolverMatrix::factors(32768);
+  std::vector<experiment::Factor> factors = solver_matrix_factors(32768);
   factors.push_back(integer_factor(kIterationsFactor, "1",
                                    "Iterations in a repetition; a sample is the time of one.",
                                    {int64_t{50}}, 30, 10000));
@@ -155,7 +156,9 @@ Benchmark sparse_cg_benchmark() {
        .title = "Conjugate gradients on a sparse matrix",
        .description =
            "Rows of a symmetric sparse matrix lie in blocks on the ranks; each iteration "
-           "multiplies them with a vector that has changed, and adds up two sums.",
+           "multiplies them with a vector that has changed, and adds up two sums. Of a file's "
+           "matrix "
+           "the places of entries count, not their values.",
        .factors = std::move(factors),
        .metric = "time_per_iteration",
        .verification = "The solution is compared with the one that the right side was made from, "

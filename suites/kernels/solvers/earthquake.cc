@@ -7,6 +7,7 @@
 #include "suites/grids.h"
 #include "suites/kernels/engine.h"
 #include "suites/kernels/kernels.h"
+#include "suites/kernels/matrix_choice.h"
 #include "suites/kernels/solvers/gather_ways.h"
 
 namespace stripline::suites {
@@ -73,12 +74,12 @@ Result<experiment::SampleSeries> run_earthquake(Session& session, const experime
                                                 const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const size_t steps = size_param(point, kStepsFactor);
-  const SolverMatrix matrix(point);
-  const uint64_t rows = matrix.whole().rows();
+  STRIPLINE_ASSIGN_OR_RETURN(const sparse::MatrixRows matrix, solver_matrix(session, point));
+  const uint64_t rows = matrix.rows();
   STRIPLINE_ASSIGN_OR_RETURN(Nodes nodes, Nodes::create(ctx, rows, blocked(rows, ctx.rank_n())));
   const std::span<Displacement> now = nodes.local_span();
   const uint64_t first = now.empty() ? rows : nodes.index_of(0);
-  const sparse::MatrixRows own = sparse::rows_of(matrix.whole(), first, first + now.size());
+  const sparse::MatrixRows own = sparse::rows_of(matrix, first, first + now.size());
   std::vector<uint32_t> row_of(own.entries());
   for (size_t row = 0; row < own.rows(); ++row) {
     for (size_t e = own.begin[row]; e < own.begin[row + 1]; ++e) {
@@ -95,7 +96,7 @@ Result<experiment::SampleSeries> run_earthquake(Session& session, const experime
   std::vector<Displacement> force(now.size());
   // Rank 0 alone compares: what takes longer than the kernel itself is not done by all.
   std::vector<Displacement> expected;
-  if (ctx.rank_me() == 0) expected = go_alone(matrix.whole(), steps);
+  if (ctx.rank_me() == 0) expected = go_alone(matrix, steps);
 
   // Displacements are proportional to those in the beginning.
   const auto scale_of = [](uint64_t salt) { return static_cast<double>(1 + salt); };
@@ -142,7 +143,7 @@ Result<experiment::SampleSeries> run_earthquake(Session& session, const experime
   };
   parts.scale = 1 / static_cast<double>(steps);
   experiment::SampleSeries series = measure_kernel(session, rule, parts);
-  series.note = series.verified ? times.note(ctx) : kWrongResult;
+  series.note = series.verified ? times.note(ctx) + matrix_note(session, point) : kWrongResult;
   reads.reset();
   ctx.barrier();
   nodes.destroy();
@@ -152,7 +153,7 @@ Result<experiment::SampleSeries> run_earthquake(Session& session, const experime
 }  // namespace
 
 Benchmark earthquake_benchmark() {
-  std::vector<experiment::Factor> factors = SolverMatrix::factors(32768);
+  std::vector<experiment::Factor> factors = solver_matrix_factors(32768);
   factors.push_back(integer_factor(kStepsFactor, "1",
                                    "Steps in a repetition; a sample is the time of one.",
                                    {int64_t{10}}, 1, 1000));

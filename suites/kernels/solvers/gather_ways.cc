@@ -5,17 +5,12 @@
 
 #include "base/quantity.h"
 #include "suites/grids.h"
+#include "suites/kernels/matrix_choice.h"
 
 namespace stripline::suites {
-namespace {
-
-constexpr const char* kMatrixFactor = "matrix";
-constexpr const char* kRowsFactor = "rows";
-
-}  // namespace
-
 GatherWay gather_way_of(const experiment::Point& point) {
   if (point.variant == "whole") return GatherWay::whole;
+  if (point.variant == "ring") return GatherWay::ring;
   return point.variant == "inspector" ? GatherWay::inspector : GatherWay::reordered;
 }
 
@@ -40,8 +35,9 @@ Benchmark gather_benchmark(GatherKernel kernel, decltype(Benchmark::run) run) {
   e.description = std::move(kernel.description) +
                   " The parts of all ranks are read one after the other, between barriers (whole); "
                   "or what is needed is gathered (<stripline/gather.h>), and used in the order of "
-                  "the index when all of it is here (inspector), or as it arrives, own elements "
-                  "first (reordered). The plan of a sample says how long ranks have waited.";
+                  "the index when all of it is here (inspector), as it arrives, own elements first "
+                  "(reordered), or then owner by owner, the rank before first (ring). The plan of "
+                  "a sample says how long ranks have waited.";
   e.factors = std::move(kernel.factors);
   e.variants = kernel.known.variants();
   e.metric = {std::move(kernel.metric), "s", true};
@@ -51,21 +47,19 @@ Benchmark gather_benchmark(GatherKernel kernel, decltype(Benchmark::run) run) {
   return benchmark;
 }
 
-SolverMatrix::SolverMatrix(const experiment::Point& point) {
-  const auto& name = std::get<std::string>(point.params.at(kMatrixFactor));
-  const auto found = std::ranges::find(sparse::kMatrixKindNames, name);
-  const auto kind = static_cast<sparse::MatrixKind>(found - sparse::kMatrixKindNames.begin());
-  const uint64_t rows = sparse::fitting_rows(kind, size_param(point, kRowsFactor));
-  whole_ = sparse::make_definite(sparse::make_rows(kind, rows, 0, rows));
+Result<sparse::MatrixRows> solver_matrix(const Session& session, const experiment::Point& point) {
+  STRIPLINE_ASSIGN_OR_RETURN(const MatrixChoice choice, MatrixChoice::of(session, point));
+  return sparse::make_definite(choice.part(0, choice.rows()));
 }
 
-std::vector<experiment::Factor> SolverMatrix::factors(int64_t rows) {
+std::vector<experiment::Factor> solver_matrix_factors(int64_t rows) {
   experiment::Factor kinds =
-      name_factor(kMatrixFactor, "The kind of matrix, made symmetric and positive definite.",
-                  {std::string("space"), std::string("plane"), std::string("banded"),
-                   std::string("power_law"), std::string("random")});
+      matrix_factor("The kind of matrix, made symmetric and positive definite.");
+  // What is measured if nothing is said.
+  std::ranges::rotate(
+      kinds.values, std::ranges::find(kinds.values, experiment::ParamValue(std::string("space"))));
   return {std::move(kinds),
-          integer_factor(kRowsFactor, "1", "Rows of the matrix; grids take fewer.", {rows}, 1,
+          integer_factor(kMatrixRowsFactor, "1", "Rows of the matrix; grids take fewer.", {rows}, 1,
                          1 << 24)};
 }
 

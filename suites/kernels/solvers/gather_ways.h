@@ -28,6 +28,7 @@ enum class GatherWay : uint8_t {
   whole,      ///< every rank's whole part, one after the other, between barriers
   inspector,  ///< what is needed, waited for, and then read in the order of the index
   reordered,  ///< the same, read as it arrives: this rank's own elements first
+  ring,       ///< the same, read owner by owner, beginning with the rank before this one
 };
 GatherWay gather_way_of(const experiment::Point& point);
 
@@ -52,7 +53,9 @@ class RepeatedReads {
       made.index_.assign(index.begin(), index.end());
       made.copy_.resize(x.size());
     } else {
-      STRIPLINE_ASSIGN_OR_RETURN(GatherPlan<T> plan, GatherPlan<T>::create(x, index));
+      GatherOptions options;
+      if (way == GatherWay::ring) options.order = GatherOrder::ring;
+      STRIPLINE_ASSIGN_OR_RETURN(GatherPlan<T> plan, GatherPlan<T>::create(x, index, options));
       made.plan_.emplace(std::move(plan));
     }
     return made;
@@ -173,17 +176,9 @@ struct GatherKernel {
 };
 Benchmark gather_benchmark(GatherKernel kernel, decltype(Benchmark::run) run);
 
-/// The matrix of a point, of the kinds that occur (sparse/matrix_rows.h).
-class SolverMatrix {
- public:
-  explicit SolverMatrix(const experiment::Point& point);
-  /// What says which: its kind and, at first, so many rows.
-  static std::vector<experiment::Factor> factors(int64_t rows);
-
-  const sparse::MatrixRows& whole() const { return whole_; }
-
- private:
-  sparse::MatrixRows whole_;
-};
+/// The whole matrix of a point, made symmetric and positive definite. Errors as MatrixChoice::of().
+Result<sparse::MatrixRows> solver_matrix(const Session& session, const experiment::Point& point);
+/// What says which: its kind and, at first, so many rows.
+std::vector<experiment::Factor> solver_matrix_factors(int64_t rows);
 
 }  // namespace stripline::suites

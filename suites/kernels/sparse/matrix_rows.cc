@@ -10,7 +10,6 @@ namespace {
 
 constexpr uint64_t kSeed = 0x5eed;
 constexpr uint64_t kHalfBand = 64;
-constexpr size_t kEntries = 9;
 // Exponents of the degrees of pages: of links on a page and to it (Broder et al., Graph structure
 // in the web, Computer Networks 33, 2000).
 constexpr double kOutExponent = 2.72;
@@ -53,15 +52,15 @@ void add_neighbours(uint64_t row, uint64_t side, size_t dimensions,
   }
 }
 
-void add_scattered(MatrixKind kind, uint64_t row, uint64_t rows, std::vector<uint64_t>& columns) {
+void add_scattered(MatrixKind kind, uint64_t row, uint64_t rows, uint64_t entries,
+                   std::vector<uint64_t>& columns) {
   SplitMix64 random(derive_seed(kSeed, row));
-  size_t entries = kEntries;
   if (kind == MatrixKind::power_law) {
     const double drawn = std::pow(1 - unit(random.next()), -1 / (kOutExponent - 1));
-    entries = static_cast<size_t>(std::min(drawn * 4, static_cast<double>(kMostEntries)));
+    entries = static_cast<uint64_t>(std::min(drawn * 4, static_cast<double>(kMostEntries)));
   }
   columns.push_back(row);
-  for (size_t i = 1; i < std::min<uint64_t>(entries, rows); ++i) {
+  for (uint64_t i = 1; i < std::min(entries, rows); ++i) {
     switch (kind) {
       case MatrixKind::banded: {
         const uint64_t low = row < kHalfBand ? 0 : row - kHalfBand;
@@ -90,7 +89,8 @@ uint64_t fitting_rows(MatrixKind kind, uint64_t rows) {
   return kind == MatrixKind::plane ? side * side : side * side * side;
 }
 
-MatrixRows make_rows(MatrixKind kind, uint64_t rows, uint64_t first, uint64_t last) {
+MatrixRows make_rows(MatrixKind kind, uint64_t rows, uint64_t first, uint64_t last,
+                     uint64_t entries) {
   MatrixRows made;
   made.first = first;
   made.begin.push_back(0);
@@ -100,7 +100,7 @@ MatrixRows make_rows(MatrixKind kind, uint64_t rows, uint64_t first, uint64_t la
     if (kind == MatrixKind::plane || kind == MatrixKind::space) {
       add_neighbours(row, side_of(kind, rows), kind == MatrixKind::plane ? 2 : 3, columns);
     } else {
-      add_scattered(kind, row, rows, columns);
+      add_scattered(kind, row, rows, entries, columns);
     }
     std::ranges::sort(columns);
     columns.erase(std::unique(columns.begin(), columns.end()), columns.end());

@@ -11,11 +11,11 @@
 namespace stripline::sparse {
 
 enum class MatrixKind : uint8_t {
-  banded,     ///< nine entries of a row, anywhere within 64 columns of the diagonal
+  banded,     ///< as many entries in each row, anywhere within 64 columns of the diagonal
   plane,      ///< finite elements of a square: a point and its 8 neighbours
   space,      ///< of a cube: a point and its 26 neighbours
   power_law,  ///< columns as web pages are linked: few in most rows, some columns in very many
-  random,     ///< nine entries, anywhere
+  random,     ///< as many entries in each row, anywhere
 };
 inline constexpr std::array<std::string_view, 5> kMatrixKindNames = {"banded", "plane", "space",
                                                                      "power_law", "random"};
@@ -35,8 +35,13 @@ struct MatrixRows {
 /// least 1.
 uint64_t fitting_rows(MatrixKind kind, uint64_t rows);
 
-/// Rows [first, last) of the matrix with fitting_rows() `rows`.
-MatrixRows make_rows(MatrixKind kind, uint64_t rows, uint64_t first, uint64_t last);
+/// Entries of a row of banded and random matrices, if nothing else is asked for.
+inline constexpr uint64_t kEntriesOfRow = 9;
+
+/// Rows [first, last) of the matrix with fitting_rows() `rows`; `entries` of each row of banded and
+/// random ones, at least 1, fewer where some fall on the same column.
+MatrixRows make_rows(MatrixKind kind, uint64_t rows, uint64_t first, uint64_t last,
+                     uint64_t entries = kEntriesOfRow);
 
 /// Rows [first, last) of a whole matrix.
 MatrixRows rows_of(const MatrixRows& whole, uint64_t first, uint64_t last);
