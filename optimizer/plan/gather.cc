@@ -17,8 +17,8 @@ class Prediction {
 
   // To each of the readers, one after another.
   double sent_s(bool packs) const {
-    const uint64_t bytes = packs ? request_.bytes() : request_.all_span_bytes();
-    const double copied = copied_s(bytes, packs ? request_.runs : 1);
+    const uint64_t bytes = packs ? request_.bytes() + besides_bytes() : request_.all_span_bytes();
+    const double copied = copied_s(bytes, packs ? request_.runs + request_.besides : 1);
     if (request_.by_stores) return request_.readers * copied;
     const double ready_s = packs || request_.vectors > 1 ? copied : 0;
     const double others_s =
@@ -38,7 +38,15 @@ class Prediction {
 
   double broadcast_s() const {
     const double hops = std::bit_width(request_.readers);
-    return ready_s() + hops * put_s(request_.bytes());
+    const uint64_t bytes = request_.bytes();
+    const double passed_on_s = hops * put_s(bytes);
+    if (request_.besides == 0) return ready_s() + passed_on_s;
+    const uint64_t others = besides_bytes();
+    const double copied = copied_s(others, request_.besides);
+    const double besides_s =
+        hops * message(bytes).gap(static_cast<double>(bytes)) + copied + put_s(others) +
+        (request_.readers - 1) * std::max(copied, message(others).gap(static_cast<double>(others)));
+    return ready_s() + std::max(passed_on_s, besides_s);
   }
 
   // To a node: a message for each of its ranks, or one.
@@ -54,6 +62,9 @@ class Prediction {
   }
 
  private:
+  uint64_t besides_bytes() const {
+    return request_.besides * request_.element_bytes * request_.vectors;
+  }
   uint64_t each_elements() const {
     return std::max<uint64_t>(1, request_.node_elements / request_.node_ranks);
   }

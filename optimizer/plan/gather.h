@@ -25,8 +25,11 @@
 //
 //   pull       the reader is told that it may, and fetches the elements: where loads reach them,
 //              readers gather at the same time; elsewhere it asks, and the owner gathers;
-//   broadcast  r readers that need the same elements pass them on, down a binomial tree:
-//              pack(R, N w, S) + ceil(log2(r + 1)) put(N w);
+//   broadcast  r readers that need the same elements pass them on, down a binomial tree of d =
+//              ceil(log2(r + 1)) steps: pack(R, N w, S) + d put(N w). Each may need B elements
+//              besides, which the owner sends it after the d that it sends itself; then that is
+//              pack(R, N w, S) + d gap(N w) + pack(B, B w, S) + put(B w), and the others after the
+//              first, if it takes longer;
 //   share      m ranks of a node, which need M elements together, N of them different, get each of
 //              these once, and copy what they need:
 //              pack(R, N w, S) + put(N w) + pack(M / m, M w / m, S), against m messages of
@@ -63,12 +66,14 @@ struct GatherRequest {
   bool by_stores = false;      ///< stores of the owner reach the memory of who needs them
   uint32_t readers = 1;        ///< r, ranks that the owner serves
   bool alike = false;          ///< these need the same elements
+  uint64_t besides = 0;        ///< elements that each of them needs besides; if they are alike
   uint32_t node_ranks = 1;     ///< m, ranks of one node that need elements of the owner
   uint64_t node_elements = 0;  ///< M, what each of these needs, added up; if there are several
   static constexpr Fact kFacts = Fact::nic_ranks;
   Surroundings surroundings;
   bool operator==(const GatherRequest&) const = default;
 
+  /// Of what is needed alike, if that is distinguished.
   uint64_t bytes() const { return elements * element_bytes * vectors; }
   uint64_t all_span_bytes() const { return span_bytes * vectors; }
 };

@@ -11,7 +11,7 @@ constexpr uint64_t kMostVectors = 65536;
 }  // namespace
 
 std::span<const Field<GatherRequest>> GatherMechanism::fields() {
-  static constexpr std::array<Field<GatherRequest>, 10> kFields = {
+  static constexpr std::array<Field<GatherRequest>, 11> kFields = {
       field<GatherRequest, &GatherRequest::elements>("elements", "--elements", "{} elements",
                                                      "Different elements that are needed")
           .within(1, kMostNumber)
@@ -35,6 +35,10 @@ std::span<const Field<GatherRequest>> GatherMechanism::fields() {
           "readers", "--readers", ", of an owner with {} readers", "Ranks that the owner serves"),
       field<GatherRequest, &GatherRequest::alike>("alike", "--alike", " that need the same",
                                                   "All of these need the same elements"),
+      field<GatherRequest, &GatherRequest::besides>(
+          "besides", "--besides", ", and {} besides",
+          "Elements that each of the readers needs besides those that all need")
+          .within(0, kMostNumber),
       field<GatherRequest, &GatherRequest::node_ranks>(
           "node_ranks", "--node-ranks", ", by {} ranks of a node",
           "Ranks of one node that need elements of the owner, --elements together"),
@@ -59,6 +63,12 @@ Result<GatherRequest> GatherMechanism::request_of(const GatherRequest& asked) {
   if (asked.runs > asked.elements) return refused("--runs is more than --elements");
   if (asked.readers == 0 || asked.node_ranks == 0) {
     return refused("--readers and --node-ranks are at least 1");
+  }
+  if (asked.besides > 0 && !asked.alike) {
+    return refused("--besides is for readers that need other elements --alike");
+  }
+  if (asked.besides > most / std::max<uint64_t>(asked.element_bytes, 1) - asked.elements) {
+    return refused("elements of more than 16 TiB, which is the most that a segment has");
   }
   if (asked.node_ranks > 1 && asked.by_stores) {
     return refused("--node-ranks is for ranks that are reached through the network");

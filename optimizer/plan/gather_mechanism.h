@@ -43,12 +43,12 @@ struct GatherMechanism {
     return path->vis.has(Direction::put) ? path : nullptr;
   }
   static GatherMethod baseline(const Request& request) {
-    return request.runs == 1 ? GatherMethod::bound : GatherMethod::pack;
+    return request.runs == 1 && request.besides == 0 ? GatherMethod::bound : GatherMethod::pack;
   }
   template <typename Visit>
   static void each_candidate(const Request& request, const Visit& visit) {
     if (request.node_ranks > 1) return visit(GatherMethod::share);
-    if (request.runs > 1) visit(GatherMethod::bound);
+    if (request.runs > 1 && request.besides == 0) visit(GatherMethod::bound);
     if (request.alike && request.readers > 1 && !request.by_stores) {
       visit(GatherMethod::broadcast);
     }

@@ -126,6 +126,35 @@ TEST(PlanGather, ManyReadersOfTheSameArePassedOn) {
   EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::bound);
 }
 
+TEST(PlanGather, WhatManyNeedIsPassedOnBesideWhatEachNeeds) {
+  const CompiledPath path = example_path();
+  GatherRequest request = request_of(8192, 8192, 1 << 18);
+  request.alike = true;
+  request.readers = 64;
+  for (const uint64_t besides : {0U, 10U, 1000U}) {
+    request.besides = besides;
+    EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::broadcast) << besides;
+  }
+  // Where each is sent a message anyway, few elements in it cost less than another way for them.
+  request.elements = 4;
+  request.runs = 4;
+  EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::pack);
+  request.besides = 0;
+  EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::broadcast);
+  // The more each needs besides, the longer either takes.
+  double packed_s = 0;
+  double passed_on_s = 0;
+  for (const uint64_t besides : {0U, 1U, 100U, 10000U}) {
+    request.besides = besides;
+    EXPECT_GT(predict_gather(request, path, GatherMethod::pack), packed_s);
+    EXPECT_GE(predict_gather(request, path, GatherMethod::broadcast), passed_on_s);
+    packed_s = predict_gather(request, path, GatherMethod::pack);
+    passed_on_s = predict_gather(request, path, GatherMethod::broadcast);
+  }
+  request.alike = false;
+  EXPECT_FALSE(GatherMechanism::request_of(request).ok());
+}
+
 TEST(PlanGather, ReadersPullWhereTheirLoadsReachAndTheOwnerHasMany) {
   const CompiledPath path = example_path();
   GatherRequest request = request_of(50000, 50000, 800000);

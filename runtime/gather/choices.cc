@@ -78,14 +78,33 @@ bool Choices::shares(const OwnerReads& together, uint32_t ranks, uint64_t elemen
   return decide_on(request, together.owner).method == plan::GatherMethod::share;
 }
 
-bool Choices::broadcasts(const Selection& needed, rank_t reader, uint32_t readers) const {
-  if (!best()) return options_.method == GatherMethod::broadcast;
+plan::GatherRequest Choices::request_of_alike(const Selection& needed, rank_t reader,
+                                              uint32_t readers) const {
   const uint64_t span =
       needed.places.empty() ? needed.elements : needed.places.back() - needed.first + 1;
   plan::GatherRequest request = request_of(reader, needed.elements, needed.runs, span);
   request.readers = readers;
   request.alike = true;
-  return decide_on(request, reader).method == plan::GatherMethod::broadcast;
+  return request;
+}
+
+bool Choices::broadcasts(const Selection& needed, rank_t reader, uint32_t readers) const {
+  if (!best()) return options_.method == GatherMethod::broadcast;
+  return decide_on(request_of_alike(needed, reader, readers), reader).method ==
+         plan::GatherMethod::broadcast;
+}
+
+double Choices::passing_on_saves(const Selection& hot, rank_t reader, uint32_t readers,
+                                 uint64_t besides) const {
+  if (!best()) {
+    const auto copies = static_cast<double>(hot.elements * (readers - 1));
+    return options_.method == GatherMethod::broadcast ? copies : 0;
+  }
+  plan::GatherRequest request = request_of_alike(hot, reader, readers);
+  request.besides = besides;
+  const plan::GatherDecision decision = decide_on(request, reader);
+  if (decision.method != plan::GatherMethod::broadcast) return 0;
+  return decision.baseline_s - decision.predicted_s;
 }
 
 }  // namespace stripline::gathers

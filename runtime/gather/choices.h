@@ -40,6 +40,10 @@ class Choices {
   /// True if `readers` of this rank that need the same, one of which is `reader`, are to pass it
   /// on.
   bool broadcasts(const Selection& needed, rank_t reader, uint32_t readers) const;
+  /// The same of elements beside which each of these needs at most so many others. What it saves,
+  /// for comparisons; 0: they are not to.
+  double passing_on_saves(const Selection& hot, rank_t reader, uint32_t readers,
+                          uint64_t besides) const;
 
   const LargestChoice& largest() const { return largest_; }
   /// GatherStatistics::saved_s, of what method() has decided about.
@@ -50,6 +54,8 @@ class Choices {
   plan::GatherRequest request_of(rank_t peer, uint64_t elements, uint64_t runs,
                                  uint64_t span) const;
   const plan::CompiledPath* model_to(rank_t peer) const;
+  plan::GatherRequest request_of_alike(const Selection& needed, rank_t reader,
+                                       uint32_t readers) const;
   plan::GatherDecision decide_on(const plan::GatherRequest& request, rank_t peer) const;
 
   Context& context_;

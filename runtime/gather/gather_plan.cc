@@ -79,6 +79,10 @@ class Gather final : public GatherCore {
   uint64_t& flag_of(const Incoming& in) const;
   std::optional<GatherGroup> next_of_ring(CallSite site);
   std::optional<GatherGroup> next_to_arrive(CallSite site);
+  bool is_raised(uint64_t& flag) const;
+  void await(const Incoming& in, CallSite site);
+  void give_credits(CallSite site);
+  void pass_on(const Incoming& in, bool hot, CallSite site);
   bool fetch(Incoming& in, CallSite site);
   void arrive(Incoming& in, CallSite site);
   void await_credit(const Outgoing& out, uint64_t rounds, CallSite site);
@@ -124,7 +128,10 @@ Gather::~Gather() {
   release(site);
   for (const Outgoing& out : schedule_.outgoing) await_credit(out, round_, site);
   for (const Outgoing& out : schedule_.outgoing) out.sender.wait(site);
-  for (const Incoming& in : schedule_.incoming) in.credit.wait(site);
+  for (const Incoming& in : schedule_.incoming) {
+    in.credit.wait(site);
+    if (in.hot) in.hot->credit.wait(site);
+  }
   for (const FetchSource& source : schedule_.fetch_sources) source.done.wait(site);
   gathers::release_memory(context_, schedule_);
 }
@@ -138,8 +145,15 @@ void Gather::release(CallSite site) {
   if (released_) return;
   released_ = true;
   if (under_way_) wait(site);
-  if (round_ == 0) return;
-  for (Incoming& in : schedule_.incoming) in.credit.give(context_, round_, site);
+  if (round_ > 0) give_credits(site);
+}
+
+// What earlier gathers have brought is not read any more.
+void Gather::give_credits(CallSite site) {
+  for (Incoming& in : schedule_.incoming) {
+    in.credit.give(context_, round_, site);
+    if (in.hot) in.hot->credit.give(context_, round_, site);
+  }
 }
 
 void Gather::check(const GatherShape& shape, CallSite site) const {
@@ -163,10 +177,7 @@ void Gather::start(std::span<const std::byte* const> own, CallSite site) {
                std::to_string(vectors_));
   }
   if (checks_) check_phase(site);
-  // What earlier gathers have brought is not read any more.
-  if (round_ > 0) {
-    for (Incoming& in : schedule_.incoming) in.credit.give(context_, round_, site);
-  }
+  if (round_ > 0) give_credits(site);
   under_way_ = true;
   released_ = false;
   received_round_ = round_;
@@ -175,6 +186,8 @@ void Gather::start(std::span<const std::byte* const> own, CallSite site) {
   for (size_t i = 0; i < schedule_.incoming.size(); ++i) {
     Incoming& in = schedule_.incoming[i];
     in.here = false;
+    in.others_here = false;
+    if (in.hot) in.hot->here = false;
     const std::byte* const first = context_.local(in.landing.place(round_));
     for (size_t v = 0; v < vectors_; ++v) {
       values_[(i + 1) * vectors_ + v] = first + v * element_bytes_;
@@ -211,7 +224,9 @@ void Gather::send(Outgoing& out, CallSite site) {
 // What has come from another rank.
 void Gather::send_on(Outgoing& out, CallSite site) {
   if (round_ >= 2) await_credit(out, round_ - 1, site);
-  const std::byte* const here = context_.local(schedule_.incoming[*out.of].landing.place(round_));
+  const Incoming& in = schedule_.incoming[*out.of];
+  const Landing& landing = out.hot ? in.hot->landing : in.landing;
+  const std::byte* const here = context_.local(landing.place(round_));
   const size_t bytes = out.elements * vectors_ * element_bytes_;
   if (!context_.is_local(out.reader)) return out.sender.send(context_, round_, here, bytes, site);
   out.sender.send_packed(
@@ -288,11 +303,28 @@ void Gather::arrive(Incoming& in, CallSite site) {
     FetchSource& source = schedule_.fetch_sources[in.fetch_source];
     if (--source.left == 0) source.done.give(context_, round_ + 1, site);
   }
+  pass_on(in, false, site);
+}
+
+// What has come of these elements, or of the hot ones among them.
+void Gather::pass_on(const Incoming& in, bool hot, CallSite site) {
   if (schedule_.in_order) return;
   const auto number = static_cast<size_t>(&in - schedule_.incoming.data());
   for (Outgoing& out : schedule_.outgoing) {
-    if (out.of == number) send_on(out, site);
+    if (out.of == number && out.hot == hot) send_on(out, site);
   }
+}
+
+bool Gather::is_raised(uint64_t& flag) const {
+  const std::atomic_ref<uint64_t> word(flag);
+  return word.load(std::memory_order_acquire) >= Landing::value_of(round_);
+}
+
+// Until all elements of an owner are here, where nothing is to be done with them before.
+void Gather::await(const Incoming& in, CallSite site) {
+  const uint64_t value = Landing::value_of(round_);
+  context_.wait_signal(in.landing.flag(round_), value, site);
+  if (in.hot) context_.wait_signal(in.hot->landing.flag(round_), value, site);
 }
 
 std::optional<GatherGroup> Gather::next_of_ring(CallSite site) {
@@ -304,7 +336,7 @@ std::optional<GatherGroup> Gather::next_of_ring(CallSite site) {
   const auto begin = static_cast<size_t>(above - schedule_.incoming.begin());
   const size_t number = (begin + owners - 1 - taken_of_ring_++) % owners;
   Incoming& in = schedule_.incoming[number];
-  timed([&] { context_.wait_signal(in.landing.flag(round_), Landing::value_of(round_), site); });
+  timed([&] { await(in, site); });
   in.here = true;
   return group(number + 1);
 }
@@ -313,6 +345,7 @@ std::optional<GatherGroup> Gather::next_to_arrive(CallSite site) {
   for (;;) {
     Incoming* came = nullptr;
     Incoming* fetching = nullptr;
+    bool hot_came = false;
     const auto look = [&] {
       bool awaited = false;
       fetching = nullptr;
@@ -323,8 +356,9 @@ std::optional<GatherGroup> Gather::next_to_arrive(CallSite site) {
           continue;
         }
         awaited = true;
-        const std::atomic_ref<uint64_t> word(flag_of(in));
-        if (word.load(std::memory_order_acquire) < Landing::value_of(round_)) continue;
+        hot_came =
+            in.hot && !in.hot->here && is_raised(*context_.local(in.hot->landing.flag(round_)));
+        if (!hot_came && (in.others_here || !is_raised(flag_of(in)))) continue;
         came = &in;
         return true;
       }
@@ -336,11 +370,18 @@ std::optional<GatherGroup> Gather::next_to_arrive(CallSite site) {
       timed([&] { fetching->fetch.wait(site); });
       fetching->fetching = false;
       came = fetching;
+    } else if (hot_came) {
+      context_.wait_signal(came->hot->landing.flag(round_), Landing::value_of(round_), site);
+      came->hot->here = true;
+      pass_on(*came, true, site);
+      if (!came->others_here) continue;
     } else {
       if (came->way != Way::shared) {
         context_.wait_signal(came->landing.flag(round_), Landing::value_of(round_), site);
       }
       if (came->way != Way::sent && !fetch(*came, site)) continue;
+      came->others_here = true;
+      if (came->hot && !came->hot->here) continue;
     }
     arrive(*came, site);
     return group(static_cast<size_t>(came - schedule_.incoming.data()) + 1);
@@ -355,8 +396,7 @@ void Gather::wait(CallSite site) {
   }
   timed([&] {
     for (const Incoming& in : schedule_.incoming) {
-      if (in.here) continue;
-      context_.wait_signal(in.landing.flag(round_), Landing::value_of(round_), site);
+      if (!in.here) await(in, site);
     }
     for (const Outgoing& out : schedule_.outgoing) out.sender.wait_source(round_, site);
     for (const global_ptr<uint64_t>& done : schedule_.fetched_by) {

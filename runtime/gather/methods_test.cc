@@ -142,6 +142,33 @@ TEST_P(Methods, WhatManyNeedIsPassedOnAmongThem) {
   });
 }
 
+// All but one need the same of rank 0 and elements of their own besides.
+TEST_P(Methods, WhatManyNeedBesideOthersIsPassedOn) {
+  on_ranks(8, [](Context& context) {
+    auto x = shared_array<uint64_t, block_cyclic<>>::create(context, 800, blocked(800, 8));
+    ASSERT_TRUE(x.ok());
+    const rank_t me = context.rank_me();
+    std::vector<uint64_t> index;
+    for (uint64_t i = 0; i < 20; ++i) index.push_back(3 * i + 1);
+    if (me != 4) {
+      for (uint64_t i = 0; i < 3; ++i) index.push_back(3 * me + 25 * i + 2);
+    }
+    for (const auto order : {GatherOrder::arrival, GatherOrder::ring}) {
+      const auto said = gather_and_compare(context, *x, index,
+                                           {.method = GatherMethod::broadcast, .order = order}, 20);
+      if (me == 0) {
+        EXPECT_EQ(said.readers, 7U);
+        // What is hot to three, its own to each.
+        EXPECT_EQ(said.bytes_sent, (3 * 20 + 6 * 3) * sizeof(uint64_t));
+      } else {
+        EXPECT_EQ(said.broadcast_owners, 1U);
+        EXPECT_EQ(said.bytes_received, (20 + (me == 4 ? 0U : 3U)) * sizeof(uint64_t));
+      }
+    }
+    context.barrier();
+  });
+}
+
 TEST_P(Methods, InARingOwnersComeInTheOrderOfRanks) {
   for (const rank_t ranks : {1U, 2U, 5U}) {
     on_ranks(ranks, [ranks](Context& context) {
@@ -305,6 +332,39 @@ TEST(MethodChoice, HotElementsAreBroadcastWhereThatIsFaster) {
     const double chosen_s = seconds({});
     const double one_by_one_s = seconds({.method = GatherMethod::bound});
     EXPECT_LT(chosen_s, one_by_one_s / 2);
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+TEST(MethodChoice, WhatIsHotBesideOthersIsBroadcastWhereThatIsFaster) {
+  constexpr const char* kFabric = "emulated:itanium-gm,compute=none,jitter=off";
+  model::TunedModel known = model::example_model();
+  known.network["inter-node"] = exact_path(kFabric);
+  const ModelFile model("gather_hot", known);
+  auto group = bootstrap::group_on({"", kFabric, "virtual"}, 16);
+  group.context.model_path = model.path();
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+    auto x = shared_array<double, indefinite>::create(context, 18000, {0});
+    ASSERT_TRUE(x.ok());
+    // So far apart that they are packed.
+    std::vector<uint64_t> index(8000);
+    for (size_t i = 0; i < index.size(); ++i) index[i] = 2 * i;
+    for (uint64_t i = 0; i < 40; ++i) index.push_back(16000 + 100 * context.rank_me() + 2 * i);
+    const auto seconds = [&](GatherMethod method) {
+      auto plan = GatherPlan<double>::create(*x, index, {.method = method});
+      EXPECT_TRUE(plan.ok());
+      plan->for_each(*x, [](size_t, double) {});
+      context.barrier();
+      const double begun_s = context.now_s();
+      plan->for_each(*x, [](size_t, double) {});
+      context.barrier();
+      if (context.rank_me() != 0 && method == GatherMethod::best) {
+        EXPECT_EQ(plan->statistics().broadcast_owners, 1U);
+      }
+      return context.now_s() - begun_s;
+    };
+    const double chosen_s = seconds(GatherMethod::best);
+    EXPECT_LT(chosen_s, seconds(GatherMethod::pack) / 2);
   });
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
-#include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -14,37 +14,13 @@
 #include "runtime/gather/choices.h"
 #include "runtime/gather/exchange.h"
 #include "runtime/gather/node_sharing.h"
+#include "runtime/gather/passing_on.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::gathers {
 namespace {
 
 uint64_t padded(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-// What every rank tells every other one, once.
-struct Told {
-  uint64_t wanted = 0;      // elements that it is to send, or that are fetched; 0: none
-  uint64_t first = 0;       // of them
-  uint64_t told = 0;        // places that follow; 0: all from the first one on
-  uint64_t runs = 0;        // of elements side by side
-  uint64_t fetched = 0;     // 1: it is to say when they may be fetched
-  uint64_t hash = 0;        // of which elements
-  uint64_t landing = 0;     // offset of the place of the first turn
-  uint64_t turn_bytes = 0;  // from there to the other one
-  uint64_t flags = 0;       // offset of two words
-  uint64_t credit = 0;      // offset of a word for what it says itself
-  uint64_t done = 0;        // the same, for when it has fetched
-};
-
-// A binomial tree of places, of which 0 is the root.
-size_t parent_of(size_t place) { return place & (place - 1); }
-template <typename Visit>
-void each_child(size_t place, size_t places, const Visit& visit) {
-  const size_t end = place == 0 ? std::bit_ceil(places) : place & (~place + 1);
-  for (size_t step = end / 2; step > 0; step /= 2) {  // the largest subtree first
-    if (place + step < places) visit(place + step);
-  }
-}
 
 class Agreement {
  public:
@@ -62,7 +38,6 @@ class Agreement {
  private:
   std::string mistake() const;
   void count_readers();
-  std::vector<std::vector<size_t>> alike() const;
   void share();
   void choose();
   void take(Incoming& in, const OwnerReads& reads, bool led);
@@ -74,7 +49,6 @@ class Agreement {
   std::vector<Told> what_to_tell(std::vector<std::vector<uint32_t>>& places) const;
   void tell(bool anyone_packs);
   void add_outgoing(rank_t reader, const Told& asked, std::vector<uint32_t> places);
-  void spread();
   void settle_credits();
   void settle_fetches();
 
@@ -84,11 +58,11 @@ class Agreement {
   }
   // A word for each rank: how many gathers it has begun.
   global_ptr<uint64_t> credit_word(rank_t rank) const {
-    return word(2 * made_.incoming.size() + rank);
+    return word(kFlags * made_.incoming.size() + rank);
   }
   // Another one: of how many it has read this rank's memory.
   global_ptr<uint64_t> done_word(rank_t rank) const {
-    return word(2 * made_.incoming.size() + context_.rank_n() + rank);
+    return word(kFlags * made_.incoming.size() + context_.rank_n() + rank);
   }
   uint64_t element_bytes() const { return request_.element_bytes * options_.vectors; }
 
@@ -230,7 +204,7 @@ Status Agreement::allocate() {
     return Error(ErrorCode::invalid_argument,
                  "this rank has and reads more than 2^32 elements together; gather parts of them");
   }
-  const size_t word_count = 2 * made_.incoming.size() + 2 * size_t{context_.rank_n()};
+  const size_t word_count = kFlags * made_.incoming.size() + 2 * size_t{context_.rank_n()};
   const size_t word_bytes = padded(word_count * sizeof(uint64_t));
   STRIPLINE_ASSIGN_OR_RETURN(
       made_.memory, context_.allocate_local<std::byte>(word_bytes + 2 * made_.turn_bytes, site_));
@@ -240,7 +214,7 @@ Status Agreement::allocate() {
     Incoming& in = made_.incoming[i];
     in.landing = {.first = made_.received + static_cast<std::ptrdiff_t>(in.first * element_bytes()),
                   .turn_bytes = made_.turn_bytes,
-                  .flags = word(2 * i)};
+                  .flags = word(kFlags * i)};
   }
   return {};
 }
@@ -263,7 +237,6 @@ Status Agreement::prepare(const std::string& wrong) {
   share();
   if (!wrong.empty()) return Error(ErrorCode::invalid_argument, wrong);
   choose();
-  number_reads();
   return allocate();
 }
 
@@ -360,86 +333,22 @@ void Agreement::tell(bool anyone_packs) {
   made_.statistics.readers = made_.outgoing.size();
 }
 
-// Readers that need the same of this rank, as numbers of outgoing messages, and are to pass it on.
-std::vector<std::vector<size_t>> Agreement::alike() const {
-  std::map<std::pair<uint64_t, uint64_t>, std::vector<size_t>> by_need;
-  for (size_t number = 0; number < made_.outgoing.size(); ++number) {
-    const Outgoing& out = made_.outgoing[number];
-    const Told& asked = asked_[out.reader];
-    if (!out.fetched) by_need[{asked.hash, asked.wanted}].push_back(number);
-  }
-  std::vector<std::vector<size_t>> groups;
-  for (auto& [need, readers] : by_need) {
-    const Outgoing& one = made_.outgoing[readers.front()];
-    if (readers.size() >= 2 &&
-        choices_.broadcasts(one.selection(), one.reader, static_cast<uint32_t>(readers.size()))) {
-      groups.push_back(std::move(readers));
-    }
-  }
-  return groups;
-}
-
-// Readers that need the same pass it on: each is told from whom it comes, and where it is to go.
-void Agreement::spread() {
-  if (!choices_.may_be(GatherMethod::broadcast)) return;
-  const std::vector<std::vector<size_t>> groups = alike();
-  const int32_t any = all_.allreduce(int32_t{groups.empty() ? 0 : 1}, op_max{},
-                                     collective_algorithm::automatic, site_);
-  if (any == 0) return;
-  std::vector<std::vector<uint64_t>> told(context_.rank_n());
-  std::vector<bool> served(made_.outgoing.size(), true);  // by this rank itself
-  for (const std::vector<size_t>& readers : groups) {
-    std::vector<rank_t> ranks = {context_.rank_me()};
-    for (const size_t number : readers) ranks.push_back(made_.outgoing[number].reader);
-    for (size_t place = 1; place < ranks.size(); ++place) {
-      std::vector<uint64_t>& list = told[ranks[place]];
-      list.push_back(ranks[parent_of(place)]);
-      each_child(place, ranks.size(), [&](size_t child) {
-        const Told& there = asked_[ranks[child]];
-        list.insert(list.end(), {ranks[child], there.landing, there.turn_bytes, there.flags});
-      });
-    }
-    for (const size_t number : readers) served[number] = false;
-    each_child(0, ranks.size(), [&](size_t child) { served[readers[child - 1]] = true; });
-  }
-  std::vector<Outgoing> kept;
-  for (size_t number = 0; number < served.size(); ++number) {
-    if (served[number]) kept.push_back(std::move(made_.outgoing[number]));
-  }
-  made_.outgoing = std::move(kept);
-  const auto heard = exchange(all_, told, site_);
-  for (size_t i = 0; i < made_.incoming.size(); ++i) {
-    Incoming& in = made_.incoming[i];
-    const std::vector<uint64_t>& list = heard[in.owner];
-    if (list.empty()) continue;
-    in.source = static_cast<rank_t>(list.front());
-    ++made_.statistics.broadcast_owners;
-    for (size_t at = 1; at < list.size(); at += 4) {
-      Outgoing& out = made_.outgoing.emplace_back();
-      out.reader = static_cast<rank_t>(list[at]);
-      out.of = i;
-      out.elements = in.elements;
-      out.sender = rma::TurnSender({.first = global_ptr<std::byte>(out.reader, list[at + 1]),
-                                    .turn_bytes = list[at + 2],
-                                    .flags = global_ptr<uint64_t>(out.reader, list[at + 3])});
-      made_.in_order = false;
-    }
-  }
-}
-
-// A rank that is told something by another one in each gather knows that it has begun it. One that
-// sends several owners' elements to the same rank is told once: it waits for one word alone.
+// A rank that is told something by another one in each gather knows that it has begun it.
 void Agreement::settle_credits() {
   std::vector<bool> told(context_.rank_n(), false);
   for (const Outgoing& out : made_.outgoing) told[out.reader] = true;
   std::vector<bool> hears(context_.rank_n(), false);
+  const auto credit_at = [&](rank_t source) {
+    hears[source] = true;
+    if (told[source]) return rma::TurnCredit();
+    told[source] = true;  // once is enough
+    return rma::TurnCredit(global_ptr<uint64_t>(source, asked_[source].credit));
+  };
   for (Incoming& in : made_.incoming) {
     if (in.way == Way::shared) continue;
     hears[in.source] = true;
-    if (in.way == Way::sent && !told[in.source]) {
-      in.credit = rma::TurnCredit(global_ptr<uint64_t>(in.source, asked_[in.source].credit));
-      told[in.source] = true;
-    }
+    if (in.way == Way::sent) in.credit = credit_at(in.source);
+    if (in.hot && in.hot->source != in.source) in.hot->credit = credit_at(in.hot->source);
   }
   for (Outgoing& out : made_.outgoing) {
     if (!out.fetched && !hears[out.reader]) out.credit = credit_word(out.reader);
@@ -486,10 +395,14 @@ Result<Schedule> Agreement::make() {
   }
   if (context_.rank_n() > 1) {
     tell(*anyone_packs);
-    spread();
+    if (choices_.may_be(GatherMethod::broadcast)) {
+      // Those who follow have been told where elements are in what their leaders get.
+      PassingOn(choices_, asked_, element_bytes(), !sharing_, made_).agree(all_, site_);
+    }
     settle_credits();
     settle_fetches();
   }
+  number_reads();
   for (OwnerReads& reads : made_.inspection.owners) reads.places = {};  // owners have them now
   made_.largest = choices_.largest();
   made_.statistics.saved_s = std::max(0.0, choices_.saved_s());

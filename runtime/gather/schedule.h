@@ -25,6 +25,15 @@ enum class Way : uint8_t {
   shared,   ///< copied from the memory of a rank of this node, when they are there
 };
 
+/// Elements that readers pass on, beside others that the owner sends itself.
+struct HotPart {
+  uint64_t elements = 0;
+  rank_t source = 0;
+  rma::Landing landing;
+  rma::TurnCredit credit;  ///< as Incoming::credit
+  bool here = false;       ///< in the gather under way
+};
+
 /// What this rank receives of an owner.
 struct Incoming {
   rank_t owner = 0;
@@ -35,6 +44,7 @@ struct Incoming {
   uint64_t elements = 0;   ///< that come
   rma::Landing landing;    ///< in this rank's segment; its flags say when what is fetched may be
   rma::TurnCredit credit;  ///< asked for where this rank tells the source nothing
+  std::optional<HotPart> hot;  ///< the last ones of the elements; the others come by themselves
   // For what is not sent:
   std::vector<uint32_t> places;  ///< at the source; none: all elements from there_first on
   uint64_t there_first = 0;
@@ -47,6 +57,7 @@ struct Incoming {
   future fetch;
   bool fetching = false;
   // For the gather under way:
+  bool others_here = false;  ///< what is not hot
   bool here = false;
 
   Selection selection() const {
@@ -67,6 +78,7 @@ struct Outgoing {
   rank_t reader = 0;
   bool fetched = false;          ///< by the reader, which is told that it may
   std::optional<size_t> of;      ///< of the incoming elements of this number, when they are here
+  bool hot = false;              ///< of these the hot ones
   std::vector<uint32_t> places;  ///< none: all elements from the first one on
   uint64_t first = 0;
   uint64_t elements = 0;

@@ -1,0 +1,195 @@
+#include "runtime/gather/passing_on.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+#include "runtime/gather/exchange.h"
+#include "runtime/gather/hot_places.h"
+
+namespace stripline::gathers {
+namespace {
+
+constexpr size_t kMostHot = 8;  // sets of places that are compared
+
+// A binomial tree of places, of which 0 is the root.
+size_t parent_of(size_t place) { return place & (place - 1); }
+template <typename Visit>
+void each_child(size_t place, size_t places, const Visit& visit) {
+  const size_t end = place == 0 ? std::bit_ceil(places) : place & (~place + 1);
+  for (size_t step = end / 2; step > 0; step /= 2) {  // the largest subtree first
+    if (place + step < places) visit(place + step);
+  }
+}
+
+}  // namespace
+
+// Readers that need the same of this rank, and are to pass it on.
+std::vector<PassingOn::Spread> PassingOn::alike() const {
+  std::map<std::pair<uint64_t, uint64_t>, std::vector<size_t>> by_need;
+  for (size_t number = 0; number < made_.outgoing.size(); ++number) {
+    const Outgoing& out = made_.outgoing[number];
+    const Told& asked = asked_[out.reader];
+    if (!out.fetched) by_need[{asked.hash, asked.wanted}].push_back(number);
+  }
+  std::vector<Spread> spreads;
+  for (auto& [need, readers] : by_need) {
+    const Outgoing& one = made_.outgoing[readers.front()];
+    if (readers.size() >= 2 &&
+        choices_.broadcasts(one.selection(), one.reader, static_cast<uint32_t>(readers.size()))) {
+      spreads.push_back({std::move(readers), {}});
+    }
+  }
+  return spreads;
+}
+
+// What several of the others need beside elements of their own.
+std::optional<PassingOn::Spread> PassingOn::hot_beside(const std::vector<Spread>& alike) const {
+  if (!may_be_hot_) return std::nullopt;
+  std::vector<bool> taken(made_.outgoing.size(), false);
+  for (const Spread& spread : alike) {
+    for (const size_t number : spread.readers) taken[number] = true;
+  }
+  std::vector<size_t> numbers;
+  std::vector<std::span<const uint32_t>> needs;
+  for (size_t number = 0; number < taken.size(); ++number) {
+    const Outgoing& out = made_.outgoing[number];
+    if (taken[number] || out.fetched || out.places.empty()) continue;
+    numbers.push_back(number);
+    needs.emplace_back(out.places);
+  }
+  std::optional<Spread> best;
+  double most = 0;
+  for (HotPlaces& one : hot_places(needs, kMostHot)) {
+    const Selection hot{.places = one.places,
+                        .first = one.places.front(),
+                        .elements = one.places.size(),
+                        .runs = runs_of(one.places)};
+    const rank_t reader = made_.outgoing[numbers[one.readers.front()]].reader;
+    const double saved = choices_.passing_on_saves(
+        hot, reader, static_cast<uint32_t>(one.readers.size()), one.most_besides);
+    if (saved <= most) continue;
+    most = saved;
+    best.emplace();
+    best->hot = std::move(one.places);
+    for (const size_t of_needs : one.readers) best->readers.push_back(numbers[of_needs]);
+  }
+  return best;
+}
+
+// Where what is passed on lands: what is hot comes after all others, with flags of its own.
+rma::Landing PassingOn::landing_of(const Spread& spread, rank_t reader) const {
+  const Told& there = asked_[reader];
+  const uint64_t others = spread.hot.empty() ? 0 : there.wanted - spread.hot.size();
+  return {.first = global_ptr<std::byte>(reader, there.landing + others * element_bytes_),
+          .turn_bytes = there.turn_bytes,
+          .flags = global_ptr<uint64_t>(
+              reader, there.flags + (others == 0 ? 0 : kFlagsOfTurns * sizeof(uint64_t)))};
+}
+
+// Each reader is told from whom it comes, what is hot if not all is, and where it is to go.
+void PassingOn::tell(const Spread& spread, rank_t me,
+                     std::vector<std::vector<uint64_t>>& told) const {
+  std::vector<rank_t> ranks = {me};
+  for (const size_t number : spread.readers) ranks.push_back(made_.outgoing[number].reader);
+  for (size_t place = 1; place < ranks.size(); ++place) {
+    const bool all = spread.hot.empty() || asked_[ranks[place]].wanted == spread.hot.size();
+    std::vector<uint64_t>& list = told[ranks[place]];
+    list = {ranks[parent_of(place)], all ? 0 : spread.hot.size()};
+    if (!all) list.insert(list.end(), spread.hot.begin(), spread.hot.end());
+    each_child(place, ranks.size(), [&](size_t child) {
+      const rma::Landing there = landing_of(spread, ranks[child]);
+      list.insert(list.end(),
+                  {ranks[child], there.first.offset(), there.turn_bytes, there.flags.offset()});
+    });
+  }
+}
+
+// What this rank sends when some of it is passed on: that first.
+void PassingOn::send(const std::vector<Spread>& spreads) {
+  std::vector<Outgoing> sent;
+  for (const Spread& spread : spreads) {
+    each_child(0, spread.readers.size() + 1, [&](size_t child) {
+      const Outgoing& direct = made_.outgoing[spread.readers[child - 1]];
+      Outgoing& out = sent.emplace_back();
+      out.reader = direct.reader;
+      const bool all = spread.hot.empty();
+      out.places = all ? direct.places : spread.hot;
+      out.first = all ? direct.first : spread.hot.front();
+      out.elements = all ? direct.elements : spread.hot.size();
+      out.runs = all ? direct.runs : runs_of(spread.hot);
+      out.sender = rma::TurnSender(landing_of(spread, out.reader));
+    });
+  }
+  for (const Spread& spread : spreads) {
+    for (const size_t number : spread.readers) {
+      Outgoing& out = made_.outgoing[number];
+      std::erase_if(out.places,
+                    [&](uint32_t place) { return std::ranges::binary_search(spread.hot, place); });
+      out.elements = spread.hot.empty() ? 0 : out.places.size();
+      if (out.elements == 0) continue;
+      out.first = out.places.front();
+      out.runs = runs_of(out.places);
+    }
+  }
+  for (Outgoing& out : made_.outgoing) {
+    if (out.elements > 0 || out.fetched) sent.push_back(std::move(out));
+  }
+  made_.outgoing = std::move(sent);
+}
+
+// The other end of tell().
+void PassingOn::hear(size_t number, std::span<const uint64_t> told) {
+  Incoming& in = made_.incoming[number];
+  const auto source = static_cast<rank_t>(told[0]);
+  const uint64_t hot_elements = told[1];
+  const std::vector<uint32_t> hot(told.begin() + 2,
+                                  told.begin() + 2 + static_cast<std::ptrdiff_t>(hot_elements));
+  ++made_.statistics.broadcast_owners;
+  if (hot.empty()) {
+    in.source = source;
+  } else {
+    const OwnerReads& reads = made_.inspection.owners[number + 1];
+    const std::vector<uint32_t> where = hot_last(reads.places, hot);
+    for (size_t k = reads.begin; k < reads.end; ++k) {
+      made_.inspection.slots[k] = where[made_.inspection.slots[k]];
+    }
+    const auto others = static_cast<std::ptrdiff_t>((in.elements - hot_elements) * element_bytes_);
+    in.hot.emplace();
+    in.hot->elements = hot_elements;
+    in.hot->source = source;
+    in.hot->landing = {.first = in.landing.first + others,
+                       .turn_bytes = in.landing.turn_bytes,
+                       .flags = in.landing.flags + static_cast<std::ptrdiff_t>(kFlagsOfTurns)};
+  }
+  for (size_t at = 2 + hot_elements; at < told.size(); at += 4) {
+    Outgoing& out = made_.outgoing.emplace_back();
+    out.reader = static_cast<rank_t>(told[at]);
+    out.of = number;
+    out.hot = in.hot.has_value();
+    out.elements = in.hot ? hot_elements : in.elements;
+    out.sender = rma::TurnSender({.first = global_ptr<std::byte>(out.reader, told[at + 1]),
+                                  .turn_bytes = told[at + 2],
+                                  .flags = global_ptr<uint64_t>(out.reader, told[at + 3])});
+    made_.in_order = false;
+  }
+}
+
+void PassingOn::agree(const team& all, CallSite site) {
+  std::vector<Spread> spreads = alike();
+  if (auto hot = hot_beside(spreads)) spreads.push_back(std::move(*hot));
+  const int32_t any = all.allreduce(int32_t{spreads.empty() ? 0 : 1}, op_max{},
+                                    collective_algorithm::automatic, site);
+  if (any == 0) return;
+  std::vector<std::vector<uint64_t>> told(asked_.size());
+  for (const Spread& spread : spreads) tell(spread, all.rank_me(), told);
+  send(spreads);
+  const auto heard = exchange(all, told, site);
+  for (size_t number = 0; number < made_.incoming.size(); ++number) {
+    const std::vector<uint64_t>& list = heard[made_.incoming[number].owner];
+    if (!list.empty()) hear(number, list);
+  }
+}
+
+}  // namespace stripline::gathers
