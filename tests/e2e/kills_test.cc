@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <unistd.h>
 #include <vector>
 
@@ -39,9 +40,13 @@ std::string rank_of(pid_t pid) {
   return environment.substr(begin, environment.find('\0', begin) - begin);
 }
 
-class Kills : public ::testing::TestWithParam<std::vector<std::string>> {};
+using Words = std::vector<std::string>;
+
+/// By which way the ranks communicate, and the program.
+class Kills : public ::testing::TestWithParam<std::tuple<Words, std::string>> {};
 
 TEST_P(Kills, EndTheJobOnAllRanks) {
+  const auto& [path, name] = GetParam();
   std::random_device device;
   const auto seed = device();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -49,10 +54,9 @@ TEST_P(Kills, EndTheJobOnAllRanks) {
   double slowest_s = 0;
   for (int turn = 0; turn < tries(); ++turn) {
     const TempFolder folder;
-    std::vector<std::string> argv = {program("stripline-run"), "-n", std::to_string(kRanks),
-                                     "--segment", "1M"};
-    argv.insert(argv.end(), GetParam().begin(), GetParam().end());
-    argv.insert(argv.end(), {"--", program("churn")});
+    Words argv = {program("stripline-run"), "-n", std::to_string(kRanks), "--segment", "1M"};
+    argv.insert(argv.end(), path.begin(), path.end());
+    argv.insert(argv.end(), {"--", program(name)});
     Program job(folder, "job", argv);
     std::vector<pid_t> ranks;
     ASSERT_TRUE(eventually(
@@ -84,15 +88,16 @@ TEST_P(Kills, EndTheJobOnAllRanks) {
 
 INSTANTIATE_TEST_SUITE_P(
     Paths, Kills,
-    ::testing::Values(std::vector<std::string>{"--fabric", "tcp", "--same-node", "network"},
-                      std::vector<std::string>{"--fabric", "tcp", "--same-node", "mapped"},
-                      std::vector<std::string>{"--fabric", "tcp", "--same-node", "cma"},
-                      std::vector<std::string>{"--fabric", "shm", "--same-node", "network"},
-                      std::vector<std::string>{"--fabric", "emulated:opteron-vapi,compute=none",
+    ::testing::Combine(::testing::Values(Words{"--fabric", "tcp", "--same-node", "network"},
+                                         Words{"--fabric", "tcp", "--same-node", "mapped"},
+                                         Words{"--fabric", "tcp", "--same-node", "cma"},
+                                         Words{"--fabric", "shm", "--same-node", "network"},
+                                         Words{"--fabric", "emulated:opteron-vapi,compute=none",
                                                "--clock", "virtual"}),
+                       ::testing::Values("churn", "gathers")),
     [](const auto& test) {
-      const std::string& fabric = test.param[1];
-      return fabric.substr(0, fabric.find(':')) + "_" + test.param[3];
+      const Words& path = std::get<0>(test.param);
+      return path[1].substr(0, path[1].find(':')) + "_" + path[3] + "_" + std::get<1>(test.param);
     });
 
 }  // namespace

@@ -4,13 +4,15 @@
 //
 // KIND is what rank 0 waits in: barrier, team_barrier, allreduce, all_to_all, split, signal,
 // message, lock, get, put, flood (of messages), atomic, updates, single_updates,
-// locked_updates, flush (of updates). HOW is what rank 1 does instead of answering: stop (itself,
-// the default), pause (in the kernel, for ever), compute SECONDS (and then answer).
+// locked_updates, flush (of updates), gather_plan, gather. HOW is what rank 1 does instead of
+// answering: stop (itself, the default), pause (in the kernel, for ever), compute SECONDS (and then
+// answer).
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <unistd.h>
@@ -18,6 +20,7 @@
 
 #include <stripline/atomic.h>
 #include <stripline/context.h>
+#include <stripline/gather_plan.h>
 #include <stripline/lock.h>
 #include <stripline/team.h>
 #include <stripline/update.h>
@@ -71,6 +74,14 @@ int main(int argc, char** argv) {
   const uint32_t message =
       context.register_am([&](rank_t, std::span<const std::byte>) { heard = true; });
   std::vector<uint64_t> block(kWords);
+  const auto array = stripline::shared_array<uint64_t>::create(context, kWords);
+  if (!array.ok()) return stripline::report(array.error());
+  // The elements of all ranks.
+  std::vector<uint64_t> index(kWords);
+  std::iota(index.begin(), index.end(), uint64_t{0});
+  const auto plan = [&] { return stripline::GatherPlan<uint64_t>::create(*array, index); };
+  auto made = plan();
+  if (!made.ok()) return stripline::report(made.error());
   const auto theirs = context.on_rank(*words, 1);
 
   if (kind == "lock" && !waits) lock->lock();
@@ -85,6 +96,9 @@ int main(int argc, char** argv) {
     all.all_to_all(std::span<const uint64_t>(block), std::span(received));
   }
   if (kind == "split") (void)all.split(0, 0);
+  if (kind == "gather_plan") (void)plan();
+  if (kind == "gather") made->start(*array);
+  if (kind == "gather") made->wait();
   if (kind == "signal") {
     if (waits) context.wait_signal(*words, 1);
     if (!waits)
