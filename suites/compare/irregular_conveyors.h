@@ -1,6 +1,9 @@
-// Times of irregular updates and reads by bale's conveyors, on MPI: mpirun -n N conveyors BATCHES
-// ITEMS. Built by scripts/compare_conveyors.sh alone, against a checkout of bale. The loops are
-// those that its histogram and indexgather show; the environment says how large buffers are.
+// Times of irregular updates and reads by bale's conveyors, for programs that are built by
+// scripts/compare_conveyors.sh alone, against a checkout of bale. The loops are those that its
+// histogram and indexgather show; the environment says how large buffers are.
+#pragma once
+
+#include <cstdint>
 #include <cstdlib>
 #include <span>
 #include <string>
@@ -8,23 +11,21 @@
 
 extern "C" {
 #include <convey.h>
-// Of its library: what it counts its processes with, instead of MPI_Init().
-int xmpi_init(int argc, char** argv);
 }
 
 #include "suites/compare/irregular_times.h"
-#include "suites/compare/mpi_ranks.h"
 
-namespace {
+namespace stripline::suites::compare {
 
-using stripline::suites::compare::Irregular;
-
-struct Read {
+/// A read on its way and back.
+struct ConveyedRead {
   uint64_t number;
-  uint64_t value;  // first the cell, then what it holds
+  uint64_t value;  ///< first the cell, then what it holds
 };
 
-class Conveyors : public stripline::suites::compare::MpiRanks {
+/// A system as print_irregular_times() asks for it, with processes that are counted by `Ranks`.
+template <typename Ranks>
+class Conveyors : public Ranks {
  public:
   Conveyors()
       : updates_(convey_new(SIZE_MAX, 0, nullptr, convey_opt_SCATTER)),
@@ -51,8 +52,8 @@ class Conveyors : public stripline::suites::compare::MpiRanks {
     if (operation == Irregular::histogram) {
       begin(updates_, sizeof(uint64_t));
     } else {
-      begin(requests_, sizeof(Read));
-      begin(replies_, sizeof(Read));
+      begin(requests_, sizeof(ConveyedRead));
+      begin(replies_, sizeof(ConveyedRead));
     }
   }
   void histogram() {
@@ -64,11 +65,11 @@ class Conveyors : public stripline::suites::compare::MpiRanks {
       uint64_t cell = 0;
       while (convey_pull(updates_, &cell, nullptr) == convey_OK) ++table_[cell];
     }
-    barrier();  // all ranks have all updates
+    this->barrier();  // all ranks have all updates
   }
   void gather(std::span<uint64_t> result) {
     size_t next = 0;
-    Read read{};
+    ConveyedRead read{};
     for (;;) {
       const bool asks = convey_advance(requests_, next == where_.size()) != convey_DONE;
       const bool answers = convey_advance(replies_, !asks) != convey_DONE;
@@ -111,20 +112,18 @@ class Conveyors : public stripline::suites::compare::MpiRanks {
   std::vector<Place> where_;
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  xmpi_init(argc, argv);
-  bool good = false;
-  {
-    Conveyors conveyors;  // gone before MPI is
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-    const char* const buffer = std::getenv("CONVEY_BUFFER_SIZE");
-    const std::string name = std::string("conveyors, ") + (buffer == nullptr ? "as set" : buffer);
-    good = stripline::suites::compare::print_irregular_times(
-        conveyors, argc > 2 ? std::strtoull(argv[2], nullptr, 10) : size_t{1} << 20U,
-        argc > 1 ? std::atoi(argv[1]) : 9, name.c_str());
-  }
-  MPI_Finalize();
-  return good ? 0 : 1;
+/// The program of one system: BATCHES ITEMS. `runtime` says which one conveyors are built on. True
+/// if all results were right.
+template <typename Ranks>
+bool print_conveyor_times(int argc, char** argv, const char* runtime) {
+  Conveyors<Ranks> conveyors;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  const char* const buffer = std::getenv("CONVEY_BUFFER_SIZE");
+  const std::string name =
+      std::string("conveyors on ") + runtime + ", " + (buffer == nullptr ? "as set" : buffer);
+  return print_irregular_times(conveyors,
+                               argc > 2 ? std::strtoull(argv[2], nullptr, 10) : size_t{1} << 20U,
+                               argc > 1 ? std::atoi(argv[1]) : 9, name.c_str());
 }
+
+}  // namespace stripline::suites::compare
