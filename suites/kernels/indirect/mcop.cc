@@ -43,19 +43,42 @@ Result<experiment::SampleSeries> run_mcop(Session& session, const experiment::Po
   STRIPLINE_ASSIGN_OR_RETURN(Costs costs, Costs::create(ctx, n * n, block_cyclic<>{n}));
   const IndirectOptions options = indirect_options_of(point);
   uint64_t salt_of_run = 0;
-  // The split of least cost of columns j - length to j.
-  const auto find_least = [&](uint64_t i, uint64_t j) {
-    uint64_t least = std::numeric_limits<uint64_t>::max();
+  // The columns of this rank that reach the diagonal, and the split of least cost of each.
+  std::vector<uint64_t> columns;
+  std::vector<uint64_t> least;
+  // All parts of `length` + 1 matrices that end in a column of this rank, by all ways to cut them
+  // in two: a nest of two loops as one.
+  const auto find_least = [&](uint64_t length) {
+    least.assign(columns.size(), std::numeric_limits<uint64_t>::max());
+    const uint64_t iterations = columns.size() * length;
+    struct Cut {
+      size_t number;  // among the columns
+      uint64_t i;
+      uint64_t k;
+      uint64_t j;
+    };
+    const auto cut = [&columns, length](int64_t iteration) {
+      const auto at = static_cast<uint64_t>(iteration);
+      const uint64_t j = columns[at / length];
+      return Cut{at / length, j - length, j - length + at % length, j};
+    };
     for_each_indirect(
-        ctx, range(static_cast<int64_t>(i), static_cast<int64_t>(j)), options,
-        [&](int64_t k, uint64_t left, uint64_t right) {
-          const auto at = static_cast<uint64_t>(k);
-          least = std::min(least, left + right + product_cost(i, at, j, salt_of_run));
+        ctx, range(0, static_cast<int64_t>(iterations)), options,
+        [&](int64_t iteration, uint64_t left, uint64_t right) {
+          const auto [number, i, k, j] = cut(iteration);
+          least[number] =
+              std::min(least[number], left + right + product_cost(i, k, j, salt_of_run));
         },
-        read(costs, [n, i](int64_t k) { return static_cast<uint64_t>(k) * n + i; }),
-        read(costs, [n, j](int64_t k) { return j * n + static_cast<uint64_t>(k) + 1; }));
-    if (Work* const work = ctx.work()) work->compute(5 * static_cast<double>(j - i), 0);
-    return least;
+        read(costs,
+             [&](int64_t iteration) {
+               const Cut one = cut(iteration);
+               return one.k * n + one.i;
+             }),
+        read(costs, [&](int64_t iteration) {
+          const Cut one = cut(iteration);
+          return one.j * n + one.k + 1;
+        }));
+    if (Work* const work = ctx.work()) work->compute(5 * static_cast<double>(iterations), 0);
   };
   KernelParts parts;
   parts.prepare = [&](uint64_t salt) {
@@ -64,8 +87,14 @@ Result<experiment::SampleSeries> run_mcop(Session& session, const experiment::Po
   };
   parts.run = [&] {
     for (uint64_t length = 1; length < n; ++length) {
+      columns.clear();
       for (uint64_t j = ctx.rank_me(); j < n; j += ctx.rank_n()) {
-        if (j >= length) costs.write(j * n + j - length, find_least(j - length, j));
+        if (j >= length) columns.push_back(j);
+      }
+      find_least(length);
+      for (size_t number = 0; number < columns.size(); ++number) {
+        const uint64_t j = columns[number];
+        costs.write(j * n + j - length, least[number]);
       }
       ctx.barrier();
     }
