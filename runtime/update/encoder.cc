@@ -92,7 +92,8 @@ Encoded Encoder::write_boxes(std::byte* memory) {
   }
   return {Form::boxes,
           static_cast<uint32_t>(boxes_.size()),
-          {memory, static_cast<size_t>(value - memory)}};
+          {memory, static_cast<size_t>(value - memory)},
+          2 * static_cast<uint64_t>(value - memory)};
 }
 
 Encoded Encoder::write_runs(std::byte* memory, size_t values, size_t count) {
@@ -110,7 +111,8 @@ Encoded Encoder::write_runs(std::byte* memory, size_t values, size_t count) {
   std::memcpy(memory, written_.data(), heads);
   return {Form::boxes,
           static_cast<uint32_t>(written_.size()),
-          {memory, heads + count * type_.value_bytes}};
+          {memory, heads + count * type_.value_bytes},
+          2 * (heads + count * type_.value_bytes)};
 }
 
 bool Encoder::is_same(const std::byte* values, size_t count) const {
@@ -120,8 +122,12 @@ bool Encoder::is_same(const std::byte* values, size_t count) const {
 Encoded Encoder::write_pairs(std::byte* memory, size_t values, size_t count, Form form) const {
   const size_t sent = form == Form::same ? 1 : count;
   std::byte* const dense = memory + values_at(count);
-  if (dense != memory + values) std::memmove(dense, memory + values, sent * type_.value_bytes);
-  return {form, static_cast<uint32_t>(count), {memory, body_bytes(count, sent, type_.value_bytes)}};
+  const bool moves = dense != memory + values;
+  if (moves) std::memmove(dense, memory + values, sent * type_.value_bytes);
+  return {form,
+          static_cast<uint32_t>(count),
+          {memory, body_bytes(count, sent, type_.value_bytes)},
+          moves ? 2 * sent * type_.value_bytes : 0};
 }
 
 Encoded Encoder::encode_singly(std::byte* memory, size_t values, size_t count) {
@@ -142,7 +148,10 @@ Encoded Encoder::encode(std::byte* memory, size_t values, size_t count) {
   }
   if (wants(UpdateEncoding::boxes) && merges_ && step_ == 1 &&
       find_boxes(cells, memory + values, count, seconds(least, count))) {
-    return write_boxes(memory);
+    Encoded boxes = write_boxes(memory);
+    // Before that each update was laid out where its cell is.
+    boxes.moved_bytes += dense_.size() + count * (sizeof(Cell) + 2 * bytes);
+    return boxes;
   }
   return runs ? write_runs(memory, values, count) : write_pairs(memory, values, count, form);
 }

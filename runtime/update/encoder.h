@@ -28,6 +28,7 @@ struct Encoded {
   Form form = Form::pairs;
   uint32_t count = 0;  ///< of pairs or of boxes
   std::span<const std::byte> body;
+  uint64_t moved_bytes = 0;  ///< read and written to write it so
 };
 
 /// True of one value, too.

@@ -108,6 +108,7 @@ void Epoch::send(rank_t target) {
     // In the segment, as all that a lane takes.
     type_.apply({state_.memory.segment().data() + (uint64_t{lane.window} << 32U) * type_.unit,
                  reinterpret_cast<const std::byte*>(lane.cells), lane.values, lane.count, false});
+    declare(lane.count * applied_bytes());
     begin_lane(target, merged);
     return;
   }
@@ -116,6 +117,7 @@ void Epoch::send(rank_t target) {
   const bool onward = filling.onward != Onward::nothing;
   const Encoded encoded = onward ? encoder_.encode_singly(memory, values_offset(), lane.count)
                                  : encoder_.encode(memory, values_offset(), lane.count);
+  declare(encoded.moved_bytes);
   Head head{number_, type_hash_, lane.window, encoded.form, filling.onward, encoded.count, 0};
   filling.sent_on = filling.sent_on || onward;
   // The lane is in order again before anything waits.
@@ -134,9 +136,14 @@ void Epoch::send(rank_t target) {
   put(target, slot, head, encoded.body, sent);
 }
 
-// For decisions about the updates that follow.
+// For decisions about the updates that follow, and for clocks on which work is declared.
 void Epoch::count(rank_t target) {
   const detail::UpdateLane& lane = lanes_[target];
+  uint64_t filled_bytes = lane.count * item_bytes() + lane.merged * applied_bytes();
+  if (lane.positions != nullptr) {  // looked up for each, and written for those that are new
+    filled_bytes += sizeof(uint16_t) * (2 * uint64_t{lane.count} + lane.merged);
+  }
+  declare(filled_bytes);
   const uint64_t updates = uint64_t{lane.count} + lane.merged;
   tally_.updates += updates;
   if (target == me_) tally_.own += updates;
@@ -393,6 +400,8 @@ void Epoch::forward(rank_t next, Onward onward, uint32_t buffer, uint32_t window
   const Encoded encoded = onward == Onward::nothing
                               ? encoder_.encode(memory, values_offset(), count)
                               : encoder_.encode_singly(memory, values_offset(), count);
+  // Each was taken from the parcel in which it came, and written into the buffer.
+  declare(2 * count * item_bytes() + encoded.moved_bytes);
   Head head{number_, type_hash_, window, encoded.form, onward, encoded.count, 0};
   const uint32_t slot = bulk_.acquire(next);
   buffers_[buffer].target = next;
@@ -407,6 +416,7 @@ void Epoch::carry_out_one(rank_t source, uint64_t cell, const std::byte* value) 
   constexpr Cell kThere = 0;
   type_.apply({state_.memory.segment().data() + cell * type_.unit,
                reinterpret_cast<const std::byte*>(&kThere), value, 1, true});
+  declare(applied_bytes());
 }
 
 void Epoch::flush(CallSite site) {

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include <stripline/update.h>
+#include <stripline/work.h>
 
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/debug_checks.h"
@@ -178,6 +179,12 @@ class Epoch final : public detail::UpdateEpochState {
   bool carry_out(const Head& head, std::span<const std::byte> body, std::byte* previous = nullptr);
   bool carry_out_boxes(std::byte* base, uint64_t last_cell, uint32_t count,
                        std::span<const std::byte> body) const;
+  // What the processor reads and writes for updates takes time where it is declared.
+  void declare(uint64_t bytes) const {
+    if (Work* const work = state_.job.fabric().work()) work->bytes += static_cast<double>(bytes);
+  }
+  // A cell is read and written, and the update of it is read.
+  uint64_t applied_bytes() const { return item_bytes() + 2 * uint64_t{type_.value_bytes}; }
 
   Context& context_;
   detail::ContextState& state_;

@@ -99,9 +99,12 @@ bool Epoch::carry_out(const Head& head, std::span<const std::byte> body, std::by
                                   head.form == Form::same};
   if (previous != nullptr) {
     type_.fetch(batch, previous);
+    declare(count * type_.value_bytes);
   } else {
     type_.apply(batch);
   }
+  // Cells are gone through once more, for those that the segment does not have.
+  declare(body.size() + count * (sizeof(Cell) + 2 * size_t{type_.value_bytes}));
   return true;
 }
 
@@ -128,6 +131,7 @@ bool Epoch::carry_out_boxes(std::byte* base, uint64_t last_cell, uint32_t count,
     type_.apply_run(base + box.first * uint64_t{type_.unit}, values, box.cells);
     values += box.cells * bytes;
   }
+  declare(body.size() + 2 * cells * bytes);
   return true;
 }
 

@@ -13,9 +13,10 @@
 namespace stripline::suites {
 namespace {
 
-// The time of a repetition on four ranks, with its smallest problem.
-double time_s(const std::string& kernel, const std::string& variant, const std::string& compute) {
-  const experiment::Point point{kernel, variant, {}};
+// The time of a repetition on four ranks, with its smallest problem but for `params`.
+double time_s(const std::string& kernel, const std::string& variant, const std::string& compute,
+              const experiment::Params& params = {}) {
+  const experiment::Point point{kernel, variant, params};
   bootstrap::FiberGroupOptions group{.ranks = 4};
   group.context.fabric = "emulated:opteron-vapi,jitter=off,compute=" + compute;
   group.context.clock = "virtual";
@@ -67,6 +68,36 @@ INSTANTIATE_TEST_SUITE_P(Kernels, CountedWork, testing::ValuesIn(kernels()),
                            std::ranges::replace(name, '.', '_');
                            return name;
                          });
+
+// Kernels of updates, by one rank and by all.
+struct UpdateKernel {
+  std::string name;
+  experiment::Params params;
+};
+
+class CountedUpdates : public testing::TestWithParam<UpdateKernel> {};
+
+TEST_P(CountedUpdates, TakeTime) {
+  const auto& [name, params] = GetParam();
+  for (const char* const variant : {"by_hand", "tuned", "sequential"}) {
+    SCOPED_TRACE(variant);
+    EXPECT_GT(time_s(name, variant, "declared", params),
+              1.05 * time_s(name, variant, "none", params));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, CountedUpdates,
+    testing::Values(UpdateKernel{"kernel.histogram",
+                                 {{"updates", int64_t{20000}}, {"bins_per_rank", int64_t{100}}}},
+                    UpdateKernel{"kernel.gravitation", {{"bodies_per_rank", int64_t{64}}}},
+                    UpdateKernel{"kernel.fiber_force",
+                                 {{"n", int64_t{16}}, {"points_per_rank", int64_t{1000}}}}),
+    [](const testing::TestParamInfo<UpdateKernel>& kernel) {
+      std::string name = kernel.param.name;
+      std::ranges::replace(name, '.', '_');
+      return name;
+    });
 
 }  // namespace
 }  // namespace stripline::suites

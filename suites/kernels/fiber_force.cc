@@ -142,7 +142,11 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   using Forces = ForceUpdates<kReach>;
   STRIPLINE_ASSIGN_OR_RETURN(
       Forces forces, Forces::create(ctx, way, sphere.own(),
-                                    {.items = points, .updates = kReach * kReach}, options));
+                                    {.items = points,
+                                     .updates = kReach * kReach,
+                                     .update_flops = 2 * kReach,
+                                     .update_bytes = sizeof(FiberPoint) / double{kReach * kReach}},
+                                    options));
   KernelParts parts;
   parts.prepare = [&](uint64_t salt) {
     sphere.move(salt);

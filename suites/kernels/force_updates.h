@@ -20,6 +20,7 @@
 #include <stripline/lock.h>
 #include <stripline/team.h>
 #include <stripline/update.h>
+#include <stripline/work.h>
 
 #include "base/result.h"
 #include "suites/kernels/measure_kernel.h"
@@ -54,6 +55,8 @@ struct AddForces {
 struct ForceWork {
   size_t items = 0;
   size_t updates = 0;
+  double update_flops = 0;  ///< to find what is added, and to add it
+  double update_bytes = 0;  ///< of arrays that are read to find it
 };
 
 template <size_t kWidth>
@@ -129,6 +132,7 @@ class ForceUpdates {
           each(rank, make, [this](rank_t owner, size_t first, const Force<kWidth>& force) {
             add(alone_.data() + owner * own_ + first, force);
           });
+          count_added(work_.items * work_.updates);
         }
         break;
     }
@@ -187,15 +191,32 @@ class ForceUpdates {
 
   template <typename Make, typename Add>
   void each(rank_t rank, const Make& make, const Add& add) const {
-    for (size_t i = 0; i < work_.items; ++i) make(rank * stride_ + i, work_.updates, add);
+    for (size_t i = 0; i < work_.items; ++i) {
+      count_made();
+      make(rank * stride_ + i, work_.updates, add);
+    }
+  }
+
+  // What it takes to find the updates of an item, and to add forces to memory of this rank.
+  void count_made() const {
+    if (Work* const work = context_->work()) {
+      const auto updates = static_cast<double>(work_.updates);
+      work->compute(updates * work_.update_flops, updates * work_.update_bytes);
+    }
+  }
+  void count_added(size_t forces) const {
+    if (Work* const work = context_->work()) {
+      work->bytes += 2 * static_cast<double>(forces * sizeof(Force<kWidth>));
+    }
   }
 
   template <typename Make>
   void exchange(const Make& make) {
     const auto send = [this] {
-      for (const Sent& one : buckets_.send(out_, [](const Sent& sent) { return sent.owner; })) {
-        add(memory_.here() + one.first, one.force);
-      }
+      const std::span<const Sent> came =
+          buckets_.send(out_, [](const Sent& sent) { return sent.owner; });
+      for (const Sent& one : came) add(memory_.here() + one.first, one.force);
+      count_added(came.size());
       out_.clear();
     };
     const auto keep = [this](rank_t owner, size_t first, const Force<kWidth>& force) {
@@ -204,6 +225,7 @@ class ForceUpdates {
     // On every rank after the same items.
     const size_t together = std::max<size_t>(1, kRound / work_.updates);
     for (size_t i = 0; i < work_.items; ++i) {
+      count_made();
       make(context_->rank_me() * stride_ + i, work_.updates, keep);
       if ((i + 1) % together == 0) send();
     }

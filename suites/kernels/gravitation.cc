@@ -26,6 +26,9 @@ struct Body {
   double mass;
 };
 
+// Of a pull: a distance, its square, the root, a factor, and three parts, which are added up.
+constexpr double kPullFlops = 3 + 6 + 1 + 4 + 3 + 3;
+
 /// All bodies, on every rank: a force is added where its body's owner keeps it.
 class Bodies {
  public:
@@ -107,9 +110,12 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   const size_t own = size_param(point, kBodiesFactor);
   Bodies bodies(own, ctx.rank_n());
   using Forces = ForceUpdates<kAxes>;
-  STRIPLINE_ASSIGN_OR_RETURN(
-      Forces forces, Forces::create(ctx, update_way_of(point), kAxes * own,
-                                    {.items = own, .updates = own * ctx.rank_n()}, options));
+  STRIPLINE_ASSIGN_OR_RETURN(Forces forces, Forces::create(ctx, update_way_of(point), kAxes * own,
+                                                           {.items = own,
+                                                            .updates = own * ctx.rank_n(),
+                                                            .update_flops = kPullFlops,
+                                                            .update_bytes = sizeof(Body)},
+                                                           options));
   KernelParts parts;
   parts.prepare = [&](uint64_t salt) {
     bodies.scatter(salt);

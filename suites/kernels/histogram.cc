@@ -72,6 +72,7 @@ SampleSeries run_sequential(Session& session, const experiment::StopRule& rule,
   parts.run = [&] {
     for (rank_t rank = 0; rank < ctx.rank_n(); ++rank) {
       for (const uint64_t key : keys) ++counts[key];
+      count_updates_in_place(ctx.work(), keys.size());
     }
   };
   parts.verify = [&](uint64_t salt) {

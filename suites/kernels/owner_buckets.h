@@ -10,6 +10,7 @@
 
 #include <stripline/context.h>
 #include <stripline/team.h>
+#include <stripline/work.h>
 
 namespace stripline::suites {
 
@@ -17,7 +18,7 @@ namespace stripline::suites {
 template <typename Item>
 class OwnerBuckets {
  public:
-  explicit OwnerBuckets(Context& context) : world_(team::world(context)) {}
+  explicit OwnerBuckets(Context& context) : context_(&context), world_(team::world(context)) {}
 
   /// Collective: what all ranks sent here, in the order of ranks; valid until the next call.
   template <typename OwnerOf>
@@ -28,6 +29,9 @@ class OwnerBuckets {
     next_ = offsets_;
     out_.resize(items.size());
     for (const Item& item : items) out_[next_[owner_of(item)]++] = item;
+    if (Work* const work = context_->work()) {  // each is read to be counted, then moved
+      work->bytes += 3 * static_cast<double>(items.size_bytes());
+    }
     in_counts_.resize(world_.rank_n());
     world_.all_to_all(counts_, in_counts_);
     in_.resize(begin(in_counts_, in_offsets_));
@@ -54,6 +58,7 @@ class OwnerBuckets {
     return offsets.back() + counts.back();
   }
 
+  Context* context_;
   team world_;
   std::vector<size_t> counts_;
   std::vector<size_t> offsets_;

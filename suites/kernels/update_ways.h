@@ -19,6 +19,7 @@
 #include <stripline/lock.h>
 #include <stripline/shared_array.h>
 #include <stripline/update.h>
+#include <stripline/work.h>
 
 #include "optimizer/experiment/experiment.h"
 #include "suites/kernels/owner_buckets.h"
@@ -45,6 +46,13 @@ constexpr size_t updates_made(UpdateWay way, size_t updates) {
   return waits ? std::min(updates, kFew) : updates;
 }
 
+/// What a rank computes that goes through so many keys of 8 bytes, and updates a cell in its own
+/// memory by each; nothing where `work` is null.
+inline void count_updates_in_place(Work* work, size_t keys) {
+  if (work == nullptr) return;
+  work->compute(static_cast<double>(keys), static_cast<double>(3 * keys * sizeof(uint64_t)));
+}
+
 /// The note of a series: how updates went in the latest of so many epochs, and what this rank sent
 /// in each; empty without any.
 std::string note_of_updates(const UpdateSettings& used, const UpdateStatistics& sent,
@@ -68,12 +76,14 @@ class Updates {
   void run(std::span<const uint64_t> keys) {
     switch (way_) {
       case UpdateWay::naive:
+        count_work(keys.size());
         for (const uint64_t key : keys) {
           const uint64_t cell = exclusive_cell(key);
           array_.write(cell, Op{}(array_.read(cell), Kernel::value(key)));
         }
         break;
       case UpdateWay::lock:
+        count_work(keys.size());
         for (const uint64_t key : keys) {
           const uint64_t cell = Kernel::cell(key, array_.size());
           const std::lock_guard hold(lock_);
@@ -81,6 +91,7 @@ class Updates {
         }
         break;
       case UpdateWay::atomics:
+        count_work(keys.size());
         for (const uint64_t key : keys) {
           const auto cell = array_.global(Kernel::cell(key, array_.size()));
           if constexpr (std::is_same_v<Op, op_add>) {
@@ -145,11 +156,22 @@ class Updates {
     const size_t round = look_ahead_ == 0 ? keys.size() : look_ahead_;
     while (!keys.empty()) {
       const std::span<const uint64_t> some = keys.first(std::min(round, keys.size()));
-      for (const uint64_t key : some) cells.update(Kernel::cell(key, size), Kernel::value(key));
+      for (size_t i = 0; i < some.size(); i += kCountedKeys) {
+        const auto part = some.subspan(i, std::min(kCountedKeys, some.size() - i));
+        count_work(part.size());
+        for (const uint64_t key : part) cells.update(Kernel::cell(key, size), Kernel::value(key));
+      }
       keys = keys.subspan(some.size());
       if (!keys.empty()) epoch_.flush();
     }
     epoch_.end();
+  }
+
+  // What this rank computes of updates whose cells others change.
+  void count_work(size_t keys) const {
+    if (Work* const work = array_.context().work()) {
+      work->compute(static_cast<double>(keys), static_cast<double>(keys * sizeof(uint64_t)));
+    }
   }
 
   void exchange(std::span<const uint64_t> keys) {
@@ -157,11 +179,16 @@ class Updates {
     const auto owner_of = [this](uint64_t key) {
       return array_.affinity(Kernel::cell(key, array_.size()));
     };
-    for (const uint64_t key : buckets_.send(keys, owner_of)) {
+    const std::span<const uint64_t> came = buckets_.send(keys, owner_of);
+    for (const uint64_t key : came) {
       uint64_t& cell = mine[array_.distribution().locate(Kernel::cell(key, array_.size())).index];
       cell = Op{}(cell, Kernel::value(key));
     }
+    count_updates_in_place(array_.context().work(), came.size());
   }
+
+  // Keys whose work is counted at once, so that it is spread over what is sent meanwhile.
+  static constexpr size_t kCountedKeys = 4096;
 
   Array array_;
   UpdateWay way_;
