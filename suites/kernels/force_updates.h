@@ -76,9 +76,10 @@ class ForceUpdates {
   /// Collective. Measures `parts`, whose scale it sets: a sample is the time of a rank's update.
   /// That of all ranks' work by one counts as often as there are ranks. The tuned way notes what
   /// this rank sent.
-  SampleSeries measure(Session& session, const experiment::StopRule& rule, KernelParts parts) {
+  experiment::SampleSeries measure(Session& session, const experiment::StopRule& rule,
+                                   KernelParts parts) {
     parts.scale = 1 / static_cast<double>(work_.items * work_.updates);
-    SampleSeries series = measure_kernel(session, rule, parts);
+    experiment::SampleSeries series = measure_kernel(session, rule, parts);
     series.note = series.verified ? note_of_updates(epoch_.in_use(), epoch_.statistics(), epochs_)
                                   : "verification failed: a force is wrong";
     return series;
