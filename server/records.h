@@ -230,6 +230,10 @@ struct ModelVersionRecord {
   std::string provisional;  ///< Why it is; empty: it is not.
   std::string withdrawn;    ///< Why it must not be used any more; empty: it may.
   std::string stale;        ///< Why it does not hold any more; empty: nothing is known against it.
+  bool stale_in_use = false;  ///< It was stable when it was found not to hold.
+  // A label names it, or did before its moves were taken back.
+  bool was_canary = false;
+  bool was_stable = false;
   std::vector<Finding> findings;
   std::optional<ValidationRecord> validation;  ///< The last one.
   std::vector<std::string> labels;             ///< That name it now.

@@ -54,7 +54,13 @@ const std::string_view kVersionColumns =
     " (SELECT reason FROM version_marks m WHERE m.model = model_versions.model"
     "  AND m.version = model_versions.version AND m.mark = 'stale'), findings,"
     " (SELECT report FROM validations v WHERE v.model = model_versions.model"
-    "  AND v.version = model_versions.version)";
+    "  AND v.version = model_versions.version),"
+    " (SELECT count(*) FROM version_past p WHERE p.model = model_versions.model"
+    "  AND p.version = model_versions.version AND p.what = 'stale in use'),"
+    " (SELECT count(*) FROM version_past p WHERE p.model = model_versions.model"
+    "  AND p.version = model_versions.version AND p.what = 'canary'),"
+    " (SELECT count(*) FROM version_past p WHERE p.model = model_versions.model"
+    "  AND p.version = model_versions.version AND p.what = 'stable')";
 const std::string_view kLabelColumns =
     "SELECT model, version, label, place, actor, time, nodes FROM model_labels";
 const std::string_view kCheckColumns =
@@ -263,6 +269,19 @@ Status write_marks(SqlDatabase& database, std::string_view mark,
                    });
 }
 
+// What happens again is remembered from the first time on.
+Status write_past(SqlDatabase& database, const Changes& changes) {
+  constexpr std::string_view kInsert =
+      "INSERT INTO version_past VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
+  STRIPLINE_RETURN_IF_ERROR(
+      write_all(database, changes.staled_in_use, kInsert, [](SqlStatement& s, const Withdrawal& w) {
+        s.bind(w.key.model, w.key.version, std::string_view("stale in use"), w.time_unix_s);
+      }));
+  return write_all(database, changes.labels, kInsert, [](SqlStatement& s, const LabelRecord& r) {
+    s.bind(r.key.model, r.key.version, r.label, r.time_unix_s);
+  });
+}
+
 Status write_validations(SqlDatabase& database, const std::vector<ValidationRecord>& records) {
   return write_all(database, records,
                    "INSERT INTO validations VALUES (?, ?, ?) ON CONFLICT (model, version)"
@@ -382,6 +401,7 @@ Status write_changes(SqlDatabase& database, const Changes& changes) {
   STRIPLINE_RETURN_IF_ERROR(write_marks(database, "stale", changes.staled));
   STRIPLINE_RETURN_IF_ERROR(write_validations(database, changes.validations));
   STRIPLINE_RETURN_IF_ERROR(write_labels(database, changes));
+  STRIPLINE_RETURN_IF_ERROR(write_past(database, changes));
   STRIPLINE_RETURN_IF_ERROR(write_checks(database, changes.checks));
   STRIPLINE_RETURN_IF_ERROR(write_node_models(database, changes.node_models));
   STRIPLINE_RETURN_IF_ERROR(write_feedback(database, changes.feedback));
@@ -539,6 +559,9 @@ Result<ModelVersionRecord> read_version(SqlStatement& row) {
     STRIPLINE_ASSIGN_OR_RETURN(r.validation, validation_from_json(json));
     r.validation->key = r.key;
   }
+  r.stale_in_use = row.integer(12) != 0;
+  r.was_canary = row.integer(13) != 0;
+  r.was_stable = row.integer(14) != 0;
   return r;
 }
 

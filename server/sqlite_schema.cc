@@ -84,8 +84,8 @@ Status prepare_tables(SqliteDatabase& database, const std::filesystem::path& pat
                                                      std::to_string(kStoreSchemaVersion) +
                                                      "; start the stripline-server that wrote it");
   }
-  STRIPLINE_RETURN_IF_ERROR(migrate(database, version));
   STRIPLINE_RETURN_IF_ERROR(create_security_tables(database));
+  STRIPLINE_RETURN_IF_ERROR(migrate(database, version));
   // A backup was put in place: what has been given out since then is not in it (Store::fence_base).
   STRIPLINE_RETURN_IF_ERROR(database.execute(
       "UPDATE meta SET value = CAST(value AS INTEGER) + 4294967296 WHERE key = 'fence_base'"

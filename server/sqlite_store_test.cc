@@ -199,6 +199,33 @@ TEST_P(StoreMigrationTest, ADatabaseThatCannotBeMigratedIsLeftAsItIs) {
   EXPECT_EQ(store_->batches(1, 0, 10)->size(), 2U);
 }
 
+// What labels have named is known from the audit trail where nobody remembered it.
+TEST_F(StoreTest, AnEarlierDatabaseLearnsWhatHasHappenedToVersions) {
+  std::vector<NewModelVersion> versions(2);
+  for (size_t i = 0; i < 2; ++i) {
+    versions[i].record.key = {"tcp", static_cast<int64_t>(i) + 1};
+    versions[i].fabric = "tcp";
+    versions[i].content = "{}";
+  }
+  apply({.versions = versions,
+         .staled = {{{"tcp", 1}, "sentinels are off", 9}, {{"tcp", 2}, "sentinels are off", 9}},
+         .audit = {{0, 5, "users/a", "promote model version to stable", "models/tcp/versions/1"},
+                   {0, 6, "users/a", "promote model version to stable", "models/tcp/versions/1"},
+                   {0, 7, "server", "promote model version to canary", "models/tcp/versions/2"}}});
+  store_.reset();
+  execute(path_,
+          "DROP TABLE version_past; UPDATE meta SET value = '13' WHERE key = 'schema_version'");
+  reopen();
+  const auto first = *store_->model_version({"tcp", 1});
+  EXPECT_TRUE(first->was_stable);
+  EXPECT_TRUE(first->stale_in_use);
+  EXPECT_FALSE(first->was_canary);
+  const auto second = *store_->model_version({"tcp", 2});
+  EXPECT_TRUE(second->was_canary);
+  EXPECT_FALSE(second->was_stable);
+  EXPECT_FALSE(second->stale_in_use);
+}
+
 TEST_F(StoreTest, AnotherProgramsDatabaseIsRefused) {
   store_.reset();
   const auto other = folder_.path() / "other.db";

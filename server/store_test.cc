@@ -400,6 +400,17 @@ TEST_P(AnyStoreTest, LabelsRememberTheirMoves) {
     EXPECT_EQ(store_->model_versions("tcp", 0, 5)->back().labels,
               std::vector<std::string>{"stable"});
   });
+  // What a version was is remembered when its moves are gone.
+  apply({.staled = {{{"tcp", 2}, "off", 9}}, .staled_in_use = {{{"tcp", 2}, "off", 9}}});
+  apply({.staled_in_use = {{{"tcp", 2}, "again", 10}}, .unlabelled = {canary, first}});
+  check([&] {
+    const auto versions = *store_->model_versions("tcp", 0, 5);
+    ASSERT_EQ(versions.size(), 2U);
+    EXPECT_TRUE(versions[0].labels.empty());
+    EXPECT_TRUE(versions[0].was_canary && versions[0].was_stable && versions[0].stale_in_use);
+    EXPECT_TRUE(versions[1].was_canary && versions[1].was_stable);
+    EXPECT_FALSE(versions[1].stale_in_use);
+  });
 }
 
 TEST_P(AnyStoreTest, ReportsOfRunsAreKeptOnceAndTheLastOnes) {
