@@ -127,9 +127,32 @@ Answer<std::optional<std::string>> label_refusal(Coordinator& coordinator, Store
   return refusal_after(coordinator, store, version, label, *moves);
 }
 
-Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
-                                       const v1::PromoteModelVersionRequest& request,
-                                       const std::string& actor) {
+namespace {
+
+// What takes back the moves of a label since the last version before the present one that may be
+// used, the last one first. All of them where there is none and the label `may_end`; else none.
+Answer<std::vector<LabelRecord>> taken_back(Store& store, const std::vector<LabelRecord>& moves,
+                                            std::string_view label, bool may_end) {
+  std::vector<VersionKey> unfit;
+  for (const LabelRecord& move : moves) {
+    const auto version = store.model_version(move.key);
+    if (!version.ok()) return version.error();
+    if (*version && (!(*version)->withdrawn.empty() || !(*version)->stale.empty())) {
+      unfit.push_back(move.key);
+    }
+  }
+  std::vector<LabelRecord> back = rolled_back(moves, label, unfit);
+  if (!back.empty() || !may_end) return back;
+  for (const LabelRecord& move : moves) {
+    if (move.label == label) back.insert(back.begin(), move);
+  }
+  return back;
+}
+
+// `ends_trial`: the label canary names then what it named before.
+Answer<v1::ModelVersion> promote(Coordinator& coordinator, Store& store,
+                                 const v1::PromoteModelVersionRequest& request,
+                                 const std::string& actor, bool ends_trial) {
   if (!is_label(request.label())) return no_label("label", request.label());
   const auto version = find_version(store, request.name());
   if (!version) return version.problem();
@@ -148,6 +171,13 @@ Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
   changes.labels.push_back({version->key, request.label(),
                             current == nullptr ? 1 : current->place + 1, actor, unix_seconds(),
                             *nodes});
+  if (ends_trial) {
+    auto back = taken_back(store, *moves, kCanaryLabel, true);
+    if (!back) return back.problem();
+    changes.unlabelled = *std::move(back);
+    changes.audit.push_back(
+        {0, unix_seconds(), actor, "roll back canary", version_name(version->key)});
+  }
   auto promoted =
       applied(store, std::move(changes), version->key, actor,
               "promote model version to " + request.label(), "is " + request.label() + " now");
@@ -155,35 +185,16 @@ Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
   return promoted;
 }
 
-namespace {
-
-// A label that `may_end` names nothing where there is no version to go back to.
+// `changes` are stored in the same step. A label that `may_end` names nothing where there is no
+// version to go back to.
 Answer<v1::ModelVersion> roll_back(Coordinator& coordinator, Store& store, const std::string& model,
-                                   const std::string& label, bool may_end,
-                                   const std::string& actor) {
+                                   const std::string& label, bool may_end, const std::string& actor,
+                                   Changes changes = {}) {
   const auto moves = store.labels(model);
   if (!moves.ok()) return moves.error();
-  std::vector<VersionKey> unfit;
-  for (const LabelRecord& move : *moves) {
-    const auto version = store.model_version(move.key);
-    if (!version.ok()) return version.error();
-    if (*version && (!(*version)->withdrawn.empty() || !(*version)->stale.empty())) {
-      unfit.push_back(move.key);
-    }
-  }
-  Changes changes;
-  changes.unlabelled = rolled_back(*moves, label, unfit);
-  const LabelRecord* const current = current_of(*moves, label);
-  if (changes.unlabelled.empty() && current != nullptr && may_end) {
-    for (const LabelRecord& move : *moves) {
-      if (move.label == label) changes.unlabelled.push_back(move);
-    }
-    auto ended = applied(store, std::move(changes), current->key, actor, "roll back " + label,
-                         "is " + label + " no more");
-    if (ended) coordinator.offer_models();
-    return ended;
-  }
-  if (changes.unlabelled.empty()) {
+  auto back = taken_back(store, *moves, label, may_end);
+  if (!back) return back.problem();
+  if (back->empty()) {
     const std::string name = model_name(model) + "/labels/" + label;
     return Problem{ErrorCode::failed_precondition,
                    "NO_EARLIER_VERSION",
@@ -192,17 +203,41 @@ Answer<v1::ModelVersion> roll_back(Coordinator& coordinator, Store& store, const
                        "'stripline model promote' names another",
                    {{"name", name}}};
   }
-  std::vector<LabelRecord> left;
+  std::optional<VersionKey> left;
   for (const LabelRecord& move : *moves) {
-    if (move.label == label && move.place < changes.unlabelled.back().place) left.push_back(move);
+    if (move.label == label && move.place < back->back().place) left = move.key;
   }
-  auto back = applied(store, std::move(changes), left.back().key, actor, "roll back " + label,
-                      "is " + label + " again");
-  if (back) coordinator.offer_models();
-  return back;
+  const VersionKey key = left.value_or(back->front().key);
+  changes.unlabelled = *std::move(back);
+  auto rolled = applied(store, std::move(changes), key, actor, "roll back " + label,
+                        "is " + label + (left ? " again" : " no more"));
+  if (rolled) coordinator.offer_models();
+  return rolled;
 }
 
 }  // namespace
+
+Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
+                                       const v1::PromoteModelVersionRequest& request,
+                                       const std::string& actor) {
+  return promote(coordinator, store, request, actor, false);
+}
+
+Answer<v1::ModelVersion> settle_canary(Coordinator& coordinator, Store& store,
+                                       const VersionKey& canary, const std::string& actor) {
+  v1::PromoteModelVersionRequest request;
+  request.set_name(version_name(canary));
+  request.set_label(std::string(kStableLabel));
+  return promote(coordinator, store, request, actor, true);
+}
+
+Answer<v1::ModelVersion> retire_stale(Coordinator& coordinator, Store& store,
+                                      const VersionKey& stale, const std::string& actor) {
+  Changes changes;
+  changes.staled_in_use.push_back({stale, "", unix_seconds()});
+  return roll_back(coordinator, store, stale.model, std::string(kStableLabel), true, actor,
+                   std::move(changes));
+}
 
 Answer<v1::ModelVersion> rollback_label(Coordinator& coordinator, Store& store,
                                         const v1::RollbackModelLabelRequest& request,
@@ -298,24 +333,27 @@ Answer<v1::ModelVersion> check_model(Coordinator& coordinator, Store& store,
   std::erase_if(checks, [&](const CheckRecord& one) { return one.campaign == check->campaign; });
   checks.push_back(*check);
   const auto stale = version->stale.empty() ? staleness(checks) : std::nullopt;
+  const bool is_stable = std::ranges::find(version->labels, kStableLabel) != version->labels.end();
   Changes changes;
   changes.checks.push_back(*check);
   if (stale) changes.staled.push_back({version->key, *stale, check->time_unix_s});
-  auto checked = applied(store, std::move(changes), version->key, actor,
-                         stale ? "mark model version as stale" : "check model version",
-                         stale ? "is stale: " + *stale
-                               : std::to_string(check->reading.outside) + " of " +
-                                     std::to_string(check->reading.points) +
-                                     " sentinels lie outside its intervals");
-  const bool is_stable = std::ranges::find(version->labels, kStableLabel) != version->labels.end();
-  if (!checked || !stale) return checked;
-  if (!request.rollback() || !is_stable) {
-    coordinator.offer_models();
+  if (stale && is_stable) changes.staled_in_use = changes.staled;
+  const std::string action = stale ? "mark model version as stale" : "check model version";
+  const std::string outcome = stale ? "is stale: " + *stale
+                                    : std::to_string(check->reading.outside) + " of " +
+                                          std::to_string(check->reading.points) +
+                                          " sentinels lie outside its intervals";
+  if (!stale || !is_stable || !request.rollback()) {
+    auto checked = applied(store, std::move(changes), version->key, actor, action, outcome);
+    if (stale) coordinator.offer_models();
     return checked;
   }
-  const auto back =
-      roll_back(coordinator, store, version->key.model, std::string(kStableLabel), true, actor);
+  // Both in one step: a server that ends in between would leave it stable.
+  changes.audit.push_back({0, unix_seconds(), actor, action, version_name(version->key)});
+  const auto back = roll_back(coordinator, store, version->key.model, std::string(kStableLabel),
+                              true, actor, std::move(changes));
   if (!back) return back.problem();
+  spdlog::info("{} {}", version_name(version->key), outcome);
   const auto now = find_version(store, version_name(version->key));
   if (!now) return now.problem();
   return to_wire(*now);

@@ -28,9 +28,16 @@ Answer<std::optional<std::string>> label_refusal(Coordinator& coordinator, Store
 Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
                                        const v1::PromoteModelVersionRequest& request,
                                        const std::string& actor);
+/// Makes stable what is canary; the label canary names then what it named before, in the same step.
+Answer<v1::ModelVersion> settle_canary(Coordinator& coordinator, Store& store,
+                                       const VersionKey& canary, const std::string& actor);
 Answer<v1::ModelVersion> rollback_label(Coordinator& coordinator, Store& store,
                                         const v1::RollbackModelLabelRequest& request,
                                         const std::string& actor);
+/// Takes the label stable from a version that is stale: it goes back to the last version before
+/// that may be used, or to nothing.
+Answer<v1::ModelVersion> retire_stale(Coordinator& coordinator, Store& store,
+                                      const VersionKey& stale, const std::string& actor);
 Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersionRequest& request,
                                       const std::string& actor);
 Answer<v1::ModelVersion> withdraw_model(Coordinator& coordinator, Store& store,

@@ -11,6 +11,7 @@
 #include "server/fit_job.h"
 #include "server/model_gate.h"
 #include "server/reads.h"
+#include "server/testing/saboteur.h"
 #include "server/testing/store_fixture.h"
 #include "server/testing/synthetic_machine.h"
 
@@ -104,6 +105,14 @@ class ModelActionsTest : public StoreTest {
     request.set_name(name);
     request.add_campaigns(campaign);
     return validate_model(*store_, request, kActor);
+  }
+
+  Answer<v1::ModelVersion> check_of(const std::string& name, const std::string& campaign) {
+    v1::CheckModelVersionRequest request;
+    request.set_name(name);
+    request.set_campaign(campaign);
+    request.set_rollback(true);
+    return check_model(*coordinator(), *store_, request, kActor);
   }
 
   Answer<v1::ModelVersion> import(const std::string& content) {
@@ -221,13 +230,7 @@ TEST_F(ModelActionsTest, SentinelsThatAreOffTwiceMakeAVersionStale) {
   const std::string second = published(2, 0.01);
   ASSERT_TRUE(promote(first, "stable"));
   ASSERT_TRUE(promote(second, "stable"));
-  const auto check_by = [&](const std::string& campaign) {
-    v1::CheckModelVersionRequest request;
-    request.set_name(second);
-    request.set_campaign(campaign);
-    request.set_rollback(true);
-    return check_model(*coordinator(), *store_, request, kActor);
-  };
+  const auto check_by = [&](const std::string& campaign) { return check_of(second, campaign); };
   EXPECT_EQ(check_by("campaigns/c1").problem().reason, "INVALID_FIELD");
   EXPECT_EQ(check_by("campaigns/c9").problem().reason, "CAMPAIGN_NOT_FOUND");
   const auto good = check_by("campaigns/c2");
@@ -246,6 +249,34 @@ TEST_F(ModelActionsTest, SentinelsThatAreOffTwiceMakeAVersionStale) {
   EXPECT_EQ(labelled("stable"), first);
   check([&] { EXPECT_EQ((*store_->model("tcp"))->latest_version, 1); });
   EXPECT_EQ(promote(second, "canary").problem().reason, "GATE");
+}
+
+TEST_F(ModelActionsTest, AStaleVersionIsRolledBackInTheStepThatMarksIt) {
+  SyntheticMachine slower;
+  slower.L *= 2;
+  slower.G *= 2;
+  measure_campaign(1, SyntheticMachine());
+  for (int64_t number = 2; number <= 3; ++number) measure_campaign(number, slower);
+  const std::string name = published(1, 0.01);
+  ASSERT_TRUE(promote(name, "stable"));
+  ASSERT_TRUE(check_of(name, "campaigns/c2"));
+  Saboteur(path_.parent_path())
+      .run(
+          "CREATE TRIGGER no_room BEFORE DELETE ON model_labels"
+          " BEGIN SELECT RAISE(ABORT, 'no room'); END");
+  EXPECT_FALSE(check_of(name, "campaigns/c3"));
+  check([&] {
+    EXPECT_EQ((*store_->model_version({"tcp", 1}))->stale, "");
+    EXPECT_EQ(labelled("stable"), name);
+  });
+  Saboteur(path_.parent_path()).run("DROP TRIGGER no_room");
+  const auto checked = check_of(name, "campaigns/c3");
+  ASSERT_TRUE(checked) << checked.problem().message;
+  EXPECT_EQ(checked->state(), v1::ModelVersion::STALE);
+  check([&] {
+    EXPECT_TRUE((*store_->model_version({"tcp", 1}))->stale_in_use);
+    EXPECT_TRUE(store_->labels("tcp")->empty());
+  });
 }
 
 TEST_F(ModelActionsTest, AnImportedModelIsAVersionThatNothingHasValidated) {

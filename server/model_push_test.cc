@@ -86,6 +86,17 @@ TEST_F(ModelPushTest, WhatIsWithdrawnGoesWhereThereIsNothingInItsPlace) {
   EXPECT_EQ(later.link->take_withdrawn(), "");
 }
 
+TEST_F(ModelPushTest, ACanaryThatNobodyTriesDoesNotBecomeStable) {
+  ASSERT_TRUE(promote(1, "canary"));
+  const auto refused = promote(1, "stable");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.problem().message.find("no node tries it"), std::string::npos);
+  // Without agents there is no trial, and none is asked for.
+  ASSERT_TRUE(promote(2, "stable"));
+  ASSERT_TRUE(rollback("canary"));
+  ASSERT_TRUE(promote(1, "stable"));
+}
+
 TEST_F(ModelPushTest, ThatAVersionDoesNotHoldIsSaidOfTheNodesThatHaveIt) {
   const FakeAgent a = connect("a");
   ASSERT_TRUE(promote(1, "stable"));

@@ -42,6 +42,11 @@ std::optional<std::string> rollout_refusal(const std::optional<LabelRecord>& can
     if (!answer.applied) return node_name(answer.node) + " rejected it: " + answer.reason;
   }
   if (!canary) return std::nullopt;
+  if (canary->nodes.empty()) {
+    return "no node tries it: no agent that takes models was connected when it became canary; "
+           "make it canary again when one is, or do without a trial: "
+           "'stripline model rollback --label canary' ends it";
+  }
   for (const std::string& node : canary->nodes) {
     const bool answered = std::ranges::any_of(
         answers, [&](const NodeModelRecord& answer) { return answer.node == node; });

@@ -49,6 +49,9 @@ TEST(Rollout, ABadCanaryStopsTheRest) {
   EXPECT_NE(rollout_refusal(canary, {good})->find("nodes/b"), std::string::npos);
   EXPECT_NE(rollout_refusal(canary, {good, bad})->find("another processor"), std::string::npos);
   EXPECT_TRUE(rollout_refusal(std::nullopt, {bad}));
+  EXPECT_NE(rollout_refusal(LabelRecord{{"tcp", 2}, "canary", 1, "users/alice", 1, {}}, {})
+                ->find("no node tries it"),
+            std::string::npos);
   EXPECT_EQ(rollout_refusal(canary, {good, {"b", {"tcp", 2}, true, "", 7}}), std::nullopt);
 }
 

@@ -5,6 +5,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "optimizer/experiment/catalogue.h"
 #include "server/model_actions.h"
 #include "server/model_gate.h"
 #include "stripline/v1/models.pb.h"
@@ -55,7 +56,7 @@ CampaignSpec sentinel_spec(const std::optional<CampaignRecord>& fitted_to,
                            const std::string& fabric) {
   CampaignSpec spec = group_of(fitted_to, fabric);
   spec.effort = Effort::budgeted;
-  spec.experiments = {"micro.latency"};
+  spec.experiments = {experiment::micro::kLatency.name};
   spec.runs = kSentinelRuns;
   spec.width = 0;
   spec.time_budget_s = kSentinelBudgetS;
@@ -88,7 +89,10 @@ Status Sentinels::tend(double now_unix_s) {
   while (true) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto models, store_.models(after, kModelsPerPage));
     for (const ModelRecord& model : models) {
-      STRIPLINE_RETURN_IF_ERROR(tend_model(model, now_unix_s));
+      const Status tended = tend_model(model, now_unix_s);
+      if (!tended.ok()) {
+        say_once("cannot look after " + model_name(model.name) + ": " + tended.error().message());
+      }
       after = model.name;
     }
     if (models.size() < kModelsPerPage) return {};
@@ -100,13 +104,19 @@ Status Sentinels::tend_model(const ModelRecord& model, double now_unix_s) {
   const LabelRecord* const stable = current_of(moves, kStableLabel);
   if (stable != nullptr) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto version, store_.model_version(stable->key));
-    if (options_.interval_s > 0 && version && version->withdrawn.empty() &&
-        version->stale.empty()) {
+    const bool is_stale = version && !version->stale.empty();
+    // It was found stale by a person, or while the policy was to keep it.
+    if (is_stale && options_.policy != StalePolicy::keep) {
+      const auto retired = retire_stale(coordinator_, store_, stable->key, std::string(kActor));
+      if (!retired) say_once(retired.problem().message);
+      return {};
+    }
+    if (options_.interval_s > 0 && version && version->withdrawn.empty() && !is_stale) {
       STRIPLINE_RETURN_IF_ERROR(measure(model, *version, stable->time_unix_s, now_unix_s));
     }
   }
   if (options_.policy != StalePolicy::replace) return {};
-  return replace(model, stable == nullptr ? std::nullopt : std::optional(stable->key));
+  return replace(model, moves);
 }
 
 // The request's name tells a server that starts again which campaign it was.
@@ -157,13 +167,15 @@ Status Sentinels::judge(const ModelVersionRecord& version, const CampaignRecord&
   return {};
 }
 
-// Measures a model anew whose newest stale version was stable: no newer one is.
-Status Sentinels::replace(const ModelRecord& model, const std::optional<VersionKey>& stable) {
+// The newest of the versions that became stale while they were stable, if no newer one is stable.
+Status Sentinels::replace(const ModelRecord& model, const std::vector<LabelRecord>& moves) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto versions,
                              store_.model_versions(model.name, 0, kModelsPerPage));
-  const auto stale = std::ranges::find_if(
-      versions, [](const ModelVersionRecord& version) { return !version.stale.empty(); });
-  if (stale == versions.end() || (stable && stable->version > stale->key.version)) return {};
+  const auto stale = std::ranges::find(versions, true, &ModelVersionRecord::stale_in_use);
+  const LabelRecord* const stable = current_of(moves, kStableLabel);
+  if (stale == versions.end() || (stable != nullptr && stable->key.version > stale->key.version)) {
+    return {};
+  }
   const std::string request = version_name(stale->key) + "/replacement";
   STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, store_.campaign_of_request(request));
   if (!campaign) {
@@ -180,26 +192,32 @@ Status Sentinels::replace(const ModelRecord& model, const std::optional<VersionK
   }
   if (!is_final(campaign->state)) return {};
   const auto key = parse_version_name(campaign->model_version);
-  if (key) return introduce(*key);
+  if (key) return introduce(model, *key, moves);
   say_once(version_name(stale->key) + " is stale and not replaced: " +
            campaign_name(campaign->number) + ": " + campaign->message);
   return {};
 }
 
-// Canary first. What does not pass the gate, or a node rejects, stays where it is.
-Status Sentinels::introduce(const VersionKey& key) {
+// Canary first. What does not pass the gate, or a node rejects, stays where it is; so does what a
+// person has taken back, or made canary himself: he knows why.
+Status Sentinels::introduce(const ModelRecord& model, const VersionKey& key,
+                            const std::vector<LabelRecord>& moves) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto version, store_.model_version(key));
   if (!version || !version->withdrawn.empty() || !version->stale.empty()) return {};
-  const auto named = [&](std::string_view label) {
-    return std::ranges::find(version->labels, label) != version->labels.end();
-  };
-  if (named(kStableLabel)) return {};
-  const bool is_canary = named(kCanaryLabel);
-  // Whoever has taken it back knows why.
-  if (!is_canary && !introduced_.insert(version_name(key)).second) return {};
-  const std::string_view label = is_canary ? kStableLabel : kCanaryLabel;
+  if (version->was_stable) return {};
+  const LabelRecord* const canary = current_of(moves, kCanaryLabel);
+  if (canary != nullptr && canary->key == key && canary->actor == kActor) {
+    const auto settled = settle_canary(coordinator_, store_, key, std::string(kActor));
+    if (!settled) say_once(settled.problem().message);
+    return {};
+  }
+  if (version->was_canary) return {};
+  if (coordinator_.nodes_for_models(model.fabric).empty()) {
+    say_once(version_name(key) + " replaces a stale version once an agent is there to try it");
+    return {};
+  }
   const auto promoted =
-      promote_model(coordinator_, store_, promotion(key, label), std::string(kActor));
+      promote_model(coordinator_, store_, promotion(key, kCanaryLabel), std::string(kActor));
   if (!promoted) say_once(promoted.problem().message);
   return {};
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "server/coordinator.h"
 #include "server/store.h"
@@ -18,7 +19,8 @@ enum class StalePolicy {
   keep,      ///< It is marked, and stays stable.
   rollback,  ///< The label goes back to the version of before; where there is none, to nothing.
   replace    ///< And the campaign that it was fitted to is repeated: its version becomes canary,
-             ///< and stable once the nodes that try it have it.
+             ///< and stable once the nodes that try it have it. It does so once: what a person has
+             ///< taken back, or labelled himself, is his.
 };
 std::optional<StalePolicy> stale_policy_from_string(std::string_view name);
 
@@ -55,7 +57,8 @@ class Sentinels {
   static double pause_s(const SentinelOptions& options);
 
   /// Does what is due, and returns at once: campaigns that it starts are looked at in later calls.
-  /// Errors: the store's.
+  /// What fails of one model is logged, and keeps no other from being looked after. Errors: the
+  /// store's, where it cannot list the models.
   Status tend(double now_unix_s);
 
  private:
@@ -63,8 +66,9 @@ class Sentinels {
   Status measure(const ModelRecord& model, const ModelVersionRecord& version,
                  double stable_since_unix_s, double now_unix_s);
   Status judge(const ModelVersionRecord& version, const CampaignRecord& campaign);
-  Status replace(const ModelRecord& model, const std::optional<VersionKey>& stable);
-  Status introduce(const VersionKey& version);
+  Status replace(const ModelRecord& model, const std::vector<LabelRecord>& moves);
+  Status introduce(const ModelRecord& model, const VersionKey& version,
+                   const std::vector<LabelRecord>& moves);
   Result<std::optional<CampaignRecord>> fitted_to(const ModelVersionRecord& version);
   void say_once(const std::string& text);
 
@@ -77,7 +81,6 @@ class Sentinels {
     double not_before_unix_s = 0;
   };
   std::map<std::string, Attempt> attempts_;
-  std::set<std::string> introduced_;  // versions that were made canaries
   std::set<std::string> said_;
 };
 

@@ -7,6 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include "server/model_gate.h"
+#include "server/testing/model_push.h"
+#include "server/testing/saboteur.h"
 #include "server/testing/service_test.h"
 
 namespace stripline::server {
@@ -43,6 +46,153 @@ TEST(SentinelPolicy, ASecondLookComesSoon) {
   EXPECT_EQ(sentinels_due_unix_s(version, 1250, 100), 1350) << "it became stable again";
   version.checks.push_back({{"tcp", 1}, "campaigns/c3", 1300, {20, 19, 2}});
   EXPECT_EQ(sentinels_due_unix_s(version, 1000, 100), 1310);
+}
+
+// What becomes of versions that are stale, without measuring.
+class StaleVersionsTest : public ModelPushTest {
+ protected:
+  // As a server that has just started.
+  void tend(StalePolicy policy = StalePolicy::replace) {
+    const Status tended = Sentinels(*coordinator_, *store_, {0, policy}).tend(100);
+    EXPECT_TRUE(tended.ok()) << tended.error().message();
+  }
+
+  void make_stale(int64_t number) {
+    apply({.staled = {{{"tcp", number}, "sentinels are off", 9}}});
+  }
+
+  // The campaign that was to replace a version has made this one.
+  void measure_anew(int64_t stale, int64_t number) {
+    CampaignRecord record = campaign(7, version_name({"tcp", stale}) + "/replacement");
+    record.state = CampaignState::succeeded;
+    record.model_version = version_name({"tcp", number});
+    apply({.campaigns = {record}});
+  }
+
+  // 0: nothing.
+  int64_t named(std::string_view label) {
+    const auto moves = store_->labels("tcp");
+    const LabelRecord* const current = current_of(*moves, label);
+    return current == nullptr ? 0 : current->key.version;
+  }
+
+  // The first is stable, the second was and is stale, the third is to replace it.
+  void make_replacement() {
+    ASSERT_TRUE(promote(1, "stable"));
+    ASSERT_TRUE(promote(2, "stable"));
+    make_stale(2);
+    measure_anew(2, 3);
+    tend();
+    ASSERT_EQ(named(kStableLabel), 1);
+  }
+};
+
+TEST_F(StaleVersionsTest, OneThatIsStillStableIsRolledBackUnlessItIsKept) {
+  ASSERT_TRUE(promote(1, "stable"));
+  ASSERT_TRUE(promote(2, "stable"));
+  make_stale(2);
+  tend(StalePolicy::keep);
+  EXPECT_EQ(named(kStableLabel), 2);
+  tend(StalePolicy::rollback);
+  EXPECT_EQ(named(kStableLabel), 1);
+  EXPECT_TRUE((*store_->model_version({"tcp", 2}))->stale_in_use);
+  make_stale(1);
+  tend(StalePolicy::rollback);
+  EXPECT_EQ(named(kStableLabel), 0);
+}
+
+TEST_F(StaleVersionsTest, AReplacementIsTriedAndThenStableOnce) {
+  const FakeAgent a = connect("a");
+  make_replacement();
+  tend();
+  EXPECT_EQ(named(kCanaryLabel), 3);
+  tend();
+  EXPECT_EQ(named(kStableLabel), 1) << "its canary has not answered";
+  answer(a, 3);
+  tend();
+  EXPECT_EQ(named(kStableLabel), 3);
+  EXPECT_EQ(named(kCanaryLabel), 0) << "the trial is over";
+  // A person takes it back, from all nodes.
+  ASSERT_TRUE(rollback("stable"));
+  EXPECT_EQ(model_of("a").key.version, 1);
+  for (int i = 0; i < 3; ++i) tend();
+  EXPECT_EQ(named(kStableLabel), 1);
+  EXPECT_EQ(named(kCanaryLabel), 0);
+}
+
+TEST_F(StaleVersionsTest, ATrialThatAPersonHasEndedIsNotBegunAgain) {
+  const FakeAgent a = connect("a");
+  make_replacement();
+  tend();
+  answer(a, 3);
+  ASSERT_TRUE(rollback("canary"));
+  for (int i = 0; i < 3; ++i) tend();
+  EXPECT_EQ(named(kCanaryLabel), 0);
+  // A trial of his own he ends himself.
+  ASSERT_TRUE(promote(3, "canary"));
+  tend();
+  EXPECT_EQ(named(kStableLabel), 1);
+}
+
+TEST_F(StaleVersionsTest, WhatAPersonHasMadeStableHeMayTakeBack) {
+  const FakeAgent a = connect("a");
+  make_replacement();
+  tend();
+  answer(a, 3);
+  ASSERT_TRUE(promote(3, "stable"));
+  ASSERT_TRUE(rollback("stable"));
+  for (int i = 0; i < 3; ++i) tend();
+  EXPECT_EQ(named(kStableLabel), 1);
+}
+
+TEST_F(StaleVersionsTest, ATrialWaitsForAnAgent) {
+  make_replacement();
+  for (int i = 0; i < 3; ++i) tend();
+  EXPECT_EQ(named(kCanaryLabel), 0);
+  EXPECT_EQ(named(kStableLabel), 1);
+  const FakeAgent a = connect("a");
+  tend();
+  EXPECT_EQ(named(kCanaryLabel), 3);
+}
+
+TEST_F(StaleVersionsTest, ATrialThatCouldNotBeStoredBeginsLater) {
+  const FakeAgent a = connect("a");
+  make_replacement();
+  Sentinels sentinels(*coordinator_, *store_, {0, StalePolicy::replace});
+  Saboteur(path_.parent_path())
+      .run(
+          "CREATE TRIGGER no_room BEFORE INSERT ON model_labels"
+          " BEGIN SELECT RAISE(ABORT, 'no room'); END");
+  EXPECT_TRUE(sentinels.tend(100).ok());
+  EXPECT_EQ(named(kCanaryLabel), 0);
+  Saboteur(path_.parent_path()).run("DROP TRIGGER no_room");
+  EXPECT_TRUE(sentinels.tend(100).ok());
+  EXPECT_EQ(named(kCanaryLabel), 3);
+}
+
+TEST_F(StaleVersionsTest, OneThatWasNeverStableIsNotReplaced) {
+  const FakeAgent a = connect("a");
+  publish(4);
+  ASSERT_TRUE(promote(2, "stable"));
+  make_stale(3);
+  measure_anew(3, 4);
+  for (int i = 0; i < 3; ++i) tend();
+  EXPECT_EQ(named(kCanaryLabel), 0);
+  EXPECT_EQ(named(kStableLabel), 2);
+}
+
+TEST_F(StaleVersionsTest, AModelThatCannotBeReadKeepsNoOtherFromBeingLookedAfter) {
+  NewModelVersion first;
+  first.record.key = {"first", 1};
+  first.fabric = "tcp";
+  first.content = "{}";
+  apply({.versions = {first}, .labels = {{{"first", 1}, "stable", 1, kPublisher, 5}}});
+  ASSERT_TRUE(promote(1, "stable"));
+  make_stale(1);
+  Saboteur(path_.parent_path())
+      .run("UPDATE model_labels SET nodes = 'nonsense' WHERE model = 'first'");
+  tend(StalePolicy::rollback);
+  EXPECT_EQ(named(kStableLabel), 0);
 }
 
 class SentinelsTest : public ServiceTest {
