@@ -364,6 +364,8 @@ class Coordinator {
   // coordinator_models.cc
   Status recover_models();
   void send_offers() STRIPLINE_REQUIRES(mutex_);
+  bool has_rejected(const Session& session, const LabelledVersion& version) const
+      STRIPLINE_REQUIRES(mutex_);
   void send_withdrawals(Session& session, const std::vector<const LabelledVersion*>& wanted)
       STRIPLINE_REQUIRES(mutex_);
   void receive_feedback(uint64_t session, const FeedbackReport& report);

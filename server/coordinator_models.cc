@@ -28,7 +28,8 @@ Result<std::vector<LabelledVersion>> labelled_of(Store& store, const ModelRecord
     STRIPLINE_ASSIGN_OR_RETURN(std::string content, store.model_content(current->key));
     versions.push_back({current->key, std::string(label), model.fabric, version->sha256,
                         current->nodes, current->time_unix_s,
-                        std::make_shared<const std::string>(std::move(content))});
+                        std::make_shared<const std::string>(std::move(content)),
+                        version->stale.empty()});
   }
   return versions;
 }
@@ -66,7 +67,12 @@ Result<Known> read_models(Store& store) {
       STRIPLINE_RETURN_IF_ERROR(add_unfit(store, model.name, known.unfit));
       after = model.name;
     }
-    if (models.size() < kPage) return known;
+    if (models.size() == kPage) continue;
+    // The same file may have been published twice: it is fit where one that is labelled is.
+    for (const LabelledVersion& version : known.labelled) {
+      if (version.is_fit) known.unfit.erase(version.sha256.substr(0, kHashDigits));
+    }
+    return known;
   }
 }
 
@@ -139,20 +145,26 @@ void Coordinator::send_offers() {
   }
 }
 
+bool Coordinator::has_rejected(const Session& session, const LabelledVersion& version) const {
+  const auto answer = model_answers_.find({session.record.name, version_name(version.key)});
+  return answer != model_answers_.end() && !answer->second.applied;
+}
+
 // What another server has pushed, or a person has put there, stays.
 void Coordinator::send_withdrawals(Session& session,
                                    const std::vector<const LabelledVersion*>& wanted) {
   for (auto it = session.models.begin(); it != session.models.end();) {
     const auto& [fabric, sha256] = *it;
     const auto unfit = unfit_.find(sha256);
-    const bool is_replaced = std::ranges::any_of(
-        wanted, [&](const LabelledVersion* version) { return version->fabric == fabric; });
+    const auto instead = std::ranges::find(wanted, fabric, &LabelledVersion::fabric);
+    const bool is_replaced = instead != wanted.end() && !has_rejected(session, **instead);
     if (unfit == unfit_.end() || is_replaced) {
       ++it;
       continue;
     }
     session.link->send(ModelWithdrawal{fabric, sha256, unfit->second});
-    session.offers.erase(fabric);
+    // What it has rejected it is not offered again for that.
+    if (instead == wanted.end()) session.offers.erase(fabric);
     it = session.models.erase(it);
   }
 }
@@ -199,6 +211,7 @@ bool Coordinator::handle(Session& session, const ModelAck& ack) {
     spdlog::info("{} has {}", node_name(node), ack.version);
   } else {
     spdlog::warn("{} rejected {}: {}", node_name(node), ack.version, answer.reason);
+    send_withdrawals(session, wanted_by(node, *session.fabrics, labelled_));
   }
   return false;
 }

@@ -86,6 +86,47 @@ TEST_F(ModelPushTest, WhatIsWithdrawnGoesWhereThereIsNothingInItsPlace) {
   EXPECT_EQ(later.link->take_withdrawn(), "");
 }
 
+TEST_F(ModelPushTest, WhatIsWithdrawnGoesWhereWhatIsInItsPlaceIsRejected) {
+  FakeAgent a = connect("a");
+  ASSERT_TRUE(promote(1, "stable"));
+  EXPECT_EQ(offered(a), "1");
+  answer(a, 1);
+  ASSERT_TRUE(promote(2, "stable"));
+  EXPECT_EQ(offered(a), "2");
+  withdraw(1);
+  EXPECT_EQ(a.link->take_withdrawn(), "") << "it may take the other one";
+  answer(a, 2, "another processor");
+  EXPECT_EQ(a.link->take_withdrawn(),
+            "tcp 111111111111: models/tcp/versions/1 is withdrawn: a wrong network");
+  EXPECT_EQ(a.link->take().size(), 0U);
+  // An agent that was not there then hears of it when it comes, and is asked once more.
+  coordinator_->close_session(a.session);
+  a = connect("a", true, {{"tcp", "111111111111"}});
+  EXPECT_NE(a.link->wait_for_withdrawn(), "");
+  coordinator_->offer_models();
+  EXPECT_FALSE(a.link->take().empty());
+}
+
+TEST_F(ModelPushTest, AFileThatWasPublishedAgainIsNotTheOneThatWasWithdrawn) {
+  withdraw(1);
+  NewModelVersion again;
+  again.record.key = {"again", 1};
+  again.record.sha256 = std::string(64, '1');
+  again.fabric = "tcp";
+  again.content = "{1}";
+  apply({.versions = {again}, .labels = {{{"again", 1}, "stable", 1, kPublisher, 5}}});
+  coordinator_->offer_models();
+  const FakeAgent a = connect("a", true, {{"tcp", "111111111111"}});
+  coordinator_->offer_models();
+  EXPECT_EQ(a.link->take_withdrawn(), "");
+  EXPECT_EQ(model_of("a").key.model, "again");
+  EXPECT_EQ(model_of("a").unfit, "");
+  // It is not fit either once it does not hold.
+  apply({.staled = {{{"again", 1}, "sentinels are off", 9}}});
+  coordinator_->offer_models();
+  EXPECT_NE(model_of("a").unfit, "");
+}
+
 TEST_F(ModelPushTest, ACanaryThatNobodyTriesDoesNotBecomeStable) {
   ASSERT_TRUE(promote(1, "canary"));
   const auto refused = promote(1, "stable");

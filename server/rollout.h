@@ -22,6 +22,7 @@ struct LabelledVersion {
   std::vector<std::string> nodes;  ///< For a canary: those that try it.
   double since_unix_s = 0;
   std::shared_ptr<const std::string> content;
+  bool is_fit = true;  ///< It is not stale. Withdrawn ones are never among these.
 };
 
 /// What a node is to have: for each fabric that it can open the version that was labelled last of
@@ -34,7 +35,8 @@ std::vector<const LabelledVersion*> wanted_by(const std::string& node,
 std::vector<std::string> usual_canaries(std::vector<std::string> nodes);
 
 /// Why a version may not go to all nodes yet, or at all; nullopt: it may. `canary` is the move that
-/// made it one, if it is; `answers` are those to this version.
+/// made it one, if it is: it waits for the nodes that try it then, and for one that does. `answers`
+/// are those to this version.
 std::optional<std::string> rollout_refusal(const std::optional<LabelRecord>& canary,
                                            const std::vector<NodeModelRecord>& answers);
 
