@@ -15,8 +15,9 @@ namespace {
 
 constexpr size_t kMaxRequestId = 128;
 constexpr int kMostCreators = 4;
-// So far back a campaign like the one asked for is looked for.
-constexpr size_t kRemembered = 100;
+// So far back a campaign like the one asked for is looked for: daily sentinels come in between.
+constexpr size_t kRemembered = 1000;
+constexpr size_t kRememberedPage = 100;
 
 std::string effort_text(const CampaignSpec& spec, const std::string& note) {
   std::string text = spec.effort == Effort::full ? "FULL" : "BUDGETED";
@@ -124,11 +125,16 @@ Answer<CampaignEstimate> Coordinator::plan_and_estimate(const CampaignSpec& aske
 
 // The newest one from which something can be learnt.
 Result<std::optional<EarlierCampaign>> Coordinator::campaign_like(const CampaignSpec& spec) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto records, store_.campaigns(0, kRemembered));
-  for (const CampaignRecord& record : records) {
-    if (!is_like(record.spec, spec)) continue;
-    STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(record.number));
-    if (auto earlier = learnt_from(record, runs)) return earlier;
+  int64_t before = 0;
+  for (size_t seen = 0; seen < kRemembered; seen += kRememberedPage) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto records, store_.campaigns(before, kRememberedPage));
+    for (const CampaignRecord& record : records) {
+      before = record.number;
+      if (!is_like(record.spec, spec)) continue;
+      STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(record.number));
+      if (auto earlier = learnt_from(record, runs)) return earlier;
+    }
+    if (records.size() < kRememberedPage) break;
   }
   return std::optional<EarlierCampaign>();
 }
