@@ -8,8 +8,6 @@ constexpr const char* kJson = "application/json";
 constexpr const char* kEvents = "text/event-stream";
 constexpr const char* kVersion = "/stripline.v1.Models/ListModelVersions";
 constexpr const char* kFeedback = "/stripline.v1.Models/ListFeedback";
-// A table of decisions costs as much as so many lists.
-constexpr double kTableCost = 10;
 // As by gRPC: a plan is made, all samples of two campaigns are read.
 constexpr double kEstimateCost = 10;
 constexpr double kCompareCost = 20;
@@ -128,7 +126,7 @@ const std::vector<Api::Entry>& Api::entries() {
         "What runs saw of its versions, the newest first.",
         "",
         {"page_size", "page_token"}},
-       1,
+       kTableCost,
        &Api::model_feedback},
       {{get,
         "models/{model}/versions/{version}/feedback",
@@ -136,7 +134,7 @@ const std::vector<Api::Entry>& Api::entries() {
         "What runs saw of this version, the newest first.",
         "",
         {"page_size", "page_token"}},
-       1,
+       kTableCost,
        &Api::version_feedback},
       {{get, "models/{model}/versions/{version}/file", kVersion, "The model file.", kJson},
        1,

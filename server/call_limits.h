@@ -12,6 +12,10 @@
 
 namespace stripline::server {
 
+/// What an answer costs that takes as much as so many lists: a table of decisions, a page of what
+/// runs tell.
+inline constexpr double kTableCost = 10;
+
 /// Thread-safe. A peer is an address: those behind it share an allowance.
 class CallLimits {
  public:

@@ -1,6 +1,8 @@
 #include "server/feedback.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <utility>
 
 #include "server/clock.h"
@@ -9,6 +11,9 @@
 
 namespace stripline::server {
 namespace {
+
+// A report has up to 128 KiB.
+constexpr size_t kMostPerPage = 50;
 
 v1::Feedback to_wire(const FeedbackRecord& record) {
   const model::Feedback& report = record.report;
@@ -59,6 +64,14 @@ Answer<VersionKey> take_feedback(Store& store, const std::string& content,
                                  const std::string& sender) {
   auto report = model::parse_feedback(content, "the report");
   if (!report.ok()) return invalid_field("content", report.error().message());
+  // As it is stored: what is larger than a report may be could not be read any more.
+  if (const size_t bytes = model::feedback_text(*report).size();
+      bytes > model::kMostFeedbackBytes) {
+    return invalid_field("content", "the report has " + std::to_string(bytes) +
+                                        " bytes with its numbers in the usual form, at most " +
+                                        std::to_string(model::kMostFeedbackBytes) +
+                                        " are accepted");
+  }
   const auto version = store.version_of_content(report->model_sha256);
   if (!version.ok()) return version.error();
   if (!*version) {
@@ -78,20 +91,21 @@ Answer<v1::ListFeedbackResponse> list_feedback(Store& store,
                                                const v1::ListFeedbackRequest& request) {
   const auto key = key_of(store, request.parent());
   if (!key) return key.problem();
-  const auto limit = page_limit(request.page_size());
-  if (!limit) return limit.problem();
+  const auto asked = page_limit(request.page_size());
+  if (!asked) return asked.problem();
+  const size_t limit = std::min(*asked, kMostPerPage);
   const std::string list = request.parent() + "/feedback";
   const auto token = read_page_token(list, request.page_token());
   if (!token) return token.problem();
   const uint64_t before = std::strtoull(token->c_str(), nullptr, 10);
-  const auto records = store.feedback(*key, before, *limit + 1);
+  const auto records = store.feedback(*key, before, limit + 1);
   if (!records.ok()) return records.error();
   v1::ListFeedbackResponse response;
-  for (size_t i = 0; i < records->size() && i < *limit; ++i) {
+  for (size_t i = 0; i < records->size() && i < limit; ++i) {
     *response.add_feedback() = to_wire((*records)[i]);
   }
-  if (records->size() > *limit) {
-    response.set_next_page_token(make_page_token(list, std::to_string((*records)[*limit - 1].id)));
+  if (records->size() > limit) {
+    response.set_next_page_token(make_page_token(list, std::to_string((*records)[limit - 1].id)));
   }
   return response;
 }

@@ -453,6 +453,12 @@ TEST_F(HttpTest, AServerThatStopsEndsItsStreams) {
   EXPECT_NE(text.find("event: refused"), std::string::npos) << text;
 }
 
+TEST_F(HttpTest, AListOfReportsCountsAsSeveralCalls) {
+  int calls = 0;
+  while (calls < 900 && status("models/tcp/feedback") != 429) ++calls;
+  EXPECT_LT(calls, 900) << "so many cheap ones may come at once";
+}
+
 TEST_F(HttpTest, PagesAreServedToBrowsersAlone) {
   const auto page = get("/");
   ASSERT_TRUE(page);

@@ -180,6 +180,53 @@ TEST_F(ModelPushTest, ReportsOfRunsAreKeptWithTheVersion) {
   EXPECT_EQ(list_feedback(*store_, request).problem().reason, "INVALID_FIELD");
 }
 
+// What is read must have been accepted: a report grows when its numbers are written as usual.
+TEST_F(ModelPushTest, AReportThatCouldNotBeReadAgainIsRefused) {
+  model::Feedback report;
+  report.model_sha256 = std::string(64, '2');
+  report.places.resize(model::kMostFeedbackPlaces);
+  while (model::feedback_text(report).size() <= model::kMostFeedbackBytes) {
+    for (model::FeedbackPlace& place : report.places) {
+      std::string& text = place.what.size() < model::kMostFeedbackTextBytes     ? place.what
+                          : place.choice.size() < model::kMostFeedbackTextBytes ? place.choice
+                                                                                : place.place;
+      text += 'x';
+    }
+  }
+  std::string text = model::feedback_text(report);
+  for (size_t at = 0; (at = text.find(":0.0", at)) != std::string::npos;) text.erase(at + 2, 2);
+  ASSERT_LE(text.size(), model::kMostFeedbackBytes);
+  ASSERT_TRUE(model::parse_feedback(text, "it").ok());
+  const auto taken = take_feedback(*store_, text, kPublisher);
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.problem().reason, "INVALID_FIELD");
+  v1::ListFeedbackRequest request;
+  request.set_parent("models/tcp");
+  EXPECT_TRUE(list_feedback(*store_, request));
+}
+
+TEST_F(ModelPushTest, ReportsOfRunsComeInPagesThatAreNotTooLarge) {
+  Changes changes;
+  for (int i = 0; i < 60; ++i) {
+    model::Feedback report;
+    report.run = std::to_string(i);
+    changes.feedback.push_back({0, {"tcp", 1}, 5, kPublisher, report});
+    changes.feedback.back().report.model_sha256 = std::string(64, '1');
+  }
+  apply(changes);
+  v1::ListFeedbackRequest request;
+  request.set_parent("models/tcp");
+  request.set_page_size(1000);
+  const auto first = list_feedback(*store_, request);
+  ASSERT_TRUE(first) << first.problem().message;
+  EXPECT_EQ(first->feedback_size(), 50);
+  request.set_page_token(first->next_page_token());
+  const auto second = list_feedback(*store_, request);
+  ASSERT_TRUE(second) << second.problem().message;
+  EXPECT_EQ(second->feedback_size(), 10);
+  EXPECT_EQ(second->next_page_token(), "");
+}
+
 TEST_F(ModelPushTest, WhatANodeHasIsNotSentAgain) {
   FakeAgent a = connect("a");
   ASSERT_TRUE(promote(2, "stable"));

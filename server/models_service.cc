@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "server/call_limits.h"
 #include "server/feedback.h"
 #include "server/grpc_access.h"
 #include "server/model_actions.h"
@@ -147,12 +148,19 @@ class ModelsService final : public v1::Models::CallbackService {
   grpc::ServerUnaryReactor* ListFeedback(grpc::CallbackServerContext* context,
                                          const v1::ListFeedbackRequest* request,
                                          v1::ListFeedbackResponse* response) override {
+    if (const auto problem = limits_.refusal(*context, kTableCost)) {
+      return finish<v1::ListFeedbackResponse>(context, *problem, response);
+    }
     return finish(context, list_feedback(store_, *request), response);
   }
 
   grpc::ServerUnaryReactor* SendFeedback(grpc::CallbackServerContext* context,
                                          const v1::SendFeedbackRequest* request,
                                          v1::SendFeedbackResponse* response) override {
+    if (const auto problem = limits_.refusal(*context, kTableCost)) {
+      return finish<v1::SendFeedbackResponse>(context, *problem, response);
+    }
+    auto* reactor = context->DefaultReactor();
     const auto version =
         take_feedback(store_, request->content(), caller_of(*context, access_).name);
     if (!version) return finish(context, rpc_status(version.problem()));
@@ -170,6 +178,7 @@ class ModelsService final : public v1::Models::CallbackService {
   Coordinator& coordinator_;
   Store& store_;
   const Access& access_;
+  CallLimits limits_;
 };
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "base/json.h"
 #include "base/sha256.h"
 #include "server/store.h"
 
@@ -19,8 +18,7 @@ Status write_feedback(SqlDatabase& database, const std::vector<FeedbackRecord>& 
       "INSERT INTO model_feedback (model, version, time, sender, sha256, report)"
       " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (sha256) DO NOTHING",
       [](SqlStatement& s, const FeedbackRecord& r) {
-        const std::string report =
-            model::to_json(r.report).dump(-1, ' ', false, Json::error_handler_t::replace);
+        const std::string report = model::feedback_text(r.report);
         s.bind(r.key.model, r.key.version, r.time_unix_s, r.sender, sha256_hex(report), report);
       }));
   return write_all(

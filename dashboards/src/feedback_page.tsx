@@ -116,7 +116,7 @@ function Reported({ all, query }: { all: Feedback[]; query: Record<string, strin
 }
 
 function OneVersion({ version, query }: { version: ModelVersion; query: Record<string, string> }) {
-  const feedback = useData(`${version.name}/feedback`, (signal) => getAll<Feedback>(`${version.name}/feedback`, "feedback", signal), 15);
+  const feedback = useData(`${version.name}/feedback`, (signal) => getAll<Feedback>(`${version.name}/feedback`, "feedback", signal), 60);
   return (
     <Show of={feedback} what="What runs have reported">
       {(all) => (all.length === 0

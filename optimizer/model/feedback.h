@@ -52,7 +52,9 @@ struct Feedback {
 /// once in an entry, however often its list has it. Those that take the longest come first.
 std::vector<FeedbackPlace> places_of_ranks(const std::vector<std::vector<FeedbackPlace>>& of_ranks);
 
-Json to_json(const Feedback& feedback);
+/// All of it in one line, however long; of a report that was read it may be longer than what was:
+/// numbers are written in one way.
+std::string feedback_text(const Feedback& feedback);
 
 /// As a run writes it, in one line. Of what exceeds the bounds, texts are cut, and the last places
 /// left out and counted. Bytes that are not UTF-8 are replaced by U+FFFD.

@@ -20,7 +20,7 @@ Feedback example() {
 }
 
 TEST(Feedback, ComesBackFromItsText) {
-  const auto again = parse_feedback(to_json(example()).dump(), "report");
+  const auto again = parse_feedback(feedback_text(example()), "report");
   ASSERT_TRUE(again.ok()) << again.error().message();
   EXPECT_EQ(*again, example());
 }
@@ -98,7 +98,7 @@ TEST(Feedback, OfNonsenseSaysWhatIsWrong) {
     return parsed.ok() ? "" : parsed.error().message();
   };
   const auto with = [&](const char* key, const Json& value) {
-    Json json = to_json(example());
+    Json json = Json::parse(feedback_text(example()));
     json[key] = value;
     return message(json.dump());
   };
