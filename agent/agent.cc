@@ -39,6 +39,9 @@ constexpr double kRepeatOutcomeWithin_s = 60;
 // Longer than any run.
 constexpr double kPatience_s = 7 * 86400.0;
 
+// From one report of a run that is passed on to the next.
+constexpr double kReportPause_s = 1;
+
 // From the end of the workers to the end of an agent that was told to stop.
 constexpr double kFarewellTimeout_s = 1;
 
@@ -116,7 +119,7 @@ class Agent::Impl {
         carry_out();
       }
       accept_offers();
-      pass_on_reports();
+      pass_on_reports(now);
       leave_when_due(now);
       end_when_stopped(now);
       if (link_.take_received()) session_.on_received(now);
@@ -306,13 +309,13 @@ class Agent::Impl {
       offers_.emplace_back(withdrawal);
       return;
     }
-    const Status removed =
+    const Result<bool> removed =
         remove_pushed_model(options_.models_folder, withdrawal.fabric, withdrawal.sha256);
-    if (removed.ok()) {
+    if (!removed.ok()) {
+      spdlog::error("{}", removed.error().message());
+    } else if (*removed) {
       spdlog::info("programs here use no model over {} from now on: {}", withdrawal.fabric,
                    withdrawal.reason);
-    } else {
-      spdlog::error("{}", removed.error().message());
     }
   }
 
@@ -323,10 +326,14 @@ class Agent::Impl {
     }
   }
 
-  // They would be in the way of a measurement.
-  void pass_on_reports() {
-    if (measuring() || !session_.live()) return;
-    for (std::string& report : reports_.take()) link_.send(FeedbackReport{std::move(report)});
+  // They would be in the way of a measurement. One at a time, once the one before is on its way:
+  // any user of the node may send them.
+  void pass_on_reports(double now) {
+    if (measuring() || !session_.live() || now < next_report_s_ || !link_.is_drained()) return;
+    auto report = reports_.take();
+    if (!report) return;
+    link_.send(FeedbackReport{*std::move(report)});
+    next_report_s_ = now + kReportPause_s;
   }
 
   void on_message(const SampleAck& ack) {
@@ -491,6 +498,9 @@ class Agent::Impl {
     if (runner_) include(runner_->next_event_s());
     include(farewell_until_s_);
     if (!stopping()) include(stay_.next_event_s());
+    if (reports_.any() && session_.live() && !measuring() && link_.is_drained()) {
+      include(next_report_s_);
+    }
     if (!next) return -1;
     return static_cast<int>(std::ceil(std::clamp(*next - now, 0.0, 3600.0) * 1e3));
   }
@@ -549,6 +559,7 @@ class Agent::Impl {
   // That came while it measured.
   std::vector<std::variant<ModelOffer, ModelWithdrawal>> offers_;
   RunReports reports_;
+  double next_report_s_ = 0;                  // not passed on before
   std::unique_ptr<AssignmentRunner> runner_;  // kept after its end until its outcome is safe
   std::optional<double> done_since_s_;
   std::map<uint32_t, Worker> workers_;

@@ -1,6 +1,8 @@
 // The agent against a server that speaks real gRPC, with scripted workers.
 #include "agent/agent.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -16,6 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
+#include "base/report_socket.h"
 #include "base/testing/processes.h"
 #include "optimizer/experiment/json.h"
 #include "stripline/v1/agents.grpc.pb.h"
@@ -200,8 +203,10 @@ v1::ServerMessage cancel(uint64_t fence = 1) {
 // An agent in a thread of its own.
 class RunningAgent {
  public:
-  explicit RunningAgent(const std::string& server, const StayLimits& stay = {})
-      : agent_(make_options(server, stay), *describe_node(program("agent_scripted_worker"), 10)),
+  explicit RunningAgent(const std::string& server, const StayLimits& stay = {},
+                        const std::string& models_folder = "")
+      : agent_(make_options(server, stay, models_folder),
+               *describe_node(program("agent_scripted_worker"), 10)),
         thread_([this] { exit_code_ = agent_.run(); }) {}
   ~RunningAgent() {
     if (thread_.joinable()) stop();
@@ -218,9 +223,11 @@ class RunningAgent {
   }
 
  private:
-  static AgentOptions make_options(const std::string& server, const StayLimits& stay) {
+  static AgentOptions make_options(const std::string& server, const StayLimits& stay,
+                                   const std::string& models_folder) {
     AgentOptions options;
     options.stay = stay;
+    options.models_folder = models_folder;
     options.servers = *parse_servers(server);
     options.node = "a";
     options.worker = program("agent_scripted_worker");
@@ -278,6 +285,36 @@ TEST(Agent, IntroducesItselfAndBeats) {
   EXPECT_EQ(hello.assignment(), "");
   EXPECT_TRUE(
       server.wait_for([](const auto& message) { return message.has_heartbeat(); }).has_heartbeat());
+  EXPECT_EQ(agent.stop(), kExitOk);
+}
+
+TEST(Agent, AFloodOfReportsNeitherStopsItNorReachesTheServer) {
+  const TempFolder models;
+  FakeServer server;
+  server.heartbeat_every(0.05);
+  const auto begin = std::chrono::steady_clock::now();
+  RunningAgent agent(server.address(), {}, models.path().string());
+  server.wait_for_hello();
+  std::atomic<bool> over = false;
+  std::vector<std::thread> users;
+  for (int i = 0; i < 2; ++i) {
+    users.emplace_back([&] {
+      while (!over) (void)send_report({models.path()}, "report");
+    });
+  }
+  const auto is_report = [](const auto& message) { return message.has_feedback_report(); };
+  EXPECT_TRUE(server.wait_for(is_report).has_feedback_report());
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(
+        server.wait_for([](const auto& message) { return message.has_heartbeat(); }, server.count())
+            .has_heartbeat());
+  }
+  over = true;
+  for (std::thread& user : users) user.join();
+  const auto received = server.received();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_LE(static_cast<double>(std::ranges::count_if(received, is_report)), 1 + seconds);
   EXPECT_EQ(agent.stop(), kExitOk);
 }
 

@@ -26,6 +26,7 @@ class Connection {
              size_t attempt);
 
   GrpcCall& call() { return call_; }
+  const GrpcCall& call() const { return call_; }
   /// True if anything has come since the last call.
   bool take_received() { return std::exchange(received_, false); }
   /// After the TLS handshake; empty else.

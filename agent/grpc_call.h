@@ -46,6 +46,9 @@ class GrpcCall {
   /// Nothing more will be sent after what is queued.
   void finish();
 
+  /// True if HTTP/2 has taken all messages that were queued.
+  bool is_drained() const { return outbox_.empty(); }
+
   /// Bytes from the connection. What is wrong with them ends the call (status()).
   void receive(std::span<const uint8_t> bytes);
   /// The connection has ended or failed. Without effect once the call has ended.

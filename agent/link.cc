@@ -51,6 +51,8 @@ void Link::send(const AgentMessage& message) {
   close_if_ended();
 }
 
+bool Link::is_drained() const { return !connection_ || connection_->call().is_drained(); }
+
 void Link::abandon() {
   connection_.reset();
   events_.clear();

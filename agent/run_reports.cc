@@ -27,12 +27,23 @@ void RunReports::listen() {
   }
 }
 
+int RunReports::fd() const {
+  return socket_ && waiting_.size() < kMostWaiting ? socket_->fd() : -1;
+}
+
 void RunReports::read() {
-  while (auto report = socket_->take(model::kMostFeedbackBytes)) {
-    if (waiting_.size() < kMostWaiting) waiting_.push_back(*std::move(report));
+  while (waiting_.size() < kMostWaiting) {
+    auto report = socket_->take(model::kMostFeedbackBytes);
+    if (!report) return;
+    waiting_.push_back(*std::move(report));
   }
 }
 
-std::vector<std::string> RunReports::take() { return std::exchange(waiting_, {}); }
+std::optional<std::string> RunReports::take() {
+  if (waiting_.empty()) return std::nullopt;
+  std::string first = std::move(waiting_.front());
+  waiting_.pop_front();
+  return first;
+}
 
 }  // namespace stripline::agent

@@ -1,10 +1,10 @@
 // What runs of this node tell of the models that they used, until the server is told.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/report_socket.h"
 
@@ -19,18 +19,20 @@ class RunReports {
   /// again when a model has been installed.
   void listen();
 
-  /// For poll(): readable when read() has something to do; -1: never.
-  int fd() const { return socket_ ? socket_->fd() : -1; }
-  /// What there is no room for is dropped: runs do not wait, and the server can do without.
+  /// For poll(): readable when read() has something to do; -1: not now. What there is no room for
+  /// stays where it is, and is refused to those who send more: any user may, and runs do not wait.
+  int fd() const;
+  /// Reads what has come and there is room for.
   void read();
 
-  /// Those that have come since.
-  std::vector<std::string> take();
+  bool any() const { return !waiting_.empty(); }
+  /// The one that came first; nullopt if none waits.
+  std::optional<std::string> take();
 
  private:
   const std::string folder_;
   std::optional<ReportSocket> socket_;
-  std::vector<std::string> waiting_;
+  std::deque<std::string> waiting_;
 };
 
 }  // namespace stripline::agent

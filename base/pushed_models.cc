@@ -132,15 +132,15 @@ Status install_pushed_model(const fs::path& folder, const std::string& fabric,
   return {};
 }
 
-Status remove_pushed_model(const fs::path& folder, const std::string& fabric,
-                           const std::string& sha256) {
+Result<bool> remove_pushed_model(const fs::path& folder, const std::string& fabric,
+                                 const std::string& sha256) {
   const fs::path network = folder_of(folder, fabric);
   const auto present = current_of(network);
-  if (!present || present->sha256 != sha256) return {};
+  if (!present || present->sha256 != sha256) return false;
   std::error_code failure;
   fs::remove(network / kCurrent, failure);
   if (failure) return cannot("remove", network / kCurrent, failure);
-  return {};
+  return true;
 }
 
 }  // namespace stripline

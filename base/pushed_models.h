@@ -39,9 +39,9 @@ Status install_pushed_model(const std::filesystem::path& folder, const std::stri
                             const std::string& content);
 
 /// No model is in force for a network any more, if the one that is has this hash (its first 12
-/// digits). Its file stays for those who are about to read it, until another one is installed.
-/// Errors: unavailable.
-Status remove_pushed_model(const std::filesystem::path& folder, const std::string& fabric,
-                           const std::string& sha256);
+/// digits); false if it has not, or there is none. The file stays for those who are about to read
+/// it, until another one is installed. Errors: unavailable.
+Result<bool> remove_pushed_model(const std::filesystem::path& folder, const std::string& fabric,
+                                 const std::string& sha256);
 
 }  // namespace stripline

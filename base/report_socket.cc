@@ -95,8 +95,7 @@ std::optional<std::string> ReportSocket::take(size_t most_bytes) const {
   while (true) {
     const ssize_t got = ::recv(socket_.get(), report.data(), report.size(), 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
-    if (static_cast<size_t>(got) > most_bytes) continue;
+    if (got < 0 || static_cast<size_t>(got) > most_bytes) return std::nullopt;
     report.resize(static_cast<size_t>(got));
     return report;
   }

@@ -30,8 +30,8 @@ class ReportSocket {
   /// Readable when a report has come.
   int fd() const { return socket_.get(); }
 
-  /// The next report that has come, of at most `most_bytes`: larger ones are dropped. Nullopt:
-  /// there is none.
+  /// The next report that has come, of at most `most_bytes`. Nullopt: there is none, or it was
+  /// larger, and is dropped; fd() is still readable when more have come.
   std::optional<std::string> take(size_t most_bytes) const;
 
  private:
