@@ -121,8 +121,9 @@ std::vector<std::string> Coordinator::nodes_for_models(const std::string& fabric
   return nodes;
 }
 
-// What an agent has rejected it is offered again in its next session. To agents that do not
-// measure: what they get while they do would be in their way.
+// What an agent has rejected it is offered again in its next session, and when a label is moved:
+// what was in the way may be gone. To agents that do not measure: what they get while they do would
+// be in their way.
 void Coordinator::send_offers() {
   for (auto& [id, session] : sessions_) {
     if (!session.takes_models || session.holding || session.offered == labels_moved_) continue;
@@ -135,8 +136,9 @@ void Coordinator::send_offers() {
           has != session.models.end() && has->second == version->sha256.substr(0, kHashDigits);
       const auto answer = model_answers_.find({session.record.name, version_name(version->key)});
       if (is_there && answer != model_answers_.end() && answer->second.applied) continue;
+      const bool was_rejected = answer != model_answers_.end() && !answer->second.applied;
       std::string& last = session.offers[version->fabric];
-      if (last == version_name(version->key)) continue;
+      if (last == version_name(version->key) && !was_rejected) continue;
       last = version_name(version->key);
       session.link->send(
           ModelOffer{version_name(version->key), version->sha256, version->label, version->fabric,

@@ -165,6 +165,7 @@ Answer<v1::ModelVersion> promote(Coordinator& coordinator, Store& store,
   if (!nodes) return nodes.problem();
   const LabelRecord* const current = current_of(*moves, request.label());
   if (current != nullptr && current->key == version->key && current->nodes == *nodes) {
+    coordinator.offer_models();  // to those that have rejected it
     return to_wire(*version);
   }
   Changes changes;

@@ -53,6 +53,34 @@ TEST_F(ModelPushTest, ABadCanaryNeverReachesTheRest) {
   ASSERT_TRUE(promote(3, "stable"));
 }
 
+TEST_F(ModelPushTest, ANodeThatTakesItAfterAllClearsItsRejection) {
+  FakeAgent a = connect("a");
+  ASSERT_TRUE(promote(1, "canary", {"a"}));
+  EXPECT_EQ(offered(a), "1");
+  answer(a, 1, "/var/lib/stripline is full");
+  EXPECT_FALSE(promote(1, "stable"));
+  // Asked for again in the same session, it is offered again.
+  ASSERT_TRUE(promote(1, "canary", {"a"}));
+  EXPECT_EQ(a.link->take().size(), 1U);
+  answer(a, 1);
+  restart();
+  ASSERT_TRUE(promote(1, "stable"));
+}
+
+TEST_F(ModelPushTest, ARejectionGoesWithItsNode) {
+  const FakeAgent a = connect("a");
+  const FakeAgent b = connect("b");
+  ASSERT_TRUE(promote(1, "canary", {"a"}));
+  answer(a, 1, "another processor");
+  ASSERT_TRUE(promote(1, "canary", {"b"}));
+  answer(b, 1);
+  EXPECT_FALSE(promote(1, "stable"));
+  coordinator_->close_session(a.session);
+  ASSERT_TRUE(coordinator_->remove_node("a", kPublisher));
+  restart();
+  ASSERT_TRUE(promote(1, "stable"));
+}
+
 TEST_F(ModelPushTest, ARollbackReachesEveryNode) {
   FakeAgent a = connect("a");
   ASSERT_TRUE(promote(1, "stable"));
