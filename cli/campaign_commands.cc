@@ -22,14 +22,6 @@
 namespace stripline::cli {
 namespace {
 
-std::string random_request_id() {
-  std::random_device device;
-  std::array<char, 33> text{};
-  std::snprintf(text.data(), text.size(), "%08x%08x%08x%08x", device(), device(), device(),
-                device());
-  return text.data();
-}
-
 std::string effort_text(v1::CampaignSpec::Effort effort) {
   return effort == v1::CampaignSpec::FULL ? "full" : "budgeted";
 }
@@ -51,6 +43,14 @@ std::string estimate_text(const v1::CampaignEstimate& estimate) {
                      count_text(estimate.points_total(), "point") + " in all\n";
   text += "  cost:     " + duration_text(estimate.seconds()) + " of measuring, " +
           count_text(static_cast<uint64_t>(std::llround(estimate.node_s())), "node-second") + "\n";
+  if (estimate.pairs_size() > 0) {
+    std::string pairs;
+    for (const auto& one : estimate.pairs()) {
+      pairs += (pairs.empty() ? "" : ", ") + std::to_string(one.runs()) + " of " +
+               count_text(one.pairs(), "pair") + " at distance " + std::to_string(one.distance());
+    }
+    text += "  pairs:    " + pairs + "\n";
+  }
   text += "  ends:     " + estimate.stop_reason() + "\n";
   text += "  medians:  " +
           (estimate.width() > 0 ? "within " + percent_text(estimate.width()) : "nothing tells") +
@@ -84,12 +84,22 @@ v1::CampaignSpec spec_of(const CampaignRun& command, const std::string& fabric) 
   spec.set_seed(command.seed);
   spec.set_model(command.model);
   spec.set_cluster(command.cluster);
+  spec.set_race(command.race);
+  spec.set_prior(command.prior);
   for (const std::string& node : command.only_nodes) spec.add_only_nodes(node);
   for (const std::string& way : command.same_node) spec.add_same_node(way);
   return spec;
 }
 
 }  // namespace
+
+std::string random_request_id() {
+  std::random_device device;
+  std::array<char, 33> text{};
+  std::snprintf(text.data(), text.size(), "%08x%08x%08x%08x", device(), device(), device(),
+                device());
+  return text.data();
+}
 
 v1::CreateCampaignRequest create_request(const CampaignRun& command, const std::string& fabric) {
   v1::CreateCampaignRequest request;

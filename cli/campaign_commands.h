@@ -14,6 +14,9 @@ namespace stripline::cli {
 /// The request that starts it on one of its fabrics, with a request id of its own.
 v1::CreateCampaignRequest create_request(const CampaignRun& command, const std::string& fabric);
 
+/// By which a call that is repeated is known.
+std::string random_request_id();
+
 int run(const Global& global, const CampaignRun& command);
 int run(const Global& global, const CampaignWatch& command);
 int run(const Global& global, const CampaignList& command);

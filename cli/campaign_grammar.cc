@@ -1,9 +1,11 @@
 #include "cli/campaign_grammar.h"
 
+#include <filesystem>
 #include <vector>
 
 #include "base/toml_settings.h"
 #include "cli/grammar_parts.h"
+#include "cli/names.h"
 
 namespace stripline::cli {
 namespace {
@@ -50,8 +52,10 @@ void define_request(CLI::App& command, CampaignRun& run) {
       ->type_name("TIME")
       ->transform(time_within(kTimeLimits));
   command
-      .add_option("--node-budget", run.node_budget_s,
-                  "Limit of the measuring by the nodes of a group, e.g. 30m (default: none)")
+      .add_option(
+          "--node-budget", run.node_budget_s,
+          "Limit of the measuring by the nodes of a group, e.g. 1h (default: 30m, or none with "
+          "--time-budget)")
       ->type_name("TIME")
       ->transform(time_within(kTimeLimits));
   command
@@ -84,6 +88,13 @@ void define_request(CLI::App& command, CampaignRun& run) {
   command
       .add_option("--model", run.model,
                   "The model to publish (default: named after the fabric; none with --experiment)")
+      ->type_name("NAME");
+  command.add_flag("--race", run.race,
+                   "Only find out which alternatives are the fastest; fit no model");
+  command
+      .add_option("--prior", run.prior,
+                  "Of a race: a campaign with what was nearly the fastest in which it begins, or "
+                  "none (default: nearest, of the machine most like these)")
       ->type_name("NAME");
   command.add_option("--seed", run.seed, "Order of the points, and jitter of an emulated fabric")
       ->type_name("N")
@@ -130,6 +141,7 @@ Status complete_request(CLI::App& command, const CampaignRun& bound, CampaignRun
 
 CampaignRun& request_of(CampaignRun& run) { return run; }
 CampaignRun& request_of(CampaignEstimate& estimate) { return estimate.request; }
+CampaignRun& request_of(CampaignExportPlan& plan) { return plan.request; }
 
 Status CampaignGrammar::complete(CampaignRun& run) {
   return complete_request(*run_command_, run_, run);
@@ -137,6 +149,20 @@ Status CampaignGrammar::complete(CampaignRun& run) {
 
 Status CampaignGrammar::complete(CampaignEstimate& estimate) {
   return complete_request(*estimate_command_, estimate_.request, estimate.request);
+}
+
+// A file of this name comes first.
+Status CampaignGrammar::complete(CampaignExportPlan& plan) {
+  const std::string& written = plan.request.file;
+  const auto name = campaign_resource(written);
+  if (!written.empty() && name.ok() && !std::filesystem::exists(written)) {
+    plan.name = *name;
+    return {};
+  }
+  STRIPLINE_RETURN_IF_ERROR(
+      complete_request(*export_plan_command_, export_plan_.request, plan.request));
+  if (plan.request.fabrics.size() == 1) return {};
+  return Error(ErrorCode::invalid_argument, "a plan is of one fabric; write one for each");
 }
 
 void CampaignGrammar::define(CLI::App& app, Action& result) {
@@ -154,6 +180,7 @@ void CampaignGrammar::define(CLI::App& app, Action& result) {
   define_comparison(*campaign, result);
   define_changes(*campaign, result);
   define_samples(*campaign, result);
+  define_offline(*campaign, result);
 }
 
 void CampaignGrammar::define_requests(CLI::App& campaign, Action& result) {
@@ -369,7 +396,7 @@ void CampaignGrammar::define_samples(CLI::App& campaign, Action& result) {
       ->type_name("FILE");
   replay->add_option("--strategy", replay_.strategy, "Only this one (default: all)")
       ->type_name("NAME")
-      ->check(one_of({"race", "halving", "random", "grid"}));
+      ->check(one_of({"race", "straddle", "halving", "random", "grid"}));
   replay
       ->add_option("--share", replay_.share,
                    "Of the recording's seconds of measuring, what all but grid may take")
@@ -387,10 +414,60 @@ void CampaignGrammar::define_samples(CLI::App& campaign, Action& result) {
   replay->footer(
       "Needs no server. Which alternatives (algorithms of collective operations, methods and\n"
       "sizes of transfers of many regions, variants of kernels) would have been chosen: race\n"
-      "as campaigns that race do, halving gives up the slower half after each run, random\n"
+      "measures all and drops what is slower, straddle begins with every other size and goes\n"
+      "on where a Gaussian process is not certain, halving gives up the slower half after each "
+      "run, random\n"
       "measures points by chance, grid all of them. WITHIN 3 % of the best are so many\n"
       "choices; SLOWER BY is the geometric mean of all.\n\n"
       "Exit codes: 0, 2 no such file or no recording.\n");
+}
+
+void CampaignGrammar::define_offline(CLI::App& campaign, Action& result) {
+  CLI::App* plan =
+      leaf_command(campaign, "export-plan", "Write a plan that is measured without a server",
+                   export_plan_, result);
+  export_plan_command_ = plan;
+  define_request(*plan, export_plan_.request);
+  plan->get_option("file")->description(
+      "A campaign's name, whose plan it is, or a TOML file as of 'campaign run'");
+  plan->add_option("-o,--output", export_plan_.output, "File to write, - for standard output")
+      ->required()
+      ->type_name("FILE");
+  plan->add_option("--description", export_plan_.description,
+                   "What 'stripline-worker --describe' prints on a node that will measure, where "
+                   "no such node is connected")
+      ->type_name("FILE");
+  plan->footer(
+      std::string(
+          "For nodes that reach no server, under sbatch, say: the plan is measured there, and\n"
+          "what it has brought is imported. Takes the options of 'campaign run', or the plan of a\n"
+          "campaign that there is.\n\n"
+          "Exit codes: 0, 2 wrong request, 4 no server, not enough nodes, or the file cannot be\n"
+          "written.\n\n"
+          "Examples:\n"
+          "  stripline campaign export-plan weekly.toml -o plan.json\n"
+          "  stripline campaign run-plan plan.json -o results.jsonl   # on the nodes\n"
+          "  stripline campaign import results.jsonl\n") +
+      kServiceOptions);
+
+  // Carried out by stripline-bench, with the arguments as they are (parse.cc), unless options of
+  // this program stand before its name.
+  campaign.add_subcommand("run-plan", "Measure such a plan, without a server")->callback([&result] {
+    result = ExecHelper{"stripline-bench", {"run-plan"}};
+  });
+
+  CLI::App* take =
+      leaf_command(campaign, "import", "Make a campaign of what 'run-plan' wrote", import_, result);
+  take->add_option("file", import_.file, "What 'campaign run-plan' wrote, plain or by zstd")
+      ->required()
+      ->type_name("FILE");
+  take->add_flag("--detach", import_.detach, "Return once its model is being fitted");
+  take->footer(
+      std::string("The campaign has its samples as if agents had sent them, and its model is the "
+                  "same. A file\nthat was imported before is the same campaign. Needs the role "
+                  "publisher.\n\nExit codes: those of 'campaign run', and 3 where the file is "
+                  "damaged or was changed.\n") +
+      kServiceOptions);
 }
 
 }  // namespace stripline::cli

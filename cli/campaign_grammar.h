@@ -11,6 +11,7 @@ namespace stripline::cli {
 /// What is asked for, with names as they were written.
 CampaignRun& request_of(CampaignRun& run);
 CampaignRun& request_of(CampaignEstimate& estimate);
+CampaignRun& request_of(CampaignExportPlan& plan);
 
 class CampaignGrammar {
  public:
@@ -22,6 +23,7 @@ class CampaignGrammar {
   /// invalid_argument, those of read_toml_settings().
   Status complete(CampaignRun& run);
   Status complete(CampaignEstimate& estimate);
+  Status complete(CampaignExportPlan& plan);
 
  private:
   void define_requests(CLI::App& campaign, Action& result);
@@ -29,9 +31,11 @@ class CampaignGrammar {
   void define_comparison(CLI::App& campaign, Action& result);
   void define_changes(CLI::App& campaign, Action& result);
   void define_samples(CLI::App& campaign, Action& result);
+  void define_offline(CLI::App& campaign, Action& result);
 
   CLI::App* run_command_ = nullptr;
   CLI::App* estimate_command_ = nullptr;
+  CLI::App* export_plan_command_ = nullptr;
   CampaignRun run_;
   CampaignEstimate estimate_;
   CampaignWatch watch_;
@@ -46,6 +50,8 @@ class CampaignGrammar {
   CampaignCompare compare_;
   CampaignReplay replay_;
   CampaignExport export_;
+  CampaignExportPlan export_plan_;
+  CampaignImport import_;
 };
 
 }  // namespace stripline::cli

@@ -42,6 +42,8 @@ struct CampaignRun {
   std::vector<std::string> same_node;
   std::string model;  ///< resource name or empty
   std::string cluster;
+  bool race = false;
+  std::string prior;  ///< resource name, "nearest", "none" or empty
   bool detach = false;
   bool validate_only = false;
 };
@@ -94,6 +96,17 @@ struct CampaignExport {
   std::string name;
   std::string output;  ///< a file; empty or "-": standard output
 };
+/// A plan as a file, of a campaign or of what is asked for.
+struct CampaignExportPlan {
+  CampaignRun request;      ///< unless there is a name
+  std::string name;         ///< "campaigns/c1", or empty
+  std::string output;       ///< a file; "-": standard output
+  std::string description;  ///< a file: what nodes offer that are not connected; empty: ask those
+};
+struct CampaignImport {
+  std::string file;
+  bool detach = false;
+};
 struct CampaignReplay {
   std::string file;      ///< "-": standard input
   std::string strategy;  ///< empty: all, to compare them
@@ -132,6 +145,19 @@ struct ModelPromote {
 struct ModelRollback {
   std::string name;  ///< "models/m"
   std::string label = "stable";
+};
+struct ModelFit {
+  std::string model;                   ///< "models/m"
+  std::vector<std::string> campaigns;  ///< "campaigns/c1"
+  std::vector<std::string> without;    ///< "campaigns/c1/runs/2"
+  bool detach = false;
+};
+struct OperationList {
+  uint32_t limit = 20;
+};
+struct OperationShow {
+  std::string name;  ///< "operations/o1"
+  bool wait = false;
 };
 struct ModelImport {
   std::string file;
@@ -211,12 +237,13 @@ struct ShowVersion {};
 using Action =
     std::variant<ExecHelper, CampaignRun, CampaignEstimate, CampaignWatch, CampaignList,
                  CampaignShow, CampaignCancel, CampaignPause, CampaignResume, CampaignRetry,
-                 CampaignDelete, CampaignCompare, CampaignPoints, CampaignExport, CampaignReplay,
-                 ModelList, ModelShow, ModelFetch, ModelWithdraw, ModelValidate, ModelCheck,
-                 ModelPromote, ModelRollback, ModelImport, ModelDiff, ModelPlot, Report, ExplainAny,
-                 RolloutStatus, FeedbackSend, FeedbackList, NodeList, NodeCordon, NodeUncordon,
-                 NodeDrain, NodeRemove, NodeRevoke, Login, Logout, TokenCreate, TokenList,
-                 TokenRevoke, AuditList, ShowVersion>;
+                 CampaignDelete, CampaignCompare, CampaignPoints, CampaignExport,
+                 CampaignExportPlan, CampaignImport, CampaignReplay, ModelList, ModelShow,
+                 ModelFetch, ModelWithdraw, ModelValidate, ModelCheck, ModelPromote, ModelRollback,
+                 ModelFit, ModelImport, ModelDiff, ModelPlot, Report, ExplainAny, RolloutStatus,
+                 OperationList, OperationShow, FeedbackSend, FeedbackList, NodeList, NodeCordon,
+                 NodeUncordon, NodeDrain, NodeRemove, NodeRevoke, Login, Logout, TokenCreate,
+                 TokenList, TokenRevoke, AuditList, ShowVersion>;
 
 struct Command {
   Global global;

@@ -39,6 +39,8 @@ std::set<std::string> options_of_all_commands() {
                                                           {"campaign", "delete"},
                                                           {"campaign", "points"},
                                                           {"campaign", "export"},
+                                                          {"campaign", "export-plan"},
+                                                          {"campaign", "import"},
                                                           {"campaign", "replay"},
                                                           {"model", "list"},
                                                           {"model", "show"},
@@ -49,6 +51,9 @@ std::set<std::string> options_of_all_commands() {
                                                           {"model", "promote"},
                                                           {"model", "rollback"},
                                                           {"model", "import"},
+                                                          {"model", "fit"},
+                                                          {"operation", "list"},
+                                                          {"operation", "show"},
                                                           {"rollout", "status"},
                                                           {"feedback", "send"},
                                                           {"feedback", "list"},
@@ -93,7 +98,7 @@ TEST(Documentation, NamesTheOptionsThatThereAre) {
   for (const char* other :
        {"--worker", "--identity", "--host", "--drain-time", "--job", "--job-idle", "--job-end",
         "--profile", "--relay", "--dev", "--insecure-listen", "--trace", "--verbose", "--hosts",
-        "--hosts-file", "--ssh"})
+        "--hosts-file", "--ssh", "--export"})
     documented.erase(other);
   std::set<std::string> known = options_of_all_commands();
   // The help of a command may speak of options of `stripline run` and of the server.

@@ -18,6 +18,8 @@
 #include "cli/feedback_commands.h"
 #include "cli/model_commands.h"
 #include "cli/node_commands.h"
+#include "cli/offline_commands.h"
+#include "cli/operation_commands.h"
 #include "cli/parse.h"
 #include "cli/publishing_commands.h"
 #include "cli/replay_commands.h"

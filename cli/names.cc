@@ -11,6 +11,7 @@ constexpr std::string_view kModels = "models/";
 constexpr std::string_view kVersions = "/versions/";
 constexpr std::string_view kLabels = "/labels/";
 constexpr std::string_view kNodes = "nodes/";
+constexpr std::string_view kOperations = "operations/";
 
 bool is_segment(std::string_view text) {
   constexpr size_t kMaxLength = 63;
@@ -40,6 +41,25 @@ Result<std::string> campaign_resource(std::string_view text) {
   const std::string_view segment = without(kCampaigns, text);
   if (!is_segment(segment)) return bad_name(text, "campaign", "'c3' ('stripline campaign list')");
   return std::string(kCampaigns) + std::string(segment);
+}
+
+Result<std::string> run_resource(std::string_view text) {
+  const std::string_view rest = without(kCampaigns, text);
+  const size_t slash = rest.find('/');
+  if (slash != std::string_view::npos) {
+    const std::string_view number = without("runs/", rest.substr(slash + 1));
+    const auto campaign = campaign_resource(rest.substr(0, slash));
+    if (campaign.ok() && is_version(number)) return *campaign + "/runs/" + std::string(number);
+  }
+  return bad_name(text, "run", "'c3/2', run 2 of campaign c3");
+}
+
+Result<std::string> operation_resource(std::string_view text) {
+  const std::string_view segment = without(kOperations, text);
+  if (!is_segment(segment)) {
+    return bad_name(text, "operation", "'o3' ('stripline operation list')");
+  }
+  return std::string(kOperations) + std::string(segment);
 }
 
 Result<std::string> model_resource(std::string_view text) {
@@ -72,7 +92,7 @@ Result<std::string> node_resource(std::string_view text) {
 }
 
 std::string short_name(std::string_view resource) {
-  for (const std::string_view prefix : {kCampaigns, kModels, kNodes}) {
+  for (const std::string_view prefix : {kCampaigns, kModels, kNodes, kOperations}) {
     if (!resource.starts_with(prefix)) continue;
     std::string name(resource.substr(prefix.size()));
     for (const std::string_view separator : {kVersions, kLabels}) {

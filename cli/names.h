@@ -15,6 +15,12 @@ Result<std::string> campaign_resource(std::string_view text);
 /// "models/tcp/versions/2"; "tcp@stable" -> "models/tcp/labels/stable". Errors: invalid_argument.
 Result<std::string> model_resource(std::string_view text);
 
+/// "c3/2" or "campaigns/c3/runs/2" -> "campaigns/c3/runs/2". Errors: invalid_argument.
+Result<std::string> run_resource(std::string_view text);
+
+/// "o3" or "operations/o3" -> "operations/o3". Errors: invalid_argument.
+Result<std::string> operation_resource(std::string_view text);
+
 /// "a" or "nodes/a" -> "nodes/a". Errors: invalid_argument.
 Result<std::string> node_resource(std::string_view text);
 

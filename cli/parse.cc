@@ -17,6 +17,7 @@
 #include "cli/grammar_parts.h"
 #include "cli/names.h"
 #include "cli/node_grammar.h"
+#include "cli/operation_grammar.h"
 #include "cli/publishing_grammar.h"
 #include "cli/report_grammar.h"
 
@@ -30,6 +31,16 @@ const std::map<std::string, std::string>& helpers() {
       {"bench", "List and run the experiments of the suites on this machine"},
       {"doctor", "Say what this machine can do, what limits it, and what to fix"}};
   return kHelpers;
+}
+
+// The command of campaigns that is one of stripline-bench, too.
+constexpr const char* kRunPlan = "run-plan";
+
+Parsed helper_command(const std::string& program, std::vector<std::string> arguments) {
+  Parsed parsed;
+  parsed.command.emplace();
+  parsed.command->action = ExecHelper{program, std::move(arguments)};
+  return parsed;
 }
 
 // Where the first word is that is no option of the program itself.
@@ -170,6 +181,7 @@ class Grammar {
         kServiceOptions);
 
     publishing_.define(app_, *model, command_.action);
+    operations_.define(app_, *model, command_.action);
     feedback_.define(app_, command_.action);
     reports_.define(app_, *model, command_.action);
   }
@@ -194,12 +206,16 @@ class Grammar {
         [&](auto& action) {
           using Chosen = std::decay_t<decltype(action)>;
           if constexpr (std::is_same_v<Chosen, CampaignRun> ||
-                        std::is_same_v<Chosen, CampaignEstimate>) {
+                        std::is_same_v<Chosen, CampaignEstimate> ||
+                        std::is_same_v<Chosen, CampaignExportPlan>) {
             if (const Status completed = campaigns_.complete(action); !completed.ok()) {
               failure_ = completed.error();
             }
             CampaignRun& asked = request_of(action);
             resolve(asked.model, model_resource);
+            if (asked.prior != "nearest" && asked.prior != "none") {
+              resolve(asked.prior, campaign_resource);
+            }
             for (std::string& node : asked.only_nodes) resolve(node, node_resource);
           } else if constexpr (std::is_same_v<Chosen, CampaignWatch> ||
                                std::is_same_v<Chosen, CampaignShow> ||
@@ -236,6 +252,12 @@ class Grammar {
           } else if constexpr (std::is_same_v<Chosen, ModelCheck>) {
             resolve(action.name, model_resource);
             resolve(action.campaign, campaign_resource);
+          } else if constexpr (std::is_same_v<Chosen, ModelFit>) {
+            resolve(action.model, model_resource);
+            for (std::string& campaign : action.campaigns) resolve(campaign, campaign_resource);
+            for (std::string& run : action.without) resolve(run, run_resource);
+          } else if constexpr (std::is_same_v<Chosen, OperationShow>) {
+            resolve(action.name, operation_resource);
           } else if constexpr (std::is_same_v<Chosen, ModelRollback>) {
             resolve(action.name, model_resource);
           } else if constexpr (std::is_same_v<Chosen, ModelImport> ||
@@ -265,6 +287,7 @@ class Grammar {
   ModelShow model_show_;
   ModelFetch fetch_;
   PublishingGrammar publishing_;
+  OperationGrammar operations_;
   FeedbackGrammar feedback_;
   ExplainGrammar explain_;
   NodeGrammar nodes_grammar_;
@@ -290,19 +313,18 @@ std::string todays_name(const std::string& argument) {
 
 Parsed parse_command_line(const std::vector<std::string>& arguments) {
   const std::optional<size_t> word = command_word(arguments);
+  if (word && *word + 1 < arguments.size() && arguments[*word] == "campaign" &&
+      arguments[*word + 1] == kRunPlan) {
+    return helper_command("stripline-bench",
+                          {arguments.begin() + static_cast<ptrdiff_t>(*word) + 1, arguments.end()});
+  }
   if (word && helpers().contains(arguments[*word])) {
     const std::string& name = arguments[*word];
     if (*word != 0) {
       return usage_error("options of '" + name + "' come after it; see 'stripline " + name +
                          " --help'");
     }
-    ExecHelper helper;
-    helper.program = "stripline-" + name;
-    helper.arguments.assign(arguments.begin() + 1, arguments.end());
-    Parsed parsed;
-    parsed.command.emplace();
-    parsed.command->action = std::move(helper);
-    return parsed;
+    return helper_command("stripline-" + name, {arguments.begin() + 1, arguments.end()});
   }
   std::vector<std::string> today = arguments;
   std::ranges::transform(today, today.begin(), todays_name);

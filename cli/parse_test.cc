@@ -117,6 +117,40 @@ TEST(Parse, EstimatesTakeWhatRunsTake) {
             std::string::npos);
 }
 
+TEST(Parse, PlansAreOfCampaignsOrOfWhatIsAskedFor) {
+  const auto parsed = [](const std::vector<std::string>& arguments) {
+    const Parsed result = parse_command_line(arguments);
+    EXPECT_TRUE(result.command) << result.err;
+    return result.command ? std::get<CampaignExportPlan>(result.command->action)
+                          : CampaignExportPlan();
+  };
+  EXPECT_EQ(parsed({"campaign", "export-plan", "c3", "-o", "p"}).name, "campaigns/c3");
+  const auto asked = parsed({"campaign", "export-plan", "--fabric", "tcp", "-o", "p"});
+  EXPECT_EQ(asked.name, "");
+  EXPECT_EQ(asked.request.fabrics, std::vector<std::string>{"tcp"});
+  EXPECT_FALSE(parse_command_line({"campaign", "export-plan", "-o", "p"}).command);
+  EXPECT_FALSE(parse_command_line({"campaign", "export-plan", "c3"}).command);
+  const auto helper = parse_command_line({"campaign", "run-plan", "p", "-o", "r", "--hosts", "a"});
+  ASSERT_TRUE(helper.command);
+  const auto& bench = std::get<ExecHelper>(helper.command->action);
+  EXPECT_EQ(bench.program, "stripline-bench");
+  EXPECT_EQ(bench.arguments,
+            (std::vector<std::string>{"run-plan", "p", "-o", "r", "--hosts", "a"}));
+}
+
+TEST(Parse, FitsNameCampaignsAndRuns) {
+  const Parsed parsed = parse_command_line({"model", "fit", "tcp", "--campaign", "c3", "--campaign",
+                                            "campaigns/c7", "--without", "c7/2"});
+  ASSERT_TRUE(parsed.command) << parsed.err;
+  const auto& fit = std::get<ModelFit>(parsed.command->action);
+  EXPECT_EQ(fit.model, "models/tcp");
+  EXPECT_EQ(fit.campaigns, (std::vector<std::string>{"campaigns/c3", "campaigns/c7"}));
+  EXPECT_EQ(fit.without, std::vector<std::string>{"campaigns/c7/runs/2"});
+  EXPECT_FALSE(parse_command_line({"model", "fit", "tcp"}).command);
+  EXPECT_FALSE(
+      parse_command_line({"model", "fit", "tcp", "--campaign", "c3", "--without", "c3"}).command);
+}
+
 TEST(Parse, NamesAreCompleted) {
   EXPECT_EQ(parse_as<CampaignWatch>({"campaign", "watch", "c3"}).name, "campaigns/c3");
   EXPECT_EQ(parse_as<CampaignCancel>({"campaign", "cancel", "campaigns/c3"}).name, "campaigns/c3");

@@ -22,7 +22,7 @@ using campaign::Strategy;
 
 std::vector<Strategy> strategies_of(const CampaignReplay& command) {
   if (const auto one = campaign::strategy_from_string(command.strategy)) return {*one};
-  return {Strategy::race, Strategy::halving, Strategy::random, Strategy::grid};
+  return {Strategy::race, Strategy::straddle, Strategy::halving, Strategy::random, Strategy::grid};
 }
 
 std::string line_of(Strategy strategy, const ReplayResult& result) {

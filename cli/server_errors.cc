@@ -29,6 +29,9 @@ std::string with_options_named(const RpcError& error) {
       {"campaigns", "--campaign: "},
       {"label", "--label: "},
       {"parent", "--model: "},
+      {"without", "--without: "},
+      {"results", ""},
+      {"node_description", "--description: "},
       {"spec.fabric", "--fabric: "},
       {"spec.clock", "--clock: "},
       {"spec.nodes", "--nodes: "},
@@ -41,6 +44,7 @@ std::string with_options_named(const RpcError& error) {
       {"spec.width", "--width: "},
       {"spec.model", "--model: "},
       {"spec.cluster", "--cluster: "},
+      {"spec.prior", "--prior: "},
       {"spec.only_nodes", "--node: "},
       {"spec.same_node", "--same-node: "}};
   const std::string& message = error.error.message();
@@ -73,9 +77,9 @@ Error explained(const RpcError& error, const std::string& server) {
             with_hint(message, "'stripline-agent --server " + server +
                                    "' starts an agent, 'stripline nodes' lists the nodes")};
   }
-  for (const char* conflict :
-       {"GATE", "NO_EARLIER_VERSION", "NOTHING_TO_JUDGE", "OTHER_FABRIC", "NODE_CONNECTED",
-        "CAMPAIGN_FINISHED", "CAMPAIGN_RUNNING", "CAMPAIGN_DRAINING", "CAMPAIGN_IN_USE"}) {
+  for (const char* conflict : {"GATE", "NO_EARLIER_VERSION", "NOTHING_TO_JUDGE", "OTHER_FABRIC",
+                               "NODE_CONNECTED", "TOO_FEW_RUNS", "CAMPAIGN_FINISHED",
+                               "CAMPAIGN_RUNNING", "CAMPAIGN_DRAINING", "CAMPAIGN_IN_USE"}) {
     if (error.reason == conflict) return {ErrorCode::already_exists, message};
   }
   if (error.reason == "BUDGET_USED_UP") {

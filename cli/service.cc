@@ -17,12 +17,14 @@
 #include "base/pki/dev_token.h"
 #include "base/pki/token.h"
 #include "cli/server_errors.h"
+#include "optimizer/campaign/plan_bundle.h"
 #include "optimizer/model/model_json.h"
 #include "proto/rpc_error.h"
 #include "stripline/v1/access.grpc.pb.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
 #include "stripline/v1/fleet.grpc.pb.h"
 #include "stripline/v1/models.grpc.pb.h"
+#include "stripline/v1/operations.grpc.pb.h"
 
 namespace stripline::cli {
 namespace {
@@ -31,6 +33,8 @@ namespace {
 constexpr double kWatchCall_s = 60;
 // Where there are several servers, one that is not reached within this time is passed over.
 constexpr double kConnectPatience_s = 3;
+// Of a file, at a time.
+constexpr size_t kUploadBytes = size_t{1} << 20;
 constexpr auto kTick = std::chrono::milliseconds(250);
 
 grpc::ChannelArguments channel_arguments() {
@@ -81,6 +85,7 @@ struct Door {
         channel(grpc::CreateCustomChannel(server, channel_credentials(), channel_arguments())),
         campaigns(v1::Campaigns::NewStub(channel)),
         models(v1::Models::NewStub(channel)),
+        operations(v1::Operations::NewStub(channel)),
         fleet(v1::Fleet::NewStub(channel)),
         admin(v1::Admin::NewStub(channel)) {}
 
@@ -112,6 +117,7 @@ struct Door {
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::Campaigns::Stub> campaigns;
   std::unique_ptr<v1::Models::Stub> models;
+  std::unique_ptr<v1::Operations::Stub> operations;
   std::unique_ptr<v1::Fleet::Stub> fleet;
   std::unique_ptr<v1::Admin::Stub> admin;
 };
@@ -451,6 +457,23 @@ Result<v1::ModelVersion> Service::import_model(const std::string& model,
   });
 }
 
+Result<v1::Operation> Service::fit_model(const v1::FitModelRequest& request) {
+  const auto fit = [&] { return impl_->call(&Door::models, &v1::Models::Stub::FitModel, request); };
+  Result<v1::Operation> operation = fit();
+  // The request id makes a second attempt safe when the first answer was lost.
+  if (!operation.ok() && operation.error().code() == ErrorCode::unavailable) operation = fit();
+  return operation;
+}
+
+Result<v1::Operation> Service::get_operation(const std::string& name) {
+  return impl_->call_by_name(&Door::operations, &v1::Operations::Stub::GetOperation, name);
+}
+
+Result<v1::ListOperationsResponse> Service::list_operations(
+    const v1::ListOperationsRequest& request) {
+  return impl_->call(&Door::operations, &v1::Operations::Stub::ListOperations, request);
+}
+
 Result<v1::ListFeedbackResponse> Service::list_feedback(const std::string& name, int page_size,
                                                         const std::string& page_token) {
   return impl_->call<v1::ListFeedbackResponse>([&](auto* context, auto* response) {
@@ -514,6 +537,45 @@ Result<FetchedModel> Service::fetch_here(const std::string& name,
   const grpc::Status status = reader->Finish();
   if (!status.ok()) return impl_->error_of(status);
   return fetched;
+}
+
+Result<std::string> Service::export_plan(const v1::ExportPlanRequest& request) {
+  return impl_->at_some_server([&]() -> Result<std::string> {
+    grpc::ClientContext context;
+    context.set_deadline(deadline_after(impl_->timeout_s));
+    STRIPLINE_RETURN_IF_ERROR(impl_->door().show(context));
+    const auto reader = impl_->door().campaigns->ExportPlan(&context, request);
+    std::string text;
+    v1::PlanChunk chunk;
+    while (reader->Read(&chunk)) {
+      text += chunk.data();
+      if (text.size() <= campaign::kMostBundleBytes) continue;
+      context.TryCancel();
+      return Error(ErrorCode::data_loss, "what the server sent is larger than any plan");
+    }
+    const grpc::Status status = reader->Finish();
+    if (!status.ok()) return impl_->error_of(status);
+    return text;
+  });
+}
+
+// Sent again, the file is the same campaign: so it may go to another server.
+Result<v1::Campaign> Service::import_results(const std::string& text) {
+  return impl_->at_some_server([&]() -> Result<v1::Campaign> {
+    grpc::ClientContext context;
+    STRIPLINE_RETURN_IF_ERROR(impl_->door().show(context));
+    v1::Campaign campaign;
+    const auto writer = impl_->door().campaigns->ImportResults(&context, &campaign);
+    v1::ResultsChunk chunk;
+    for (size_t sent = 0; sent < text.size(); sent += kUploadBytes) {
+      chunk.set_data(text.substr(sent, kUploadBytes));
+      if (!writer->Write(chunk)) break;  // Finish() says why.
+    }
+    writer->WritesDone();
+    const grpc::Status status = writer->Finish();
+    if (!status.ok()) return impl_->error_of(status);
+    return campaign;
+  });
 }
 
 Result<v1::ListNodesResponse> Service::list_nodes(int page_size, const std::string& page_token) {

@@ -22,6 +22,11 @@ class CompareCampaignsRequest;
 class CompareCampaignsResponse;
 class CreateCampaignRequest;
 class EstimateCampaignRequest;
+class ExportPlanRequest;
+class FitModelRequest;
+class ListOperationsRequest;
+class ListOperationsResponse;
+class Operation;
 class RetryCampaignRequest;
 class ListCampaignsResponse;
 class ListPointsRequest;
@@ -121,9 +126,18 @@ class Service {
   Result<v1::ModelVersion> import_model(const std::string& model, const std::string& content);
   /// Errors: also invalid_argument for a model without a version.
   Result<v1::ModelVersion> withdraw_model(const std::string& version, const std::string& reason);
+  /// Errors: also already_exists if the campaigns' state forbids it.
+  Result<v1::Operation> fit_model(const v1::FitModelRequest& request);
+  Result<v1::Operation> get_operation(const std::string& name);
+  Result<v1::ListOperationsResponse> list_operations(const v1::ListOperationsRequest& request);
   Result<v1::ListFeedbackResponse> list_feedback(const std::string& name, int page_size,
                                                  const std::string& page_token);
   Result<v1::SendFeedbackResponse> send_feedback(const std::string& content);
+
+  /// The file. Errors: also data_loss when it is larger than any plan.
+  Result<std::string> export_plan(const v1::ExportPlanRequest& request);
+  /// `text` is the file of results. No time limit: it may have many megabytes.
+  Result<v1::Campaign> import_results(const std::string& text);
 
   Result<v1::ListNodesResponse> list_nodes(int page_size, const std::string& page_token);
   Result<v1::Node> get_node(const std::string& name);

@@ -10,6 +10,10 @@ namespace {
 TEST(Names, ShortAndFullFormsMeanTheSame) {
   EXPECT_EQ(*campaign_resource("c3"), "campaigns/c3");
   EXPECT_EQ(*campaign_resource("campaigns/c3"), "campaigns/c3");
+  EXPECT_EQ(*run_resource("c3/2"), "campaigns/c3/runs/2");
+  EXPECT_EQ(*run_resource("campaigns/c3/runs/2"), "campaigns/c3/runs/2");
+  EXPECT_EQ(*operation_resource("o7"), "operations/o7");
+  EXPECT_EQ(short_name("operations/o7"), "o7");
   EXPECT_EQ(*model_resource("tcp"), "models/tcp");
   EXPECT_EQ(*model_resource("tcp@2"), "models/tcp/versions/2");
   EXPECT_EQ(*model_resource("models/tcp/versions/2"), "models/tcp/versions/2");
@@ -26,6 +30,9 @@ TEST(Names, ShortAndFullFormsMeanTheSame) {
     EXPECT_FALSE(model_resource(bad).ok()) << bad;
   }
   EXPECT_FALSE(campaign_resource("c3/runs/1").ok());
+  EXPECT_FALSE(run_resource("c3").ok());
+  EXPECT_FALSE(run_resource("c3/x").ok());
+  EXPECT_FALSE(run_resource("/2").ok());
 }
 
 TEST(Format, Shares) {

@@ -2,6 +2,9 @@
 
 #include <optional>
 
+#include "base/sha256.h"
+#include "optimizer/campaign/offline_results.h"
+#include "optimizer/campaign/plan_bundle.h"
 #include "server/clock.h"
 #include "server/reads.h"
 #include "server/wire.h"
@@ -68,6 +71,28 @@ Answer<v1::DeleteCampaignResponse> delete_campaign(Coordinator& coordinator,
   const auto deleted = coordinator.delete_campaign(*number, actor);
   if (!deleted) return deleted.problem();
   return v1::DeleteCampaignResponse();
+}
+
+Answer<std::string> export_plan(Coordinator& coordinator, const v1::ExportPlanRequest& request) {
+  auto plan = [&]() -> Answer<campaign::PlanBundle> {
+    if (request.name().empty()) {
+      return coordinator.plan_offline(from_wire(request.spec()), request.node_description());
+    }
+    const auto number = campaign_number(request.name());
+    if (!number) return number.problem();
+    return coordinator.plan_of_campaign(*number);
+  }();
+  if (!plan) return plan.problem();
+  auto text = campaign::bundle_text(*plan);
+  if (!text.ok()) return text.error();
+  return *std::move(text);
+}
+
+Answer<v1::Campaign> import_results(Coordinator& coordinator, const std::string& text,
+                                    const std::string& actor) {
+  const auto results = campaign::read_results(text);
+  if (!results.ok()) return invalid_field("results", results.error().message());
+  return campaign_message(coordinator.import_results(*results, sha256_hex(text), actor));
 }
 
 Answer<v1::Node> cordon_node(Coordinator& coordinator, const v1::CordonNodeRequest& request,

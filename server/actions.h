@@ -29,6 +29,11 @@ Answer<v1::Campaign> retry_campaign(Coordinator& coordinator,
 Answer<v1::DeleteCampaignResponse> delete_campaign(Coordinator& coordinator,
                                                    const v1::DeleteCampaignRequest& request,
                                                    const std::string& actor);
+/// The file of a plan.
+Answer<std::string> export_plan(Coordinator& coordinator, const v1::ExportPlanRequest& request);
+/// `text` is the file of results.
+Answer<v1::Campaign> import_results(Coordinator& coordinator, const std::string& text,
+                                    const std::string& actor);
 Answer<v1::Node> cordon_node(Coordinator& coordinator, const v1::CordonNodeRequest& request,
                              const std::string& actor);
 Answer<v1::Node> drain_node(Coordinator& coordinator, const v1::DrainNodeRequest& request,

@@ -124,6 +124,13 @@ CampaignEstimate estimate_of(const CampaignPlan& plan, const CampaignSnapshot& f
     estimate.risks.push_back({RiskKind::slower, "if points took twice as long: " + other->message});
   }
   add_risks_of_precision(estimate, rule);
+  if (plan.pairs) {
+    const auto runs = campaign::runs_by_distance(*plan.pairs, estimate.forecast.runs);
+    for (const auto& [distance, pairs] : plan.pairs->pairs()) {
+      const auto taken = runs.find(distance);
+      estimate.pairs.push_back({distance, pairs, taken == runs.end() ? 0 : taken->second});
+    }
+  }
   if (plan.able_nodes <= fresh.nodes) {
     estimate.risks.push_back(
         {RiskKind::no_spare_node,

@@ -32,12 +32,20 @@ struct Risk {
   std::string message;
 };
 
+/// Pairs of nodes that are so far from each other.
+struct SampledPairs {
+  uint32_t distance = 0;  ///< campaign::NetworkPlaces::distance()
+  uint64_t pairs = 0;     ///< That there are.
+  uint32_t runs = 0;      ///< That take one of them.
+};
+
 struct CampaignEstimate {
   CampaignSpec spec;
   uint32_t points = 0;  ///< In the whole plan.
   campaign::Forecast forecast;
   std::string based_on;  ///< The name of the campaign that told; empty: none.
   std::vector<Risk> risks;
+  std::vector<SampledPairs> pairs;  ///< In order of distance; none unless runs take two nodes.
 };
 
 /// What a campaign like it has told.

@@ -287,6 +287,13 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
     return too_few(spec, plan.able_nodes, "that offer all of its experiments in the same versions");
   }
 
+  if (spec.nodes == 2) {
+    std::vector<campaign::NodePlace> places;
+    for (const NodeOffer* node : *nodes) {
+      if (offers_all(node)) places.push_back({node->node, node->switches});
+    }
+    plan.pairs.emplace(places);
+  }
   plan.spec = spec;
   plan.spec.cluster = nodes->front()->cluster;
   for (const Experiment& experiment : *experiments) {
@@ -358,6 +365,26 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
     plan.runs.push_back(std::move(assignment));
   }
   return plan;
+}
+
+CampaignRecord record_of(const CampaignPlan& plan) {
+  CampaignRecord record;
+  record.spec = plan.spec;
+  record.requirements = plan.requirements;
+  record.feeds_model = plan.feeds_model;
+  record.planned_run_s =
+      run_seconds(plan.pace, static_cast<double>(plan.runs.front().points.size()));
+  return record;
+}
+
+RunRecord record_of(const CampaignPlan& plan, const experiment::Assignment& run, int64_t campaign) {
+  RunRecord record;
+  record.key = {campaign, run.run};
+  record.points_all = static_cast<uint32_t>(run.points.size());
+  record.points_least = plan.least_points;
+  record.points_core = plan.core_points;
+  record.points_total = record.points_all;
+  return record;
 }
 
 }  // namespace stripline::server

@@ -5,14 +5,17 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "optimizer/campaign/pace.h"
+#include "optimizer/campaign/pair_sampling.h"
 #include "optimizer/experiment/experiment.h"
 #include "server/campaign_spec.h"
 #include "server/names.h"
 #include "server/problem.h"
+#include "server/records.h"
 
 namespace stripline::server {
 
@@ -22,6 +25,7 @@ struct NodeOffer {
   std::vector<std::string> fabrics;
   std::shared_ptr<const std::vector<experiment::Experiment>> experiments;  ///< Shared by nodes.
   std::string cluster = kDefaultCluster;
+  std::string switches = {};  ///< Above it; empty: nobody knows.
 };
 
 struct CampaignPlan {
@@ -39,7 +43,9 @@ struct CampaignPlan {
   uint32_t core_points = 0;
   campaign::Pace pace;    ///< Estimate for each run.
   size_t able_nodes = 0;  ///< Nodes that could take part now.
-  std::string note;       ///< For a person: how the grids were pruned, a hopeless budget; or empty.
+  /// Of them, where runs take pairs: which pairs there are.
+  std::optional<campaign::NetworkPlaces> pairs;
+  std::string note;  ///< For a person: how the grids were pruned, a hopeless budget; or empty.
 };
 
 /// Plans a completed spec. Experiments: those named, or all that feed a model parameter and accept
@@ -52,5 +58,9 @@ struct CampaignPlan {
 /// a full one measures the declared grids. The figures are in campaign_planner.cc and explained in
 /// docs/server.md.
 Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<NodeOffer>& offers);
+
+/// What would be stored of a planned campaign, which has no number yet, and of one of its runs.
+CampaignRecord record_of(const CampaignPlan& plan);
+RunRecord record_of(const CampaignPlan& plan, const experiment::Assignment& run, int64_t campaign);
 
 }  // namespace stripline::server

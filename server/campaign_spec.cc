@@ -21,6 +21,8 @@ constexpr uint32_t kBudgetedRuns = 8;
 constexpr uint32_t kFullRuns = 12;
 constexpr double kBudgetedSeconds = 60;
 constexpr double kFullSeconds = 300;
+// Thirty node-minutes for a fabric.
+constexpr double kNodeSeconds = 1800;
 constexpr double kBudgetedWidth = 0.05;
 constexpr double kFullWidth = 0.02;
 constexpr double kMaxWidth = 1;
@@ -59,7 +61,22 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
     return invalid_field("spec.width", "a share from 0 to 1 is accepted, 0.05 for 5 %");
   }
   // A user who asks for a number of runs gets them. Samples that feed no model have no such target.
-  if (spec.runs == 0 && spec.width == 0 && spec.experiments.empty()) {
+  if (spec.race && spec.prior.empty()) spec.prior = kNearestPrior;
+  if (!spec.race && !spec.prior.empty()) {
+    return invalid_field("spec.prior", "only a race begins with what was fast elsewhere");
+  }
+  if (spec.race && spec.prior != kNearestPrior && spec.prior != kNoPrior &&
+      !parse_campaign_name(spec.prior)) {
+    return invalid_field("spec.prior", "'" + spec.prior +
+                                           "' is neither 'nearest' nor 'none', nor of the form "
+                                           "campaigns/cNUMBER");
+  }
+  if (spec.race && (!spec.model.empty() || spec.width > 0)) {
+    return invalid_field(spec.model.empty() ? "spec.width" : "spec.model",
+                         "a race ends when it is settled what is the fastest, and leaves points "
+                         "without the runs that a model needs; leave it out");
+  }
+  if (spec.runs == 0 && spec.width == 0 && spec.experiments.empty() && !spec.race) {
     spec.width = full ? kFullWidth : kBudgetedWidth;
   }
   if (!(spec.node_budget_s >= 0 && spec.node_budget_s <= kMaxTimeBudgetS * kMaxNodes)) {
@@ -70,6 +87,8 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   if (!(spec.time_budget_s >= 0 && spec.time_budget_s <= kMaxTimeBudgetS)) {
     return invalid_field("spec.time_budget_s", "a number of seconds from 0 to 86400 is accepted");
   }
+  // Whatever the number of nodes: pairs of them are sampled.
+  if (spec.node_budget_s == 0 && spec.time_budget_s == 0) spec.node_budget_s = kNodeSeconds;
   if (spec.time_budget_s == 0) spec.time_budget_s = full ? kFullSeconds : kBudgetedSeconds;
   std::set<std::string_view> seen;
   for (const std::string& name : spec.experiments) {
@@ -78,7 +97,7 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
     }
   }
   // A few experiments make a poorer model than the fabric has already: only where they are told to.
-  if (spec.model.empty() && spec.experiments.empty()) {
+  if (spec.model.empty() && spec.experiments.empty() && !spec.race) {
     const bool named = !spec.cluster.empty() && spec.cluster != kDefaultCluster;
     spec.model = model_name(to_segment((named ? spec.cluster + "-" : "") + spec.fabric));
   }
@@ -147,6 +166,10 @@ Json to_json(const CampaignSpec& spec) {
   if (!spec.cluster.empty()) json["cluster"] = spec.cluster;
   if (spec.width > 0) json["width"] = spec.width;
   if (spec.node_budget_s > 0) json["node_budget_s"] = spec.node_budget_s;
+  if (spec.race) {
+    json["race"] = true;
+    json["prior"] = spec.prior;
+  }
   return json;
 }
 
@@ -169,6 +192,8 @@ Result<CampaignSpec> campaign_spec_from_json(const Json& json) {
     spec.cluster = json.value("cluster", "");
     spec.width = json.value("width", 0.0);
     spec.node_budget_s = json.value("node_budget_s", 0.0);
+    spec.race = json.value("race", false);
+    spec.prior = json.value("prior", "");
     return spec;
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("stored campaign spec: ") + error.what());

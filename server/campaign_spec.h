@@ -16,11 +16,15 @@ inline constexpr uint32_t kMinRunsForIntervals = 6;
 /// Runs that a model of a campaign needs whose time budget was used up; it is provisional then.
 inline constexpr uint32_t kMinRunsForProvisional = 3;
 
+/// Which campaign a race takes as its prior, where it is not named.
+inline constexpr const char* kNearestPrior = "nearest";
+inline constexpr const char* kNoPrior = "none";
+
 enum class Effort { unspecified, budgeted, full };
 
 /// See campaigns.proto for every member. A spec that complete_spec() returned has no zeros and no
-/// empty texts left except in `experiments`, `only_nodes`, `same_node`, `cluster`, `width` and
-/// `node_budget_s`, and no unspecified effort.
+/// empty texts left except in `experiments`, `only_nodes`, `same_node`, `cluster`, `width`,
+/// `node_budget_s` and `prior`, and no unspecified effort.
 struct CampaignSpec {
   std::string fabric;
   std::string clock;
@@ -35,7 +39,9 @@ struct CampaignSpec {
   std::vector<std::string> only_nodes;  ///< "nodes/{node}"
   std::vector<std::string> same_node;   ///< "mapped", "cma"
   double width = 0;                     ///< 0, also when complete: just so many runs
-  double node_budget_s = 0;             ///< 0, also when complete: none
+  double node_budget_s = 0;             ///< 0, when complete: none
+  bool race = false;                    ///< Only which alternatives are the fastest matters.
+  std::string prior = {};               ///< Of a race: "campaigns/{campaign}", "nearest" or "none".
   std::string cluster = {};             ///< Empty, also when complete: that of the nodes there are
 };
 

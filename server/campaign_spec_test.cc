@@ -19,6 +19,10 @@ TEST(CampaignSpec, DefaultsAreThoseOfTheContract) {
   EXPECT_EQ(complete_spec({.fabric = "tcp", .effort = Effort::full})->width, 0.02);
   EXPECT_EQ(complete_spec({.fabric = "tcp", .runs = 8})->width, 0);
   EXPECT_EQ(complete_spec({.fabric = "tcp", .experiments = {"micro.latency"}})->width, 0);
+  // Thirty node-minutes at any number of nodes, unless somebody asks for a time.
+  EXPECT_EQ(budget_s(*complete_spec({.fabric = "tcp"})), 60);
+  EXPECT_EQ(budget_s(*complete_spec({.fabric = "tcp", .nodes = 100})), 18);
+  EXPECT_EQ(complete_spec({.fabric = "tcp", .nodes = 100, .time_budget_s = 90})->node_budget_s, 0);
   EXPECT_EQ(budget_s(*complete_spec({.fabric = "tcp", .nodes = 4, .node_budget_s = 100})), 25);
   EXPECT_DOUBLE_EQ(tcp.time_budget_s, 60);
   EXPECT_EQ(tcp.model, "models/tcp");

@@ -1,9 +1,11 @@
 #include "server/campaign_streams.h"
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <utility>
 
+#include "optimizer/campaign/offline_results.h"
 #include "server/names.h"
 #include "server/reactor_step.h"
 #include "server/reads.h"
@@ -235,6 +237,85 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
   v1::SampleChunk chunk_;
 };
 
+class PlanReactor final : public grpc::ServerWriteReactor<v1::PlanChunk> {
+ public:
+  explicit PlanReactor(std::string text) : text_(std::move(text)) {
+    ReactorStep step(this);
+    write_next(step);
+  }
+
+  void OnWriteDone(bool ok) override {
+    ReactorStep step(this);
+    if (!ok || sent_ == text_.size()) return Finish(grpc::Status::OK);
+    write_next(step);
+  }
+
+  void OnDone() override {
+    { const ReactorStep last(this); }
+    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+
+ private:
+  void write_next(ReactorStep& step) {
+    chunk_.set_data(text_.substr(sent_, kChunkBytes));
+    sent_ += chunk_.data().size();
+    step.hand_over();
+    StartWrite(&chunk_);
+  }
+
+  const std::string text_;
+  size_t sent_ = 0;
+  v1::PlanChunk chunk_;
+};
+
+class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
+ public:
+  ResultsReactor(v1::Campaign* response, TakeResults take)
+      : response_(response), take_(std::move(take)) {
+    ReactorStep step(this);
+    step.hand_over();
+    StartRead(&chunk_);
+  }
+
+  void OnReadDone(bool ok) override {
+    ReactorStep step(this);
+    if (!ok) return end();
+    if (text_.size() + chunk_.data().size() > campaign::kMostResultsBytes) {
+      return Finish(rpc_status(Problem{ErrorCode::resource_exhausted,
+                                       "TOO_LARGE",
+                                       "results of at most " +
+                                           std::to_string(campaign::kMostResultsBytes >> 20) +
+                                           " MiB are taken",
+                                       {}}));
+    }
+    text_ += chunk_.data();
+    step.hand_over();
+    StartRead(&chunk_);
+  }
+
+  void OnCancel() override { gone_ = true; }
+
+  void OnDone() override {
+    { const ReactorStep last(this); }
+    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+
+ private:
+  // A client that has gone has not sent all.
+  void end() {
+    if (gone_) return Finish(grpc::Status::CANCELLED);
+    const auto campaign = take_(text_);
+    if (campaign) *response_ = *campaign;
+    Finish(campaign ? grpc::Status::OK : rpc_status(campaign.problem()));
+  }
+
+  v1::Campaign* const response_;
+  const TakeResults take_;
+  std::atomic<bool> gone_ = false;
+  std::string text_;
+  v1::ResultsChunk chunk_;
+};
+
 }  // namespace
 
 // NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves.
@@ -255,6 +336,18 @@ grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, int64_t 
 
 grpc::ServerWriteReactor<v1::SampleChunk>* reject_export(const Problem& problem) {
   return new RejectReactor<v1::SampleChunk>(problem);
+}
+
+grpc::ServerWriteReactor<v1::PlanChunk>* write_plan(std::string text) {
+  return new PlanReactor(std::move(text));
+}
+
+grpc::ServerWriteReactor<v1::PlanChunk>* reject_plan(const Problem& problem) {
+  return new RejectReactor<v1::PlanChunk>(problem);
+}
+
+grpc::ServerReadReactor<v1::ResultsChunk>* read_results(v1::Campaign* response, TakeResults take) {
+  return new ResultsReactor(response, std::move(take));
 }
 // NOLINTEND(cppcoreguidelines-owning-memory)
 

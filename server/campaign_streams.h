@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include <grpcpp/support/server_callback.h>
 
@@ -30,5 +31,14 @@ grpc::ServerWriteReactor<v1::CampaignEvent>* reject_watch(const Problem& problem
 grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, int64_t campaign,
                                                           StreamRefusal refusal);
 grpc::ServerWriteReactor<v1::SampleChunk>* reject_export(const Problem& problem);
+
+/// A plan as a file.
+grpc::ServerWriteReactor<v1::PlanChunk>* write_plan(std::string text);
+grpc::ServerWriteReactor<v1::PlanChunk>* reject_plan(const Problem& problem);
+
+/// What becomes of a file that has come whole.
+using TakeResults = std::function<Answer<v1::Campaign>(const std::string& text)>;
+/// Reads the file, and gives it to `take` if it is not too large.
+grpc::ServerReadReactor<v1::ResultsChunk>* read_results(v1::Campaign* response, TakeResults take);
 
 }  // namespace stripline::server

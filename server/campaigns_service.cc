@@ -150,6 +150,23 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
     return export_samples(store_, *number, refusal_for(*context));
   }
 
+  grpc::ServerWriteReactor<v1::PlanChunk>* ExportPlan(
+      grpc::CallbackServerContext* context, const v1::ExportPlanRequest* request) override {
+    if (const auto refusal = limits_.refusal(*context, kCreateCost)) return reject_plan(*refusal);
+    const auto plan = export_plan(coordinator_, *request);
+    return plan ? write_plan(*plan) : reject_plan(plan.problem());
+  }
+
+  grpc::ServerReadReactor<v1::ResultsChunk>* ImportResults(grpc::CallbackServerContext* context,
+                                                           v1::Campaign* response) override {
+    return read_results(response, [this, context](const std::string& text) {
+      if (const auto refusal = limits_.refusal(*context, kCompareCost)) {
+        return Answer<v1::Campaign>(*refusal);
+      }
+      return import_results(coordinator_, text, caller_of(*context, access_).name);
+    });
+  }
+
  private:
   // A stream ends with the rights of who has opened it.
   StreamRefusal refusal_for(const grpc::CallbackServerContext& context) const {

@@ -46,6 +46,7 @@ Coordinator::~Coordinator() { stop(); }
 Status Coordinator::start() {
   STRIPLINE_RETURN_IF_ERROR(recover_holds());
   STRIPLINE_RETURN_IF_ERROR(recover_models());
+  STRIPLINE_RETURN_IF_ERROR(recover_operations());
   STRIPLINE_RETURN_IF_ERROR(recover());
   {
     const MutexLock lock(mutex_);

@@ -24,7 +24,10 @@
 
 #include "base/json.h"
 #include "base/mutex.h"
+#include "optimizer/campaign/offline_results.h"
+#include "optimizer/campaign/plan_bundle.h"
 #include "optimizer/campaign/point_table.h"
+#include "optimizer/campaign/run_pace.h"
 #include "optimizer/experiment/experiment.h"
 #include "server/agent_messages.h"
 #include "server/campaign_estimate.h"
@@ -33,14 +36,15 @@
 #include "server/declarations.h"
 #include "server/fingerprint_rules.h"
 #include "server/fit_job.h"
+#include "server/fit_order.h"
 #include "server/ingest.h"
 #include "server/meters.h"
 #include "server/node_health.h"
+#include "server/operation_records.h"
 #include "server/planned_points.h"
 #include "server/problem.h"
 #include "server/rollout.h"
 #include "server/run_group.h"
-#include "server/run_pace.h"
 #include "server/scheduler.h"
 #include "server/store.h"
 #include "server/watch_hub.h"
@@ -156,6 +160,24 @@ class Coordinator {
   /// more, or a model was fitted to it. Errors: the store's.
   Result<bool> delete_expendable(int64_t number, const std::string& actor, const std::string& why);
 
+  // Campaigns that are measured without this server.
+
+  /// The plan of a campaign. Problems: CAMPAIGN_NOT_FOUND.
+  Answer<campaign::PlanBundle> plan_of_campaign(int64_t number);
+  /// The plan of a campaign that is not created, for nodes of which one describes itself so
+  /// (offline.h); empty: for those that are connected. Problems: as of estimate_campaign().
+  Answer<campaign::PlanBundle> plan_offline(const CampaignSpec& spec,
+                                            const std::string& node_description);
+  /// A campaign of what was measured, or the one that this file has become before, by the hash of
+  /// the file. Problems: those of imported() (offline.h), BUSY, TOO_MANY_CAMPAIGNS.
+  Answer<CampaignView> import_results(const campaign::OfflineResults& results,
+                                      const std::string& sha256, const std::string& actor);
+
+  /// Fits a model to several campaigns, as an operation that the store keeps. Problems: those of
+  /// joint_spec() (fit_order.h), CAMPAIGN_NOT_FOUND, OTHER_FABRIC, REQUEST_ID_REUSED, BUSY.
+  Answer<OperationRecord> fit_model(const FitOrder& order, const std::string& request_id,
+                                    const std::string& actor);
+
   // Fleet (fleet.proto).
 
   /// By name, from the first after `after` on.
@@ -229,7 +251,7 @@ class Coordinator {
     double last_progress_event_s = 0;
     std::optional<double> ended_s;  // its part is over; storing that may take longer
     double outage_s = 0;            // of that, nothing could be stored
-    RunPace pace;
+    campaign::RunPace pace;
     std::shared_ptr<const PlannedPoints> planned;  // once its first samples have come
     PointSet measured;                             // of the points planned: stored, or on their way
     uint32_t stored_points = 0;
@@ -402,8 +424,17 @@ class Coordinator {
   std::optional<Problem> no_room() const STRIPLINE_REQUIRES(mutex_);
   Answer<CampaignEstimate> plan_and_estimate(const CampaignSpec& asked);
   Result<std::optional<EarlierCampaign>> campaign_like(const CampaignSpec& spec);
+  Answer<bool> begin_race(CampaignPlan& plan, const std::vector<NodeOffer>& offers);
+  Result<std::optional<CampaignRecord>> nearest_campaign(const CampaignPlan& plan,
+                                                         const std::vector<NodeOffer>& offers);
   Answer<std::vector<NodeOffer>> offers_for(const CampaignSpec& spec);
   Answer<CampaignView> store_campaign(Draft& draft);
+
+  // coordinator_offline.cc
+  Answer<campaign::PlanBundle> plan_for_others(const CampaignSpec& asked,
+                                               const std::string& node_description);
+  Answer<CampaignView> store_results(const campaign::OfflineResults& results,
+                                     const std::string& sha256, const std::string& actor);
 
   // coordinator_lifecycle.cc
   Status put_in_state(int64_t number, CampaignState state, const std::string& message,
@@ -419,11 +450,26 @@ class Coordinator {
   void run_fitter();
   void fit(int64_t campaign);
   std::optional<uint32_t> wanted_fit(int64_t campaign) const STRIPLINE_REQUIRES(mutex_);
-  bool wait_for_storage(int64_t campaign, std::string_view task, const Error& error);
+  bool wait_for_storage(const std::string& name, std::string_view task, const Error& error);
   Result<FitJob> collect(int64_t campaign);
   Result<FittedModel> try_to_fit(const FitJob& job);
   Status fit_failed(int64_t campaign, const Error& why) STRIPLINE_REQUIRES(mutex_);
   Status publish(int64_t campaign, const Result<FittedModel>& fitted) STRIPLINE_REQUIRES(mutex_);
+  Status add_samples_of(const FittedCampaign& part, const std::vector<RunKey>& wanted,
+                        uint32_t first_run, FitJob& job);
+  static void add_version(const VersionKey& key, const std::string& fabric,
+                          const FittedModel& fitted, const std::vector<std::string>& campaigns,
+                          Changes& changes);
+
+  // coordinator_operations.cc
+  Status recover_operations();
+  Answer<std::vector<FittedCampaign>> parts_of(const FitOrder& order);
+  void carry_out_operation(int64_t number);
+  Status attempt_operation(int64_t number);
+  Status note_operation(OperationRecord& operation, const std::string& message);
+  Status end_operation(OperationRecord& operation, const std::string& why);
+  Status publish(OperationRecord& operation, const FitOrder& order, const FittedModel& fitted);
+  Answer<FitJob> collect(const FitOrder& order);
 
   Store& store_;
   WatchHub& hub_;
@@ -467,6 +513,7 @@ class Coordinator {
   std::map<int64_t, ActiveRun> active_
       STRIPLINE_GUARDED_BY(mutex_);  // by campaign: at most one run each
   std::deque<int64_t> to_fit_ STRIPLINE_GUARDED_BY(mutex_);
+  std::deque<int64_t> operations_ STRIPLINE_GUARDED_BY(mutex_);  // that wait
   std::stop_source stop_fits_;
   std::thread timer_;
   std::thread fitting_;

@@ -17,12 +17,6 @@ namespace {
 constexpr size_t kBatchesAtOnce = 64;
 constexpr uint32_t kMaxFits = 2;
 
-// A fit that fails in the same way whenever it is made; others may have met an accident.
-bool is_answer(const Error& error) {
-  return error.code() == ErrorCode::failed_precondition ||
-         error.code() == ErrorCode::invalid_argument || error.code() == ErrorCode::data_loss;
-}
-
 }  // namespace
 
 Answer<CampaignRecord> Coordinator::stored_campaign(int64_t number) {
@@ -101,13 +95,21 @@ Answer<NodeView> Coordinator::node(const std::string& name) {
 void Coordinator::run_fitter() {
   MutexLock lock(mutex_);
   while (true) {
-    fitter_wakes_.wait(lock,
-                       [&]() STRIPLINE_REQUIRES(mutex_) { return stopping_ || !to_fit_.empty(); });
+    fitter_wakes_.wait(lock, [&]() STRIPLINE_REQUIRES(mutex_) {
+      return stopping_ || !to_fit_.empty() || !operations_.empty();
+    });
     if (stopping_) return;
-    const int64_t campaign = to_fit_.front();
-    to_fit_.pop_front();
+    // Who waits for a campaign comes first.
+    const bool is_campaign = !to_fit_.empty();
+    std::deque<int64_t>& queue = is_campaign ? to_fit_ : operations_;
+    const int64_t next = queue.front();
+    queue.pop_front();
     lock.unlock();
-    fit(campaign);
+    if (is_campaign) {
+      fit(next);
+    } else {
+      carry_out_operation(next);
+    }
     lock.lock();
   }
 }
@@ -133,7 +135,10 @@ void Coordinator::fit(int64_t campaign) {
   Result<FitJob> job = collect(campaign);
   // Storage may be back later; what is stored and cannot be read will never be.
   while (!job.ok() && job.error().code() != ErrorCode::data_loss) {
-    if (!wait_for_storage(campaign, "collect samples", job.error()) || wanted() != turn) return;
+    if (!wait_for_storage(campaign_name(campaign), "collect samples", job.error()) ||
+        wanted() != turn) {
+      return;
+    }
     job = collect(campaign);
   }
   const double start_s = steady_seconds();
@@ -147,7 +152,7 @@ void Coordinator::fit(int64_t campaign) {
     if (stopping_ || wanted_fit(campaign) != turn) return;
     const Status done = failed ? fit_failed(campaign, fitted.error()) : publish(campaign, fitted);
     lock.unlock();
-    if (done.ok() || !wait_for_storage(campaign, "publish", done.error())) return;
+    if (done.ok() || !wait_for_storage(campaign_name(campaign), "publish", done.error())) return;
   }
 }
 
@@ -175,10 +180,11 @@ Status Coordinator::fit_failed(int64_t campaign, const Error& why) {
   return {};
 }
 
-// False if the server stops: the campaign stays in FITTING, and the next start fits it again.
-bool Coordinator::wait_for_storage(int64_t campaign, std::string_view task, const Error& error) {
-  spdlog::error("{}: cannot {}: {}; trying again in {}", campaign_name(campaign), task,
-                error.message(), exact_seconds_text(options_.storage_retry_s));
+// False if the server stops: what is named stays as it is, and the next start takes it up.
+bool Coordinator::wait_for_storage(const std::string& name, std::string_view task,
+                                   const Error& error) {
+  spdlog::error("{}: cannot {}: {}; trying again in {}", name, task, error.message(),
+                exact_seconds_text(options_.storage_retry_s));
   MutexLock lock(mutex_);
   return !fitter_wakes_.wait_for(lock, std::chrono::duration<double>(options_.storage_retry_s),
                                  [&]() STRIPLINE_REQUIRES(mutex_) { return stopping_; });
@@ -189,14 +195,24 @@ Result<FitJob> Coordinator::collect(int64_t number) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, store_.campaign(number));
   if (!campaign) return Error(ErrorCode::internal, campaign_name(number) + " is not stored");
   FitJob job;
-  job.input.campaign = number;
+  job.input.campaigns = {number};
   job.input.spec = campaign->spec;
   job.input.stop_reason = campaign->stop_reason;
   job.input.fitted_at = rfc3339(unix_seconds());
+  STRIPLINE_ASSIGN_OR_RETURN(auto runs, store_.runs(number));
+  const FittedCampaign whole{*campaign, std::move(runs)};
+  STRIPLINE_RETURN_IF_ERROR(
+      add_samples_of(whole, fitted_runs({"", {number}, {}}, {whole}), 0, job));
+  return job;
+}
+
+// Of the campaign's runs that are among `wanted`, which are numbered from first_run + 1 on.
+Status Coordinator::add_samples_of(const FittedCampaign& part, const std::vector<RunKey>& wanted,
+                                   uint32_t first_run, FitJob& job) {
+  const int64_t number = part.campaign.number;
   std::set<uint32_t> finished;
-  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(number));
-  for (const RunRecord& run : runs) {
-    if (run.state != RunState::finished) continue;
+  for (const RunRecord& run : part.runs) {
+    if (std::ranges::find(wanted, run.key) == wanted.end()) continue;
     finished.insert(run.key.run);
     STRIPLINE_ASSIGN_OR_RETURN(auto nodes, store_.attempt_facts(run.key, run.fence));
     if (nodes.empty()) {
@@ -206,19 +222,41 @@ Result<FitJob> Coordinator::collect(int64_t number) {
         if (record) nodes.push_back({run.key, run.fence, node, record->fingerprint});
       }
     }
-    job.input.nodes.insert(job.input.nodes.end(), nodes.begin(), nodes.end());
+    for (AttemptFacts& node : nodes) {
+      node.run.run += first_run;
+      job.input.nodes.push_back(std::move(node));
+    }
   }
-  job.input.runs = static_cast<uint32_t>(finished.size());
+  job.input.runs += static_cast<uint32_t>(finished.size());
   int64_t after = 0;
   while (true) {
     STRIPLINE_ASSIGN_OR_RETURN(auto batches, store_.batches(number, after, kBatchesAtOnce));
-    if (batches.empty()) return job;
+    if (batches.empty()) return {};
     for (BatchRecord& batch : batches) {
       after = batch.id;
       if (batch.orphan || !finished.contains(batch.run.run)) continue;
-      job.batches.push_back(std::move(batch.data));
+      job.batches.push_back({std::move(batch.data), first_run});
     }
   }
+}
+
+void Coordinator::add_version(const VersionKey& key, const std::string& fabric,
+                              const FittedModel& fitted, const std::vector<std::string>& campaigns,
+                              Changes& changes) {
+  NewModelVersion version;
+  version.record.key = key;
+  version.record.sha256 = fitted.sha256;
+  version.record.campaigns = campaigns;
+  version.record.created_unix_s = unix_seconds();
+  version.record.summary = fitted.summary;
+  version.record.provisional = fitted.provisional;
+  version.record.findings = fitted.findings;
+  version.fabric = fabric;
+  version.content = fitted.content;
+  if (fitted.judgement) {
+    changes.validations.push_back({key, version.record.created_unix_s, {}, *fitted.judgement});
+  }
+  changes.versions.push_back(std::move(version));
 }
 
 Status Coordinator::publish(int64_t number, const Result<FittedModel>& fitted) {
@@ -235,23 +273,10 @@ Status Coordinator::publish(int64_t number, const Result<FittedModel>& fitted) {
                             " describes fabric '" + existing->fabric + "' since another campaign " +
                             "published to it; samples are kept");
   }
-  NewModelVersion version;
-  version.record.key = {model, existing ? existing->last_number + 1 : 1};
-  version.record.sha256 = fitted->sha256;
-  version.record.campaigns = {campaign_name(number)};
-  version.record.created_unix_s = unix_seconds();
-  version.record.summary = fitted->summary;
-  version.record.provisional = fitted->provisional;
-  version.record.findings = fitted->findings;
-  version.fabric = d.campaign.spec.fabric;
-  version.content = fitted->content;
-  d.changes.versions.push_back(version);
-  if (fitted->judgement) {
-    d.changes.validations.push_back(
-        {version.record.key, version.record.created_unix_s, {}, *fitted->judgement});
-  }
+  const VersionKey key{model, existing ? existing->last_number + 1 : 1};
+  add_version(key, d.campaign.spec.fabric, *fitted, {campaign_name(number)}, d.changes);
   d.campaign.state = CampaignState::succeeded;
-  d.campaign.model_version = version_name(version.record.key);
+  d.campaign.model_version = version_name(key);
   d.campaign.message = "published " + d.campaign.model_version +
                        (fitted->provisional.empty() ? "" : ", PROVISIONAL") + ": " +
                        fitted->summary;

@@ -5,10 +5,13 @@
 #include <spdlog/spdlog.h>
 
 #include "base/sha256.h"
+#include "optimizer/campaign/choices.h"
+#include "optimizer/campaign/straddle.h"
 #include "optimizer/experiment/json.h"
 #include "server/campaign_estimate.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
+#include "server/race_plan.h"
 
 namespace stripline::server {
 namespace {
@@ -22,28 +25,6 @@ constexpr size_t kRememberedPage = 100;
 std::string effort_text(const CampaignSpec& spec, const std::string& note) {
   std::string text = spec.effort == Effort::full ? "FULL" : "BUDGETED";
   return note.empty() ? text : text + ", " + note;
-}
-
-// One planned campaign, as it would be stored.
-RunRecord record_of(const CampaignPlan& plan, const experiment::Assignment& assignment,
-                    int64_t campaign) {
-  RunRecord run;
-  run.key = {campaign, assignment.run};
-  run.points_all = static_cast<uint32_t>(assignment.points.size());
-  run.points_least = plan.least_points;
-  run.points_core = plan.core_points;
-  run.points_total = run.points_all;
-  return run;
-}
-
-CampaignRecord record_of(const CampaignPlan& plan) {
-  CampaignRecord record;
-  record.spec = plan.spec;
-  record.requirements = plan.requirements;
-  record.feeds_model = plan.feeds_model;
-  record.planned_run_s =
-      run_seconds(plan.pace, static_cast<double>(plan.runs.front().points.size()));
-  return record;
 }
 
 }  // namespace
@@ -109,8 +90,9 @@ Answer<CampaignEstimate> Coordinator::plan_and_estimate(const CampaignSpec& aske
   const MutexLock creating(creating_);
   const auto offers = offers_for(*spec);
   if (!offers) return offers.problem();
-  const auto plan = plan_campaign(*spec, *offers);
+  auto plan = plan_campaign(*spec, *offers);
   if (!plan) return plan.problem();
+  if (const auto begun = begin_race(*plan, *offers); !begun) return begun.problem();
   const auto earlier = campaign_like(plan->spec);
   if (!earlier.ok()) return earlier.error();
   std::vector<RunRecord> runs;
@@ -121,6 +103,74 @@ Answer<CampaignEstimate> Coordinator::plan_and_estimate(const CampaignSpec& aske
   }();
   // Agents need not wait for two forecasts of all runs.
   return estimate_of(*plan, fresh, *earlier);
+}
+
+// Of those on the same fabric and clock that have measured something, the one whose machine is the
+// most like that of a node that may take part; of equals the newest.
+Result<std::optional<CampaignRecord>> Coordinator::nearest_campaign(
+    const CampaignPlan& plan, const std::vector<NodeOffer>& offers) {
+  const auto able = std::ranges::find_if(offers, [&](const NodeOffer& offer) {
+    return offer.cluster == plan.spec.cluster &&
+           std::ranges::find(offer.fabrics, plan.spec.fabric) != offer.fabrics.end();
+  });
+  std::optional<CampaignRecord> nearest;
+  if (able == offers.end()) return nearest;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto here, store_.node(able->node));
+  if (!here) return nearest;
+  double least = 0;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto records, store_.campaigns(0, kRemembered));
+  for (const CampaignRecord& record : records) {
+    if (record.spec.fabric != plan.spec.fabric || record.spec.clock != plan.spec.clock ||
+        record.spec.ranks != plan.spec.ranks || record.samples == 0 || !is_final(record.state)) {
+      continue;
+    }
+    const bool shares = std::ranges::any_of(plan.requirements, [&](const auto& need) {
+      const auto found = record.requirements.find(need.first);
+      return found != record.requirements.end() && found->second == need.second;
+    });
+    if (!shares) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(record.number));
+    const auto last = std::ranges::find_if(
+        runs, [](const RunRecord& run) { return run.state == RunState::finished; });
+    if (last == runs.end()) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(const auto facts, store_.attempt_facts(last->key, last->fence));
+    if (facts.empty()) continue;
+    const double distance = fingerprint_distance(here->fingerprint, facts.front().facts);
+    if (nearest && distance >= least) continue;
+    least = distance;
+    nearest = record;
+  }
+  return nearest;
+}
+
+// What the first run of a race measures: what was nearly the fastest in the campaign that it takes
+// as its prior, else every other size. Problems: CAMPAIGN_NOT_FOUND.
+Answer<bool> Coordinator::begin_race(CampaignPlan& plan, const std::vector<NodeOffer>& offers) {
+  if (!plan.spec.race) return false;
+  Result<std::optional<CampaignRecord>> prior = std::optional<CampaignRecord>();
+  if (plan.spec.prior == kNearestPrior) {
+    prior = nearest_campaign(plan, offers);
+    if (!prior.ok()) return prior.error();
+  } else if (const auto number = parse_campaign_name(plan.spec.prior)) {
+    auto named = stored_campaign(*number);
+    if (!named) return named.problem();
+    prior = std::optional(*std::move(named));
+  }
+  const campaign::PointTable table = table_of(plan);
+  if (*prior) {
+    const auto runs = store_.runs((*prior)->number);
+    if (!runs.ok()) return runs.error();
+    const auto known = read_points(**prior, *runs);
+    if (!known.ok() && known.error().code() != ErrorCode::data_loss) return known.error();
+    const auto places = known.ok() ? campaign::promising(table, **known) : std::vector<uint32_t>();
+    if (!places.empty()) {
+      begin_with(plan, places, "what " + campaign_name((*prior)->number) + " leaves worth a run");
+      return true;
+    }
+  }
+  const auto places = campaign::sparse_places(table);
+  if (places.size() < table.points().size()) begin_with(plan, places, "every other size");
+  return true;
 }
 
 // The newest one from which something can be learnt.
@@ -161,6 +211,7 @@ Answer<CampaignView> Coordinator::plan_and_store(const CampaignSpec& asked,
   if (!offers) return offers.problem();
   auto plan = plan_campaign(*spec, *offers);
   if (!plan) return plan.problem();
+  if (const auto begun = begin_race(*plan, *offers); !begun) return begun.problem();
 
   Draft d;
   d.campaign = record_of(*plan);
@@ -209,7 +260,8 @@ Answer<std::vector<NodeOffer>> Coordinator::offers_for(const CampaignSpec& spec)
     offers.push_back({session.record.name,
                       session.record.fabrics,
                       {session.declared, &session.declared->experiments},
-                      session.record.cluster});
+                      session.record.cluster,
+                      switches_of(session.record.fingerprint)});
   }
   std::ranges::sort(offers, {}, &NodeOffer::node);
   return offers;

@@ -46,7 +46,8 @@ Status Coordinator::add_results(Draft& d, const ActiveRun& active) {
 Result<std::string> Coordinator::plan_of(Draft& d, const PlaceRun& place) {
   RunRecord& run = d.run(place.run);
   const bool is_stored = place.run <= d.campaign.spec.runs;
-  if (is_stored && (!d.points || d.campaign.spec.width == 0)) {
+  const bool is_grid = place.places.empty() && place.added.empty();
+  if (is_stored && is_grid && (!d.points || d.campaign.spec.width == 0)) {
     run.points_total = place.points;
     return store_.run_plan(run.key);
   }

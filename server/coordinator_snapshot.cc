@@ -17,6 +17,7 @@ Snapshot Coordinator::take_snapshot(double now_s) {
     node.name = session.record.name;
     node.free = !session.holding;
     node.cluster = session.record.cluster;
+    node.switches = switches_of(session.record.fingerprint);
     node.failures = health_.failures(node.name, now_s);
     node.left_out = hold_on(node.name);
     if (node.left_out.empty()) node.left_out = health_.quarantine(node.name, now_s);
@@ -67,6 +68,9 @@ CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
   // With just enough runs none can be spared.
   campaign.pilot = record.feeds_model && record.spec.effort != Effort::full &&
                    record.spec.runs > kMinRunsForIntervals;
+  // A race begins with a part of the plan (race_plan.h).
+  campaign.race = record.spec.race;
+  campaign.pilot = campaign.pilot || campaign.race;
   // A run that has just been charged is active no more, whatever else is known of it.
   const bool running =
       std::ranges::any_of(runs, [](const RunRecord& run) { return run.state == RunState::active; });

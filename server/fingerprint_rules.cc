@@ -27,6 +27,11 @@ model::MatchRule fingerprint_rule(std::string_view field) {
   return std::ranges::any_of(kIgnored, ignored) ? model::MatchRule::ignore : model::MatchRule::soft;
 }
 
+std::string switches_of(const std::map<std::string, std::string>& facts) {
+  const auto found = facts.find(std::string(kSwitchesFact));
+  return found == facts.end() ? "" : found->second;
+}
+
 Result<JoinedFingerprint> join_fingerprints(const MeasuredFacts& measured,
                                             const std::string& fabric, const std::string& clock) {
   JoinedFingerprint joined;

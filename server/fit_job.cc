@@ -192,6 +192,11 @@ std::optional<fit::Judgement> judge_held_out(std::span<const experiment::SampleS
 
 }  // namespace
 
+bool is_answer(const Error& error) {
+  return error.code() == ErrorCode::failed_precondition ||
+         error.code() == ErrorCode::invalid_argument || error.code() == ErrorCode::data_loss;
+}
+
 bool is_without_time(const experiment::SampleSeries& series) {
   return std::ranges::all_of(series.values, [](double value) { return value == 0; });
 }
@@ -211,9 +216,12 @@ Result<std::vector<experiment::SampleSeries>> series_of_batch(const std::string&
 
 Result<FittedModel> fit_in_process(const FitJob& job, const std::stop_token& /*stop*/) {
   FitInput input = job.input;
-  for (const std::string& batch : job.batches) {
-    STRIPLINE_ASSIGN_OR_RETURN(auto series, series_of_batch(batch));
-    for (auto& one : series) input.series.push_back(std::move(one));
+  for (const FitBatch& batch : job.batches) {
+    STRIPLINE_ASSIGN_OR_RETURN(auto series, series_of_batch(batch.data));
+    for (auto& one : series) {
+      one.run += batch.first_run;
+      input.series.push_back(std::move(one));
+    }
   }
   return fit_campaign(input);
 }
@@ -230,7 +238,7 @@ Result<FittedModel> fit_campaign(const FitInput& input) {
   const fit::Noise noise = fit::judge_noise(series);
   fit::FitRequest request;
   request.name = *parse_model_name(spec.model);
-  request.campaigns = {campaign_name(input.campaign)};
+  for (const int64_t one : input.campaigns) request.campaigns.push_back(campaign_name(one));
   request.fitted_at = input.fitted_at;
   request.fingerprint = std::move(joined.fingerprint);
   request.min_ranks = std::min<uint32_t>(2, spec.ranks);

@@ -17,7 +17,7 @@
 namespace stripline::server {
 
 struct FitInput {
-  int64_t campaign = 0;
+  std::vector<int64_t> campaigns;  ///< Whose samples they are.
   CampaignSpec spec;
   /// Series of finished runs, under their last fence; unverified ones are left out of the fit.
   std::vector<experiment::SampleSeries> series;
@@ -27,10 +27,16 @@ struct FitInput {
   std::string fitted_at;            ///< RFC 3339
 };
 
+/// A stored batch.
+struct FitBatch {
+  std::string data;
+  uint32_t first_run = 0;  ///< What is added to the runs that it names: campaigns count from 1.
+};
+
 /// What is to be fitted, with the samples as they are stored.
 struct FitJob {
   FitInput input;  ///< Without series.
-  std::vector<std::string> batches;
+  std::vector<FitBatch> batches;
 };
 
 struct FittedModel {
@@ -54,6 +60,9 @@ Result<FittedModel> fit_in_process(const FitJob& job, const std::stop_token& sto
 /// Fits with optimizer/fit. Errors: failed_precondition when the samples do not suffice, saying
 /// why; invalid_argument as optimizer/fit.
 Result<FittedModel> fit_campaign(const FitInput& input);
+
+/// True for a fit that fails in the same way whenever it is made; others may have met an accident.
+bool is_answer(const Error& error);
 
 /// True if it holds no time at all: no value, or zeros alone, which no operation takes.
 bool is_without_time(const experiment::SampleSeries& series);

@@ -10,7 +10,7 @@ namespace {
 
 FitInput input_of(uint32_t runs) {
   FitInput input;
-  input.campaign = 1;
+  input.campaigns = {1};
   input.spec.fabric = "tcp";
   input.spec.model = "models/tcp";
   input.spec.runs = runs;

@@ -65,13 +65,16 @@ std::string message_of(const FitJob& job) {
     nodes.push_back({{"run", node.run.run}, {"node", node.node}, {"facts", node.facts}});
   }
   std::string message;
-  append_text(message, dump({{"campaign", job.input.campaign},
+  append_text(message, dump({{"campaigns", job.input.campaigns},
                              {"spec", to_json(job.input.spec)},
                              {"runs", job.input.runs},
                              {"stop_reason", job.input.stop_reason},
                              {"nodes", std::move(nodes)},
                              {"fitted_at", job.input.fitted_at}}));
-  for (const std::string& batch : job.batches) append_text(message, batch);
+  for (const FitBatch& batch : job.batches) {
+    append_text(message, std::to_string(batch.first_run));
+    append_text(message, batch.data);
+  }
   return message;
 }
 
@@ -82,13 +85,13 @@ Result<FitJob> job_of(std::string_view message) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(texts.front(), "job of a fit"));
   FitJob job;
   try {
-    job.input.campaign = json.at("campaign").get<int64_t>();
+    job.input.campaigns = json.at("campaigns").get<std::vector<int64_t>>();
     STRIPLINE_ASSIGN_OR_RETURN(job.input.spec, campaign_spec_from_json(json.at("spec")));
     job.input.runs = json.at("runs").get<uint32_t>();
     job.input.stop_reason = json.at("stop_reason").get<std::string>();
     job.input.fitted_at = json.at("fitted_at").get<std::string>();
     for (const Json& node : json.at("nodes")) {
-      job.input.nodes.push_back({{job.input.campaign, node.at("run").get<uint32_t>()},
+      job.input.nodes.push_back({{0, node.at("run").get<uint32_t>()},
                                  0,
                                  node.at("node").get<std::string>(),
                                  node.at("facts").get<std::map<std::string, std::string>>()});
@@ -96,8 +99,16 @@ Result<FitJob> job_of(std::string_view message) {
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("the job of a fit: ") + error.what());
   }
-  texts.erase(texts.begin());
-  job.batches = std::move(texts);
+  for (size_t at = 1; at + 1 < texts.size(); at += 2) {
+    FitBatch batch{std::move(texts[at + 1])};
+    const std::string& run = texts[at];
+    const auto [end, failure] =
+        std::from_chars(run.data(), run.data() + run.size(), batch.first_run);
+    if (failure != std::errc() || end != run.data() + run.size()) {
+      return Error(ErrorCode::data_loss, "the job of a fit numbers its runs wrongly");
+    }
+    job.batches.push_back(std::move(batch));
+  }
   return job;
 }
 

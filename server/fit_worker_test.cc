@@ -11,7 +11,7 @@ namespace {
 
 FitJob job_of(uint32_t runs) {
   FitJob job;
-  job.input.campaign = 1;
+  job.input.campaigns = {1};
   job.input.spec = *complete_spec({.fabric = "tcp", .model = "models/tcp"});
   job.input.runs = runs;
   job.input.fitted_at = "2026-01-01T00:00:00Z";
@@ -23,7 +23,7 @@ FitJob job_of(uint32_t runs) {
       batch.push_back(experiment::to_json(
           measure(machine, {"micro.latency", "get", {{"bytes", bytes}}}, run, run)));
     }
-    job.batches.push_back(batch.dump(2));  // with line breaks
+    job.batches.push_back({batch.dump(2)});  // with line breaks
   }
   return job;
 }

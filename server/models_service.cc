@@ -6,6 +6,7 @@
 #include "server/feedback.h"
 #include "server/grpc_access.h"
 #include "server/model_actions.h"
+#include "server/operations.h"
 #include "server/reactor_step.h"
 #include "server/reads.h"
 #include "server/rpc_status.h"
@@ -142,6 +143,13 @@ class ModelsService final : public v1::Models::CallbackService {
                                                const v1::ImportModelVersionRequest* request,
                                                v1::ModelVersion* response) override {
     return finish(context, import_model(store_, *request, caller_of(*context, access_).name),
+                  response);
+  }
+
+  grpc::ServerUnaryReactor* FitModel(grpc::CallbackServerContext* context,
+                                     const v1::FitModelRequest* request,
+                                     v1::Operation* response) override {
+    return finish(context, fit_model(coordinator_, *request, caller_of(*context, access_).name),
                   response);
   }
 

@@ -6,6 +6,7 @@
 
 #include "base/quantity.h"
 #include "base/random.h"
+#include "optimizer/campaign/pair_sampling.h"
 
 namespace stripline::server {
 namespace {
@@ -85,6 +86,35 @@ uint64_t place_in_order(const CampaignSnapshot& campaign, uint32_t run, const st
   return derive_seed(derive_seed(campaign.seed, run), hash);
 }
 
+// Of these, which are free, in the run's order: a pair that is as near or far as few pairs of the
+// campaign are. Only nodes that are no worse than the first two take part, so that one where runs
+// have failed stays the last choice.
+std::vector<std::string> pair_of(const CampaignSnapshot& campaign,
+                                 const std::vector<NodeSnapshot>& nodes,
+                                 const std::vector<const NodeSnapshot*>& free) {
+  std::vector<campaign::NodePlace> places;
+  for (const NodeSnapshot& node : nodes) {
+    if (could_serve(node, campaign)) places.push_back({node.name, node.switches});
+  }
+  const auto trouble = [&](const NodeSnapshot* node) {
+    return std::pair(campaign.suspects.contains(node->name), node->failures);
+  };
+  std::vector<std::string> candidates;
+  for (const NodeSnapshot* node : free) {
+    if (candidates.size() < 2 || trouble(node) <= trouble(free[1])) {
+      candidates.push_back(node->name);
+    }
+  }
+  std::vector<campaign::NodePair> earlier;
+  for (const RunSnapshot& run : campaign.runs) {
+    if (run.state != RunState::finished || run.rank_nodes.size() < 2) continue;
+    earlier.emplace_back(run.rank_nodes[0], run.rank_nodes[1]);
+  }
+  const auto [one, other] =
+      campaign::next_pair(campaign::NetworkPlaces(places), candidates, earlier);
+  return {one, other};
+}
+
 std::string left_out(const CampaignSnapshot& campaign, const std::vector<NodeSnapshot>& nodes) {
   std::string text;
   for (const NodeSnapshot& node : nodes) {
@@ -108,12 +138,16 @@ Placement place(const CampaignSnapshot& campaign, uint32_t run,
   };
   std::ranges::stable_sort(able, {}, rank);
 
-  std::vector<std::string> chosen;
+  std::vector<const NodeSnapshot*> free;
   for (const NodeSnapshot* node : able) {
-    if (node->free && !taken.contains(node->name)) chosen.push_back(node->name);
-    if (chosen.size() == campaign.nodes) break;
+    if (node->free && !taken.contains(node->name)) free.push_back(node);
+  }
+  std::vector<std::string> chosen;
+  for (const NodeSnapshot* node : free) {
+    if (chosen.size() < campaign.nodes) chosen.push_back(node->name);
   }
   if (chosen.size() == campaign.nodes) {
+    if (campaign.nodes == 2) chosen = pair_of(campaign, nodes, free);
     taken.insert(chosen.begin(), chosen.end());
     std::ranges::sort(chosen);
     return {std::move(chosen), ""};
@@ -221,6 +255,8 @@ campaign::Rule rule_of(const CampaignSnapshot& c) {
   if (c.node_budget_s > 0) rule.node_budget_s = c.node_budget_s;
   rule.nodes = std::max(1U, c.nodes);
   rule.refine_breaks = c.feeds_model;
+  rule.race = rule.straddle = c.race;
+  if (c.race) rule.fewest_runs = 1;
   return rule;
 }
 

@@ -5,9 +5,10 @@
 // at a time; a campaign runs one run at a time; the oldest campaign that connected nodes could
 // serve goes first and newer ones do not take the nodes it waits for, so that none starves. Each
 // run of a campaign takes other nodes where there are more than it needs, so that intervals hold
-// what lies between nodes; those on which runs have failed come last, and those that cannot do what
-// the campaign asks, or are in quarantine or cordoned, are left out. What a run measures, and
-// whether there is another one, is for optimizer/campaign to say.
+// what lies between nodes, and pairs are as often near ones as far ones (pair_sampling.h); those on
+// which runs have failed come last, and those that cannot do what the campaign asks, or are in
+// quarantine or cordoned, are left out. What a run measures, and whether there is another one, is
+// for optimizer/campaign to say.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,9 @@
 #include <vector>
 
 #include "optimizer/campaign/next_run.h"
+#include "optimizer/campaign/pace.h"
 #include "optimizer/campaign/point_table.h"
 #include "server/records.h"
-#include "server/run_pace.h"
 
 namespace stripline::server {
 
@@ -38,6 +39,7 @@ struct NodeSnapshot {
   /// It will be there for so long; none: no end is known.
   std::optional<double> available_s = std::nullopt;
   std::string cluster = kDefaultCluster;
+  std::string switches = {};  ///< Above it (campaign::NodePlace); empty: nobody knows.
 };
 
 struct RunSnapshot {
@@ -53,7 +55,7 @@ struct RunSnapshot {
   uint32_t points_all = 0;    ///< In the whole plan.
   std::vector<std::string> rank_nodes;  ///< From the last time it was given out.
   double active_s = 0;                  ///< When active: for how long.
-  std::optional<Pace> pace;             ///< When active, once it is known.
+  std::optional<campaign::Pace> pace;   ///< When active, once it is known.
   bool complete = false;                ///< Active, and every node's part has ended well.
   std::optional<std::string> lost;      ///< Active, and why it must be given up.
   bool lost_for_good = false;           ///< Another attempt there would fail in the same way.
@@ -83,6 +85,7 @@ struct CampaignSnapshot {
   double time_budget_s = 0;
   double node_budget_s = 0;   ///< In node-seconds; 0: none.
   double width = 0;           ///< campaign::Rule::width
+  bool race = false;          ///< campaign::Rule::race, with straddle
   uint32_t planned_runs = 0;  ///< campaign::Rule::runs; 0: as many as there are
   /// What its runs have said of its points; none: no run has finished.
   std::shared_ptr<const campaign::PointTable> points;

@@ -183,6 +183,29 @@ TEST(Scheduler, RunsTakeDifferentNodes) {
   EXPECT_GE(pairs.size(), 3U);
 }
 
+// Two leaf switches: pairs below one and across both take turns.
+TEST(Scheduler, NearAndFarPairsTakeTurns) {
+  Snapshot s;
+  for (int i = 0; i < 40; ++i) {
+    s.nodes.push_back(node("n" + std::to_string(10 + i)));
+    s.nodes.back().switches = i < 38 ? "core.leaf1" : "core.leaf2";
+  }
+  s.campaigns.push_back(campaign(1, 12));
+  CampaignSnapshot& c = s.campaigns[0];
+  c.time_budget_s = 600;
+  size_t far = 0;
+  for (size_t run = 0; run < 12; ++run) {
+    const auto nodes = only<PlaceRun>(s).nodes;
+    if ((nodes[0] >= "n48") != (nodes[1] >= "n48")) ++far;
+    c.state = CampaignState::running;
+    c.runs[run].state = RunState::finished;
+    c.runs[run].points = 100;
+    c.runs[run].duration_s = 2;
+    c.runs[run].rank_nodes = nodes;
+  }
+  EXPECT_EQ(far, 6U);
+}
+
 TEST(Scheduler, NodesThatFailedComeLast) {
   Snapshot s{{node("a"), node("b"), node("c")}, {campaign(1)}};
   s.campaigns[0].suspects = {"b"};
@@ -362,12 +385,12 @@ TEST(Scheduler, AdvisesABudgetWhenItsOwnWillNotDo) {
   c.runs[0].points = 10;
   c.runs[0].active_s = c.measured_s = 10;
   EXPECT_EQ(sufficient_budget_s(c), std::nullopt);
-  c.runs[0].pace = Pace{0, 2};
+  c.runs[0].pace = campaign::Pace{0, 2};
   EXPECT_EQ(sufficient_budget_s(c), 140);  // six of 20 s, with a reserve
   // A start of eight seconds is not the pace of its few points.
-  c.runs[0].pace = Pace{8, 0.3};
+  c.runs[0].pace = campaign::Pace{8, 0.3};
   EXPECT_EQ(sufficient_budget_s(c), 80);  // six of 11 s
-  c.runs[0].pace = Pace{2, 0.3};
+  c.runs[0].pace = campaign::Pace{2, 0.3};
   EXPECT_EQ(sufficient_budget_s(c), std::nullopt);
   c.measured_s = 0;
   finish(c, 1, 3);

@@ -104,6 +104,7 @@ class Server::Impl {
         agents_(make_agents_service(coordinator_, *access_, meters_)),
         campaigns_(make_campaigns_service(coordinator_, *store_, hub_, *access_)),
         models_(make_models_service(coordinator_, *store_, *access_)),
+        operations_(make_operations_service(*store_)),
         fleet_(make_fleet_service(coordinator_, *access_)),
         admin_(make_admin_service(*access_, *store_)),
         api_(coordinator_, *store_, hub_, *access_, meters_),
@@ -136,8 +137,8 @@ class Server::Impl {
     connections_ = builder.experimental().AddExternalConnectionAcceptor(
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
         make_credentials(*access_, meters_));
-    for (auto* service :
-         {agents_.get(), campaigns_.get(), models_.get(), fleet_.get(), admin_.get()}) {
+    for (auto* service : {agents_.get(), campaigns_.get(), models_.get(), operations_.get(),
+                          fleet_.get(), admin_.get()}) {
       builder.RegisterService(service);
     }
     server_ = builder.BuildAndStart();
@@ -330,6 +331,7 @@ class Server::Impl {
   std::unique_ptr<grpc::Service> agents_;
   std::unique_ptr<grpc::Service> campaigns_;
   std::unique_ptr<grpc::Service> models_;
+  std::unique_ptr<grpc::Service> operations_;
   std::unique_ptr<grpc::Service> fleet_;
   std::unique_ptr<grpc::Service> admin_;
   Api api_;

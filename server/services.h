@@ -18,9 +18,13 @@ namespace stripline::server {
 
 /// In the standard health service the empty name says that the process lives; these, that it can do
 /// its work.
-inline constexpr std::array kReadyServices = {"stripline.v1.Agents", "stripline.v1.Campaigns",
-                                              "stripline.v1.Models", "stripline.v1.Fleet",
-                                              "stripline.v1.Admin",  "readiness"};
+inline constexpr std::array kReadyServices = {"stripline.v1.Agents",
+                                              "stripline.v1.Campaigns",
+                                              "stripline.v1.Models",
+                                              "stripline.v1.Operations",
+                                              "stripline.v1.Fleet",
+                                              "stripline.v1.Admin",
+                                              "readiness"};
 
 std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator, Access& access,
                                                    Meters& meters);
@@ -28,6 +32,7 @@ std::unique_ptr<grpc::Service> make_campaigns_service(Coordinator& coordinator, 
                                                       WatchHub& hub, const Access& access);
 std::unique_ptr<grpc::Service> make_models_service(Coordinator& coordinator, Store& store,
                                                    const Access& access);
+std::unique_ptr<grpc::Service> make_operations_service(Store& store);
 std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, const Access& access);
 std::unique_ptr<grpc::Service> make_admin_service(Access& access, Store& store);
 

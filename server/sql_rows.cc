@@ -10,6 +10,7 @@
 #include "optimizer/experiment/json.h"
 #include "server/compression.h"
 #include "server/sql_feedback.h"
+#include "server/sql_operations.h"
 #include "server/version_json.h"
 
 namespace stripline::server {
@@ -405,6 +406,7 @@ Status write_changes(SqlDatabase& database, const Changes& changes) {
   STRIPLINE_RETURN_IF_ERROR(write_checks(database, changes.checks));
   STRIPLINE_RETURN_IF_ERROR(write_node_models(database, changes.node_models));
   STRIPLINE_RETURN_IF_ERROR(write_feedback(database, changes.feedback));
+  STRIPLINE_RETURN_IF_ERROR(write_operations(database, changes.operations));
   return write_deletions(database, changes.deleted_campaigns);
 }
 

@@ -7,6 +7,7 @@
 #include "server/compression.h"
 #include "server/point_filter.h"
 #include "server/sql_feedback.h"
+#include "server/sql_operations.h"
 #include "server/sql_retention.h"
 #include "server/sql_rows.h"
 #include "server/sql_security.h"
@@ -330,6 +331,36 @@ Result<std::vector<FeedbackRecord>> SqlStore::feedback(const VersionKey& key, ui
                     " ORDER BY id DESC LIMIT ?4",
                 key.model, key.version, before == 0 ? kNoLimit : static_cast<int64_t>(before),
                 limit);
+}
+
+Result<int64_t> SqlStore::next_operation_number() {
+  const auto read_row = [](SqlStatement& row) -> Result<int64_t> { return row.integer(0) + 1; };
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto number,
+      select_one(read_row, "SELECT number FROM operations ORDER BY number DESC LIMIT 1"));
+  return number.value_or(1);
+}
+
+Result<std::optional<OperationRecord>> SqlStore::operation(int64_t number) {
+  return select_one(read_operation, std::string(kOperationColumns) + " WHERE number = ?", number);
+}
+
+Result<std::optional<OperationRecord>> SqlStore::operation_of_request(
+    const std::string& request_id) {
+  return select_one(read_operation,
+                    std::string(kOperationColumns) + " WHERE request_id = ? AND request_id <> ''",
+                    request_id);
+}
+
+Result<std::vector<OperationRecord>> SqlStore::operations(int64_t before, size_t limit) {
+  return select(read_operation,
+                std::string(kOperationColumns) + " WHERE number < ? ORDER BY number DESC LIMIT ?",
+                before == 0 ? kNoLimit : before, limit);
+}
+
+Result<std::vector<OperationRecord>> SqlStore::unfinished_operations() {
+  return select(read_operation, std::string(kOperationColumns) + " WHERE state = ? ORDER BY number",
+                std::string(to_string(OperationState::running)));
 }
 
 Result<std::vector<TokenRecord>> SqlStore::tokens() { return select(read_token, kTokenColumns); }

@@ -52,6 +52,12 @@ class SqlStore : public Store {
   Result<std::optional<VersionKey>> version_of_content(const std::string& sha256) override;
   Result<std::vector<FeedbackRecord>> feedback(const VersionKey& key, uint64_t before,
                                                size_t limit) override;
+  Result<int64_t> next_operation_number() override;
+  Result<std::optional<OperationRecord>> operation(int64_t number) override;
+  Result<std::optional<OperationRecord>> operation_of_request(
+      const std::string& request_id) override;
+  Result<std::vector<OperationRecord>> operations(int64_t before, size_t limit) override;
+  Result<std::vector<OperationRecord>> unfinished_operations() override;
   Result<std::vector<TokenRecord>> tokens() override;
   Result<std::vector<NodeBound>> node_bounds() override;
   Result<std::vector<AuditRecord>> audit(int64_t before, size_t limit) override;

@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "optimizer/experiment/experiment.h"
+#include "server/operation_records.h"
 #include "server/records.h"
 #include "server/security_records.h"
 
@@ -102,6 +103,8 @@ struct Changes {
   /// A report that is stored already is not stored again; of each version the last
   /// kMostFeedbackReports are kept.
   std::vector<FeedbackRecord> feedback;
+  /// Each replaces that of before; of those that have ended the last kMostOperations are kept.
+  std::vector<OperationRecord> operations;
   std::vector<TokenRecord> tokens;
   std::vector<NodeBound> node_bounds;
   std::vector<AuditRecord> audit;
@@ -228,6 +231,16 @@ class Store {
   /// Newest first, those with an id below `before` (0: all). `key.version` 0: of all versions.
   virtual Result<std::vector<FeedbackRecord>> feedback(const VersionKey& key, uint64_t before,
                                                        size_t limit) = 0;
+
+  /// One more than the largest number ever used.
+  virtual Result<int64_t> next_operation_number() = 0;
+  virtual Result<std::optional<OperationRecord>> operation(int64_t number) = 0;
+  virtual Result<std::optional<OperationRecord>> operation_of_request(
+      const std::string& request_id) = 0;
+  /// Newest first, those with a number below `before` (0: all).
+  virtual Result<std::vector<OperationRecord>> operations(int64_t before, size_t limit) = 0;
+  /// Oldest first.
+  virtual Result<std::vector<OperationRecord>> unfinished_operations() = 0;
 
   virtual Result<std::vector<TokenRecord>> tokens() = 0;
   virtual Result<std::vector<NodeBound>> node_bounds() = 0;

@@ -598,5 +598,43 @@ TEST_P(AnyStoreTest, HoldsAreOfNodes) {
   });
 }
 
+TEST_P(AnyStoreTest, OperationsAreKept) {
+  OperationRecord first;
+  first.number = 1;
+  first.kind = kFitModel;
+  first.subject = "models/tcp";
+  first.order = "{}";
+  first.actor = "users/alice";
+  first.request_id = "r1";
+  first.request_sha256 = "abc";
+  first.created_unix_s = first.updated_unix_s = 5;
+  EXPECT_EQ(*store_->next_operation_number(), 1);
+  OperationRecord second = first;
+  second.number = 2;
+  second.request_id = "";
+  apply({.operations = {first, second}});
+  second.state = OperationState::succeeded;
+  second.result = "models/tcp/versions/1";
+  second.message = "published";
+  second.updated_unix_s = 6;
+  second.failures = 1;
+  apply({.operations = {second}});
+  check([&] {
+    EXPECT_EQ(*store_->operations(0, 9), (std::vector{second, first}));
+    EXPECT_EQ(*store_->operations(2, 9), (std::vector{first}));
+    EXPECT_EQ(*store_->unfinished_operations(), (std::vector{first}));
+    EXPECT_EQ(*store_->operation(2), second);
+    EXPECT_EQ(*store_->operation(3), std::nullopt);
+    EXPECT_EQ(*store_->operation_of_request("r1"), first);
+    EXPECT_EQ(*store_->operation_of_request(""), std::nullopt);
+    EXPECT_EQ(*store_->next_operation_number(), 3);
+  });
+  // One that has not ended is not forgotten, however old.
+  OperationRecord late = second;
+  late.number = kMostOperations + 5;
+  apply({.operations = {late}});
+  EXPECT_EQ(*store_->operations(0, 9), (std::vector{late, first}));
+}
+
 }  // namespace
 }  // namespace stripline::server

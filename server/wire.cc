@@ -53,6 +53,8 @@ v1::CampaignSpec to_wire(const CampaignSpec& spec) {
   message.set_cluster(spec.cluster);
   message.set_width(spec.width);
   message.set_node_budget_s(spec.node_budget_s);
+  message.set_race(spec.race);
+  message.set_prior(spec.prior);
   return message;
 }
 
@@ -216,6 +218,8 @@ CampaignSpec from_wire(const v1::CampaignSpec& message) {
   spec.cluster = message.cluster();
   spec.width = message.width();
   spec.node_budget_s = message.node_budget_s();
+  spec.race = message.race();
+  spec.prior = message.prior();
   return spec;
 }
 
@@ -323,6 +327,12 @@ v1::CampaignEstimate to_wire(const CampaignEstimate& estimate) {
     auto& added = *message.add_risks();
     added.set_kind(std::string(to_string(risk.kind)));
     added.set_message(risk.message);
+  }
+  for (const SampledPairs& pairs : estimate.pairs) {
+    auto& added = *message.add_pairs();
+    added.set_distance(pairs.distance);
+    added.set_pairs(pairs.pairs);
+    added.set_runs(pairs.runs);
   }
   return message;
 }

@@ -7,6 +7,7 @@
 
 #include "optimizer/campaign/breaks.h"
 #include "optimizer/campaign/choices.h"
+#include "optimizer/campaign/straddle.h"
 #include "optimizer/campaign/widths.h"
 
 namespace stripline::campaign {
@@ -109,9 +110,17 @@ bool plan_is_measured(const Rule& rule, const Progress& progress) {
                      [&](const PointStatus& point) { return point.runs() >= rule.enough_runs; });
 }
 
-// The leaders and who may still be faster, the nearest ones first: as many as what is left of the
-// budget allows in each of the runs that a paired test needs.
-std::vector<uint32_t> contestants(const std::vector<Contest>& contests, const Rule& rule,
+// What points may take in the next run, if each of those that a paired test needs takes as long.
+double allowed_s(const Rule& rule, const Progress& progress) {
+  const auto finished = progress.runs.size();
+  const size_t rounds = finished < rule.enough_runs ? rule.enough_runs - finished : 1;
+  const auto pace = typical_pace(progress.runs);
+  const double start_s = pace ? pace->start_s : 0;
+  return (budget_s(rule) - progress.spent_s) / static_cast<double>(rounds) - start_s;
+}
+
+// The leaders and who may still be faster, the nearest ones first, as many as the time allows.
+std::vector<uint32_t> contestants(const std::vector<Contest>& contests, double run_s,
                                   const Progress& progress) {
   struct Duel {
     const Contest* contest = nullptr;
@@ -124,11 +133,6 @@ std::vector<uint32_t> contestants(const std::vector<Contest>& contests, const Ru
     }
   }
   std::ranges::stable_sort(duels, {}, [](const Duel& duel) { return duel.contender.excess; });
-  const auto finished = progress.runs.size();
-  const size_t rounds = finished < rule.enough_runs ? rule.enough_runs - finished : 1;
-  const auto pace = typical_pace(progress.runs);
-  const double start_s = pace ? pace->start_s : 0;
-  const double run_s = (budget_s(rule) - progress.spent_s) / static_cast<double>(rounds) - start_s;
   std::set<uint32_t> places;
   double cost_s = 0;
   for (const Duel& duel : duels) {
@@ -146,14 +150,24 @@ std::vector<uint32_t> contestants(const std::vector<Contest>& contests, const Ru
 // After the first run, which measures all.
 Next next_of_race(const Rule& rule, const Progress& progress) {
   const auto contests = contests_of(*progress.points);
-  if (contests.empty()) return ended(StopReason::converged);
+  const auto open = rule.straddle ? uncertain_choices(*progress.points) : std::vector<Uncertain>();
+  if (contests.empty() && open.empty()) return ended(StopReason::converged);
+  const double run_s = allowed_s(rule, progress);
   Next next;
   next.grid = rule.all_points;
-  next.places = contestants(contests, rule, progress);
-  if (next.places.empty()) return ended(budget_reason(rule));
-  for (const uint32_t place : next.places) {
-    next.expected_s += progress.points->points()[place].seconds;
+  // What nobody has measured may be lost by more than what is compared once more.
+  const double for_open_s = contests.empty() ? run_s : run_s / 2;
+  for (const Uncertain& one : open) {
+    if (next.expected_s + one.seconds > for_open_s) continue;
+    next.expected_s += one.seconds;
+    next.places.insert(next.places.end(), one.choice.places.begin(), one.choice.places.end());
   }
+  for (const uint32_t place : contestants(contests, run_s - next.expected_s, progress)) {
+    next.expected_s += progress.points->points()[place].seconds;
+    next.places.push_back(place);
+  }
+  std::ranges::sort(next.places);
+  if (next.places.empty()) return ended(budget_reason(rule));
   return next;
 }
 
@@ -184,6 +198,15 @@ std::string_view to_string(StopReason reason) {
       return "CANCELLED";
   }
   return "CANCELLED";
+}
+
+std::optional<StopReason> stop_reason_from_string(std::string_view name) {
+  for (const StopReason reason :
+       {StopReason::converged, StopReason::max_runs, StopReason::time_budget,
+        StopReason::node_budget, StopReason::cancelled}) {
+    if (to_string(reason) == name) return reason;
+  }
+  return std::nullopt;
 }
 
 double budget_s(const Rule& rule) {

@@ -31,6 +31,7 @@ enum class StopReason {
   cancelled     ///< Somebody wanted it, or it failed.
 };
 std::string_view to_string(StopReason reason);  ///< "CONVERGED"
+std::optional<StopReason> stop_reason_from_string(std::string_view name);
 
 /// What a campaign is asked for.
 struct Rule {
@@ -51,6 +52,9 @@ struct Rule {
   /// Only which alternatives are the fastest matters (choices.h): what is slower, or settled, is
   /// measured no more. Then `runs` are the most that are made, and `width` does not matter.
   bool race = false;
+  /// A race that has not measured all choices measures those of the others that are not certain by
+  /// their neighbours, too (straddle.h).
+  bool straddle = false;
 };
 
 /// How far it is.

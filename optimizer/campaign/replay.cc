@@ -12,11 +12,12 @@
 #include "base/random.h"
 #include "optimizer/campaign/choices.h"
 #include "optimizer/campaign/next_run.h"
+#include "optimizer/campaign/straddle.h"
 
 namespace stripline::campaign {
 namespace {
 
-constexpr std::array kStrategies = {"grid", "race", "random", "halving"};
+constexpr std::array kStrategies = {"grid", "race", "straddle", "random", "halving"};
 // Runs of a recording have no ranks to be started.
 constexpr double kNoStartS = 1e-12;
 
@@ -46,6 +47,7 @@ class Replay {
         while (left() > 0) measure(everything());
         return {};
       case Strategy::race:
+      case Strategy::straddle:
         race();
         return {};
       case Strategy::random:
@@ -105,7 +107,12 @@ class Replay {
     rule.all_points = static_cast<uint32_t>(table_.points().size());
     rule.core_points = rule.all_points;
     rule.time_budget_s = budget_s();
-    if (terms_.prior != nullptr) measure(promising(table_, table_of(*terms_.prior)));
+    rule.straddle = terms_.strategy == Strategy::straddle;
+    if (terms_.prior != nullptr) {
+      measure(promising(table_, table_of(*terms_.prior)));
+    } else if (rule.straddle) {
+      measure(sparse_places(table_));
+    }
     while (left() > 0) {
       const Next next =
           next_run(rule, {finished_, seconds_, finished_.empty() ? nullptr : &table_});
@@ -200,7 +207,10 @@ Result<ReplayResult> replay(const Recording& recording, const ReplayTerms& terms
         choice.places, {}, [&](uint32_t place) { return median_of(truth, place); });
     if (!(median_of(truth, best) > 0)) continue;
     // What was never measured is what programs do anyway.
-    const uint32_t chosen = leader_of(played.table(), choice).value_or(choice.places.front());
+    const auto leader = terms.strategy == Strategy::straddle
+                            ? expected_leader(played.table(), choice)
+                            : leader_of(played.table(), choice);
+    const uint32_t chosen = leader.value_or(choice.places.front());
     const double ratio = median_of(truth, chosen) / median_of(truth, best);
     if (!std::isfinite(ratio)) continue;
     ++result.choices;

@@ -14,10 +14,12 @@
 namespace stripline::campaign {
 
 enum class Strategy {
-  grid,     ///< All points in all runs.
-  race,     ///< As next_run() says.
-  random,   ///< Points by chance.
-  halving,  ///< The slower half of each choice is given up after each run.
+  grid,      ///< All points in all runs.
+  race,      ///< As next_run() says.
+  straddle,  ///< The same, of choices of every other size first, and then of those that are
+             ///< uncertain.
+  random,    ///< Points by chance.
+  halving,   ///< The slower half of each choice is given up after each run.
 };
 std::string_view to_string(Strategy strategy);  ///< The enumerator's name.
 std::optional<Strategy> strategy_from_string(std::string_view name);

@@ -30,7 +30,7 @@ double SyntheticMachine::time_s(const experiment::Point& point) const {
     const double burst = number_param(point, "burst").value_or(1);
     return o * std::min(burst, queue) + std::max(o, nic) * std::max(0.0, burst - queue);
   }
-  return 1e-6;
+  return point.variant == "blocking" ? slow_loops * 1e-6 : 1e-6;
 }
 
 experiment::SampleSeries measure(const SyntheticMachine& machine, const experiment::Point& point,

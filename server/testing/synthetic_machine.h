@@ -21,7 +21,8 @@ struct SyntheticMachine {
   double r_per_byte = 0.02e-9;
   double queue = 64;
   double switch_bytes = std::numeric_limits<double>::infinity();
-  double more_L = 0;  ///< from there on
+  double more_L = 0;      ///< from there on
+  double slow_loops = 1;  ///< so many times a microsecond: variant "blocking" of kernel.loop
 
   /// The noise-free time of one repetition. Unknown experiments take a microsecond.
   double time_s(const experiment::Point& point) const;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/bootstrap/hosts_command.h"
 #include "suites/bench/measure.h"
 
 namespace stripline::suites::bench {
@@ -33,5 +34,16 @@ struct TableOptions {
   std::string json_file;  ///< empty: none
 };
 int table_command(const TableOptions& options);
+
+/// A campaign's plan ('stripline campaign export-plan'), measured without a server. What the
+/// results file holds of it already is not measured again.
+struct PlanOptions {
+  std::string plan_file;
+  std::string results_file;
+  bootstrap::HostsCommand hosts;
+  std::string worker;  ///< path of stripline-worker
+  int cancel_fd = -1;  ///< readable when the user wants to stop
+};
+int plan_command(const PlanOptions& options);
 
 }  // namespace stripline::suites::bench

@@ -144,6 +144,18 @@ int main(int argc, char** argv) {
       ->type_name("FILE");
   add_common(*table, table_options.common);
 
+  PlanOptions plan_options;
+  CLI::App* plan = app.add_subcommand(
+      "run-plan", "Measure a campaign's plan without a server ('stripline campaign run-plan')");
+  plan->add_option("plan", plan_options.plan_file, "What 'stripline campaign export-plan' wrote")
+      ->type_name("BUNDLE")
+      ->required();
+  plan->add_option("-o,--output", plan_options.results_file,
+                   "File for the results; one that is there is gone on with")
+      ->type_name("FILE")
+      ->required();
+  bootstrap::add_hosts_options(*plan, plan_options.hosts);
+
   if (const auto end = read_command_line(app, argc, argv)) return *end;
 
   if (*list) {
@@ -155,11 +167,17 @@ int main(int argc, char** argv) {
     return finish(kExitOk);
   }
   const UniqueFd signals = catch_cancel_signals();
+  const std::string worker = executable_folder() + "/stripline-worker";
+  if (*plan) {
+    plan_options.cancel_fd = signals.get();
+    plan_options.worker = worker;
+    return finish(plan_command(plan_options));
+  }
   CommonOptions& common = *run ? run_options.common : table_options.common;
   common.target.cancel_fd = signals.get();
   if (!common.target.matrix_path.empty()) common.params.emplace_back("matrix=file");
   const UniqueFd suspend = catch_suspend_signal();
   common.target.suspend_fd = suspend.get();
-  common.target.worker = executable_folder() + "/stripline-worker";
+  common.target.worker = worker;
   return finish(*run ? run_command(run_options) : table_command(table_options));
 }

@@ -4,6 +4,7 @@
 #include "base/whole_file.h"
 #include "optimizer/experiment/json.h"
 #include "runtime/fabric/emulated/profile.h"
+#include "runtime/fabric/network_place.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/machine/fingerprint.h"
 #include "runtime/machine/preflight.h"
@@ -44,6 +45,16 @@ Json rank_memory(const Json& fabrics) {
 
 }  // namespace
 
+std::map<std::string, std::string> host_facts() {
+  std::map<std::string, std::string> facts = {{"host", host_name()}};
+  if (std::string boot = first_line("/proc/sys/kernel/random/boot_id"); !boot.empty()) {
+    facts["host.boot"] = std::move(boot);
+  }
+  const auto switches = fabric::switches_of_environment();
+  if (switches.ok() && !switches->empty()) facts["host.switches"] = *switches;
+  return facts;
+}
+
 Result<Json> describe(const std::vector<std::string>& profiles) {
   Json fabrics = Json::array();
   if (const auto providers = fabric::list_ofi_providers(); providers.ok()) {
@@ -64,10 +75,7 @@ Result<Json> describe(const std::vector<std::string>& profiles) {
     experiments.push_back(experiment::to_json(benchmark.declaration));
   }
   auto facts = machine::machine_facts(machine::read_topology());
-  facts["host"] = host_name();
-  if (std::string boot = first_line("/proc/sys/kernel/random/boot_id"); !boot.empty()) {
-    facts["host.boot"] = std::move(boot);  // two nodes on one host have the same
-  }
+  facts.merge(host_facts());
   Json memory = rank_memory(fabrics);
   Json described{{"version", STRIPLINE_VERSION},
                  {"fabrics", std::move(fabrics)},

@@ -1,6 +1,7 @@
 // What `stripline-worker --describe` prints (docs/worker-protocol.md).
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,5 +15,10 @@ namespace stripline::suites {
 /// are named. `profiles` are files of further emulated networks. Errors: as
 /// fabric::resolve_profile().
 Result<Json> describe(const std::vector<std::string>& profiles);
+
+/// Which host this is, and where: "host", its name; "host.boot", the same for two nodes on one host
+/// and for no others; "host.switches", where STRIPLINE_SWITCHES or STRIPLINE_SWITCHES_FILE says
+/// them.
+std::map<std::string, std::string> host_facts();
 
 }  // namespace stripline::suites

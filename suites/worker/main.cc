@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <signal.h>
 #include <string>
@@ -167,8 +168,9 @@ Status carry_out(Context& context, const Work& work, JsonChannel& channel) {
     session.set_matrix_file(matrix);
   }
   if (work.answers) {
-    STRIPLINE_RETURN_IF_ERROR(
-        channel.write({{"type", "facts"}, {"facts", context.state().job.fingerprint()}}));
+    std::map<std::string, std::string> facts = context.state().job.fingerprint();
+    facts.merge(host_facts());
+    STRIPLINE_RETURN_IF_ERROR(channel.write({{"type", "facts"}, {"facts", facts}}));
   }
   ChannelReporter reporter(channel, work.answers);
   STRIPLINE_ASSIGN_OR_RETURN(const RunEnd end, run_assignment(session, assignment, &reporter));

@@ -1,10 +1,10 @@
-#include "server/run_pace.h"
+#include "optimizer/campaign/run_pace.h"
 
 #include <algorithm>
 
 #include "optimizer/campaign/pace.h"
 
-namespace stripline::server {
+namespace stripline::campaign {
 namespace {
 
 // An estimate from less would be a guess: so many points between two reports, or, where they are
@@ -43,4 +43,4 @@ double RunPace::start_s() const {
   return known ? known->start_s : joined_s_.value_or(placed_s_) - placed_s_;
 }
 
-}  // namespace stripline::server
+}  // namespace stripline::campaign

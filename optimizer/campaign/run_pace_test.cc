@@ -1,8 +1,8 @@
-#include "server/run_pace.h"
+#include "optimizer/campaign/run_pace.h"
 
 #include <gtest/gtest.h>
 
-namespace stripline::server {
+namespace stripline::campaign {
 namespace {
 
 TEST(RunPace, CountsTheStartOnce) {
@@ -57,4 +57,4 @@ TEST(RunPace, AStartEndsWithTheJoinAtLeast) {
 }
 
 }  // namespace
-}  // namespace stripline::server
+}  // namespace stripline::campaign

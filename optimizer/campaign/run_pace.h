@@ -8,9 +8,7 @@
 
 #include "optimizer/campaign/pace.h"
 
-namespace stripline::server {
-
-using campaign::Pace;
+namespace stripline::campaign {
 
 class RunPace {
  public:
@@ -39,4 +37,4 @@ class RunPace {
   std::optional<Report> last_;
 };
 
-}  // namespace stripline::server
+}  // namespace stripline::campaign

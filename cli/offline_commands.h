@@ -1,0 +1,12 @@
+// `stripline campaign export-plan, import`: each call carries out one command and returns the exit
+// code.
+#pragma once
+
+#include "cli/command.h"
+
+namespace stripline::cli {
+
+int run(const Global& global, const CampaignExportPlan& command);
+int run(const Global& global, const CampaignImport& command);
+
+}  // namespace stripline::cli

@@ -1,0 +1,118 @@
+#include "cli/operation_commands.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "base/exit_codes.h"
+#include "base/printable.h"
+#include "base/table.h"
+#include "cli/campaign_commands.h"
+#include "cli/console.h"
+#include "cli/format.h"
+#include "cli/names.h"
+#include "cli/service.h"
+#include "stripline/v1/models.pb.h"
+#include "stripline/v1/operations.pb.h"
+
+namespace stripline::cli {
+namespace {
+
+constexpr auto kLook = std::chrono::milliseconds(300);
+
+std::string state_text(const v1::Operation& operation) {
+  return v1::Operation::State_Name(operation.state());
+}
+
+int exit_code_of(const v1::Operation& operation) {
+  return operation.state() == v1::Operation::FAILED ? kExitFailure : kExitOk;
+}
+
+// Until it has ended, with a line for each thing that happens. Ctrl-C ends the waiting alone.
+int wait_for(Service& service, const Global& global, v1::Operation operation) {
+  catch_interrupts();
+  std::string told;
+  while (true) {
+    if (!global.json && operation.message() != told) {
+      told = operation.message();
+      print(operation.name() + ": " + printable_line(told) + "\n");
+    }
+    if (operation.state() != v1::Operation::RUNNING) break;
+    if (interrupted()) {
+      print_note("it goes on; 'stripline operation show " + short_name(operation.name()) +
+                 "' tells of it\n");
+      return kExitCancelled;
+    }
+    std::this_thread::sleep_for(kLook);
+    auto now = service.get_operation(operation.name());
+    if (!now.ok()) return print_error(now.error());
+    operation = *std::move(now);
+  }
+  if (global.json) print(json_line(operation));
+  return exit_code_of(operation);
+}
+
+}  // namespace
+
+int run(const Global& global, const ModelFit& command) {
+  v1::FitModelRequest request;
+  request.set_model(command.model);
+  for (const std::string& campaign : command.campaigns) request.add_campaigns(campaign);
+  for (const std::string& run : command.without) request.add_without(run);
+  request.set_request_id(random_request_id());
+  Service service(global);
+  const auto operation = service.fit_model(request);
+  if (!operation.ok()) return print_error(operation.error());
+  if (!command.detach) return wait_for(service, global, *operation);
+  const std::string id = short_name(operation->name());
+  print(global.json ? json_line(*operation)
+                    : operation->name() + ": " + operation->message() +
+                          "\n  look at it:  stripline operation show " + id + "\n");
+  return kExitOk;
+}
+
+int run(const Global& global, const OperationShow& command) {
+  Service service(global);
+  const auto operation = service.get_operation(command.name);
+  if (!operation.ok()) return print_error(operation.error());
+  if (command.wait) return wait_for(service, global, *operation);
+  if (global.json) {
+    print(json_line(*operation));
+  } else {
+    print(operation->name() + ", " + operation->kind() + " of " + operation->subject() + ": " +
+          state_text(*operation) + ", " + printable_line(operation->message()) + "\n");
+  }
+  return exit_code_of(*operation);
+}
+
+int run(const Global& global, const OperationList& command) {
+  constexpr uint32_t kPage = 100;
+  Service service(global);
+  Table table({{"OPERATION"}, {"KIND"}, {"OF"}, {"STATE"}, {"RESULT"}, {"ASKED BY"}, {"CREATED"}});
+  v1::ListOperationsRequest request;
+  uint32_t left = command.limit;
+  do {
+    request.set_page_size(static_cast<int>(std::min(left, kPage)));
+    const auto page = service.list_operations(request);
+    if (!page.ok()) return print_error(page.error());
+    for (const v1::Operation& operation : page->operations()) {
+      if (global.json) {
+        print(json_line(operation));
+        continue;
+      }
+      table.add({short_name(operation.name()), operation.kind(), short_name(operation.subject()),
+                 state_text(operation),
+                 operation.result().empty() ? "-" : short_name(operation.result()),
+                 operation.actor(), date_text(operation.create_time())});
+    }
+    left -= std::min(left, static_cast<uint32_t>(page->operations_size()));
+    request.set_page_token(page->next_page_token());
+  } while (left > 0 && !request.page_token().empty());
+  if (!global.json) {
+    print(table.empty() ? "no operations; 'stripline model fit' starts one\n" : table.text());
+  }
+  return kExitOk;
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,55 @@
+#include "cli/operation_grammar.h"
+
+#include <string>
+
+#include "cli/grammar_parts.h"
+
+namespace stripline::cli {
+
+void OperationGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
+  CLI::App* fit =
+      leaf_command(model, "fit", "Fit a version to what campaigns have measured", fit_, result);
+  fit->add_option("model", fit_.model, "The model to publish, e.g. tcp")
+      ->required()
+      ->type_name("NAME");
+  fit->add_option("--campaign", fit_.campaigns, "A campaign to fit; may be repeated")
+      ->required()
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  fit->add_option("--without", fit_.without,
+                  "A run that is left out, e.g. c3/2 for run 2 of c3; may be repeated")
+      ->type_name("RUN")
+      ->allow_extra_args(false);
+  fit->add_flag("--detach", fit_.detach, "Return once it is stored");
+  fit->footer(
+      std::string(
+          "Of one campaign or several that have ended and measured the same fabric; their runs\n"
+          "count together. It is an operation: Ctrl-C ends the waiting, a restart of the server\n"
+          "does not end it, and 'operation show' tells what became of it. Needs the role\n"
+          "publisher.\n\n"
+          "Exit codes: 0 published, 1 nothing could be fitted, 2 no such campaign or run, 4 no\n"
+          "server, 7 Ctrl-C, 9 a campaign has not ended, or the model is another fabric's.\n\n"
+          "Example:\n"
+          "  stripline model fit tcp --campaign c3 --campaign c7 --without c7/2\n") +
+      kServiceOptions);
+
+  CLI::App* operation = app.add_subcommand("operation", "What takes longer than a command");
+  operation->require_subcommand(1);
+  operation->fallthrough();
+  CLI::App* list = leaf_command(*operation, "list", "List operations, newest first", list_, result);
+  list->add_option("--limit", list_.limit, "At most so many")
+      ->type_name("N")
+      ->transform(count())
+      ->capture_default_str();
+  list->footer(std::string("The server keeps the last 1,000.\n\n"
+                           "Exit codes: 0, 4 no server, 6 no answer in time.\n") +
+               kServiceOptions);
+  CLI::App* show =
+      leaf_command(*operation, "show", "Show how far one is, or what became of it", show_, result);
+  show->add_option("operation", show_.name, "Name, e.g. o3")->required()->type_name("NAME");
+  show->add_flag("--wait", show_.wait, "Until it has ended");
+  show->footer(std::string("Exit codes: 0, 1 it failed, 2 no such operation, 4 no server.\n") +
+               kServiceOptions);
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,109 @@
+#include "optimizer/campaign/offline_results.h"
+
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "optimizer/campaign/bundle_fixture.h"
+
+namespace stripline::campaign {
+namespace {
+
+OfflineResults small_results(uint32_t runs) {
+  OfflineResults results;
+  results.plan = small_plan();
+  for (uint32_t run = 1; run <= runs; ++run) results.runs.push_back(small_run(results.plan, run));
+  results.spent_s = 2 * runs + 1;
+  results.lost_runs = 1;
+  return results;
+}
+
+// Why its text is not read; "" if it is.
+std::string refusal(const OfflineResults& results) {
+  const auto text = results_text(results);
+  if (!text.ok()) return text.error().message();
+  const auto read = read_results(*text);
+  return read.ok() ? "" : read.error().message();
+}
+
+TEST(OfflineResults, ReadsWhatIsWritten) {
+  OfflineResults results = small_results(3);
+  results.reason = StopReason::time_budget;
+  results.runs[1].added = {{"micro.latency", "get", {{"bytes", int64_t{100}}}}};
+  const auto text = results_text(results);
+  ASSERT_TRUE(text.ok()) << text.error().message();
+  const auto read = read_results(*text);
+  ASSERT_TRUE(read.ok()) << read.error().message();
+  EXPECT_EQ(*results_text(*read), *text);
+  EXPECT_EQ(read->reason, StopReason::time_budget);
+  EXPECT_EQ(read->lost_runs, 1U);
+  EXPECT_EQ(read->spent_s, 7);
+  ASSERT_EQ(read->runs.size(), 3U);
+  EXPECT_EQ(read->runs[2].batches[0][0].values, results.runs[2].batches[0][0].values);
+  EXPECT_EQ(read->runs[0].facts, results.runs[0].facts);
+  EXPECT_EQ(table_of(*read).points().size(), 5U);
+}
+
+TEST(OfflineResults, AnyChangedByteIsNoticed) {
+  const std::string text = *results_text(small_results(1));
+  for (size_t at = 0; at < text.size(); at += 7) {
+    std::string changed = text;
+    changed[at] = changed[at] == '1' ? '2' : '1';
+    EXPECT_FALSE(read_results(changed).ok()) << at;
+  }
+  for (size_t bytes = 0; bytes < text.size(); bytes += 11) {
+    EXPECT_FALSE(read_results(text.substr(0, bytes)).ok()) << bytes;
+  }
+  EXPECT_FALSE(read_results(text + "{}\n").ok());
+}
+
+TEST(OfflineResults, RefusesWhatNoRunCanHaveBrought) {
+  EXPECT_EQ(refusal(small_results(6)), "");
+  EXPECT_NE(refusal(small_results(11)).find("more runs"), std::string::npos);
+  OfflineResults wrong = small_results(2);
+  wrong.runs[1].batches[0][0].run = 1;
+  EXPECT_NE(refusal(wrong).find("another run"), std::string::npos);
+  wrong = small_results(2);
+  wrong.runs[1].batches[0].push_back(wrong.runs[1].batches[0][0]);
+  EXPECT_NE(refusal(wrong).find("twice"), std::string::npos);
+  wrong = small_results(2);
+  wrong.runs[1].batches[0][0].point.params["bytes"] = int64_t{99};
+  EXPECT_NE(refusal(wrong).find("no point of the plan"), std::string::npos);
+  wrong = small_results(2);
+  wrong.runs[0].batches.clear();
+  EXPECT_NE(refusal(wrong).find("no samples"), std::string::npos);
+  wrong = small_results(2);
+  wrong.runs[0].rank_nodes.pop_back();
+  EXPECT_NE(refusal(wrong).find("node of each rank"), std::string::npos);
+  wrong = small_results(2);
+  wrong.runs[0].facts.erase("n2");
+  EXPECT_NE(refusal(wrong).find("nothing of itself"), std::string::npos);
+  wrong = small_results(2);
+  wrong.runs[0].duration_s = -1;
+  EXPECT_NE(refusal(wrong), "");
+  wrong = small_results(2);
+  wrong.runs[0].batches[0][0].values[0] = std::numeric_limits<double>::infinity();
+  EXPECT_NE(refusal(wrong), "");
+  wrong = small_results(2);
+  wrong.runs[0].added = {wrong.plan.assignment.points[0]};
+  EXPECT_NE(refusal(wrong).find("cannot be added"), std::string::npos);
+}
+
+// The same loop as that of a server: as many runs as asked for, or as the budget allows.
+TEST(OfflineResults, SayWhatIsMeasuredNext) {
+  OfflineResults results = small_results(5);
+  results.spent_s = 10;
+  EXPECT_EQ(next_of(results, table_of(results)).done, std::nullopt);
+  EXPECT_EQ(next_of(results, table_of(results)).grid, 4U);
+  results.runs.push_back(small_run(results.plan, 6));
+  EXPECT_EQ(next_of(results, table_of(results)).done, StopReason::max_runs);
+  results.runs.pop_back();
+  results.spent_s = 60;
+  EXPECT_EQ(next_of(results, table_of(results)).done, StopReason::time_budget);
+  results.runs.clear();
+  EXPECT_EQ(next_of(results, table_of(results)).usable, false);
+}
+
+}  // namespace
+}  // namespace stripline::campaign
