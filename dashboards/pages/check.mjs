@@ -74,7 +74,7 @@ async function everyPage(page, theme) {
   await page.fill("input#token", token);
   await page.press("input#token", "Enter");
   await page.waitForSelector(".cards, .state.empty");
-  await page.waitForFunction(() => !document.querySelector(".gains") || !/…/.test(document.querySelector(".cards").textContent), null, { timeout: 30_000 });
+  await page.waitForFunction(() => ![...document.querySelectorAll(".card .quiet")].some((one) => one.textContent === "…"), null, { timeout: 30_000 });
   await look(page, "overview", theme);
   for (const [hash, name] of [["#/fleet", "fleet"], ["#/campaigns", "campaigns"], [`#/campaigns/${campaign}`, "campaign"], ["#/models", "models"], [`#/models/${model}`, "model"],
     [`#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, "explain"], [`#/compare/${model}@1/${model}@2`, "compare"],

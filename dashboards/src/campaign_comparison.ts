@@ -41,10 +41,11 @@ export function tally(points: ComparedPoint[]): Record<string, number> {
 
 /** Of this experiment (empty: any) and verdict (empty: those that differ), the largest change first. */
 export function pointsChosen(points: ComparedPoint[], experiment: string, verdict: string): ComparedPoint[] {
-  const size = (one: ComparedPoint) => (one.ratio === undefined ? -1 : Math.abs(Math.log(one.ratio)));
   return points
-    .filter((one) => (experiment === "" || one.experiment === experiment) && (verdict === "" ? ["FASTER", "SLOWER"].includes(one.verdict) : one.verdict === verdict))
-    .sort((a, b) => size(b) - size(a));
+    .filter((one) => (experiment === "" || one.experiment === experiment) && (verdict === "" ? one.verdict === "FASTER" || one.verdict === "SLOWER" : one.verdict === verdict))
+    .map((one) => ({ one, size: one.ratio === undefined ? -1 : Math.abs(Math.log(one.ratio)) }))
+    .sort((a, b) => b.size - a.size)
+    .map(({ one }) => one);
 }
 
 /** The experiments of which both have something by size. */
@@ -59,7 +60,9 @@ export function changesBySize(points: ComparedPoint[], experiment: string): Curv
     if (one.experiment !== experiment || one.ratio === undefined || !(Number(one.params.bytes) > 0)) continue;
     const others = Object.entries(one.params).filter(([name]) => name !== "bytes").sort().map(([name, value]) => `, ${name} ${valueText(name, value)}`);
     const label = `${one.variant}${others.join("")}`;
-    curves.set(label, [...(curves.get(label) ?? []), one]);
+    const same = curves.get(label);
+    if (same) same.push(one);
+    else curves.set(label, [one]);
   }
   return [...curves].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true })).map(([label, of], index) => {
     const ordered = of.sort((a, b) => Number(a.params.bytes) - Number(b.params.bytes));

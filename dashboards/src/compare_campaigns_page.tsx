@@ -60,7 +60,7 @@ function Compared({ of, names, query }: { of: CampaignComparison; names: [string
   const experiments = useMemo(() => [...new Set(of.points.map((one) => one.experiment))].sort(), [of]);
   const rows = useMemo(() => pointsChosen(of.points, experiment, verdict), [of, experiment, verdict]);
   const known = pointVerdicts.filter((one) => counts[one]);
-  const differ = pointsChosen(of.points, "", "").length;
+  const differ = (counts.FASTER ?? 0) + (counts.SLOWER ?? 0);
   const line = `stripline campaign compare ${names.join(" ")}${query.margin ? ` --margin ${query.margin}` : ""}`;
   if (of.points.length === 0) return <Empty>Neither has measured a point.</Empty>;
   return (
@@ -82,7 +82,7 @@ function Compared({ of, names, query }: { of: CampaignComparison; names: [string
       <BySize points={of.points} experiment={experiment} />
       <Figure id="points" title="Points" about={`How many times its time in A each takes in B, with its 95 % interval. Of those called faster or slower, at most one in twenty is so by chance.${rows.length > kMostRows ? ` The ${kMostRows} that changed most; the table has all.` : ""}`} table={() => tableOf(rows)}>
         {rows.length === 0 ? <Empty>{verdict === "" ? "No point differs beyond its interval." : "No point is like that."}</Empty>
-          : <Changes label="Changes of points" of={rows.map((one) => ({
+          : <Changes label="Changes of points" of={rows.filter((one) => one.ratio !== undefined).slice(0, kMostRows).map((one) => ({
             name: pointName(one), verdict: one.verdict, change: one.ratio === undefined ? null : one.ratio - 1,
             change_ci: one.low === undefined || one.high === undefined ? undefined : [one.low - 1, one.high - 1], said: saidOf(one) }))} />}
       </Figure>

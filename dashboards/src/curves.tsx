@@ -40,6 +40,13 @@ function aligned(curves: Curve[]): uPlot.AlignedData {
   return [x, ...curves.flatMap((curve) => [spread(curve, curve.y), spread(curve, curve.low), spread(curve, curve.high)])] as uPlot.AlignedData;
 }
 
+// Room for all values and for the line at zero.
+function aroundZero(_: uPlot, least: number | null, most: number | null): [number, number] {
+  const [low, high] = [Math.min(0, least ?? 0), Math.max(0, most ?? 0)];
+  const margin = 0.06 * (high - low) || 1;
+  return [low - margin, high + margin];
+}
+
 // Intervals of samples, and where segments begin.
 function drawExtras(plot: uPlot, curves: Curve[], marks: Props["marks"], zero: boolean): void {
   const context = plot.ctx;
@@ -126,7 +133,7 @@ export function Curves({ label, curves, marks, format, logY = true, zero = false
       height,
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false }, points: { size: 8 } },
-      scales: { x: { time: false, distr: 3, log: 2 }, y: logY ? { distr: 3, log: 10 } : {} },
+      scales: { x: { time: false, distr: 3, log: 2 }, y: logY ? { distr: 3, log: 10 } : zero ? { range: aroundZero } : {} },
       axes: [
         { ...axis, values: (_, splits) => splits.map((size) => (size !== null && Math.log2(size) % 2 === 0 ? bytes(size) : "")) },
         { ...axis, size: 74, values: (_, splits) => splits.map((value) => (value === null || (logY && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-9) ? "" : format(value))) },

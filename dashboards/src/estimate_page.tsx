@@ -137,7 +137,7 @@ export function EstimatePage({ query }: { query: Record<string, string> }) {
                 <div class="field">
                   <label for="field-effort">Effort</label>
                   <select id="field-effort" value={asked.effort ?? "budgeted"} onChange={(event) => choose({ effort: event.currentTarget.value })}>
-                    {[["budgeted", "budgeted: pruned grids, about a minute"], ["full", "full: all of the grids"]].map(([value, text]) => <option key={value} value={value} selected={value === (asked.effort ?? "budgeted")}>{text}</option>)}
+                    {[["budgeted", "budgeted: about a minute"], ["full", "full: all of the grids"]].map(([value, text]) => <option key={value} value={value} selected={value === (asked.effort ?? "budgeted")}>{text}</option>)}
                   </select>
                 </div>
                 {fields.map(({ name, label, hint, help, unit }) => (
