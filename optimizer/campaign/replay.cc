@@ -37,7 +37,10 @@ PointTable table_of(const Recording& recording) {
 class Replay {
  public:
   Replay(const Recording& recording, const ReplayTerms& terms)
-      : terms_(terms), whole_s_(recording.seconds()), table_(recording.points) {
+      : terms_(terms),
+        whole_s_(recording.seconds()),
+        table_(recording.points),
+        choices_(choices_of(table_)) {
     for (const auto& [run, results] : recording.runs) recorded_.push_back(&results);
   }
 
@@ -107,18 +110,47 @@ class Replay {
     rule.all_points = static_cast<uint32_t>(table_.points().size());
     rule.core_points = rule.all_points;
     rule.time_budget_s = budget_s();
-    rule.straddle = terms_.strategy == Strategy::straddle;
     if (terms_.prior != nullptr) {
-      measure(promising(table_, table_of(*terms_.prior)));
-    } else if (rule.straddle) {
-      measure(sparse_places(table_));
+      measure(within_budget(promising(table_, table_of(*terms_.prior))));
     }
     while (left() > 0) {
       const Next next =
           next_run(rule, {finished_, seconds_, finished_.empty() ? nullptr : &table_});
       if (next.done) return;
-      measure(next.places.empty() ? everything() : next.places);
+      const auto wanted = next.places.empty() ? everything() : next.places;
+      const auto places = within_budget(wanted);
+      measure(places);
+      if (places.size() < wanted.size()) return;
     }
+  }
+
+  // Of these as many as there are seconds for, and of a choice all or none: an alternative that was
+  // measured less often than the others is taken for given up.
+  std::vector<uint32_t> within_budget(const std::vector<uint32_t>& places) const {
+    std::vector<bool> wanted(table_.points().size());
+    for (const uint32_t place : places) wanted[place] = true;
+    std::vector<std::vector<uint32_t>> groups;
+    for (const Choice& choice : choices_) {
+      std::vector<uint32_t>& group = groups.emplace_back();
+      for (const uint32_t place : choice.places) {
+        if (wanted[place]) group.push_back(place);
+        wanted[place] = false;
+      }
+    }
+    for (const uint32_t place : places) {
+      if (wanted[place]) groups.push_back({place});
+    }
+    std::vector<uint32_t> kept;
+    double seconds = seconds_;
+    for (const auto& group : groups) {
+      double more = 0;
+      for (const uint32_t place : group) more += cost_s(place);
+      if (seconds + more > budget_s()) break;
+      seconds += more;
+      kept.insert(kept.end(), group.begin(), group.end());
+    }
+    std::ranges::sort(kept);
+    return kept;
   }
 
   void at_random() {
@@ -139,7 +171,7 @@ class Replay {
   }
 
   void halve() {
-    std::vector<Choice> alive = choices_of(table_);
+    std::vector<Choice> alive = choices_;
     while (left() > 0 && !alive.empty()) {
       std::vector<uint32_t> places;
       double seconds = seconds_;
@@ -167,6 +199,7 @@ class Replay {
   const ReplayTerms terms_;
   const double whole_s_;
   PointTable table_;
+  const std::vector<Choice> choices_;
   std::vector<const std::map<uint32_t, PointResult>*> recorded_;
   std::vector<FinishedRun> finished_;
   double seconds_ = 0;
@@ -175,6 +208,15 @@ class Replay {
 double median_of(const PointTable& table, uint32_t place) {
   const auto estimate = estimate_of(table.points()[place], kPointConfidence);
   return estimate ? estimate->median : std::numeric_limits<double>::infinity();
+}
+
+// What a strategy takes in the end. Chance gives nothing up, so that an alternative that it
+// measured once counts beside one that it measured often. What was never measured is what programs
+// do anyway.
+uint32_t chosen_by(Strategy strategy, const PointTable& table, const Choice& choice) {
+  if (strategy != Strategy::random) return leader_of(table, choice).value_or(choice.places.front());
+  return *std::ranges::min_element(choice.places, {},
+                                   [&](uint32_t place) { return median_of(table, place); });
 }
 
 }  // namespace
@@ -206,11 +248,7 @@ Result<ReplayResult> replay(const Recording& recording, const ReplayTerms& terms
     const uint32_t best = *std::ranges::min_element(
         choice.places, {}, [&](uint32_t place) { return median_of(truth, place); });
     if (!(median_of(truth, best) > 0)) continue;
-    // What was never measured is what programs do anyway.
-    const auto leader = terms.strategy == Strategy::straddle
-                            ? expected_leader(played.table(), choice)
-                            : leader_of(played.table(), choice);
-    const uint32_t chosen = leader.value_or(choice.places.front());
+    const uint32_t chosen = chosen_by(terms.strategy, played.table(), choice);
     const double ratio = median_of(truth, chosen) / median_of(truth, best);
     if (!std::isfinite(ratio)) continue;
     ++result.choices;

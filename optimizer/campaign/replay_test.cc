@@ -97,6 +97,22 @@ TEST(Replay, RacingFindsTheFastestInFewSeconds) {
   }
 }
 
+TEST(Replay, ARaceKeepsToItsSecondsAndMeasuresChoicesAsAWhole) {
+  const Recording recording = recorded(0.02, 0.05, 3);  // nothing is settled early
+  for (const double share : {0.02, 0.05, 0.1, 0.123, 0.15, 0.2}) {
+    const ReplayResult race = played(recording, Strategy::race, share);
+    EXPECT_LE(race.share, share);
+    EXPECT_GT(race.share, 0.8 * share) << "what one choice takes is less";
+  }
+}
+
+TEST(Replay, WhatChanceHasMeasuredOnceCountsBesideWhatItMeasuredOften) {
+  // Without noise, whoever has measured the fastest once takes it.
+  const Recording recording = recorded(0.1, 0, 1);
+  const ReplayResult random = played(recording, Strategy::random, 0.5);
+  EXPECT_EQ(random.near, random.choices);
+}
+
 TEST(Replay, WhatAnotherMachineHasSaidHalvesTheSeconds) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const Recording recording = recorded(0.3, 0.02, seed);
