@@ -15,9 +15,9 @@
 
 namespace stripline::suites::results {
 
-/// What decisions are judged on: at least 60 cells on tcp, shm and three profiles, as far as
-/// options.only and options.cells select them. Quick: few. Errors: invalid_argument if nothing is
-/// selected, with the names that there are.
+/// What decisions are judged on: at least 60 cells on tcp, shm and, with declared computation,
+/// three profiles, as far as options.only and options.cells select them. Quick: few. Errors:
+/// invalid_argument if nothing is selected, with the names that there are.
 Result<std::vector<Cell>> update_cells(const Options& options);
 
 /// The ways of a cell's updates: kChosenRow first, then the sweep: buffers of several sizes, where
