@@ -43,7 +43,7 @@ TEST_P(RecordingFileTest, RacingChoosesWellInFewSeconds) {
   EXPECT_LE(race.share, 0.15);
   EXPECT_EQ(race.near, race.choices);
   EXPECT_LE(race.mean_regret, 0.03);
-  EXPECT_LT(race.mean_regret, play(Strategy::random).mean_regret);
+  EXPECT_LE(race.mean_regret, play(Strategy::random).mean_regret);
   EXPECT_LE(race.mean_regret, play(Strategy::halving).mean_regret);
 }
 

@@ -33,7 +33,7 @@ namespace {
 constexpr double kWatchCall_s = 60;
 // Where there are several servers, one that is not reached within this time is passed over.
 constexpr double kConnectPatience_s = 3;
-// Of a file, at a time.
+// Bytes of a file that are sent at a time.
 constexpr size_t kUploadBytes = size_t{1} << 20;
 constexpr auto kTick = std::chrono::milliseconds(250);
 

@@ -43,7 +43,7 @@ struct CampaignPlan {
   uint32_t core_points = 0;
   campaign::Pace pace;    ///< Estimate for each run.
   size_t able_nodes = 0;  ///< Nodes that could take part now.
-  /// Of them, where runs take pairs: which pairs there are.
+  /// The pairs there are, where runs take pairs.
   std::optional<campaign::NetworkPlaces> pairs;
   std::string note;  ///< For a person: how the grids were pruned, a hopeless budget; or empty.
 };

@@ -60,7 +60,6 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   if (!(spec.width >= 0 && spec.width <= kMaxWidth)) {
     return invalid_field("spec.width", "a share from 0 to 1 is accepted, 0.05 for 5 %");
   }
-  // A user who asks for a number of runs gets them. Samples that feed no model have no such target.
   if (spec.race && spec.prior.empty()) spec.prior = kNearestPrior;
   if (!spec.race && !spec.prior.empty()) {
     return invalid_field("spec.prior", "only a race begins with what was fast elsewhere");
@@ -76,6 +75,7 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
                          "a race ends when it is settled what is the fastest, and leaves points "
                          "without the runs that a model needs; leave it out");
   }
+  // A user who asks for a number of runs gets them. Samples that feed no model have no such target.
   if (spec.runs == 0 && spec.width == 0 && spec.experiments.empty() && !spec.race) {
     spec.width = full ? kFullWidth : kBudgetedWidth;
   }

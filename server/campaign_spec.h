@@ -41,8 +41,8 @@ struct CampaignSpec {
   double width = 0;                     ///< 0, also when complete: just so many runs
   double node_budget_s = 0;             ///< 0, when complete: none
   bool race = false;                    ///< Only which alternatives are the fastest matters.
-  std::string prior = {};               ///< Of a race: "campaigns/{campaign}", "nearest" or "none".
-  std::string cluster = {};             ///< Empty, also when complete: that of the nodes there are
+  std::string prior = {};    ///< For a race: "campaigns/{campaign}", "nearest" or "none".
+  std::string cluster = {};  ///< Empty, also when complete: that of the nodes there are
 };
 
 /// Fills in the defaults that campaigns.proto states (an unspecified effort is budgeted) and checks

@@ -99,7 +99,7 @@ void Coordinator::run_fitter() {
       return stopping_ || !to_fit_.empty() || !operations_.empty();
     });
     if (stopping_) return;
-    // Who waits for a campaign comes first.
+    // Users that wait for a campaign come first.
     const bool is_campaign = !to_fit_.empty();
     std::deque<int64_t>& queue = is_campaign ? to_fit_ : operations_;
     const int64_t next = queue.front();
@@ -206,7 +206,7 @@ Result<FitJob> Coordinator::collect(int64_t number) {
   return job;
 }
 
-// Of the campaign's runs that are among `wanted`, which are numbered from first_run + 1 on.
+// Takes the campaign's runs that are among `wanted`, which are numbered from first_run + 1 on.
 Status Coordinator::add_samples_of(const FittedCampaign& part, const std::vector<RunKey>& wanted,
                                    uint32_t first_run, FitJob& job) {
   const int64_t number = part.campaign.number;

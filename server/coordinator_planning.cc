@@ -105,8 +105,8 @@ Answer<CampaignEstimate> Coordinator::plan_and_estimate(const CampaignSpec& aske
   return estimate_of(*plan, fresh, *earlier);
 }
 
-// Of those on the same fabric and clock that have measured something, the one whose machine is the
-// most like that of a node that may take part; of equals the newest.
+// Among those on the same fabric and clock that have measured something, the one whose machine is
+// the most like that of a node that may take part; of equals the newest.
 Result<std::optional<CampaignRecord>> Coordinator::nearest_campaign(
     const CampaignPlan& plan, const std::vector<NodeOffer>& offers) {
   const auto able = std::ranges::find_if(offers, [&](const NodeOffer& offer) {

@@ -17,7 +17,7 @@
 namespace stripline::server {
 
 struct FitInput {
-  std::vector<int64_t> campaigns;  ///< Whose samples they are.
+  std::vector<int64_t> campaigns;  ///< Those that took the samples.
   CampaignSpec spec;
   /// Series of finished runs, under their last fence; unverified ones are left out of the fit.
   std::vector<experiment::SampleSeries> series;

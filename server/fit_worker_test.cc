@@ -67,7 +67,7 @@ TEST(FitWorker, AChildThatSaysNothingIsAFailure) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(FitWorker, MemoryIsLimited) {
   FitJob job = job_of(6);
-  job.batches.emplace_back(size_t{400} << 20, ' ');
+  job.batches.push_back({std::string(size_t{400} << 20, ' ')});
   const auto fitted = fitter({.memory_bytes = uint64_t{300} << 20})(job, {});
   ASSERT_FALSE(fitted.ok());
   EXPECT_EQ(fitted.error().code(), ErrorCode::resource_exhausted) << fitted.error().message();

@@ -56,7 +56,7 @@ class ModelActionsTest : public StoreTest {
 
   static FittedModel fitted() {
     FitInput input;
-    input.campaign = 1;
+    input.campaigns = {1};
     input.spec.fabric = "tcp";
     input.spec.model = "models/tcp";
     input.spec.runs = input.runs = 6;

@@ -157,7 +157,7 @@ class ModelsService final : public v1::Models::CallbackService {
                                          const v1::ListFeedbackRequest* request,
                                          v1::ListFeedbackResponse* response) override {
     if (const auto problem = limits_.refusal(*context, kTableCost)) {
-      return finish<v1::ListFeedbackResponse>(context, *problem, response);
+      return finish(context, rpc_status(*problem));
     }
     return finish(context, list_feedback(store_, *request), response);
   }
@@ -166,9 +166,8 @@ class ModelsService final : public v1::Models::CallbackService {
                                          const v1::SendFeedbackRequest* request,
                                          v1::SendFeedbackResponse* response) override {
     if (const auto problem = limits_.refusal(*context, kTableCost)) {
-      return finish<v1::SendFeedbackResponse>(context, *problem, response);
+      return finish(context, rpc_status(*problem));
     }
-    auto* reactor = context->DefaultReactor();
     const auto version =
         take_feedback(store_, request->content(), caller_of(*context, access_).name);
     if (!version) return finish(context, rpc_status(version.problem()));

@@ -15,7 +15,7 @@
 namespace stripline::server {
 namespace {
 
-// Of the description of a node.
+// The field of a node that describes it.
 constexpr std::string_view kDescription = "description";
 
 Problem bad(const std::string& message) { return invalid_field("results", message); }

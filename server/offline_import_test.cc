@@ -113,17 +113,20 @@ campaign::OfflineResults recorded(const std::filesystem::path& folder, const std
   }
   results.plan = *std::move(bundle);
   campaign::PointTable known(results.plan.assignment.points);
-  for (const RunRecord& run : *(*store)->runs(1)) {
+  const auto runs = *(*store)->runs(1);
+  for (const RunRecord& run : runs) {
     if (run.state != RunState::finished) continue;
     campaign::OfflineRun offline;
     offline.grid = run.grid;
     offline.start_s = run.start_s;
     offline.duration_s = run.duration_s;
     offline.rank_nodes = run.rank_nodes;
-    for (const auto& facts : *(*store)->attempt_facts(run.key, run.fence)) {
+    const auto all_facts = *(*store)->attempt_facts(run.key, run.fence);
+    for (const auto& facts : all_facts) {
       offline.facts[facts.node] = facts.facts;
     }
-    for (const auto& batch : *(*store)->attempt_batches(run.key, run.fence)) {
+    const auto batches = *(*store)->attempt_batches(run.key, run.fence);
+    for (const auto& batch : batches) {
       offline.batches.push_back(*series_of_batch(batch.data));
       for (const auto& series : offline.batches.back()) {
         if (known.find(series.point)) continue;
@@ -222,7 +225,8 @@ TEST_F(OfflineImportTest, PlansForNodesThatAreNotConnected) {
   exported_plan(request, &refused);
   EXPECT_EQ(reason_of(refused), "INVALID_FIELD");
   std::string experiments;
-  for (const std::string& one : test_hello("a").experiments_json()) {
+  const v1::Hello hello = test_hello("a");
+  for (const std::string& one : hello.experiments_json()) {
     experiments += (experiments.empty() ? "" : ",") + one;
   }
   request.set_node_description(R"({"fabrics":["tcp"],"experiments":[)" + experiments + "]}");

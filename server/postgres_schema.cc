@@ -290,8 +290,31 @@ CREATE INDEX model_feedback_by_version ON model_feedback (model, version, id);
 constexpr std::string_view kFifthTables =
     "ALTER TABLE campaigns ADD COLUMN retries BIGINT NOT NULL DEFAULT 0";
 
-// What takes longer than a call.
+// What has happened to versions, which labels do not tell once their moves are taken back. The
+// audit trail tells it of those of before; of a stale one only whether it was stable at some time.
 constexpr std::string_view kSixthTables = R"sql(
+CREATE TABLE version_past (
+  model TEXT NOT NULL,
+  version BIGINT NOT NULL,
+  what TEXT NOT NULL,          -- 'canary', 'stable', or 'stale in use': while it was stable
+  time FLOAT8 NOT NULL,            -- of the first time
+  PRIMARY KEY (model, version, what),
+  FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
+);
+INSERT INTO version_past
+  SELECT v.model, v.version, l.label, min(a.time)
+  FROM (SELECT 'canary' AS label UNION SELECT 'stable') AS l
+    JOIN audit a ON a.action = 'promote model version to ' || l.label
+    JOIN model_versions v ON a.object = 'models/' || v.model || '/versions/' || v.version
+  GROUP BY v.model, v.version, l.label;
+INSERT INTO version_past
+  SELECT m.model, m.version, 'stale in use', m.time
+  FROM version_marks m JOIN version_past p ON p.model = m.model AND p.version = m.version
+  WHERE m.mark = 'stale' AND p.what = 'stable';
+)sql";
+
+// What takes longer than a call.
+constexpr std::string_view kSeventhTables = R"sql(
 CREATE TABLE operations (
   number BIGINT PRIMARY KEY,
   kind TEXT NOT NULL,
@@ -311,8 +334,8 @@ CREATE UNIQUE INDEX operations_by_request ON operations (request_id) WHERE reque
 )sql";
 
 // The one at place n makes version n + 1.
-constexpr std::array kMigrations = {kFirstTables,  kSecondTables, kThirdTables,
-                                    kFourthTables, kFifthTables,  kSixthTables};
+constexpr std::array kMigrations = {kFirstTables, kSecondTables, kThirdTables,  kFourthTables,
+                                    kFifthTables, kSixthTables,  kSeventhTables};
 static_assert(kMigrations.size() == kPostgresSchemaVersion);
 
 // Servers that start at the same time make the tables one after the other.

@@ -86,9 +86,9 @@ uint64_t place_in_order(const CampaignSnapshot& campaign, uint32_t run, const st
   return derive_seed(derive_seed(campaign.seed, run), hash);
 }
 
-// Of these, which are free, in the run's order: a pair that is as near or far as few pairs of the
-// campaign are. Only nodes that are no worse than the first two take part, so that one where runs
-// have failed stays the last choice.
+// Among these, which are free, in the run's order: a pair that is as near or far as few pairs of
+// the campaign are. Only nodes that are no worse than the first two take part, so that one where
+// runs have failed stays the last choice.
 std::vector<std::string> pair_of(const CampaignSnapshot& campaign,
                                  const std::vector<NodeSnapshot>& nodes,
                                  const std::vector<const NodeSnapshot*>& free) {

@@ -167,7 +167,8 @@ Status Sentinels::judge(const ModelVersionRecord& version, const CampaignRecord&
   return {};
 }
 
-// The newest of the versions that became stale while they were stable, if no newer one is stable.
+// Measures a model anew: the newest version that became stale while it was stable, if no newer one
+// is stable.
 Status Sentinels::replace(const ModelRecord& model, const std::vector<LabelRecord>& moves) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto versions,
                              store_.model_versions(model.name, 0, kModelsPerPage));

@@ -18,9 +18,9 @@ namespace stripline::server {
 enum class StalePolicy {
   keep,      ///< It is marked, and stays stable.
   rollback,  ///< The label goes back to the version of before; where there is none, to nothing.
-  replace    ///< And the campaign that it was fitted to is repeated: its version becomes canary,
-             ///< and stable once the nodes that try it have it. It does so once: what a person has
-             ///< taken back, or labelled himself, is his.
+  replace  ///< Besides, the campaign that it was fitted to is repeated: its version becomes canary,
+           ///< and stable once the nodes that try it have it. It does so once: what a person has
+           ///< taken back, or labelled himself, is his.
 };
 std::optional<StalePolicy> stale_policy_from_string(std::string_view name);
 

@@ -205,6 +205,7 @@ class SentinelsTest : public ServiceTest {
   void start_agents(double slowness) {
     agents_.clear();
     AutoAgent::Options options;
+    options.takes_models = true;
     options.machine.o_base *= slowness;
     options.machine.L *= slowness;
     options.machine.G *= slowness;

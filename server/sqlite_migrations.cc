@@ -434,8 +434,35 @@ Status to_thirteenth(SqliteDatabase& database) {
   return database.execute("ALTER TABLE campaigns ADD COLUMN retries INTEGER NOT NULL DEFAULT 0");
 }
 
-// What takes longer than a call.
+// What has happened to versions, which labels do not tell once their moves are taken back. The
+// audit trail tells it of those of before; of a stale one only whether it was stable at some time.
 constexpr std::string_view kFourteenthTables = R"sql(
+CREATE TABLE version_past (
+  model TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  what TEXT NOT NULL,          -- 'canary', 'stable', or 'stale in use': while it was stable
+  time REAL NOT NULL,            -- of the first time
+  PRIMARY KEY (model, version, what),
+  FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
+) STRICT, WITHOUT ROWID;
+INSERT INTO version_past
+  SELECT v.model, v.version, l.label, min(a.time)
+  FROM (SELECT 'canary' AS label UNION SELECT 'stable') AS l
+    JOIN audit a ON a.action = 'promote model version to ' || l.label
+    JOIN model_versions v ON a.object = 'models/' || v.model || '/versions/' || v.version
+  GROUP BY v.model, v.version, l.label;
+INSERT INTO version_past
+  SELECT m.model, m.version, 'stale in use', m.time
+  FROM version_marks m JOIN version_past p ON p.model = m.model AND p.version = m.version
+  WHERE m.mark = 'stale' AND p.what = 'stable';
+)sql";
+
+Status to_fourteenth(SqliteDatabase& database) {
+  return database.execute(std::string(kFourteenthTables));
+}
+
+// What takes longer than a call.
+constexpr std::string_view kFifteenthTables = R"sql(
 CREATE TABLE operations (
   number INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,
@@ -454,14 +481,15 @@ CREATE TABLE operations (
 CREATE UNIQUE INDEX operations_by_request ON operations (request_id) WHERE request_id <> '';
 )sql";
 
-Status to_fourteenth(SqliteDatabase& database) {
-  return database.execute(std::string(kFourteenthTables));
+Status to_fifteenth(SqliteDatabase& database) {
+  return database.execute(std::string(kFifteenthTables));
 }
 
 // The one at place n takes version n + 1 to n + 2.
-constexpr std::array kMigrations = {
-    &to_second, &to_third, &to_fourth,   &to_fifth,   &to_sixth,      &to_seventh,   &to_eighth,
-    &to_ninth,  &to_tenth, &to_eleventh, &to_twelfth, &to_thirteenth, &to_fourteenth};
+constexpr std::array kMigrations = {&to_second,     &to_third,    &to_fourth,  &to_fifth,
+                                    &to_sixth,      &to_seventh,  &to_eighth,  &to_ninth,
+                                    &to_tenth,      &to_eleventh, &to_twelfth, &to_thirteenth,
+                                    &to_fourteenth, &to_fifteenth};
 static_assert(kMigrations.size() + 1 == kStoreSchemaVersion);
 
 }  // namespace

@@ -214,7 +214,8 @@ TEST_F(StoreTest, AnEarlierDatabaseLearnsWhatHasHappenedToVersions) {
                    {0, 7, "server", "promote model version to canary", "models/tcp/versions/2"}}});
   store_.reset();
   execute(path_,
-          "DROP TABLE version_past; UPDATE meta SET value = '13' WHERE key = 'schema_version'");
+          "DROP TABLE version_past; DROP TABLE operations; UPDATE meta SET value = '13' WHERE key "
+          "= 'schema_version'");
   reopen();
   const auto first = *store_->model_version({"tcp", 1});
   EXPECT_TRUE(first->was_stable);

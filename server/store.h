@@ -94,7 +94,7 @@ struct Changes {
   std::vector<NewModelVersion> versions;
   std::vector<Withdrawal> withdrawals;
   std::vector<Withdrawal> staled;             ///< Versions that do not hold any more.
-  std::vector<Withdrawal> staled_in_use;      ///< Of those, the ones that were stable.
+  std::vector<Withdrawal> staled_in_use;      ///< Those of them that were stable.
   std::vector<ValidationRecord> validations;  ///< Each replaces that of before.
   std::vector<CheckRecord> checks;            ///< Each replaces that by the same campaign.
   std::vector<LabelRecord> labels;            ///< Moves.

@@ -241,7 +241,9 @@ TEST(RunPoint, TrianglesHaveATableOnlyWhereTheyAreCountedInIt) {
       const auto series = run_point(session, point, {.min_reps = 1, .max_reps = 1});
       const bool counts = variant == "atomics" || variant == "tuned";
       EXPECT_EQ(series.ok(), !counts) << variant;
-      if (series.ok()) EXPECT_TRUE(series->verified) << variant;
+      if (series.ok()) {
+        EXPECT_TRUE(series->verified) << variant;
+      }
     }
   });
 }

@@ -17,9 +17,9 @@
 
 namespace stripline::campaign {
 
-/// Of the file, in bytes.
+/// The largest file, in bytes.
 inline constexpr size_t kMostResultsBytes = size_t{256} << 20;
-/// Of the samples in one of its lines, as of what agents send at once.
+/// The most samples in one of its lines, as in what agents send at once.
 inline constexpr size_t kMostBatchBytes = size_t{4} << 20;
 
 /// A run that has ended well.
@@ -42,7 +42,7 @@ struct OfflineResults {
   PlanBundle plan;
   std::vector<OfflineRun> runs;  ///< Runs 1, 2, ...
   uint32_t lost_runs = 0;        ///< Attempts that came to nothing.
-  double spent_s = 0;            ///< Of running, that of lost ones included.
+  double spent_s = 0;            ///< Time of running, that of lost runs included.
   StopReason reason = StopReason::cancelled;
 };
 

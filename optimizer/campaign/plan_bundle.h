@@ -14,7 +14,7 @@
 
 namespace stripline::campaign {
 
-/// Of the file, in bytes.
+/// The largest file, in bytes.
 inline constexpr size_t kMostBundleBytes = size_t{64} << 20;
 
 struct PlanBundle {
@@ -25,8 +25,8 @@ struct PlanBundle {
   bool feeds_model = false;
   double planned_run_s = 0;
   Rule rule;
-  uint64_t seed = 0;  ///< Of the campaign; runs derive theirs from it.
-  /// Of the first run: its points are those of the plan, the coarser grids first. Without a name.
+  uint64_t seed = 0;  ///< The campaign's; runs derive theirs from it.
+  /// The first run: its points are those of the plan, the coarser grids first. Without a name.
   experiment::Assignment assignment;
 };
 

@@ -110,8 +110,11 @@ class Replay {
     rule.all_points = static_cast<uint32_t>(table_.points().size());
     rule.core_points = rule.all_points;
     rule.time_budget_s = budget_s();
+    rule.straddle = terms_.strategy == Strategy::straddle;
     if (terms_.prior != nullptr) {
       measure(within_budget(promising(table_, table_of(*terms_.prior))));
+    } else if (rule.straddle) {
+      measure(within_budget(sparse_places(table_)));
     }
     while (left() > 0) {
       const Next next =
@@ -124,7 +127,7 @@ class Replay {
     }
   }
 
-  // Of these as many as there are seconds for, and of a choice all or none: an alternative that was
+  // As many of these as there are seconds for, and of a choice all or none: an alternative that was
   // measured less often than the others is taken for given up.
   std::vector<uint32_t> within_budget(const std::vector<uint32_t>& places) const {
     std::vector<bool> wanted(table_.points().size());
@@ -214,7 +217,11 @@ double median_of(const PointTable& table, uint32_t place) {
 // measured once counts beside one that it measured often. What was never measured is what programs
 // do anyway.
 uint32_t chosen_by(Strategy strategy, const PointTable& table, const Choice& choice) {
-  if (strategy != Strategy::random) return leader_of(table, choice).value_or(choice.places.front());
+  if (strategy != Strategy::random) {
+    const auto leader =
+        strategy == Strategy::straddle ? expected_leader(table, choice) : leader_of(table, choice);
+    return leader.value_or(choice.places.front());
+  }
   return *std::ranges::min_element(choice.places, {},
                                    [&](uint32_t place) { return median_of(table, place); });
 }

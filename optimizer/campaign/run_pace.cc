@@ -29,7 +29,7 @@ std::optional<Pace> RunPace::pace() const {
   if (!last_) return std::nullopt;
   const double measured_s = last_->time_s - began_s;
   const bool enough = last_->points - first_->points >= kLeastEvidencePoints;
-  if (measured_s < (enough ? campaign::kLeastEvidenceS : kSlowEvidenceS)) return std::nullopt;
+  if (measured_s < (enough ? kLeastEvidenceS : kSlowEvidenceS)) return std::nullopt;
   if (last_->points == first_->points) {
     return Pace{began_s - placed_s_, measured_s / last_->points};
   }

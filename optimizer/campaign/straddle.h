@@ -31,7 +31,7 @@ struct StraddleTerms {
   double margin = 0.01;  ///< A choice need not be measured that loses no more on average.
   /// Standard deviation of the logarithm of a median, where too few runs tell it.
   double usual_noise = 0.02;
-  /// Of the choices of a plane that are not measured yet, the share that a run takes: the next run
+  /// The share of a plane's choices not measured yet that a run takes: the next run
   /// knows more.
   double share = 0.34;
 };

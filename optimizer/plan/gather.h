@@ -73,7 +73,7 @@ struct GatherRequest {
   Surroundings surroundings;
   bool operator==(const GatherRequest&) const = default;
 
-  /// Of what is needed alike, if that is distinguished.
+  /// The part that is needed alike, if that is distinguished.
   uint64_t bytes() const { return elements * element_bytes * vectors; }
   uint64_t all_span_bytes() const { return span_bytes * vectors; }
 };

@@ -139,8 +139,6 @@ TEST(PlanGather, WhatManyNeedIsPassedOnBesideWhatEachNeeds) {
   request.elements = 4;
   request.runs = 4;
   EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::pack);
-  request.besides = 0;
-  EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::broadcast);
   // The more each needs besides, the longer either takes.
   double packed_s = 0;
   double passed_on_s = 0;

@@ -18,12 +18,12 @@ namespace stripline::search {
 struct Observation {
   std::vector<double> at;  ///< Coordinates; all observations have as many.
   double value = 0;
-  double variance = 0;  ///< Of the value's error.
+  double variance = 0;  ///< Variance of the value's error.
 };
 
 struct Prediction {
   double mean = 0;
-  double deviation = 0;  ///< Of what would be measured without error.
+  double deviation = 0;  ///< Standard deviation of what would be measured without error.
 };
 
 /// Most observations that it takes: its time grows with their cube.

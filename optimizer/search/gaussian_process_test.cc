@@ -34,7 +34,7 @@ TEST(GaussianProcess, PredictsBetweenObservations) {
   EXPECT_GT(process->at(far).deviation, 3 * process->at(known).deviation);
 }
 
-// Of many draws from what it takes for granted, the intervals hold as often as they say.
+// For many draws from what it takes for granted, the intervals hold as often as they say.
 TEST(GaussianProcess, ItsIntervalsHold) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal;

@@ -102,7 +102,7 @@ class Gather final : public GatherCore {
   const bool by_ring_;        // nothing needs to be looked after before all is here
   size_t taken_of_ring_ = 0;  // owners, in the gather under way
   const bool checks_;         // debug mode
-  const uint64_t number_;     // of the plan among those of the job; only if checks_
+  const uint64_t number_;     // of the plan among those of the job; used only if checks_
   uint64_t own_hash_ = 0;     // of this rank's elements when the gather began; only if checks_
   bool watched_ = false;      // somebody wants to know how long it waits
   double waited_s_ = 0;

@@ -333,7 +333,8 @@ void Agreement::tell(bool anyone_packs) {
   made_.statistics.readers = made_.outgoing.size();
 }
 
-// A rank that is told something by another one in each gather knows that it has begun it.
+// A rank that is told something by another one in each gather knows that it has begun it. One that
+// sends several owners' elements to the same rank is told once: it waits for one word alone.
 void Agreement::settle_credits() {
   std::vector<bool> told(context_.rank_n(), false);
   for (const Outgoing& out : made_.outgoing) told[out.reader] = true;
@@ -341,7 +342,7 @@ void Agreement::settle_credits() {
   const auto credit_at = [&](rank_t source) {
     hears[source] = true;
     if (told[source]) return rma::TurnCredit();
-    told[source] = true;  // once is enough
+    told[source] = true;
     return rma::TurnCredit(global_ptr<uint64_t>(source, asked_[source].credit));
   };
   for (Incoming& in : made_.incoming) {

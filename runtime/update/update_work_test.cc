@@ -23,7 +23,7 @@ bootstrap::FiberGroupOptions fibers(uint32_t ranks, const std::string& compute) 
   return group;
 }
 
-// Of the memory that an Opteron of that network reads or writes.
+// A byte of memory that an Opteron of that network reads or writes.
 constexpr double kByte_s = 1 / 3e9;
 constexpr uint64_t kUpdates = 20000;
 

@@ -163,6 +163,7 @@ void AutoAgent::run() {
       address = servers.ok() ? (*servers)[attempt % servers->size()].text() : address_;
     }
     v1::Hello hello = test_hello(node_, instance_);
+    hello.set_takes_models(options_.takes_models);
     if (work_) {
       hello.set_assignment(work_->order.name());
       hello.set_fence(work_->order.fence());
@@ -240,6 +241,11 @@ void AutoAgent::handle(AgentClient& client, const v1::ServerMessage& message) {
   } else if (message.has_sample_ack() && is_mine(message.sample_ack())) {
     acknowledge(message.sample_ack());
     finish_when_done(client);
+  } else if (message.has_model_offer()) {
+    v1::AgentMessage answer;
+    answer.mutable_model_ack()->set_version(message.model_offer().version());
+    answer.mutable_model_ack()->set_state(v1::ModelAck::APPLIED);
+    client.send(answer);
   }
 }
 

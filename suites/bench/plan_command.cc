@@ -9,6 +9,7 @@
 #include "base/quantity.h"
 #include "base/standard_output.h"
 #include "base/whole_file.h"
+#include "optimizer/campaign/bundle_json.h"
 #include "optimizer/campaign/offline_results.h"
 #include "suites/bench/commands.h"
 #include "suites/bench/failure.h"
@@ -52,8 +53,9 @@ Result<campaign::OfflineResults> begun(const std::string& file, campaign::PlanBu
                              read_whole_file(file, campaign::kMostResultsBytes));
   auto before = campaign::read_results(text);
   if (!before.ok()) return before.error().with_context("'" + file + "'");
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string is, campaign::bundle_text(before->plan));
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string asked, campaign::bundle_text(plan));
+  // As JSON: files may write the same number in two ways.
+  STRIPLINE_ASSIGN_OR_RETURN(const Json is, campaign::to_json(before->plan));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json asked, campaign::to_json(plan));
   if (is == asked) return before;
   return Error(ErrorCode::already_exists,
                "'" + file + "' holds results of another plan; name another file");

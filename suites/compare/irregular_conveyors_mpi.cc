@@ -2,7 +2,7 @@
 #include "suites/compare/irregular_conveyors.h"
 #include "suites/compare/mpi_ranks.h"
 
-// Of their library: what they count their processes with, instead of MPI_Init().
+// From their library: what they count their processes with, instead of MPI_Init().
 extern "C" int xmpi_init(int argc, char** argv);
 
 int main(int argc, char** argv) {

@@ -26,7 +26,8 @@ struct Body {
   double mass;
 };
 
-// Of a pull: a distance, its square, the root, a factor, and three parts, which are added up.
+// What a pull computes: a distance, its square, the root, a factor, and three parts, which are
+// added up.
 constexpr double kPullFlops = 3 + 6 + 1 + 4 + 3 + 3;
 
 /// All bodies, on every rank: a force is added where its body's owner keeps it.

@@ -29,7 +29,7 @@ Point product(const char* matrix, int64_t rows) {
   return {kernels::kSpmv.name, kVariant, {{"matrix", std::string(matrix)}, {"rows", rows}}};
 }
 
-// Of which each row has so many entries.
+// Each row has so many entries.
 Point with_density(Point point, int64_t entries) {
   point.params["entries"] = entries;
   return point;
@@ -147,7 +147,7 @@ Result<RowPoints> gather_rows(const Cell& cell) {
   };
   add(kChosenRow, kVariant);
   for (const char* variant : {"whole", "pack", "bound", "pull"}) add(variant, variant);
-  // Of two ranks each is the other's only reader.
+  // With two ranks each is the other's only reader.
   if (cell.ranks > 2) add("broadcast", "broadcast");
   if (on_nodes(cell.network)) add("share", "share");
   for (auto& [row, point] : rows) {

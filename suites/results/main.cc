@@ -104,8 +104,8 @@ int main(int argc, char** argv) {
                  "Only cells whose name contains TEXT (update-choices, gather-choices)")
       ->type_name("TEXT");
   app.add_option("--model", models,
-                 "Model to use on a network instead of measuring one (quality, "
-                 "update-choices, gather-choices), or to judge (budgeted)")
+                 "Model to use on a network instead of measuring one (quality, update-choices, "
+                 "gather-choices), or to judge (budgeted)")
       ->type_name("FABRIC=FILE")
       ->allow_extra_args(false);
   app.add_option("--search-budget", options.search_budget_s,

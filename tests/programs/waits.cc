@@ -15,6 +15,7 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -87,6 +88,8 @@ int main(int argc, char** argv) {
   if (kind == "lock" && !waits) lock->lock();
   context.barrier();
   if (!waits) stay_away(how, seconds);
+  // Until then rank 1 may still serve others in the barrier.
+  if (waits) std::this_thread::sleep_for(std::chrono::milliseconds(100));
 
   if (kind == "barrier") context.barrier();
   if (kind == "team_barrier") everybody.barrier();

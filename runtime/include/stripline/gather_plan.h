@@ -49,8 +49,9 @@ enum class GatherMethod : uint8_t {
   bound,  ///< the owner sends all from the first to the last element, unpacked
   /// The reader is told that it may, and fetches them. Of several arrays: in mapped memory.
   pull,
-  broadcast,  ///< readers of an owner that need the same elements pass them on
-  share,      ///< one rank of a node gets what its ranks need of another node; all read it there
+  /// Readers of an owner that need the same elements pass them on, in next() and wait().
+  broadcast,
+  share,  ///< one rank of a node gets what its ranks need of another node; all read it there
 };
 
 /// In which order for_each() goes through the elements of other ranks, owner by owner.
