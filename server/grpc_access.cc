@@ -17,6 +17,7 @@
 #include "stripline/v1/campaigns.pb.h"
 #include "stripline/v1/fleet.pb.h"
 #include "stripline/v1/models.pb.h"
+#include "stripline/v1/operations.pb.h"
 
 namespace stripline::server {
 namespace {
@@ -100,9 +101,10 @@ class Judge final : public grpc::AuthMetadataProcessor {
 }  // namespace
 
 std::map<std::string, Role> method_roles() {
-  const std::array files{v1::AgentMessage::descriptor()->file(), v1::Campaign::descriptor()->file(),
-                         v1::Model::descriptor()->file(), v1::Node::descriptor()->file(),
-                         v1::Token::descriptor()->file()};
+  const std::array files{
+      v1::AgentMessage::descriptor()->file(), v1::Campaign::descriptor()->file(),
+      v1::Model::descriptor()->file(),        v1::Operation::descriptor()->file(),
+      v1::Node::descriptor()->file(),         v1::Token::descriptor()->file()};
   std::map<std::string, Role> roles;
   for (const google::protobuf::FileDescriptor* file : files) {
     for (int s = 0; s < file->service_count(); ++s) {

@@ -198,7 +198,7 @@ class SecurityTest : public testing::Test {
 TEST(MethodRoles, EveryMethodSaysWhoMayCallIt) {
   const std::map<std::string, Role> roles = method_roles();
   size_t methods = 0;
-  for (const char* name : {"Admin", "Agents", "Campaigns", "Fleet", "Models"}) {
+  for (const char* name : {"Admin", "Agents", "Campaigns", "Fleet", "Models", "Operations"}) {
     const auto* service = google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(
         std::string("stripline.v1.") + name);
     ASSERT_NE(service, nullptr) << name;
