@@ -10,7 +10,7 @@ namespace {
 
 class ModelsServiceTest : public ServiceTest {
  protected:
-  // Whether a call is refused before as many as cheap ones may come at once.
+  // True if such calls are refused before there are as many as cheap ones may be at once.
   static bool is_limited(const std::function<grpc::Status(grpc::ClientContext*)>& call) {
     for (int i = 0; i < 900; ++i) {
       grpc::ClientContext context;

@@ -1,4 +1,4 @@
-// Whether networks are still as the stable versions of models say: sentinels are measured again
+// Checks that networks are still as the stable versions of models say: sentinels are measured again
 // from time to time while no run is active, and what becomes of a version that does not hold.
 #pragma once
 

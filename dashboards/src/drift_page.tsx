@@ -1,4 +1,4 @@
-// Whether a version still holds: its sentinels over time, and those of one check by size.
+// The page that shows whether a version still holds: its sentinels over time, and those of one check by size.
 import { useMemo } from "preact/hooks";
 import { get, post } from "./api";
 import { Curves, type Curve } from "./curves";

@@ -190,7 +190,7 @@ bool Chooser::add_turn(const decide::Race::Turn& turn) {
   const plan::UpdateCandidate& way = plan_of(turn.arm).way;
   if (told_.periods == 0) told_.ways = {way, way};
   if (way != told_.ways[0]) {
-    // Who sends on for others must know that all have come to the end.
+    // A rank that sends on for others must know that all have come to the end.
     if (way.hops > 1 || told_.ways[0].hops > 1) return false;
     if (told_.others != 0 && way != told_.ways[1]) return false;
     told_.ways[1] = way;
