@@ -132,7 +132,7 @@ TEST_F(AgentsServiceTest, ACampaignThatMeasuresNothingFailsAndSaysWhy) {
       << end().message();
 }
 
-TEST_F(AgentsServiceTest, TimesOfZeroAreNoSamples) {
+TEST_F(AgentsServiceTest, TimesOfZeroAloneSayNothing) {
   give_out(3);
   join_both();
   a_->batch(order_a_.name(), order_a_.fence(), 1, data_of(1, 0, 0, kPoints));
@@ -142,6 +142,20 @@ TEST_F(AgentsServiceTest, TimesOfZeroAreNoSamples) {
   EXPECT_NE(end().message().find("kernel.loop/tuned?bytes=8 took no time in any repetition"),
             std::string::npos)
       << end().message();
+}
+
+TEST_F(AgentsServiceTest, AsManySamplesAreCountedAsAreExportedThoseOfZeroToo) {
+  give_out();
+  join_both();
+  a_->batch(order_a_.name(), order_a_.fence(), 1, data_of(1, 0, 0, 1));
+  a_->batch(order_a_.name(), order_a_.fence(), 2, data_of(1, 1e-6, 1, kPoints - 1));
+  while (acknowledged() != 2) ASSERT_FALSE(HasFailure());
+  finish_both();
+  EXPECT_EQ(end().state(), v1::Campaign::SUCCEEDED);
+  size_t values = 0;
+  for (const Json& series : exported(campaign_)) values += series.at("values").size();
+  EXPECT_EQ(values, kPoints);
+  EXPECT_EQ(end().samples(), values);
 }
 
 TEST_F(AgentsServiceTest, ARunWithoutAllItsPointsIsNotFinished) {

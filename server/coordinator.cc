@@ -423,7 +423,9 @@ Status Coordinator::complete_run(const CompleteRun& complete) {
                         " of its " + count_text(active.points, "point"),
                     again, std::nullopt, false});
   }
-  if (active.samples == 0) {
+  // Values that are all zero count as samples, but say nothing.
+  const auto took_time = [](const campaign::PointResult& result) { return result.median != 0; };
+  if (std::ranges::none_of(active.results, took_time)) {
     return give_up(
         {complete.campaign, complete.run, "nothing could be measured: " + active.note, false});
   }

@@ -257,7 +257,7 @@ class Coordinator {
     uint32_t stored_points = 0;
     std::vector<campaign::PointResult> results;  // stored, by place in the run's plan
     uint64_t samples = 0;                        // stored
-    std::string note;                            // why the first point without samples has none
+    std::string note;                            // why the first point without time has none
     uint64_t contiguous = 0;                     // the batches 1 to so many are stored
     std::set<uint64_t> beyond;                   // others that are
     std::set<uint64_t> on_their_way;             // that will be
@@ -286,7 +286,7 @@ class Coordinator {
     std::shared_ptr<const PlannedPoints> planned;  // nullptr: of no active run
     std::vector<campaign::PointResult> results;    // of its points, by place in it
     uint64_t samples = 0;                          // how many values
-    std::string note;                              // of the first series without any
+    std::string note;                              // of the first series without time
     std::optional<Error> refusal;                  // why it is not accepted
     double received_s = 0;
   };

@@ -76,9 +76,8 @@ Result<Coordinator::ReadBatch> Coordinator::read_batch(const SampleBatch& batch,
 }
 
 void Coordinator::add_series(ReadBatch& read, const experiment::SampleSeries& series) {
-  if (!is_without_time(series)) {
-    read.samples += series.values.size();
-  } else if (read.note.empty()) {
+  read.samples += series.values.size();
+  if (is_without_time(series) && read.note.empty()) {
     read.note = point_key(series.point) +
                 (series.values.empty() ? " was " + series.note : " took no time in any repetition");
   }

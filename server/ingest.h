@@ -21,7 +21,7 @@ struct Arrival {
   BatchRecord batch;
   std::string node;                            ///< that sent it
   std::vector<campaign::PointResult> results;  ///< by place in the run's plan
-  std::string note;                            ///< of the first series without samples
+  std::string note;                            ///< of the first series without time
   double received_s = 0;                       ///< on the steady clock
   Status stored;                               ///< once it has been tried
 };

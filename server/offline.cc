@@ -140,7 +140,7 @@ class Import {
       stored.received_unix_s = time_unix_s_;
       Json list = Json::array();
       for (const auto& series : batch) {
-        if (!is_without_time(series)) stored.samples += series.values.size();
+        stored.samples += series.values.size();
         list.push_back(experiment::to_json(series));
         all.push_back(series);
       }
