@@ -1,5 +1,6 @@
 #include "runtime/rma/memory.h"
 
+#include <algorithm>
 #include <string>
 
 #include "runtime/rma/debug_checks.h"
@@ -9,7 +10,19 @@ namespace {
 
 constexpr size_t kPageBytes = 4096;
 
+// Two slots for each peer and as many twins: of up to 64 KiB for the few peers of a small job, and
+// of at least 16 KiB among up to 257 ranks, for what a parcel of 4 KiB costs its sender and its
+// owner is more than what is in it. More ranks share what the most is.
+constexpr size_t kLeastBulkBytes = size_t{2} << 20;
+constexpr size_t kMostBulkBytes = size_t{16} << 20;
+constexpr size_t kBulkBytesForPeer = size_t{64} << 10;
+
 }  // namespace
+
+size_t Memory::bulk_bytes(rank_t ranks) {
+  if (ranks < 2) return 0;
+  return std::clamp((ranks - 1) * kBulkBytesForPeer, kLeastBulkBytes, kMostBulkBytes);
+}
 
 size_t Memory::collective_offset(size_t segment_bytes, rank_t ranks) {
   const size_t begin = segment_bytes + bulk_bytes(ranks);

@@ -25,7 +25,7 @@ class Memory {
  public:
   /// Slots of the bulk transport of transfers of many regions and of combined puts, behind the
   /// program's segment.
-  static size_t bulk_bytes(rank_t ranks) { return ranks > 1 ? size_t{2} << 20 : 0; }
+  static size_t bulk_bytes(rank_t ranks);
   /// Memory of collectives that peers can put into, behind that: a third of it scratch memory, a
   /// third slots for what is received into private memory, and a third those of their own bulk
   /// transport.
