@@ -212,9 +212,8 @@ class Evaluator {
     // What a buffer takes does not depend on how it is encoded.
     const double room = std::max(
         1.0, static_cast<double>(way.buffer_bytes) / (kUpdateAddressBytes + request_.item_bytes));
-    // What a rank does to its own cells it writes into a buffer likewise.
-    double sent_s = (remote_ + own_) * in_s;
-    const double own_s = own_ * leaving.items / remote_ * apply_s_;
+    double sent_s = remote_ * in_s;
+    const double own_s = own_ * apply_s_;
     double came_s = leaving.items * leaving.cells * apply_s_;
     double nic_s = 0;
     double tail_s = small_.one_way(kSmallMessageBytes) + request_.surroundings.service_delay_s;

@@ -18,7 +18,8 @@
 //
 // where f of the items are forwarded, `in` is what it takes to write or merge one, and `a` what two
 // small messages do, by which a rank says that something has come and its owner that it is done.
-// What all ways have in common is left out: the program's own work, and the barrier at the end.
+// Updates of its own cells a rank carries out at once, whatever the way, one `apply` each. What all
+// ways have in common is left out: the program's own work, and the barrier at the end.
 #pragma once
 
 #include <array>

@@ -54,6 +54,7 @@ void Epoch::begin_lane(rank_t target, uint32_t merged) {
   lane.limit = debug_ == nullptr && !one_by_one_ ? capacity_ : 1;
   lane.shift = shift_;
   lane.positions = nullptr;
+  if (target == me_ && begin_own_lane()) return;
   if (!merging_) return;
   Filling& filling = filling_[target];
   if (filling.without_merging > 0) {
@@ -64,6 +65,26 @@ void Epoch::begin_lane(rank_t target, uint32_t merged) {
     filling.without_merging = 0;
   }
   if (filling.without_merging == 0) lane.positions = filling.positions;
+}
+
+// True where updates of this rank's own cells need no buffer: nobody else updates these cells but
+// handlers, which run on this thread, and nothing has to see the updates one by one.
+bool Epoch::begin_own_lane() {
+  detail::UpdateLane& lane = lanes_[me_];
+  const bool at_once = way_.method == plan::UpdateMethod::buffers && debug_ == nullptr &&
+                       !closely_ && state_.job.exclusion().is_free_here();
+  lane.via = at_once ? &lane : nullptr;
+  lane.memory = at_once ? state_.memory.segment().data() : nullptr;
+  return at_once;
+}
+
+void Epoch::count_own() {
+  detail::UpdateLane& lane = lanes_[me_];
+  statistics_.updates += lane.count;
+  tally_.updates += lane.count;
+  tally_.own += lane.count;
+  declare(2 * uint64_t{lane.count} * type_.value_bytes);
+  lane.count = 0;
 }
 
 void Epoch::filled(rank_t target, CallSite site) {
@@ -97,6 +118,7 @@ void Epoch::move_window(rank_t target, uint32_t window, CallSite site) {
 void Epoch::send(rank_t target) {
   detail::UpdateLane& lane = lanes_[target];
   if (lane.count == 0) return;
+  if (lane.memory != nullptr) return count_own();
   statistics_.updates += lane.count;
   statistics_.merged += lane.merged;
   const uint32_t merged = lane.merged;

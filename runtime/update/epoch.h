@@ -11,8 +11,10 @@
 // Networks may deliver a parcel before an earlier one. The owner keeps it in its slot until that
 // has come, so that updates of one source take effect in their order.
 //
-// Its own updates a rank carries out when the buffer of its own lane is full, in a call: handlers
-// do not run then, on a progress thread neither, so that all updates of its memory come one by one.
+// Updates of its own memory a rank carries out at once, as a program without an epoch would: the
+// handlers that carry out those of others run on the same thread, in calls. Where they may run on
+// another thread, or each update has to be seen, it collects them in a lane, too, and carries them
+// out in a call, so that all updates of its memory come one by one.
 //
 // Full buffers are sent when they are full; the others at the end, starting with the next rank, so
 // that not all ranks send to the same one.
@@ -171,6 +173,8 @@ class Epoch final : public detail::UpdateEpochState {
   void wait_for_slot(rank_t target);
   void check_closely(rank_t target, uint64_t cell, CallSite site);
   void begin_lane(rank_t target, uint32_t merged);
+  bool begin_own_lane();
+  void count_own();
   uint32_t take_buffer();
   void collect_sent();
   void complete();

@@ -237,7 +237,11 @@ void Epoch::choose_again() {
     closely_ = chooser_->closely();
     tally_.restart(ranks_, closely_);
   }
-  if (chooser_->way() != chosen_) configure(chooser_->way());
+  if (chooser_->way() != chosen_) {
+    configure(chooser_->way());
+  } else {
+    begin_lane(me_, capacity_);
+  }
   chosen_ = chooser_->way();
   if (closely_) look_at_values();
   if (!std::exchange(changing_, false)) return;

@@ -6,11 +6,11 @@
 //   epoch.end();                                                     // collective
 //
 // Updates are collected in a buffer for each owner, which is sent when it is full; the owner
-// carries them out, one after the other, wherever it makes progress, its own ones among them. So an
-// update costs some nanoseconds, however far its owner is, and no cell needs a lock or an atomic
-// operation: what the operator does is up to the program. What a rank may have under way at another
-// one is a fixed number of buffers: a rank that is faster than an owner waits for it, and serves
-// others meanwhile.
+// carries them out, one after the other, wherever it makes progress, and its own ones as it makes
+// them, or with the others. So an update costs some nanoseconds, however far its owner is, and no
+// cell needs a lock or an atomic operation: what the operator does is up to the program. What a
+// rank may have under way at another one is a fixed number of buffers: a rank that is faster than
+// an owner waits for it, and serves others meanwhile.
 //
 // When updates are complete: at the end of the epoch, or of flush(). Until then nobody else reads
 // or writes the cells, neither their owner by loads and stores; updates of them by other epochs are
@@ -117,9 +117,12 @@ struct UpdateLane {
   uint32_t window = 0;
   uint32_t shift = 0;   ///< of hashes
   uint32_t merged = 0;  ///< since it is filled
-  /// Where updates of this owner go instead, with a number added to their cells; null: here.
+  /// Where updates of this owner go instead, with a number added to their cells; null: here. The
+  /// lane itself: into `memory`.
   UpdateLane* via = nullptr;
   uint64_t number = 0;
+  /// The segment of this rank, where updates of its cells are carried out at once; null: never.
+  std::byte* memory = nullptr;
 };
 
 /// Updates in a parcel: a cell each, in units of UpdateType::unit from `base` on, and values.
@@ -482,6 +485,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   void append(rank_t target, uint64_t cell, const T& value, CallSite site) {
     detail::UpdateLane* next = &lanes_[target];
     if (next->via != nullptr) [[unlikely]] {
+      if (next->memory != nullptr) return carry_out(*next, target, cell, value, site);
       cell += next->number;
       next = next->via;
       target = static_cast<rank_t>(next - lanes_);
@@ -511,6 +515,15 @@ requires(update_operator<Op, T>) class UpdateEpoch {
     std::memcpy(lane.values + size_t{count} * sizeof(T), &value, sizeof(T));
     lane.count = count + 1;
     if (count + 1 == lane.limit) [[unlikely]]
+      state_->filled(target, site);
+  }
+
+  // What a program would do by itself to memory of its own rank, and count it.
+  void carry_out(detail::UpdateLane& lane, rank_t target, uint64_t cell, const T& value,
+                 CallSite site) {
+    T& there = *reinterpret_cast<T*>(lane.memory + cell * alignof(T));
+    there = Op{}(there, value);
+    if (++lane.count == lane.limit) [[unlikely]]
       state_->filled(target, site);
   }
 
