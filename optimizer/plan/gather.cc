@@ -39,7 +39,9 @@ class Prediction {
   double broadcast_s() const {
     const double hops = std::bit_width(request_.readers);
     const uint64_t bytes = request_.bytes();
-    const double passed_on_s = hops * put_s(bytes);
+    const double of_others_s =
+        (request_.owners - 1) * message(bytes).gap(static_cast<double>(bytes));
+    const double passed_on_s = hops * put_s(bytes) + of_others_s;
     if (request_.besides == 0) return ready_s() + passed_on_s;
     const uint64_t others = besides_bytes();
     const double copied = copied_s(others, request_.besides);

@@ -29,7 +29,9 @@
 //              ceil(log2(r + 1)) steps: pack(R, N w, S) + d put(N w). Each may need B elements
 //              besides, which the owner sends it after the d that it sends itself; then that is
 //              pack(R, N w, S) + d gap(N w) + pack(B, B w, S) + put(B w), and the others after the
-//              first, if it takes longer;
+//              first, if it takes longer. Readers that get as much of q owners pass on a message of
+//              each of the others meanwhile: (q - 1) gap(N w) more, so that nothing is saved where
+//              all ranks read of all;
 //   share      m ranks of a node, which need M elements together, N of them different, get each of
 //              these once, and copy what they need:
 //              pack(R, N w, S) + put(N w) + pack(M / m, M w / m, S), against m messages of
@@ -67,6 +69,7 @@ struct GatherRequest {
   uint32_t readers = 1;        ///< r, ranks that the owner serves
   bool alike = false;          ///< these need the same elements
   uint64_t besides = 0;        ///< elements that each of them needs besides; if they are alike
+  uint32_t owners = 1;         ///< q, of which each of them gets as much, this one included
   uint32_t node_ranks = 1;     ///< m, ranks of one node that need elements of the owner
   uint64_t node_elements = 0;  ///< M, what each of these needs, added up; if there are several
   static constexpr Fact kFacts = Fact::nic_ranks;

@@ -11,7 +11,7 @@ constexpr uint64_t kMostVectors = 65536;
 }  // namespace
 
 std::span<const Field<GatherRequest>> GatherMechanism::fields() {
-  static constexpr std::array<Field<GatherRequest>, 11> kFields = {
+  static constexpr std::array<Field<GatherRequest>, 12> kFields = {
       field<GatherRequest, &GatherRequest::elements>("elements", "--elements", "{} elements",
                                                      "Different elements that are needed")
           .within(1, kMostNumber)
@@ -39,6 +39,9 @@ std::span<const Field<GatherRequest>> GatherMechanism::fields() {
           "besides", "--besides", ", and {} besides",
           "Elements that each of the readers needs besides those that all need")
           .within(0, kMostNumber),
+      field<GatherRequest, &GatherRequest::owners>(
+          "owners", "--owners", ", from {} owners alike",
+          "Owners of which each of the readers gets as much, this one included"),
       field<GatherRequest, &GatherRequest::node_ranks>(
           "node_ranks", "--node-ranks", ", by {} ranks of a node",
           "Ranks of one node that need elements of the owner, --elements together"),
@@ -61,8 +64,8 @@ Result<GatherRequest> GatherMechanism::request_of(const GatherRequest& asked) {
                    std::to_string(asked.elements * asked.element_bytes) + " B");
   }
   if (asked.runs > asked.elements) return refused("--runs is more than --elements");
-  if (asked.readers == 0 || asked.node_ranks == 0) {
-    return refused("--readers and --node-ranks are at least 1");
+  if (asked.readers == 0 || asked.node_ranks == 0 || asked.owners == 0) {
+    return refused("--readers, --owners and --node-ranks are at least 1");
   }
   if (asked.besides > 0 && !asked.alike) {
     return refused("--besides is for readers that need other elements --alike");

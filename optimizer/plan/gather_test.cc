@@ -126,6 +126,27 @@ TEST(PlanGather, ManyReadersOfTheSameArePassedOn) {
   EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::bound);
 }
 
+// Readers pass on what they get of all their owners: each sends as much as an owner would.
+TEST(PlanGather, NothingIsPassedOnWhereAllRanksReadOfAll) {
+  const CompiledPath path = example_path();
+  GatherRequest request = request_of(8192, 1, 65536);
+  request.alike = true;
+  request.readers = 63;
+  bool passed_on = true;
+  for (const uint32_t owners : {1U, 2U, 8U, 63U}) {
+    request.owners = owners;
+    const bool now = plan_gather(request, &path).method == GatherMethod::broadcast;
+    EXPECT_TRUE(passed_on || !now) << owners;
+    passed_on = now;
+    if (owners == 1) {
+      EXPECT_TRUE(passed_on);
+    }
+  }
+  EXPECT_FALSE(passed_on);
+  request.owners = 0;
+  EXPECT_FALSE(GatherMechanism::request_of(request).ok());
+}
+
 TEST(PlanGather, WhatManyNeedIsPassedOnBesideWhatEachNeeds) {
   const CompiledPath path = example_path();
   GatherRequest request = request_of(8192, 8192, 1 << 18);

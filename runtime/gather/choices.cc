@@ -38,6 +38,10 @@ bool Choices::by_model() const {
           compiled.path(model::Path::mapped) != nullptr);
 }
 
+bool Choices::counts_readers() const {
+  return by_model() && context_.state().job.compiled().path(model::Path::mapped) != nullptr;
+}
+
 // The reader knows all that decides.
 plan::GatherMethod Choices::method(const OwnerReads& reads, uint32_t readers, bool led) {
   plan::GatherRequest request =
@@ -79,28 +83,42 @@ bool Choices::shares(const OwnerReads& together, uint32_t ranks, uint64_t elemen
 }
 
 plan::GatherRequest Choices::request_of_alike(const Selection& needed, rank_t reader,
-                                              uint32_t readers) const {
+                                              uint32_t readers, uint64_t receives) const {
   const uint64_t span =
       needed.places.empty() ? needed.elements : needed.places.back() - needed.first + 1;
   plan::GatherRequest request = request_of(reader, needed.elements, needed.runs, span);
   request.readers = readers;
   request.alike = true;
+  request.owners = static_cast<uint32_t>(
+      std::clamp<uint64_t>(receives / std::max<uint64_t>(needed.elements, 1), 1, readers));
   return request;
 }
 
-bool Choices::broadcasts(const Selection& needed, rank_t reader, uint32_t readers) const {
+bool Choices::may_be_passed_on(const OwnerReads& reads, uint64_t receives) const {
   if (!best()) return options_.method == GatherMethod::broadcast;
-  return decide_on(request_of_alike(needed, reader, readers), reader).method ==
+  const Selection needed{.places = reads.places,
+                         .first = reads.first(),
+                         .elements = reads.places.size(),
+                         .runs = reads.runs};
+  const plan::GatherRequest request =
+      request_of_alike(needed, reads.owner, context_.rank_n() - 1, receives);
+  return decide_on(request, reads.owner).method == plan::GatherMethod::broadcast;
+}
+
+bool Choices::broadcasts(const Selection& needed, rank_t reader, uint32_t readers,
+                         uint64_t receives) const {
+  if (!best()) return options_.method == GatherMethod::broadcast;
+  return decide_on(request_of_alike(needed, reader, readers, receives), reader).method ==
          plan::GatherMethod::broadcast;
 }
 
 double Choices::passing_on_saves(const Selection& hot, rank_t reader, uint32_t readers,
-                                 uint64_t besides) const {
+                                 uint64_t besides, uint64_t receives) const {
   if (!best()) {
     const auto copies = static_cast<double>(hot.elements * (readers - 1));
     return options_.method == GatherMethod::broadcast ? copies : 0;
   }
-  plan::GatherRequest request = request_of_alike(hot, reader, readers);
+  plan::GatherRequest request = request_of_alike(hot, reader, readers, receives);
   request.besides = besides;
   const plan::GatherDecision decision = decide_on(request, reader);
   if (decision.method != plan::GatherMethod::broadcast) return 0;

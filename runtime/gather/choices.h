@@ -28,6 +28,9 @@ class Choices {
   /// True if there is a model to decide by. The same on every rank, as the options and the model
   /// are.
   bool by_model() const;
+  /// True if the number of an owner's readers decides how it serves them, beside what each of them
+  /// needs. The same on every rank.
+  bool counts_readers() const;
   /// False: the method is out of the question. The same on every rank.
   bool may_be(GatherMethod method) const { return options_.method == method || by_model(); }
 
@@ -37,13 +40,17 @@ class Choices {
   /// True if the ranks of this node are to get each element of an owner once. `together`: what they
   /// need; `elements`: what each needs, added up.
   bool shares(const OwnerReads& together, uint32_t ranks, uint64_t elements) const;
+  /// False: to pass it on would not pay even if all other ranks needed of an owner what this one
+  /// needs, which receives so many elements in all, or is out of the question.
+  bool may_be_passed_on(const OwnerReads& reads, uint64_t receives) const;
   /// True if `readers` of this rank that need the same, one of which is `reader`, are to pass it
-  /// on.
-  bool broadcasts(const Selection& needed, rank_t reader, uint32_t readers) const;
+  /// on. That one receives so many elements in all.
+  bool broadcasts(const Selection& needed, rank_t reader, uint32_t readers,
+                  uint64_t receives) const;
   /// The same of elements beside which each of these needs at most so many others. What it saves,
   /// for comparisons; 0: they are not to.
-  double passing_on_saves(const Selection& hot, rank_t reader, uint32_t readers,
-                          uint64_t besides) const;
+  double passing_on_saves(const Selection& hot, rank_t reader, uint32_t readers, uint64_t besides,
+                          uint64_t receives) const;
 
   const LargestChoice& largest() const { return largest_; }
   /// GatherStatistics::saved_s, of what method() has decided about.
@@ -54,8 +61,8 @@ class Choices {
   plan::GatherRequest request_of(rank_t peer, uint64_t elements, uint64_t runs,
                                  uint64_t span) const;
   const plan::CompiledPath* model_to(rank_t peer) const;
-  plan::GatherRequest request_of_alike(const Selection& needed, rank_t reader,
-                                       uint32_t readers) const;
+  plan::GatherRequest request_of_alike(const Selection& needed, rank_t reader, uint32_t readers,
+                                       uint64_t receives) const;
   plan::GatherDecision decide_on(const plan::GatherRequest& request, rank_t peer) const;
 
   Context& context_;

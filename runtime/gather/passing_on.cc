@@ -37,7 +37,8 @@ std::vector<PassingOn::Spread> PassingOn::alike() const {
   for (auto& [need, readers] : by_need) {
     const Outgoing& one = made_.outgoing[readers.front()];
     if (readers.size() >= 2 &&
-        choices_.broadcasts(one.selection(), one.reader, static_cast<uint32_t>(readers.size()))) {
+        choices_.broadcasts(one.selection(), one.reader, static_cast<uint32_t>(readers.size()),
+                            asked_[one.reader].receives)) {
       spreads.push_back({std::move(readers), {}});
     }
   }
@@ -67,8 +68,9 @@ std::optional<PassingOn::Spread> PassingOn::hot_beside(const std::vector<Spread>
                         .elements = one.places.size(),
                         .runs = runs_of(one.places)};
     const rank_t reader = made_.outgoing[numbers[one.readers.front()]].reader;
-    const double saved = choices_.passing_on_saves(
-        hot, reader, static_cast<uint32_t>(one.readers.size()), one.most_besides);
+    const double saved =
+        choices_.passing_on_saves(hot, reader, static_cast<uint32_t>(one.readers.size()),
+                                  one.most_besides, asked_[reader].receives);
     if (saved <= most) continue;
     most = saved;
     best.emplace();

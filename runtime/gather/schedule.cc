@@ -1,7 +1,6 @@
 #include "runtime/gather/schedule.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -45,9 +44,11 @@ class Agreement {
   void number_reads();
   Status allocate();
   Status prepare(const std::string& wrong);
-  Result<bool> agree_on(const Status& prepared) const;
-  std::vector<Told> what_to_tell(std::vector<std::vector<uint32_t>>& places) const;
-  void tell(bool anyone_packs);
+  std::vector<Told> what_to_tell(const Status& prepared,
+                                 std::vector<std::vector<uint32_t>>& places) const;
+  Status tell(const Status& prepared);
+  Status what_is_wrong(const Status& prepared) const;
+  bool anyone(uint8_t Told::*says) const;
   void add_outgoing(rank_t reader, const Told& asked, std::vector<uint32_t> places);
   void settle_credits();
   void settle_fetches();
@@ -95,13 +96,17 @@ std::string Agreement::mistake() const {
 
 // --- what this rank receives ---------------------------------------------------------------------
 
+// Through a network an owner serves its readers one after another either way: it is enough to take
+// owners to have as many readers as this rank has owners. Where memory is mapped readers may gather
+// at the same time, and ranks are asked.
 void Agreement::count_readers() {
+  const auto owners = std::span(made_.inspection.owners).subspan(1);
+  const bool asks = context_.rank_n() > 2 && choices_.counts_readers();
   readers_.assign(context_.rank_n(), 0);
-  for (const OwnerReads& reads : std::span(made_.inspection.owners).subspan(1)) {
-    readers_[reads.owner] = 1;
+  for (const OwnerReads& reads : owners) {
+    readers_[reads.owner] = asks ? 1 : static_cast<uint32_t>(owners.size());
   }
-  // One of two ranks is the other's only reader.
-  if (context_.rank_n() > 2 && choices_.by_model()) {
+  if (asks) {
     all_.allreduce(readers_, readers_, op_add{}, collective_algorithm::automatic, site_);
   }
 }
@@ -240,40 +245,52 @@ Status Agreement::prepare(const std::string& wrong) {
   return allocate();
 }
 
-// True if any rank is sent packed elements; or why there is no plan, if any rank has none.
-Result<bool> Agreement::agree_on(const Status& prepared) const {
-  const auto code_of = [&](ErrorCode code) {
-    return int64_t{!prepared.ok() && prepared.error().code() == code ? 1 : 0};
-  };
-  const int64_t vectors = options_.vectors;
-  std::array<int64_t, 5> all = {
-      code_of(ErrorCode::invalid_argument), code_of(ErrorCode::resource_exhausted),
-      int64_t{made_.statistics.elements_told > 0 ? 1 : 0}, vectors, -vectors};
-  all_.allreduce(all, all, op_max{}, collective_algorithm::automatic, site_);
+bool Agreement::anyone(uint8_t Told::*says) const {
+  return std::ranges::any_of(asked_, [says](const Told& told) { return told.*says != 0; });
+}
+
+// Why there is no plan, if any rank has none.
+Status Agreement::what_is_wrong(const Status& prepared) const {
   if (!prepared.ok()) {
     return Error(prepared.error().code(), "GatherPlan::create: " + prepared.error().message());
   }
-  if (all[3] != -all[4]) {
-    return Error(ErrorCode::invalid_argument, "GatherPlan::create: GatherOptions::vectors is " +
-                                                  std::to_string(-all[4]) + " on one rank and " +
-                                                  std::to_string(all[3]) +
-                                                  " on another one; all gather the same arrays");
+  const auto [fewest, most] = std::ranges::minmax(asked_, {}, &Told::vectors);
+  if (fewest.vectors != most.vectors) {
+    return Error(ErrorCode::invalid_argument,
+                 "GatherPlan::create: GatherOptions::vectors is " + std::to_string(fewest.vectors) +
+                     " on one rank and " + std::to_string(most.vectors) +
+                     " on another one; all gather the same arrays");
   }
-  if (all[0] != 0) {
+  if (anyone(&Told::mistaken)) {
     return Error(ErrorCode::invalid_argument,
                  "GatherPlan::create: the index of another rank is refused there");
   }
-  if (all[1] != 0) {
+  if (anyone(&Told::exhausted)) {
     return Error(ErrorCode::resource_exhausted,
                  "GatherPlan::create: another rank has no room for what it would receive; its "
                  "message says how to raise it");
   }
-  return all[2] != 0;
+  return {};
 }
 
-std::vector<Told> Agreement::what_to_tell(std::vector<std::vector<uint32_t>>& places) const {
-  std::vector<Told> told(context_.rank_n());
+std::vector<Told> Agreement::what_to_tell(const Status& prepared,
+                                          std::vector<std::vector<uint32_t>>& places) const {
+  Told to_all;
+  to_all.vectors = static_cast<uint32_t>(options_.vectors);
+  if (!prepared.ok()) {
+    const bool mistaken = prepared.error().code() == ErrorCode::invalid_argument;
+    (mistaken ? to_all.mistaken : to_all.exhausted) = 1;
+    return std::vector<Told>(context_.rank_n(), to_all);
+  }
+  to_all.packs = made_.statistics.elements_told > 0 ? 1 : 0;
+  to_all.receives = made_.statistics.elements;
+  for (const OwnerReads& reads : std::span(made_.inspection.owners).subspan(1)) {
+    if (to_all.passes_on == 0 && choices_.may_be_passed_on(reads, to_all.receives))
+      to_all.passes_on = 1;
+  }
+  std::vector<Told> told(context_.rank_n(), to_all);
   for (rank_t rank = 0; rank < context_.rank_n(); ++rank) {
+    if (rank == context_.rank_me()) continue;
     told[rank].credit = credit_word(rank).offset();
     told[rank].done = done_word(rank).offset();
   }
@@ -313,13 +330,15 @@ void Agreement::add_outgoing(rank_t reader, const Told& asked, std::vector<uint3
                                 .flags = global_ptr<uint64_t>(reader, asked.flags)});
 }
 
-void Agreement::tell(bool anyone_packs) {
+// Ranks with a mistake take part until all know of it.
+Status Agreement::tell(const Status& prepared) {
   const rank_t ranks = context_.rank_n();
   std::vector<std::vector<uint32_t>> places(ranks);
-  const std::vector<Told> told = what_to_tell(places);
+  const std::vector<Told> told = what_to_tell(prepared, places);
   asked_.resize(ranks);
   all_.all_to_all(told, asked_, collective_algorithm::automatic, site_);
-  if (anyone_packs) {
+  STRIPLINE_RETURN_IF_ERROR(what_is_wrong(prepared));
+  if (anyone(&Told::packs)) {
     std::vector<size_t> counts;
     for (const Told& asked : asked_) counts.push_back(asked.told);
     places = exchange(all_, places, counts, site_);
@@ -331,6 +350,7 @@ void Agreement::tell(bool anyone_packs) {
                  asked_[reader].told == 0 ? std::vector<uint32_t>() : std::move(places[reader]));
   }
   made_.statistics.readers = made_.outgoing.size();
+  return {};
 }
 
 // A rank that is told something by another one in each gather knows that it has begun it. One that
@@ -388,15 +408,12 @@ void Agreement::settle_fetches() {
 }
 
 Result<Schedule> Agreement::make() {
-  const Status prepared = prepare(mistake());
-  const Result<bool> anyone_packs = agree_on(prepared);
-  if (!anyone_packs.ok()) {
+  if (const Status told = tell(prepare(mistake())); !told.ok()) {
     release_memory(context_, made_);
-    return anyone_packs.error();
+    return told.error();
   }
   if (context_.rank_n() > 1) {
-    tell(*anyone_packs);
-    if (choices_.may_be(GatherMethod::broadcast)) {
+    if (anyone(&Told::passes_on)) {
       // Those who follow have been told where elements are in what their leaders get.
       PassingOn(choices_, asked_, element_bytes(), !sharing_, made_).agree(all_, site_);
     }

@@ -331,6 +331,7 @@ plan::GatherRequest draw_gather(Draw& draw) {
     r.node_elements = r.elements * draw.between(1, r.node_ranks);
   }
   if (r.alike && r.node_ranks == 1 && draw.one_in(3)) r.besides = draw.size(12);
+  if (r.alike && draw.one_in(3)) r.owners = static_cast<uint32_t>(draw.between(2, 64));
   return r;
 }
 
