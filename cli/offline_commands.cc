@@ -59,7 +59,8 @@ int run(const Global& global, const CampaignImport& command) {
   const auto text = read_recording_file(command.file);
   if (!text.ok()) return print_error(text.error());
   // A damaged file need not travel to be refused.
-  if (const auto read = campaign::read_results(*text); !read.ok()) {
+  const std::string what = command.file == "-" ? "standard input" : "'" + command.file + "'";
+  if (const auto read = campaign::read_results(*text, what); !read.ok()) {
     return print_error(read.error());
   }
   Service service(global);

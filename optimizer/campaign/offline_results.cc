@@ -13,8 +13,8 @@
 namespace stripline::campaign {
 namespace {
 
-constexpr std::string_view kResultsKind = "stripline campaign results";
-constexpr int64_t kResultsVersion = 1;
+constexpr FileKind kResults{"stripline campaign results", 1,
+                            "a results file of 'stripline campaign run-plan'"};
 constexpr int64_t kMostLostRuns = 100'000;
 constexpr size_t kMostFacts = 256;
 constexpr size_t kMostTextBytes = 4096;
@@ -57,20 +57,25 @@ Status add_run(const OfflineRun& run, std::string& text) {
 // Reads the lines one after the other.
 class ResultsReader {
  public:
+  explicit ResultsReader(std::string_view what) : what_(what) {}
+
   Result<OfflineResults> read(std::string_view text) {
-    if (text.size() > kMostResultsBytes) return bad("results", "larger than any that are written");
+    if (text.size() > kMostResultsBytes) return bad(what_, "it is larger than any that is written");
     std::string_view rest = text;
     while (!rest.empty()) {
       const size_t end = rest.find('\n');
-      if (end == std::string_view::npos) return bad("results", "they are cut off");
-      const std::string where = "results, line " + std::to_string(++line_);
+      if (end == std::string_view::npos) return bad(what_, "it is cut off");
+      const std::string where = what_ + ", line " + std::to_string(++line_);
       const size_t before = static_cast<size_t>(rest.data() - text.data());
-      STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(rest.substr(0, end), where));
+      const std::string_view line = rest.substr(0, end);
       rest.remove_prefix(end + 1);
-      if (!json.is_object()) return bad(where, "expected an object");
       if (line_ == 1) {
-        STRIPLINE_RETURN_IF_ERROR(take_plan(json, where));
-      } else if (json.contains("end")) {
+        STRIPLINE_RETURN_IF_ERROR(take_plan(line));
+        continue;
+      }
+      STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(line, where));
+      if (!json.is_object()) return bad(where, "expected an object");
+      if (json.contains("end")) {
         STRIPLINE_RETURN_IF_ERROR(take_end(json, where, text.substr(0, before)));
         if (!rest.empty()) return bad(where, "something follows the end");
         return std::move(results_);
@@ -80,14 +85,16 @@ class ResultsReader {
         STRIPLINE_RETURN_IF_ERROR(take_series(json, where, end));
       }
     }
-    return bad("results", "they are cut off: their end is missing");
+    return bad(what_, "it is cut off: its end is missing");
   }
 
  private:
-  Status take_plan(const Json& json, const std::string& where) {
-    STRIPLINE_RETURN_IF_ERROR(check_kind(json, kResultsKind, kResultsVersion));
-    STRIPLINE_ASSIGN_OR_RETURN(const Json* plan, get_object(json, "plan", where));
-    STRIPLINE_ASSIGN_OR_RETURN(results_.plan, bundle_from_json(*plan));
+  Status take_plan(std::string_view line) {
+    const auto json = parse_json(line, "its first line");
+    if (!json.ok()) return not_of_kind(kResults, what_, json.error().message());
+    STRIPLINE_RETURN_IF_ERROR(check_kind(*json, kResults, what_));
+    STRIPLINE_ASSIGN_OR_RETURN(const Json* plan, get_object(*json, "plan", what_));
+    STRIPLINE_ASSIGN_OR_RETURN(results_.plan, bundle_from_json(*plan, what_ + ": its plan"));
     for (const auto& point : results_.plan.assignment.points) points_.insert(point_key(point));
     return {};
   }
@@ -199,6 +206,7 @@ class ResultsReader {
     return json.is_string() && json.get_ref<const std::string&>().size() <= kMostTextBytes;
   }
 
+  const std::string what_;
   OfflineResults results_;
   std::set<std::string> points_;  // of the plan, and added
   std::set<std::string> of_run_;
@@ -217,7 +225,7 @@ Result<std::string> results_text(const OfflineResults& results) {
   std::string text;
   STRIPLINE_ASSIGN_OR_RETURN(Json plan, to_json(results.plan));
   STRIPLINE_RETURN_IF_ERROR(add_line(
-      {{"kind", kResultsKind}, {"schema_version", kResultsVersion}, {"plan", std::move(plan)}},
+      {{"kind", kResults.kind}, {"schema_version", kResults.version}, {"plan", std::move(plan)}},
       text));
   for (const OfflineRun& run : results.runs) STRIPLINE_RETURN_IF_ERROR(add_run(run, text));
   const std::string sha256 = sha256_hex(text);
@@ -230,7 +238,9 @@ Result<std::string> results_text(const OfflineResults& results) {
   return text;
 }
 
-Result<OfflineResults> read_results(std::string_view text) { return ResultsReader().read(text); }
+Result<OfflineResults> read_results(std::string_view text, std::string_view what) {
+  return ResultsReader(what).read(text);
+}
 
 PointTable table_of(const OfflineResults& results) {
   PointTable table(results.plan.assignment.points);

@@ -50,10 +50,10 @@ struct OfflineResults {
 /// larger than kMostResultsBytes.
 Result<std::string> results_text(const OfflineResults& results);
 
-/// Errors: data_loss for what is no such file, is cut off or was changed, or is beyond the bounds:
-/// samples of points that the plan does not have, of another run, or twice; unimplemented for a
-/// file of a later version.
-Result<OfflineResults> read_results(std::string_view text);
+/// `what` names it in messages. Errors: data_loss for what is no such file, is cut off or was
+/// changed, or is beyond the bounds: samples of points that the plan does not have, of another run,
+/// or twice; unimplemented for a file of a later version.
+Result<OfflineResults> read_results(std::string_view text, std::string_view what = "the file");
 
 /// The points of the plan with those that were added, and what the runs have said of them.
 PointTable table_of(const OfflineResults& results);

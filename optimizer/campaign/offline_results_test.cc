@@ -58,6 +58,19 @@ TEST(OfflineResults, AnyChangedByteIsNoticed) {
   EXPECT_FALSE(read_results(text + "{}\n").ok());
 }
 
+TEST(OfflineResults, SaysOfAnotherFileWhatItIsNotAndWhatToDo) {
+  const std::string name = "'r' is not a results file of 'stripline campaign run-plan': ";
+  const std::string advice = "; name the file that this command wrote";
+  EXPECT_EQ(read_results(*bundle_text(small_plan()), "'r'").error().message(),
+            name + "its kind is 'stripline campaign plan'" + advice);
+  EXPECT_EQ(read_results("{}\n", "'r'").error().message(),
+            name + "it does not say what it is" + advice);
+  EXPECT_TRUE(read_results("a list of\nnotes\n", "'r'").error().message().starts_with(name));
+  const std::string text = *results_text(small_results(1));
+  EXPECT_EQ(read_results(text.substr(0, text.rfind("{\"end\"")), "'r'").error().message(),
+            "'r': it is cut off: its end is missing");
+}
+
 TEST(OfflineResults, RefusesWhatNoRunCanHaveBrought) {
   EXPECT_EQ(refusal(small_results(6)), "");
   EXPECT_NE(refusal(small_results(11)).find("more runs"), std::string::npos);

@@ -14,13 +14,14 @@
 namespace stripline::campaign {
 namespace {
 
-constexpr std::string_view kKind = "stripline campaign plan";
-constexpr int64_t kVersion = 1;
+constexpr FileKind kPlan{"stripline campaign plan", 1,
+                         "a plan of 'stripline campaign export-plan'"};
 constexpr std::string_view kWhere = "plan";
 constexpr int64_t kMostRuns = 100'000;
 constexpr int64_t kMostNodes = 100'000;
 constexpr int64_t kMostPoints = 1'000'000;
 constexpr size_t kMostExperiments = 1000;
+constexpr size_t kMostKindBytes = 64;  // of another file, in a message
 
 Json to_json(const Rule& rule) {
   Json json = {{"runs", rule.runs},
@@ -113,24 +114,30 @@ Result<double> get_seconds(const Json& object, std::string_view key, std::string
                                          ": expected a number from 0 to a thousand million");
 }
 
-Status check_kind(const Json& object, std::string_view kind, int64_t version) {
-  const auto named = get_string(object, "kind", "file");
-  if (!named.ok() || *named != kind) {
-    return Error(ErrorCode::data_loss,
-                 "not a " + std::string(kind) + ": it does not say that it is one");
+Error not_of_kind(const FileKind& kind, std::string_view what, const std::string& why) {
+  return {ErrorCode::data_loss, std::string(what) + " is not " + std::string(kind.name) + ": " +
+                                    why + "; name the file that this command wrote"};
+}
+
+Status check_kind(const Json& json, const FileKind& kind, std::string_view what) {
+  const auto named =
+      json.is_object() ? get_string(json, "kind", what) : Result<std::string>(std::string());
+  if (!named.ok() || named->empty() || named->size() > kMostKindBytes) {
+    return not_of_kind(kind, what, "it does not say what it is");
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const int64_t is, get_integer(object, "schema_version", kind));
-  if (is == version) return {};
-  return Error(ErrorCode::unimplemented, "a " + std::string(kind) + " of version " +
-                                             std::to_string(is) + "; this program reads version " +
-                                             std::to_string(version) +
-                                             ": take the release that wrote it");
+  if (*named != kind.kind) return not_of_kind(kind, what, "its kind is '" + *named + "'");
+  STRIPLINE_ASSIGN_OR_RETURN(const int64_t is, get_integer(json, "schema_version", what));
+  if (is == kind.version) return {};
+  return Error(ErrorCode::unimplemented,
+               std::string(what) + " is " + std::string(kind.name) + " in version " +
+                   std::to_string(is) + " of its form, and this program reads version " +
+                   std::to_string(kind.version) + "; take the release that wrote it");
 }
 
 Result<Json> to_json(const PlanBundle& bundle) {
   STRIPLINE_ASSIGN_OR_RETURN(Json spec, parse_json(bundle.spec_json, "spec"));
-  Json json = {{"kind", kKind},
-               {"schema_version", kVersion},
+  Json json = {{"kind", kPlan.kind},
+               {"schema_version", kPlan.version},
                {"origin", bundle.origin},
                {"spec", std::move(spec)},
                {"requirements", bundle.requirements},
@@ -144,9 +151,10 @@ Result<Json> to_json(const PlanBundle& bundle) {
   return json;
 }
 
-Result<PlanBundle> bundle_from_json(const Json& json) {
-  if (!json.is_object()) return bad("expected an object");
-  STRIPLINE_RETURN_IF_ERROR(check_kind(json, kKind, kVersion));
+namespace {
+
+// The rest of what says that it is a plan.
+Result<PlanBundle> content_of(const Json& json) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string sha256, get_string(json, "sha256", kWhere));
   Json rest = json;
   rest.erase("sha256");
@@ -177,15 +185,25 @@ Result<PlanBundle> bundle_from_json(const Json& json) {
   return bundle;
 }
 
+}  // namespace
+
+Result<PlanBundle> bundle_from_json(const Json& json, std::string_view what) {
+  STRIPLINE_RETURN_IF_ERROR(check_kind(json, kPlan, what));
+  auto bundle = content_of(json);
+  if (!bundle.ok()) return bundle.error().with_context(what);
+  return bundle;
+}
+
 Result<std::string> bundle_text(const PlanBundle& bundle) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, to_json(bundle));
   return json.dump() + "\n";
 }
 
-Result<PlanBundle> read_bundle(std::string_view text) {
-  if (text.size() > kMostBundleBytes) return bad("it is larger than any plan");
-  STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(text, "the plan"));
-  return bundle_from_json(json);
+Result<PlanBundle> read_bundle(std::string_view text, std::string_view what) {
+  if (text.size() > kMostBundleBytes) return not_of_kind(kPlan, what, "it is larger than any");
+  const auto json = parse_json(text, "its text");
+  if (!json.ok()) return not_of_kind(kPlan, what, json.error().message());
+  return bundle_from_json(*json, what);
 }
 
 experiment::Assignment assignment_of(const PlanBundle& bundle, const PointTable& table,

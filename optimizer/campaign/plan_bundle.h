@@ -34,9 +34,9 @@ struct PlanBundle {
 /// finite.
 Result<std::string> bundle_text(const PlanBundle& bundle);
 
-/// Errors: data_loss for what is no plan, was changed, or is beyond the bounds; unimplemented for a
-/// file of a later version.
-Result<PlanBundle> read_bundle(std::string_view text);
+/// `what` names it in messages. Errors: data_loss for what is no plan, was changed, or is beyond
+/// the bounds; unimplemented for a file of a later version.
+Result<PlanBundle> read_bundle(std::string_view text, std::string_view what = "the file");
 
 /// What this run measures: the points that `next` names, with its own seed. `table` holds the
 /// plan's points, those that were added in earlier runs, and Next::added.

@@ -50,6 +50,21 @@ TEST(PlanBundle, RefusesWhatWasChanged) {
             ErrorCode::unimplemented);
 }
 
+TEST(PlanBundle, SaysOfAnotherFileWhatItIsNotAndWhatToDo) {
+  const std::string name = "'p.json' is not a plan of 'stripline campaign export-plan': ";
+  const std::string advice = "; name the file that this command wrote";
+  EXPECT_EQ(read_bundle("[1]", "'p.json'").error().message(),
+            name + "it does not say what it is" + advice);
+  EXPECT_EQ(read_bundle(R"({"kind":"stripline campaign results"})", "'p.json'").error().message(),
+            name + "its kind is 'stripline campaign results'" + advice);
+  EXPECT_TRUE(read_bundle("notes", "'p.json'").error().message().starts_with(name));
+  EXPECT_EQ(read_bundle(R"({"kind":"stripline campaign plan","schema_version":2})", "'p.json'")
+                .error()
+                .message(),
+            "'p.json' is a plan of 'stripline campaign export-plan' in version 2 of its form, and "
+            "this program reads version 1; take the release that wrote it");
+}
+
 TEST(PlanBundle, RefusesPlansThatCannotBe) {
   PlanBundle plan = small_plan();
   plan.assignment.points.push_back(plan.assignment.points.front());

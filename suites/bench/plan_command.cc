@@ -51,10 +51,9 @@ Result<campaign::OfflineResults> begun(const std::string& file, campaign::PlanBu
   }
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text,
                              read_whole_file(file, campaign::kMostResultsBytes));
-  auto before = campaign::read_results(text);
-  if (!before.ok()) return before.error().with_context("'" + file + "'");
+  STRIPLINE_ASSIGN_OR_RETURN(auto before, campaign::read_results(text, "'" + file + "'"));
   // As JSON: files may write the same number in two ways.
-  STRIPLINE_ASSIGN_OR_RETURN(const Json is, campaign::to_json(before->plan));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json is, campaign::to_json(before.plan));
   STRIPLINE_ASSIGN_OR_RETURN(const Json asked, campaign::to_json(plan));
   if (is == asked) return before;
   return Error(ErrorCode::already_exists,
@@ -169,11 +168,10 @@ class Campaign {
 Result<campaign::OfflineResults> carry_out(const PlanOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text,
                              read_whole_file(options.plan_file, campaign::kMostBundleBytes));
-  auto plan = campaign::read_bundle(text);
-  if (!plan.ok()) return plan.error().with_context("'" + options.plan_file + "'");
-  STRIPLINE_RETURN_IF_ERROR(check_experiments(*plan));
-  STRIPLINE_ASSIGN_OR_RETURN(auto group, group_of(options, *plan));
-  STRIPLINE_ASSIGN_OR_RETURN(auto results, begun(options.results_file, *std::move(plan)));
+  STRIPLINE_ASSIGN_OR_RETURN(auto plan, campaign::read_bundle(text, "'" + options.plan_file + "'"));
+  STRIPLINE_RETURN_IF_ERROR(check_experiments(plan));
+  STRIPLINE_ASSIGN_OR_RETURN(auto group, group_of(options, plan));
+  STRIPLINE_ASSIGN_OR_RETURN(auto results, begun(options.results_file, std::move(plan)));
   Campaign campaign(options, std::move(group), std::move(results));
   STRIPLINE_RETURN_IF_ERROR(campaign.measure());
   return campaign.results();
