@@ -8,6 +8,7 @@
 
 #include "base/quantity.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/rank_environment.h"
 
 namespace stripline::agent {
 namespace {
@@ -98,24 +99,12 @@ void AssignmentRunner::start_some() {
   }
 }
 
-// What would change the figures unrecorded is not taken from the agent's environment.
 std::map<std::string, std::string> AssignmentRunner::environment_of(uint32_t rank) const {
-  std::map<std::string, std::string> environment = {
-      {"STRIPLINE_MODEL", ""},
-      {"STRIPLINE_TUNING", ""},
-      {"STRIPLINE_PROGRESS", ""},
-      {"STRIPLINE_GUARD", ""},
-      {"STRIPLINE_LOAD_ESTIMATION", ""},
-      {"STRIPLINE_TRACE", ""},
-      {"STRIPLINE_DEBUG", ""},
-      {"STRIPLINE_RANK", std::to_string(rank)},
-      {"STRIPLINE_RANKS", std::to_string(work_.ranks)},
-      {"STRIPLINE_JOB_ID", assignment_.job_id},
-      {"STRIPLINE_CONTROL_FD", "3"},
-      {"STRIPLINE_FABRIC", work_.fabric},
-      {"STRIPLINE_CLOCK", work_.clock},
-      {"STRIPLINE_SAME_NODE", "network"},
-      {"STRIPLINE_SEED", std::to_string(work_.seed)}};
+  auto environment = experiment::rank_environment(work_);
+  environment["STRIPLINE_RANK"] = std::to_string(rank);
+  environment["STRIPLINE_RANKS"] = std::to_string(work_.ranks);
+  environment["STRIPLINE_JOB_ID"] = assignment_.job_id;
+  environment["STRIPLINE_CONTROL_FD"] = "3";
   const bool across_nodes = std::ranges::any_of(
       assignment_.rank_nodes, [&](const std::string& node) { return node != node_; });
   if (across_nodes && takes_loopback(work_.fabric) && reaches_others(address_)) {

@@ -12,6 +12,7 @@
 #include "base/quantity.h"
 #include "optimizer/campaign/run_pace.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/rank_environment.h"
 #include "runtime/bootstrap/job.h"
 #include "suites/bench/failure.h"
 
@@ -104,22 +105,9 @@ class OfflineRanks {
   std::optional<Error> garbled_;
 };
 
-// As agents start them (agent/assignment_runner.cc): what would change the figures unrecorded is
-// not taken from this process's environment.
 std::map<std::string, std::string> environment_of(const OfflineGroup& group,
                                                   const experiment::Assignment& assignment) {
-  std::map<std::string, std::string> environment = {
-      {"STRIPLINE_MODEL", ""},
-      {"STRIPLINE_TUNING", ""},
-      {"STRIPLINE_PROGRESS", ""},
-      {"STRIPLINE_GUARD", ""},
-      {"STRIPLINE_LOAD_ESTIMATION", ""},
-      {"STRIPLINE_TRACE", ""},
-      {"STRIPLINE_DEBUG", ""},
-      {"STRIPLINE_FABRIC", assignment.fabric},
-      {"STRIPLINE_CLOCK", assignment.clock},
-      {"STRIPLINE_SAME_NODE", "network"},
-      {"STRIPLINE_SEED", std::to_string(assignment.seed)}};
+  auto environment = experiment::rank_environment(assignment);
   environment.insert(group.environment.begin(), group.environment.end());
   return environment;
 }
