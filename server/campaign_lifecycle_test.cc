@@ -1,9 +1,7 @@
 // What operators do to campaigns, over gRPC, with agents that take their time.
 #include <atomic>
-#include <memory>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "server/testing/service_test.h"
 
@@ -20,10 +18,7 @@ class CampaignLifecycleTest : public ServiceTest {
     AutoAgent::Options options;
     options.batch_delay_s = point_s;
     options.series_per_batch = 1;
-    for (const char* node : {"a", "b"}) {
-      agents_.push_back(std::make_unique<AutoAgent>(address_, node, options));
-    }
-    ASSERT_TRUE(connected({"a", "b"}));
+    ServiceTest::start_agents(options);
   }
 
   template <typename Request>
@@ -69,8 +64,6 @@ class CampaignLifecycleTest : public ServiceTest {
   bool in_state(const std::string& name, v1::Campaign::State state) {
     return eventually([&] { return get(name).state() == state; });
   }
-
-  std::vector<std::unique_ptr<AutoAgent>> agents_;
 };
 
 TEST_F(CampaignLifecycleTest, APausedCampaignWaitsAlsoAcrossARestart) {

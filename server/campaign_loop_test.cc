@@ -1,6 +1,5 @@
 // Campaigns that choose what to measure next, on a real server.
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -19,10 +18,7 @@ class CampaignLoopTest : public ServiceTest {
     options.machine.switch_bytes = kSwitchBytes;
     options.machine.more_L = 40e-6;
     options.machine.slow_loops = 1.8;
-    for (const char* node : {"a", "b"}) {
-      agents_.push_back(std::make_unique<AutoAgent>(address_, node, options));
-    }
-    ASSERT_TRUE(connected({"a", "b"}));
+    ServiceTest::start_agents(options);
   }
 
   std::vector<v1::PlannedPoint> latencies(const std::string& name) {
@@ -55,8 +51,6 @@ class CampaignLoopTest : public ServiceTest {
     EXPECT_LE(above, 1.1 * below);
     EXPECT_EQ(exported(name).size(), end.points_total());
   }
-
-  std::vector<std::unique_ptr<AutoAgent>> agents_;
 };
 
 TEST_F(CampaignLoopTest, ASwitchIsFound) {

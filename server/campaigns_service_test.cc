@@ -11,12 +11,6 @@ namespace {
 
 class CampaignsServiceTest : public ServiceTest {
  protected:
-  void start_agents() {
-    agents_.push_back(std::make_unique<AutoAgent>(address_, "a"));
-    agents_.push_back(std::make_unique<AutoAgent>(address_, "b"));
-    ASSERT_TRUE(connected({"a", "b"}));
-  }
-
   // A campaign that ended in a model, on a server that has stopped. Returns its name.
   std::string finish_a_campaign_and_stop() {
     start_agents();
@@ -47,7 +41,6 @@ class CampaignsServiceTest : public ServiceTest {
     return content;
   }
 
-  std::vector<std::unique_ptr<AutoAgent>> agents_;
   std::atomic<bool> server_fitted_ = false;
 };
 

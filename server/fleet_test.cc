@@ -61,8 +61,6 @@ class FleetTest : public ServiceTest {
     options.series_per_batch = 1;
     agents_.push_back(std::make_unique<AutoAgent>(address_, name, options));
   }
-
-  std::vector<std::unique_ptr<AutoAgent>> agents_;
 };
 
 TEST_F(FleetTest, ACordonedNodeGetsNoRuns) {

@@ -1,7 +1,6 @@
 // Campaigns that were measured without a server become what they would have been with one.
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,10 +31,7 @@ class OfflineImportTest : public ServiceTest {
     AutoAgent::Options options;
     options.machine.switch_bytes = 12 << 10;
     options.machine.more_L = 40e-6;
-    for (const char* node : {"a", "b"}) {
-      agents_.push_back(std::make_unique<AutoAgent>(address_, node, options));
-    }
-    ASSERT_TRUE(connected({"a", "b"}));
+    ServiceTest::start_agents(options);
   }
 
   std::string exported_plan(const v1::ExportPlanRequest& request, grpc::Status* status = nullptr) {
@@ -68,18 +64,6 @@ class OfflineImportTest : public ServiceTest {
     return writer->Finish();
   }
 
-  std::string fetched(const std::string& version) {
-    v1::FetchModelVersionRequest request;
-    request.set_name(version);
-    grpc::ClientContext context;
-    const auto reader = models_->FetchModelVersion(&context, request);
-    std::string text;
-    v1::ModelChunk chunk;
-    while (reader->Read(&chunk)) text += chunk.data();
-    EXPECT_TRUE(reader->Finish().ok());
-    return text;
-  }
-
   // A server that has seen nothing yet.
   void start_elsewhere() {
     agents_.clear();
@@ -99,7 +83,6 @@ class OfflineImportTest : public ServiceTest {
   }
 
   TempFolder other_folder_;
-  std::vector<std::unique_ptr<AutoAgent>> agents_;
 };
 
 // What the server of this folder has stored of campaign 1, as 'run-plan' would have written it.

@@ -57,10 +57,7 @@ class OperationTest : public ServerE2eTest {
     AutoAgent::Options slow;
     slow.batch_delay_s = 0.1;
     slow.series_per_batch = 1;
-    for (const char* node : {"a", "b"}) {
-      agents_.push_back(std::make_unique<AutoAgent>(address_, node, slow));
-    }
-    EXPECT_TRUE(connected({"a", "b"}));
+    start_agents(slow);
   }
 
   // Another server, with a folder of its own.
@@ -69,8 +66,6 @@ class OperationTest : public ServerE2eTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return std::make_unique<ServerProcess>(folder_.path(), std::move(arguments));
   }
-
-  std::vector<std::unique_ptr<AutoAgent>> agents_;
 };
 
 TEST_F(OperationTest, SettingsComeFromOptionsEnvironmentAndFile) {

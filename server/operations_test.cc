@@ -2,7 +2,6 @@
 #include <atomic>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -25,10 +24,7 @@ class OperationsTest : public ServiceTest {
       return fit_in_process(job, stop);
     };
     ServiceTest::SetUp();
-    for (const char* node : {"a", "b"}) {
-      agents_.push_back(std::make_unique<AutoAgent>(address_, node));
-    }
-    ASSERT_TRUE(connected({"a", "b"}));
+    start_agents();
   }
 
   void start_again() {
@@ -68,23 +64,10 @@ class OperationsTest : public ServiceTest {
     return get(name);
   }
 
-  Json model_of(const std::string& version) {
-    v1::FetchModelVersionRequest request;
-    request.set_name(version);
-    grpc::ClientContext context;
-    const auto reader = models_->FetchModelVersion(&context, request);
-    std::string text;
-    v1::ModelChunk chunk;
-    while (reader->Read(&chunk)) text += chunk.data();
-    EXPECT_TRUE(reader->Finish().ok());
-    return Json::parse(text);
-  }
-
   using ServiceTest::get;
 
   std::atomic<bool> hold_ = false;
   std::atomic<int> held_ = 0;
-  std::vector<std::unique_ptr<AutoAgent>> agents_;
   std::unique_ptr<v1::Operations::Stub> operations_;
 };
 
@@ -106,7 +89,7 @@ TEST_F(OperationsTest, CampaignsAreFittedTogether) {
   EXPECT_EQ(end.result(), "models/both/versions/1");
   EXPECT_NE(end.message().find("12 runs"), std::string::npos) << end.message();
   EXPECT_NE(end.message().find("without campaigns/c2/runs/2"), std::string::npos);
-  const Json model = model_of(end.result());
+  const Json model = Json::parse(fetched(end.result()));
   EXPECT_EQ(model["provenance"]["campaigns"], Json({first, second}));
   // The same request is the same operation; another one under its id is refused.
   v1::Operation again;

@@ -210,10 +210,7 @@ class SentinelsTest : public ServiceTest {
     options.machine.L *= slowness;
     options.machine.G *= slowness;
     options.machine.r_base *= slowness;
-    for (const char* node : {"a", "b"}) {
-      agents_.push_back(std::make_unique<AutoAgent>(address_, node, options));
-    }
-    ASSERT_TRUE(connected({"a", "b"}));
+    ServiceTest::start_agents(options);
   }
 
   v1::ModelVersion version(int number) {
@@ -229,8 +226,6 @@ class SentinelsTest : public ServiceTest {
     const auto labels = version(number).labels();
     return std::ranges::find(labels, "stable") != labels.end();
   }
-
-  std::vector<std::unique_ptr<AutoAgent>> agents_;
 };
 
 TEST_F(SentinelsTest, ANetworkThatHasChangedIsNoticedAndItsModelReplaced) {

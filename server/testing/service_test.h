@@ -167,6 +167,27 @@ class ServiceTest : public testing::Test {
     });
   }
 
+  /// Agents of the nodes a and b.
+  void start_agents(const AutoAgent::Options& options = {}) {
+    for (const char* node : {"a", "b"}) {
+      agents_.push_back(std::make_unique<AutoAgent>(address_, node, options));
+    }
+    ASSERT_TRUE(connected({"a", "b"}));
+  }
+
+  /// The file of a version.
+  std::string fetched(const std::string& version) {
+    v1::FetchModelVersionRequest request;
+    request.set_name(version);
+    grpc::ClientContext context;
+    const auto reader = models_->FetchModelVersion(&context, request);
+    std::string text;
+    v1::ModelChunk chunk;
+    while (reader->Read(&chunk)) text += chunk.data();
+    EXPECT_TRUE(reader->Finish().ok());
+    return text;
+  }
+
   static std::string reason_of(const grpc::Status& status) { return rpc_error_from(status).reason; }
 
   TempFolder folder_;
@@ -177,6 +198,7 @@ class ServiceTest : public testing::Test {
   std::unique_ptr<v1::Campaigns::Stub> campaigns_;
   std::unique_ptr<v1::Models::Stub> models_;
   std::unique_ptr<v1::Fleet::Stub> fleet_;
+  std::vector<std::unique_ptr<AutoAgent>> agents_;  // which end before their server
 };
 
 }  // namespace stripline::server
