@@ -1,58 +1,22 @@
 #include "cli/service.h"
 
 #include <array>
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <optional>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include <google/protobuf/util/json_util.h>
-#include <grpcpp/create_channel.h>
-#include <grpcpp/grpcpp.h>
 
-#include "base/host_and_port.h"
 #include "base/pki/dev_token.h"
-#include "base/pki/token.h"
-#include "cli/server_errors.h"
-#include "optimizer/campaign/plan_bundle.h"
+#include "cli/service_impl.h"
 #include "optimizer/model/model_json.h"
-#include "proto/rpc_error.h"
-#include "stripline/v1/access.grpc.pb.h"
-#include "stripline/v1/campaigns.grpc.pb.h"
-#include "stripline/v1/fleet.grpc.pb.h"
-#include "stripline/v1/models.grpc.pb.h"
-#include "stripline/v1/operations.grpc.pb.h"
 
 namespace stripline::cli {
 namespace {
 
 // A stream is renewed this often, which finds out about a server that has gone without a word.
 constexpr double kWatchCall_s = 60;
-// Where there are several servers, one that is not reached within this time is passed over.
-constexpr double kConnectPatience_s = 3;
-// Bytes of a file that are sent at a time.
-constexpr size_t kUploadBytes = size_t{1} << 20;
 constexpr auto kTick = std::chrono::milliseconds(250);
-
-grpc::ChannelArguments channel_arguments() {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  // A server that restarts is noticed soon.
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  arguments.SetMaxReceiveMessageSize(64 << 20);
-  return arguments;
-}
-
-std::chrono::system_clock::time_point deadline_after(double seconds) {
-  return std::chrono::system_clock::now() +
-         std::chrono::duration_cast<std::chrono::system_clock::duration>(
-             std::chrono::duration<double>(seconds));
-}
 
 // A --dev server of the user's own comes first: its file exists while it runs.
 Result<std::optional<Context>> login_for(const std::string& server) {
@@ -76,136 +40,6 @@ std::string json_line(const google::protobuf::Message& message) {
   return google::protobuf::util::MessageToJsonString(message, &text, options).ok() ? text + '\n'
                                                                                    : "{}\n";
 }
-
-// One of the servers that this user may call.
-struct Door {
-  Door(std::string address, Result<std::optional<Context>> login)
-      : server(std::move(address)),
-        context_of_login(std::move(login)),
-        channel(grpc::CreateCustomChannel(server, channel_credentials(), channel_arguments())),
-        campaigns(v1::Campaigns::NewStub(channel)),
-        models(v1::Models::NewStub(channel)),
-        operations(v1::Operations::NewStub(channel)),
-        fleet(v1::Fleet::NewStub(channel)),
-        admin(v1::Admin::NewStub(channel)) {}
-
-  std::shared_ptr<grpc::ChannelCredentials> channel_credentials() const {
-    if (!context_of_login.ok() || !*context_of_login) return grpc::InsecureChannelCredentials();
-    grpc::SslCredentialsOptions options;
-    options.pem_root_certs = (*context_of_login)->authority_pem;
-    return grpc::SslCredentials(options);
-  }
-
-  // Shows who calls. The secret of a --dev server changes with each of its starts, and is shown to
-  // no other machine; a user's token is shown to the server of its authority alone.
-  Status show(grpc::ClientContext& context) const {
-    if (!context_of_login.ok()) return context_of_login.error();
-    std::string secret;
-    if (*context_of_login) {
-      STRIPLINE_ASSIGN_OR_RETURN(const pki::Token token,
-                                 pki::parse_token((*context_of_login)->token));
-      secret = token.secret;
-    } else if (const auto address = parse_host_and_port(server); address.ok()) {
-      STRIPLINE_ASSIGN_OR_RETURN(secret, pki::dev_secret(*address));
-    }
-    if (!secret.empty()) context.AddMetadata("authorization", "Bearer " + secret);
-    return {};
-  }
-
-  std::string server;
-  Result<std::optional<Context>> context_of_login;  // nullopt: none for this server
-  std::shared_ptr<grpc::Channel> channel;
-  std::unique_ptr<v1::Campaigns::Stub> campaigns;
-  std::unique_ptr<v1::Models::Stub> models;
-  std::unique_ptr<v1::Operations::Stub> operations;
-  std::unique_ptr<v1::Fleet::Stub> fleet;
-  std::unique_ptr<v1::Admin::Stub> admin;
-};
-
-class Service::Impl {
- public:
-  // `login` of each server.
-  template <typename Login>
-  Impl(const Global& global, Login login) : server(global.server), timeout_s(global.timeout_s) {
-    const auto servers = parse_servers(global.server);
-    if (servers.ok()) {
-      for (const HostAndPort& one : *servers) doors.emplace_back(one.text(), login(one.text()));
-    } else {
-      doors.emplace_back(global.server, login(global.server));
-    }
-  }
-
-  Door& door() { return doors[current]; }
-
-  // The call at the server that has served last; where that one cannot be reached or stands by, at
-  // the others. `begun`: some of the answer has been used, so that the call cannot be made again.
-  template <typename Call>
-  auto at_some_server(Call call, const bool& begun) -> decltype(call()) {
-    for (size_t left = doors.size(); true; --left) {
-      elsewhere = false;
-      const bool reached =
-          left == 1 || door().channel->WaitForConnected(deadline_after(kConnectPatience_s));
-      if (reached) {
-        auto result = call();
-        if (result.ok() || !elsewhere || begun || left == 1) return result;
-      }
-      current = (current + 1) % doors.size();
-    }
-  }
-  template <typename Call>
-  auto at_some_server(Call call) -> decltype(call()) {
-    return at_some_server(call, false);
-  }
-
-  // One call: `invoke(context, response)`.
-  template <typename Response, typename Invoke>
-  Result<Response> call(Invoke invoke) {
-    return at_some_server([&]() -> Result<Response> {
-      grpc::ClientContext context;
-      context.set_deadline(deadline_after(timeout_s));
-      STRIPLINE_RETURN_IF_ERROR(door().show(context));
-      Response response;
-      const grpc::Status status = invoke(&context, &response);
-      if (!status.ok()) return error_of(status);
-      return response;
-    });
-  }
-
-  // The same of a service's method.
-  template <typename Stub, typename Request, typename Response>
-  Result<Response> call(std::unique_ptr<Stub> Door::*service,
-                        grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
-                                                     Response*),
-                        const Request& request) {
-    return call<Response>([&](auto* context, auto* response) {
-      return ((door().*service).get()->*method)(context, request, response);
-    });
-  }
-
-  // The same of one whose request only says of what it is.
-  template <typename Stub, typename Request, typename Response>
-  Result<Response> call_by_name(std::unique_ptr<Stub> Door::*service,
-                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
-                                                             Response*),
-                                const std::string& name) {
-    Request request;
-    request.set_name(name);
-    return call(service, method, request);
-  }
-
-  Error error_of(const grpc::Status& status) {
-    const RpcError error = rpc_error_from(status);
-    elsewhere = error.reason == "STANDBY" ||
-                (error.reason.empty() && error.error.code() == ErrorCode::unavailable);
-    return explained(error, door().server);
-  }
-
-  std::string server;
-  double timeout_s;
-  std::vector<Door> doors;
-  size_t current = 0;
-  bool elsewhere = false;  // the last error says nothing of the other servers
-};
 
 Service::Service(const Global& global) : impl_(std::make_unique<Impl>(global, login_for)) {}
 Service::Service(const Global& global, const Context& context)
@@ -457,23 +291,6 @@ Result<v1::ModelVersion> Service::import_model(const std::string& model,
   });
 }
 
-Result<v1::Operation> Service::fit_model(const v1::FitModelRequest& request) {
-  const auto fit = [&] { return impl_->call(&Door::models, &v1::Models::Stub::FitModel, request); };
-  Result<v1::Operation> operation = fit();
-  // The request id makes a second attempt safe when the first answer was lost.
-  if (!operation.ok() && operation.error().code() == ErrorCode::unavailable) operation = fit();
-  return operation;
-}
-
-Result<v1::Operation> Service::get_operation(const std::string& name) {
-  return impl_->call_by_name(&Door::operations, &v1::Operations::Stub::GetOperation, name);
-}
-
-Result<v1::ListOperationsResponse> Service::list_operations(
-    const v1::ListOperationsRequest& request) {
-  return impl_->call(&Door::operations, &v1::Operations::Stub::ListOperations, request);
-}
-
 Result<v1::ListFeedbackResponse> Service::list_feedback(const std::string& name, int page_size,
                                                         const std::string& page_token) {
   return impl_->call<v1::ListFeedbackResponse>([&](auto* context, auto* response) {
@@ -537,45 +354,6 @@ Result<FetchedModel> Service::fetch_here(const std::string& name,
   const grpc::Status status = reader->Finish();
   if (!status.ok()) return impl_->error_of(status);
   return fetched;
-}
-
-Result<std::string> Service::export_plan(const v1::ExportPlanRequest& request) {
-  return impl_->at_some_server([&]() -> Result<std::string> {
-    grpc::ClientContext context;
-    context.set_deadline(deadline_after(impl_->timeout_s));
-    STRIPLINE_RETURN_IF_ERROR(impl_->door().show(context));
-    const auto reader = impl_->door().campaigns->ExportPlan(&context, request);
-    std::string text;
-    v1::PlanChunk chunk;
-    while (reader->Read(&chunk)) {
-      text += chunk.data();
-      if (text.size() <= campaign::kMostBundleBytes) continue;
-      context.TryCancel();
-      return Error(ErrorCode::data_loss, "what the server sent is larger than any plan");
-    }
-    const grpc::Status status = reader->Finish();
-    if (!status.ok()) return impl_->error_of(status);
-    return text;
-  });
-}
-
-// Sent again, the file is the same campaign: so it may go to another server.
-Result<v1::Campaign> Service::import_results(const std::string& text) {
-  return impl_->at_some_server([&]() -> Result<v1::Campaign> {
-    grpc::ClientContext context;
-    STRIPLINE_RETURN_IF_ERROR(impl_->door().show(context));
-    v1::Campaign campaign;
-    const auto writer = impl_->door().campaigns->ImportResults(&context, &campaign);
-    v1::ResultsChunk chunk;
-    for (size_t sent = 0; sent < text.size(); sent += kUploadBytes) {
-      chunk.set_data(text.substr(sent, kUploadBytes));
-      if (!writer->Write(chunk)) break;  // Finish() says why.
-    }
-    writer->WritesDone();
-    const grpc::Status status = writer->Finish();
-    if (!status.ok()) return impl_->error_of(status);
-    return campaign;
-  });
 }
 
 Result<v1::ListNodesResponse> Service::list_nodes(int page_size, const std::string& page_token) {

@@ -1,0 +1,81 @@
+#include "cli/service_impl.h"
+
+#include <utility>
+
+#include <grpcpp/create_channel.h>
+
+#include "base/pki/dev_token.h"
+#include "base/pki/token.h"
+#include "cli/server_errors.h"
+#include "proto/rpc_error.h"
+
+namespace stripline::cli {
+namespace {
+
+// Where there are several servers, one that is not reached within this time is passed over.
+constexpr double kConnectPatience_s = 3;
+
+grpc::ChannelArguments channel_arguments() {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  // A server that restarts is noticed soon.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  arguments.SetMaxReceiveMessageSize(64 << 20);
+  return arguments;
+}
+
+std::shared_ptr<grpc::ChannelCredentials> credentials_for(
+    const Result<std::optional<Context>>& login) {
+  if (!login.ok() || !*login) return grpc::InsecureChannelCredentials();
+  grpc::SslCredentialsOptions options;
+  options.pem_root_certs = (*login)->authority_pem;
+  return grpc::SslCredentials(options);
+}
+
+}  // namespace
+
+std::chrono::system_clock::time_point deadline_after(double seconds) {
+  return std::chrono::system_clock::now() +
+         std::chrono::duration_cast<std::chrono::system_clock::duration>(
+             std::chrono::duration<double>(seconds));
+}
+
+Door::Door(std::string address, Result<std::optional<Context>> login)
+    : server(std::move(address)),
+      context_of_login(std::move(login)),
+      channel(grpc::CreateCustomChannel(server, credentials_for(context_of_login),
+                                        channel_arguments())),
+      campaigns(v1::Campaigns::NewStub(channel)),
+      models(v1::Models::NewStub(channel)),
+      operations(v1::Operations::NewStub(channel)),
+      fleet(v1::Fleet::NewStub(channel)),
+      admin(v1::Admin::NewStub(channel)) {}
+
+Status Door::show(grpc::ClientContext& context) const {
+  if (!context_of_login.ok()) return context_of_login.error();
+  std::string secret;
+  if (*context_of_login) {
+    STRIPLINE_ASSIGN_OR_RETURN(const pki::Token token,
+                               pki::parse_token((*context_of_login)->token));
+    secret = token.secret;
+  } else if (const auto address = parse_host_and_port(server); address.ok()) {
+    STRIPLINE_ASSIGN_OR_RETURN(secret, pki::dev_secret(*address));
+  }
+  if (!secret.empty()) context.AddMetadata("authorization", "Bearer " + secret);
+  return {};
+}
+
+bool Door::connects() const {
+  return channel->WaitForConnected(deadline_after(kConnectPatience_s));
+}
+
+Error Service::Impl::error_of(const grpc::Status& status) {
+  const RpcError error = rpc_error_from(status);
+  elsewhere = error.reason == "STANDBY" ||
+              (error.reason.empty() && error.error.code() == ErrorCode::unavailable);
+  return explained(error, door().server);
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,125 @@
+// What the parts of Service share: the servers that it may call, and calls of one that serves.
+// Include from .cc files of Service.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <grpcpp/grpcpp.h>
+
+#include "base/host_and_port.h"
+#include "cli/service.h"
+#include "stripline/v1/access.grpc.pb.h"
+#include "stripline/v1/campaigns.grpc.pb.h"
+#include "stripline/v1/fleet.grpc.pb.h"
+#include "stripline/v1/models.grpc.pb.h"
+#include "stripline/v1/operations.grpc.pb.h"
+
+namespace stripline::cli {
+
+std::chrono::system_clock::time_point deadline_after(double seconds);
+
+/// One of the servers that this user may call.
+struct Door {
+  Door(std::string address, Result<std::optional<Context>> login);
+
+  /// Shows who calls. The secret of a --dev server changes with each of its starts, and is shown to
+  /// no other machine; a user's token is shown to the server of its authority alone.
+  Status show(grpc::ClientContext& context) const;
+  /// Whether it is reached within the time after which another one is tried.
+  bool connects() const;
+
+  std::string server;
+  Result<std::optional<Context>> context_of_login;  ///< nullopt: none for this server
+  std::shared_ptr<grpc::Channel> channel;
+  std::unique_ptr<v1::Campaigns::Stub> campaigns;
+  std::unique_ptr<v1::Models::Stub> models;
+  std::unique_ptr<v1::Operations::Stub> operations;
+  std::unique_ptr<v1::Fleet::Stub> fleet;
+  std::unique_ptr<v1::Admin::Stub> admin;
+};
+
+class Service::Impl {
+ public:
+  /// `login` of each server.
+  template <typename Login>
+  Impl(const Global& global, Login login) : server(global.server), timeout_s(global.timeout_s) {
+    const auto servers = parse_servers(global.server);
+    if (servers.ok()) {
+      for (const HostAndPort& one : *servers) doors.emplace_back(one.text(), login(one.text()));
+    } else {
+      doors.emplace_back(global.server, login(global.server));
+    }
+  }
+
+  Door& door() { return doors[current]; }
+
+  /// The call at the server that has served last; where that one cannot be reached or stands by, at
+  /// the others. `begun`: some of the answer has been used, so that the call cannot be made again.
+  template <typename Call>
+  auto at_some_server(Call call, const bool& begun) -> decltype(call()) {
+    for (size_t left = doors.size(); true; --left) {
+      elsewhere = false;
+      const bool reached = left == 1 || door().connects();
+      if (reached) {
+        auto result = call();
+        if (result.ok() || !elsewhere || begun || left == 1) return result;
+      }
+      current = (current + 1) % doors.size();
+    }
+  }
+  template <typename Call>
+  auto at_some_server(Call call) -> decltype(call()) {
+    return at_some_server(call, false);
+  }
+
+  /// One call: `invoke(context, response)`.
+  template <typename Response, typename Invoke>
+  Result<Response> call(Invoke invoke) {
+    return at_some_server([&]() -> Result<Response> {
+      grpc::ClientContext context;
+      context.set_deadline(deadline_after(timeout_s));
+      STRIPLINE_RETURN_IF_ERROR(door().show(context));
+      Response response;
+      const grpc::Status status = invoke(&context, &response);
+      if (!status.ok()) return error_of(status);
+      return response;
+    });
+  }
+
+  /// The same of a service's method.
+  template <typename Stub, typename Request, typename Response>
+  Result<Response> call(std::unique_ptr<Stub> Door::*service,
+                        grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                     Response*),
+                        const Request& request) {
+    return call<Response>([&](auto* context, auto* response) {
+      return ((door().*service).get()->*method)(context, request, response);
+    });
+  }
+
+  /// The same of one whose request only says of what it is.
+  template <typename Stub, typename Request, typename Response>
+  Result<Response> call_by_name(std::unique_ptr<Stub> Door::*service,
+                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                             Response*),
+                                const std::string& name) {
+    Request request;
+    request.set_name(name);
+    return call(service, method, request);
+  }
+
+  /// Says what to do, and notes whether another server may answer otherwise.
+  Error error_of(const grpc::Status& status);
+
+  std::string server;
+  double timeout_s;
+  std::vector<Door> doors;
+  size_t current = 0;
+  bool elsewhere = false;  ///< The last error says nothing of the other servers.
+};
+
+}  // namespace stripline::cli
