@@ -23,30 +23,21 @@
 #include "cli/explain_commands.h"
 #include "cli/model_commands.h"
 #include "cli/node_commands.h"
+#include "cli/offline_commands.h"
 #include "cli/parse.h"
 #include "cli/server_errors.h"
 #include "cli/service.h"
+#include "cli/testing/commands_fixture.h"
 #include "cli/watch.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
 #include "proto/rpc_error.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
-#include "stripline/v1/common.pb.h"
 #include "stripline/v1/fleet.grpc.pb.h"
 #include "stripline/v1/models.grpc.pb.h"
 
 namespace stripline::cli {
 namespace {
-
-grpc::Status problem(grpc::StatusCode code, const std::string& reason, const std::string& message) {
-  v1::ErrorInfo info;
-  info.set_reason(reason);
-  v1::Status details;
-  details.set_code(code);
-  details.set_message(message);
-  details.add_details()->PackFrom(info);
-  return {code, message, details.SerializeAsString()};
-}
 
 v1::Campaign campaign(v1::Campaign::State state) {
   v1::Campaign campaign;
@@ -197,6 +188,7 @@ struct FakeModels final : v1::Models::Service {
   grpc::Status ListModels(grpc::ServerContext*, const v1::ListModelsRequest*,
                           v1::ListModelsResponse* response) override {
     response->add_models()->set_name("models/example");
+    response->mutable_models(0)->set_unreadable(unreadable);
     return grpc::Status::OK;
   }
   void serve(std::string new_data, std::string new_sha256) {
@@ -207,6 +199,7 @@ struct FakeModels final : v1::Models::Service {
   std::mutex mutex;  // handlers run on threads of gRPC
   std::string data;
   std::string sha256;
+  std::string unreadable;
 };
 
 struct FakeFleet final : v1::Fleet::Service {
@@ -231,36 +224,14 @@ using ExplainNest = Explain<plan::NestMechanism>;
 using ExplainCall = Explain<plan::VisMechanism>;
 using ExplainSweep = Explain<plan::WavefrontMechanism>;
 
-class CommandsTest : public ::testing::Test {
+class CommandsTest : public CommandsFixture {
  protected:
-  CommandsTest() {
-    int port = 0;
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
-    builder.RegisterService(&campaigns_);
-    builder.RegisterService(&models_);
-    builder.RegisterService(&fleet_);
-    server_ = builder.BuildAndStart();
-    global_.server = "127.0.0.1:" + std::to_string(port);
-    global_.timeout_s = 10;
-    folder_ =
-        std::filesystem::temp_directory_path() / ("stripline_cli_" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
-  }
-  ~CommandsTest() override {
-    server_->Shutdown(std::chrono::system_clock::now());
-    std::filesystem::remove_all(folder_);
-  }
+  CommandsTest() { serve({&campaigns_, &models_, &fleet_}); }
+  ~CommandsTest() override { stop_serving(); }
 
-  // Runs a command and keeps what it prints.
   template <typename Action>
   int run(const Action& action) {
-    ::testing::internal::CaptureStdout();
-    ::testing::internal::CaptureStderr();
-    const int code = cli::run(global_, action);
-    out_ = ::testing::internal::GetCapturedStdout();
-    err_ = ::testing::internal::GetCapturedStderr();
-    return code;
+    return outcome_of([&] { return cli::run(global_, action); });
   }
 
   static std::string read(const std::filesystem::path& path) {
@@ -270,17 +241,9 @@ class CommandsTest : public ::testing::Test {
     return text.str();
   }
 
-  bool printed(const std::string& text) const { return out_.find(text) != std::string::npos; }
-  bool complained(const std::string& text) const { return err_.find(text) != std::string::npos; }
-
   FakeCampaigns campaigns_;
   FakeModels models_;
   FakeFleet fleet_;
-  std::unique_ptr<grpc::Server> server_;
-  Global global_;
-  std::filesystem::path folder_;
-  std::string out_;
-  std::string err_;
 };
 
 TEST_F(CommandsTest, CampaignRunWatchesToTheEndAndSaysWhatIsNext) {
@@ -430,6 +393,23 @@ TEST_F(CommandsTest, ListsFollowPages) {
   EXPECT_EQ(run(NodeList{}), kExitOk);
   EXPECT_TRUE(printed("IDLE")) << out_;
   EXPECT_TRUE(printed("tcp shm")) << out_;
+}
+
+TEST_F(CommandsTest, AFileThatHoldsNoResultsIsNotSent) {
+  const std::string file = folder_ / "notes.txt";
+  std::ofstream(file) << "a list of\nnotes\n";
+  EXPECT_EQ(run(CampaignImport{file, false}), kExitBadInput);
+  EXPECT_TRUE(complained("'" + file + "' is not a results file of 'stripline campaign run-plan': "))
+      << err_;
+}
+
+TEST_F(CommandsTest, AModelThatTheServerCannotReadIsListedWithAWarning) {
+  EXPECT_EQ(run(ModelList{}), kExitOk);
+  EXPECT_EQ(err_, "");
+  models_.unreadable = "move 1 of the label stable: stored canaries";
+  EXPECT_EQ(run(ModelList{}), kExitOk);
+  EXPECT_TRUE(printed("example")) << out_;
+  EXPECT_TRUE(complained("of example, and offers nodes nothing of its fabric: move 1")) << err_;
 }
 
 TEST_F(CommandsTest, WhatOthersWroteMovesNoTerminal) {

@@ -97,6 +97,7 @@ int run(const Global& global, const ModelList& command) {
     return list_versions(global, "models/" + model_segment(command.model));
   Service service(global);
   Table table({{"MODEL"}, {"FABRIC"}, {"LATEST"}, {"CREATED"}});
+  std::string warnings;
   std::string token;
   do {
     const auto page = service.list_models(kPageSize, token);
@@ -110,6 +111,10 @@ int run(const Global& global, const ModelList& command) {
              model.latest_version().empty() ? "all withdrawn" : short_name(model.latest_version()),
              date_text(model.create_time())});
       }
+      if (model.unreadable().empty()) continue;
+      warnings +=
+          "stripline: warning: the server cannot read what it has of " + short_name(model.name()) +
+          ", and offers nodes nothing of its fabric: " + printable_line(model.unreadable()) + "\n";
     }
     token = page->next_page_token();
   } while (!token.empty());
@@ -117,6 +122,7 @@ int run(const Global& global, const ModelList& command) {
     print(table.empty() ? "no models yet; 'stripline campaign run --fabric tcp' makes one\n"
                         : table.text());
   }
+  print_note(warnings);
   return kExitOk;
 }
 

@@ -46,13 +46,13 @@ http::Response Api::questions(const Call& /*call*/) {
 http::Response Api::models(const Call& call) {
   v1::ListModelsRequest list;
   if (const auto problem = set_page(call.request, list)) return refused(*problem);
-  return answered(list_models(store_, list));
+  return answered(list_models(coordinator_, store_, list));
 }
 
 http::Response Api::model(const Call& call) {
   v1::GetModelRequest get;
   get.set_name(call.model());
-  return answered(get_model(store_, get));
+  return answered(get_model(coordinator_, store_, get));
 }
 
 http::Response Api::versions(const Call& call) {
@@ -151,9 +151,7 @@ http::Response Api::gate(const Call& call) {
 }
 
 http::Response Api::labels(const Call& call) {
-  v1::GetModelRequest wanted;
-  wanted.set_name(call.model());
-  const auto model = get_model(store_, wanted);
+  const auto model = find_model(store_, call.model());
   if (!model) return refused(model.problem());
   const auto moves = store_.labels(call.path[1]);
   if (!moves.ok()) return refused(problem_from(moves.error()));

@@ -38,6 +38,7 @@
 #include "server/fit_job.h"
 #include "server/fit_order.h"
 #include "server/ingest.h"
+#include "server/known_models.h"
 #include "server/meters.h"
 #include "server/node_health.h"
 #include "server/operation_records.h"
@@ -198,6 +199,9 @@ class Coordinator {
   void offer_models();
   /// What nodes have answered to the offer of a version.
   std::vector<NodeModelRecord> answers_to(const VersionKey& version);
+  /// Models that nodes are not offered, because something is stored of them that cannot be read:
+  /// what, by their names.
+  std::map<std::string, std::string> unreadable_models();
   /// Connected ones to which models of this fabric are offered.
   std::vector<std::string> nodes_for_models(const std::string& fabric);
 
@@ -385,6 +389,7 @@ class Coordinator {
 
   // coordinator_models.cc
   Status recover_models();
+  void take_models(KnownModels known) STRIPLINE_REQUIRES(mutex_);
   void send_offers() STRIPLINE_REQUIRES(mutex_);
   bool has_rejected(const Session& session, const LabelledVersion& version) const
       STRIPLINE_REQUIRES(mutex_);
@@ -492,9 +497,7 @@ class Coordinator {
   std::vector<AttemptFacts> unsaved_ends_
       STRIPLINE_GUARDED_BY(mutex_);  // of nodes' parts of runs that others still measure
   std::map<std::string, NodeHold> holds_ STRIPLINE_GUARDED_BY(mutex_);  // by node
-  std::vector<LabelledVersion> labelled_ STRIPLINE_GUARDED_BY(mutex_);
-  // Versions that are not to be used: why, by the first digits of their hashes.
-  std::map<std::string, std::string> unfit_ STRIPLINE_GUARDED_BY(mutex_);
+  KnownModels known_ STRIPLINE_GUARDED_BY(mutex_);
   uint64_t labels_moved_ STRIPLINE_GUARDED_BY(mutex_) = 0;  // how often they were read
   std::map<std::pair<std::string, std::string>, NodeModelRecord> model_answers_
       STRIPLINE_GUARDED_BY(mutex_);  // by node and name of the version

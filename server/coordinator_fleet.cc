@@ -34,6 +34,7 @@ void Coordinator::measure() {
   set(Meters::Gauge::nodes_held, holds_.size());
   set(Meters::Gauge::runs_active, active_.size());
   set(Meters::Gauge::fits_waiting, to_fit_.size());
+  set(Meters::Gauge::models_unreadable, known_.unreadable.size());
 }
 
 Status Coordinator::recover_holds() {

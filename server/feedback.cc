@@ -51,9 +51,7 @@ Answer<VersionKey> key_of(Store& store, const std::string& parent) {
     if (!version) return version.problem();
     return version->key;
   }
-  v1::GetModelRequest request;
-  request.set_name(parent);
-  const auto existing = get_model(store, request);
+  const auto existing = find_model(store, parent);
   if (!existing) return existing.problem();
   return VersionKey{*model, 0};
 }

@@ -41,6 +41,8 @@ constexpr std::array kGauges = {
     Name{"stripline_nodes_held", "Nodes that operators keep from runs"},
     Name{"stripline_runs_active", "Runs being measured"},
     Name{"stripline_fits_waiting", "Campaigns that wait for their model to be fitted"},
+    Name{"stripline_models_unreadable",
+         "Models that nodes are not offered, because they cannot be read"},
     Name{"stripline_storage_failing", "1 while steps cannot be stored"},
     Name{"stripline_ready", "1 while /readyz says so"},
     Name{"stripline_database_bytes", "Size of the database file"},

@@ -34,6 +34,7 @@ class Meters {
     nodes_held,
     runs_active,
     fits_waiting,
+    models_unreadable,
     storage_failing,
     ready,
     database_bytes,

@@ -250,9 +250,7 @@ Answer<v1::ModelVersion> rollback_label(Coordinator& coordinator, Store& store,
                                      "models/NAME/labels/canary");
   }
   const auto& [model, label] = *named;
-  v1::GetModelRequest wanted;
-  wanted.set_name(model_name(model));
-  const auto existing = get_model(store, wanted);
+  const auto existing = find_model(store, model_name(model));
   if (!existing) return existing.problem();
   return roll_back(coordinator, store, model, label, label == kCanaryLabel, actor);
 }

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "server/feedback.h"
+#include "server/reads.h"
+#include "server/testing/saboteur.h"
 
 namespace stripline::server {
 namespace {
@@ -153,6 +155,60 @@ TEST_F(ModelPushTest, AFileThatWasPublishedAgainIsNotTheOneThatWasWithdrawn) {
   apply({.staled = {{{"again", 1}, "sentinels are off", 9}}});
   coordinator_->offer_models();
   EXPECT_NE(model_of("a").unfit, "");
+}
+
+TEST_F(ModelPushTest, AModelThatCannotBeReadKeepsNoOtherBack) {
+  NewModelVersion other;
+  other.record.key = {"shm", 1};
+  other.record.sha256 = std::string(64, '4');
+  other.fabric = "shm";
+  other.content = "{4}";
+  apply({.versions = {other},
+         .labels = {{{"shm", 1}, "stable", 1, kPublisher, 5, {}},
+                    {{"tcp", 1}, "stable", 1, kPublisher, 5, {}}}});
+  Saboteur saboteur(folder_.path());
+  saboteur.run("UPDATE model_labels SET nodes = '[' WHERE model = 'tcp'");
+  restart();
+  const FakeAgent a = connect("a", true, {}, {"tcp", "shm"});
+  coordinator_->offer_models();
+  const auto offers = a.link->take();
+  ASSERT_EQ(offers.size(), 1U);
+  EXPECT_EQ(offers.front().version, "models/shm/versions/1");
+  // Users and those who watch the server see it.
+  const auto models = list_models(*coordinator_, *store_, {});
+  ASSERT_TRUE(models) << models.problem().message;
+  ASSERT_EQ(models->models_size(), 2);
+  EXPECT_EQ(models->models(0).unreadable(), "");
+  EXPECT_TRUE(models->models(1).unreadable().starts_with("move 1 of the label stable: "))
+      << models->models(1).unreadable();
+  coordinator_->measure();
+  EXPECT_NE(meters_.text().find("\nstripline_models_unreadable 1\n"), std::string::npos);
+
+  saboteur.run("UPDATE model_labels SET nodes = '[]'");
+  coordinator_->offer_models();
+  const auto later = a.link->take();
+  ASSERT_EQ(later.size(), 1U);
+  EXPECT_EQ(later.front().version, "models/tcp/versions/1");
+  EXPECT_TRUE(coordinator_->unreadable_models().empty());
+}
+
+// Another model of the same fabric may have been labelled before: it would take the place of what
+// is right.
+TEST_F(ModelPushTest, NothingIsOfferedInPlaceOfAModelThatCannotBeRead) {
+  NewModelVersion older;
+  older.record.key = {"older", 1};
+  older.record.sha256 = std::string(64, '5');
+  older.fabric = "tcp";
+  older.content = "{5}";
+  apply({.versions = {older},
+         .labels = {{{"older", 1}, "stable", 1, kPublisher, 4, {}},
+                    {{"tcp", 1}, "stable", 1, kPublisher, 5, {}}}});
+  Saboteur(folder_.path()).run("UPDATE model_labels SET nodes = '[' WHERE model = 'tcp'");
+  restart();
+  const FakeAgent a = connect("a", true, {{"tcp", "111111111111"}});
+  coordinator_->offer_models();
+  EXPECT_TRUE(a.link->take().empty());
+  EXPECT_EQ(a.link->take_withdrawn(), "");
 }
 
 TEST_F(ModelPushTest, ACanaryThatNobodyTriesDoesNotBecomeStable) {

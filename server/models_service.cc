@@ -79,13 +79,13 @@ class ModelsService final : public v1::Models::CallbackService {
   grpc::ServerUnaryReactor* ListModels(grpc::CallbackServerContext* context,
                                        const v1::ListModelsRequest* request,
                                        v1::ListModelsResponse* response) override {
-    return finish(context, list_models(store_, *request), response);
+    return finish(context, list_models(coordinator_, store_, *request), response);
   }
 
   grpc::ServerUnaryReactor* GetModel(grpc::CallbackServerContext* context,
                                      const v1::GetModelRequest* request,
                                      v1::Model* response) override {
-    return finish(context, get_model(store_, *request), response);
+    return finish(context, get_model(coordinator_, store_, *request), response);
   }
 
   grpc::ServerUnaryReactor* ListModelVersions(grpc::CallbackServerContext* context,

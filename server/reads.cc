@@ -1,6 +1,7 @@
 #include "server/reads.h"
 
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -219,28 +220,49 @@ bool is_last(const v1::CampaignEvent& event, const CampaignRecord& now) {
           state == v1::Campaign::CANCELLED);
 }
 
-Answer<v1::ListModelsResponse> list_models(Store& store, const v1::ListModelsRequest& request) {
+namespace {
+
+v1::Model model_message(const ModelRecord& model,
+                        const std::map<std::string, std::string>& unreadable) {
+  v1::Model message = to_wire(model);
+  const auto why = unreadable.find(model.name);
+  if (why != unreadable.end()) message.set_unreadable(why->second);
+  return message;
+}
+
+}  // namespace
+
+Answer<v1::ListModelsResponse> list_models(Coordinator& coordinator, Store& store,
+                                           const v1::ListModelsRequest& request) {
   const auto limit = page_limit(request.page_size());
   if (!limit) return limit.problem();
   const auto after = read_page_token("models", request.page_token());
   if (!after) return after.problem();
   const auto models = store.models(*after, *limit + 1);
   if (!models.ok()) return models.error();
+  const auto unreadable = coordinator.unreadable_models();
   return page_of<v1::ListModelsResponse>(
       *models, *limit, "models",
-      [](auto& response, const ModelRecord& model) { *response.add_models() = to_wire(model); },
+      [&](auto& response, const ModelRecord& model) {
+        *response.add_models() = model_message(model, unreadable);
+      },
       [](const ModelRecord& model) { return model.name; });
 }
 
-Answer<v1::Model> get_model(Store& store, const v1::GetModelRequest& request) {
-  const auto name = parse_model_name(request.name());
-  if (!name) {
-    return invalid_field("name", "'" + request.name() + "' is not of the form models/NAME");
-  }
-  const auto model = store.model(*name);
+Answer<v1::Model> get_model(Coordinator& coordinator, Store& store,
+                            const v1::GetModelRequest& request) {
+  const auto model = find_model(store, request.name());
+  if (!model) return model.problem();
+  return model_message(*model, coordinator.unreadable_models());
+}
+
+Answer<ModelRecord> find_model(Store& store, const std::string& name) {
+  const auto segment = parse_model_name(name);
+  if (!segment) return invalid_field("name", "'" + name + "' is not of the form models/NAME");
+  const auto model = store.model(*segment);
   if (!model.ok()) return model.error();
-  if (!*model) return model_not_found(request.name());
-  return to_wire(**model);
+  if (!*model) return model_not_found(name);
+  return **model;
 }
 
 Answer<v1::ListModelVersionsResponse> list_model_versions(

@@ -39,8 +39,12 @@ Result<v1::CampaignEvent> event_message(const EventRecord& event);
 /// (late samples) is no news.
 bool is_last(const v1::CampaignEvent& event, const CampaignRecord& now);
 
-Answer<v1::ListModelsResponse> list_models(Store& store, const v1::ListModelsRequest& request);
-Answer<v1::Model> get_model(Store& store, const v1::GetModelRequest& request);
+Answer<v1::ListModelsResponse> list_models(Coordinator& coordinator, Store& store,
+                                           const v1::ListModelsRequest& request);
+Answer<v1::Model> get_model(Coordinator& coordinator, Store& store,
+                            const v1::GetModelRequest& request);
+/// The model of this name, "models/{model}". Problems: INVALID_FIELD, MODEL_NOT_FOUND, the store's.
+Answer<ModelRecord> find_model(Store& store, const std::string& name);
 Answer<v1::ListModelVersionsResponse> list_model_versions(
     Store& store, const v1::ListModelVersionsRequest& request);
 /// The version of this name, the one that the label of this name names, or the latest of the model

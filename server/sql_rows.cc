@@ -568,14 +568,17 @@ Result<ModelVersionRecord> read_version(SqlStatement& row) {
 }
 
 Result<LabelRecord> read_label(SqlStatement& row) {
-  STRIPLINE_ASSIGN_OR_RETURN(auto nodes,
-                             stored<std::vector<std::string>>(row.text(6), "stored canaries"));
+  auto nodes = stored<std::vector<std::string>>(row.text(6), "stored canaries");
+  if (!nodes.ok()) {
+    return nodes.error().with_context("move " + std::to_string(row.integer(3)) + " of the label " +
+                                      row.text(2));
+  }
   return LabelRecord{{row.text(0), row.integer(1)},
                      row.text(2),
                      row.integer(3),
                      row.text(4),
                      row.real(5),
-                     std::move(nodes)};
+                     *std::move(nodes)};
 }
 
 Result<CheckRecord> read_check(SqlStatement& row) {

@@ -6,10 +6,17 @@ import type { Campaign, Model, ModelVersion, Node } from "./types";
 const now = Date.parse("2026-06-01T00:00:00Z");
 const node = (name: string, more: Partial<Node> = {}): Node => ({ name: `nodes/${name}`, state: "IDLE", agent_version: "0.1.0", fingerprint: {}, fabrics: [], experiments: [], last_seen_time: "", assignment: "", quarantine: "", models: [], ...more });
 const campaign = (more: Partial<Campaign>): Campaign => ({ name: "campaigns/c1", spec: { fabric: "tcp" } as Campaign["spec"], state: "SUCCEEDED", message: "why", create_time: "2026-05-31T23:00:00Z", update_time: "2026-05-31T23:30:00Z", points_done: 0, points_total: 0, runs_done: 0, runs_total: 0, seconds_left: 0, model_version: "", samples: "0", advised_budget_s: 0, stop_reason: "", width: 0, node_s: 0, ...more });
-const tuned = (version: Partial<ModelVersion>, latest = "models/tcp/versions/1") => ({ model: { name: "models/tcp", fabric: "tcp", latest_version: latest, create_time: "" } as Model, versions: [{ name: "models/tcp/versions/1", provisional: "", withdrawn: "", stale: "", state: "PUBLISHED", labels: ["stable"], checks: [], create_time: "2026-05-30T00:00:00Z", ...version } as ModelVersion] });
+const tuned = (version: Partial<ModelVersion>, latest = "models/tcp/versions/1") => ({ model: { name: "models/tcp", fabric: "tcp", latest_version: latest, create_time: "", unreadable: "" } as Model, versions: [{ name: "models/tcp/versions/1", provisional: "", withdrawn: "", stale: "", state: "PUBLISHED", labels: ["stable"], checks: [], create_time: "2026-05-30T00:00:00Z", ...version } as ModelVersion] });
 
 test("a healthy fleet needs nothing", () => {
   assert.deepEqual(attention([node("a"), node("b")], [campaign({})], [tuned({})], now), []);
+});
+
+test("a model that the server cannot read is told of, and nothing else of it", () => {
+  const one = tuned({}, "");
+  const notices = attention([], [], [{ model: { ...one.model, unreadable: "move 1 of the label stable" }, versions: [] }], now);
+  assert.deepEqual(notices.map((notice) => notice.grade), ["bad"]);
+  assert.match(notices[0].text, /move 1 of the label stable/);
 });
 
 test("what is worst comes first, with what to do", () => {

@@ -44,6 +44,10 @@ export function attention(nodes: Node[], campaigns: Campaign[], models: TunedMod
     const link = `#/models/${name}`;
     const latest = all.find((version) => version.name === model.latest_version);
     const inUse = all.filter((version) => version.labels.length > 0);
+    if (model.unreadable) {
+      add("bad", `The server cannot read what it has of model ${name}: ${model.unreadable}.`, `Nodes are offered nothing of the fabric ${model.fabric} until its database is restored from a backup.`, link);
+      continue;
+    }
     for (const version of inUse.filter((one) => one.stale !== "")) {
       add("bad", `${nameOf(version.name)}, which is ${version.labels.join(" and ")}, is stale: ${version.stale}.`, "Look at its sentinels, roll it back, and measure again.", `#/drift/${nameOf(version.name)}`);
     }

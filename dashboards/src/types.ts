@@ -78,7 +78,7 @@ export interface Point {
   high: number | null;
 }
 
-export interface Model { name: string; fabric: string; latest_version: string; create_time: string }
+export interface Model { name: string; fabric: string; latest_version: string; create_time: string; unreadable: string }
 
 export interface ModelVersion {
   name: string;

@@ -13,7 +13,9 @@ export interface TunedModel { model: Model; versions: ModelVersion[] }
 
 export async function tunedModels(signal: AbortSignal): Promise<TunedModel[]> {
   const models = await getAll<Model>("models", "models", signal);
-  return Promise.all(models.map(async (model) => ({ model, versions: await getAll<ModelVersion>(`${model.name}/versions`, "versions", signal) })));
+  // Where something of a model cannot be read, a list of its versions may be refused.
+  const versionsOf = async (model: Model) => (model.unreadable ? [] : getAll<ModelVersion>(`${model.name}/versions`, "versions", signal));
+  return Promise.all(models.map(async (model) => ({ model, versions: await versionsOf(model) })));
 }
 
 export async function allVersions(signal: AbortSignal): Promise<ModelVersion[]> {

@@ -92,13 +92,14 @@ class ModelPushTest : public StoreTest {
   }
 
   FakeAgent connect(const std::string& node, bool takes_models = true,
-                    const std::map<std::string, std::string>& models = {}) {
+                    const std::map<std::string, std::string>& models = {},
+                    const std::vector<std::string>& fabrics = {"tcp"}) {
     FakeAgent agent{node};
     Hello hello;
     hello.node = node;
     hello.instance_id = "i1";
     hello.protocol_min = hello.protocol_max = kProtocolVersion;
-    hello.fabrics = {"tcp"};
+    hello.fabrics = fabrics;
     hello.takes_models = takes_models;
     hello.models = models;
     const auto session = coordinator_->open_session(hello, agent.link);
