@@ -79,6 +79,10 @@ class Api {
   http::Response withdraw(const Call& call);
   http::Response validate(const Call& call);
   http::Response check(const Call& call);
+  http::Response fit(const Call& call);
+  http::Response operations(const Call& call);
+  http::Response operation(const Call& call);
+  http::Response cancel_operation(const Call& call);
 
   Coordinator& coordinator_;
   Store& store_;

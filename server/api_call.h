@@ -34,6 +34,7 @@ struct Api::Call {
   std::string model() const { return name(2); }
   std::string version() const { return name(4); }
   std::string label() const { return name(4); }
+  std::string operation() const { return name(2); }
 };
 
 http::Response answered(const Result<Json>& json);

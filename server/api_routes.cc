@@ -195,7 +195,27 @@ const std::vector<Api::Entry>& Api::entries() {
       {{post, "models/{model}/labels/{label}/rollback", "/stripline.v1.Models/RollbackModelLabel",
         "The label names the version of before again."},
        1,
-       &Api::rollback}};
+       &Api::rollback},
+      {{post, "models/{model}/fit", "/stripline.v1.Models/FitModel",
+        "A version is fitted to what campaigns have measured: an operation."},
+       1,
+       &Api::fit},
+      {{get,
+        "operations",
+        "/stripline.v1.Operations/ListOperations",
+        "What takes longer than a call, the newest first.",
+        "",
+        {"page_size", "page_token"}},
+       1,
+       &Api::operations},
+      {{get, "operations/{operation}", "/stripline.v1.Operations/GetOperation",
+        "How far one is, or what became of it."},
+       1,
+       &Api::operation},
+      {{post, "operations/{operation}/cancel", "/stripline.v1.Operations/CancelOperation",
+        "It comes to nothing."},
+       1,
+       &Api::cancel_operation}};
   return kEntries;
 }
 

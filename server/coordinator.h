@@ -178,6 +178,9 @@ class Coordinator {
   /// joint_spec() (fit_order.h), CAMPAIGN_NOT_FOUND, OTHER_FABRIC, REQUEST_ID_REUSED, BUSY.
   Answer<OperationRecord> fit_model(const FitOrder& order, const std::string& request_id,
                                     const std::string& actor);
+  /// It comes to nothing; once it is cancelled this changes nothing. Problems: OPERATION_NOT_FOUND,
+  /// OPERATION_FINISHED.
+  Answer<OperationRecord> cancel_operation(int64_t number, const std::string& actor);
 
   // Fleet (fleet.proto).
 
@@ -457,7 +460,7 @@ class Coordinator {
   std::optional<uint32_t> wanted_fit(int64_t campaign) const STRIPLINE_REQUIRES(mutex_);
   bool wait_for_storage(const std::string& name, std::string_view task, const Error& error);
   Result<FitJob> collect(int64_t campaign);
-  Result<FittedModel> try_to_fit(const FitJob& job);
+  Result<FittedModel> try_to_fit(const FitJob& job, const std::stop_token& stop);
   Status fit_failed(int64_t campaign, const Error& why) STRIPLINE_REQUIRES(mutex_);
   Status publish(int64_t campaign, const Result<FittedModel>& fitted) STRIPLINE_REQUIRES(mutex_);
   Status add_samples_of(const FittedCampaign& part, const std::vector<RunKey>& wanted,
@@ -470,10 +473,13 @@ class Coordinator {
   Status recover_operations();
   Answer<std::vector<FittedCampaign>> parts_of(const FitOrder& order);
   void carry_out_operation(int64_t number);
-  Status attempt_operation(int64_t number);
-  Status note_operation(OperationRecord& operation, const std::string& message);
-  Status end_operation(OperationRecord& operation, const std::string& why);
-  Status publish(OperationRecord& operation, const FitOrder& order, const FittedModel& fitted);
+  Status attempt_operation(int64_t number, const std::stop_token& stop);
+  Status note_operation(OperationRecord& operation, const std::string& message)
+      STRIPLINE_REQUIRES(mutex_);
+  Status end_operation(OperationRecord& operation, const std::string& why)
+      STRIPLINE_REQUIRES(mutex_);
+  Status publish(OperationRecord& operation, const FitOrder& order, const FittedModel& fitted)
+      STRIPLINE_REQUIRES(mutex_);
   Answer<FitJob> collect(const FitOrder& order);
 
   Store& store_;
@@ -516,7 +522,9 @@ class Coordinator {
   std::map<int64_t, ActiveRun> active_
       STRIPLINE_GUARDED_BY(mutex_);  // by campaign: at most one run each
   std::deque<int64_t> to_fit_ STRIPLINE_GUARDED_BY(mutex_);
-  std::deque<int64_t> operations_ STRIPLINE_GUARDED_BY(mutex_);  // that wait
+  std::deque<int64_t> operations_ STRIPLINE_GUARDED_BY(mutex_);    // that wait
+  std::optional<int64_t> operation_ STRIPLINE_GUARDED_BY(mutex_);  // that is carried out
+  std::stop_source stop_operation_ STRIPLINE_GUARDED_BY(mutex_);
   std::stop_source stop_fits_;
   std::thread timer_;
   std::thread fitting_;

@@ -142,7 +142,8 @@ void Coordinator::fit(int64_t campaign) {
     job = collect(campaign);
   }
   const double start_s = steady_seconds();
-  const Result<FittedModel> fitted = job.ok() ? try_to_fit(*job) : job.error();
+  const Result<FittedModel> fitted =
+      job.ok() ? try_to_fit(*job, stop_fits_.get_token()) : job.error();
   const double fit_s = steady_seconds() - start_s;
   meters_.observe(Meters::Time::fit, fit_s);
   spdlog::info("{}: fitting took {}", campaign_name(campaign), seconds_text(fit_s));
@@ -157,9 +158,9 @@ void Coordinator::fit(int64_t campaign) {
 }
 
 // Whatever becomes of it, the server goes on.
-Result<FittedModel> Coordinator::try_to_fit(const FitJob& job) {
+Result<FittedModel> Coordinator::try_to_fit(const FitJob& job, const std::stop_token& stop) {
   try {
-    return fitter_(job, stop_fits_.get_token());
+    return fitter_(job, stop);
   } catch (const std::exception& failure) {
     return Error(ErrorCode::internal, failure.what());
   }

@@ -18,6 +18,11 @@ constexpr uint32_t kMostAttempts = 2;
 constexpr size_t kMostFitted = 100;  // campaigns of one fit
 constexpr size_t kMaxOperationRequestId = 128;
 
+Result<FitOrder> fit_order_of(const OperationRecord& operation) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(operation.order, "stored order"));
+  return fit_order_from_json(json);
+}
+
 }  // namespace
 
 Status Coordinator::recover_operations() {
@@ -104,38 +109,77 @@ Answer<OperationRecord> Coordinator::fit_model(const FitOrder& order, const std:
   return operation;
 }
 
-// On the fitting thread, without the lock. Storage may be back later.
-void Coordinator::carry_out_operation(int64_t number) {
-  while (true) {
-    const Status done = attempt_operation(number);
-    if (done.ok() || !wait_for_storage(operation_name(number), "carry it out", done.error()))
-      return;
+Answer<OperationRecord> Coordinator::cancel_operation(int64_t number, const std::string& actor) {
+  const MutexLock lock(mutex_);
+  const auto stored = store_.operation(number);
+  if (!stored.ok()) return stored.error();
+  if (!*stored) return operation_not_found(operation_name(number));
+  OperationRecord operation = **stored;
+  if (operation.state == OperationState::cancelled) return operation;
+  if (operation.state != OperationState::running) {
+    return Problem{ErrorCode::failed_precondition,
+                   "OPERATION_FINISHED",
+                   "'" + operation_name(number) + "' has ended: " +
+                       std::string(to_string(operation.state)) + "; there is nothing to cancel",
+                   {{"name", operation_name(number)}}};
   }
+  operation.state = OperationState::cancelled;
+  operation.message = "cancelled by " + actor;
+  operation.updated_unix_s = unix_seconds();
+  Changes changes;
+  changes.operations.push_back(operation);
+  changes.audit.push_back({0, unix_seconds(), actor, "cancel operation", operation_name(number)});
+  if (const Status done = store_.apply(changes); !done.ok()) return done.error();
+  spdlog::info("{}: {}", operation_name(number), operation.message);
+  std::erase(operations_, number);
+  if (operation_ == number) stop_operation_.request_stop();
+  return operation;
 }
 
-// Errors: the store's. Whatever else happens is what became of the operation.
-Status Coordinator::attempt_operation(int64_t number) {
+// On the fitting thread, without the lock. Storage may be back later.
+void Coordinator::carry_out_operation(int64_t number) {
+  std::stop_source stop;
+  {
+    const MutexLock lock(mutex_);
+    operation_ = number;
+    stop_operation_ = stop;
+  }
+  const std::stop_callback with_all_fits(stop_fits_.get_token(), [&] { stop.request_stop(); });
+  while (true) {
+    const Status done = attempt_operation(number, stop.get_token());
+    if (done.ok() || !wait_for_storage(operation_name(number), "carry it out", done.error())) break;
+  }
+  const MutexLock lock(mutex_);
+  operation_.reset();
+}
+
+// Errors: the store's. Whatever else happens is what became of the operation. Once it is to stop,
+// it is cancelled, or the next start takes it up: nothing is stored of it any more.
+Status Coordinator::attempt_operation(int64_t number, const std::stop_token& stop) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto stored, store_.operation(number));
   if (!stored || stored->state != OperationState::running) return {};
   OperationRecord operation = *stored;
-  STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(operation.order, "stored order"));
-  STRIPLINE_ASSIGN_OR_RETURN(const FitOrder order, fit_order_from_json(json));
-  const auto job = collect(order);
-  if (!job) return end_operation(operation, job.problem().message);
-  STRIPLINE_RETURN_IF_ERROR(
-      note_operation(operation, "fits " + count_text(job->input.runs, "run")));
-  const Result<FittedModel> fitted = try_to_fit(*job);
-  if (fitted.ok()) return publish(operation, order, *fitted);
+  const auto order = fit_order_of(operation);
+  const auto job = order.ok() ? collect(*order) : Answer<FitJob>(order.error());
   {
     const MutexLock lock(mutex_);
-    if (stopping_) return {};  // The next start takes it up.
+    if (stop.stop_requested()) return {};
+    if (!job) return end_operation(operation, job.problem().message);
+    STRIPLINE_RETURN_IF_ERROR(
+        note_operation(operation, "fits " + count_text(job->input.runs, "run")));
   }
-  if (is_answer(fitted.error()) || ++operation.failures >= kMostAttempts) {
-    return end_operation(operation, "no model could be fitted: " + fitted.error().message());
+  const Result<FittedModel> fitted = try_to_fit(*job, stop);
+  {
+    const MutexLock lock(mutex_);
+    if (stop.stop_requested()) return {};
+    if (fitted.ok()) return publish(operation, *order, *fitted);
+    if (is_answer(fitted.error()) || ++operation.failures >= kMostAttempts) {
+      return end_operation(operation, "no model could be fitted: " + fitted.error().message());
+    }
+    STRIPLINE_RETURN_IF_ERROR(note_operation(
+        operation, "the fit failed and is tried again: " + fitted.error().message()));
   }
-  STRIPLINE_RETURN_IF_ERROR(
-      note_operation(operation, "the fit failed and is tried again: " + fitted.error().message()));
-  return attempt_operation(number);
+  return attempt_operation(number, stop);
 }
 
 Status Coordinator::note_operation(OperationRecord& operation, const std::string& message) {
@@ -157,7 +201,6 @@ Status Coordinator::publish(OperationRecord& operation, const FitOrder& order,
                             const FittedModel& fitted) {
   std::vector<std::string> campaigns;
   for (const int64_t campaign : order.campaigns) campaigns.push_back(campaign_name(campaign));
-  const MutexLock lock(mutex_);
   STRIPLINE_ASSIGN_OR_RETURN(const auto first, store_.campaign(order.campaigns.front()));
   if (!first) return Error(ErrorCode::internal, campaigns.front() + " is not stored");
   STRIPLINE_ASSIGN_OR_RETURN(const auto existing, store_.model(order.model));

@@ -67,6 +67,12 @@ class HttpTest : public ServiceTest {
     return std::stoi(url.substr(url.rfind(':') + 1));
   }
 
+  // The operation once it has ended.
+  Json ended(const std::string& operation) {
+    EXPECT_TRUE(eventually([&] { return json(operation).at("state") != "RUNNING"; }));
+    return json(operation);
+  }
+
   uint64_t get_samples() { return ServiceTest::get("campaigns/c1").samples(); }
 
   // A campaign of two synthetic nodes that has published models/tcp/versions/1.
@@ -321,6 +327,36 @@ TEST_F(HttpTest, ChecksAreToldWithTheirSentinels) {
   }
 }
 
+TEST_F(HttpTest, FitsAreAskedForAndLookedAt) {
+  tune();
+  EXPECT_TRUE(json("operations").at("operations").empty());
+  const std::string campaigns = R"({"campaigns": ["campaigns/c1"], "request_id": "r"})";
+  const auto asked = post("models/again/fit", campaigns);
+  ASSERT_EQ(asked->status, 200) << asked->body;
+  const std::string operation = Json::parse(asked->body).at("name");
+  EXPECT_EQ(operation, "operations/o1");
+  EXPECT_EQ(Json::parse(post("models/again/fit", campaigns)->body).at("name"), operation)
+      << "said again it is the same";
+  const Json end = ended(operation);
+  EXPECT_EQ(end.at("state"), "SUCCEEDED") << end;
+  EXPECT_EQ(end.at("result"), "models/again/versions/1");
+  EXPECT_EQ(end.at("actor"), "users/anonymous");
+  ASSERT_EQ(post("models/more/fit", R"({"campaigns": ["campaigns/c1"]})")->status, 200);
+  const Json page = json("operations?page_size=1");
+  ASSERT_EQ(page.at("operations").size(), 1U);
+  EXPECT_EQ(page.at("operations")[0].at("name"), "operations/o2") << "newest first";
+  const std::string next = page.at("next_page_token");
+  EXPECT_EQ(json("operations?page_token=" + next).at("operations")[0].at("name"), operation);
+
+  EXPECT_EQ(post(operation + "/cancel")->status, 409);
+  EXPECT_EQ(post("operations/o9/cancel")->status, 404);
+  EXPECT_EQ(status("operations/o9"), 404);
+  EXPECT_EQ(status("operations/poem"), 400);
+  EXPECT_EQ(post("models/again/fit")->status, 400) << "to no campaign";
+  EXPECT_EQ(post("models/again/fit", R"({"campaigns": ["campaigns/c9"]})")->status, 404);
+  EXPECT_EQ(post("models/again/fit", R"({"campaign": "campaigns/c1"})")->status, 400);
+}
+
 // Names of members with what they refer to below "#/components/schemas/".
 void collect_references(const Json& value, std::set<std::string>& found) {
   if (value.is_object() && value.contains("$ref")) {
@@ -333,14 +369,18 @@ void collect_references(const Json& value, std::set<std::string>& found) {
 
 TEST_F(HttpTest, DescribesItselfAsItIs) {
   tune();
+  ASSERT_EQ(post("models/again/fit", R"({"campaigns": ["campaigns/c1"]})")->status, 200);
   const Json document = json("openapi.json");
   const Json& schemas = document.at("components").at("schemas");
   std::set<std::string> references;
   collect_references(document, references);
   for (const std::string& name : references) EXPECT_TRUE(schemas.contains(name)) << name;
 
-  const std::map<std::string, std::string> names = {
-      {"{node}", "a"}, {"{campaign}", "c1"}, {"{model}", "tcp"}, {"{version}", "1"}};
+  const std::map<std::string, std::string> names = {{"{node}", "a"},
+                                                    {"{campaign}", "c1"},
+                                                    {"{model}", "tcp"},
+                                                    {"{version}", "1"},
+                                                    {"{operation}", "o1"}};
   std::set<std::string> answered;
   for (const auto& [path, operations] : document.at("paths").items()) {
     if (!operations.contains("get")) continue;
@@ -365,6 +405,7 @@ TEST_F(HttpTest, DescribesItselfAsItIs) {
   }
   EXPECT_TRUE(answered.contains("/nodes/{node}") && answered.contains("/models/{model}/versions"));
   EXPECT_TRUE(answered.contains("/campaigns/{campaign}/compare"));
+  EXPECT_TRUE(answered.contains("/operations") && answered.contains("/operations/{operation}"));
   const Json& estimate = document.at("paths").at("/campaigns/estimate").at("post");
   EXPECT_EQ(estimate.at("x-role"), "viewer") << "it changes nothing";
   EXPECT_TRUE(schemas.at("EstimateCampaignRequest").at("properties").contains("spec"));
@@ -375,6 +416,10 @@ TEST_F(HttpTest, DescribesItselfAsItIs) {
   const Json& promote = document.at("paths").at("/models/{model}/versions/{version}/promote");
   EXPECT_EQ(promote.at("post").at("x-role"), "publisher");
   EXPECT_TRUE(promote.at("post").contains("requestBody"));
+  for (const char* path : {"/models/{model}/fit", "/operations/{operation}/cancel"}) {
+    EXPECT_EQ(document.at("paths").at(path).at("post").at("x-role"), "publisher") << path;
+  }
+  EXPECT_TRUE(schemas.at("FitModelRequest").at("properties").contains("campaigns"));
   EXPECT_EQ(schemas.at("Campaign").at("properties").at("samples").at("type"), "string")
       << "64 bits, which a double would not hold";
 }
@@ -529,6 +574,14 @@ TEST_F(TlsHttpTest, WhatARoleMayNotDoIsRefused) {
   EXPECT_EQ(post(promote, label, token(v1::OPERATOR, "olga"))->status, 403);
   EXPECT_EQ(post(promote, label, token(v1::PUBLISHER, "paul"))->status, 404)
       << "he may, but there is no such version";
+  const std::string fit = "models/tcp/fit";
+  const std::string campaigns = R"({"campaigns": ["campaigns/c1"]})";
+  EXPECT_EQ(status("operations"), 401);
+  EXPECT_EQ(status("operations", viewer), 200);
+  EXPECT_EQ(post(fit, campaigns, token(v1::OPERATOR, "otto"))->status, 403);
+  EXPECT_EQ(post("operations/o1/cancel", "{}", token(v1::OPERATOR, "odo"))->status, 403);
+  EXPECT_EQ(post(fit, campaigns, token(v1::PUBLISHER, "pia"))->status, 404)
+      << "she may, but there is no such campaign";
 }
 
 TEST_F(TlsHttpTest, ServesByTlsToThoseWithAToken) {

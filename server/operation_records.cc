@@ -7,10 +7,11 @@
 namespace stripline::server {
 namespace {
 
-constexpr std::array<std::pair<OperationState, std::string_view>, 3> kOperationStates = {
+constexpr std::array<std::pair<OperationState, std::string_view>, 4> kOperationStates = {
     {{OperationState::running, "RUNNING"},
      {OperationState::succeeded, "SUCCEEDED"},
-     {OperationState::failed, "FAILED"}}};
+     {OperationState::failed, "FAILED"},
+     {OperationState::cancelled, "CANCELLED"}}};
 constexpr std::string_view kOperationPrefix = "operations/o";
 
 }  // namespace
@@ -38,6 +39,14 @@ std::optional<int64_t> parse_operation_name(std::string_view name) {
   // There is one form of each name: no sign, no leading zero.
   if (failure != std::errc() || number < 1 || operation_name(number) != name) return std::nullopt;
   return number;
+}
+
+Problem operation_not_found(const std::string& name) {
+  return {
+      ErrorCode::not_found,
+      "OPERATION_NOT_FOUND",
+      "no operation is named '" + name + "'; 'stripline operation list' names those that are kept",
+      {{"name", name}}};
 }
 
 }  // namespace stripline::server

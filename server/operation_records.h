@@ -6,9 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "server/problem.h"
+
 namespace stripline::server {
 
-enum class OperationState { running, succeeded, failed };
+enum class OperationState { running, succeeded, failed, cancelled };
 std::string_view to_string(OperationState state);  ///< "RUNNING"
 std::optional<OperationState> operation_state_from_string(std::string_view name);
 
@@ -38,5 +40,6 @@ inline constexpr int64_t kMostOperations = 1000;
 std::string operation_name(int64_t number);  ///< "operations/o3"
 /// Nullopt when it is no name of an operation.
 std::optional<int64_t> parse_operation_name(std::string_view name);
+Problem operation_not_found(const std::string& name);  ///< OPERATION_NOT_FOUND
 
 }  // namespace stripline::server

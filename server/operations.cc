@@ -26,6 +26,9 @@ v1::Operation to_wire(const OperationRecord& record) {
     case OperationState::failed:
       message.set_state(v1::Operation::FAILED);
       break;
+    case OperationState::cancelled:
+      message.set_state(v1::Operation::CANCELLED);
+      break;
   }
   message.set_message(record.message);
   message.set_result(record.result);
@@ -35,21 +38,20 @@ v1::Operation to_wire(const OperationRecord& record) {
   return message;
 }
 
+Answer<int64_t> operation_number(const std::string& name) {
+  if (const auto number = parse_operation_name(name)) return *number;
+  return invalid_field("name", "'" + name + "' is not of the form operations/oNUMBER");
+}
+
 }  // namespace
 
 Answer<v1::Operation> get_operation(Store& store, const v1::GetOperationRequest& request) {
-  const auto number = parse_operation_name(request.name());
-  if (!number) {
-    return invalid_field("name", "'" + request.name() + "' is not of the form operations/oNUMBER");
-  }
+  const auto number = operation_number(request.name());
+  if (!number) return number.problem();
   const auto record = store.operation(*number);
   if (!record.ok()) return record.error();
   if (*record) return to_wire(**record);
-  return Problem{ErrorCode::not_found,
-                 "OPERATION_NOT_FOUND",
-                 "no operation is named '" + request.name() +
-                     "'; 'stripline operation list' names those that are kept",
-                 {{"name", request.name()}}};
+  return operation_not_found(request.name());
 }
 
 Answer<v1::ListOperationsResponse> list_operations(Store& store,
@@ -94,6 +96,16 @@ Answer<v1::Operation> fit_model(Coordinator& coordinator, const v1::FitModelRequ
     order.without.push_back(*run);
   }
   const auto operation = coordinator.fit_model(order, request.request_id(), actor);
+  if (!operation) return operation.problem();
+  return to_wire(*operation);
+}
+
+Answer<v1::Operation> cancel_operation(Coordinator& coordinator,
+                                       const v1::CancelOperationRequest& request,
+                                       const std::string& actor) {
+  const auto number = operation_number(request.name());
+  if (!number) return number.problem();
+  const auto operation = coordinator.cancel_operation(*number, actor);
   if (!operation) return operation.problem();
   return to_wire(*operation);
 }

@@ -20,5 +20,8 @@ Answer<v1::ListOperationsResponse> list_operations(Store& store,
                                                    const v1::ListOperationsRequest& request);
 Answer<v1::Operation> fit_model(Coordinator& coordinator, const v1::FitModelRequest& request,
                                 const std::string& actor);
+Answer<v1::Operation> cancel_operation(Coordinator& coordinator,
+                                       const v1::CancelOperationRequest& request,
+                                       const std::string& actor);
 
 }  // namespace stripline::server

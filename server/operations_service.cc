@@ -1,11 +1,10 @@
 // Operations: what takes longer than a call.
-#include <algorithm>
-
 #include <grpcpp/grpcpp.h>
 
+#include "server/grpc_access.h"
 #include "server/operations.h"
-#include "server/rpc_status.h"
 #include "server/services.h"
+#include "server/unary.h"
 #include "stripline/v1/operations.grpc.pb.h"
 
 namespace stripline::server {
@@ -13,7 +12,8 @@ namespace {
 
 class OperationsService final : public v1::Operations::CallbackService {
  public:
-  explicit OperationsService(Store& store) : store_(store) {}
+  OperationsService(Coordinator& coordinator, Store& store, const Access& access)
+      : coordinator_(coordinator), store_(store), access_(access) {}
 
   grpc::ServerUnaryReactor* GetOperation(grpc::CallbackServerContext* context,
                                          const v1::GetOperationRequest* request,
@@ -27,23 +27,25 @@ class OperationsService final : public v1::Operations::CallbackService {
     return finish(context, list_operations(store_, *request), response);
   }
 
- private:
-  template <typename Message>
-  static grpc::ServerUnaryReactor* finish(grpc::CallbackServerContext* context,
-                                          const Answer<Message>& answer, Message* response) {
-    auto* reactor = context->DefaultReactor();
-    if (answer) *response = *answer;
-    reactor->Finish(answer ? grpc::Status::OK : rpc_status(answer.problem()));
-    return reactor;
+  grpc::ServerUnaryReactor* CancelOperation(grpc::CallbackServerContext* context,
+                                            const v1::CancelOperationRequest* request,
+                                            v1::Operation* response) override {
+    return finish(context,
+                  cancel_operation(coordinator_, *request, caller_of(*context, access_).name),
+                  response);
   }
 
+ private:
+  Coordinator& coordinator_;
   Store& store_;
+  const Access& access_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_operations_service(Store& store) {
-  return std::make_unique<OperationsService>(store);
+std::unique_ptr<grpc::Service> make_operations_service(Coordinator& coordinator, Store& store,
+                                                       const Access& access) {
+  return std::make_unique<OperationsService>(coordinator, store, access);
 }
 
 }  // namespace stripline::server

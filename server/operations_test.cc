@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "server/testing/saboteur.h"
 #include "server/testing/service_test.h"
 #include "stripline/v1/operations.grpc.pb.h"
 
@@ -129,6 +130,79 @@ TEST_F(OperationsTest, AServerThatStartsAgainGoesOn) {
   grpc::ClientContext context;
   ASSERT_TRUE(operations_->ListOperations(&context, {}, &list).ok());
   EXPECT_EQ(list.operations_size(), 1);
+}
+
+TEST_F(OperationsTest, WhatIsCancelledComesToNothing) {
+  v1::FitModelRequest request;
+  request.add_campaigns(measured(6));
+  const auto asked_for = [&](const std::string& model) {
+    request.set_model(model);
+    v1::Operation operation;
+    EXPECT_TRUE(fit(request, operation).ok());
+    return operation.name();
+  };
+  const auto state_after_cancelling = [&](const std::string& name) {
+    v1::CancelOperationRequest cancel;
+    cancel.set_name(name);
+    v1::Operation operation;
+    grpc::ClientContext context;
+    const grpc::Status status = operations_->CancelOperation(&context, cancel, &operation);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    EXPECT_EQ(operation.message(), "cancelled by users/anonymous");
+    return operation.state();
+  };
+  hold_ = true;
+  const std::string active = asked_for("models/active");
+  const std::string waiting = asked_for("models/waiting");
+  const std::string later = asked_for("models/later");
+  ASSERT_TRUE(eventually([&] { return held_ > 0; }));
+  EXPECT_EQ(get(active).message(), "fits 6 runs");
+  EXPECT_EQ(state_after_cancelling(waiting), v1::Operation::CANCELLED);
+  EXPECT_EQ(state_after_cancelling(active), v1::Operation::CANCELLED);
+  EXPECT_EQ(state_after_cancelling(active), v1::Operation::CANCELLED) << "again, as it was";
+  // The fit has been told to stop, and the next one begins while both would be held.
+  ASSERT_TRUE(eventually([&] { return get(later).message() == "fits 6 runs"; }));
+  hold_ = false;
+  EXPECT_EQ(ended(later).result(), "models/later/versions/1");
+  for (const std::string& name : {active, waiting}) {
+    EXPECT_EQ(get(name).state(), v1::Operation::CANCELLED);
+    EXPECT_EQ(get(name).result(), "");
+  }
+  v1::ListModelsResponse models;
+  grpc::ClientContext context;
+  ASSERT_TRUE(models_->ListModels(&context, {}, &models).ok());
+  EXPECT_EQ(models.models_size(), 2) << "that of the campaign, and the last one";
+  start_again();
+  EXPECT_EQ(get(active).state(), v1::Operation::CANCELLED);
+  EXPECT_EQ(get(waiting).message(), "cancelled by users/anonymous");
+  v1::CancelOperationRequest cancel;
+  cancel.set_name(later);
+  v1::Operation operation;
+  grpc::ClientContext too_late;
+  EXPECT_EQ(reason_of(operations_->CancelOperation(&too_late, cancel, &operation)),
+            "OPERATION_FINISHED");
+  cancel.set_name("operations/o9");
+  grpc::ClientContext nowhere;
+  EXPECT_EQ(reason_of(operations_->CancelOperation(&nowhere, cancel, &operation)),
+            "OPERATION_NOT_FOUND");
+}
+
+TEST_F(OperationsTest, OneThatCannotBeReadKeepsNoOtherBack) {
+  v1::FitModelRequest request;
+  request.add_campaigns(measured(6));
+  hold_ = true;
+  v1::Operation operation;
+  for (const char* model : {"models/first", "models/damaged", "models/last"}) {
+    request.set_model(model);
+    ASSERT_TRUE(fit(request, operation).ok());
+  }
+  ASSERT_TRUE(eventually([&] { return held_ > 0; }));
+  Saboteur(folder_.path()).run("UPDATE operations SET request = '{' WHERE number = 2");
+  hold_ = false;
+  EXPECT_EQ(ended("operations/o3").result(), "models/last/versions/1");
+  EXPECT_EQ(get("operations/o2").state(), v1::Operation::FAILED);
+  EXPECT_NE(get("operations/o2").message().find("stored order"), std::string::npos)
+      << get("operations/o2").message();
 }
 
 TEST_F(OperationsTest, RefusesAndFailsWithReasons) {

@@ -104,7 +104,7 @@ class Server::Impl {
         agents_(make_agents_service(coordinator_, *access_, meters_)),
         campaigns_(make_campaigns_service(coordinator_, *store_, hub_, *access_)),
         models_(make_models_service(coordinator_, *store_, *access_)),
-        operations_(make_operations_service(*store_)),
+        operations_(make_operations_service(coordinator_, *store_, *access_)),
         fleet_(make_fleet_service(coordinator_, *access_)),
         admin_(make_admin_service(*access_, *store_)),
         api_(coordinator_, *store_, hub_, *access_, meters_),

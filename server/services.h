@@ -32,7 +32,8 @@ std::unique_ptr<grpc::Service> make_campaigns_service(Coordinator& coordinator, 
                                                       WatchHub& hub, const Access& access);
 std::unique_ptr<grpc::Service> make_models_service(Coordinator& coordinator, Store& store,
                                                    const Access& access);
-std::unique_ptr<grpc::Service> make_operations_service(Store& store);
+std::unique_ptr<grpc::Service> make_operations_service(Coordinator& coordinator, Store& store,
+                                                       const Access& access);
 std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, const Access& access);
 std::unique_ptr<grpc::Service> make_admin_service(Access& access, Store& store);
 
