@@ -205,10 +205,8 @@ int run(const Global& global, const CampaignShow& command) {
   for (const std::string& name : spec.only_nodes())
     nodes += (nodes.empty() ? "" : ", ") + short_name(name);
   std::string text;
-  const auto line = [&](std::string label, const std::string& value) {
-    constexpr size_t kLabelWidth = 12;
-    label.resize(kLabelWidth, ' ');
-    text += label + printable_line(value) + "\n";
+  const auto line = [&](const std::string& label, const std::string& value) {
+    text += labelled_line(label, value);
   };
   line("campaign", campaign->name());
   line("state", progress_summary(progress_of(*campaign)));

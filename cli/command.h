@@ -159,6 +159,9 @@ struct OperationShow {
   std::string name;  ///< "operations/o1"
   bool wait = false;
 };
+struct OperationCancel {
+  std::string name;  ///< "operations/o1"
+};
 struct ModelImport {
   std::string file;
   std::string model;  ///< "models/m"; empty: as the file names it
@@ -241,9 +244,9 @@ using Action =
                  CampaignExportPlan, CampaignImport, CampaignReplay, ModelList, ModelShow,
                  ModelFetch, ModelWithdraw, ModelValidate, ModelCheck, ModelPromote, ModelRollback,
                  ModelFit, ModelImport, ModelDiff, ModelPlot, Report, ExplainAny, RolloutStatus,
-                 OperationList, OperationShow, FeedbackSend, FeedbackList, NodeList, NodeCordon,
-                 NodeUncordon, NodeDrain, NodeRemove, NodeRevoke, Login, Logout, TokenCreate,
-                 TokenList, TokenRevoke, AuditList, ShowVersion>;
+                 OperationList, OperationShow, OperationCancel, FeedbackSend, FeedbackList,
+                 NodeList, NodeCordon, NodeUncordon, NodeDrain, NodeRemove, NodeRevoke, Login,
+                 Logout, TokenCreate, TokenList, TokenRevoke, AuditList, ShowVersion>;
 
 struct Command {
   Global global;

@@ -54,6 +54,7 @@ std::set<std::string> options_of_all_commands() {
                                                           {"model", "fit"},
                                                           {"operation", "list"},
                                                           {"operation", "show"},
+                                                          {"operation", "cancel"},
                                                           {"rollout", "status"},
                                                           {"feedback", "send"},
                                                           {"feedback", "list"},

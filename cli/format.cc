@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/printable.h"
 #include "base/table.h"
 
 namespace stripline::cli {
@@ -33,6 +34,12 @@ std::string params_text(const std::map<std::string, std::string>& params) {
   std::string text;
   for (const auto& [name, value] : params) text += (text.empty() ? "" : " ") + name + "=" + value;
   return text;
+}
+
+std::string labelled_line(const std::string& label, const std::string& value) {
+  constexpr size_t kLabelWidth = 12;
+  const size_t gap = label.size() < kLabelWidth ? kLabelWidth - label.size() : 1;
+  return label + std::string(gap, ' ') + printable_line(value) + "\n";
 }
 
 std::string fit(const std::string& text, size_t width) {

@@ -17,6 +17,10 @@ std::string percent_text(double share);
 /// "bytes=4096 count=8" of parameters with their values.
 std::string params_text(const std::map<std::string, std::string>& params);
 
+/// "state       RUNNING\n": a line of what is shown of one thing. The value as printable_line()
+/// shows it.
+std::string labelled_line(const std::string& label, const std::string& value);
+
 /// `text` in at most `width` columns; what is cut off is shown as "..".
 std::string fit(const std::string& text, size_t width);
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/exit_codes.h"
 #include "base/printable.h"
@@ -12,6 +13,7 @@
 #include "cli/console.h"
 #include "cli/format.h"
 #include "cli/names.h"
+#include "cli/publishing_commands.h"
 #include "cli/service.h"
 #include "stripline/v1/models.pb.h"
 #include "stripline/v1/operations.pb.h"
@@ -26,19 +28,65 @@ std::string state_text(const v1::Operation& operation) {
 }
 
 int exit_code_of(const v1::Operation& operation) {
-  return operation.state() == v1::Operation::FAILED ? kExitFailure : kExitOk;
+  switch (operation.state()) {
+    case v1::Operation::FAILED:
+      return kExitFailure;
+    case v1::Operation::CANCELLED:
+      return kExitCancelled;
+    default:
+      return kExitOk;
+  }
+}
+
+// What the fit had, without its findings, with which the server's summary goes on.
+std::string fitted_to(const v1::ModelVersion& version) {
+  std::string text = version.summary();
+  for (const v1::Finding& finding : version.findings()) {
+    const std::string told = "; " + finding.message();
+    if (const size_t at = text.find(told); at != std::string::npos) text.erase(at, told.size());
+  }
+  return text;
+}
+
+// The version that came of it, and what its fit found.
+std::string outcome_text(Service& service, const v1::Operation& operation) {
+  std::string text = labelled_line("version", operation.result());
+  const auto version = service.get_model_version(operation.result());
+  if (!version.ok()) return text + labelled_line("findings", version.error().message());
+  text += labelled_line("fitted to", fitted_to(*version));
+  for (const auto& [what, why] : {std::pair("withdrawn", &version->withdrawn()),
+                                  {"stale", &version->stale()},
+                                  {"provisional", &version->provisional()}}) {
+    if (!why->empty()) text += labelled_line(what, *why);
+  }
+  return text + findings_text(*version);
+}
+
+// How far it is, or what became of it.
+void print_operation(Service& service, const v1::Operation& operation) {
+  std::string text = labelled_line("operation", operation.name()) +
+                     labelled_line("task", operation.kind() + " of " + operation.subject()) +
+                     labelled_line("state", state_text(operation));
+  if (operation.state() == v1::Operation::SUCCEEDED && !operation.result().empty()) {
+    text += outcome_text(service, operation);
+  } else {
+    text += labelled_line("message", operation.message());
+  }
+  text += labelled_line("asked by", operation.actor()) +
+          labelled_line("created", date_text(operation.create_time())) +
+          labelled_line("updated", date_text(operation.update_time()));
+  print(text);
 }
 
 // Until it has ended, with a line for each thing that happens. Ctrl-C ends the waiting alone.
 int wait_for(Service& service, const Global& global, v1::Operation operation) {
   catch_interrupts();
   std::string told;
-  while (true) {
+  while (operation.state() == v1::Operation::RUNNING) {
     if (!global.json && operation.message() != told) {
       told = operation.message();
       print(operation.name() + ": " + printable_line(told) + "\n");
     }
-    if (operation.state() != v1::Operation::RUNNING) break;
     if (interrupted()) {
       print_note("it goes on; 'stripline operation show " + short_name(operation.name()) +
                  "' tells of it\n");
@@ -49,7 +97,11 @@ int wait_for(Service& service, const Global& global, v1::Operation operation) {
     if (!now.ok()) return print_error(now.error());
     operation = *std::move(now);
   }
-  if (global.json) print(json_line(operation));
+  if (global.json) {
+    print(json_line(operation));
+  } else {
+    print_operation(service, operation);
+  }
   return exit_code_of(operation);
 }
 
@@ -80,10 +132,17 @@ int run(const Global& global, const OperationShow& command) {
   if (global.json) {
     print(json_line(*operation));
   } else {
-    print(operation->name() + ", " + operation->kind() + " of " + operation->subject() + ": " +
-          state_text(*operation) + ", " + printable_line(operation->message()) + "\n");
+    print_operation(service, *operation);
   }
   return exit_code_of(*operation);
+}
+
+int run(const Global& global, const OperationCancel& command) {
+  Service service(global);
+  const auto operation = service.cancel_operation(command.name);
+  if (!operation.ok()) return print_error(operation.error());
+  print(global.json ? json_line(*operation) : operation->name() + " is cancelled\n");
+  return kExitOk;
 }
 
 int run(const Global& global, const OperationList& command) {

@@ -28,7 +28,8 @@ void OperationGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
           "does not end it, and 'operation show' tells what became of it. Needs the role\n"
           "publisher.\n\n"
           "Exit codes: 0 published, 1 nothing could be fitted, 2 no such campaign or run, 4 no\n"
-          "server, 7 Ctrl-C, 9 a campaign has not ended, or the model is another fabric's.\n\n"
+          "server, 7 Ctrl-C, or it was cancelled, 9 a campaign has not ended, or the model is "
+          "another fabric's.\n\n"
           "Example:\n"
           "  stripline model fit tcp --campaign c3 --campaign c7 --without c7/2\n") +
       kServiceOptions);
@@ -48,8 +49,18 @@ void OperationGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
       leaf_command(*operation, "show", "Show how far one is, or what became of it", show_, result);
   show->add_option("operation", show_.name, "Name, e.g. o3")->required()->type_name("NAME");
   show->add_flag("--wait", show_.wait, "Until it has ended");
-  show->footer(std::string("Exit codes: 0, 1 it failed, 2 no such operation, 4 no server.\n") +
-               kServiceOptions);
+  show->footer(
+      std::string(
+          "What has succeeded is shown with what its fit found, a line each.\n\n"
+          "Exit codes: 0, 1 it failed, 2 no such operation, 4 no server, 7 it was cancelled.\n") +
+      kServiceOptions);
+  CLI::App* cancel =
+      leaf_command(*operation, "cancel", "End one that has not ended", cancel_, result);
+  cancel->add_option("operation", cancel_.name, "Name, e.g. o3")->required()->type_name("NAME");
+  cancel->footer(
+      std::string("Nothing comes of it. Needs the role publisher.\n\n"
+                  "Exit codes: 0, 2 no such operation, 4 no server, 9 it has ended otherwise.\n") +
+      kServiceOptions);
 }
 
 }  // namespace stripline::cli

@@ -17,6 +17,7 @@ class OperationGrammar {
   ModelFit fit_;
   OperationList list_;
   OperationShow show_;
+  OperationCancel cancel_;
 };
 
 }  // namespace stripline::cli

@@ -256,7 +256,8 @@ class Grammar {
             resolve(action.model, model_resource);
             for (std::string& campaign : action.campaigns) resolve(campaign, campaign_resource);
             for (std::string& run : action.without) resolve(run, run_resource);
-          } else if constexpr (std::is_same_v<Chosen, OperationShow>) {
+          } else if constexpr (std::is_same_v<Chosen, OperationShow> ||
+                               std::is_same_v<Chosen, OperationCancel>) {
             resolve(action.name, operation_resource);
           } else if constexpr (std::is_same_v<Chosen, ModelRollback>) {
             resolve(action.name, model_resource);

@@ -166,6 +166,7 @@ TEST(Parse, NamesAreCompleted) {
   EXPECT_EQ(points.params, std::vector<std::string>{"bytes=8"});
   EXPECT_EQ(parse_as<CampaignExport>({"campaign", "export", "c3", "-o", "f"}).output, "f");
   EXPECT_EQ(parse_as<ModelFetch>({"model", "fetch", "tcp@2"}).name, "models/tcp/versions/2");
+  EXPECT_EQ(parse_as<OperationCancel>({"operation", "cancel", "o3"}).name, "operations/o3");
   EXPECT_EQ(parse_as<ModelShow>({"model", "show", "dir/a.stripline.json"}).source,
             "dir/a.stripline.json");
   EXPECT_NE(refuse({"campaign", "show", "No Such"}).err.find("campaign list"), std::string::npos);

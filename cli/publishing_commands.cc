@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/exit_codes.h"
+#include "base/printable.h"
 #include "base/quantity.h"
 #include "base/table.h"
 #include "cli/campaign_commands.h"
@@ -67,10 +68,7 @@ int print_version(const Global& global, const v1::ModelVersion& version) {
             percent_text(check.ratio()) + " of the predicted, by " + short_name(check.campaign()) +
             "\n";
   }
-  for (const v1::Finding& finding : version.findings()) {
-    text += "finding " + v1::Finding::Kind_Name(finding.kind()) + ": " + finding.message() + "\n";
-  }
-  print(text);
+  print(text + findings_text(version));
   return kExitOk;
 }
 
@@ -83,6 +81,15 @@ int print_outcome(const Global& global, const Result<v1::ModelVersion>& version,
 }
 
 }  // namespace
+
+std::string findings_text(const v1::ModelVersion& version) {
+  std::string text;
+  for (const v1::Finding& finding : version.findings()) {
+    text += "finding " + v1::Finding::Kind_Name(finding.kind()) + ": " +
+            printable_line(finding.message()) + "\n";
+  }
+  return text;
+}
 
 std::string version_state_text(const v1::ModelVersion& version) {
   std::string labels;

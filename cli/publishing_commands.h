@@ -20,6 +20,9 @@ int run(const Global& global, const ModelImport& command);
 int run(const Global& global, const ModelWithdraw& command);
 int run(const Global& global, const RolloutStatus& command);
 
+/// A line for each of its findings: "finding DRIFT: times changed by ...".
+std::string findings_text(const v1::ModelVersion& version);
+
 /// "VALIDATED", or "PUBLISHED (canary, stable)".
 std::string version_state_text(const v1::ModelVersion& version);
 

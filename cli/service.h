@@ -129,6 +129,8 @@ class Service {
   /// Errors: also already_exists if the campaigns' state forbids it.
   Result<v1::Operation> fit_model(const v1::FitModelRequest& request);
   Result<v1::Operation> get_operation(const std::string& name);
+  /// Errors: also already_exists once it succeeded or failed.
+  Result<v1::Operation> cancel_operation(const std::string& name);
   Result<v1::ListOperationsResponse> list_operations(const v1::ListOperationsRequest& request);
   Result<v1::ListFeedbackResponse> list_feedback(const std::string& name, int page_size,
                                                  const std::string& page_token);

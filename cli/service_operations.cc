@@ -15,6 +15,10 @@ Result<v1::Operation> Service::get_operation(const std::string& name) {
   return impl_->call_by_name(&Door::operations, &v1::Operations::Stub::GetOperation, name);
 }
 
+Result<v1::Operation> Service::cancel_operation(const std::string& name) {
+  return impl_->call_by_name(&Door::operations, &v1::Operations::Stub::CancelOperation, name);
+}
+
 Result<v1::ListOperationsResponse> Service::list_operations(
     const v1::ListOperationsRequest& request) {
   return impl_->call(&Door::operations, &v1::Operations::Stub::ListOperations, request);
