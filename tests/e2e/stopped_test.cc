@@ -78,8 +78,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wait{"updates", "UpdateEpoch::update (waits.cc:"},
         Wait{"single_updates", "UpdateEpoch::flush (waits.cc:"},
         Wait{"locked_updates", "UpdateEpoch::update (waits.cc:"},
-        Wait{"flush", "UpdateEpoch::flush (waits.cc:"}, Wait{"gather_plan", "allreduce (waits.cc:"},
-        Wait{"gather", "wait_signal (waits.cc:"},
+        Wait{"flush", "UpdateEpoch::flush (waits.cc:"},
+        Wait{"gather_plan", "all_to_all (waits.cc:"}, Wait{"gather", "wait_signal (waits.cc:"},
         Wait{"atomic", "wait (waits.cc:", "), after atomic operation of 8 bytes with rank 1"}),
     [](const auto& test) { return test.param.kind; });
 
