@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
@@ -15,9 +16,11 @@
 #include "cli/console.h"
 #include "cli/format.h"
 #include "cli/names.h"
+#include "cli/publishing_commands.h"
 #include "cli/service.h"
 #include "cli/watch.h"
 #include "stripline/v1/campaigns.pb.h"
+#include "stripline/v1/models.pb.h"
 
 namespace stripline::cli {
 namespace {
@@ -210,7 +213,16 @@ int run(const Global& global, const CampaignShow& command) {
   };
   line("campaign", campaign->name());
   line("state", progress_summary(progress_of(*campaign)));
-  if (!campaign->message().empty()) line("message", campaign->message());
+  // What the fit found stands a line each below; without its version, all in the message.
+  v1::ModelVersion version;
+  if (!campaign->model_version().empty()) {
+    if (auto fitted = service.get_model_version(campaign->model_version()); fitted.ok()) {
+      version = *std::move(fitted);
+    }
+  }
+  if (!campaign->message().empty()) {
+    line("message", without_findings(campaign->message(), version));
+  }
   line("fabric", spec.fabric() + (spec.clock().empty() ? "" : ", " + spec.clock() + " clock"));
   line("effort", effort_text(spec.effort()));
   line("size", size_text(*campaign));
@@ -236,7 +248,7 @@ int run(const Global& global, const CampaignShow& command) {
                                                    : spec.model());
   line("created", date_text(campaign->create_time()));
   line("updated", date_text(campaign->update_time()));
-  print(text);
+  print(text + findings_text(version));
   return kExitOk;
 }
 

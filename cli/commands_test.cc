@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <mutex>
 #include <signal.h>
@@ -19,6 +20,9 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
+#include "base/pki/dev_token.h"
+#include "base/pki/secret_file.h"
+#include "base/pki/token.h"
 #include "cli/campaign_commands.h"
 #include "cli/explain_commands.h"
 #include "cli/model_commands.h"
@@ -68,7 +72,8 @@ struct FakeCampaigns final : v1::Campaigns::Service {
     if (request->name() != "campaigns/c1") {
       return problem(grpc::StatusCode::NOT_FOUND, "CAMPAIGN_NOT_FOUND", "no " + request->name());
     }
-    *response = campaign(v1::Campaign::RUNNING);
+    *response = campaign(shown_state);
+    response->set_message(shown_message);
     return grpc::Status::OK;
   }
   grpc::Status ListCampaigns(grpc::ServerContext*, const v1::ListCampaignsRequest* request,
@@ -109,11 +114,14 @@ struct FakeCampaigns final : v1::Campaigns::Service {
     return grpc::Status::OK;
   }
   // Ten events; breaks the stream before the one named `break_before`, once or always.
-  grpc::Status WatchCampaign(grpc::ServerContext*, const v1::WatchCampaignRequest* request,
+  grpc::Status WatchCampaign(grpc::ServerContext* context, const v1::WatchCampaignRequest* request,
                              grpc::ServerWriter<v1::CampaignEvent>* writer) override {
     {
       const std::lock_guard lock(mutex);
       cursors.push_back(request->cursor());
+    }
+    if (before_watch) {
+      if (grpc::Status refused = before_watch(*context); !refused.ok()) return refused;
     }
     constexpr uint64_t kLast = 10;
     for (uint64_t i = request->cursor() + 1; i <= kLast; ++i) {
@@ -152,9 +160,12 @@ struct FakeCampaigns final : v1::Campaigns::Service {
   std::mutex mutex;
   std::vector<v1::CreateCampaignRequest> requests;
   std::vector<uint64_t> cursors;
+  std::function<grpc::Status(const grpc::ServerContext&)> before_watch;
   uint64_t break_before = 0;
   bool keep_breaking = false;
   v1::Campaign::State final_state = v1::Campaign::SUCCEEDED;
+  v1::Campaign::State shown_state = v1::Campaign::RUNNING;
+  std::string shown_message;
   grpc::Status create_status;
   grpc::Status export_status;
   bool interrupt_export = false;
@@ -183,6 +194,14 @@ struct FakeModels final : v1::Models::Service {
       chunk.set_data(data.substr(100));
       writer->Write(chunk);
     }
+    return grpc::Status::OK;
+  }
+  grpc::Status GetModelVersion(grpc::ServerContext*, const v1::GetModelVersionRequest* request,
+                               v1::ModelVersion* response) override {
+    response->set_name(request->name());
+    v1::Finding& finding = *response->add_findings();
+    finding.set_kind(v1::Finding::NOT_FITTED);
+    finding.set_message("put: no break found");
     return grpc::Status::OK;
   }
   grpc::Status ListModels(grpc::ServerContext*, const v1::ListModelsRequest*,
@@ -273,6 +292,40 @@ TEST_F(CommandsTest, WatchContinuesAfterTheLastEvent) {
   EXPECT_TRUE(complained("the server is back")) << err_;
 }
 
+// A --dev server takes connections before it has written its token: a call that begins in between
+// shows the token of the start before.
+TEST_F(CommandsTest, WatchTakesTheTokenOfAServerThatHasStartedAnew) {
+  ::setenv("XDG_STATE_HOME", folder_.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): no other thread
+  const std::string port = global_.server.substr(global_.server.find(':') + 1);
+  const auto file = pki::dev_token_file(port);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(pki::make_private_folder(file->parent_path()).ok());
+  const auto before = pki::make_token(pki::Token::Kind::dev, "");
+  const auto now = pki::make_token(pki::Token::Kind::dev, "");
+  ASSERT_TRUE(before.ok() && now.ok());
+  ASSERT_TRUE(pki::write_secret(*file, before->text() + "\n").ok());
+
+  campaigns_.before_watch = [&](const grpc::ServerContext& context) {
+    const auto shown = context.client_metadata().find("authorization");
+    const bool known =
+        shown != context.client_metadata().end() && shown->second == "Bearer " + now->secret;
+    return known ? grpc::Status::OK
+                 : grpc::Status(grpc::StatusCode::UNAUTHENTICATED, "of another start");
+  };
+  EXPECT_NE(run(CampaignWatch{"campaigns/c1"}), kExitOk);
+  EXPECT_TRUE(complained("of another start")) << err_;
+  EXPECT_EQ(campaigns_.cursors.size(), 1U) << "what is refused and has not changed is shown once";
+
+  campaigns_.before_watch = [&, known = campaigns_.before_watch](const auto& context) {
+    const grpc::Status answer = known(context);
+    if (!answer.ok()) EXPECT_TRUE(pki::write_secret(*file, now->text() + "\n").ok());
+    return answer;
+  };
+  EXPECT_EQ(run(CampaignWatch{"campaigns/c1"}), kExitOk) << err_;
+  EXPECT_TRUE(printed("event 10\n")) << out_;
+  ::unsetenv("XDG_STATE_HOME");  // NOLINT(concurrency-mt-unsafe): no other thread
+}
+
 TEST_F(CommandsTest, WatchGivesUpWhenTheServerStaysAway) {
   campaigns_.break_before = 3;
   campaigns_.keep_breaking = true;
@@ -331,6 +384,14 @@ TEST_F(CommandsTest, RefusalsSayWhatToDo) {
   EXPECT_TRUE(complained("--time-budget"));
   EXPECT_EQ(run(CampaignDelete{"campaigns/c1"}), kExitConflict);
   EXPECT_EQ(run(ModelFetch{"models/none", ""}), kExitUsage);
+}
+
+TEST_F(CommandsTest, WhatTheFitOfACampaignFoundIsShownALineEach) {
+  campaigns_.shown_state = v1::Campaign::SUCCEEDED;
+  campaigns_.shown_message = "12 runs, 345 samples; put: no break found";
+  EXPECT_EQ(run(CampaignShow{"campaigns/c1"}), kExitOk);
+  EXPECT_TRUE(printed("12 runs, 345 samples\n")) << out_;
+  EXPECT_TRUE(printed("\nfinding NOT_FITTED: put: no break found\n")) << out_;
 }
 
 TEST_F(CommandsTest, AnEstimateNamesCostWidthAndRisks) {

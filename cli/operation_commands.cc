@@ -38,22 +38,12 @@ int exit_code_of(const v1::Operation& operation) {
   }
 }
 
-// What the fit had, without its findings, with which the server's summary goes on.
-std::string fitted_to(const v1::ModelVersion& version) {
-  std::string text = version.summary();
-  for (const v1::Finding& finding : version.findings()) {
-    const std::string told = "; " + finding.message();
-    if (const size_t at = text.find(told); at != std::string::npos) text.erase(at, told.size());
-  }
-  return text;
-}
-
 // The version that came of it, and what its fit found.
 std::string outcome_text(Service& service, const v1::Operation& operation) {
   std::string text = labelled_line("version", operation.result());
   const auto version = service.get_model_version(operation.result());
   if (!version.ok()) return text + labelled_line("findings", version.error().message());
-  text += labelled_line("fitted to", fitted_to(*version));
+  text += labelled_line("fitted to", without_findings(version->summary(), *version));
   for (const auto& [what, why] : {std::pair("withdrawn", &version->withdrawn()),
                                   {"stale", &version->stale()},
                                   {"provisional", &version->provisional()}}) {

@@ -91,6 +91,14 @@ std::string findings_text(const v1::ModelVersion& version) {
   return text;
 }
 
+std::string without_findings(std::string text, const v1::ModelVersion& version) {
+  for (const v1::Finding& finding : version.findings()) {
+    const std::string told = "; " + finding.message();
+    if (const size_t at = text.find(told); at != std::string::npos) text.erase(at, told.size());
+  }
+  return text;
+}
+
 std::string version_state_text(const v1::ModelVersion& version) {
   std::string labels;
   for (const std::string& label : version.labels()) {

@@ -23,6 +23,9 @@ int run(const Global& global, const RolloutStatus& command);
 /// A line for each of its findings: "finding DRIFT: times changed by ...".
 std::string findings_text(const v1::ModelVersion& version);
 
+/// A text of the server that goes on with the version's findings, without them.
+std::string without_findings(std::string text, const v1::ModelVersion& version);
+
 /// "VALIDATED", or "PUBLISHED (canary, stable)".
 std::string version_state_text(const v1::ModelVersion& version);
 

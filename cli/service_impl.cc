@@ -53,18 +53,26 @@ Door::Door(std::string address, Result<std::optional<Context>> login)
       fleet(v1::Fleet::NewStub(channel)),
       admin(v1::Admin::NewStub(channel)) {}
 
-Status Door::show(grpc::ClientContext& context) const {
+Result<std::string> Door::secret() const {
   if (!context_of_login.ok()) return context_of_login.error();
-  std::string secret;
   if (*context_of_login) {
     STRIPLINE_ASSIGN_OR_RETURN(const pki::Token token,
                                pki::parse_token((*context_of_login)->token));
-    secret = token.secret;
-  } else if (const auto address = parse_host_and_port(server); address.ok()) {
-    STRIPLINE_ASSIGN_OR_RETURN(secret, pki::dev_secret(*address));
+    return token.secret;
   }
-  if (!secret.empty()) context.AddMetadata("authorization", "Bearer " + secret);
+  const auto address = parse_host_and_port(server);
+  return address.ok() ? pki::dev_secret(*address) : std::string();
+}
+
+Status Door::show(grpc::ClientContext& context) {
+  STRIPLINE_ASSIGN_OR_RETURN(shown, secret());
+  if (!shown.empty()) context.AddMetadata("authorization", "Bearer " + shown);
   return {};
+}
+
+bool Door::secret_has_changed() const {
+  const auto now = secret();
+  return now.ok() && *now != shown;
 }
 
 bool Door::connects() const {
@@ -75,6 +83,7 @@ Error Service::Impl::error_of(const grpc::Status& status) {
   const RpcError error = rpc_error_from(status);
   elsewhere = error.reason == "STANDBY" ||
               (error.reason.empty() && error.error.code() == ErrorCode::unavailable);
+  outdated = error.reason == "UNAUTHENTICATED" && door().secret_has_changed();
   return explained(error, door().server);
 }
 

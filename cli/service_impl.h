@@ -28,12 +28,18 @@ struct Door {
 
   /// Shows who calls. The secret of a --dev server changes with each of its starts, and is shown to
   /// no other machine; a user's token is shown to the server of its authority alone.
-  Status show(grpc::ClientContext& context) const;
+  Status show(grpc::ClientContext& context);
+  /// Whether another secret would be shown now: the server has started anew since.
+  bool secret_has_changed() const;
   /// Whether it is reached within the time after which another one is tried.
   bool connects() const;
 
+  /// Empty: this server is shown none.
+  Result<std::string> secret() const;
+
   std::string server;
   Result<std::optional<Context>> context_of_login;  ///< nullopt: none for this server
+  std::string shown;                                ///< the secret of the last call
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::Campaigns::Stub> campaigns;
   std::unique_ptr<v1::Models::Stub> models;
@@ -59,13 +65,17 @@ class Service::Impl {
 
   /// The call at the server that has served last; where that one cannot be reached or stands by, at
   /// the others. `begun`: some of the answer has been used, so that the call cannot be made again.
+  /// A call that met a --dev server between its start and the writing of its token has shown the
+  /// token of the start before, and is made once more.
   template <typename Call>
   auto at_some_server(Call call, const bool& begun) -> decltype(call()) {
     for (size_t left = doors.size(); true; --left) {
       elsewhere = false;
+      outdated = false;
       const bool reached = left == 1 || door().connects();
       if (reached) {
         auto result = call();
+        if (outdated && !begun) result = call();
         if (result.ok() || !elsewhere || begun || left == 1) return result;
       }
       current = (current + 1) % doors.size();
@@ -112,7 +122,8 @@ class Service::Impl {
     return call(service, method, request);
   }
 
-  /// Says what to do, and notes whether another server may answer otherwise.
+  /// Says what to do, and notes whether another server, or another secret, may be answered
+  /// otherwise.
   Error error_of(const grpc::Status& status);
 
   std::string server;
@@ -120,6 +131,7 @@ class Service::Impl {
   std::vector<Door> doors;
   size_t current = 0;
   bool elsewhere = false;  ///< The last error says nothing of the other servers.
+  bool outdated = false;   ///< The last call was refused for a secret that has changed since.
 };
 
 }  // namespace stripline::cli
