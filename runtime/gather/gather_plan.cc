@@ -53,6 +53,10 @@ class Gather final : public GatherCore {
   uint64_t own_elements() const override { return own_elements_; }
   size_t vectors() const override { return vectors_; }
   const std::byte* received() const override;
+  bool is_reachable() const override {
+    return std::ranges::all_of(schedule_.incoming,
+                               [&](const Incoming& in) { return context_.is_local(in.owner); });
+  }
   const GatherStatistics& statistics() const override { return schedule_.statistics; }
   GatherStatistics& statistics() { return schedule_.statistics; }
 

@@ -276,7 +276,7 @@ Status Agreement::what_is_wrong(const Status& prepared) const {
 std::vector<Told> Agreement::what_to_tell(const Status& prepared,
                                           std::vector<std::vector<uint32_t>>& places) const {
   Told to_all;
-  to_all.vectors = static_cast<uint32_t>(options_.vectors);
+  to_all.vectors = options_.vectors;
   if (!prepared.ok()) {
     const bool mistaken = prepared.error().code() == ErrorCode::invalid_argument;
     (mistaken ? to_all.mistaken : to_all.exhausted) = 1;

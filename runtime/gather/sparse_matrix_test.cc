@@ -130,6 +130,29 @@ TEST_P(Sparse, ProductsWithSeveralVectorsAreThoseWithEach) {
   }
 }
 
+TEST_P(Sparse, ProductsInTheOrderOfTheRingAreTheSameEachTime) {
+  constexpr rank_t kRanks = 4;
+  on_ranks(kRanks, [](Context& context) {
+    constexpr uint64_t kElements = 160;
+    auto x = shared_array<double, cyclic>::create(context, kElements);
+    ASSERT_TRUE(x.ok());
+    for (size_t i = 0; i < x->local_span().size(); ++i) {
+      x->local_span()[i] = 1 / static_cast<double>(1 + x->index_of(i));
+    }
+    const Rows given(0, 60, kElements, kElements, 7 + context.rank_me());
+    auto matrix = SparseMatrix<double>::create(*x, given.begin, given.columns, given.values,
+                                               {.order = GatherOrder::ring});
+    ASSERT_TRUE(matrix.ok()) << matrix.error().message();
+    std::vector<double> first(60);
+    matrix->multiply(*x, first);
+    for (int product = 0; product < 8; ++product) {
+      std::vector<double> again(60);
+      matrix->multiply(*x, again);
+      ASSERT_EQ(again, first) << "to the last digit";  // of sums that round
+    }
+  });
+}
+
 TEST_P(Sparse, RefusesColumnsThatAreNoElements) {
   on_ranks(2, [](Context& context) {
     auto x = shared_array<double, cyclic>::create(context, 10);

@@ -182,6 +182,8 @@ class GatherCore {
   /// What is received in the gather under way, or was in the last one: the same element of all
   /// vectors side by side.
   virtual const std::byte* received() const = 0;
+  /// All owners are load/store reachable, so that nothing comes while this rank computes.
+  virtual bool is_reachable() const = 0;
   virtual const GatherStatistics& statistics() const = 0;
 
  protected:

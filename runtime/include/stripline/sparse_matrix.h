@@ -11,16 +11,22 @@
 //
 //   matrix->multiply(std::array{&x0, &x1}, y);   // y[2 r + v] += values[e] xv[columns[e]]
 //
-// What a rank needs of the vector is gathered (<stripline/gather_plan.h>): it multiplies with its
-// own elements while the others are on their way, then with those of each owner as they arrive; or
-// with all of them at once, when the last ones have arrived, where most rows have columns of
-// several owners and would be gone through for each of them. Sums are added up in that order, which
-// may differ from product to product: results differ in the last digits from a sum row by row.
+// What a rank needs of the vector is gathered (<stripline/gather_plan.h>), and multiplied in one of
+// three ways, each rank for itself:
+//   * its own elements while the others are on their way, then those of each owner as they arrive;
+//   * its own ones meanwhile, and all others when the last ones have arrived, where most rows have
+//     columns of several owners and would be gone through for each of them;
+//   * a row in one pass, with all elements copied side by side, where all owners are load/store
+//     reachable, so that nothing comes meanwhile.
+// Sums are added up in the order of the way, and of what arrives, which may differ from product to
+// product: results differ in the last digits from a sum row by row. With GatherOrder::ring the order
+// is the same in each product, but for elements that are fetched or passed on.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -89,8 +95,55 @@ class SparseMatrix {
     void end() { begin.push_back(value.size()); }
   };
 
+  // All entries, row by row, and all elements, own ones first, which GatherCore::numbers() name.
+  struct Rows {
+    std::vector<size_t> begin;
+    std::vector<T> value;
+    std::vector<T> x;
+  };
+
   SparseMatrix(GatherPlan<T> plan, std::span<const size_t> row_begin, std::span<const T> values)
-      : plan_(std::move(plan)), rows_(row_begin.size() - 1), parts_(plan_.core().groups()) {
+      : plan_(std::move(plan)), rows_(row_begin.size() - 1) {
+    const size_t elements = elements_at_hand();
+    if (plan_.core().is_reachable() && is_mixed(row_begin, elements)) {
+      whole_.emplace(Rows{{row_begin.begin(), row_begin.end()},
+                          {values.begin(), values.end()},
+                          std::vector<T>(elements)});
+    } else {
+      part(row_begin, values);
+    }
+  }
+
+  // Own ones and those that are received, among which may be some that are not read.
+  size_t elements_at_hand() {
+    size_t elements = plan_.core().own_elements();
+    for (const uint32_t number : plan_.core().numbers()) {
+      elements = std::max<size_t>(elements, number + size_t{1});
+    }
+    return elements;
+  }
+
+  // Whether to copy all elements may take less time than to go through rows once more. That costs
+  // as much as some copies that follow each other: where the row begins, its sum, which is loaded
+  // and stored, and the end of its loop, which no processor foresees.
+  bool is_mixed(std::span<const size_t> row_begin, size_t elements) {
+    constexpr size_t kCopiesOfARow = 4;
+    const std::span<const uint32_t> numbers = plan_.core().numbers();
+    const size_t own = plan_.core().own_elements();
+    if (plan_.core().vectors() > 1 || elements == own) return false;
+    size_t mixed = 0;  // rows of own elements and others
+    for (size_t row = 0; row < rows_; ++row) {
+      const std::span<const uint32_t> of_row =
+          numbers.subspan(row_begin[row], row_begin[row + 1] - row_begin[row]);
+      const auto others = std::ranges::count_if(of_row, [&](auto number) { return number >= own; });
+      mixed += others > 0 && static_cast<size_t>(others) < of_row.size() ? 1 : 0;
+    }
+    return kCopiesOfARow * mixed >= elements;
+  }
+
+  // Entries by the owner of what they are multiplied with.
+  void part(std::span<const size_t> row_begin, std::span<const T> values) {
+    parts_.resize(plan_.core().groups());
     size_t visits = 0;  // of rows, owner by owner
     for (size_t number = 0; number < parts_.size(); ++number) {
       Part& part = parts_[number];
@@ -139,6 +192,34 @@ class SparseMatrix {
                     "into y of " + std::to_string(y.size()) + " elements; this rank's rows have " +
                         std::to_string(rows_ * vectors));
     }
+    if (whole_) return add_whole(y, site);
+    add_parts(y, site);
+  }
+
+  // Row by row, when all has come.
+  void add_whole(std::span<T> y, CallSite site) {
+    detail::GatherCore& gather = plan_.core();
+    const size_t own = gather.own_elements();
+    std::vector<T>& x = whole_->x;
+    std::copy_n(reinterpret_cast<const T*>(gather.group(0).values[0]), own, x.begin());
+    plan_.wait(site);
+    std::copy_n(reinterpret_cast<const T*>(gather.received()), x.size() - own,
+                x.begin() + static_cast<ptrdiff_t>(own));
+    const T* const value = whole_->value.data();
+    const uint32_t* const number = gather.numbers().data();
+    for (size_t row = 0; row < rows_; ++row) {
+      T sum{};
+      for (size_t e = whole_->begin[row]; e < whole_->begin[row + 1]; ++e) {
+        sum += value[e] * x[number[e]];
+      }
+      y[row] = sum;
+    }
+  }
+
+  // Own elements, then the others.
+  void add_parts(std::span<T> y, CallSite site) {
+    detail::GatherCore& gather = plan_.core();
+    const size_t vectors = gather.vectors();
     std::fill_n(y.data(), rows_ * vectors, T{});
     const detail::GatherGroup own = gather.group(0);
     if (vectors == 1) {
@@ -210,6 +291,7 @@ class SparseMatrix {
   bool at_once_ = false;
   Part received_;
   std::vector<uint32_t> received_slots_;
+  std::optional<Rows> whole_;  // instead of parts
 };
 
 }  // namespace stripline
