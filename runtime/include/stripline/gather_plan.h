@@ -239,15 +239,22 @@ class GatherPlan {
     for (rank_t rank = 0; rank < x.context().rank_n(); ++rank) {
       request.most_elements = std::max(request.most_elements, x.local_size(rank));
     }
+    // Entries that follow each other are mostly of one block: to locate one takes two divisions.
+    const uint64_t block = request.shape.block == 0 ? x.size() : request.shape.block;
     std::vector<detail::GatherPlace> reads(index.size());
+    uint64_t begin = x.size();  // of the block that was located last
+    place first{};
     for (size_t i = 0; i < index.size(); ++i) {
       if (index[i] >= x.size()) [[unlikely]] {
         request.outside = i;
         request.outside_element = index[i];
         break;
       }
-      const place at = x.distribution().locate(index[i]);
-      reads[i] = {at.rank, static_cast<uint32_t>(at.index)};
+      if (index[i] < begin || index[i] - begin >= block) {
+        begin = index[i] - index[i] % block;
+        first = x.distribution().locate(begin);
+      }
+      reads[i] = {first.rank, static_cast<uint32_t>(first.index + (index[i] - begin))};
     }
     request.reads = reads;
     auto core = detail::GatherCore::create(x.context(), request, options, site);

@@ -19,8 +19,8 @@
 //   * a row in one pass, with all elements copied side by side, where all owners are load/store
 //     reachable, so that nothing comes meanwhile.
 // Sums are added up in the order of the way, and of what arrives, which may differ from product to
-// product: results differ in the last digits from a sum row by row. With GatherOrder::ring the order
-// is the same in each product, but for elements that are fetched or passed on.
+// product: results differ in the last digits from a sum row by row. With GatherOrder::ring the
+// order is the same in each product, but for elements that are fetched or passed on.
 #pragma once
 
 #include <algorithm>
@@ -85,12 +85,15 @@ class SparseMatrix {
     std::vector<size_t> begin;
     std::vector<T> value;
 
-    void push(size_t of_row, const T& entry) {
-      if (row.empty() || row.back() != of_row) {
-        row.push_back(static_cast<uint32_t>(of_row));
-        begin.push_back(value.size());
-      }
-      value.push_back(entry);
+    void reserve(size_t rows, size_t entries) {
+      row.reserve(rows);
+      begin.reserve(rows + 1);
+      value.reserve(entries);
+    }
+    // The values that follow are of this row, which comes after those before it.
+    void begin_row(size_t number) {
+      row.push_back(static_cast<uint32_t>(number));
+      begin.push_back(value.size());
     }
     void end() { begin.push_back(value.size()); }
   };
@@ -148,11 +151,14 @@ class SparseMatrix {
     for (size_t number = 0; number < parts_.size(); ++number) {
       Part& part = parts_[number];
       const std::span<const uint32_t> reads = plan_.core().group(number).reads;
-      part.value.reserve(reads.size());
+      part.reserve(std::min(rows_, reads.size()), reads.size());
       size_t row = 0;
-      for (const uint32_t entry : reads) {  // ascending
-        while (entry >= row_begin[row + 1]) ++row;
-        part.push(row, values[entry]);
+      for (size_t k = 0; k < reads.size();) {  // ascending
+        while (reads[k] >= row_begin[row + 1]) ++row;
+        part.begin_row(row);
+        for (; k < reads.size() && reads[k] < row_begin[row + 1]; ++k) {
+          part.value.push_back(values[reads[k]]);
+        }
       }
       part.end();
       if (number > 0) visits += part.row.size();
@@ -176,7 +182,8 @@ class SparseMatrix {
     for (size_t row = 0; row < rows_; ++row) {
       for (size_t entry = row_begin[row]; entry < row_begin[row + 1]; ++entry) {
         if (numbers[entry] < own) continue;
-        received_.push(row, values[entry]);
+        if (received_.row.empty() || received_.row.back() != row) received_.begin_row(row);
+        received_.value.push_back(values[entry]);
         received_slots_.push_back(static_cast<uint32_t>(numbers[entry] - own));
       }
     }
