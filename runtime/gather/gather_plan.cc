@@ -57,6 +57,8 @@ class Gather final : public GatherCore {
     return std::ranges::all_of(schedule_.incoming,
                                [&](const Incoming& in) { return context_.is_local(in.owner); });
   }
+  bool is_ordered() const override { return ordered_; }
+  double now_s() const override { return context_.state().job.fabric().now_s(); }
   const GatherStatistics& statistics() const override { return schedule_.statistics; }
   GatherStatistics& statistics() { return schedule_.statistics; }
 
@@ -103,6 +105,7 @@ class Gather final : public GatherCore {
   uint64_t received_round_ = 0;
   bool under_way_ = false;
   bool released_ = false;
+  const bool ordered_;
   const bool by_ring_;        // nothing needs to be looked after before all is here
   size_t taken_of_ring_ = 0;  // owners, in the gather under way
   const bool checks_;         // debug mode
@@ -121,7 +124,8 @@ Gather::Gather(Context& context, const GatherRequest& request, const GatherOptio
       own_elements_(request.own_elements),
       schedule_(std::move(schedule)),
       values_(schedule_.inspection.owners.size() * vectors_, nullptr),
-      by_ring_(options.order == GatherOrder::ring && schedule_.in_order),
+      ordered_(options.order == GatherOrder::ring),
+      by_ring_(ordered_ && schedule_.in_order),
       checks_(context.state().job.options().debug),
       number_(gathers::GatherState::of(context).next_plan()),
       watched_(context.state().mechanisms.instruments().trace != nullptr) {}

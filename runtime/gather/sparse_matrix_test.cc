@@ -52,7 +52,8 @@ void multiply_and_compare(Context& context, uint64_t elements, Layout layout, ui
   ASSERT_TRUE(matrix.ok()) << matrix.error().message();
   ASSERT_EQ(matrix->rows(), rows);
   std::vector<double> y(rows);
-  for (uint64_t round = 0; round < 4; ++round) {
+  constexpr uint64_t kRounds = 8;  // ways are tried in the first six
+  for (uint64_t round = 0; round < kRounds; ++round) {
     for (size_t i = 0; i < x->local_span().size(); ++i) {
       x->local_span()[i] = element_of(x->index_of(i), round);
     }

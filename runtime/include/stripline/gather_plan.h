@@ -184,6 +184,10 @@ class GatherCore {
   virtual const std::byte* received() const = 0;
   /// All owners are load/store reachable, so that nothing comes while this rank computes.
   virtual bool is_reachable() const = 0;
+  /// A rank's reads are asked for in the same order each time.
+  virtual bool is_ordered() const = 0;
+  /// By the clock of the fabric, which may be a virtual one.
+  virtual double now_s() const = 0;
   virtual const GatherStatistics& statistics() const = 0;
 
  protected:

@@ -16,16 +16,20 @@
 //   * its own elements while the others are on their way, then those of each owner as they arrive;
 //   * its own ones meanwhile, and all others when the last ones have arrived, where most rows have
 //     columns of several owners and would be gone through for each of them;
-//   * a row in one pass, with all elements copied side by side, where all owners are load/store
-//     reachable, so that nothing comes meanwhile.
+//   * a row in one pass, with all elements copied side by side, when the last ones have arrived:
+//     where all owners are load/store reachable, so that nothing comes meanwhile, or where it takes
+//     less time, which the first products of a matrix find out. Only where many rows have columns
+//     of this rank and of others.
 // Sums are added up in the order of the way, and of what arrives, which may differ from product to
-// product: results differ in the last digits from a sum row by row. With GatherOrder::ring the
-// order is the same in each product, but for elements that are fetched or passed on.
+// product: results differ in the last digits from a sum row by row. With GatherOrder::ring nothing
+// is tried, and the order is the same in each product, but for elements that are fetched or passed
+// on.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -105,16 +109,34 @@ class SparseMatrix {
     std::vector<T> x;
   };
 
+  // Which of two ways takes less time: both are tried in turns, and the least time of each counts.
+  struct Trial {
+    static constexpr int kTries = 3;
+    int products = 0;
+    double parted_s = std::numeric_limits<double>::infinity();
+    double whole_s = std::numeric_limits<double>::infinity();
+
+    bool is_over() const { return products == 2 * kTries; }
+    bool takes_whole() const { return is_over() ? whole_s < parted_s : products % 2 == 0; }
+    void note(double seconds) {
+      double& least_s = takes_whole() ? whole_s : parted_s;
+      least_s = std::min(least_s, seconds);
+      ++products;
+    }
+  };
+
   SparseMatrix(GatherPlan<T> plan, std::span<const size_t> row_begin, std::span<const T> values)
       : plan_(std::move(plan)), rows_(row_begin.size() - 1) {
     const size_t elements = elements_at_hand();
-    if (plan_.core().is_reachable() && is_mixed(row_begin, elements)) {
+    const bool reachable = plan_.core().is_reachable();
+    if ((reachable || !plan_.core().is_ordered()) && is_mixed(row_begin, elements)) {
       whole_.emplace(Rows{{row_begin.begin(), row_begin.end()},
                           {values.begin(), values.end()},
                           std::vector<T>(elements)});
-    } else {
-      part(row_begin, values);
+      if (reachable) return;
+      trial_.emplace();
     }
+    part(row_begin, values);
   }
 
   // Own ones and those that are received, among which may be some that are not read.
@@ -199,8 +221,14 @@ class SparseMatrix {
                     "into y of " + std::to_string(y.size()) + " elements; this rank's rows have " +
                         std::to_string(rows_ * vectors));
     }
-    if (whole_) return add_whole(y, site);
-    add_parts(y, site);
+    if (!trial_) return whole_ ? add_whole(y, site) : add_parts(y, site);
+    const double begun_s = gather.now_s();
+    trial_->takes_whole() ? add_whole(y, site) : add_parts(y, site);
+    trial_->note(gather.now_s() - begun_s);
+    if (trial_->is_over()) {
+      trial_->takes_whole() ? parts_.clear() : whole_.reset();
+      trial_.reset();
+    }
   }
 
   // Row by row, when all has come.
@@ -298,7 +326,8 @@ class SparseMatrix {
   bool at_once_ = false;
   Part received_;
   std::vector<uint32_t> received_slots_;
-  std::optional<Rows> whole_;  // instead of parts
+  std::optional<Rows> whole_;   // instead of parts, or while both are tried
+  std::optional<Trial> trial_;  // while they are
 };
 
 }  // namespace stripline
