@@ -23,10 +23,11 @@ struct Rows {
   std::vector<uint64_t> columns;
   std::vector<double> values;
 
-  Rows(uint64_t first, size_t rows, uint64_t elements, uint64_t width, uint64_t seed) {
+  Rows(uint64_t first, size_t rows, uint64_t elements, uint64_t width, uint64_t seed,
+       size_t most_entries = 6) {
     SplitMix64 random(seed);
     for (size_t row = 0; row < rows; ++row) {
-      const size_t entries = random.next() % 7;  // none in some
+      const size_t entries = random.next() % (most_entries + 1);  // none in some
       for (size_t entry = 0; entry < entries; ++entry) {
         columns.push_back((first + row + random.next() % width) % elements);
         values.push_back(static_cast<double>(random.next() % 64));
@@ -41,13 +42,14 @@ double element_of(uint64_t number, uint64_t round) {
 }
 
 template <typename Layout>
-void multiply_and_compare(Context& context, uint64_t elements, Layout layout, uint64_t width) {
+void multiply_and_compare(Context& context, uint64_t elements, Layout layout, uint64_t width,
+                          size_t most_entries) {
   auto x = shared_array<double, Layout>::create(context, elements, layout);
   ASSERT_TRUE(x.ok());
   const uint64_t seed = hash_of(context.rank_me(), width);
   // No rows on one of the ranks.
   const size_t rows = context.rank_me() == 1 ? 0 : 40 + context.rank_me();
-  const Rows given(40 * context.rank_me(), rows, elements, width, seed);
+  const Rows given(40 * context.rank_me(), rows, elements, width, seed, most_entries);
   auto matrix = SparseMatrix<double>::create(*x, given.begin, given.columns, given.values);
   ASSERT_TRUE(matrix.ok()) << matrix.error().message();
   ASSERT_EQ(matrix->rows(), rows);
@@ -74,8 +76,10 @@ TEST_P(Sparse, ProductsAreTheSumsOfTheirRows) {
     on_ranks(ranks, [ranks](Context& context) {
       constexpr uint64_t kElements = 160;
       for (const uint64_t width : {uint64_t{1}, uint64_t{30}, kElements}) {
-        multiply_and_compare(context, kElements, blocked(kElements, ranks), width);
-        multiply_and_compare(context, kElements, cyclic{}, width);
+        for (const size_t most_entries : {size_t{6}, size_t{60}}) {
+          multiply_and_compare(context, kElements, blocked(kElements, ranks), width, most_entries);
+          multiply_and_compare(context, kElements, cyclic{}, width, most_entries);
+        }
       }
     });
   }

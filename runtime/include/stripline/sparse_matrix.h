@@ -21,12 +21,13 @@
 //     less time, which the first products of a matrix find out. Only where many rows have columns
 //     of this rank and of others.
 // Sums are added up in the order of the way, and of what arrives, which may differ from product to
-// product: results differ in the last digits from a sum row by row. With GatherOrder::ring nothing
-// is tried, and the order is the same in each product, but for elements that are fetched or passed
-// on.
+// product, and four at a time where rows are long: results differ in the last digits from a sum
+// entry by entry. With GatherOrder::ring nothing is tried, and the order is the same in each
+// product, but for elements that are fetched or passed on.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -83,6 +84,9 @@ class SparseMatrix {
   const GatherStatistics& statistics() const { return plan_.statistics(); }
 
  private:
+  static constexpr size_t kSums = 4;  // each_sum()
+  static constexpr size_t kEntriesOfLongRow = 4 * kSums;
+
   // Entries, row by row: rows that have any.
   struct Part {
     std::vector<uint32_t> row;
@@ -240,15 +244,8 @@ class SparseMatrix {
     plan_.wait(site);
     std::copy_n(reinterpret_cast<const T*>(gather.received()), x.size() - own,
                 x.begin() + static_cast<ptrdiff_t>(own));
-    const T* const value = whole_->value.data();
-    const uint32_t* const number = gather.numbers().data();
-    for (size_t row = 0; row < rows_; ++row) {
-      T sum{};
-      for (size_t e = whole_->begin[row]; e < whole_->begin[row + 1]; ++e) {
-        sum += value[e] * x[number[e]];
-      }
-      y[row] = sum;
-    }
+    each_sum(whole_->begin, whole_->value, gather.numbers(), x.data(),
+             [&](size_t row, T sum) { y[row] = sum; });
   }
 
   // Own elements, then the others.
@@ -281,30 +278,53 @@ class SparseMatrix {
     }
   }
 
+  // Calls take(r, sum) with the sum of entries begin[r] to begin[r + 1] for every r. An addition
+  // has to wait for the one before it: four sums at a time take less time where rows are long, as
+  // those of finite elements are, and more where they are short.
+  template <typename Take>
+  static void each_sum(std::span<const size_t> begin, std::span<const T> values,
+                       std::span<const uint32_t> slots, const T* x, const Take& take) {
+    const size_t rows = begin.size() - 1;
+    const T* const value = values.data();
+    const uint32_t* const slot = slots.data();
+    if (begin.back() > kEntriesOfLongRow * rows) {
+      for (size_t r = 0; r < rows; ++r) {
+        take(r, sum_by_four(value, slot, begin[r], begin[r + 1], x));
+      }
+    } else {
+      for (size_t r = 0; r < rows; ++r) {
+        take(r, sum_from(T{}, value, slot, begin[r], begin[r + 1], x));
+      }
+    }
+  }
+  static T sum_from(T sum, const T* value, const uint32_t* slot, size_t begin, size_t end,
+                    const T* x) {
+    for (size_t e = begin; e < end; ++e) sum += value[e] * x[slot[e]];
+    return sum;
+  }
+  static T sum_by_four(const T* value, const uint32_t* slot, size_t begin, size_t end, const T* x) {
+    if (end - begin < kSums) return sum_from(T{}, value, slot, begin, end, x);
+    std::array<T, kSums> sums{};
+    size_t e = begin;
+    for (; end - e >= kSums; e += kSums) {
+      for (size_t i = 0; i < kSums; ++i) sums[i] += value[e + i] * x[slot[e + i]];
+    }
+    const T sum = static_cast<T>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+    return sum_from(sum, value, slot, e, end, x);
+  }
+
   static void add(const Part& part, std::span<const uint32_t> slots, const std::byte* values,
                   T* y) {
-    const T* const x = reinterpret_cast<const T*>(values);
-    for (size_t r = 0; r < part.row.size(); ++r) {
-      T sum{};
-      for (size_t e = part.begin[r]; e < part.begin[r + 1]; ++e) {
-        sum += part.value[e] * x[slots[e]];
-      }
-      y[part.row[r]] += sum;
-    }
+    each_sum(part.begin, part.value, slots, reinterpret_cast<const T*>(values),
+             [&](size_t r, T sum) { y[part.row[r]] += sum; });
   }
   // Vectors that lie each by itself.
   static void add_apart(const Part& part, std::span<const uint32_t> slots,
                         std::span<const std::byte* const> values, T* y) {
     const size_t vectors = values.size();
     for (size_t v = 0; v < vectors; ++v) {
-      const T* const x = reinterpret_cast<const T*>(values[v]);
-      for (size_t r = 0; r < part.row.size(); ++r) {
-        T sum{};
-        for (size_t e = part.begin[r]; e < part.begin[r + 1]; ++e) {
-          sum += part.value[e] * x[slots[e]];
-        }
-        y[part.row[r] * vectors + v] += sum;
-      }
+      each_sum(part.begin, part.value, slots, reinterpret_cast<const T*>(values[v]),
+               [&](size_t r, T sum) { y[part.row[r] * vectors + v] += sum; });
     }
   }
   // Vectors whose elements lie side by side.
