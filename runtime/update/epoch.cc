@@ -21,7 +21,11 @@ uint32_t Epoch::spare_buffer() {
   return buffer;
 }
 
-Epoch::~Epoch() { engine_.close(number_); }
+// A thread of the runtime goes through the epochs that are open.
+Epoch::~Epoch() {
+  const auto inside = state_.exclusive();
+  engine_.close(number_);
+}
 
 void Epoch::enter(const char* name, CallSite site) {
   state_.operations.begin(name);
