@@ -401,7 +401,10 @@ void Epoch::ask_to_flush() {
 }
 
 void Epoch::flush_for(rank_t source, uint32_t number) {
-  if (changing_) return flushed_too_early_.push_back({source, number});
+  if (changing_) {
+    flushed_too_early_.emplace_back(source, number);
+    return;
+  }
   const uint32_t onward = number & ~kForOthers;
   if (forwarder_ == nullptr || onward == 0 || onward >= kOnwards) fail_malformed(source);
   forwarder_->flush_for(source, static_cast<Onward>(onward), number);
@@ -427,7 +430,7 @@ void Epoch::forward(rank_t next, Onward onward, uint32_t buffer, uint32_t window
                               ? encoder_.encode(memory, values_offset(), count)
                               : encoder_.encode_singly(memory, values_offset(), count);
   // Each was taken from the parcel in which it came, and written into the buffer.
-  declare(2 * count * item_bytes() + encoded.moved_bytes);
+  declare(2 * size_t{count} * item_bytes() + encoded.moved_bytes);
   Head head{number_, type_hash_, window, encoded.form, onward, encoded.count, 0};
   const uint32_t slot = bulk_.acquire(next);
   buffers_[buffer].target = next;
