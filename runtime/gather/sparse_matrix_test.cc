@@ -49,7 +49,7 @@ void multiply_and_compare(Context& context, uint64_t elements, Layout layout, ui
   const uint64_t seed = hash_of(context.rank_me(), width);
   // No rows on one of the ranks.
   const size_t rows = context.rank_me() == 1 ? 0 : 40 + context.rank_me();
-  const Rows given(40 * context.rank_me(), rows, elements, width, seed, most_entries);
+  const Rows given(uint64_t{40} * context.rank_me(), rows, elements, width, seed, most_entries);
   auto matrix = SparseMatrix<double>::create(*x, given.begin, given.columns, given.values);
   ASSERT_TRUE(matrix.ok()) << matrix.error().message();
   ASSERT_EQ(matrix->rows(), rows);
@@ -98,7 +98,7 @@ void multiply_several(Context& context, uint64_t elements, Layout layout, uint64
   }
   for (Array& x : vectors) xs.push_back(&x);
   const size_t rows = context.rank_me() == 1 ? 0 : 40 + context.rank_me();
-  const Rows given(40 * context.rank_me(), rows, elements, width,
+  const Rows given(uint64_t{40} * context.rank_me(), rows, elements, width,
                    hash_of(context.rank_me(), width));
   auto matrix = SparseMatrix<double>::create(vectors.front(), given.begin, given.columns,
                                              given.values, {.vectors = kVectors});
