@@ -34,7 +34,7 @@ struct Door {
   /// Whether it is reached within the time after which another one is tried.
   bool connects() const;
 
-  /// Empty: this server is shown none.
+  /// The secret that calls of this server show; empty if they show none.
   Result<std::string> secret() const;
 
   std::string server;

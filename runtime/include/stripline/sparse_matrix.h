@@ -152,9 +152,10 @@ class SparseMatrix {
     return elements;
   }
 
-  // Whether to copy all elements may take less time than to go through rows once more. That costs
-  // as much as some copies that follow each other: where the row begins, its sum, which is loaded
-  // and stored, and the end of its loop, which no processor foresees.
+  // True if so many rows have columns of this rank and of others that one pass may take less time,
+  // for which all elements are copied. In two passes such a row is begun twice, its sum is loaded
+  // and stored once more, and the end of its loop is mispredicted once more, which takes as long as
+  // some copies.
   bool is_mixed(std::span<const size_t> row_begin, size_t elements) {
     constexpr size_t kCopiesOfARow = 4;
     const std::span<const uint32_t> numbers = plan_.core().numbers();
