@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/network_name.h"
 #include "base/quantity.h"
 #include "base/random.h"
 #include "base/suggest.h"
@@ -95,6 +96,7 @@ Answer<std::vector<const NodeOffer*>> candidates(const CampaignSpec& spec,
                                                  const std::vector<NodeOffer>& offers) {
   const auto allowed = allowed_nodes(spec);
   std::vector<const NodeOffer*> able;
+  const std::string network = network_name(spec.fabric);
   std::set<std::string> fabrics;
   size_t connected = 0;
   for (const NodeOffer& offer : offers) {
@@ -102,13 +104,13 @@ Answer<std::vector<const NodeOffer*>> candidates(const CampaignSpec& spec,
     if (!spec.cluster.empty() && offer.cluster != spec.cluster) continue;
     ++connected;
     fabrics.insert(offer.fabrics.begin(), offer.fabrics.end());
-    if (contains(offer.fabrics, spec.fabric)) able.push_back(&offer);
+    if (contains(offer.fabrics, network)) able.push_back(&offer);
   }
   if (able.empty() && connected > 0) {
     return Problem{ErrorCode::failed_precondition,
                    "UNSUPPORTED_FABRIC",
                    "no connected node can open fabric '" + spec.fabric + "'" +
-                       did_you_mean(spec.fabric, {fabrics.begin(), fabrics.end()}) +
+                       did_you_mean(network, {fabrics.begin(), fabrics.end()}) +
                        "; they offer: " + join(fabrics),
                    {{"field", "spec.fabric"}, {"fabric", spec.fabric}}};
   }

@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/network_name.h"
 #include "optimizer/experiment/requirements.h"
 #include "server/names.h"
 
@@ -37,6 +38,12 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   if (spec.fabric.empty()) {
     return invalid_field("spec.fabric",
                          "name a fabric, for example 'tcp' or 'emulated:opteron-vapi'");
+  }
+  if (!has_options_of_campaigns_only(spec.fabric)) {
+    return invalid_field("spec.fabric",
+                         "of an emulated fabric's options a campaign takes compute=measured|none|"
+                         "declared|SCALE and jitter=on|off; leave the others of '" +
+                             spec.fabric + "' out");
   }
   if (spec.clock.empty()) spec.clock = experiment::is_emulated(spec.fabric) ? "virtual" : "real";
   if (spec.clock != "real" && spec.clock != "virtual") {
@@ -99,7 +106,8 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   // A few experiments make a poorer model than the fabric has already: only where they are told to.
   if (spec.model.empty() && spec.experiments.empty() && !spec.race) {
     const bool named = !spec.cluster.empty() && spec.cluster != kDefaultCluster;
-    spec.model = model_name(to_segment((named ? spec.cluster + "-" : "") + spec.fabric));
+    spec.model =
+        model_name(to_segment((named ? spec.cluster + "-" : "") + network_name(spec.fabric)));
   }
   if (!spec.model.empty() && !parse_model_name(spec.model)) {
     return invalid_field("spec.model", "'" + spec.model +

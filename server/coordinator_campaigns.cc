@@ -7,6 +7,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/network_name.h"
 #include "base/quantity.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
@@ -268,14 +269,15 @@ Status Coordinator::publish(int64_t number, const Result<FittedModel>& fitted) {
   }
   const std::string model = *parse_model_name(d.campaign.spec.model);
   STRIPLINE_ASSIGN_OR_RETURN(const auto existing, store_.model(model));
-  if (existing && existing->fabric != d.campaign.spec.fabric) {
+  const std::string network = network_name(d.campaign.spec.fabric);
+  if (existing && network_name(existing->fabric) != network) {
     return end_campaign(number, CampaignState::failed,
                         "no version was published: " + d.campaign.spec.model +
                             " describes fabric '" + existing->fabric + "' since another campaign " +
                             "published to it; samples are kept");
   }
   const VersionKey key{model, existing ? existing->last_number + 1 : 1};
-  add_version(key, d.campaign.spec.fabric, *fitted, {campaign_name(number)}, d.changes);
+  add_version(key, network, *fitted, {campaign_name(number)}, d.changes);
   d.campaign.state = CampaignState::succeeded;
   d.campaign.model_version = version_name(key);
   d.campaign.message = "published " + d.campaign.model_version +

@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/json.h"
+#include "base/network_name.h"
 #include "base/quantity.h"
 #include "base/sha256.h"
 #include "server/clock.h"
@@ -204,14 +205,15 @@ Status Coordinator::publish(OperationRecord& operation, const FitOrder& order,
   STRIPLINE_ASSIGN_OR_RETURN(const auto first, store_.campaign(order.campaigns.front()));
   if (!first) return Error(ErrorCode::internal, campaigns.front() + " is not stored");
   STRIPLINE_ASSIGN_OR_RETURN(const auto existing, store_.model(order.model));
-  if (existing && existing->fabric != first->spec.fabric) {
+  const std::string network = network_name(first->spec.fabric);
+  if (existing && network_name(existing->fabric) != network) {
     return end_operation(operation, "'" + model_name(order.model) + "' describes fabric '" +
                                         existing->fabric +
                                         "' since another campaign published to it");
   }
   Changes changes;
   const VersionKey key{order.model, existing ? existing->last_number + 1 : 1};
-  add_version(key, first->spec.fabric, fitted, campaigns, changes);
+  add_version(key, network, fitted, campaigns, changes);
   NewModelVersion& version = changes.versions.back();
   for (const RunKey& run : order.without) {
     version.record.summary += "; without " + run_name(run);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/network_name.h"
 #include "base/quantity.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
@@ -47,7 +48,7 @@ CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
   CampaignSnapshot campaign;
   campaign.number = record.number;
   campaign.state = record.state;
-  campaign.fabric = record.spec.fabric;
+  campaign.fabric = network_name(record.spec.fabric);
   // Campaigns of before there were clusters name none.
   if (!record.spec.cluster.empty()) campaign.cluster = record.spec.cluster;
   campaign.nodes = record.spec.nodes;

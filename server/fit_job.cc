@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "base/network_name.h"
 #include "base/quantity.h"
 #include "optimizer/campaign/next_run.h"
 #include "optimizer/experiment/json.h"
@@ -233,7 +234,7 @@ Result<FittedModel> fit_campaign(const FitInput& input) {
     facts[node_name(node.node) + " in run " + std::to_string(node.run.run)] = node.facts;
   }
   STRIPLINE_ASSIGN_OR_RETURN(JoinedFingerprint joined,
-                             join_fingerprints(facts, spec.fabric, spec.clock));
+                             join_fingerprints(facts, network_name(spec.fabric), spec.clock));
   const auto series = usable_series(input);
   const fit::Noise noise = fit::judge_noise(series);
   fit::FitRequest request;

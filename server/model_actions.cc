@@ -7,6 +7,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/network_name.h"
 #include "optimizer/model/model_json.h"
 #include "server/clock.h"
 #include "server/model_gate.h"
@@ -263,6 +264,7 @@ Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersion
   if (fabric == parsed->fingerprint.end() || fabric->second.value == "*") {
     return invalid_field("content", "the model does not say which fabric it describes");
   }
+  const std::string network = network_name(fabric->second.value);
   const auto sha256 = model::content_sha256(*parsed);
   if (!sha256.ok()) return sha256.error();
   const auto name = request.parent().empty() ? std::optional(to_segment(parsed->name))
@@ -272,11 +274,11 @@ Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersion
   }
   const auto existing = store.model(*name);
   if (!existing.ok()) return existing.error();
-  if (*existing && (*existing)->fabric != fabric->second.value) {
+  if (*existing && network_name((*existing)->fabric) != network) {
     return Problem{ErrorCode::failed_precondition,
                    "OTHER_FABRIC",
                    "'" + model_name(*name) + "' describes fabric '" + (*existing)->fabric +
-                       "', the file '" + fabric->second.value + "'; name another model",
+                       "', the file '" + network + "'; name another model",
                    {{"name", model_name(*name)}}};
   }
   NewModelVersion version;
@@ -286,7 +288,7 @@ Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersion
   version.record.summary = "imported; fitted at " + parsed->provenance.fitted_at + " by " +
                            parsed->provenance.fitter_version;
   version.record.provisional = parsed->provenance.provisional;
-  version.fabric = fabric->second.value;
+  version.fabric = network;
   version.content = request.content();
   Changes changes;
   changes.versions.push_back(version);

@@ -5,6 +5,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/network_name.h"
 #include "optimizer/experiment/catalogue.h"
 #include "server/model_actions.h"
 #include "server/model_gate.h"
@@ -24,7 +25,8 @@ constexpr size_t kMostSaid = 100;
 CampaignSpec group_of(const std::optional<CampaignRecord>& fitted_to, const std::string& fabric) {
   CampaignSpec spec;
   if (fitted_to) spec = fitted_to->spec;
-  spec.fabric = fabric;
+  // Measured as it was then: options of runs stay.
+  if (network_name(spec.fabric) != network_name(fabric)) spec.fabric = fabric;
   return spec;
 }
 

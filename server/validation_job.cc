@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/network_name.h"
 #include "optimizer/model/model_json.h"
 #include "server/clock.h"
 #include "server/fit_job.h"
@@ -71,7 +72,7 @@ Answer<Evidence> evidence_of(Store& store, const ModelVersionRecord& version,
     const auto campaign = store.campaign(number);
     if (!campaign.ok()) return campaign.error();
     if (!*campaign) return campaign_not_found(name);
-    if ((*campaign)->spec.fabric != (*model)->fabric) {
+    if (network_name((*campaign)->spec.fabric) != network_name((*model)->fabric)) {
       return campaign_problem("'" + name + "' measured fabric '" + (*campaign)->spec.fabric +
                               "', the model describes '" + (*model)->fabric + "'");
     }
