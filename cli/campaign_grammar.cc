@@ -288,7 +288,7 @@ void CampaignGrammar::define_comparison(CLI::App& campaign, Action& result) {
       ->type_name("B");
   compare
       ->add_option("--margin", compare_.margin,
-                   "Times are equivalent that surely differ by no more (default: 2%)")
+                   "Times are equivalent that surely differ by no more (default: 5%)")
       ->type_name("SHARE")
       ->transform(share());
   compare

@@ -268,6 +268,7 @@ v1::ComparedPoint to_wire(const campaign::ComparedPoint& point) {
     message.set_low(point.low);
     message.set_high(point.high);
   }
+  if (point.detectable) message.set_detectable(*point.detectable);
   message.set_p_value(point.p_value);
   return message;
 }
