@@ -43,7 +43,8 @@ struct CampaignRun {
   std::string model;  ///< resource name or empty
   std::string cluster;
   bool race = false;
-  std::string prior;  ///< resource name, "nearest", "none" or empty
+  std::string prior;      ///< resource name, "nearest", "none" or empty
+  std::string when_busy;  ///< "wait", "measure", "refuse" or empty
   bool detach = false;
   bool validate_only = false;
 };

@@ -17,7 +17,9 @@
 #include "optimizer/fit/judge_model.h"
 #include "optimizer/fit/noise.h"
 #include "optimizer/model/model_json.h"
+#include "optimizer/stats/delays.h"
 #include "server/fingerprint_rules.h"
+#include "server/run_load.h"
 
 namespace stripline::server {
 namespace {
@@ -55,6 +57,40 @@ std::vector<experiment::SampleSeries> usable_series(const FitInput& input) {
     }
   }
   return usable;
+}
+
+// Runs whose ranks had to share processors. Only on the real clock does that delay anything.
+std::vector<RunLoad> busy_runs(const FitInput& input) {
+  if (input.spec.clock == "virtual") return {};
+  std::vector<RunLoad> loads = loads_of_runs(input.nodes);
+  std::erase_if(loads, [](const RunLoad& load) { return !load.busy(); });
+  return loads;
+}
+
+// Takes those repetitions of busy runs out that other work has delayed, as far as they can be told
+// from the rest, and returns how many. What is stored keeps them.
+size_t leave_out_delayed(const std::vector<RunLoad>& busy,
+                         std::vector<experiment::SampleSeries>& series) {
+  size_t delayed = 0;
+  for (experiment::SampleSeries& one : series) {
+    if (std::ranges::find(busy, one.run, &RunLoad::run) == busy.end()) continue;
+    const stats::Delays delays = stats::find_delays(one.values);
+    if (delays.delayed == 0) continue;
+    delayed += std::erase_if(one.values, [&](double value) { return value > delays.limit; });
+  }
+  return delayed;
+}
+
+void add_load(const FitInput& input, size_t delayed, std::vector<Finding>& findings) {
+  const auto busy = busy_runs(input);
+  if (busy.empty()) return;
+  const auto worst = std::ranges::max_element(busy, {}, &RunLoad::others);
+  findings.push_back({"BUSY_HOSTS", worst->node, worst->others,
+                      "other work kept hosts busy in " + std::to_string(busy.size()) + " of " +
+                          count_text(input.runs, "run") + ", up to " + run_load_text(*worst)});
+  if (delayed == 0) return;
+  findings.push_back({"DELAYED", "", static_cast<double>(delayed),
+                      count_text(delayed, "sample") + " of these left out as delayed by it"});
 }
 
 std::string percent(double share, const char* pattern) {
@@ -127,7 +163,7 @@ std::string provisional_reasons(const FitInput& input, const fit::Noise& noise) 
 std::vector<Finding> findings_of(const FitInput& input,
                                  std::span<const experiment::SampleSeries> usable,
                                  const fit::Noise& noise, const fit::FitReport& report,
-                                 const std::vector<std::string>& differing) {
+                                 const std::vector<std::string>& differing, size_t delayed) {
   size_t zero = 0;
   size_t good = 0;
   for (const auto& series : input.series) {
@@ -149,6 +185,7 @@ std::vector<Finding> findings_of(const FitInput& input,
     findings.push_back({"NO_TIME", "", static_cast<double>(zero),
                         count_text(zero, "series", "series") + " left out that took no time"});
   }
+  add_load(input, delayed, findings);
   add_noise(noise, findings);
   for (const std::string& note : report.notes) findings.push_back({"NOT_FITTED", "", 0, note});
   for (const auto& [operation, fit] : report.operations) {
@@ -235,7 +272,8 @@ Result<FittedModel> fit_campaign(const FitInput& input) {
   }
   STRIPLINE_ASSIGN_OR_RETURN(JoinedFingerprint joined,
                              join_fingerprints(facts, network_name(spec.fabric), spec.clock));
-  const auto series = usable_series(input);
+  auto series = usable_series(input);
+  const size_t delayed = leave_out_delayed(busy_runs(input), series);
   const fit::Noise noise = fit::judge_noise(series);
   fit::FitRequest request;
   request.name = *parse_model_name(spec.model);
@@ -251,7 +289,7 @@ Result<FittedModel> fit_campaign(const FitInput& input) {
   STRIPLINE_ASSIGN_OR_RETURN(result.sha256, get_string(json, "sha256", "model"));
   result.content = json.dump(2) + "\n";
   result.provisional = request.provisional;
-  result.findings = findings_of(input, series, noise, fitted.report, joined.differing);
+  result.findings = findings_of(input, series, noise, fitted.report, joined.differing, delayed);
   result.summary = summarize(input, result.findings);
   result.judgement = judge_held_out(series, request);
   return result;

@@ -55,6 +55,7 @@ v1::CampaignSpec to_wire(const CampaignSpec& spec) {
   message.set_node_budget_s(spec.node_budget_s);
   message.set_race(spec.race);
   message.set_prior(spec.prior);
+  message.set_when_busy(std::string(to_string(spec.when_busy)));
   return message;
 }
 
@@ -157,9 +158,15 @@ Hello from_wire(const v1::Hello& message) {
 
 std::optional<AgentMessage> from_wire(v1::AgentMessage& message) {
   switch (message.message_case()) {
-    case v1::AgentMessage::kHeartbeat:
-      return Heartbeat{message.heartbeat().assignment(), message.heartbeat().fence(),
-                       message.heartbeat().leaving()};
+    case v1::AgentMessage::kHeartbeat: {
+      Heartbeat heartbeat{message.heartbeat().assignment(), message.heartbeat().fence(),
+                          message.heartbeat().leaving()};
+      if (message.heartbeat().has_host_load()) {
+        const v1::HostLoad& load = message.heartbeat().host_load();
+        heartbeat.host_load = HostLoad{load.average(), load.running(), load.processors()};
+      }
+      return heartbeat;
+    }
     case v1::AgentMessage::kGroupJoin: {
       const v1::GroupJoin& join = message.group_join();
       return GroupJoin{join.assignment(), join.fence(), join.rank(), join.address()};
@@ -220,6 +227,8 @@ CampaignSpec from_wire(const v1::CampaignSpec& message) {
   spec.node_budget_s = message.node_budget_s();
   spec.race = message.race();
   spec.prior = message.prior();
+  // What is none of them is refused by complete_spec().
+  spec.when_busy = when_busy_from_string(message.when_busy()).value_or(WhenBusy::unknown);
   return spec;
 }
 
@@ -270,6 +279,19 @@ v1::ComparedPoint to_wire(const campaign::ComparedPoint& point) {
   }
   if (point.detectable) message.set_detectable(*point.detectable);
   message.set_p_value(point.p_value);
+  return message;
+}
+
+v1::RunLoad to_wire(const RunLoad& load) {
+  v1::RunLoad message;
+  message.set_run(load.run);
+  message.set_node(node_name(load.node));
+  message.set_average(load.average);
+  message.set_running(load.running);
+  message.set_others(load.others);
+  message.set_processors(load.processors);
+  message.set_stolen(load.stolen);
+  message.set_busy(load.busy());
   return message;
 }
 
