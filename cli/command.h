@@ -121,8 +121,8 @@ struct ModelShow {
   std::string source;  ///< a file, or a model's name
 };
 struct ModelFetch {
-  std::string name;    ///< "models/m", "models/m/versions/2" or "models/m/labels/stable"
-  std::string output;  ///< a file; "-": standard output; empty: named after the model, here
+  std::string name;            ///< "models/m", "models/m/versions/2" or "models/m/labels/stable"
+  std::string output;          ///< a file; "-": standard output; empty: named after the model, here
   bool accept_failed = false;  ///< one that failed its validation, too
 };
 struct ModelWithdraw {

@@ -175,9 +175,12 @@ int run(const Global& global, const ModelFetch& command) {
                  " is provisional: " + printable_line(fetched->provisional) + "\n");
     }
     if (global.json) {
-      const Json line = {{"file", path.string()},           {"version", fetched->version},
-                         {"sha256", fetched->sha256},       {"provisional", fetched->provisional},
-                         {"withdrawn", fetched->withdrawn}, {"failed", fetched->failed},
+      const Json line = {{"file", path.string()},
+                         {"version", fetched->version},
+                         {"sha256", fetched->sha256},
+                         {"provisional", fetched->provisional},
+                         {"withdrawn", fetched->withdrawn},
+                         {"failed", fetched->failed},
                          {"changed", changed}};
       print(line.dump() + "\n");
     } else {

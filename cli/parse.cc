@@ -182,7 +182,8 @@ class Grammar {
             "unjudged, if there is one, and none that failed its validation; a version that is\n"
             "named is fetched as it is, with a warning.\n\n"
             "Exit codes: 0 fetched or current, 2 no such model, 3 what came is damaged, 4 no\n"
-            "server, 9 the file exists and is something else, or the model failed its validation.\n") +
+            "server, 9 the file exists and is something else, or the model failed its "
+            "validation.\n") +
         kServiceOptions);
 
     publishing_.define(app_, *model, command_.action);

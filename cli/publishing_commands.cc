@@ -89,9 +89,8 @@ int print_version(const Global& global, const v1::ModelVersion& version) {
             (check.shapes() > 0 ? ", " + std::to_string(check.shapes_outside()) + " of " +
                                       count_text(check.shapes(), "shape", "shapes")
                                 : "") +
-            " outside, times " +
-            percent_text(check.ratio()) + " of the predicted, by " + short_name(check.campaign()) +
-            "\n";
+            " outside, times " + percent_text(check.ratio()) + " of the predicted, by " +
+            short_name(check.campaign()) + "\n";
   }
   print(text + findings_text(version));
   return kExitOk;
@@ -155,8 +154,7 @@ int run(const Global& global, const ModelCheck& command) {
     const auto model = service.get_model("models/" + model_segment(version->name()));
     if (!model.ok()) return print_error(model.error());
     CampaignRun sentinels;
-    sentinels.experiments = {"micro.latency", "micro.flood", "micro.vis_window",
-                             "micro.vis_chunk"};
+    sentinels.experiments = {"micro.latency", "micro.flood", "micro.vis_window", "micro.vis_chunk"};
     sentinels.runs = kSentinelRuns;
     const auto created = service.create_campaign(create_request(sentinels, model->fabric()));
     if (!created.ok()) return print_error(created.error());
@@ -175,8 +173,7 @@ int run(const Global& global, const ModelPromote& command) {
   request.set_label(command.label);
   for (const std::string& node : command.nodes) request.add_nodes(node);
   request.set_unjudged_reason(command.unjudged);
-  return print_outcome(global, service.promote_model(request),
-                       "is " + command.label + " now");
+  return print_outcome(global, service.promote_model(request), "is " + command.label + " now");
 }
 
 int run(const Global& global, const ModelRollback& command) {

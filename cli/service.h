@@ -108,7 +108,8 @@ class Service {
   Result<v1::ListModelsResponse> list_models(int page_size, const std::string& page_token);
   Result<v1::ListModelVersionsResponse> list_model_versions(const std::string& model, int page_size,
                                                             const std::string& page_token);
-  /// A model that failed its validation: who wants to use one does not want it, who looks at one does.
+  /// A model that failed its validation: who wants to use one does not want it, who looks at one
+  /// does.
   enum class Failed { refuse, accept };
   /// `if_none_match`: a sha256, or empty. Errors: also data_loss when it exceeds the largest model,
   /// already_exists for a model without a version whose best one failed its validation.

@@ -217,10 +217,9 @@ std::string outcome_text(const v1::Campaign& campaign) {
              " stay\n  samples:   stripline campaign export " + id + "\n";
     default:
       return campaign.name() + " failed" + why +
-             (campaign.model_version().empty()
-                  ? ""
-                  : "\n  figures:   stripline model validate " +
-                        short_name(campaign.model_version())) +
+             (campaign.model_version().empty() ? ""
+                                               : "\n  figures:   stripline model validate " +
+                                                     short_name(campaign.model_version())) +
              "\n  samples:   stripline campaign export " + id + "\n";
   }
 }

@@ -21,7 +21,8 @@ class BadModelsTest : public ServiceTest {
     options.measures_windows = true;
     // Its protocol changes at 12,000 bytes.
     options.machine.switch_bytes = 12000;
-    options.machine.more_L = 2 * options.machine.L;
+    options.machine.more_L = 3 * options.machine.L;
+    options.machine.G = 0.2e-9;
     return options;
   }
 
@@ -110,8 +111,7 @@ TEST_F(BadModelsTest, PassNeitherValidationNorGateAndAGoodOneDoes) {
       {"a depth of 1",
        [](model::OperationModel& operation) {
          operation.queue_depth->value = operation.queue_depth->ci_low =
-             operation.queue_depth->ci_high =
-             1;
+             operation.queue_depth->ci_high = 1;
          operation.queue_depth->at_least = false;
        }},
       {"a missing break",
@@ -143,8 +143,9 @@ TEST_F(BadModelsTest, PassNeitherValidationNorGateAndAGoodOneDoes) {
   }
   // The best version is one that did well.
   EXPECT_TRUE(fetch("models/imported").ok());
-  EXPECT_EQ(model::content_sha256(*model::parse_model(fetched("models/imported"), "it")).value_or(""),
-            model::content_sha256(*good).value_or("?"));
+  EXPECT_EQ(
+      model::content_sha256(*model::parse_model(fetched("models/imported"), "it")).value_or(""),
+      model::content_sha256(*good).value_or("?"));
 }
 
 TEST_F(BadModelsTest, AModelThatFailsItsValidationIsAFailedCampaign) {

@@ -240,8 +240,8 @@ std::vector<experiment::Point> without(const std::vector<experiment::Point>& all
   return rest;
 }
 
-// What the model of a campaign is judged by beside its grids: experiments that it measures, and where
-// none are asked for by name, others that all nodes offer which may take part.
+// What the model of a campaign is judged by beside its grids: experiments that it measures, and
+// where none are asked for by name, others that all nodes offer which may take part.
 HeldOutPlan held_out_plan(const CampaignSpec& spec, const std::vector<Experiment>& chosen,
                           const std::map<std::string, Offered>& offered, size_t nodes) {
   const experiment::Surroundings surroundings{spec.ranks, spec.fabric};
@@ -358,8 +358,8 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
     ordered.insert(ordered.end(), part.begin(), part.end());
   };
   const bool is_judged = plan.feeds_model && !spec.race;
-  for (const auto& [part, grid] : {std::pair(&least, &plan.least_points),
-                                   {&core_rest, &plan.core_points}, {&rest, nullptr}}) {
+  for (const auto& [part, grid] :
+       {std::pair(&least, &plan.least_points), {&core_rest, &plan.core_points}, {&rest, nullptr}}) {
     append(*part);
     if (is_judged) append(held_out.with(*part));
     if (grid != nullptr) *grid = static_cast<uint32_t>(ordered.size());

@@ -256,12 +256,10 @@ void Coordinator::add_version(const VersionKey& key, const std::string& fabric,
   version.record.findings = fitted.findings;
   version.fabric = fabric;
   version.content = fitted.content;
-  std::optional<ValidationRecord> validation;
   if (fitted.judgement) {
-    validation = ValidationRecord{key, version.record.created_unix_s, {}, *fitted.judgement};
-    changes.validations.push_back(*validation);
+    changes.validations.push_back({key, version.record.created_unix_s, {}, *fitted.judgement});
   }
-  note_verdict(changes, key, validation, version.record.created_unix_s);
+  note_verdict(changes, key, verdict_on(fitted.judgement), version.record.created_unix_s);
   changes.versions.push_back(std::move(version));
 }
 

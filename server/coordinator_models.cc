@@ -113,7 +113,8 @@ std::string Coordinator::unfit_here(const std::string& node, const std::string& 
   for (const LabelledVersion& version : known_.labelled) {
     if (short_hash(version.sha256) != sha256 || version.label != kStableLabel) continue;
     if (!is_for(version, node)) {
-      return version_name(version.key) + " is not for this node: runs here, or near, lost time with it";
+      return version_name(version.key) +
+             " is not for this node: runs here, or near, lost time with it";
     }
   }
   return "";

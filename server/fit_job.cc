@@ -180,10 +180,10 @@ std::string summarize(const FitInput& input, const std::vector<Finding>& finding
   return text;
 }
 
-// How a fit to three quarters of the points does on the others, where a campaign has measured nothing
-// to judge its model by. The model that is published is fitted to all of them.
+// How a fit to three quarters of the points does on the others, where a campaign has measured
+// nothing to judge its model by. The model that is published is fitted to all of them.
 std::optional<fit::Judgement> judge_second_fit(std::span<const experiment::SampleSeries> series,
-                                             const fit::FitRequest& request) {
+                                               const fit::FitRequest& request) {
   const fit::HeldOut parts = fit::hold_out(series);
   if (parts.held_out.empty()) return std::nullopt;
   const auto fitted = fit::fit_model(parts.fitted, request);
@@ -257,8 +257,7 @@ Result<FittedModel> fit_campaign(const FitInput& input) {
   if (parts.judged.empty()) {
     result.judgement = judge_second_fit(parts.fitted, request);
   } else {
-    result.judgement =
-        fit::summed_up(fit::judge_held_out(fitted.model, parts.judged, spec.ranks));
+    result.judgement = fit::summed_up(fit::judge_held_out(fitted.model, parts.judged, spec.ranks));
   }
   return result;
 }

@@ -21,9 +21,10 @@ struct FitInput {
   CampaignSpec spec;
   /// Series of finished runs, under their last fence; unverified ones are left out of the fit.
   std::vector<experiment::SampleSeries> series;
-  uint32_t runs = 0;                ///< How many finished.
-  std::vector<uint64_t> seeds = {};  ///< Of the campaigns, by which their held-out problems are drawn.
-  std::string stop_reason;          ///< CampaignRecord::stop_reason
+  uint32_t runs = 0;  ///< How many finished.
+  std::vector<uint64_t> seeds =
+      {};                   ///< Of the campaigns, by which their held-out problems are drawn.
+  std::string stop_reason;  ///< CampaignRecord::stop_reason
   std::vector<AttemptFacts> nodes;  ///< Nodes of each finished run, as they were when it measured.
   std::string fitted_at;            ///< RFC 3339
 };

@@ -43,8 +43,8 @@ Status restrict_label(Store& store, const LabelRecord& label, std::vector<std::s
     });
   }
   const std::string name = version_name(label.key);
-  changes.labels.push_back({label.key, label.label, label.place + 1,
-                            std::string(Sentinels::kActor), unix_seconds(), std::move(left)});
+  changes.labels.push_back({label.key, label.label, label.place + 1, std::string(Sentinels::kActor),
+                            unix_seconds(), std::move(left)});
   changes.audit.push_back({0, unix_seconds(), std::string(Sentinels::kActor),
                            "withdraw " + label.label + " where runs lost", name});
   return store.apply(changes);

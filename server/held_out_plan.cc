@@ -1,6 +1,7 @@
 #include "server/held_out_plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -33,11 +34,12 @@ std::vector<experiment::Point> HeldOutPlan::next_problem() {
 
 std::vector<experiment::Point> HeldOutPlan::with(const std::vector<experiment::Point>& part) {
   of_grids_ += part.size();
-  const double room = static_cast<double>(of_grids_) * kHeldOutShare / (1 - kHeldOutShare);
+  const auto room = static_cast<size_t>(
+      std::lround(static_cast<double>(of_grids_) * kHeldOutShare / (1 - kHeldOutShare)));
   std::vector<experiment::Point> added;
   while (true) {
     if (waiting_.empty()) waiting_ = next_problem();
-    if (waiting_.empty() || static_cast<double>(drawn_ + waiting_.size()) > room) return added;
+    if (waiting_.empty() || drawn_ + waiting_.size() > room) return added;
     drawn_ += waiting_.size();
     std::ranges::move(waiting_, std::back_inserter(added));
     waiting_.clear();

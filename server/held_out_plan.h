@@ -12,8 +12,8 @@
 
 namespace stripline::server {
 
-/// The share of a run's points that judge the model. Where a run is cut down to a coarser grid, that
-/// is the share of what it measures.
+/// The share of a run's points that judge the model. Where a run is cut down to a coarser grid,
+/// that is the share of what it measures.
 inline constexpr double kHeldOutShare = 0.12;
 
 /// Draws problems (optimizer/experiment/held_out.h) for a campaign.

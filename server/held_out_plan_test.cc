@@ -49,11 +49,11 @@ TEST_F(HeldOutPlanTest, IsWholeProblemsOfWhatMayBeMeasured) {
 
   experiment::Factor direction = powers("window", "1", 8, 128);
   direction.minimum = 1;
-  experiments_.push_back(declared("micro.vis_window",
-                                  {powers("region_bytes", "B", 32, 1024),
-                                   powers("bytes", "B", 16384, 16384), powers("stride", "1", 2, 2),
-                                   direction},
-                                  {"get", "put"}, {"vis.pipelined_window"}));
+  experiments_.push_back(
+      declared("micro.vis_window",
+               {powers("region_bytes", "B", 32, 1024), powers("bytes", "B", 16384, 16384),
+                powers("stride", "1", 2, 2), direction},
+               {"get", "put"}, {"vis.pipelined_window"}));
   const auto with_windows = plan().with(grid_of(440));
   const std::array<uint64_t, 1> seeds = {1};
   const experiment::HeldOutPoints known(seeds, 2);

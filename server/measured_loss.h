@@ -9,22 +9,22 @@
 
 namespace stripline::server {
 
-/// What a place of a program took more by the model's decision than the simple way, as a share, if it
-/// surely did: both were timed several times, or the guard has given the decision up. Nullopt: it did
-/// not, or it cannot be told.
+/// What a place of a program took more by the model's decision than the simple way, as a share, if
+/// it surely did: both were timed several times, or the guard has given the decision up. Nullopt:
+/// it did not, or it cannot be told.
 std::optional<double> loss_of(const model::FeedbackPlace& place);
 
 /// A version lost time where runs used it.
 struct MeasuredLoss {
-  /// "2 places lost, in reports of 1 run: transpose.cc:17, get 1 MiB, took 134 % longer than the simple
-  /// way (by nodes/a), ...", the worst first.
+  /// "2 places lost, in reports of 1 run: transpose.cc:17, get 1 MiB, took 134 % longer than the
+  /// simple way (by nodes/a), ...", the worst first.
   std::string why;
   std::vector<std::string> nodes;  ///< Whose agents have reported it, without "nodes/", sorted.
   bool by_users = false;           ///< Users have, who do not say where.
 };
 
-/// What the reports that came since then say; nullopt: they name a loss at fewer than two places, and
-/// in fewer than two runs.
+/// What the reports that came since then say; nullopt: they name a loss at fewer than two places,
+/// and in fewer than two runs.
 std::optional<MeasuredLoss> measured_loss(const std::vector<FeedbackRecord>& reports,
                                           double since_unix_s);
 

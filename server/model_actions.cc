@@ -56,7 +56,8 @@ Problem gate_problem(const VersionKey& key, const std::string& label, const std:
           {{"name", name}}};
 }
 
-// Whether a version is compared with the stable one on the same problems, for which samples are read.
+// Whether a version is compared with the stable one on the same problems, for which samples are
+// read.
 enum class Comparing { no, yes };
 
 // Why a version does not get the label after these moves: by the gate, and for all nodes by what
@@ -127,7 +128,7 @@ Answer<v1::ModelVersion> validate_model(Store& store,
   if (!record) return record.problem();
   Changes changes;
   changes.validations.push_back(*record);
-  note_verdict(changes, version->key, *record, record->time_unix_s);
+  note_verdict(changes, version->key, verdict_on(record->judgement), record->time_unix_s);
   return applied(store, std::move(changes), version->key, actor, "validate model version",
                  "was judged: " + figures_text(record->judgement));
 }
@@ -319,7 +320,8 @@ Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersion
   version.content = request.content();
   Changes changes;
   changes.versions.push_back(version);
-  note_verdict(changes, version.record.key, std::nullopt, version.record.created_unix_s);
+  note_verdict(changes, version.record.key, verdict_on(std::nullopt),
+               version.record.created_unix_s);
   return applied(store, std::move(changes), version.record.key, actor, "import model version",
                  "was imported");
 }

@@ -38,8 +38,7 @@ class ModelActionsTest : public StoreTest {
       for (const experiment::SampleSeries& one : series_of(machine, index)) {
         series.push_back(experiment::to_json(one));
       }
-      for (const experiment::SampleSeries& one :
-           held_out_of(machine, record.spec.seed, index)) {
+      for (const experiment::SampleSeries& one : held_out_of(machine, record.spec.seed, index)) {
         series.push_back(experiment::to_json(one));
       }
       BatchRecord stored = batch({number, index}, 1, 1);

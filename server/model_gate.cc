@@ -57,8 +57,7 @@ std::optional<std::string> gate_refusal(const ModelVersionRecord& candidate,
 
 bool is_off(const fit::SentinelReading& reading) {
   const auto most = [](std::size_t outside, std::size_t points) { return 2 * outside > points; };
-  return most(reading.outside, reading.points) ||
-         most(reading.bursts_outside, reading.bursts) ||
+  return most(reading.outside, reading.points) || most(reading.bursts_outside, reading.bursts) ||
          most(reading.shapes_outside, reading.shapes);
 }
 
@@ -68,8 +67,9 @@ std::optional<std::string> staleness(const std::vector<CheckRecord>& checks) {
     return std::nullopt;
   }
   const fit::SentinelReading& last = checks.back().reading;
-  std::string text = "twice in a row most sentinels lay outside its intervals: " +
-                     std::to_string(last.outside) + " of " + std::to_string(last.points);
+  std::string text =
+      "twice in a row most sentinels lay outside its intervals: " + std::to_string(last.outside) +
+      " of " + std::to_string(last.points);
   if (last.bursts > 0) {
     text += ", " + std::to_string(last.bursts_outside) + " of " +
             count_text(last.bursts, "burst", "bursts");

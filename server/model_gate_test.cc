@@ -36,10 +36,8 @@ TEST(ModelGate, OnlyWhatDidWellPasses) {
   EXPECT_EQ(gate_refusal(version(1), {.label = "stable"}), std::nullopt);
   ModelVersionRecord unjudged = version(1);
   unjudged.validation.reset();
-  EXPECT_NE(gate_refusal(unjudged, {.label = "stable"})->find("not judged"),
-            std::string::npos);
-  EXPECT_NE(gate_refusal(version(1, 0.3), {.label = "canary"})->find("30.0 %"),
-            std::string::npos);
+  EXPECT_NE(gate_refusal(unjudged, {.label = "stable"})->find("not judged"), std::string::npos);
+  EXPECT_NE(gate_refusal(version(1, 0.3), {.label = "canary"})->find("30.0 %"), std::string::npos);
   EXPECT_TRUE(gate_refusal(version(1, 0.01, 0.4), {.label = "stable"}));
   ModelVersionRecord empty = version(1);
   empty.validation->judgement = {};

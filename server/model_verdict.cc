@@ -29,17 +29,18 @@ std::vector<std::string> failures(const fit::Judgement& j) {
                     share_text(j.over_untuned_low) + bound(kMostOverUntuned));
   }
   if (j.points > 0 && exceeds(j.mean_error, kMostError)) {
-    found.push_back("the mean error of " + count_text(j.points, "predicted time", "predicted times") +
-                    " is " + share_text(j.mean_error) + bound(kMostError));
+    found.push_back("the mean error of " +
+                    count_text(j.points, "predicted time", "predicted times") + " is " +
+                    share_text(j.mean_error) + bound(kMostError));
   }
   if (j.choices > 0 && exceeds(j.mean_regret, kMostRegret)) {
-    found.push_back("the mean regret of " + count_text(j.choices, "decision", "decisions") + " is " +
-                    share_text(j.mean_regret) + bound(kMostRegret));
+    found.push_back("the mean regret of " + count_text(j.choices, "decision", "decisions") +
+                    " is " + share_text(j.mean_regret) + bound(kMostRegret));
   }
-  if (share_of(j.missed, j.points) > kMostMisses) {
+  if (j.missed > 1 && share_of(j.missed, j.points) > kMostMisses) {
     found.push_back(std::to_string(j.missed) + " of " +
-                    count_text(j.points, "predicted time", "predicted times") + " are off by more " +
-                    "than they say" + bound(kMostMisses));
+                    count_text(j.points, "predicted time", "predicted times") +
+                    " are off by more " + "than they say" + bound(kMostMisses));
   }
   if (share_of(j.losses, j.choices) > kMostLosses) {
     found.push_back(std::to_string(j.losses) + " of " +
@@ -50,8 +51,8 @@ std::vector<std::string> failures(const fit::Judgement& j) {
   for (const fit::KindJudgement& kind : j.kinds) {
     if (kind.choices < kFewestOfKind || !exceeds(kind.mean_regret, kMostOfKind)) continue;
     found.push_back("the mean regret of " + std::to_string(kind.choices) +
-                    " decisions of the kind '" + kind.kind + "' is " + share_text(kind.mean_regret) +
-                    bound(kMostOfKind));
+                    " decisions of the kind '" + kind.kind + "' is " +
+                    share_text(kind.mean_regret) + bound(kMostOfKind));
   }
   return found;
 }
@@ -64,7 +65,9 @@ std::string share_text(double share) {
   return text.data();
 }
 
-VersionVerdict verdict_on(const fit::Judgement& judgement) {
+VersionVerdict verdict_on(const std::optional<fit::Judgement>& given) {
+  if (!given) return {Verdict::unjudged, "nothing that it was not fitted to was measured"};
+  const fit::Judgement& judgement = *given;
   std::string why;
   for (const std::string& one : failures(judgement)) why += (why.empty() ? "" : "; ") + one;
   if (!why.empty()) return {Verdict::failed, why};
@@ -79,8 +82,7 @@ VersionVerdict verdict_on(const fit::Judgement& judgement) {
 }
 
 VersionVerdict verdict_of(const std::optional<ValidationRecord>& validation) {
-  if (validation) return verdict_on(validation->judgement);
-  return {Verdict::unjudged, "nothing that it was not fitted to was measured"};
+  return validation ? verdict_on(validation->judgement) : verdict_on(std::nullopt);
 }
 
 std::string figures_text(const fit::Judgement& judgement) {

@@ -32,7 +32,7 @@ TEST(ModelVerdict, NotJudgedIsNotPassed) {
   fit::Judgement few = good();
   few.points = 2;
   EXPECT_EQ(verdict_on(few).verdict, Verdict::unjudged);
-  EXPECT_EQ(verdict_on({}).verdict, Verdict::unjudged);
+  EXPECT_EQ(verdict_on(fit::Judgement()).verdict, Verdict::unjudged);
 }
 
 TEST(ModelVerdict, SaysWhatFailedByHowMuch) {
@@ -46,8 +46,7 @@ TEST(ModelVerdict, SaysWhatFailedByHowMuch) {
   judgement = good();
   judgement.over_untuned = 0.3;
   judgement.over_untuned_low = 0.2;
-  EXPECT_NE(verdict_on(judgement).why.find("30.0 % longer than without a model"),
-            std::string::npos)
+  EXPECT_NE(verdict_on(judgement).why.find("30.0 % longer than without a model"), std::string::npos)
       << verdict_on(judgement).why;
   judgement.over_untuned_low = 0.001;  // within what noise makes
   EXPECT_EQ(verdict_on(judgement).verdict, Verdict::passed);

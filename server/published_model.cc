@@ -1,12 +1,9 @@
 #include "server/published_model.h"
 
-#include "server/model_verdict.h"
-
 namespace stripline::server {
 
 PublishedModel outcome_of(const std::string& version, const FittedModel& fitted) {
-  const VersionVerdict verdict =
-      fitted.judgement ? verdict_on(*fitted.judgement) : verdict_of(std::nullopt);
+  const VersionVerdict verdict = verdict_on(fitted.judgement);
   if (verdict.verdict == Verdict::failed) {
     return {true, version + " failed its validation: " + verdict.why};
   }
@@ -16,9 +13,8 @@ PublishedModel outcome_of(const std::string& version, const FittedModel& fitted)
   return {false, message + ": " + fitted.summary};
 }
 
-void note_verdict(Changes& changes, const VersionKey& key,
-                  const std::optional<ValidationRecord>& validation, double time_unix_s) {
-  const VersionVerdict verdict = verdict_of(validation);
+void note_verdict(Changes& changes, const VersionKey& key, const VersionVerdict& verdict,
+                  double time_unix_s) {
   if (verdict.verdict == Verdict::failed) changes.failed.push_back({key, verdict.why, time_unix_s});
   if (verdict.verdict == Verdict::unjudged) {
     changes.unjudged.push_back({key, verdict.why, time_unix_s});

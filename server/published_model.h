@@ -2,10 +2,10 @@
 // stored with it. Pure.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "server/fit_job.h"
+#include "server/model_verdict.h"
 #include "server/store.h"
 
 namespace stripline::server {
@@ -19,8 +19,8 @@ struct PublishedModel {
 
 PublishedModel outcome_of(const std::string& version, const FittedModel& fitted);
 
-/// Adds the verdict that follows from a version's validation, if it is not that it passed.
-void note_verdict(Changes& changes, const VersionKey& key,
-                  const std::optional<ValidationRecord>& validation, double time_unix_s);
+/// Adds the verdict on a version, if it is not that it passed.
+void note_verdict(Changes& changes, const VersionKey& key, const VersionVerdict& verdict,
+                  double time_unix_s);
 
 }  // namespace stripline::server

@@ -195,8 +195,8 @@ struct LabelRecord {
   int64_t place = 0;
   std::string actor;
   double time_unix_s = 0;
-  /// For a canary: those that try it. For what is stable: those that may use it, after runs of others
-  /// have lost with it; empty: all.
+  /// For a canary: those that try it. For what is stable: those that may use it, after runs of
+  /// others have lost with it; empty: all.
   std::vector<std::string> nodes = {};
   bool operator==(const LabelRecord&) const = default;
 };

@@ -21,8 +21,8 @@ namespace {
 
 Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
-// "get", "64 times get", "put in regions of 32 B, window 8": sentinels of one size that differ in it are
-// different ones.
+// "get", "64 times get", "put in regions of 32 B, window 8": sentinels of one size that differ in
+// it are different ones.
 std::string operation_text(const experiment::Point& point, fit::Sentinel kind) {
   namespace factor = experiment::factor;
   const auto number = [&](const char* name) {
@@ -30,8 +30,8 @@ std::string operation_text(const experiment::Point& point, fit::Sentinel kind) {
   };
   if (kind == fit::Sentinel::size) return point.variant;
   if (kind == fit::Sentinel::burst) return number(factor::kCount) + " times " + point.variant;
-  std::string text = point.variant + " in regions of " + number(factor::kRegionBytes) + " B, window " +
-                     number(factor::kWindow);
+  std::string text = point.variant + " in regions of " + number(factor::kRegionBytes) +
+                     " B, window " + number(factor::kWindow);
   if (experiment::number_param(point, factor::kChunkBytes)) {
     text += ", packed in " + number(factor::kChunkBytes) + " B";
   }

@@ -125,9 +125,9 @@ Answer<ValidationRecord> validate_version(Store& store, const ModelVersionRecord
   const auto parts = fit::take_held_out(evidence->series, evidence->seeds, evidence->ranks);
   ValidationRecord record{
       version.key, unix_seconds(), evidence->campaigns,
-      fit::joined(fit::summed_up(fit::judge_held_out(evidence->model, parts.judged,
-                                                     evidence->ranks)),
-                  fit::judge_model(evidence->model, parts.fitted, evidence->ranks))};
+      fit::joined(
+          fit::summed_up(fit::judge_held_out(evidence->model, parts.judged, evidence->ranks)),
+          fit::judge_model(evidence->model, parts.fitted, evidence->ranks))};
   if (record.judgement.points + record.judgement.choices == 0) return nothing_to_judge(version);
   return record;
 }

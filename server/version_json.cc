@@ -94,16 +94,19 @@ Result<ValidationRecord> validation_from_json(const Json& json) {
 }
 
 Json to_json(const fit::SentinelReading& reading) {
-  return {{"points", reading.points},          {"outside", reading.outside},
-          {"ratio", reading.ratio},            {"bursts", reading.bursts},
-          {"bursts_outside", reading.bursts_outside}, {"shapes", reading.shapes},
+  return {{"points", reading.points},
+          {"outside", reading.outside},
+          {"ratio", reading.ratio},
+          {"bursts", reading.bursts},
+          {"bursts_outside", reading.bursts_outside},
+          {"shapes", reading.shapes},
           {"shapes_outside", reading.shapes_outside}};
 }
 
 Result<fit::SentinelReading> reading_from_json(const Json& json) {
   try {
-    fit::SentinelReading reading{json.at("points").get<size_t>(),
-                                 json.at("outside").get<size_t>(), json.at("ratio").get<double>()};
+    fit::SentinelReading reading{json.at("points").get<size_t>(), json.at("outside").get<size_t>(),
+                                 json.at("ratio").get<double>()};
     // Earlier checks had none.
     reading.bursts = json.value("bursts", size_t{0});
     reading.bursts_outside = json.value("bursts_outside", size_t{0});

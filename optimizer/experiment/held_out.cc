@@ -17,18 +17,18 @@ constexpr std::array<std::string_view, kHeldOutKinds> kKindNames = {
     "size", "burst", "call", "window", "loop", "nest", "update", "gather"};
 
 // The order in which kinds take turns.
-constexpr std::array kTurns = {
-    HeldOutKind::size,   HeldOutKind::call, HeldOutKind::burst,  HeldOutKind::loop,
-    HeldOutKind::size,   HeldOutKind::window, HeldOutKind::call, HeldOutKind::size,
-    HeldOutKind::burst,  HeldOutKind::nest, HeldOutKind::size,   HeldOutKind::update,
-    HeldOutKind::window, HeldOutKind::loop, HeldOutKind::size,   HeldOutKind::burst,
-    HeldOutKind::gather, HeldOutKind::call};
+constexpr std::array kTurns = {HeldOutKind::size,   HeldOutKind::call,   HeldOutKind::burst,
+                               HeldOutKind::loop,   HeldOutKind::size,   HeldOutKind::window,
+                               HeldOutKind::call,   HeldOutKind::size,   HeldOutKind::burst,
+                               HeldOutKind::nest,   HeldOutKind::size,   HeldOutKind::update,
+                               HeldOutKind::window, HeldOutKind::loop,   HeldOutKind::size,
+                               HeldOutKind::burst,  HeldOutKind::gather, HeldOutKind::call};
 
 // Tells these draws from other uses of a campaign's seed.
 constexpr uint64_t kPurpose = 0x4e1d007;
 
 constexpr uint64_t kLeastBytes = 8;
-constexpr uint64_t kMostBytes = 1 << 20;       // of a single operation
+constexpr uint64_t kMostBytes = 1 << 20;        // of a single operation
 constexpr uint64_t kMostStreamBytes = 4 << 20;  // of all operations of a burst together
 constexpr uint64_t kMostCallBytes = 256 << 10;
 constexpr uint64_t kMostRegions = 2000;
@@ -46,13 +46,12 @@ class Draw {
   uint64_t below(uint64_t count) { return random_.next() % count; }
   // From `low` to `high`, alike on a logarithmic scale; a multiple of `step`, which `low` is.
   uint64_t between(uint64_t low, uint64_t high, uint64_t step = 1) {
-    const double drawn =
-        static_cast<double>(low) *
-        std::pow(static_cast<double>(high) / static_cast<double>(low), unit());
+    const double drawn = static_cast<double>(low) *
+                         std::pow(static_cast<double>(high) / static_cast<double>(low), unit());
     return std::clamp(static_cast<uint64_t>(drawn) / step * step, low, high);
   }
-  // The same, on no grid: those are of powers of two, and halfway between them. May exceed `high` by
-  // a few steps.
+  // The same, on no grid: those are of powers of two, and halfway between them. May exceed `high`
+  // by a few steps.
   uint64_t size(uint64_t low, uint64_t high, uint64_t step = 1) {
     uint64_t drawn = between(low, high, step);
     while (std::has_single_bit(drawn) || (drawn % 3 == 0 && std::has_single_bit(drawn / 3))) {
@@ -82,10 +81,10 @@ std::vector<Point> burst_of(Draw& draw) {
   const char* const operation = draw.one_of({variant::kGet, variant::kPut});
   const uint64_t count = draw.between(2, 256);
   const uint64_t most = std::min(kMostBytes / 16, kMostStreamBytes / count);
-  return {{micro::kFlood.name,
-           operation,
-           {{factor::kBytes, whole(draw.size(kLeastBytes, most))},
-            {factor::kCount, whole(count)}}}};
+  return {
+      {micro::kFlood.name,
+       operation,
+       {{factor::kBytes, whole(draw.size(kLeastBytes, most))}, {factor::kCount, whole(count)}}}};
 }
 
 // Sizes, numbers and distances of regions.
@@ -105,7 +104,8 @@ std::vector<Point> call_of(Draw& draw) {
   std::vector<Point> points;
   // Without a model packed, if regions are small: fit/judge_decisions.cc says which of them.
   for (const char* method : {"packed", "pipelined", variant::kNativeIov, "bounding_box"}) {
-    if (method == std::string_view("bounding_box") && direction == std::string_view("put")) continue;
+    if (method == std::string_view("bounding_box") && direction == std::string_view("put"))
+      continue;
     points.push_back({micro::kVis.name, method, params});
   }
   return points;
@@ -163,10 +163,9 @@ std::vector<Point> loop_of(Draw& draw) {
 }
 
 std::vector<Point> nest_of(Draw& draw) {
-  const uint64_t elements =
-      draw.between(kLeastLoopBytes, kMostLoopBytes / 2, 8) / kElementBytes;
-  return in_strips(draw, kernels::kTriad.name,
-                   {{"elements", whole(elements)}, {"shift", whole(1)}}, elements * kElementBytes);
+  const uint64_t elements = draw.between(kLeastLoopBytes, kMostLoopBytes / 2, 8) / kElementBytes;
+  return in_strips(draw, kernels::kTriad.name, {{"elements", whole(elements)}, {"shift", whole(1)}},
+                   elements * kElementBytes);
 }
 
 std::vector<Point> update_of(Draw& draw) {
@@ -235,8 +234,8 @@ std::string count_of(uint64_t count) { return std::to_string(count); }
 
 std::string regions_text(const Point& point) {
   const uint64_t region_bytes = std::max<uint64_t>(1, number(point, factor::kRegionBytes));
-  return count_of(number(point, factor::kBytes) / region_bytes) + " x " +
-         count_of(region_bytes) + " B, stride " + count_of(number(point, factor::kStride));
+  return count_of(number(point, factor::kBytes) / region_bytes) + " x " + count_of(region_bytes) +
+         " B, stride " + count_of(number(point, factor::kStride));
 }
 
 }  // namespace

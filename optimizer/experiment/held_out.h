@@ -1,7 +1,7 @@
-// What the validation of a model is measured by: problems that are drawn by a campaign's seed, lie on
-// no grid, and are never fitted. Of a decision all alternatives are measured, what is done without a
-// model first, so that what a model chooses can be held against the fastest of them and against no
-// model (optimizer/fit/judge_decisions.h). Pure.
+// What the validation of a model is measured by: problems that are drawn by a campaign's seed, lie
+// on no grid, and are never fitted. Of a decision all alternatives are measured, what is done
+// without a model first, so that what a model chooses can be held against the fastest of them and
+// against no model (optimizer/fit/judge_decisions.h). Pure.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@
 
 namespace stripline::experiment {
 
-/// What is drawn. Of sizes and bursts, single operations and streams of them, the time is predicted;
-/// the others are decisions.
+/// What is drawn. Of sizes and bursts, single operations and streams of them, the time is
+/// predicted; the others are decisions.
 enum class HeldOutKind : uint8_t { size, burst, call, window, loop, nest, update, gather };
 inline constexpr size_t kHeldOutKinds = 8;
 std::string_view to_string(HeldOutKind kind);  ///< The enumerator's name.

@@ -47,8 +47,7 @@ TEST(HeldOut, LiesOnNoGrid) {
   for (size_t index = 0; index < kMostHeldOut; ++index) {
     const HeldOutProblem problem = draw_held_out(5, 2, index);
     if (problem.kind != HeldOutKind::size && problem.kind != HeldOutKind::burst) continue;
-    const auto bytes =
-        static_cast<uint64_t>(*number_param(problem.points.front(), factor::kBytes));
+    const auto bytes = static_cast<uint64_t>(*number_param(problem.points.front(), factor::kBytes));
     EXPECT_FALSE(std::has_single_bit(bytes)) << bytes;
     EXPECT_FALSE(bytes % 3 == 0 && std::has_single_bit(bytes / 3)) << bytes;
     EXPECT_GE(bytes, 8U);

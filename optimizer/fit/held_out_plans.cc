@@ -84,9 +84,9 @@ plan::VisRequest call_request(const HeldOutProblem& problem, std::span<const siz
     const auto one = static_cast<plan::ComputeClass>(i);
     if (text(point, factor::kClass) == plan::to_string(one)) compute = one;
   }
-  plan::VisRequest request = request_of(
-      shape_of(point, direction_of(text(point, factor::kDirection))), compute,
-      plan::kLandingSlotBytes);
+  plan::VisRequest request =
+      request_of(shape_of(point, direction_of(text(point, factor::kDirection))), compute,
+                 plan::kLandingSlotBytes);
   request.bounding_box_allowed = false;
   for (const size_t one : measured) {
     const auto method = method_of(problem.points[one]);
@@ -105,20 +105,21 @@ std::optional<size_t> by_method(const HeldOutProblem& problem, std::span<const s
   return std::nullopt;
 }
 
-// Windows: the nearest one that was measured.
+// Windows: the smallest one that was measured and has as much in flight, else the largest.
 
 std::optional<size_t> by_window(const HeldOutProblem& problem, std::span<const size_t> measured,
                                 uint32_t window) {
-  std::optional<size_t> nearest;
-  double least = 0;
+  const auto of = [&](size_t one) { return number(problem.points[one], factor::kWindow); };
+  std::optional<size_t> found;
   for (const size_t one : measured) {
-    const auto other = static_cast<double>(number(problem.points[one], factor::kWindow));
-    const double distance = std::abs(std::log(std::max(1.0, other) / std::max(1U, window)));
-    if (nearest && distance >= least) continue;
-    nearest = one;
-    least = distance;
+    const bool is_enough = of(one) >= window;
+    const bool has_enough = found && of(*found) >= window;
+    if (!found || (is_enough && !has_enough) ||
+        (is_enough == has_enough && (is_enough ? of(one) < of(*found) : of(one) > of(*found)))) {
+      found = one;
+    }
   }
-  return nearest;
+  return found;
 }
 
 std::optional<size_t> choose_window(const plan::VisCosts& costs, const HeldOutProblem& problem,
@@ -127,8 +128,7 @@ std::optional<size_t> choose_window(const plan::VisCosts& costs, const HeldOutPr
   const plan::VisRequest request =
       request_of(shape_of(point, direction_of(point.variant)),
                  plan::ComputeClass::communication_only, plan::kLandingSlotBytes);
-  const plan::VisPlan plan =
-      plan::force_vis(request, &costs, plan::VisMethod::pipelined, 0, 0);
+  const plan::VisPlan plan = plan::force_vis(request, &costs, plan::VisMethod::pipelined, 0, 0);
   return by_window(problem, measured, plan.window);
 }
 
@@ -182,9 +182,9 @@ std::optional<size_t> choose_nest(const plan::CompiledPath& path, const HeldOutP
   request.local_bytes = elements * kElementBytes;
   request.nest.add_loop(elements);
   const auto bytes = static_cast<int64_t>(elements * kElementBytes);
-  for (const auto& [mode, owner, base] :
-       {std::tuple(access::Mode::read, 1U, int64_t{0}), {access::Mode::read, 1U, 2 * bytes},
-        {access::Mode::write, 0U, bytes}}) {
+  for (const auto& [mode, owner, base] : {std::tuple(access::Mode::read, 1U, int64_t{0}),
+                                          {access::Mode::read, 1U, 2 * bytes},
+                                          {access::Mode::write, 0U, bytes}}) {
     request.link[request.nest.references()] = owner == 0 ? plan::kLocalLink : network;
     request.nest.add({.mode = mode,
                       .owner = owner,
@@ -212,9 +212,9 @@ std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOu
   request.ranks = std::max<uint32_t>(2, ranks);
   request.local_percent = 100 / request.ranks;
   const double all_cells = static_cast<double>(cells) * request.ranks;
-  request.cells = static_cast<uint64_t>(std::clamp(
-      -all_cells * std::expm1(-static_cast<double>(request.updates) / all_cells), 1.0,
-      static_cast<double>(request.updates)));
+  request.cells = static_cast<uint64_t>(
+      std::clamp(-all_cells * std::expm1(-static_cast<double>(request.updates) / all_cells), 1.0,
+                 static_cast<double>(request.updates)));
   request.span_bytes = cells * request.item_bytes;
   request.one_value = true;
   const auto way_of = [](const Point& one) {
@@ -227,9 +227,8 @@ std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOu
     way.method = method == "messages" ? plan::UpdateMethod::messages : plan::UpdateMethod::provider;
     return way;
   };
-  request.provider = std::ranges::any_of(measured, [&](size_t one) {
-    return text(problem.points[one], "method") == "provider";
-  });
+  request.provider = std::ranges::any_of(
+      measured, [&](size_t one) { return text(problem.points[one], "method") == "provider"; });
   if (plan::plan_update(request, &costs).reason != plan::Reason::tuned) {
     return if_measured(measured, 0);
   }
@@ -245,17 +244,16 @@ std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOu
 std::optional<size_t> choose_gather(const plan::CompiledPath& path, const HeldOutProblem& problem,
                                     std::span<const size_t> measured, uint32_t ranks) {
   const Point& point = problem.points.front();
-  const double of_each =
-      static_cast<double>(number(point, "rows")) / std::max<uint32_t>(2, ranks);
-  const double reads = static_cast<double>(number(point, "entries")) * of_each /
-                       std::max<uint32_t>(2, ranks);
+  const double of_each = static_cast<double>(number(point, "rows")) / std::max<uint32_t>(2, ranks);
+  const double reads =
+      static_cast<double>(number(point, "entries")) * of_each / std::max<uint32_t>(2, ranks);
   const double elements = std::max(1.0, -of_each * std::expm1(-reads / of_each));
   plan::GatherRequest request;
   request.elements = static_cast<uint64_t>(elements);
   request.element_bytes = kElementBytes;
   request.runs = static_cast<uint64_t>(std::max(1.0, elements * (1 - elements / of_each)));
-  request.span_bytes = std::max(request.elements * kElementBytes,
-                                static_cast<uint64_t>(of_each) * kElementBytes);
+  request.span_bytes =
+      std::max(request.elements * kElementBytes, static_cast<uint64_t>(of_each) * kElementBytes);
   request.readers = std::max<uint32_t>(1, ranks - 1);
   request.owners = request.readers;
   const plan::GatherDecision decision = plan::plan_gather(request, &path);

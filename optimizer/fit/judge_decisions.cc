@@ -163,8 +163,7 @@ void sum_up_choices(const std::vector<JudgedChoice>& choices, Judgement& sum) {
   sum.choices = choices.size();
   sum.mean_regret = std::expm1(mean(regrets));
   for (const auto& [kind, of_kind] : by_kind) {
-    sum.kinds.push_back({std::string(to_string(kind)), of_kind.size(),
-                         std::expm1(mean(of_kind)),
+    sum.kinds.push_back({std::string(to_string(kind)), of_kind.size(), std::expm1(mean(of_kind)),
                          std::expm1(*std::ranges::max_element(of_kind))});
   }
   const auto against = stats::geometric_mean(over_untuned, kConfidence);

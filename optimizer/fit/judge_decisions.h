@@ -1,6 +1,6 @@
-// A model judged by the problems that a campaign has held out for that: what it predicts against what
-// was measured, and what its decisions take against the fastest of the measured alternatives and
-// against what is done without a model. Pure.
+// A model judged by the problems that a campaign has held out for that: what it predicts against
+// what was measured, and what its decisions take against the fastest of the measured alternatives
+// and against what is done without a model. Pure.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ struct JudgedTime {
 };
 
 /// How far a prediction may be off, as a share of what was measured, before it counts as a miss.
-inline constexpr double kMiss = 0.25;
+inline constexpr double kMiss = 0.2;
 
 /// A decision. Runs that have measured all three count.
 struct JudgedChoice {

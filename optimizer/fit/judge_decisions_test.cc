@@ -26,6 +26,14 @@ using experiment::SampleSeries;
 constexpr uint64_t kSeed = 17;
 constexpr uint32_t kRuns = 6;
 
+model::TunedModel with_window(model::TunedModel model, uint32_t window) {
+  model.vis["inter-node"] = model::example_vis();
+  for (auto* const direction : {&model.vis["inter-node"].get, &model.vis["inter-node"].put}) {
+    (*direction)->pipelined_window = window;
+  }
+  return model;
+}
+
 // A network whose protocol changes at 12,000 bytes: larger operations take 3 L more.
 model::TunedModel truth() {
   model::TunedModel model = model::example_model();
@@ -33,6 +41,7 @@ model::TunedModel truth() {
        {&model.network["inter-node"].get, &model.network["inter-node"].put}) {
     model::Segment small = (*operation)->segments.front();
     small.g_s = model::example_parameter(0.5e-6, 0.02);
+    small.G_s_per_byte = model::example_parameter(0.2e-9, 0.02);
     small.to_bytes = 12000;
     model::Segment large = small;
     large.from_bytes = 12000;
@@ -62,8 +71,8 @@ std::optional<double> time_in(const plan::CompiledModel& world,
                   number(point, factor::kStride)},
                  plan::ComputeClass::communication_only, plan::kLandingSlotBytes);
   const auto window = static_cast<uint32_t>(number(point, factor::kWindow));
-  return plan::force_vis(request, world.vis(model::Path::network),
-                         plan::VisMethod::pipelined, 0, window)
+  return plan::force_vis(request, world.vis(model::Path::network), plan::VisMethod::pipelined, 0,
+                         window)
       .predicted_s;
 }
 
@@ -113,8 +122,7 @@ TEST(JudgeDecisions, TheTruthDoesWell) {
 
 TEST(JudgeDecisions, ADepthOfOneIsSeen) {
   model::TunedModel lie = truth();
-  for (auto* const operation :
-       {&lie.network["inter-node"].get, &lie.network["inter-node"].put}) {
+  for (auto* const operation : {&lie.network["inter-node"].get, &lie.network["inter-node"].put}) {
     (*operation)->queue_depth = model::example_parameter(1, 0);
   }
   const Judgement judgement = judged(lie, truth());
@@ -125,8 +133,7 @@ TEST(JudgeDecisions, ADepthOfOneIsSeen) {
 
 TEST(JudgeDecisions, AMissingBreakIsSeen) {
   model::TunedModel lie = truth();
-  for (auto* const operation :
-       {&lie.network["inter-node"].get, &lie.network["inter-node"].put}) {
+  for (auto* const operation : {&lie.network["inter-node"].get, &lie.network["inter-node"].put}) {
     (*operation)->segments.front().to_bytes = uint64_t{4} << 20;
     (*operation)->segments.resize(1);
   }
@@ -136,8 +143,7 @@ TEST(JudgeDecisions, AMissingBreakIsSeen) {
 
 TEST(JudgeDecisions, ALatencyThatIsTenTimesTooLargeIsSeen) {
   model::TunedModel lie = truth();
-  for (auto* const operation :
-       {&lie.network["inter-node"].get, &lie.network["inter-node"].put}) {
+  for (auto* const operation : {&lie.network["inter-node"].get, &lie.network["inter-node"].put}) {
     for (model::Segment& segment : (*operation)->segments) {
       segment.L_s = model::example_parameter(10 * segment.L_s->value, 0.02);
     }
@@ -155,7 +161,8 @@ HeldOutTimes windows_that_took(std::vector<double> seconds, double noise) {
   for (const double time_s : seconds) {
     RunMedians medians;
     for (uint32_t run = 1; run <= kRuns; ++run) {
-      medians[run] = time_s * (1 + noise * (static_cast<double>((run * 7 + medians.size()) % 3) - 1));
+      const uint64_t random = hash_of(run, times.alternatives.size());
+      medians[run] = time_s * (1 + noise * (static_cast<double>(random % 1000) / 500 - 1));
     }
     times.alternatives.push_back(std::move(medians));
   }
@@ -163,29 +170,24 @@ HeldOutTimes windows_that_took(std::vector<double> seconds, double noise) {
 }
 
 TEST(JudgeDecisions, CountsWhatLosesAgainstNoModelAndAgainstTheBest) {
-  // Without vis the model keeps the default window of 64, which is the first one.
+  const model::TunedModel usual = with_window(truth(), 64);
+  const model::TunedModel four = with_window(truth(), 4);
   const std::vector<HeldOutTimes> slow = {windows_that_took({2e-3, 4e-3, 1e-3, 1e-3}, 0.001)};
-  const Judgement judgement = summed_up(judge_held_out(truth(), slow, 2));
+  const Judgement judgement = summed_up(judge_held_out(usual, slow, 2));
   EXPECT_EQ(judgement.choices, 1U);
   EXPECT_NEAR(judgement.mean_regret, 1, 0.01);
   EXPECT_NEAR(judgement.over_untuned, 0, 1e-9);
   EXPECT_EQ(judgement.losses, 0U);
 
-  // One that takes 4 as its window loses nothing against the best, and halves the time.
-  model::TunedModel four = truth();
-  four.vis["inter-node"] = model::example_vis();
-  for (auto* const direction :
-       {&four.vis["inter-node"].get, &four.vis["inter-node"].put}) {
-    (*direction)->pipelined_window = 4;
-  }
+  // A window of four loses nothing against the best, and halves the time.
   const Judged with_four = judge_held_out(four, slow, 2);
   ASSERT_EQ(with_four.choices.size(), 1U);
   EXPECT_NEAR(summed_up(with_four).over_untuned, -0.5, 0.01);
   EXPECT_LT(summed_up(with_four).mean_regret, 0.01);
-  const Comparison better = compare_choices(with_four, judge_held_out(truth(), slow, 2));
+  const Comparison better = compare_choices(with_four, judge_held_out(usual, slow, 2));
   EXPECT_EQ(better.choices, 1U);
   EXPECT_NEAR(better.ratio, 0.5, 0.01);
-  const Comparison worse = compare_choices(judge_held_out(truth(), slow, 2), with_four);
+  const Comparison worse = compare_choices(judge_held_out(usual, slow, 2), with_four);
   EXPECT_GT(worse.low, 1.9);
 
   // Where four is slow, it surely loses, and noise does not make it so.
@@ -213,7 +215,7 @@ TEST(JudgeDecisions, WhatIsNotMeasuredJudgesNothing) {
   EXPECT_TRUE(parts.fitted.empty());
   // By another seed it is a grid like any other.
   const std::vector<uint64_t> others = {kSeed + 1};
-  EXPECT_EQ(take_held_out(series, others, 2).fitted.size(), series.size());
+  EXPECT_GT(take_held_out(series, others, 2).fitted.size(), series.size() * 9 / 10);
 }
 
 }  // namespace

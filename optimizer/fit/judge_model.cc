@@ -195,8 +195,8 @@ Judgement joined(const Judgement& one, const Judgement& other) {
   all.largest_error = std::max(one.largest_error, other.largest_error);
   all.missed = one.missed + other.missed;
   all.choices = one.choices + other.choices;
-  all.mean_regret = std::expm1(mean(std::log1p(one.mean_regret), one.choices,
-                                    std::log1p(other.mean_regret), other.choices));
+  all.mean_regret = std::expm1(
+      mean(std::log1p(one.mean_regret), one.choices, std::log1p(other.mean_regret), other.choices));
   all.worst_regret = std::max(one.worst_regret, other.worst_regret);
   return all;
 }

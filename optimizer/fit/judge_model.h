@@ -34,7 +34,7 @@ struct Judgement {
   double worst_regret = 0;  ///< The worst of one choice.
 
   // Of problems that were held out for judging alone (judge_decisions.h); nothing of others.
-  std::size_t missed = 0;            ///< Predictions that were off by more than they say.
+  std::size_t missed = 0;                 ///< Predictions that were off by more than they say.
   std::vector<KindJudgement> kinds = {};  ///< The choices, by kind.
   /// Choices that were held against what is done without a model: the geometric mean of what they
   /// take more than that, as a share (below zero: less), and its one-sided lower bound at 95 %.

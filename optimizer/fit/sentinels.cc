@@ -50,13 +50,11 @@ std::optional<ExpectedTime> expected_shape(const plan::CompiledModel& model, con
     return std::nullopt;
   }
   const bool is_put = point.variant == std::string_view(variant::kPut);
-  const plan::VisRequest request =
-      request_of({is_put ? plan::Direction::put : plan::Direction::get, *region_bytes,
-                  *bytes / *region_bytes, *stride},
-                 plan::ComputeClass::communication_only,
-                 std::max<uint64_t>(*chunk, plan::kUsualMessageBytes));
-  const plan::VisMethod method =
-      is_packed ? plan::VisMethod::packed : plan::VisMethod::pipelined;
+  const plan::VisRequest request = request_of({is_put ? plan::Direction::put : plan::Direction::get,
+                                               *region_bytes, *bytes / *region_bytes, *stride},
+                                              plan::ComputeClass::communication_only,
+                                              std::max<uint64_t>(*chunk, plan::kUsualMessageBytes));
+  const plan::VisMethod method = is_packed ? plan::VisMethod::packed : plan::VisMethod::pipelined;
   const plan::VisPlan plan =
       plan::force_vis(request, costs, method, *chunk, static_cast<uint32_t>(*window));
   if (plan.reason != plan::Reason::forced || !(plan.predicted_s > 0)) return std::nullopt;
@@ -93,8 +91,8 @@ ExpectedTime expected_burst(const cost::LinkCosts& costs, uint64_t bytes, uint64
     const double one = m.blocking(size);
     const uint64_t depth = std::max<uint32_t>(1, costs.queue_depth());
     const double later = count > depth ? one / static_cast<double>(depth) : 0;
-    return one + static_cast<double>(std::max<uint64_t>(count, 1) - 1) *
-                     std::max(m.stream(size), later);
+    return one +
+           static_cast<double>(std::max<uint64_t>(count, 1) - 1) * std::max(m.stream(size), later);
   };
   return {bytes, at(cost::Corner::nominal), at(cost::Corner::low), at(cost::Corner::high),
           Sentinel::burst};
@@ -116,8 +114,7 @@ std::optional<ExpectedTime> expected_sentinel(const plan::CompiledModel& model,
 }
 
 bool is_outside(const ExpectedTime& expected, double measured_s) {
-  const double tolerance =
-      expected.kind == Sentinel::size ? kSentinelTolerance : kDeedTolerance;
+  const double tolerance = expected.kind == Sentinel::size ? kSentinelTolerance : kDeedTolerance;
   return measured_s < expected.low_s * (1 - tolerance) ||
          measured_s > expected.high_s * (1 + tolerance);
 }

@@ -1,6 +1,6 @@
 // Sentinels: points that are measured again and again, to see whether a model still holds. Single
-// operations show that a network is another one; bursts of them that a depth is wrong, and transfers
-// of many regions that a window or packing is. Pure.
+// operations show that a network is another one; bursts of them that a depth is wrong, and
+// transfers of many regions that a window or packing is. Pure.
 #pragma once
 
 #include <cstdint>

@@ -30,9 +30,7 @@ TEST(Sentinels, AreBlockingGetsAndPutsThatTheModelSpeaksOf) {
 }
 
 // 256 operations of 64 bytes.
-Point burst() {
-  return {"micro.flood", "get", {{"bytes", int64_t{64}}, {"count", int64_t{256}}}};
-}
+Point burst() { return {"micro.flood", "get", {{"bytes", int64_t{64}}, {"count", int64_t{256}}}}; }
 
 model::TunedModel with_depth(double depth) {
   model::TunedModel model = model::example_model();
