@@ -400,6 +400,8 @@ class Coordinator {
   void send_offers() STRIPLINE_REQUIRES(mutex_);
   bool has_rejected(const Session& session, const LabelledVersion& version) const
       STRIPLINE_REQUIRES(mutex_);
+  std::string unfit_here(const std::string& node, const std::string& sha256) const
+      STRIPLINE_REQUIRES(mutex_);
   void send_withdrawals(Session& session, const std::vector<const LabelledVersion*>& wanted)
       STRIPLINE_REQUIRES(mutex_);
   void receive_feedback(uint64_t session, const FeedbackReport& report);

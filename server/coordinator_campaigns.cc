@@ -11,6 +11,7 @@
 #include "base/quantity.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
+#include "server/published_model.h"
 
 namespace stripline::server {
 namespace {
@@ -230,6 +231,7 @@ Status Coordinator::add_samples_of(const FittedCampaign& part, const std::vector
     }
   }
   job.input.runs += static_cast<uint32_t>(finished.size());
+  job.input.seeds.push_back(part.campaign.spec.seed);
   int64_t after = 0;
   while (true) {
     STRIPLINE_ASSIGN_OR_RETURN(auto batches, store_.batches(number, after, kBatchesAtOnce));
@@ -258,6 +260,7 @@ void Coordinator::add_version(const VersionKey& key, const std::string& fabric,
   if (fitted.judgement) {
     changes.validations.push_back({key, version.record.created_unix_s, {}, *fitted.judgement});
   }
+  note_verdict(changes, key, verdict_on(fitted.judgement), version.record.created_unix_s);
   changes.versions.push_back(std::move(version));
 }
 
@@ -278,11 +281,10 @@ Status Coordinator::publish(int64_t number, const Result<FittedModel>& fitted) {
   }
   const VersionKey key{model, existing ? existing->last_number + 1 : 1};
   add_version(key, network, *fitted, {campaign_name(number)}, d.changes);
-  d.campaign.state = CampaignState::succeeded;
   d.campaign.model_version = version_name(key);
-  d.campaign.message = "published " + d.campaign.model_version +
-                       (fitted->provisional.empty() ? "" : ", PROVISIONAL") + ": " +
-                       fitted->summary;
+  const PublishedModel outcome = outcome_of(d.campaign.model_version, *fitted);
+  d.campaign.state = outcome.failed ? CampaignState::failed : CampaignState::succeeded;
+  d.campaign.message = outcome.message;
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   spdlog::info("{}: {}", campaign_name(number), d.campaign.message);
   return {};

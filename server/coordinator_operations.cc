@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
+#include "server/published_model.h"
 
 namespace stripline::server {
 namespace {
@@ -218,11 +219,12 @@ Status Coordinator::publish(OperationRecord& operation, const FitOrder& order,
   for (const RunKey& run : order.without) {
     version.record.summary += "; without " + run_name(run);
   }
-  operation.state = OperationState::succeeded;
   operation.result = version_name(key);
-  operation.message = "published " + operation.result +
-                      (fitted.provisional.empty() ? "" : ", PROVISIONAL") + ": " +
-                      version.record.summary;
+  FittedModel told = fitted;
+  told.summary = version.record.summary;
+  const PublishedModel outcome = outcome_of(operation.result, told);
+  operation.state = outcome.failed ? OperationState::failed : OperationState::succeeded;
+  operation.message = outcome.message;
   operation.updated_unix_s = unix_seconds();
   changes.operations.push_back(operation);
   STRIPLINE_RETURN_IF_ERROR(store_.apply(changes));

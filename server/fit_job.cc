@@ -14,6 +14,7 @@
 #include "optimizer/campaign/next_run.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/fit/fit_model.h"
+#include "optimizer/fit/judge_decisions.h"
 #include "optimizer/fit/judge_model.h"
 #include "optimizer/fit/noise.h"
 #include "optimizer/model/model_json.h"
@@ -217,10 +218,10 @@ std::string summarize(const FitInput& input, const std::vector<Finding>& finding
   return text;
 }
 
-// How the fit does on points that are held out from it. The model that is published is fitted to
-// all of them.
-std::optional<fit::Judgement> judge_held_out(std::span<const experiment::SampleSeries> series,
-                                             const fit::FitRequest& request) {
+// How a fit to three quarters of the points does on the others, where a campaign has measured
+// nothing to judge its model by. The model that is published is fitted to all of them.
+std::optional<fit::Judgement> judge_second_fit(std::span<const experiment::SampleSeries> series,
+                                               const fit::FitRequest& request) {
   const fit::HeldOut parts = fit::hold_out(series);
   if (parts.held_out.empty()) return std::nullopt;
   const auto fitted = fit::fit_model(parts.fitted, request);
@@ -283,7 +284,8 @@ Result<FittedModel> fit_campaign(const FitInput& input) {
   request.min_ranks = std::min<uint32_t>(2, spec.ranks);
   request.max_ranks = spec.ranks;
   request.provisional = provisional_reasons(input, noise);
-  STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit::fit_model(series, request));
+  const fit::HeldOutSeries parts = fit::take_held_out(series, input.seeds, spec.ranks);
+  STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit::fit_model(parts.fitted, request));
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, model::to_json(fitted.model));
   FittedModel result;
   STRIPLINE_ASSIGN_OR_RETURN(result.sha256, get_string(json, "sha256", "model"));
@@ -291,7 +293,11 @@ Result<FittedModel> fit_campaign(const FitInput& input) {
   result.provisional = request.provisional;
   result.findings = findings_of(input, series, noise, fitted.report, joined.differing, delayed);
   result.summary = summarize(input, result.findings);
-  result.judgement = judge_held_out(series, request);
+  if (parts.judged.empty()) {
+    result.judgement = judge_second_fit(parts.fitted, request);
+  } else {
+    result.judgement = fit::summed_up(fit::judge_held_out(fitted.model, parts.judged, spec.ranks));
+  }
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/network_name.h"
 #include "optimizer/experiment/catalogue.h"
+#include "optimizer/fit/sentinels.h"
 #include "server/model_actions.h"
 #include "server/model_gate.h"
 #include "stripline/v1/models.pb.h"
@@ -58,7 +59,13 @@ CampaignSpec sentinel_spec(const std::optional<CampaignRecord>& fitted_to,
                            const std::string& fabric) {
   CampaignSpec spec = group_of(fitted_to, fabric);
   spec.effort = Effort::budgeted;
-  spec.experiments = {experiment::micro::kLatency.name};
+  spec.experiments.clear();
+  for (const std::string& name : fit::sentinel_experiments()) {
+    const bool is_first = spec.experiments.empty();
+    if (is_first || (fitted_to && fitted_to->requirements.contains(name))) {
+      spec.experiments.push_back(name);
+    }
+  }
   spec.runs = kSentinelRuns;
   spec.width = 0;
   spec.time_budget_s = kSentinelBudgetS;

@@ -206,6 +206,7 @@ class SentinelsTest : public ServiceTest {
     agents_.clear();
     AutoAgent::Options options;
     options.takes_models = true;
+    options.measures_windows = true;
     options.machine.o_base *= slowness;
     options.machine.L *= slowness;
     options.machine.G *= slowness;

@@ -415,6 +415,8 @@ v1::ModelVersion::State to_wire(VersionState state) {
   switch (state) {
     case VersionState::fitted:
       return v1::ModelVersion::FITTED;
+    case VersionState::failed:
+      return v1::ModelVersion::FAILED;
     case VersionState::validated:
       return v1::ModelVersion::VALIDATED;
     case VersionState::published:
@@ -437,6 +439,20 @@ v1::Validation to_wire(const ValidationRecord& record) {
   message.set_choices(record.judgement.choices);
   message.set_mean_regret(record.judgement.mean_regret);
   message.set_worst_regret(record.judgement.worst_regret);
+  message.set_missed(record.judgement.missed);
+  for (const fit::KindJudgement& kind : record.judgement.kinds) {
+    v1::Validation::Kind& added = *message.add_kinds();
+    added.set_kind(kind.kind);
+    added.set_choices(kind.choices);
+    added.set_mean_regret(kind.mean_regret);
+    added.set_worst_regret(kind.worst_regret);
+  }
+  message.set_compared(record.judgement.compared);
+  message.set_over_untuned(record.judgement.over_untuned);
+  message.set_over_untuned_low(record.judgement.over_untuned_low);
+  message.set_losses(record.judgement.losses);
+  message.set_worst_loss(record.judgement.worst_loss);
+  message.set_worst_loss_share(record.judgement.worst_loss_share);
   return message;
 }
 
@@ -453,6 +469,9 @@ v1::ModelVersion to_wire(const ModelVersionRecord& record) {
   message.set_provisional(record.provisional);
   message.set_withdrawn(record.withdrawn);
   message.set_state(to_wire(state_of(record)));
+  const VersionVerdict verdict = verdict_of(record.validation);
+  if (verdict.verdict == Verdict::failed) message.set_failed(verdict.why);
+  if (verdict.verdict == Verdict::unjudged) message.set_unjudged(verdict.why);
   copy_to(record.labels, message.mutable_labels());
   if (record.validation) *message.mutable_validation() = to_wire(*record.validation);
   for (const Finding& finding : record.findings) {
@@ -465,6 +484,7 @@ v1::ModelVersion to_wire(const ModelVersionRecord& record) {
     added.set_message(finding.message);
   }
   message.set_stale(record.stale);
+  message.set_lost(record.lost);
   for (const CheckRecord& check : record.checks) {
     v1::Check& added = *message.add_checks();
     added.set_campaign(check.campaign);
@@ -472,6 +492,10 @@ v1::ModelVersion to_wire(const ModelVersionRecord& record) {
     added.set_points(check.reading.points);
     added.set_outside(check.reading.outside);
     added.set_ratio(check.reading.ratio);
+    added.set_bursts(check.reading.bursts);
+    added.set_bursts_outside(check.reading.bursts_outside);
+    added.set_shapes(check.reading.shapes);
+    added.set_shapes_outside(check.reading.shapes_outside);
   }
   return message;
 }
