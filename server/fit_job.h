@@ -22,6 +22,7 @@ struct FitInput {
   /// Series of finished runs, under their last fence; unverified ones are left out of the fit.
   std::vector<experiment::SampleSeries> series;
   uint32_t runs = 0;                ///< How many finished.
+  uint32_t planned_points = 0;      ///< In the plan of each run, at most; 0: unknown.
   std::string stop_reason;          ///< CampaignRecord::stop_reason
   std::vector<AttemptFacts> nodes;  ///< Nodes of each finished run, as they were when it measured.
   std::string fitted_at;            ///< RFC 3339

@@ -192,6 +192,15 @@ class OperationFitter {
       if (!fit_.model.queue_depth) note("queue_depth is absent: too few runs show the knee");
       return {};
     }
+    if (hinge_->limit == QueueLimit::none_seen && !(hinge_->queue_depth >= 2.0)) {
+      note("queue_depth is absent: operations take longer in bursts than alone, and no burst tells "
+           "from how many on");
+      return {};
+    }
+    if (std::isinf(hinge_->queue_depth)) {
+      note("queue_depth is absent: no burst between the smallest and the largest one was measured");
+      return {};
+    }
     model::Parameter bound;
     bound.value = hinge_->queue_depth;
     bound.at_least = true;
@@ -304,7 +313,11 @@ class OperationFitter {
       const uint64_t to = last ? samples_.latency.rbegin()->first + 1 : found.breaks[i].from_bytes;
       // Outer segments also serve what other experiments measured beyond the latency's range.
       const SizeRange range{i == 0 ? 0 : from, last ? std::numeric_limits<uint64_t>::max() : to};
-      fit_.model.segments.push_back(fit_segment(from, to, range));
+      std::optional<model::SwitchBand> begins;
+      if (i > 0) {
+        begins = {found.breaks[i - 1].interval_low, found.breaks[i - 1].interval_high};
+      }
+      fit_.model.segments.push_back(fit_segment(from, to, range, begins));
       from = to;
     }
     return {};
@@ -317,10 +330,12 @@ class OperationFitter {
     return fit_run_lines(enough ? inside : curve, measured, options_.robust);
   }
 
-  model::Segment fit_segment(uint64_t from, uint64_t to, SizeRange range) {
+  model::Segment fit_segment(uint64_t from, uint64_t to, SizeRange range,
+                             const std::optional<model::SwitchBand>& begins) {
     model::Segment segment;
     segment.from_bytes = from;
     segment.to_bytes = to;
+    segment.begins = begins;
     const std::string where = "segment from " + std::to_string(from) + " bytes: ";
 
     RunLines cpu;  // What the CPU does of a blocking operation: o + r, as far as known.
