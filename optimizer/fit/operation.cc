@@ -18,6 +18,10 @@ namespace {
 
 constexpr const char* kMethod = "wls-per-run+t";
 constexpr std::size_t kMinSizes = 3;
+// So many runs tell how much the median over them errs.
+constexpr std::size_t kRunsThatTell = 3;
+// Times that are no line in the size are off one by so much, however well they are known.
+constexpr double kLeastNoise = 0.01;
 
 // The half-open range of sizes of one segment.
 struct SizeRange {
@@ -301,10 +305,28 @@ class OperationFitter {
     return result;
   }
 
+  // By how much the medians over runs err, as a share: of the size in the middle. 0: too few runs
+  // tell.
+  static double noise_of(const SizeCurve& curve) {
+    std::vector<double> errors;
+    for (const auto& [bytes, medians] : curve) {
+      std::vector<double> logs;
+      for (const auto& [run, value] : medians) {
+        if (value > 0.0) logs.push_back(std::log(value));
+      }
+      if (logs.size() < kRunsThatTell) continue;
+      errors.push_back(std::sqrt(stats::mean_and_variance(logs).variance /
+                                 static_cast<double>(logs.size())));
+    }
+    return errors.size() < kMinSizes ? 0.0 : std::max(kLeastNoise, stats::median(errors));
+  }
+
   Status find_segments() {
     std::vector<Curve> curves{relative_curve(samples_.latency)};
     if (!nic_bound_.empty()) curves.push_back(relative_curve(nic_bound_));
-    STRIPLINE_ASSIGN_OR_RETURN(const Segmentation found, segment_curves(curves, options_.segments));
+    SegmentOptions options = options_.segments;
+    if (!(options.noise > 0.0)) options.noise = noise_of(samples_.latency);
+    STRIPLINE_ASSIGN_OR_RETURN(const Segmentation found, segment_curves(curves, options));
     fit_.breakpoints = found.breaks;
     fit_.misfit = found.misfit;
     uint64_t from = samples_.latency.begin()->first;
