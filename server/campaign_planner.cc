@@ -329,8 +329,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   // Samples that are asked for by name and fed to no model are all wanted.
   const auto coarse = plan.feeds_model ? prune(pruned, grids.core) : pruned;
   auto core = grid_points(coarse);
-  auto least =
-      plan.feeds_model ? grid_points(prune(of_the_network(coarse), grids.least)) : core;
+  auto least = plan.feeds_model ? grid_points(prune(of_the_network(coarse), grids.least)) : core;
   if (plan.feeds_model) {
     const DrawnShapes shapes(points, spec.seed);
     for (auto* const part : {&points, &core, &least}) shapes.apply(*part);

@@ -56,7 +56,8 @@ DrawnShapes::DrawnShapes(const std::vector<experiment::Point>& points, uint64_t 
   std::set<Key> taken;
   for (const Key& key : keys) {
     const auto& [grid_region, grid_bytes, stride] = key;
-    SplitMix64 random(derive_seed(derive_seed(seed, kPurpose), hash_of(grid_region, grid_bytes, stride)));
+    SplitMix64 random(
+        derive_seed(derive_seed(seed, kPurpose), hash_of(grid_region, grid_bytes, stride)));
     const double place_of_region = place_of(grid_region, region_sizes, random);
     const double place_of_count = place_of(grid_bytes, data_sizes, random);
     const auto drawn =

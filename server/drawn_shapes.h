@@ -1,6 +1,6 @@
 // Transfers of many regions that campaigns measure: drawn for each campaign, in place of those that
-// micro.vis declares. A grid that is fitted says how well a model does on that grid; programs ask for
-// others. Pure.
+// micro.vis declares. A grid that is fitted says how well a model does on that grid; programs ask
+// for others. Pure.
 #pragma once
 
 #include <cstdint>

@@ -15,6 +15,10 @@ namespace {
 constexpr int kParts = 4;
 constexpr double kGranule = 8;
 constexpr const char* kBytes = experiment::factor::kBytes;
+// Standard errors in half an interval, and the least that a median is believed to be known within:
+// times are no exact line in the size.
+constexpr double kErrorsInInterval = 2;
+constexpr double kLeastNoise = 0.01;
 // A step has to be so many times what medians are uncertain by.
 constexpr double kClearly = 2;
 
@@ -74,8 +78,7 @@ class Added {
     if (are_near(low, high)) return;
     const double ratio = high / std::max(1.0, low);
     for (int part = 1; part < parts; ++part) {
-      const double size =
-          std::max(1.0, low) * std::pow(ratio, static_cast<double>(part) / parts);
+      const double size = std::max(1.0, low) * std::pow(ratio, static_cast<double>(part) / parts);
       experiment::Point point = curve.like;
       auto bytes = static_cast<int64_t>(std::round(size / kGranule) * kGranule);
       point.params[kBytes] = bytes;
@@ -95,6 +98,19 @@ class Added {
   std::vector<experiment::Point>& points_;
 };
 
+// Relative standard error of a median, of the size in the middle; 0: of one run, which does not
+// tell.
+double noise_of(const std::vector<Place>& places) {
+  std::vector<double> errors;
+  for (const Place& one : places) {
+    if (!one.error_s) return 0;
+    errors.push_back(*one.error_s / *one.median_s / kErrorsInInterval);
+  }
+  const auto middle = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2);
+  std::ranges::nth_element(errors, middle);
+  return std::max(*middle, kLeastNoise);
+}
+
 // By how much a curve steps between the places i and i + 1 (0 to 2 on either side are measured):
 // what is measured at one of them, less what the line through the two on the other side says; the
 // smaller of both steps, as a bend of the curve makes but one.
@@ -105,10 +121,11 @@ bool steps(const std::vector<Place>& at, size_t i) {
   };
   const auto extrapolated = [&](size_t from, size_t through, size_t to) -> Step {
     const double reach = (at[to].bytes - at[through].bytes) / (at[through].bytes - at[from].bytes);
-    const double said = *at[through].median_s + reach * (*at[through].median_s - *at[from].median_s);
-    return {std::abs(*at[to].median_s - said),
-            std::hypot(*at[to].error_s, (1 + reach) * *at[through].error_s,
-                       reach * *at[from].error_s)};
+    const double said =
+        *at[through].median_s + reach * (*at[through].median_s - *at[from].median_s);
+    return {
+        std::abs(*at[to].median_s - said),
+        std::hypot(*at[to].error_s, (1 + reach) * *at[through].error_s, reach * *at[from].error_s)};
   };
   std::optional<Step> least;
   if (i > 0) least = extrapolated(i - 1, i, i + 1);
@@ -143,7 +160,9 @@ std::vector<experiment::Point> points_at_breaks(const PointTable& table, uint32_
       medians.push_back({static_cast<uint64_t>(one.bytes), median_s, 1 / (median_s * median_s)});
     }
     const fit::Curve curves[] = {medians};
-    const auto segmentation = fit::segment_curves(curves);
+    fit::SegmentOptions options;
+    options.noise = noise_of(places);
+    const auto segmentation = fit::segment_curves(curves, options);
     if (!segmentation.ok()) continue;  // a size twice: nothing to find there
     for (const fit::Breakpoint& at : segmentation->breaks) {
       added.between(curve, static_cast<double>(at.last_below), static_cast<double>(at.first_above),

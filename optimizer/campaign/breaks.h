@@ -1,5 +1,5 @@
-// Where a curve breaks, more exactly: sizes between the two that a protocol switch lies between, and
-// between those that may hide one. Pure.
+// Where a curve breaks, more exactly: sizes between the two that a protocol switch lies between,
+// and between those that may hide one. Pure.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr double kNearBytes = 128;
 inline constexpr double kStepThatCounts = 0.03;
 
 /// A line through fewer sizes fits whatever lies between them.
-inline constexpr size_t kSizesOfALine = 6;
+inline constexpr size_t kSizesOfALine = 16;
 
 /// New points of the latency curves of a network (micro.latency), in sizes that are multiples of 8
 /// bytes:
@@ -34,7 +34,6 @@ inline constexpr size_t kSizesOfALine = 6;
 ///
 /// None where the sizes are near to each other already, and none that are in the table. Points
 /// without medians count only if the next run measures them: those before `grid`.
-std::vector<experiment::Point> points_at_breaks(
-    const PointTable& table, uint32_t grid = 0);
+std::vector<experiment::Point> points_at_breaks(const PointTable& table, uint32_t grid = 0);
 
 }  // namespace stripline::campaign

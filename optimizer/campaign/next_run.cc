@@ -261,7 +261,8 @@ Next next_run(const Rule& rule, const Progress& progress) {
   if (adaptive) {
     // A run of the coarse grid leaves points without the runs that they need, whatever follows.
     const bool whole = plan_is_measured(rule, progress);
-    if (may_refine(rule, progress, next.grid)) next.added = points_at_breaks(*progress.points, next.grid);
+    if (may_refine(rule, progress, next.grid))
+      next.added = points_at_breaks(*progress.points, next.grid);
     if (!whole && finished >= rule.runs) return ended(StopReason::max_runs);
     if (whole && next.added.empty()) {
       next.places = affordable(needs_of(rule, progress), rule, progress);

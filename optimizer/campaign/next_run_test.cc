@@ -299,8 +299,7 @@ TEST(Breaks, AStepNearTheEndOfACurveIsLookedInto) {
 TEST(Breaks, FewSizesGetOthersBetweenThem) {
   const std::vector<Point> few = {latency(8), latency(2048), latency(65536)};
   const auto straight = [](double bytes) { return 2e-6 + 1e-9 * bytes; };
-  EXPECT_EQ(sizes_of(points_at_breaks(table_of(few, straight))),
-            (std::vector<double>{128, 11584}));
+  EXPECT_EQ(sizes_of(points_at_breaks(table_of(few, straight))), (std::vector<double>{128, 11584}));
   // What the next run measures anyway is not added.
   std::vector<Point> planned = few;
   for (const int64_t bytes : {32, 512, 8192}) planned.push_back(latency(bytes));

@@ -51,8 +51,8 @@ struct MessageCosts {
 
 /// Where a switch of protocols was not measured exactly (model::SwitchBand), a size costs what the
 /// dearer of the two costs, so that a planner that takes it is right on both sides; at Corner::low
-/// what the cheaper one does, for what a plan is compared with. A size beside such a band costs what
-/// its own protocol does.
+/// what the cheaper one does, for what a plan is compared with. A size beside such a band costs
+/// what its own protocol does.
 ///
 /// Immutable; safe to share between threads.
 class LinkCosts {
@@ -106,8 +106,8 @@ class LinkCosts {
   /// Of segments, with the bands between them.
   size_t segment_count() const { return ends_.size(); }
 
-  /// The sizes at which the next segment begins, ascending: protocol switches, or both ends of their
-  /// bands.
+  /// The sizes at which the next segment begins, ascending: protocol switches, or both ends of
+  /// their bands.
   std::span<const uint64_t> breakpoints() const { return {ends_.data(), ends_.size() - 1}; }
 
  private:

@@ -228,9 +228,8 @@ bool can_show_knee(std::span<const BurstCurve> curves) {
   return std::ranges::any_of(curves, [](const BurstCurve& curve) {
     const double smallest = smallest_burst(curve).burst;
     const double largest = largest_burst(curve).burst;
-    return std::ranges::any_of(curve.points, [&](const BurstPoint& p) {
-      return smallest < p.burst && p.burst < largest;
-    });
+    return std::ranges::any_of(
+        curve.points, [&](const BurstPoint& p) { return smallest < p.burst && p.burst < largest; });
   });
 }
 

@@ -12,8 +12,8 @@
 // A fit linear in b cannot show the knee, and where posting is slower than draining there is none:
 // Q is then only known to be at least the largest burst (Iancu et al., section 4;
 // docs/measurement.md). Q is common to all sizes, in operations or in bytes. One operation always
-// finds room. Two bursts say nothing of Q: any depth between them explains what the larger one takes
-// longer, noise included.
+// finds room. Two bursts say nothing of Q: any depth between them explains what the larger one
+// takes longer, noise included.
 #pragma once
 
 #include <cstddef>
@@ -75,8 +75,8 @@ struct HingeOptions {
   /// operation in a row may be cheaper than all others.
   double min_extra = 0.25;
   /// By how much an operation of the largest burst has to take longer than o, on average over the
-  /// burst and in the geometric mean over the sizes: a knee near the largest burst explains any rise
-  /// of it, however small, and those of a few percent have other causes.
+  /// burst and in the geometric mean over the sizes: a knee near the largest burst explains any
+  /// rise of it, however small, and those of a few percent have other causes.
   double min_rise = 0.1;
   double bic_margin = 6.0;  ///< BIC advantage over a line that counts as evidence for a knee.
 };

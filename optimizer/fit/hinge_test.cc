@@ -210,8 +210,8 @@ std::vector<BurstCurve> two_bursts(double rise, double noise, uint64_t seed) {
     BurstCurve& curve = curves.emplace_back();
     curve.bytes = bytes[i];
     for (const double burst : {1.0, 256.0}) {
-      const double time_s = one_s[i] * burst * (burst > 1 ? 1 + extra[i] : 1) *
-                            std::exp(noise * normal(random));
+      const double time_s =
+          one_s[i] * burst * (burst > 1 ? 1 + extra[i] : 1) * std::exp(noise * normal(random));
       curve.points.push_back({burst, time_s, 1 / (time_s * time_s)});
     }
   }

@@ -158,8 +158,8 @@ double parameters(const Axis& axis, std::size_t segments) {
 // The best partition into k segments for every k up to the limit; fewer when none is admissible.
 std::vector<Starts> best_partitions(const Axis& axis, const SegmentOptions& options) {
   const std::size_t n = axis.sizes().size();
-  const std::size_t needed = options.noise > 0 ? std::min(kPointsOfKnownNoise, options.min_points)
-                                               : options.min_points;
+  const std::size_t needed =
+      options.noise > 0 ? std::min(kPointsOfKnownNoise, options.min_points) : options.min_points;
   const auto least = static_cast<double>(std::max<std::size_t>(1, needed));
   std::vector<std::vector<double>> best(1, std::vector<double>(n + 1, kInfinity));
   std::vector<std::vector<std::size_t>> from(1, std::vector<std::size_t>(n + 1, 0));

@@ -51,8 +51,8 @@ inline std::string_view to_string(Reason reason) {
 
 /// What may be otherwise than predicted, and matters for a decision: a parameter; many regions as a
 /// whole; whether ranks that share a NIC, and get blocks of different sizes, compute at different
-/// times, so that vectorised loops hide each other's transfers; whether a computation takes longer on
-/// parts of its data.
+/// times, so that vectorised loops hide each other's transfers; whether a computation takes longer
+/// on parts of its data.
 enum class Source : uint8_t {
   issue,
   latency,

@@ -8,9 +8,9 @@
 
 namespace stripline::plan::detail {
 
-/// What a computation may take longer, as a share, on strips or tiles than on all of its data at once:
-/// a loop begins once for each of them, and neither caches nor compilers care for parts as for the
-/// whole. No campaign knows the body of a loop; a site that measured both does (guard.h).
+/// What a computation may take longer, as a share, on strips or tiles than on all of its data at
+/// once: a loop begins once for each of them, and neither caches nor compilers care for parts as
+/// for the whole. No campaign knows the body of a loop; a site that measured both does (guard.h).
 inline constexpr double kBodyDoubt = 0.05;
 /// The same of tiles of many regions: their rows are shorter, and lie elsewhere than in the array.
 inline constexpr double kScatteredBodyDoubt = 0.25;

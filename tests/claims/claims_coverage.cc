@@ -4,8 +4,8 @@
 //   claims_coverage [--claims N] [--first-seed N] [--loops N] [--verbose]
 //
 // Prints what share of the claims holds, and how chosen plans compare with the best ones of a sweep
-// and with the loop that is not cut. Exits with 1 when fewer than 95 % of the claims hold, and with 2
-// for wrong arguments.
+// and with the loop that is not cut. Exits with 1 when fewer than 95 % of the claims hold, and with
+// 2 for wrong arguments.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,6 +27,8 @@ namespace {
 constexpr double kAsked = 0.95;
 // A claim holds if no more than this is missing from it: what is printed has three digits.
 constexpr double kRounding = 0.0005;
+// Plans that are shown.
+constexpr double kFarFromBest = 1.2;
 
 struct Arguments {
   uint64_t claims = 1000;
@@ -93,14 +95,25 @@ void judge(const Network& network, const Campaign& campaign, uint64_t loops, Dra
     const Loop loop = draw_loop(draw, network);
     const plan::StripPlan plan = plan_strip(loop.request, &costs);
     const double baseline_s = true_baseline(network, loop);
-    const double chosen_s =
-        true_time(network, loop, plan.schedule, plan.strip_bytes, plan.burst);
+    const double chosen_s = true_time(network, loop, plan.schedule, plan.strip_bytes, plan.burst);
     const double best_s = std::min(best_of_sweep(network, loop), chosen_s);
     const size_t direction = static_cast<size_t>(loop.request.direction);
     totals.over_best[direction].add(chosen_s / best_s);
     totals.over_baseline[direction].add(chosen_s / baseline_s);
     own.add(chosen_s / best_s);
     if (chosen_s > 1.02 * baseline_s) ++totals.slower;
+    if (verbose && chosen_s > kFarFromBest * best_s) {
+      std::printf(
+          "  seed %llu: %s of %llu B, %.3g s of computation: %s, %s %llu B x %u takes %.3g, the "
+          "best %.3g, uncut %.3g\n",
+          static_cast<unsigned long long>(seed),
+          std::string(to_string(loop.request.direction)).c_str(),
+          static_cast<unsigned long long>(loop.request.total_bytes), loop.request.compute_s,
+          std::string(to_string(plan.reason)).c_str(),
+          std::string(to_string(plan.schedule)).c_str(),
+          static_cast<unsigned long long>(plan.strip_bytes), plan.burst, chosen_s, best_s,
+          baseline_s);
+    }
     if (plan.reason != plan::Reason::tuned) continue;
     ++totals.claims;
     const double gain = 1 - chosen_s / baseline_s;
@@ -108,23 +121,25 @@ void judge(const Network& network, const Campaign& campaign, uint64_t loops, Dra
     totals.held += holds ? 1 : 0;
     if (gain < plan.gain_low - 0.02) ++totals.beyond_two_percent;
     if (!holds && verbose) {
-      std::printf("  seed %llu: %s of %llu B, %.3g s of computation: %s %llu B x %u; predicted %.3g "
-                  "took %.3g, uncut %.3g took %.3g; at least %.4f, was %.4f\n",
-                  static_cast<unsigned long long>(seed),
-                  std::string(to_string(loop.request.direction)).c_str(),
-                  static_cast<unsigned long long>(loop.request.total_bytes),
-                  loop.request.compute_s, std::string(to_string(plan.schedule)).c_str(),
-                  static_cast<unsigned long long>(plan.strip_bytes), plan.burst, plan.predicted_s,
-                  chosen_s, plan.baseline_s, baseline_s, plan.gain_low, gain);
+      std::printf(
+          "  seed %llu: %s of %llu B, %.3g s of computation: %s %llu B x %u; predicted %.3g "
+          "took %.3g, uncut %.3g took %.3g; at least %.4f, was %.4f\n",
+          static_cast<unsigned long long>(seed),
+          std::string(to_string(loop.request.direction)).c_str(),
+          static_cast<unsigned long long>(loop.request.total_bytes), loop.request.compute_s,
+          std::string(to_string(plan.schedule)).c_str(),
+          static_cast<unsigned long long>(plan.strip_bytes), plan.burst, plan.predicted_s, chosen_s,
+          plan.baseline_s, baseline_s, plan.gain_low, gain);
     }
   }
   totals.network_means.add(own.mean());
   if (verbose) {
-    std::printf("seed %llu: %u runs of %.0f points, jitter %.0f %%, %zu switches: chosen / best %.3f, "
-                "worst %.3f\n",
-                static_cast<unsigned long long>(seed), campaign.runs, campaign.points_per_run,
-                100 * network.noise.within_run, network.operations[0].segments.size() - 1,
-                own.mean(), own.worst());
+    std::printf(
+        "seed %llu: %u runs of %.0f points, jitter %.0f %%, %zu switches: chosen / best %.3f, "
+        "worst %.3f\n",
+        static_cast<unsigned long long>(seed), campaign.runs, campaign.points_per_run,
+        100 * network.noise.within_run, network.operations[0].segments.size() - 1, own.mean(),
+        own.worst());
   }
 }
 
@@ -155,10 +170,11 @@ int run(const std::vector<std::string>& words) {
               static_cast<unsigned long long>(totals.claims), 100 * share,
               static_cast<unsigned long long>(totals.beyond_two_percent));
   for (const size_t direction : {0, 1}) {
-    std::printf("%s: chosen / best %.4f (worst %.3f), chosen / uncut %.4f (worst %.3f), %zu loops\n",
-                direction == 0 ? "gets" : "puts", totals.over_best[direction].mean(),
-                totals.over_best[direction].worst(), totals.over_baseline[direction].mean(),
-                totals.over_baseline[direction].worst(), totals.over_best[direction].count());
+    std::printf(
+        "%s: chosen / best %.4f (worst %.3f), chosen / uncut %.4f (worst %.3f), %zu loops\n",
+        direction == 0 ? "gets" : "puts", totals.over_best[direction].mean(),
+        totals.over_best[direction].worst(), totals.over_baseline[direction].mean(),
+        totals.over_baseline[direction].worst(), totals.over_best[direction].count());
   }
   std::printf("worst network: chosen / best %.3f; plans more than 2 %% slower than uncut: %llu\n",
               totals.network_means.worst(), static_cast<unsigned long long>(totals.slower));

@@ -98,7 +98,8 @@ double true_time(const Network& network, const Loop& loop, Schedule schedule, ui
     return network.strip_overhead_s + loop.body * r.compute_s * static_cast<double>(bytes_of(i)) /
                                           static_cast<double>(r.total_bytes);
   };
-  const uint64_t ahead = schedule == Schedule::all_issued ? count : std::min<uint64_t>(window, count);
+  const uint64_t ahead =
+      schedule == Schedule::all_issued ? count : std::min<uint64_t>(window, count);
   if (get) {
     for (uint64_t i = 0; i < ahead; ++i) run.issue(bytes_of(i));
     for (uint64_t i = 0; i < count; ++i) {

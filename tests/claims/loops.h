@@ -1,5 +1,5 @@
-// Random loops, and what they take in truth: strip by strip on a processor that issues, waits, retires
-// and computes in program order, and a NIC that sends one message after the other. Written
+// Random loops, and what they take in truth: strip by strip on a processor that issues, waits,
+// retires and computes in program order, and a NIC that sends one message after the other. Written
 // independently of the closed forms of optimizer/plan.
 #pragma once
 

@@ -157,8 +157,7 @@ Network draw_network(Draw& draw) {
   }
   network.noise.within_run = draw.between(0, 0.3);
   network.noise.between_runs = draw.between(0, 0.04);
-  network.noise.effect =
-      draw.one_in(2) ? fit::RunEffect::shared : fit::RunEffect::per_point;
+  network.noise.effect = draw.one_in(2) ? fit::RunEffect::shared : fit::RunEffect::per_point;
   network.strip_overhead_s = draw.scaled(30e-9, 300e-9);
   return network;
 }

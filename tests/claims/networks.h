@@ -33,8 +33,8 @@ struct Network {
   double strip_overhead_s = 0;
 };
 
-/// Latencies of 0.5 us to 100 us, 20 ps to 10 ns a byte, no to two switches of protocols at any size
-/// with steps of up to 3 L, queues of 2 to 512, jitter of up to 30 %.
+/// Latencies of 0.5 us to 100 us, 20 ps to 10 ns a byte, no to two switches of protocols at any
+/// size with steps of up to 3 L, queues of 2 to 512, jitter of up to 30 %.
 Network draw_network(Draw& draw);
 
 /// The operations as a model that is exact.

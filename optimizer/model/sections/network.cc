@@ -46,20 +46,18 @@ Form<Segment> segment_form() {
   for (const auto& [name, symbol, place, per_byte] : kSegmentMembers) {
     members.push_back(optional(name, place, per_byte ? seconds_per_byte() : seconds()));
   }
-  return object<Segment>("segment", members,
-                         [](const std::string& where, const Segment& segment) -> Status {
-                           if (segment.from_bytes >= segment.to_bytes) {
-                             return wrong(where, "needs from_bytes < to_bytes");
-                           }
-                           if (!segment.begins ||
-                               (segment.begins->after_bytes < segment.from_bytes &&
+  return object<Segment>(
+      "segment", members, [](const std::string& where, const Segment& segment) -> Status {
+        if (segment.from_bytes >= segment.to_bytes) {
+          return wrong(where, "needs from_bytes < to_bytes");
+        }
+        if (!segment.begins || (segment.begins->after_bytes < segment.from_bytes &&
                                 segment.from_bytes <= segment.begins->by_bytes &&
                                 segment.begins->by_bytes <= segment.to_bytes)) {
-                             return {};
-                           }
-                           return wrong(where + ".begins",
-                                        "needs after_bytes < from_bytes <= by_bytes <= to_bytes");
-                         });
+          return {};
+        }
+        return wrong(where + ".begins", "needs after_bytes < from_bytes <= by_bytes <= to_bytes");
+      });
 }
 
 Form<std::vector<BufferPoint>> buffers_form() {
@@ -75,13 +73,13 @@ Form<std::vector<BufferPoint>> buffers_form() {
 
 // Only data of gets come into a buffer.
 Form<OperationModel> operation_form(bool get) {
-  const Order<Segment> gapless = {
-      [](const Segment& a, const Segment& b) {
-        return a.to_bytes == b.from_bytes &&
-               (!b.begins || b.begins->after_bytes >= a.from_bytes);
-      },
-      "from_bytes must equal the to_bytes of the segment before, and begins.after_bytes must not lie "
-      "below that segment"};
+  const Order<Segment> gapless = {[](const Segment& a, const Segment& b) {
+                                    return a.to_bytes == b.from_bytes &&
+                                           (!b.begins || b.begins->after_bytes >= a.from_bytes);
+                                  },
+                                  "from_bytes must equal the to_bytes of the segment before, and "
+                                  "begins.after_bytes must not lie "
+                                  "below that segment"};
   std::vector<Member<OperationModel>> members = {
       required("segments", &OperationModel::segments,
                list(segment_form(), 1, kMaxSegments, std::optional(gapless)),

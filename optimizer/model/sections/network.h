@@ -30,8 +30,8 @@ namespace stripline::model {
 
 struct Section;
 
-/// Where a protocol switches: sizes of up to `after_bytes` go by the one before, those of `by_bytes`
-/// and more by the one after. Of those between, measurements do not say which.
+/// Where a protocol switches: sizes of up to `after_bytes` go by the one before, those of
+/// `by_bytes` and more by the one after. Of those between, measurements do not say which.
 struct SwitchBand {
   uint64_t after_bytes = 0;
   uint64_t by_bytes = 0;
@@ -70,7 +70,7 @@ struct OperationModel {
   std::vector<Segment> segments;
   /// Q, operations. One that is only a lower bound (Parameter::at_least) limits nothing.
   std::optional<Parameter> queue_depth;
-  std::vector<BufferPoint> buffers;      ///< gets only; by size, ascending
+  std::vector<BufferPoint> buffers;  ///< gets only; by size, ascending
 };
 
 /// One path between two ranks (paths.h).
