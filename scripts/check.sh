@@ -39,6 +39,8 @@
 #   scripts/check.sh budgets [CAMPAIGNS] [NETWORKS]  so many budgeted campaigns (default 10) of each of two emulated
 #                                    networks unlike those that are built in and of so many random ones (default
 #                                    1): how much their models vary, and what their decisions lose
+#   scripts/check.sh claims [CLAIMS] [SEED]  so many claims "gains at least x" (default 1000) about random loops on
+#                                    random networks against the truth: 95 % have to hold
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 #   scripts/check.sh campaign-coverage [CAMPAIGNS]  the same at the end of so many synthetic campaigns (default 1000)
 #                                    with budgets, lost runs and early ends
@@ -186,6 +188,10 @@ case ${1:-} in
   coverage)
     configure_and_build release fit_coverage
     build/release/bin/fit_coverage --seeds 1000
+    ;;
+  claims)
+    configure_and_build release claims_coverage
+    build/release/bin/claims_coverage --claims "${2:-1000}" --first-seed "${3:-1000001}"
     ;;
   campaign-coverage)
     configure_and_build release campaign_coverage

@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/experiment/requirements.h"
+#include "server/drawn_shapes.h"
 #include "server/grid.h"
 #include "server/held_out_plan.h"
 #include "server/names.h"
@@ -345,12 +346,15 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
                                           whole(kMaxPlannedPoints) +
                                           " points in all; ask for fewer runs or experiments");
   }
-  const auto points = grid_points(pruned);
+  auto points = grid_points(pruned);
   // Samples that are asked for by name and fed to no model are all wanted.
   const auto coarse = plan.feeds_model ? prune(pruned, grids.core) : pruned;
-  const auto core = grid_points(coarse);
-  const auto least =
-      plan.feeds_model ? grid_points(prune(of_the_network(coarse), grids.least)) : core;
+  auto core = grid_points(coarse);
+  auto least = plan.feeds_model ? grid_points(prune(of_the_network(coarse), grids.least)) : core;
+  if (plan.feeds_model) {
+    const DrawnShapes shapes(points, spec.seed);
+    for (auto* const part : {&points, &core, &least}) shapes.apply(*part);
+  }
   const auto core_rest = without(core, least);
   const auto rest = without(points, core);
   // What is judged goes with the grid that a run is cut down to.

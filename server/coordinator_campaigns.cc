@@ -204,6 +204,7 @@ Result<FitJob> Coordinator::collect(int64_t number) {
   job.input.fitted_at = rfc3339(unix_seconds());
   STRIPLINE_ASSIGN_OR_RETURN(auto runs, store_.runs(number));
   const FittedCampaign whole{*campaign, std::move(runs)};
+  job.input.planned_points = planned_points({whole});
   STRIPLINE_RETURN_IF_ERROR(
       add_samples_of(whole, fitted_runs({"", {number}, {}}, {whole}), 0, job));
   return job;

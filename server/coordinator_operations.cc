@@ -243,6 +243,7 @@ Answer<FitJob> Coordinator::collect(const FitOrder& order) {
   job.input.campaigns = order.campaigns;
   job.input.spec = *spec;
   job.input.stop_reason = joint_stop_reason(*parts);
+  job.input.planned_points = planned_points(*parts);
   job.input.fitted_at = rfc3339(unix_seconds());
   const auto runs = fitted_runs(order, *parts);
   uint32_t first_run = 0;

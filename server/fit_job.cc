@@ -29,6 +29,8 @@ namespace {
 constexpr double kMostDrift = 0.1;
 // With fewer, where more were asked for, an interval has no run to spare.
 constexpr uint32_t kMinRunsToTrust = 8;
+// Of what was planned, what a model says little about if no more than this was measured.
+constexpr double kLeastShareOfPoints = 0.25;
 
 // What can be fitted. A series without values is a point that this fabric cannot measure.
 bool counts(const experiment::SampleSeries& series) {
@@ -100,6 +102,33 @@ std::string percent(double share, const char* pattern) {
   return text.data();
 }
 
+// Of the planned points that this fabric can measure, those that enough runs did. A small budget
+// cuts runs down to a coarser grid.
+struct Measured {
+  size_t points = 0;
+  size_t planned = 0;
+};
+
+Measured measured_points(const FitInput& input) {
+  std::map<std::string, std::set<uint32_t>> runs_of;
+  for (const auto& series : input.series) {
+    std::set<uint32_t>& runs = runs_of[point_key(series.point)];
+    if (!series.values.empty()) runs.insert(series.run);
+  }
+  Measured measured{.points = 0, .planned = input.planned_points};
+  for (const auto& [point, runs] : runs_of) {
+    if (runs.empty() && measured.planned > 0) --measured.planned;
+    if (runs.size() >= runs_needed(input)) ++measured.points;
+  }
+  measured.planned = std::max(measured.planned, measured.points);  // some were added at breaks
+  return measured;
+}
+
+std::string text_of(const Measured& measured, const FitInput& input) {
+  return std::to_string(measured.points) + " of " + std::to_string(measured.planned) +
+         " points measured by " + std::to_string(runs_needed(input)) + " runs or more";
+}
+
 size_t failed_verification(const FitInput& input) {
   return static_cast<size_t>(std::ranges::count_if(
       input.series, [](const auto& one) { return !one.verified && !one.values.empty(); }));
@@ -148,6 +177,11 @@ std::string provisional_reasons(const FitInput& input, const fit::Noise& noise) 
   } else if (input.runs < std::min(kMinRunsToTrust, input.spec.runs) && !converged(input)) {
     reasons.push_back("of " + std::to_string(input.runs) + " of its " +
                       std::to_string(input.spec.runs) + " runs: the time budget was used up");
+  }
+  const Measured measured = measured_points(input);
+  if (static_cast<double>(measured.points) <
+      kLeastShareOfPoints * static_cast<double>(measured.planned)) {
+    reasons.push_back(text_of(measured, input) + ": the time budget was too small for the others");
   }
   if (noise.drift && std::abs(*noise.drift) > kMostDrift) {
     reasons.push_back("times drifted by " + percent(*noise.drift, "%+.2g %%"));
@@ -210,6 +244,7 @@ std::string summarize(const FitInput& input, const std::vector<Finding>& finding
   std::string text = std::to_string(input.runs) + " runs, " + std::to_string(samples) +
                      " samples, " +
                      (spec.effort == Effort::full ? "FULL" : "BUDGETED (pruned grid)");
+  if (input.planned_points > 0) text += ", " + text_of(measured_points(input), input);
   if (input.runs < spec.runs) {
     text += (converged(input) ? ", CONVERGED after " : ", stopped by TIME_BUDGET after ") +
             std::to_string(input.runs) + " of " + std::to_string(spec.runs) + " runs";

@@ -22,9 +22,10 @@ struct FitInput {
   /// Series of finished runs, under their last fence; unverified ones are left out of the fit.
   std::vector<experiment::SampleSeries> series;
   uint32_t runs = 0;  ///< How many finished.
-  std::vector<uint64_t> seeds =
-      {};                   ///< Of the campaigns, by which their held-out problems are drawn.
-  std::string stop_reason;  ///< CampaignRecord::stop_reason
+  /// Of the campaigns, by which their held-out problems are drawn.
+  std::vector<uint64_t> seeds = {};
+  uint32_t planned_points = 0;      ///< In the plan of each run, at most; 0: unknown.
+  std::string stop_reason;          ///< CampaignRecord::stop_reason
   std::vector<AttemptFacts> nodes;  ///< Nodes of each finished run, as they were when it measured.
   std::string fitted_at;            ///< RFC 3339
 };

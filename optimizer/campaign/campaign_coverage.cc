@@ -93,7 +93,7 @@ struct Plan {
 
 Plan plan_of(const std::vector<fit::TrueOperation>& machine) {
   // As many as the planner gives to budgeted campaigns on a virtual clock, and their coarser grids.
-  const fit::SyntheticCampaign grids[] = {grid(3, 2), grid(12, 5), grid(18, 10)};
+  const fit::SyntheticCampaign grids[] = {grid(3, 4), grid(12, 5), grid(18, 10)};
   Plan plan;
   std::set<std::string> known;
   for (const fit::SyntheticCampaign& one : grids) {

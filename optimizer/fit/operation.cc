@@ -18,6 +18,10 @@ namespace {
 
 constexpr const char* kMethod = "wls-per-run+t";
 constexpr std::size_t kMinSizes = 3;
+// So many runs tell how much the median over them errs.
+constexpr std::size_t kRunsThatTell = 3;
+// Times that are no line in the size are off one by so much, however well they are known.
+constexpr double kLeastNoise = 0.01;
 
 // The half-open range of sizes of one segment.
 struct SizeRange {
@@ -72,7 +76,9 @@ class OperationFitter {
                                           const std::string& method = kMethod) const {
     OverRunsOptions how{.confidence = options_.confidence};
     if (freedom > 0.0) {
-      how.least_half_width = stats::t_two_sided(options_.confidence, freedom) * std::sqrt(misfit);
+      how.least_half_width =
+          stats::t_two_sided(options_.confidence, std::max(freedom, freedom_of_all_)) *
+          std::sqrt(misfit);
     }
     return over_runs(per_run, samples_.raw_samples, method, how);
   }
@@ -192,6 +198,16 @@ class OperationFitter {
       if (!fit_.model.queue_depth) note("queue_depth is absent: too few runs show the knee");
       return {};
     }
+    if (hinge_->limit == QueueLimit::none_seen && !(hinge_->queue_depth >= 2.0)) {
+      note(
+          "queue_depth is absent: operations take longer in bursts than alone, and no burst tells "
+          "from how many on");
+      return {};
+    }
+    if (std::isinf(hinge_->queue_depth)) {
+      note("queue_depth is absent: no burst between the smallest and the largest one was measured");
+      return {};
+    }
     model::Parameter bound;
     bound.value = hinge_->queue_depth;
     bound.at_least = true;
@@ -292,19 +308,43 @@ class OperationFitter {
     return result;
   }
 
+  // By how much the medians over runs err, as a share: of the size in the middle. 0: too few runs
+  // tell.
+  static double noise_of(const SizeCurve& curve) {
+    std::vector<double> errors;
+    for (const auto& [bytes, medians] : curve) {
+      std::vector<double> logs;
+      for (const auto& [run, value] : medians) {
+        if (value > 0.0) logs.push_back(std::log(value));
+      }
+      if (logs.size() < kRunsThatTell) continue;
+      errors.push_back(
+          std::sqrt(stats::mean_and_variance(logs).variance / static_cast<double>(logs.size())));
+    }
+    return errors.size() < kMinSizes ? 0.0 : std::max(kLeastNoise, stats::median(errors));
+  }
+
   Status find_segments() {
     std::vector<Curve> curves{relative_curve(samples_.latency)};
     if (!nic_bound_.empty()) curves.push_back(relative_curve(nic_bound_));
-    STRIPLINE_ASSIGN_OR_RETURN(const Segmentation found, segment_curves(curves, options_.segments));
+    SegmentOptions options = options_.segments;
+    if (!(options.noise > 0.0)) options.noise = noise_of(samples_.latency);
+    STRIPLINE_ASSIGN_OR_RETURN(const Segmentation found, segment_curves(curves, options));
     fit_.breakpoints = found.breaks;
     fit_.misfit = found.misfit;
+    const auto lines = 2.0 * static_cast<double>(found.breaks.size() + 1);
+    freedom_of_all_ = static_cast<double>(samples_.latency.size()) - lines;
     uint64_t from = samples_.latency.begin()->first;
     for (std::size_t i = 0; i <= found.breaks.size(); ++i) {
       const bool last = i == found.breaks.size();
       const uint64_t to = last ? samples_.latency.rbegin()->first + 1 : found.breaks[i].from_bytes;
       // Outer segments also serve what other experiments measured beyond the latency's range.
       const SizeRange range{i == 0 ? 0 : from, last ? std::numeric_limits<uint64_t>::max() : to};
-      fit_.model.segments.push_back(fit_segment(from, to, range));
+      std::optional<model::SwitchBand> begins;
+      if (i > 0) {
+        begins = {found.breaks[i - 1].interval_low, found.breaks[i - 1].interval_high};
+      }
+      fit_.model.segments.push_back(fit_segment(from, to, range, begins));
       from = to;
     }
     return {};
@@ -317,10 +357,12 @@ class OperationFitter {
     return fit_run_lines(enough ? inside : curve, measured, options_.robust);
   }
 
-  model::Segment fit_segment(uint64_t from, uint64_t to, SizeRange range) {
+  model::Segment fit_segment(uint64_t from, uint64_t to, SizeRange range,
+                             const std::optional<model::SwitchBand>& begins) {
     model::Segment segment;
     segment.from_bytes = from;
     segment.to_bytes = to;
+    segment.begins = begins;
     const std::string where = "segment from " + std::to_string(from) + " bytes: ";
 
     RunLines cpu;  // What the CPU does of a blocking operation: o + r, as far as known.
@@ -400,6 +442,9 @@ class OperationFitter {
   SizeCurve stream_;                              // Per operation in a long stream.
   SizeCurve nic_bound_;                           // The part of it where the NIC is the bottleneck.
   SizeCurve issue_;                               // o(S)
+  // Of the residuals of all segments together, whose times err alike: those of one of three sizes
+  // would have one, and an interval as wide as nothing that is known.
+  double freedom_of_all_ = 0.0;
   std::optional<model::Parameter> serve_base_s_;  // s(S), where serving costs anything.
   std::optional<model::Parameter> serve_per_byte_s_;
 };

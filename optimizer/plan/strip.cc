@@ -159,6 +159,9 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
   evaluator.set_overhead(Corner::high);
   visit(Source::overhead, false, gain_with_work(compute_s));
   evaluator.set_overhead(Corner::nominal);
+  after = evaluator.terms(best, Corner::nominal, (1 + kBodyDoubt) * compute_s);
+  evaluator.set_work(before, Corner::nominal, compute_s);
+  visit(Source::body, false, gain());
   if (request.compute_s < 0) {
     visit(Source::compute, false,
           std::min(gain_with_work(compute_s_of(request, shape.piece, costs, Corner::low)),
