@@ -39,6 +39,9 @@
 #   scripts/check.sh budgets [CAMPAIGNS] [NETWORKS]  so many budgeted campaigns (default 10) of each of two emulated
 #                                    networks unlike those that are built in and of so many random ones (default
 #                                    1): how much their models vary, and what their decisions lose
+#   scripts/check.sh programs [STEPS...]  five programs as users write them, with a model, without one and with a
+#                                    wrong one, on two emulated networks, tcp and mapped memory: ratios of their times,
+#                                    and what the guard took
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 #   scripts/check.sh campaign-coverage [CAMPAIGNS]  the same at the end of so many synthetic campaigns (default 1000)
 #                                    with budgets, lost runs and early ends
@@ -182,6 +185,10 @@ case ${1:-} in
   budgets)
     shift
     scripts/check_budgets.sh "$@"
+    ;;
+  programs)
+    shift
+    scripts/check_programs.sh "$@"
     ;;
   coverage)
     configure_and_build release fit_coverage
