@@ -254,8 +254,8 @@ double Guard::deviation() const {
 }
 
 bool Guard::is_sure() const {
-  return checks_ > 0 && ahead() > (checks_ > 1 ? kErrorsOfSure : kErrorsAtOnce) * deviation() /
-                                      std::sqrt(pairs());
+  return checks_ > 0 &&
+         ahead() > (checks_ > 1 ? kErrorsOfSure : kErrorsAtOnce) * deviation() / std::sqrt(pairs());
 }
 
 void Guard::judge() {

@@ -24,8 +24,8 @@
 //   predicted for it: the plan may be losing. Once for a prediction; then what was measured counts.
 //
 // The very first execution says nothing. The tuned way is given up at its first clear loss. If that
-// is confirmed by more than one of its executions it is not tried again; else it is tried once more,
-// when the budget allows it, and what it takes then decides.
+// is confirmed by more than one of its executions it is not tried again; else it is tried once
+// more, when the budget allows it, and what it takes then decides.
 //
 // All ranks that have carried a site out equally often are to check at the same executions, though
 // their times differ: else each of them would see what its way takes while others go the other one.
@@ -59,9 +59,10 @@ class Guard {
   enum class Way : uint8_t { tuned, baseline };
   struct Turn {
     Way way = Way::tuned;
-    bool check = false;    ///< the way that is not in use
-    bool settles = false;  ///< takes up what the other way has left: its time says little of its way
-    bool last = false;     ///< of a check: its time may change what the turns after it are
+    bool check = false;  ///< the way that is not in use
+    bool settles =
+        false;          ///< takes up what the other way has left: its time says little of its way
+    bool last = false;  ///< of a check: its time may change what the turns after it are
   };
 
   /// What is guarded. `site`: a tuned plan. `tie`: a plan that nothing is expected of; the baseline
@@ -91,8 +92,8 @@ class Guard {
   void share_budget(uint32_t ranks) { sharers_ = ranks > 0 ? ranks : 1; }
   /// What is predicted. Of `turns`, which are more than what is predicted, the difference counts.
   void expect(const Forecast& tuned, const Forecast& baseline);
-  /// What an execution took in a way before anything was decided, which says more than a prediction;
-  /// 0: none is known. If the way in use takes longer than that, it is checked at once.
+  /// What an execution took in a way before anything was decided, which says more than a
+  /// prediction; 0: none is known. If the way in use takes longer than that, it is checked at once.
   void remember(Way way, double seconds);
   /// By how much longer than the way in use the other one is taken to last while nothing is known
   /// of it, as a part of the former.

@@ -67,8 +67,8 @@ struct IndirectPlan {
 using IndirectRecord = Record<uint64_t, uint64_t>;
 
 /// The plan of a loop. Without a model (`path` null, or without gets) in blocks of
-/// kUsualIndirectReads, which is the baseline; otherwise in other blocks or one by one where that is
-/// surely faster by more than the margin of the model. Pure, allocates nothing.
+/// kUsualIndirectReads, which is the baseline; otherwise in other blocks or one by one where that
+/// is surely faster by more than the margin of the model. Pure, allocates nothing.
 IndirectPlan plan_indirect(const IndirectRequest& request, const CompiledPath* path) noexcept;
 /// The same, with a record of what was considered.
 IndirectPlan plan_indirect(const IndirectRequest& request, const CompiledPath* path,

@@ -44,8 +44,8 @@ class Race {
   /// So many arms begin to be compared, with `first` in use; one: none are. `of`: how the baseline
   /// is left, if it is the first (plan::Guard::Of); `turns` holds for all arms. What was found out
   /// about other arms, and expected of them, is dropped; executions count on, so that ranks go on
-  /// comparing together, and so does what comparing has taken. `same`: the arm in use is `first`, and
-  /// carried out as it was, so that its times hold.
+  /// comparing together, and so does what comparing has taken. `same`: the arm in use is `first`,
+  /// and carried out as it was, so that its times hold.
   void start(Arm arms, Arm first, Of of = Of::site, bool same = false);
   /// What is predicted of the arms, in order, after start(); and what an execution as the baseline
   /// took before that (plan::Guard::remember()).
@@ -75,8 +75,8 @@ class Race {
   /// What the arm in use takes, measured or predicted; 0: nothing is known of it.
   double used_s() const;
 
-  /// Adds what comparing has taken; and what was found by comparing with the baseline, while that is
-  /// one of the two. A tie that was tried, and is not in use, is nothing that was tuned.
+  /// Adds what comparing has taken; and what was found by comparing with the baseline, while that
+  /// is one of the two. A tie that was tried, and is not in use, is nothing that was tuned.
   void add_to(Savings& savings) const;
 
  private:

@@ -52,7 +52,8 @@ void RunGuard::enter(const CallRhythm& rhythm, const Regards& regards) {
       add(phases_.front().guard, former_);
       phases_.erase(phases_.begin());
     }
-    phases_.push_back({rhythm.anchor(), regards, plan::Guard(plan::Guard::Of::site, turn_.way), {}});
+    phases_.push_back(
+        {rhythm.anchor(), regards, plan::Guard(plan::Guard::Of::site, turn_.way), {}});
   }
   in_phase_ = true;
   regards_ = regards;

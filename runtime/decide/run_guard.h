@@ -4,19 +4,19 @@
 // longer on all of them, and the time of a strided call ends somewhere behind it.
 //
 // An iteration is the shortest sequence of calls of sites that the program repeats (call_rhythm.h).
-// Sites that plan by the model report their executions, and are told how to carry them out: as their
-// own guards have found, or, in a check, all of them as the baseline. Iterations are executions of a
-// guard as that of a site is one, with its budget: a check is two iterations, of which the second
-// counts. What its first check is expected to take is what sites expect of the baseline, rounded to
-// powers of two, so that ranks agree. Which iterations are checks depends on their number, so that
-// ranks that make the same calls check together: each of them sees what the iteration of all takes
-// when all of them go the one way, or the other.
+// Sites that plan by the model report their executions, and are told how to carry them out: as
+// their own guards have found, or, in a check, all of them as the baseline. Iterations are
+// executions of a guard as that of a site is one, with its budget: a check is two iterations, of
+// which the second counts. What its first check is expected to take is what sites expect of the
+// baseline, rounded to powers of two, so that ranks agree. Which iterations are checks depends on
+// their number, so that ranks that make the same calls check together: each of them sees what the
+// iteration of all takes when all of them go the one way, or the other.
 //
 // If the baseline is found to be faster, the sites of that iteration are demoted, for good.
 //
 // Not judged are the first iterations, in which plans are made and refined, and what does not
-// repeat within CallRhythm::kLongest calls. When the iteration is not seen any more, the next one is
-// looked for; what was found out about the last few is kept, because programs come back to their
+// repeat within CallRhythm::kLongest calls. When the iteration is not seen any more, the next one
+// is looked for; what was found out about the last few is kept, because programs come back to their
 // phases. Until an iteration has been judged, what was in use last stays in use.
 //
 // No allocation while the same iteration goes on. Not thread-safe.
@@ -144,7 +144,7 @@ class RunGuard {
   uint64_t most_calls_ = 0;
   uint32_t times_ = 0;  // that the anchor was made in this iteration
 
-  bool timed_ = false;   // the iteration that is under way
+  bool timed_ = false;  // the iteration that is under way
   double begun_s_ = 0;
 
   // While one is looked for.

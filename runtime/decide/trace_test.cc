@@ -202,9 +202,10 @@ TEST(Savings, AddUpOverSites) {
                   .sites = 12,
                   .demoted = 3,
                   .checks = 30};
-  EXPECT_EQ(savings_text(savings),
-            "tuned saved 11.2 % +- 1.4 over the baseline, by 30 checks, at 12 sites of all ranks; 3 "
-            "demoted to the baseline");
+  EXPECT_EQ(
+      savings_text(savings),
+      "tuned saved 11.2 % +- 1.4 over the baseline, by 30 checks, at 12 sites of all ranks; 3 "
+      "demoted to the baseline");
   EXPECT_EQ(iterations_text(savings),
             "iterations of the program: tuned saved 11.2 % +- 1.4 over the baseline, by 30 checks; "
             "3 of 12 (of all ranks) demoted to the baseline, with the sites in them");

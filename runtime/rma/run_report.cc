@@ -82,8 +82,8 @@ void hand_in_report(Context& context) {
   model::Feedback report;
   report.elapsed_s = trace->seconds();
   report.places = trace->all_choices().places(kMostPlacesOfRank);
-  const decide::GuardTime guard = decide::guard_time(state.mechanisms.site_savings(),
-                                                     state.mechanisms.iteration_savings());
+  const decide::GuardTime guard =
+      decide::guard_time(state.mechanisms.site_savings(), state.mechanisms.iteration_savings());
   report.guard = {static_cast<uint64_t>(guard.checks), guard.excess_s, guard.taken_s};
   // All ranks have the same model: its hash need not travel.
   const auto sha256 = model::content_sha256(*model);

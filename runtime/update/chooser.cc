@@ -175,9 +175,10 @@ void Chooser::plan_ahead() {
   // What is counted closely takes longer.
   told_.closely = site.periods >= site.look_again && !turn.check;
   if (told_.closely || site.has_gaps || site.strange > 0) return;
-  const auto most = site.is_new ? kFewestAhead
-                                : static_cast<uint32_t>(std::clamp<uint64_t>(
-                                      site.periods / 2, kFewAhead, kMostAhead));
+  const auto most =
+      site.is_new
+          ? kFewestAhead
+          : static_cast<uint32_t>(std::clamp<uint64_t>(site.periods / 2, kFewAhead, kMostAhead));
   while (told_.periods < most && !turn.last) {
     turn = next();
     if (!add_turn(turn)) return;
@@ -319,9 +320,8 @@ void Chooser::decide() {
     forecasts.at(arm) = {predicted_s, predicted_s, predicted_s};
   }
   const double of_all = static_cast<double>(site.request.updates) * known_.ranks;
-  const double scale = site.baseline_updates > 0
-                           ? of_all / static_cast<double>(site.baseline_updates)
-                           : 0.0;
+  const double scale =
+      site.baseline_updates > 0 ? of_all / static_cast<double>(site.baseline_updates) : 0.0;
   site.race().expect(forecasts, scale * site.baseline_s);
 }
 
