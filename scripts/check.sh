@@ -41,6 +41,9 @@
 #                                    1): how much their models vary, and what their decisions lose
 #   scripts/check.sh claims [CLAIMS] [SEED]  so many claims "gains at least x" (default 1000) about random loops on
 #                                    random networks against the truth: 95 % have to hold
+#   scripts/check.sh programs [STEPS...]  five programs as users write them, with a model, without one and with a
+#                                    wrong one, on two emulated networks, tcp and mapped memory: ratios of their times,
+#                                    and what the guard took
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 #   scripts/check.sh campaign-coverage [CAMPAIGNS]  the same at the end of so many synthetic campaigns (default 1000)
 #                                    with budgets, lost runs and early ends
@@ -184,6 +187,10 @@ case ${1:-} in
   budgets)
     shift
     scripts/check_budgets.sh "$@"
+    ;;
+  programs)
+    shift
+    scripts/check_programs.sh "$@"
     ;;
   coverage)
     configure_and_build release fit_coverage

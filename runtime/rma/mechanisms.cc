@@ -53,6 +53,16 @@ void Mechanisms::leave() {
   for (size_t i = 0; i < made_.size(); ++i) made_[i].second->leaves();
 }
 
+decide::Savings Mechanisms::site_savings() const {
+  MechanismReport report;
+  for (const auto& [name, mechanism] : made_) mechanism->add_to(report);
+  return report.savings;
+}
+
+decide::Savings Mechanisms::iteration_savings() const {
+  return run_guard_ != nullptr ? run_guard_->savings() : decide::Savings();
+}
+
 void Mechanisms::report(Context& context) {
   // A rank that is elsewhere is told that others are at the end, rather than in a sum.
   job_.activity() = "leaving the job";
@@ -62,11 +72,12 @@ void Mechanisms::report(Context& context) {
   const auto sum = [&](double value) { return context.reduce_all(value, Context::ReduceOp::sum); };
   const auto of_all_ranks = [&](const decide::Savings& own) {
     return decide::Savings{sum(own.actual_s), sum(own.baseline_s), sum(own.squared_error),
-                           sum(own.sites),    sum(own.demoted),    sum(own.checks)};
+                           sum(own.sites),    sum(own.demoted),    sum(own.checks),
+                           sum(own.taken_s),  sum(own.excess_s)};
   };
   const decide::Savings all = of_all_ranks(mine.savings);
-  const decide::Savings of_iterations =
-      of_all_ranks(run_guard_ != nullptr ? run_guard_->savings() : decide::Savings());
+  const decide::Savings of_iterations = of_all_ranks(iteration_savings());
+  const decide::GuardTime guard = decide::guard_time(all, of_iterations);
   const auto total = [&](uint64_t value) {
     return context.reduce_all(value, Context::ReduceOp::sum);
   };
@@ -76,16 +87,17 @@ void Mechanisms::report(Context& context) {
   if (job_.rank() != 0) return;
   ProgramTrace* const trace = job_.observers().trace();
   if (trace != nullptr && job_.options().trace == "sites") {
-    std::fputs(trace->text().c_str(), stderr);
+    std::fputs(trace->text(guard).c_str(), stderr);
   }
   std::fprintf(stderr, "stripline: %s\n", savings_text(all).c_str());
   if (const std::string text = iterations_text(of_iterations); !text.empty()) {
     std::fprintf(stderr, "stripline: %s\n", text.c_str());
   }
+  if (guard.taken_s > 0) std::fprintf(stderr, "stripline: %s\n", guard_text(guard).c_str());
   if (contradict(all, of_iterations)) {
     std::fprintf(stderr,
-                 "stripline: iterations decide, where they repeat: the time of a loop by itself "
-                 "leaves out what it saves or costs elsewhere, and is only reported\n");
+                 "stripline: the time of a loop by itself leaves out what it saves or costs "
+                 "elsewhere, which the time of iterations contains\n");
   }
   if (kept.kept > 0) std::fprintf(stderr, "stripline: %s\n", kept_text(kept).c_str());
 }

@@ -96,6 +96,10 @@ class Mechanisms {
   /// Collective, before anything of the context ends: Mechanism::leaves() of all of them.
   void leave();
 
+  /// What guards have found on this rank: of sites, and of iterations.
+  decide::Savings site_savings() const;
+  decide::Savings iteration_savings() const;
+
   /// Collective, at the end of a traced job: rank 0 says on standard error what was chosen and what
   /// came of it, as Options::trace asks.
   void report(Context& context);

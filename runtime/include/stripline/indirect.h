@@ -58,8 +58,8 @@ struct IndirectOptions {
   bool use_model = true;  ///< false: as if there were no model
   /// For measurements: iterations of a block; 0: one by one.
   std::optional<uint64_t> block;
-  /// True if blocks are now and then compared with going one by one, and given up where that is
-  /// faster (Options::guard). False for measurements of plans.
+  /// True if what the model decides is now and then compared with what is done without one, and
+  /// given up where that is faster (Options::guard). False for measurements of plans.
   bool self_check = true;
 };
 
