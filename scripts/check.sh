@@ -39,6 +39,9 @@
 #   scripts/check.sh budgets [CAMPAIGNS] [NETWORKS]  so many budgeted campaigns (default 10) of each of two emulated
 #                                    networks unlike those that are built in and of so many random ones (default
 #                                    1): how much their models vary, and what their decisions lose
+#   scripts/check.sh networks [NETWORKS] [SEED]  so many random emulated networks (default 10), drawn by SEED (default 1):
+#                                    what the model of a budgeted campaign of each decides on random problems, beside a
+#                                    sweep and beside no model
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 #   scripts/check.sh campaign-coverage [CAMPAIGNS]  the same at the end of so many synthetic campaigns (default 1000)
 #                                    with budgets, lost runs and early ends
@@ -182,6 +185,10 @@ case ${1:-} in
   budgets)
     shift
     scripts/check_budgets.sh "$@"
+    ;;
+  networks)
+    shift
+    exec scripts/check_networks.sh "$@"
     ;;
   coverage)
     configure_and_build release fit_coverage
