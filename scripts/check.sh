@@ -44,6 +44,9 @@
 #   scripts/check.sh programs [STEPS...]  five programs as users write them, with a model, without one and with a
 #                                    wrong one, on two emulated networks, tcp and mapped memory: ratios of their times,
 #                                    and what the guard took
+#   scripts/check.sh networks [NETWORKS] [SEED]  so many random emulated networks (default 10), drawn by SEED (default 1):
+#                                    what the model of a budgeted campaign of each decides on random problems, beside a
+#                                    sweep and beside no model
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 #   scripts/check.sh campaign-coverage [CAMPAIGNS]  the same at the end of so many synthetic campaigns (default 1000)
 #                                    with budgets, lost runs and early ends
@@ -191,6 +194,9 @@ case ${1:-} in
   programs)
     shift
     scripts/check_programs.sh "$@"
+  networks)
+    shift
+    exec scripts/check_networks.sh "$@"
     ;;
   coverage)
     configure_and_build release fit_coverage
