@@ -194,9 +194,10 @@ case ${1:-} in
   programs)
     shift
     scripts/check_programs.sh "$@"
+    ;;
   networks)
     shift
-    exec scripts/check_networks.sh "$@"
+    scripts/check_networks.sh "$@"
     ;;
   coverage)
     configure_and_build release fit_coverage
