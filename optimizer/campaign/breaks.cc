@@ -172,8 +172,15 @@ std::vector<experiment::Point> points_at_breaks(const PointTable& table, uint32_
     if (!std::ranges::all_of(places, [](const Place& one) { return one.error_s.has_value(); })) {
       continue;
     }
-    for (size_t i = 0; i + 1 < places.size(); ++i) {
-      if (steps(places, i)) added.between(curve, places[i].bytes, places[i + 1].bytes, kParts);
+    std::vector<bool> stepping;
+    for (size_t i = 0; i + 1 < places.size(); ++i) stepping.push_back(steps(places, i));
+    for (size_t i = 0; i < stepping.size(); ++i) {
+      // At either end a line through two sizes that a step lies between says nothing.
+      const bool misled = (i == 0 && stepping.size() > 1 && stepping[1]) ||
+                          (i > 0 && i + 1 == stepping.size() && stepping[i - 1]);
+      if (stepping[i] && !misled) {
+        added.between(curve, places[i].bytes, places[i + 1].bytes, kParts);
+      }
     }
   }
   return points;

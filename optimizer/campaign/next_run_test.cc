@@ -282,7 +282,10 @@ std::vector<double> sizes_of(const std::vector<Point>& points) {
 TEST(Breaks, AStepNearTheEndOfACurveIsLookedInto) {
   // Two sizes lie beyond it: too few for a segment of the fit.
   std::vector<Point> points;
-  for (int64_t bytes = 8; bytes <= 64 << 10; bytes *= 2) points.push_back(latency(bytes));
+  for (int64_t bytes = 8; bytes <= 64 << 10; bytes *= 2) {
+    points.push_back(latency(bytes));
+    if (bytes >= 64 && bytes <= 2048) points.push_back(latency(bytes + bytes / 2));
+  }
   const auto with_step = [](double bytes) {
     return 2e-6 + 1e-9 * bytes + (bytes > 20000 ? 4e-6 : 0);
   };
@@ -291,9 +294,10 @@ TEST(Breaks, AStepNearTheEndOfACurveIsLookedInto) {
   EXPECT_GT(added.front(), 16384);
   EXPECT_LT(added.back(), 32768);
   // A step of 1 % changes no decision.
-  EXPECT_TRUE(points_at_breaks(table_of(points, [](double bytes) {
-                return 2e-6 + 1e-9 * bytes + (bytes > 20000 ? 0.2e-6 : 0);
-              })).empty());
+  const auto with_small_step = [](double bytes) {
+    return 2e-6 + 1e-9 * bytes + (bytes > 20000 ? 0.2e-6 : 0);
+  };
+  EXPECT_TRUE(points_at_breaks(table_of(points, with_small_step)).empty());
 }
 
 TEST(Breaks, FewSizesGetOthersBetweenThem) {
@@ -302,14 +306,17 @@ TEST(Breaks, FewSizesGetOthersBetweenThem) {
   EXPECT_EQ(sizes_of(points_at_breaks(table_of(few, straight))), (std::vector<double>{128, 11584}));
   // What the next run measures anyway is not added.
   std::vector<Point> planned = few;
-  for (const int64_t bytes : {32, 512, 8192}) planned.push_back(latency(bytes));
+  for (int64_t bytes = 16; bytes <= 32 << 10; bytes *= 2) {
+    if (bytes != 2048) planned.push_back(latency(bytes));
+    planned.push_back(latency(bytes + bytes / 2));
+  }
   PointTable table(planned);
   std::vector<PointResult> results;
   for (uint32_t place = 0; place < 3; ++place) {
     results.push_back({place, straight(*experiment::number_param(planned[place], "bytes")), 6, 0});
   }
   table.add_run(1, results);
-  EXPECT_TRUE(points_at_breaks(table, 6).empty());
+  EXPECT_TRUE(points_at_breaks(table, static_cast<uint32_t>(planned.size())).empty());
   EXPECT_EQ(points_at_breaks(table, 3).size(), 2U);
   // A size of the plan that the runs are too short for has enough runs never: its neighbour has.
   std::vector<Point> with_middle = few;

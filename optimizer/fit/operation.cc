@@ -416,9 +416,13 @@ class OperationFitter {
     if (one_way_) return;
     const SizeCurve inside = slice(nic_bound_, range);
     if (inside.size() < kMinSizes) {
-      if (!samples_.overlap.empty()) {
-        note(where + "g is absent, the NIC is the bottleneck of a stream at fewer than " +
-             std::to_string(kMinSizes) + " of its sizes");
+      // Few sizes tell no line of their own, but what is left of them beside G. A segment between
+      // the sizes of streams is taken to be as the others.
+      const bool between = slice(stream_, range).empty();
+      const SizeCurve& some = between ? nic_bound_ : inside;
+      if (!some.empty()) segment.g_s = gap_beside(some, segment.G_s_per_byte);
+      if (!segment.g_s && !samples_.overlap.empty()) {
+        note(where + "g is absent, the NIC is the bottleneck of a stream at none of its sizes");
       }
       return;
     }
@@ -431,6 +435,23 @@ class OperationFitter {
     if (!segment.G_s_per_byte || stream.slope_variance < wire.slope_variance) {
       segment.G_s_per_byte = slope;
     }
+  }
+
+  // g, per run, from streams of few sizes: what a message takes there beyond its bytes.
+  std::optional<model::Parameter> gap_beside(
+      const SizeCurve& streams, const std::optional<model::Parameter>& per_byte) const {
+    const double of_byte = per_byte ? per_byte->value : 0.0;
+    std::map<uint32_t, double> least;
+    for (const auto& [bytes, medians] : streams) {
+      for (const auto& [run, value] : medians) {
+        const double left = std::max(0.0, value - of_byte * static_cast<double>(bytes));
+        const auto [found, added] = least.emplace(run, left);
+        if (!added) found->second = std::min(found->second, left);
+      }
+    }
+    std::vector<double> per_run;
+    for (const auto& [run, value] : least) per_run.push_back(value);
+    return publish(per_run, 0.0, 0.0, "stream beyond G+t");
   }
 
   OperationSamples samples_;  // With logarithms linearized.

@@ -43,8 +43,6 @@ struct SwitchBand {
 struct Segment {
   uint64_t from_bytes = 0;
   uint64_t to_bytes = 0;
-  /// The interval of from_bytes, of segments after the first; absent: it is exact.
-  std::optional<SwitchBand> begins;
   std::optional<Parameter> o_base_s;
   std::optional<Parameter> o_per_byte_s;
   std::optional<Parameter> L_s;
@@ -54,6 +52,8 @@ struct Segment {
   std::optional<Parameter> r_per_byte_s;
   std::optional<Parameter> s_base_s;
   std::optional<Parameter> s_per_byte_s;
+  /// The interval of from_bytes, of segments after the first; absent: it is exact.
+  std::optional<SwitchBand> begins;
 };
 
 /// What the CPU pays for data that come into a private buffer of so many bytes, all of which is
