@@ -144,7 +144,7 @@ class Judges {
   Judges(const model::TunedModel& a, const model::TunedModel& b, std::string path)
       : a_(a), b_(b), path_(std::move(path)) {}
 
-  Status judge(ComparedDecision& decision) {
+  Status judge(ComparedDecision& decision, std::size_t decisions) {
     if (!of_a_) {
       STRIPLINE_ASSIGN_OR_RETURN(of_a_, DoubtfulModel::of(a_, path_));
       STRIPLINE_ASSIGN_OR_RETURN(of_b_, DoubtfulModel::of(b_, path_));
@@ -158,7 +158,7 @@ class Judges {
     if (!by_b.empty()) decision.by_b = by_b.front();
     if (decision.by_a && decision.by_b) {
       decision.disagreement =
-          disagreement(*decision.by_a, *decision.by_b, stats::kEquivalenceMargin);
+          disagreement(*decision.by_a, *decision.by_b, stats::kEquivalenceMargin, decisions);
     }
     return {};
   }
@@ -279,8 +279,10 @@ Result<ModelComparison> compare_models(const model::TunedModel& a, const model::
     }
   }
   Judges judges(a, b, path->first);
+  std::size_t asked = 0;
+  for (const ComparedTable& table : comparison.tables) asked += table.asked;
   for (ComparedDecision& decision : comparison.decisions) {
-    STRIPLINE_RETURN_IF_ERROR(judges.judge(decision));
+    STRIPLINE_RETURN_IF_ERROR(judges.judge(decision, asked));
     const auto table =
         std::ranges::find(comparison.tables, decision.command, &ComparedTable::command);
     ++count_of(*table, decision.disagreement);

@@ -128,8 +128,12 @@ TEST(CompareModels, ABoundIsComparedWithABoundAndWithAValue) {
                             .at_least = true};
   };
   const auto depth = [](double value) {
-    return model::Parameter{
-        .value = value, .ci_low = value - 1, .ci_high = value + 1, .runs = 8, .samples = 8, .method = "test"};
+    return model::Parameter{.value = value,
+                            .ci_low = value - 1,
+                            .ci_high = value + 1,
+                            .runs = 8,
+                            .samples = 8,
+                            .method = "test"};
   };
   EXPECT_EQ(compared(bound(256), bound(256)), "EQUIVALENT");
   EXPECT_EQ(compared(bound(1), bound(256)), "INCONCLUSIVE");

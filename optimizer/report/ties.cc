@@ -17,14 +17,18 @@ bool is_parameter(const Json& value) {
   return value.is_object() && value.contains("value") && value.contains("ci");
 }
 
-// Calls visit(name, parameter) for each parameter below a value of a model's file. All elements of
-// a list have one name.
+// Calls visit(name, parameter) for each parameter below a value of a model's file. Segments of
+// an operation have names of their own; all elements of another list have one.
 template <typename Value, typename Visit>
 void each_parameter(Value& value, const std::string& name, const Visit& visit) {
   if (is_parameter(value)) {
     visit(name, value);
   } else if (value.is_array()) {
-    for (auto& item : value) each_parameter(item, name, visit);
+    const bool apart = name.ends_with(".segments");
+    size_t place = 0;
+    for (auto& item : value) {
+      each_parameter(item, apart ? name + std::to_string(place++) : name, visit);
+    }
   } else if (value.is_object()) {
     for (auto& [key, inner] : value.items()) each_parameter(inner, name + "." + key, visit);
   }
@@ -56,13 +60,20 @@ std::string_view to_string(Disagreement disagreement) {
   return "change";
 }
 
-Disagreement disagreement(const PlanGain& by_a, const PlanGain& by_b, double margin) {
+Disagreement disagreement(const PlanGain& by_a, const PlanGain& by_b, double margin,
+                          size_t decisions) {
   const bool a_is_sure = by_a.interval.high < -margin;
   const bool b_is_sure = by_b.interval.low > margin;
   if (!a_is_sure && !b_is_sure) return Disagreement::tie;
-  const bool agree =
-      by_a.interval.low <= by_b.interval.high && by_b.interval.low <= by_a.interval.high;
-  return agree ? Disagreement::doubt : Disagreement::change;
+  constexpr double kChance = 0.05;
+  const double each = kChance / static_cast<double>(std::max<size_t>(decisions, 1));
+  const double wider = stats::normal_two_sided(1 - each) / stats::normal_two_sided(1 - kChance);
+  const double apart = by_b.value - by_a.value;
+  // The sides that face each other.
+  const double of_a = apart > 0 ? by_a.interval.high - by_a.value : by_a.value - by_a.interval.low;
+  const double of_b = apart > 0 ? by_b.value - by_b.interval.low : by_b.interval.high - by_b.value;
+  return std::abs(apart) <= wider * std::hypot(of_a, of_b) ? Disagreement::doubt
+                                                           : Disagreement::change;
 }
 
 Result<DoubtfulModel> DoubtfulModel::of(const model::TunedModel& model, const std::string& path) {

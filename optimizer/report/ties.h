@@ -2,6 +2,7 @@
 // which both plans take the same time as far as either model can tell.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,19 +25,22 @@ struct PlanGain {
 /// What two decisions that differ are to each other.
 enum class Disagreement {
   tie,     ///< neither model is sure that its own plan is faster by more than the margin
-  doubt,   ///< one is, and what the other says of the gain agrees with that within its interval
+  doubt,   ///< one is, and what they say of the gain differs by no more than their intervals allow
   change,  ///< the models contradict each other, or nothing is known of what the plans take
 };
 /// "tie", "doubt", "change".
 std::string_view to_string(Disagreement disagreement);
 
-/// Of plan a of model a, and plan b of model b: what each says that b gains over a.
-Disagreement disagreement(const PlanGain& by_a, const PlanGain& by_b, double margin);
+/// Of plan a of model a, and plan b of model b: what each says that b gains over a. It is one of
+/// `decisions` that are looked at: as some of many differ by chance, what the models say must
+/// differ for a change as one of so many equals does in one of twenty cases (Bonferroni).
+Disagreement disagreement(const PlanGain& by_a, const PlanGain& by_b, double margin,
+                          size_t decisions = 1);
 
 /// A path of a model, compiled as it is and with each of its parameters by turns at the ends of its
-/// interval: what is doubtful, source by source. Parameters of one name at one operation (such as
-/// put's L of all sizes) err together, others independently, so that what they do to a gain is
-/// added as squares, as planners do (plan/decision.h).
+/// interval: what is doubtful, source by source. Those of a table (such as the residuals of a
+/// method) err together, others independently, also the same ones of neighbouring segments, so that
+/// what they do to a gain is added as squares, as planners do (plan/decision.h).
 class DoubtfulModel {
  public:
   /// `path` is one of the model's. Errors: those of model::to_json() and model::parse_model().

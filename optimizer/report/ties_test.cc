@@ -32,6 +32,11 @@ TEST(Ties, ContradictionsAreChanges) {
             Disagreement::change);
   EXPECT_EQ(disagreement(gain(-0.01, 0, 0.01), gain(0.05, 0.1, 0.2), kMargin),
             Disagreement::change);
+  // One of a thousand is so by chance.
+  EXPECT_EQ(disagreement(gain(-0.01, 0, 0.01), gain(0.05, 0.1, 0.2), kMargin, 1000),
+            Disagreement::doubt);
+  EXPECT_EQ(disagreement(gain(-0.2, -0.15, -0.1), gain(0.25, 0.3, 0.35), kMargin, 1000),
+            Disagreement::change);
 }
 
 TEST(Ties, AModelKnowsHowSureItIs) {

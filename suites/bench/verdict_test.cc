@@ -33,7 +33,7 @@ TEST(Verdict, SaysWhatTheIntervalSays) {
   EXPECT_EQ(verdict_text(verdict_of(0.999)), "too close to call: 0.1 % less time [-0.2, 0.4]");
   // A guard may take a part of a percent.
   EXPECT_EQ(verdict_of(1.009).outcome, Outcome::too_close);
-  EXPECT_EQ(verdict_text(verdict_of(1.009)), "too close to call: 0.9 % more time [0.6, 1.3]");
+  EXPECT_EQ(verdict_text(verdict_of(1.009)), "too close to call: 0.9 % more time [0.5, 1.3]");
   EXPECT_FALSE(judge({0.1}, {}, 2).ok()) << "a single run has no interval";
 }
 
