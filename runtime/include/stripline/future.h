@@ -54,7 +54,8 @@ namespace detail {
 /// What the handles of one future share, but for the value.
 class FutureState {
  public:
-  /// Settled by fulfil() or reject(). Null: settled already, or before anybody waits.
+  /// Settled by fulfil() or reject(). Null: of what is ready without a Context; adopt() gives it
+  /// one before it is returned unsettled.
   explicit FutureState(Context* context) : context_(context) {}
   virtual ~FutureState();
   FutureState(const FutureState&) = delete;
@@ -75,6 +76,10 @@ class FutureState {
   void reject(std::exception_ptr error);
 
   Context* context() const { return context_; }
+  /// The Context that progress is made in until this is settled, unless it has one already.
+  void adopt(Context* context) {
+    if (context_ == nullptr) context_ = context;
+  }
   bool settled();
   /// Makes progress once if it is not settled.
   bool is_ready();
@@ -266,6 +271,8 @@ decltype(auto) follow_with(const future_of<T>& one, F& function) {
 template <typename T>
 void settle_like(const std::shared_ptr<ValueState<T>>& next, const future_of<T>& inner) {
   if (!FutureAccess::settled(inner)) {
+    // What was followed may have been ready without a Context, and what follows it is not.
+    next->adopt(FutureAccess::context(inner));
     FutureAccess::follow(inner, [next, inner] { settle_like<T>(next, inner); });
     return;
   }
