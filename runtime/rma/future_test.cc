@@ -1,4 +1,5 @@
 // Futures with values, what follows them, and joins.
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <stdexcept>
@@ -300,6 +301,23 @@ void what_follows_the_ready_may_be_pending(Context& context) {
 }
 
 class Futures : public bootstrap::RanksTest {};
+
+// Those that were waited for, and those that were not: their handles are all that is left.
+TEST_P(Futures, HandlesMayOutliveTheContext) {
+  std::array<std::vector<future_of<uint64_t>>, 2> kept;
+  on_ranks(2, [&](Context& context) {
+    const auto array = context.new_symmetric_array<uint64_t>(4);
+    ASSERT_TRUE(array.ok());
+    *context.local(*array) = 7;
+    context.barrier();
+    const rank_t me = context.rank_me();
+    for (int i = 0; i < 20; ++i) {
+      kept[me].push_back(rget_async(context, context.on_rank(*array, 1 - me)));
+      if (i % 2 == 0) kept[me].back().wait();
+      kept[me].push_back(kept[me].back().then([](uint64_t value) { return value + 1; }));
+    }
+  });
+}
 
 // Several in one job, which takes longer to start than they do.
 TEST_P(Futures, OfTwoRanks) {
