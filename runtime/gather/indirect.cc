@@ -404,6 +404,16 @@ void IndirectLoop::Engine::patch(const Fetched& from, Fetched& to, uint64_t unit
 void IndirectLoop::Engine::leave() {
   if (execution_.measures()) computed_s_ += context_.now_s() - begun_s_;
   Block& block = computed();
+  // Of the last block, the one before may still be written back: of an element of both, the later
+  // value is to stay. What another next block has begun to fetch may be what this one writes back,
+  // and is patched; debug mode sees operations one by one, to which it would be a conflict: it gets
+  // one after the other.
+  const bool is_last = collected_ == computed_ + 1;
+  if (is_last || state_.job.options().debug) {
+    for (Fetched& fetched : before_computed().fetched) {
+      for (OwnedElements& of : fetched.owners) of.under_way.wait(site_);
+    }
+  }
   for (size_t array = 0; array < arrays_.size(); ++array) {
     if (!modified_[array]) continue;
     for (OwnedElements& of : block.fetched[array].owners) {

@@ -46,6 +46,7 @@ class WavefrontEngine {
         sent_(crossings),
         came_(crossings) {}
   ~WavefrontEngine() {
+    if (state_.job.in_child()) return;
     finish();
     context_.barrier();
     context_.delete_symmetric_array(flags_);

@@ -3,12 +3,14 @@
 #include <cstdio>
 #include <string>
 
+#include "runtime/rma/debug_checks.h"
 #include "runtime/rma/program_trace.h"
 
 namespace stripline::rma {
 
 Mechanisms::Mechanisms(Job& job, Memory& memory, Operations& operations)
     : job_(job),
+      memory_(memory),
       groups_(operations.messages(), job.rank(), job.ranks(), job.failure()),
       bulk_(operations.messages(), job.fabric(),
             memory.collective().subspan(2 * Memory::kCollectivePart, Memory::kCollectivePart),
@@ -46,6 +48,17 @@ uint64_t Mechanisms::buffer_bytes() const {
   uint64_t bytes = 0;
   for (const auto& [name, mechanism] : made_) bytes += mechanism->buffer_bytes();
   return bytes;
+}
+
+void Mechanisms::check_free(const Call& call, uint64_t offset, uint64_t bytes) {
+  if (bytes == 0) return;  // no array begins there, which the heap finds out
+  if (DebugChecks* const debug = job_.observers().debug()) debug->check_free(call, offset, bytes);
+  const ArraysInUse::Use* const use = arrays_in_use_.find(memory_.segment().data() + offset, bytes);
+  if (use != nullptr) {
+    job_.fail(Error(ErrorCode::invalid_argument, text(call) + " of an array that is in use since " +
+                                                     text(use->call) + "; wait() for that first"));
+  }
+  for (const auto& [name, mechanism] : made_) mechanism->frees(call, offset, bytes);
 }
 
 void Mechanisms::leave() {
