@@ -72,10 +72,8 @@ class Execution {
       if (terms.guarded && site.race().has_rivals()) arm = take_turn();
     } else if (terms.guarded && instruments.run_guard != nullptr) {
       of_run_ = instruments.run_guard->report(terms.call);
-      if (!measures_) {
-        look_for_ties(mechanism);
-        if (site.race().has_rivals()) arm = ask(*instruments.run_guard, terms.judges_itself);
-      }
+      if (!measures_) look_for_ties(mechanism);
+      if (site.race().has_rivals()) arm = ask(*instruments.run_guard, terms.judges_itself);
     }
     take(mechanism, arm);
     compute_s_ = site.refinement.planned_s();
