@@ -172,7 +172,7 @@ for fabric in "${fabrics[@]}"; do
     tuned+=("$fabric")
   else
     # The host is too busy, or what was measured makes no model that passes its validation.
-    reason=$(grep -hE 'FAILED|failed|not now' "$logs/campaign-$name.log" | tail -n 1)
+    reason=$(grep -hE 'FAILED|failed|not now' "$logs/campaign-$name.log" | tail -n 1 || true)
     reason=$(echo "${reason:-see $logs/campaign-$name.log}" | sed 's/; not now.*/; not now/' | cut -c 1-400)
     echo "    $reason"
     untuned+=("$fabric has no model: $reason")
