@@ -106,7 +106,7 @@ run_stage() {
   [ -t 1 ] || printf '%s: ' "$head"
   # A process group of its own, to be ended as a whole.
   set -m
-  "$@" >"$log" 2>&1 &
+  "$@" >"$log" 2>&1 </dev/null &
   stage_pid=$!
   set +m
   while kill -0 "$stage_pid" 2>/dev/null; do
