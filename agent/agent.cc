@@ -71,6 +71,7 @@ bool is_segment_character(char c) {
 }
 
 constexpr size_t kMaxNodeName = 63;
+constexpr double kBetweenLooks_s = 1;
 
 // Workers and agents, of other nodes of the host, too, as the kernel names them.
 constexpr std::array<std::string_view, 2> kOwnPrograms = {"stripline-worke", "stripline-agent"};
@@ -202,9 +203,16 @@ class Agent::Impl {
     return installed_models(options_.models_folder, description_);
   }
 
-  Heartbeat heartbeat() const {
+  Heartbeat heartbeat() {
     if (measuring()) return {runner_->id(), stay_.leaving()};
-    return {{}, stay_.leaving(), read_host_load(kOwnPrograms)};
+    // Servers may want to hear of agents more often than is worth a look.
+    if (now_s() >= next_look_s_) look_at_host();
+    return {{}, stay_.leaving(), host_load_};
+  }
+
+  void look_at_host() {
+    host_load_ = read_host_load(kOwnPrograms);
+    next_look_s_ = now_s() + kBetweenLooks_s;
   }
 
   void renew_certificate() {
@@ -436,7 +444,8 @@ class Agent::Impl {
     const auto* update = std::get_if<AssignmentUpdate>(&tell.message);
     // Whether the next run begins at once depends on what the host does now.
     if (update != nullptr && update->state == AssignmentUpdate::State::finished) {
-      link_.send(Heartbeat{runner_->id(), stay_.leaving(), read_host_load(kOwnPrograms)});
+      look_at_host();
+      link_.send(Heartbeat{runner_->id(), stay_.leaving(), host_load_});
     }
     link_.send(tell.message);
   }
@@ -575,6 +584,8 @@ class Agent::Impl {
   RunReports reports_;
   double next_report_s_ = 0;  // not passed on before
   RunLoad run_load_;
+  std::optional<HostLoad> host_load_;
+  double next_look_s_ = 0;
   std::unique_ptr<AssignmentRunner> runner_;  // kept after its end until its outcome is safe
   std::optional<double> done_since_s_;
   std::map<uint32_t, Worker> workers_;

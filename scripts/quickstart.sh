@@ -106,7 +106,7 @@ run_stage() {
   [ -t 1 ] || printf '%s: ' "$head"
   # A process group of its own, to be ended as a whole.
   set -m
-  "$@" >"$log" 2>&1 &
+  "$@" >"$log" 2>&1 </dev/null &
   stage_pid=$!
   set +m
   while kill -0 "$stage_pid" 2>/dev/null; do
@@ -172,7 +172,7 @@ for fabric in "${fabrics[@]}"; do
     tuned+=("$fabric")
   else
     # The host is too busy, or what was measured makes no model that passes its validation.
-    reason=$(grep -hE 'FAILED|failed|not now' "$logs/campaign-$name.log" | tail -n 1)
+    reason=$(grep -hE 'FAILED|failed|not now' "$logs/campaign-$name.log" | tail -n 1 || true)
     reason=$(echo "${reason:-see $logs/campaign-$name.log}" | sed 's/; not now.*/; not now/' | cut -c 1-400)
     echo "    $reason"
     untuned+=("$fabric has no model: $reason")

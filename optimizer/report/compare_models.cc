@@ -379,11 +379,11 @@ std::string to_text(const ModelComparison& comparison, const std::string& a, con
     out += std::to_string(table.differ) + " of " + std::to_string(table.asked) +
            " usual decisions of 'explain " + table.command + "' differ";
     if (table.doubts > 0) {
-      out += ", of " + std::to_string(table.doubts) +
-             " one model is sure and the other's intervals agree";
+      out += "; of " + std::to_string(table.doubts) +
+             " more one model is sure, and what the other says agrees within its intervals";
     }
     if (table.ties > 0) {
-      out += ", " + std::to_string(table.ties) +
+      out += "; " + std::to_string(table.ties) +
              " are ties (other plans that take as long, as far as either model knows)";
     }
     out += "\n";

@@ -145,6 +145,8 @@ TEST(CompareModels, ABoundIsComparedWithABoundAndWithAValue) {
 // Two models of one network whose campaigns scattered as their intervals say.
 TEST(CompareModels, EqualModelsContradictEachOtherNowhere) {
   std::mt19937_64 random(17);
+  size_t asked = 0;
+  size_t doubts = 0;
   size_t ties = 0;
   for (int pair = 0; pair < 10; ++pair) {
     const model::TunedModel a = redrawn(model::example_model(), random);
@@ -153,13 +155,15 @@ TEST(CompareModels, EqualModelsContradictEachOtherNowhere) {
     ASSERT_TRUE(comparison.ok()) << comparison.error().message();
     for (const ComparedTable& table : comparison->tables) {
       EXPECT_EQ(table.differ, 0U) << to_text(*comparison, "a", "b");
-      EXPECT_LT(table.doubts, table.asked / 50) << to_text(*comparison, "a", "b");
+      asked += table.asked;
+      doubts += table.doubts;
       ties += table.ties;
     }
     for (const ComparedDecision& one : comparison->decisions) {
       EXPECT_TRUE(one.by_a && one.by_b) << one.command;
     }
   }
+  EXPECT_LT(doubts, asked / 100);
   EXPECT_GT(ties, 0U) << "nothing was decided otherwise, so that nothing was tried";
 }
 
