@@ -66,7 +66,7 @@ TEST(SiteTable, AddsUpWhatWasSaved) {
   Race& race = found(table, 1).race();
   for (int i = 0; i < 100; ++i) {
     const Race::Turn turn = race.next();
-    if (turn.timed) race.record(turn.arm, turn.arm == 1 ? 1 : 2);
+    race.record(turn, turn.arm == 1 ? 1 : 2);
   }
   const Savings before = table.savings();
   EXPECT_EQ(before.sites, 1);
