@@ -404,8 +404,9 @@ class NestEvaluator {
     if (request_.compute_s >= 0) return request_.compute_s;
     const uint64_t all = iterations(nest_, nest_.depth);
     const uint64_t bytes = saturating_multiply(all, nest_.reference[0].element_bytes);
-    return static_cast<double>(all) * costs_->compute().seconds_per_element(
-                                          request_.loop, {1, bytes, request_.local_bytes}, corner);
+    return estimate_factor(corner) * static_cast<double>(all) *
+           costs_->compute().seconds_per_element(request_.loop, {1, bytes, request_.local_bytes},
+                                                 corner);
   }
 
   void look_up(const Tile& tile, TileTransfer& transfer, Steps& steps) const {
