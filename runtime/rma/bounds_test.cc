@@ -208,9 +208,19 @@ TEST_F(BoundsDeathTest, PrivateMemoryThatIsNull) {
   }
 }
 
-TEST_F(BoundsDeathTest, HandlersAndContinuationsThatThrow) {
+TEST_F(BoundsDeathTest, OptionsThatAreNotEnumerators) {
   EXPECT_WRONG(wrong([](Context& c, auto, int*) { c.reduce_all(1.0, Context::ReduceOp(7)); }),
                "reduce_all by operator 7");
+  EXPECT_WRONG(wrong([](Context& c, auto there, int* mine) {
+                 const std::array<std::ptrdiff_t, 1> stride = {8};
+                 const std::array<size_t, 1> extent = {2};
+                 rput_strided(c, static_cast<const int*>(mine), stride, there, stride, extent,
+                              {.method = static_cast<VisMethod>(17)});
+               }),
+               "VisOptions::method is 17");
+}
+
+TEST_F(BoundsDeathTest, HandlersThatThrow) {
   EXPECT_WRONG(on_ranks(2,
                         [](Context& c) {
                           const uint32_t handler =

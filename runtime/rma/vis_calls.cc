@@ -179,6 +179,12 @@ void raise_here(const VisSignal* signal, std::byte* segment) {
 plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection direction, rank_t target,
                                        const vis::Extent& extent, const VisOptions& options,
                                        bool signalled) {
+  if (options.method > VisMethod::packed || options.compute > VisCompute::heavy) {
+    refuse(state, "VisOptions::method is " + std::to_string(static_cast<int>(options.method)) +
+                      " and VisOptions::compute " +
+                      std::to_string(static_cast<int>(options.compute)) +
+                      ", of which one is not an enumerator");
+  }
   plan::VisRequest request;
   request.direction = direction_of(direction);
   request.extent_bytes = static_cast<uint64_t>(extent.high - extent.low);
@@ -270,7 +276,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   state.operations.check(call, transfer.target, 0, 0);  // not in handlers
   if (signal != nullptr) check_flag(state, call, transfer.target, *signal);
   if (shape.bytes == 0) return nothing(context, signal, site);
-  check_private(state, call, transfer.local, shape.bytes);
+  check_private(state, call, transfer.local, shape.total_bytes());
   if (std::byte* const there = state.memory.reachable(transfer.target); there != nullptr) {
     ++state.operations.vis().statistics().local;
     rma::Operation operation(context, call, access_of(direction), transfer.target);
