@@ -14,6 +14,7 @@ constexpr double kMemory = 0.9;
 // enough pairs, as executions do.
 constexpr double kPriorDeviation = 0.05;
 constexpr double kPriorExecutions = 4;
+constexpr uint64_t kPriorPlaces = 4;
 constexpr double kPriorPairs = 2;
 // The way in use is changed for one that is faster by so many standard errors, and by so much; by
 // more if there is but one pair.
@@ -191,7 +192,8 @@ void Guard::record(const Turn& turn, double seconds) {
     if (turn.check && recent_.count() > 0) compare(turn.way, seconds);
     return;
   }
-  if (recent_.count() > 0) {
+  // Of some, once there are enough.
+  if (recent_.count() > 0 && (own_count_ < kPriorExecutions || place_ % kPriorPlaces == 0)) {
     const double off = std::clamp(std::log(seconds / recent_.typical()),
                                   -kFarthest * kPriorDeviation, kFarthest * kPriorDeviation);
     own_squares_ = kMemory * own_squares_ + off * off;

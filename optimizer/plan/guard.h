@@ -151,7 +151,7 @@ class Guard {
     double least() const;
 
    private:
-    static constexpr size_t kTimes = 5;
+    static constexpr uint32_t kTimes = 5;
     std::array<double, kTimes> times_{};
     uint32_t count_ = 0;
     uint32_t next_ = 0;

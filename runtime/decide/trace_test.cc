@@ -247,7 +247,7 @@ TEST(GuardTime, IsAPartOfWhatIsGuarded) {
   const GuardTime time = guard_time(sites, iterations);
   EXPECT_DOUBLE_EQ(time.share(), 0.003);
   EXPECT_EQ(guard_text(time),
-            "checks (10) took 3 ms longer than what was in use, 0.30 % of what is guarded");
+            "checks (10) took 3.00 ms longer than what was in use, 0.30 % of what is guarded");
   EXPECT_EQ(guard_time({}, {}).share(), 0);
   Trace trace;
   trace.note({"jacobi.cc", 81}, 1, {.text = "A, tuned", .reason = plan::Reason::tuned}, 1e-3, "get",
