@@ -120,7 +120,7 @@ TEST(Grid, PruningTwiceGivesASubset) {
   const auto all = prune(test_experiments(), {.sizes = 12, .counts = 5});
   const auto points = grid_points(all);
   const auto core = pruned_points(all, {.sizes = 6, .counts = 3});
-  EXPECT_LT(core.size(), points.size() / 2);
+  EXPECT_LT(core.size(), 2 * points.size() / 3);
   for (const Point& point : core) {
     EXPECT_NE(std::ranges::find(points, point), points.end()) << point_key(point);
   }
