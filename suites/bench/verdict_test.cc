@@ -30,7 +30,7 @@ TEST(Verdict, SaysWhatTheIntervalSays) {
   EXPECT_EQ(verdict_of(1.252).outcome, Outcome::lost);
   EXPECT_EQ(verdict_text(verdict_of(1.252)), "LOST: takes 25.2 % longer [24.8, 25.6]");
   EXPECT_EQ(verdict_of(0.999).outcome, Outcome::too_close);
-  EXPECT_EQ(verdict_text(verdict_of(0.999)), "too close to call: 0.1 % less time [-0.2, 0.4]");
+  EXPECT_EQ(verdict_text(verdict_of(0.999)), "too close to call: 0.1 % less time [-0.3, 0.5]");
   // A guard may take a part of a percent.
   EXPECT_EQ(verdict_of(1.009).outcome, Outcome::too_close);
   EXPECT_EQ(verdict_text(verdict_of(1.009)), "too close to call: 0.9 % more time [0.5, 1.3]");
