@@ -460,9 +460,9 @@ class OperationFitter {
   const OperationOptions& options_;
   OperationFit fit_;
   std::optional<HingeFit> hinge_;
-  SizeCurve stream_;                              // Per operation in a long stream.
-  SizeCurve nic_bound_;                           // The part of it where the NIC is the bottleneck.
-  SizeCurve issue_;                               // o(S)
+  SizeCurve stream_;     // Per operation in a long stream.
+  SizeCurve nic_bound_;  // The part of it where the NIC is the bottleneck.
+  SizeCurve issue_;      // o(S)
   // Of the residuals of all segments together, whose times err alike: those of one of three sizes
   // would have one, and an interval as wide as nothing that is known.
   double freedom_of_all_ = 0.0;

@@ -15,8 +15,8 @@ inline constexpr double kBodyDoubt = 0.05;
 /// The same of tiles of many regions: their rows are shorter, and lie elsewhere than in the array.
 inline constexpr double kScatteredBodyDoubt = 0.25;
 
-/// By what factor an estimated computation may be off, beside what the primitives it is made of are:
-/// how many operations a loop has does not say how they go together.
+/// By what factor an estimated computation may be off, beside what the primitives it is made of
+/// are: how many operations a loop has does not say how they go together.
 inline constexpr double kEstimateDoubt = 1.5;
 constexpr double estimate_factor(cost::Corner corner) {
   return corner == cost::Corner::low    ? 1 / kEstimateDoubt

@@ -106,8 +106,8 @@ TEST(DoctorTest, OutputThatIsLostIsAnError) {
 // Exchanges take small segments, and pass.
 TEST(DoctorTest, TheVerdictFollowsTheLimitsOfTheShell) {
   const std::string doctor = executable_folder() + "/stripline-doctor --fabric tcp";
-  for (const auto& [limit, check] : {std::pair("-f 65536", "limit.file_size"),
-                                     std::pair("-v 700000", "limit.address_space")}) {
+  for (const auto& [limit, check] :
+       {std::pair("-f 65536", "limit.file_size"), std::pair("-v 700000", "limit.address_space")}) {
     std::array<int, 2> ends{};
     ASSERT_EQ(pipe(ends.data()), 0);
     const UniqueFd reading(ends[0]);

@@ -319,7 +319,8 @@ void Chooser::decide() {
     const double predicted_s = plan_of(site, static_cast<decide::Arm>(arm)).predicted_s;
     forecasts.at(arm) = {predicted_s, predicted_s, predicted_s};
   }
-  const double of_all = static_cast<double>(site.request.updates) * static_cast<double>(known_.ranks);
+  const double of_all =
+      static_cast<double>(site.request.updates) * static_cast<double>(known_.ranks);
   const double scale =
       site.baseline_updates > 0 ? of_all / static_cast<double>(site.baseline_updates) : 0.0;
   site.race().expect(forecasts, scale * site.baseline_s);
