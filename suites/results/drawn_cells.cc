@@ -31,7 +31,7 @@ class Chance {
 
   // Evenly on a logarithmic scale.
   int64_t size(double least, double most) {
-    const std::uniform_real_distribution<> logs(std::log(least), std::log(most));
+    std::uniform_real_distribution<> logs(std::log(least), std::log(most));
     return std::clamp(static_cast<int64_t>(std::llround(std::exp(logs(random_)))),
                       static_cast<int64_t>(least), static_cast<int64_t>(most));
   }
