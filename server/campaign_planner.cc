@@ -364,8 +364,9 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
     ordered.insert(ordered.end(), part.begin(), part.end());
   };
   const bool is_judged = plan.feeds_model && !spec.race;
-  for (const auto& [part, grid] :
-       {std::pair(&least, &plan.least_points), {&core_rest, &plan.core_points}, {&rest, nullptr}}) {
+  using Part = std::pair<const std::vector<experiment::Point>*, uint32_t*>;
+  for (const auto& [part, grid] : {Part(&least, &plan.least_points),
+                                   Part(&core_rest, &plan.core_points), Part(&rest, nullptr)}) {
     append(*part);
     if (is_judged) append(held_out.with(*part));
     if (grid != nullptr) *grid = static_cast<uint32_t>(ordered.size());
