@@ -146,7 +146,7 @@ TEST(CampaignPlanner, EveryRunBeginsWithTheCoarseGrid) {
   EXPECT_GT(least, 10U);
   EXPECT_LT(least, core);
   EXPECT_GT(core, 20U);
-  EXPECT_LT(core, planned.runs[0].points.size() / 2);
+  EXPECT_LT(core, 2 * planned.runs[0].points.size() / 3);
   std::set<double> sizes;
   for (uint32_t i = 0; i < core; ++i) {
     const auto& point = planned.runs[0].points[i];

@@ -31,7 +31,7 @@ inline constexpr std::size_t kFewestChoices = 4;
 inline constexpr double kMostError = 0.25;  ///< Mean error of predicted times.
 inline constexpr double kMostRegret = 0.1;  ///< Mean regret of decisions.
 /// Share of times that are off by more than they say (fit::kMiss); a single one is chance.
-inline constexpr double kMostMisses = 0.1;
+inline constexpr double kMostMisses = 0.05;
 inline constexpr double kMostOfKind =
     0.25;                                   ///< Mean regret of three or more decisions of one kind.
 inline constexpr double kMostLosses = 0.1;  ///< Share of decisions that lose against no model.

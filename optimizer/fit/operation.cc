@@ -76,9 +76,7 @@ class OperationFitter {
                                           const std::string& method = kMethod) const {
     OverRunsOptions how{.confidence = options_.confidence};
     if (freedom > 0.0) {
-      how.least_half_width =
-          stats::t_two_sided(options_.confidence, std::max(freedom, freedom_of_all_)) *
-          std::sqrt(misfit);
+      how.least_half_width = stats::t_two_sided(options_.confidence, freedom) * std::sqrt(misfit);
     }
     return over_runs(per_run, samples_.raw_samples, method, how);
   }
@@ -332,8 +330,6 @@ class OperationFitter {
     STRIPLINE_ASSIGN_OR_RETURN(const Segmentation found, segment_curves(curves, options));
     fit_.breakpoints = found.breaks;
     fit_.misfit = found.misfit;
-    const auto lines = 2.0 * static_cast<double>(found.breaks.size() + 1);
-    freedom_of_all_ = static_cast<double>(samples_.latency.size()) - lines;
     uint64_t from = samples_.latency.begin()->first;
     for (std::size_t i = 0; i <= found.breaks.size(); ++i) {
       const bool last = i == found.breaks.size();
@@ -460,12 +456,9 @@ class OperationFitter {
   const OperationOptions& options_;
   OperationFit fit_;
   std::optional<HingeFit> hinge_;
-  SizeCurve stream_;     // Per operation in a long stream.
-  SizeCurve nic_bound_;  // The part of it where the NIC is the bottleneck.
-  SizeCurve issue_;      // o(S)
-  // Of the residuals of all segments together, whose times err alike: those of one of three sizes
-  // would have one, and an interval as wide as nothing that is known.
-  double freedom_of_all_ = 0.0;
+  SizeCurve stream_;                              // Per operation in a long stream.
+  SizeCurve nic_bound_;                           // The part of it where the NIC is the bottleneck.
+  SizeCurve issue_;                               // o(S)
   std::optional<model::Parameter> serve_base_s_;  // s(S), where serving costs anything.
   std::optional<model::Parameter> serve_per_byte_s_;
 };

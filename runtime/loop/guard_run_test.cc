@@ -203,7 +203,8 @@ TEST(GuardedRun, AComparisonSaysWhatItTakes) {
     double nest_s = 0;
     int compared_loops = 0;
     int compared_nests = 0;
-    for (int k = 0; k < 20; ++k) {
+    // As many as let a check take no more than its share.
+    for (int k = 0; k < 600; ++k) {
       const LoopPlan loop = strip_for(
           context, remote, kRows * kColumns, {}, [&](size_t begin, size_t end, const double*) {
             context.compute_for(30e-9 * static_cast<double>(end - begin));
@@ -326,8 +327,8 @@ TEST(GuardedRun, ATieWithinItselfIsMeasured) {
       const LoopPlan plan = go_through(context, remote, 0.2, kTiedComputeS, within);
       cut += plan.reason == plan::Reason::tied ? 1 : 0;
     };
-    for (int k = 0; k < 100; ++k) once([&] { once({}); });
-    EXPECT_GT(cut, 170);
+    for (int k = 0; k < 400; ++k) once([&] { once({}); });
+    EXPECT_GT(cut, 700);
   });
 }
 

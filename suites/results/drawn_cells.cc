@@ -122,7 +122,7 @@ DrawnCell draw_update(Chance& chance) {
                   {"mode", mode}});
   }
   return drawn(ProblemKind::update, ranks, kernels::kGups.name,
-               {{"log2_cells", chance.size(8, 20)},
+               {{"log2_cells", chance.size(10, 20)},
                 {"updates", updates},
                 {"look_ahead", int64_t{0}},
                 {"mode", mode}});
