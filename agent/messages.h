@@ -11,8 +11,6 @@
 #include <variant>
 #include <vector>
 
-#include "base/host_load.h"
-
 namespace stripline::agent {
 
 /// The versions of the session protocol that this build speaks.
@@ -49,7 +47,6 @@ struct Hello {
 struct Heartbeat {
   AssignmentId assignment;
   bool leaving = false;
-  std::optional<HostLoad> host_load = {};  ///< while nothing is measured
 };
 
 /// A rank has opened its endpoint.

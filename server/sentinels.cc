@@ -5,9 +5,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "base/network_name.h"
 #include "optimizer/experiment/catalogue.h"
-#include "optimizer/fit/sentinels.h"
 #include "server/model_actions.h"
 #include "server/model_gate.h"
 #include "stripline/v1/models.pb.h"
@@ -26,8 +24,7 @@ constexpr size_t kMostSaid = 100;
 CampaignSpec group_of(const std::optional<CampaignRecord>& fitted_to, const std::string& fabric) {
   CampaignSpec spec;
   if (fitted_to) spec = fitted_to->spec;
-  // Measured as it was then: options of runs stay.
-  if (network_name(spec.fabric) != network_name(fabric)) spec.fabric = fabric;
+  spec.fabric = fabric;
   return spec;
 }
 
@@ -59,13 +56,7 @@ CampaignSpec sentinel_spec(const std::optional<CampaignRecord>& fitted_to,
                            const std::string& fabric) {
   CampaignSpec spec = group_of(fitted_to, fabric);
   spec.effort = Effort::budgeted;
-  spec.experiments.clear();
-  for (const std::string& name : fit::sentinel_experiments()) {
-    const bool is_first = spec.experiments.empty();
-    if (is_first || (fitted_to && fitted_to->requirements.contains(name))) {
-      spec.experiments.push_back(name);
-    }
-  }
+  spec.experiments = {experiment::micro::kLatency.name};
   spec.runs = kSentinelRuns;
   spec.width = 0;
   spec.time_budget_s = kSentinelBudgetS;

@@ -16,15 +16,10 @@ inline PackModel example_pack() { return *full_example().pack; }
 inline ServiceModel example_service() { return *full_example().service_levels; }
 inline VisModel example_vis() { return full_example().vis["inter-node"]; }
 
-/// The example without the buffers of gets and without what concerns many regions; its switches of
-/// protocols are known exactly.
+/// The example without the buffers of gets and without what concerns many regions.
 inline TunedModel example_model() {
   TunedModel model = full_example();
-  PathModel& path = model.network["inter-node"];
-  path.get->buffers.clear();
-  for (OperationModel* operation : {&*path.put, &*path.get}) {
-    for (Segment& segment : operation->segments) segment.begins.reset();
-  }
+  model.network["inter-node"].get->buffers.clear();
   model.pack.reset();
   model.vis.clear();
   return model;

@@ -64,10 +64,9 @@ TEST(SiteTable, LeavesASiteToWhoUsesIt) {
 TEST(SiteTable, AddsUpWhatWasSaved) {
   SiteTable<Numbered> table;
   Race& race = found(table, 1).race();
-  // As many as let a check take no more than its share.
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 100; ++i) {
     const Race::Turn turn = race.next();
-    race.record(turn, turn.arm == 1 ? 1 : 2);
+    if (turn.timed) race.record(turn.arm, turn.arm == 1 ? 1 : 2);
   }
   const Savings before = table.savings();
   EXPECT_EQ(before.sites, 1);

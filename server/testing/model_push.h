@@ -93,8 +93,7 @@ class ModelPushTest : public StoreTest {
 
   FakeAgent connect(const std::string& node, bool takes_models = true,
                     const std::map<std::string, std::string>& models = {},
-                    const std::vector<std::string>& fabrics = {"tcp"},
-                    const std::string& cluster = "") {
+                    const std::vector<std::string>& fabrics = {"tcp"}) {
     FakeAgent agent{node};
     Hello hello;
     hello.node = node;
@@ -103,7 +102,6 @@ class ModelPushTest : public StoreTest {
     hello.fabrics = fabrics;
     hello.takes_models = takes_models;
     hello.models = models;
-    hello.cluster = cluster;
     const auto session = coordinator_->open_session(hello, agent.link);
     EXPECT_TRUE(session) << session.problem().message;
     agent.session = *session;
