@@ -23,9 +23,11 @@
 #include "agent/link.h"
 #include "agent/model_offer.h"
 #include "agent/order_check.h"
+#include "agent/run_load.h"
 #include "agent/run_reports.h"
 #include "agent/worker_process.h"
 #include "base/exit_codes.h"
+#include "base/host_load.h"
 #include "base/host_name.h"
 #include "base/pushed_models.h"
 
@@ -69,6 +71,10 @@ bool is_segment_character(char c) {
 }
 
 constexpr size_t kMaxNodeName = 63;
+constexpr double kBetweenLooks_s = 1;
+
+// Workers and agents, of other nodes of the host, too, as the kernel names them.
+constexpr std::array<std::string_view, 2> kOwnPrograms = {"stripline-worke", "stripline-agent"};
 
 }  // namespace
 
@@ -197,8 +203,16 @@ class Agent::Impl {
     return installed_models(options_.models_folder, description_);
   }
 
-  Heartbeat heartbeat() const {
-    return {measuring() ? runner_->id() : AssignmentId{}, stay_.leaving()};
+  Heartbeat heartbeat() {
+    if (measuring()) return {runner_->id(), stay_.leaving()};
+    // Servers may want to hear of agents more often than is worth a look.
+    if (now_s() >= next_look_s_) look_at_host();
+    return {{}, stay_.leaving(), host_load_};
+  }
+
+  void look_at_host() {
+    host_load_ = read_host_load(kOwnPrograms);
+    next_look_s_ = now_s() + kBetweenLooks_s;
   }
 
   void renew_certificate() {
@@ -253,6 +267,7 @@ class Agent::Impl {
                  assignment.id.fence, assignment.ranks.size(),
                  assignment.ranks.size() == 1 ? "" : "s");
     done_since_s_.reset();
+    run_load_.begin(kOwnPrograms);
     job_id_ = assignment.job_id;
     runner_ = std::make_unique<AssignmentRunner>(assignment, options_.node, options_.runner,
                                                  address_of_ranks());
@@ -425,7 +440,14 @@ class Agent::Impl {
   }
 
   void perform(const TellServer& tell) {
-    if (session_.live()) link_.send(tell.message);
+    if (!session_.live()) return;
+    const auto* update = std::get_if<AssignmentUpdate>(&tell.message);
+    // Whether the next run begins at once depends on what the host does now.
+    if (update != nullptr && update->state == AssignmentUpdate::State::finished) {
+      look_at_host();
+      link_.send(Heartbeat{runner_->id(), stay_.leaving(), host_load_});
+    }
+    link_.send(tell.message);
   }
 
   // Everything that the worker has sent by now.
@@ -448,6 +470,7 @@ class Agent::Impl {
     if (!status) return;
     read_messages(rank, worker);
     workers_.erase(rank);
+    if (workers_.empty()) runner_->add_facts(run_load_.facts());
     runner_->on_worker_exit(now_s(), rank, *status);
     carry_out();
   }
@@ -559,7 +582,10 @@ class Agent::Impl {
   // That came while it measured.
   std::vector<std::variant<ModelOffer, ModelWithdrawal>> offers_;
   RunReports reports_;
-  double next_report_s_ = 0;                  // not passed on before
+  double next_report_s_ = 0;  // not passed on before
+  RunLoad run_load_;
+  std::optional<HostLoad> host_load_;
+  double next_look_s_ = 0;
   std::unique_ptr<AssignmentRunner> runner_;  // kept after its end until its outcome is safe
   std::optional<double> done_since_s_;
   std::map<uint32_t, Worker> workers_;

@@ -90,6 +90,9 @@ class AssignmentRunner {
   /// node, so that the run is given to another one.
   void on_agent_stop(double now_s, const std::string& why);
 
+  /// What else is known of the run, for its last update.
+  void add_facts(std::map<std::string, std::string> facts) { facts_.merge(facts); }
+
   /// The session is up again: repeats what the server may have missed.
   void on_reconnected();
 

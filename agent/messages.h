@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/host_load.h"
+
 namespace stripline::agent {
 
 /// The versions of the session protocol that this build speaks.
@@ -47,6 +49,7 @@ struct Hello {
 struct Heartbeat {
   AssignmentId assignment;
   bool leaving = false;
+  std::optional<HostLoad> host_load = {};  ///< while nothing is measured
 };
 
 /// A rank has opened its endpoint.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/network_name.h"
 #include "base/pushed_models.h"
 #include "optimizer/model/fingerprint.h"
 #include "optimizer/model/model_json.h"
@@ -40,7 +41,8 @@ Status check_fingerprint(const model::TunedModel& model, const ModelOffer& offer
                      report.hard.front().of_machine.value_or("") + "'");
   }
   const auto fabric = model.fingerprint.find("fabric");
-  if (fabric == model.fingerprint.end() || fabric->second.value != offer.fabric) {
+  if (fabric == model.fingerprint.end() ||
+      network_name(fabric->second.value) != network_name(offer.fabric)) {
     return Error(ErrorCode::failed_precondition, "it does not describe '" + offer.fabric + "'");
   }
   return {};
@@ -60,7 +62,7 @@ std::map<std::string, std::string> installed_models(const std::filesystem::path&
 Status accept_offer(const ModelOffer& offer, const std::filesystem::path& folder,
                     const Description& description) {
   const auto& fabrics = description.fabrics;
-  if (std::ranges::find(fabrics, offer.fabric) == fabrics.end()) {
+  if (std::ranges::find(fabrics, network_name(offer.fabric)) == fabrics.end()) {
     return Error(ErrorCode::failed_precondition,
                  "this node cannot open the network '" + offer.fabric + "'");
   }

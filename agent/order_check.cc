@@ -7,6 +7,7 @@
 #include "base/host_memory.h"
 #include "base/job_memory.h"
 #include "base/json.h"
+#include "base/network_name.h"
 #include "base/quantity.h"
 #include "optimizer/experiment/json.h"
 
@@ -68,7 +69,7 @@ Status check_room(uint64_t ranks, const experiment::Assignment& work, const Desc
   if (!offered.memory) return {};
   const RankMemory& memory = *offered.memory;
   JobMemory job{.ranks = ranks, .segment_bytes = memory.segment_bytes};
-  const auto known = memory.runtime_bytes.find(work.fabric);
+  const auto known = memory.runtime_bytes.find(network_name(work.fabric));
   job.runtime_bytes = (known == memory.runtime_bytes.end() ? 0 : known->second) +
                       memory.peer_bytes * (work.ranks - 1);
   STRIPLINE_RETURN_IF_ERROR(check_job_memory(job, room.memory));
@@ -86,7 +87,8 @@ Status check_against(const Assignment& order, const Description& offered, const 
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(order.assignment_json, "the order"));
   STRIPLINE_ASSIGN_OR_RETURN(const auto work, experiment::assignment_from_json(json));
   STRIPLINE_RETURN_IF_ERROR(check_form(order, work));
-  if (std::ranges::find(offered.fabrics, work.fabric) == offered.fabrics.end()) {
+  if (std::ranges::find(offered.fabrics, network_name(work.fabric)) == offered.fabrics.end() ||
+      !has_options_of_campaigns_only(work.fabric)) {
     return Error(ErrorCode::failed_precondition, "it offers no fabric '" + work.fabric + "'");
   }
   const std::set<uint32_t> ranks(order.ranks.begin(), order.ranks.end());

@@ -53,6 +53,12 @@ TEST_F(OrderCheckTest, WhatWasOfferedIsDone) { EXPECT_EQ(refusal(), ""); }
 
 // A fabric's name may hold a path that its ranks would read or write.
 TEST_F(OrderCheckTest, FabricsAreThoseOffered) {
+  for (const char* measured : {",compute=declared", ",jitter=off,compute=none", ""}) {
+    work_.fabric = std::string("emulated:opteron-vapi") + measured;
+    EXPECT_EQ(refusal(), "");
+  }
+  work_.fabric = "emulated:opteron-vapi,lose=0@1";
+  EXPECT_TRUE(refused_for("offers no fabric"));
   work_.fabric = "emulated:opteron-vapi,compute=record:/home/user/file";
   EXPECT_TRUE(refused_for("offers no fabric 'emulated:opteron-vapi,compute=record:"));
   work_.fabric = "emulated:/etc/passwd";

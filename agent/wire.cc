@@ -52,6 +52,11 @@ void fill(const Hello& hello, v1::AgentMessage& out) {
 void fill(const Heartbeat& heartbeat, v1::AgentMessage& out) {
   set_id(heartbeat.assignment, *out.mutable_heartbeat());
   out.mutable_heartbeat()->set_leaving(heartbeat.leaving);
+  if (!heartbeat.host_load) return;
+  v1::HostLoad& load = *out.mutable_heartbeat()->mutable_host_load();
+  load.set_average(heartbeat.host_load->average);
+  load.set_running(heartbeat.host_load->running);
+  load.set_processors(heartbeat.host_load->processors);
 }
 
 void fill(const GroupJoin& join, v1::AgentMessage& out) {

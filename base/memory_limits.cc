@@ -73,6 +73,29 @@ std::string MemoryLimits::limited_by() const {
   return by_group ? "the control group " + group->folder : "this host";
 }
 
+ShellLimits ShellLimits::read() {
+  const auto soft = [](auto resource) -> std::optional<uint64_t> {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+    return limit.rlim_cur;
+  };
+  ShellLimits limits;
+  limits.address_space_bytes = soft(RLIMIT_AS);
+  limits.data_bytes = soft(RLIMIT_DATA);
+  limits.file_bytes = soft(RLIMIT_FSIZE);
+  limits.processes = soft(RLIMIT_NPROC);
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max != RLIM_INFINITY) {
+    limits.open_files = files.rlim_max;
+  }
+  return limits;
+}
+
+bool may_size_file(uint64_t bytes) {
+  const auto limit = ShellLimits::read().file_bytes;
+  return !limit || bytes <= *limit;
+}
+
 MemoryLimits MemoryLimits::read() {
   MemoryLimits limits;
   std::ifstream meminfo("/proc/meminfo");

@@ -30,6 +30,22 @@ struct MemoryLimits {
   static MemoryLimits read();
 };
 
+/// Limits of the shell (setrlimit) that can keep a rank from starting, or end it; nullopt:
+/// unlimited.
+struct ShellLimits {
+  std::optional<uint64_t> address_space_bytes;  ///< RLIMIT_AS, `ulimit -v`
+  std::optional<uint64_t> data_bytes;           ///< RLIMIT_DATA, `ulimit -d`
+  std::optional<uint64_t> file_bytes;           ///< RLIMIT_FSIZE, `ulimit -f`
+  std::optional<uint64_t> processes;            ///< RLIMIT_NPROC, `ulimit -u`: of the user
+  std::optional<uint64_t> open_files;           ///< RLIMIT_NOFILE, the hard one, `ulimit -Hn`
+
+  static ShellLimits read();
+};
+
+/// False if `ulimit -f` forbids files of so many bytes, shared memory among them: who sizes one all
+/// the same is ended by SIGXFSZ.
+bool may_size_file(uint64_t bytes);
+
 /// The least room in the control groups (version 1 or 2) that `membership`, the text of
 /// /proc/PID/cgroup, names below `root`, and in those around them. nullopt: none has a limit.
 std::optional<GroupRoom> group_room(std::string_view membership,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/atomic_file.h"
+#include "base/network_name.h"
 
 namespace stripline {
 namespace {
@@ -22,11 +23,12 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Two networks never share a folder: what no letter, digit, '.', '_' or '-' is becomes its code.
+// Two networks never share a folder, and options of runs make none of their own: what no letter,
+// digit, '.', '_' or '-' is becomes its code.
 fs::path folder_of(const fs::path& folder, const std::string& fabric) {
   constexpr const char* kDigits = "0123456789abcdef";
   std::string name;
-  for (const char c : fabric) {
+  for (const char c : network_name(fabric)) {
     const auto byte = static_cast<unsigned char>(c);
     if (std::isalnum(byte) != 0 || c == '_' || c == '-' || (c == '.' && !name.empty())) {
       name += c;

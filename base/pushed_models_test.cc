@@ -38,6 +38,8 @@ TEST(PushedModels, TheLastOneIsFoundByItsNetwork) {
   EXPECT_EQ(find("tcp")->name, "my-tcp@4");
   ASSERT_TRUE(install_pushed_model(folder.path(), "emulated:a/../b", "e@1", kFirstHash, "").ok());
   EXPECT_EQ(find("emulated:a/../b")->name, "e@1");
+  EXPECT_EQ(find("emulated:a/../b,compute=declared,jitter=off")->name, "e@1");
+  EXPECT_FALSE(find("emulated:a/../b,ranks_per_node=2"));
   EXPECT_EQ(find("tcp")->name, "my-tcp@4");
 }
 

@@ -176,7 +176,9 @@ Result<Subprocess> Subprocess::spawn(const SubprocessOptions& options) {
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) {
-    return Error(ErrorCode::resource_exhausted, "cannot fork: " + errno_text(errno));
+    return Error(ErrorCode::resource_exhausted, "cannot fork: " + errno_text(errno) +
+                                                    "; raise the number of processes of this user "
+                                                    "('ulimit -u'), or free memory");
   }
   if (pid == 0) {
     child_main(options, argv.data(), env.data(), staged, parent, error_write.get());

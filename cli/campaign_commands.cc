@@ -89,6 +89,7 @@ v1::CampaignSpec spec_of(const CampaignRun& command, const std::string& fabric) 
   spec.set_cluster(command.cluster);
   spec.set_race(command.race);
   spec.set_prior(command.prior);
+  spec.set_when_busy(command.when_busy);
   for (const std::string& node : command.only_nodes) spec.add_only_nodes(node);
   for (const std::string& way : command.same_node) spec.add_same_node(way);
   return spec;
@@ -192,6 +193,29 @@ int run(const Global& global, const CampaignList& command) {
   return kExitOk;
 }
 
+namespace {
+
+// What else the hosts of its runs did.
+std::string load_text(const v1::Campaign& campaign) {
+  const auto& loads = campaign.run_loads();
+  if (loads.empty()) return "nothing is known of what else they did";
+  const auto worst = std::ranges::max_element(loads, {}, [](const v1::RunLoad& load) {
+    return load.others() + load.stolen() * load.processors();
+  });
+  const auto busy = std::ranges::count_if(loads, [](const auto& load) { return load.busy(); });
+  std::array<char, 192> text{};
+  std::snprintf(text.data(), text.size(),
+                "%s in %td of %d runs; at most load %.1f on %s, others on %.1f of %u processors, "
+                "%.0f %% stolen (run %u)",
+                busy > 0 ? "busy with other work" : "quiet",
+                busy > 0 ? busy : static_cast<std::ptrdiff_t>(loads.size()), loads.size(),
+                worst->average(), worst->node().c_str(), worst->others(), worst->processors(),
+                100 * worst->stolen(), worst->run());
+  return text.data();
+}
+
+}  // namespace
+
 int run(const Global& global, const CampaignShow& command) {
   Service service(global);
   const auto campaign = service.get_campaign(command.name);
@@ -242,6 +266,7 @@ int run(const Global& global, const CampaignShow& command) {
        std::to_string(std::llround(campaign->node_s())) + " node-seconds" +
            (spec.node_budget_s() > 0 ? " of " + std::to_string(std::llround(spec.node_budget_s()))
                                      : std::string()));
+  line("hosts", load_text(*campaign));
   line("seed", std::to_string(spec.seed()));
   line("model", !campaign->model_version().empty() ? campaign->model_version()
                 : spec.model().empty()             ? "none asked for"

@@ -96,6 +96,14 @@ void define_request(CLI::App& command, CampaignRun& run) {
                   "Of a race: a campaign with what was nearly the fastest in which it begins, or "
                   "none (default: nearest, of the machine most like these)")
       ->type_name("NAME");
+  command
+      .add_option(
+          "--when-busy", run.when_busy,
+          "While other work keeps hosts busy (real clock): wait for a quiet moment, half of "
+          "the time budget at most, then measure; measure at once; refuse after 10 s "
+          "(default: wait)")
+      ->type_name("POLICY")
+      ->check(one_of({"wait", "measure", "refuse"}));
   command.add_option("--seed", run.seed, "Order of the points, and jitter of an emulated fabric")
       ->type_name("N")
       ->transform(whole_number_from<uint64_t>(0));
@@ -288,7 +296,7 @@ void CampaignGrammar::define_comparison(CLI::App& campaign, Action& result) {
       ->type_name("B");
   compare
       ->add_option("--margin", compare_.margin,
-                   "Times are equivalent that surely differ by no more (default: 2%)")
+                   "Times are equivalent that surely differ by no more (default: 5%)")
       ->type_name("SHARE")
       ->transform(share());
   compare

@@ -43,7 +43,8 @@ struct CampaignRun {
   std::string model;  ///< resource name or empty
   std::string cluster;
   bool race = false;
-  std::string prior;  ///< resource name, "nearest", "none" or empty
+  std::string prior;      ///< resource name, "nearest", "none" or empty
+  std::string when_busy;  ///< "wait", "measure", "refuse" or empty
   bool detach = false;
   bool validate_only = false;
 };
@@ -121,8 +122,9 @@ struct ModelShow {
   std::string source;  ///< a file, or a model's name
 };
 struct ModelFetch {
-  std::string name;    ///< "models/m", "models/m/versions/2" or "models/m/labels/stable"
-  std::string output;  ///< a file; "-": standard output; empty: named after the model, here
+  std::string name;            ///< "models/m", "models/m/versions/2" or "models/m/labels/stable"
+  std::string output;          ///< a file; "-": standard output; empty: named after the model, here
+  bool accept_failed = false;  ///< one that failed its validation, too
 };
 struct ModelWithdraw {
   std::string name;    ///< "models/m/versions/2"
@@ -141,6 +143,7 @@ struct ModelPromote {
   std::string name;  ///< as in ModelValidate, with a version or a label
   std::string label;
   std::vector<std::string> nodes;  ///< "nodes/a", that try a canary; empty: the server's choice
+  std::string unjudged;  ///< why one that nothing has judged gets the label; empty: it does not
 };
 struct ModelRollback {
   std::string name;  ///< "models/m"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -34,6 +35,12 @@ std::string ratio_text(const Point& point) {
   return text.data();
 }
 
+std::string part_text(double part) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2g %%", 100 * part);
+  return text.data();
+}
+
 // The surest differences first.
 std::vector<const Point*> shown(const v1::CompareCampaignsResponse& response, bool all) {
   std::vector<const Point*> points;
@@ -51,7 +58,8 @@ std::string table_text(const std::vector<const Point*>& points) {
                {"VERDICT"},
                {"A", Table::Align::right},
                {"B", Table::Align::right},
-               {"B/A"}});
+               {"B/A"},
+               {"SEEN FROM", Table::Align::right}});
   for (const Point* point : points) {
     const auto median = [](bool there, double value) {
       return there ? seconds_text(value) : std::string("-");
@@ -61,7 +69,8 @@ std::string table_text(const std::vector<const Point*>& points) {
                Point::Verdict_Name(point->verdict()),
                median(point->has_baseline_median(), point->baseline_median()),
                median(point->has_candidate_median(), point->candidate_median()),
-               point->why().empty() ? ratio_text(*point) : printable_line(point->why())});
+               point->why().empty() ? ratio_text(*point) : printable_line(point->why()),
+               point->has_detectable() ? part_text(point->detectable()) : "-"});
   }
   return table.text();
 }
@@ -75,6 +84,34 @@ std::string tally_text(const v1::CompareCampaignsResponse& response) {
             Point::Verdict_Name(static_cast<Point::Verdict>(verdict));
   }
   return text;
+}
+
+// Why points are not comparable, or single ones say nothing: a line each, the most frequent first.
+std::string reasons_text(const v1::CompareCampaignsResponse& response) {
+  std::map<std::string, size_t> tally;
+  for (const Point& point : response.points()) {
+    if (!point.why().empty()) ++tally[point.why()];
+  }
+  std::multimap<size_t, std::string, std::greater<>> order;
+  for (const auto& [why, count] : tally) order.emplace(count, why);
+  std::string text;
+  for (const auto& [count, why] : order) {
+    text += "  " + count_text(count, "point") + ": " + printable_line(why) + "\n";
+  }
+  return text;
+}
+
+// Without a difference there may be one that these runs do not show: how large it can be.
+std::string resolution_text(const v1::CompareCampaignsResponse& response) {
+  std::vector<double> parts;
+  for (const Point& point : response.points()) {
+    if (point.has_detectable()) parts.push_back(point.detectable());
+  }
+  if (parts.empty()) return "";
+  std::ranges::sort(parts);
+  return "  a difference is seen in four of five cases from " + part_text(parts[parts.size() / 2]) +
+         " on at half of the points, from " + part_text(parts[parts.size() * 9 / 10]) +
+         " on at nine of ten\n";
 }
 
 }  // namespace
@@ -99,6 +136,7 @@ int run(const Global& global, const CampaignCompare& command) {
     print("  " + difference.field() + ": " + printable_line(difference.baseline()) + " and " +
           printable_line(difference.candidate()) + "\n");
   }
+  print(reasons_text(*response) + resolution_text(*response));
   const auto points = shown(*response, command.all);
   if (!points.empty()) print(table_text(points));
   return kExitOk;

@@ -22,7 +22,7 @@ Result<model::TunedModel> find_model(const Global& global, const std::string& so
   if (names_file(source)) return model::load_model(source);
   STRIPLINE_ASSIGN_OR_RETURN(const std::string name, model_resource(source));
   Service service(global);
-  const Result<FetchedModel> fetched = service.fetch_model(name, "");
+  const Result<FetchedModel> fetched = service.fetch_model(name, "", Service::Failed::accept);
   if (!fetched.ok()) return with_nearest_model(service, name, fetched.error());
   return model::parse_model(fetched->data, fetched->version);
 }

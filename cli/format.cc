@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <string_view>
 
@@ -26,7 +27,8 @@ std::string date_text(const std::string& rfc3339) {
 
 std::string percent_text(double share) {
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), share < 0.0995 ? "%.2g %%" : "%.0f %%", 100 * share);
+  std::snprintf(text.data(), text.size(), std::abs(share) < 0.0995 ? "%.2g %%" : "%.0f %%",
+                100 * share);
   return text.data();
 }
 

@@ -63,6 +63,7 @@ int list_versions(const Global& global, const std::string& name) {
     if (!version.provisional().empty()) {
       text = "PROVISIONAL, " + version.provisional() + "; " + text;
     }
+    if (!version.failed().empty()) text = "FAILED: " + version.failed() + "; " + text;
     if (!version.stale().empty()) text = "STALE: " + version.stale() + "; " + text;
     if (!version.withdrawn().empty()) text = "WITHDRAWN: " + version.withdrawn() + "; " + text;
     return text;
@@ -150,7 +151,9 @@ int run(const Global& global, const ModelFetch& command) {
     if (!have.ok()) return print_error(have.error());
   }
   Service service(global);
-  const auto fetched = service.fetch_model(command.name, have->value_or(""));
+  const auto fetched = service.fetch_model(
+      command.name, have->value_or(""),
+      command.accept_failed ? Service::Failed::accept : Service::Failed::refuse);
   if (!fetched.ok()) {
     return print_error(with_nearest_model(service, command.name, fetched.error()));
   }
@@ -158,6 +161,10 @@ int run(const Global& global, const ModelFetch& command) {
     if (!fetched->withdrawn.empty()) {
       print_note("stripline: warning: " + short_name(fetched->version) +
                  " was withdrawn: " + printable_line(fetched->withdrawn) + "\n");
+    }
+    if (!fetched->failed.empty()) {
+      print_note("stripline: warning: " + short_name(fetched->version) +
+                 " failed its validation: " + printable_line(fetched->failed) + "\n");
     }
     if (!fetched->stale.empty()) {
       print_note("stripline: warning: " + short_name(fetched->version) +
@@ -168,9 +175,13 @@ int run(const Global& global, const ModelFetch& command) {
                  " is provisional: " + printable_line(fetched->provisional) + "\n");
     }
     if (global.json) {
-      const Json line = {{"file", path.string()},           {"version", fetched->version},
-                         {"sha256", fetched->sha256},       {"provisional", fetched->provisional},
-                         {"withdrawn", fetched->withdrawn}, {"changed", changed}};
+      const Json line = {{"file", path.string()},
+                         {"version", fetched->version},
+                         {"sha256", fetched->sha256},
+                         {"provisional", fetched->provisional},
+                         {"withdrawn", fetched->withdrawn},
+                         {"failed", fetched->failed},
+                         {"changed", changed}};
       print(line.dump() + "\n");
     } else {
       print(what + "\n");

@@ -172,12 +172,18 @@ class Grammar {
         ->add_option("-o,--output", fetch_.output,
                      "File to write, - for standard output (default: NAME.stripline.json)")
         ->type_name("FILE");
+    fetch->add_flag("--accept-failed", fetch_.accept_failed,
+                    "Take one that failed its validation, too");
     fetch->footer(
         std::string(
             "The file is checked before it replaces an older one, and never half written. One\n"
-            "that is current already is left alone. A file that is no model is not replaced.\n\n"
+            "that is current already is left alone. A file that is no model is not replaced. A\n"
+            "name alone gets the newest version that is neither withdrawn, provisional, stale nor\n"
+            "unjudged, if there is one, and none that failed its validation; a version that is\n"
+            "named is fetched as it is, with a warning.\n\n"
             "Exit codes: 0 fetched or current, 2 no such model, 3 what came is damaged, 4 no\n"
-            "server, 9 the file exists and is something else.\n") +
+            "server, 9 the file exists and is something else, or the model failed its "
+            "validation.\n") +
         kServiceOptions);
 
     publishing_.define(app_, *model, command_.action);

@@ -180,6 +180,12 @@ TEST(Parse, VersionsAreNamedByNumberOrLabel) {
   ASSERT_TRUE(promote.command) << promote.err;
   EXPECT_EQ(std::get<ModelPromote>(promote.command->action).name, "models/tcp/versions/3");
   EXPECT_TRUE(parse_command_line({"model", "promote", "tcp@canary", "--label", "stable"}).command);
+  const auto unjudged = parse_command_line(
+      {"model", "promote", "tcp@3", "--label", "stable", "--unjudged", "our own network"});
+  ASSERT_TRUE(unjudged.command) << unjudged.err;
+  EXPECT_EQ(std::get<ModelPromote>(unjudged.command->action).unjudged, "our own network");
+  EXPECT_TRUE(parse_as<ModelFetch>({"model", "fetch", "tcp", "--accept-failed"}).accept_failed);
+  EXPECT_FALSE(parse_as<ModelFetch>({"model", "fetch", "tcp"}).accept_failed);
   EXPECT_FALSE(parse_command_line({"model", "promote", "tcp", "--label", "stable"}).command);
   EXPECT_FALSE(parse_command_line({"model", "promote", "tcp@3", "--label", "newest"}).command);
   EXPECT_FALSE(parse_command_line({"model", "withdraw", "tcp@stable"}).command);

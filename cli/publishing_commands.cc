@@ -1,6 +1,7 @@
 #include "cli/publishing_commands.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -47,6 +48,21 @@ std::string validation_text(const v1::ModelVersion& version) {
             percent_text(validation.worst_regret()) + ", of " +
             count_text(validation.choices(), "choice", "choices");
   }
+  for (const v1::Validation::Kind& kind : validation.kinds()) {
+    text += "\n    " + kind.kind() + ": mean regret " + percent_text(kind.mean_regret()) +
+            ", worst " + percent_text(kind.worst_regret()) + ", of " +
+            count_text(kind.choices(), "choice", "choices");
+  }
+  if (validation.compared() > 0) {
+    text += "\n  without a model: " + percent_text(std::abs(validation.over_untuned())) +
+            (validation.over_untuned() > 0 ? " more" : " less") + " time with it, in the mean of " +
+            count_text(validation.compared(), "choice", "choices") + "; " +
+            std::to_string(validation.losses()) + " surely lose";
+    if (validation.losses() > 0) {
+      text += ", the worst by " + percent_text(validation.worst_loss_share()) + ": " +
+              printable_line(validation.worst_loss());
+    }
+  }
   return text;
 }
 
@@ -57,16 +73,24 @@ int print_version(const Global& global, const v1::ModelVersion& version) {
   }
   std::string text = short_name(version.name()) + ": " + version_state_text(version) + ", " +
                      validation_text(version) + "\n";
-  for (const auto& [what, why] : {std::pair("withdrawn", &version.withdrawn()),
+  for (const auto& [what, why] : {std::pair("failed", &version.failed()),
+                                  {"not judged", &version.unjudged()},
+                                  {"withdrawn", &version.withdrawn()},
                                   {"stale", &version.stale()},
                                   {"provisional", &version.provisional()}}) {
     if (!why->empty()) text += std::string(what) + ": " + *why + "\n";
   }
   for (const v1::Check& check : version.checks()) {
     text += "sentinels " + date_text(check.time()) + ": " + std::to_string(check.outside()) +
-            " of " + count_text(check.points(), "point", "points") + " outside, times " +
-            percent_text(check.ratio()) + " of the predicted, by " + short_name(check.campaign()) +
-            "\n";
+            " of " + count_text(check.points(), "point", "points") +
+            (check.bursts() > 0 ? ", " + std::to_string(check.bursts_outside()) + " of " +
+                                      count_text(check.bursts(), "burst", "bursts")
+                                : "") +
+            (check.shapes() > 0 ? ", " + std::to_string(check.shapes_outside()) + " of " +
+                                      count_text(check.shapes(), "shape", "shapes")
+                                : "") +
+            " outside, times " + percent_text(check.ratio()) + " of the predicted, by " +
+            short_name(check.campaign()) + "\n";
   }
   print(text + findings_text(version));
   return kExitOk;
@@ -130,7 +154,7 @@ int run(const Global& global, const ModelCheck& command) {
     const auto model = service.get_model("models/" + model_segment(version->name()));
     if (!model.ok()) return print_error(model.error());
     CampaignRun sentinels;
-    sentinels.experiments = {"micro.latency"};
+    sentinels.experiments = {"micro.latency", "micro.flood", "micro.vis_window", "micro.vis_chunk"};
     sentinels.runs = kSentinelRuns;
     const auto created = service.create_campaign(create_request(sentinels, model->fabric()));
     if (!created.ok()) return print_error(created.error());
@@ -144,8 +168,12 @@ int run(const Global& global, const ModelCheck& command) {
 
 int run(const Global& global, const ModelPromote& command) {
   Service service(global);
-  return print_outcome(global, service.promote_model(command.name, command.label, command.nodes),
-                       "is " + command.label + " now");
+  v1::PromoteModelVersionRequest request;
+  request.set_name(command.name);
+  request.set_label(command.label);
+  for (const std::string& node : command.nodes) request.add_nodes(node);
+  request.set_unjudged_reason(command.unjudged);
+  return print_outcome(global, service.promote_model(request), "is " + command.label + " now");
 }
 
 int run(const Global& global, const ModelRollback& command) {

@@ -117,12 +117,18 @@ void PublishingGrammar::define_labels(CLI::App& model, Action& result) {
       ->add_option("--node", promote_.nodes,
                    "Which tries a canary; may be repeated (default: one in ten)")
       ->type_name("NAME");
+  promote
+      ->add_option("--unjudged", promote_.unjudged,
+                   "Why a version that nothing has judged gets the label; the audit trail has it")
+      ->type_name("REASON");
   promote->footer(
       std::string(
           "'model fetch NAME@stable' gets what the label names. A version passes if it is\n"
-          "validated, neither withdrawn nor stale, and its mean regret exceeds that of the stable\n"
-          "one by no more than 2 %; a provisional one may be canary alone. Else the figures are\n"
-          "said. Agents are offered what is stable, those of some nodes what is canary; a version\n"
+          "validated, neither withdrawn nor stale, and its decisions do not surely take more than\n"
+          "1 % longer than those of the stable one on the same problems; a provisional one may be\n"
+          "canary alone. One that was not judged passes with --unjudged REASON, one that failed\n"
+          "its validation does not. Else the figures are said. Agents are offered what is stable, "
+          "those of some nodes what is canary; a version\n"
           "that a node has rejected, or that a canary's node has not answered to, does not become\n"
           "stable: 'stripline rollout status'.\n\n"
           "Exit codes: 0, 2 no such version, 4 no server, 6 no answer in time, 9 it does not "

@@ -119,7 +119,7 @@ Status add_points(Service& service, const std::string& campaign, Json& answers) 
 // Adds what the pages show of one version of a model, or of its latest; all versions are listed,
 // and the others say that they are not here.
 Status add_model(Service& service, const std::string& name, ReportContent& content) {
-  const Result<FetchedModel> fetched = service.fetch_model(name, "");
+  const Result<FetchedModel> fetched = service.fetch_model(name, "", Service::Failed::accept);
   if (!fetched.ok()) return with_nearest_model(service, name, fetched.error());
   STRIPLINE_ASSIGN_OR_RETURN(const model::TunedModel model,
                              model::parse_model(fetched->data, fetched->version));

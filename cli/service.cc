@@ -261,14 +261,8 @@ Result<v1::ModelVersion> Service::validate_model(const std::string& version,
   });
 }
 
-Result<v1::ModelVersion> Service::promote_model(const std::string& version,
-                                                const std::string& label,
-                                                const std::vector<std::string>& nodes) {
+Result<v1::ModelVersion> Service::promote_model(const v1::PromoteModelVersionRequest& request) {
   return impl_->call<v1::ModelVersion>([&](auto* context, auto* response) {
-    v1::PromoteModelVersionRequest request;
-    request.set_name(version);
-    request.set_label(label);
-    for (const std::string& node : nodes) request.add_nodes(node);
     return impl_->door().models->PromoteModelVersion(context, request, response);
   });
 }
@@ -320,19 +314,19 @@ Result<v1::ModelVersion> Service::withdraw_model(const std::string& version,
   });
 }
 
-Result<FetchedModel> Service::fetch_model(const std::string& name,
-                                          const std::string& if_none_match) {
-  return impl_->at_some_server([&] { return fetch_here(name, if_none_match); });
-}
-
-Result<FetchedModel> Service::fetch_here(const std::string& name,
-                                         const std::string& if_none_match) {
-  grpc::ClientContext context;
-  context.set_deadline(deadline_after(impl_->timeout_s));
-  STRIPLINE_RETURN_IF_ERROR(impl_->door().show(context));
+Result<FetchedModel> Service::fetch_model(const std::string& name, const std::string& if_none_match,
+                                          Failed failed) {
   v1::FetchModelVersionRequest request;
   request.set_name(name);
   request.set_if_none_match(if_none_match);
+  request.set_accept_failed(failed == Failed::accept);
+  return impl_->at_some_server([&] { return fetch_here(request); });
+}
+
+Result<FetchedModel> Service::fetch_here(const v1::FetchModelVersionRequest& request) {
+  grpc::ClientContext context;
+  context.set_deadline(deadline_after(impl_->timeout_s));
+  STRIPLINE_RETURN_IF_ERROR(impl_->door().show(context));
   const auto reader = impl_->door().models->FetchModelVersion(&context, request);
   FetchedModel fetched;
   v1::ModelChunk chunk;
@@ -343,11 +337,12 @@ Result<FetchedModel> Service::fetch_here(const std::string& name,
       fetched.provisional = chunk.version().provisional();
       fetched.withdrawn = chunk.version().withdrawn();
       fetched.stale = chunk.version().stale();
+      fetched.failed = chunk.version().failed();
     }
     fetched.data += chunk.data();
     if (fetched.data.size() > model::kMaxModelFileBytes) {
       context.TryCancel();
-      return Error(ErrorCode::data_loss, "what the server sent as " + name +
+      return Error(ErrorCode::data_loss, "what the server sent as " + request.name() +
                                              " is larger than any model; it was not written");
     }
   }

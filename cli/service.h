@@ -23,6 +23,7 @@ class CompareCampaignsResponse;
 class CreateCampaignRequest;
 class EstimateCampaignRequest;
 class ExportPlanRequest;
+class FetchModelVersionRequest;
 class FitModelRequest;
 class ListOperationsRequest;
 class ListOperationsResponse;
@@ -40,6 +41,7 @@ class DrainNodeRequest;
 class ListFeedbackResponse;
 class Model;
 class ModelVersion;
+class PromoteModelVersionRequest;
 class SendFeedbackResponse;
 class CreateTokenRequest;
 class CreateTokenResponse;
@@ -63,6 +65,7 @@ struct FetchedModel {
   std::string provisional;  ///< why it is; empty: it is not
   std::string withdrawn;    ///< why it was; empty: it was not
   std::string stale;        ///< why it does not hold any more; empty: it may
+  std::string failed;       ///< what failed in its validation; empty: nothing
   std::string data;         ///< empty when it is the one the client has
 };
 
@@ -107,8 +110,13 @@ class Service {
   Result<v1::ListModelsResponse> list_models(int page_size, const std::string& page_token);
   Result<v1::ListModelVersionsResponse> list_model_versions(const std::string& model, int page_size,
                                                             const std::string& page_token);
-  /// `if_none_match`: a sha256, or empty. Errors: also data_loss when it exceeds the largest model.
-  Result<FetchedModel> fetch_model(const std::string& name, const std::string& if_none_match);
+  /// A model that failed its validation: who wants to use one does not want it, who looks at one
+  /// does.
+  enum class Failed { refuse, accept };
+  /// `if_none_match`: a sha256, or empty. Errors: also data_loss when it exceeds the largest model,
+  /// already_exists for a model without a version whose best one failed its validation.
+  Result<FetchedModel> fetch_model(const std::string& name, const std::string& if_none_match,
+                                   Failed failed);
 
   Result<v1::Model> get_model(const std::string& name);
   Result<v1::ModelVersion> check_model(const std::string& version, const std::string& campaign,
@@ -117,8 +125,7 @@ class Service {
   Result<v1::ModelVersion> validate_model(const std::string& version,
                                           const std::vector<std::string>& campaigns);
   /// Errors: also already_exists for a version that does not pass the gate.
-  Result<v1::ModelVersion> promote_model(const std::string& version, const std::string& label,
-                                         const std::vector<std::string>& nodes);
+  Result<v1::ModelVersion> promote_model(const v1::PromoteModelVersionRequest& request);
   /// `label`: "models/m/labels/stable". Errors: also already_exists if there is no version to go
   /// back to.
   Result<v1::ModelVersion> rollback_label(const std::string& label);
@@ -163,7 +170,7 @@ class Service {
   Status watch_here(const std::string& name, uint64_t cursor, const OnEvent& on_event);
   Status export_here(const std::string& name, const std::function<Status(std::string_view)>& sink,
                      const std::function<bool()>& stop);
-  Result<FetchedModel> fetch_here(const std::string& name, const std::string& if_none_match);
+  Result<FetchedModel> fetch_here(const v1::FetchModelVersionRequest& request);
 
   class Impl;
   std::unique_ptr<Impl> impl_;

@@ -41,6 +41,8 @@ TEST(Format, Shares) {
   EXPECT_EQ(percent_text(0.0999), "10 %");
   EXPECT_EQ(percent_text(1), "100 %");
   EXPECT_EQ(percent_text(1.25), "125 %");
+  EXPECT_EQ(percent_text(-1.34), "-134 %");
+  EXPECT_EQ(percent_text(-0.0349), "-3.5 %");
 }
 
 TEST(Format, Dates) {

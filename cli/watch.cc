@@ -216,8 +216,11 @@ std::string outcome_text(const v1::Campaign& campaign) {
       return campaign.name() + " was cancelled" + why + "; " + samples +
              " stay\n  samples:   stripline campaign export " + id + "\n";
     default:
-      return campaign.name() + " failed" + why + "\n  samples:   stripline campaign export " + id +
-             "\n";
+      return campaign.name() + " failed" + why +
+             (campaign.model_version().empty() ? ""
+                                               : "\n  figures:   stripline model validate " +
+                                                     short_name(campaign.model_version())) +
+             "\n  samples:   stripline campaign export " + id + "\n";
   }
 }
 

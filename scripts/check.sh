@@ -39,6 +39,14 @@
 #   scripts/check.sh budgets [CAMPAIGNS] [NETWORKS]  so many budgeted campaigns (default 10) of each of two emulated
 #                                    networks unlike those that are built in and of so many random ones (default
 #                                    1): how much their models vary, and what their decisions lose
+#   scripts/check.sh claims [CLAIMS] [SEED]  so many claims "gains at least x" (default 1000) about random loops on
+#                                    random networks against the truth: 95 % have to hold
+#   scripts/check.sh programs [STEPS...]  five programs as users write them, with a model, without one and with a
+#                                    wrong one, on two emulated networks, tcp and mapped memory: ratios of their times,
+#                                    and what the guard took
+#   scripts/check.sh networks [NETWORKS] [SEED]  so many random emulated networks (default 10), drawn by SEED (default 1):
+#                                    what the model of a budgeted campaign of each decides on random problems, beside a
+#                                    sweep and beside no model
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 #   scripts/check.sh campaign-coverage [CAMPAIGNS]  the same at the end of so many synthetic campaigns (default 1000)
 #                                    with budgets, lost runs and early ends
@@ -183,9 +191,21 @@ case ${1:-} in
     shift
     scripts/check_budgets.sh "$@"
     ;;
+  programs)
+    shift
+    scripts/check_programs.sh "$@"
+    ;;
+  networks)
+    shift
+    scripts/check_networks.sh "$@"
+    ;;
   coverage)
     configure_and_build release fit_coverage
     build/release/bin/fit_coverage --seeds 1000
+    ;;
+  claims)
+    configure_and_build release claims_coverage
+    build/release/bin/claims_coverage --claims "${2:-1000}" --first-seed "${3:-1000001}"
     ;;
   campaign-coverage)
     configure_and_build release campaign_coverage

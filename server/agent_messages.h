@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "base/host_load.h"
 #include "server/problem.h"
 
 namespace stripline::server {
@@ -40,6 +42,7 @@ struct Heartbeat {
   std::string assignment;
   uint64_t fence = 0;
   bool leaving = false;
+  std::optional<HostLoad> host_load = {};  ///< none while it measures, and from older agents
 };
 
 struct GroupJoin {

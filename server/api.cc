@@ -224,7 +224,7 @@ http::Response Api::campaigns(const Call& call) {
 http::Response Api::campaign(const Call& call) {
   v1::GetCampaignRequest get;
   get.set_name(call.campaign());
-  return answered(get_campaign(coordinator_, get));
+  return answered(get_campaign(coordinator_, store_, get));
 }
 
 http::Response Api::cancel(const Call& call) {

@@ -6,12 +6,15 @@
 #include <set>
 #include <utility>
 
+#include "base/network_name.h"
 #include "base/quantity.h"
 #include "base/random.h"
 #include "base/suggest.h"
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/experiment/requirements.h"
+#include "server/drawn_shapes.h"
 #include "server/grid.h"
+#include "server/held_out_plan.h"
 #include "server/names.h"
 
 namespace stripline::server {
@@ -95,6 +98,7 @@ Answer<std::vector<const NodeOffer*>> candidates(const CampaignSpec& spec,
                                                  const std::vector<NodeOffer>& offers) {
   const auto allowed = allowed_nodes(spec);
   std::vector<const NodeOffer*> able;
+  const std::string network = network_name(spec.fabric);
   std::set<std::string> fabrics;
   size_t connected = 0;
   for (const NodeOffer& offer : offers) {
@@ -102,13 +106,13 @@ Answer<std::vector<const NodeOffer*>> candidates(const CampaignSpec& spec,
     if (!spec.cluster.empty() && offer.cluster != spec.cluster) continue;
     ++connected;
     fabrics.insert(offer.fabrics.begin(), offer.fabrics.end());
-    if (contains(offer.fabrics, spec.fabric)) able.push_back(&offer);
+    if (contains(offer.fabrics, network)) able.push_back(&offer);
   }
   if (able.empty() && connected > 0) {
     return Problem{ErrorCode::failed_precondition,
                    "UNSUPPORTED_FABRIC",
                    "no connected node can open fabric '" + spec.fabric + "'" +
-                       did_you_mean(spec.fabric, {fabrics.begin(), fabrics.end()}) +
+                       did_you_mean(network, {fabrics.begin(), fabrics.end()}) +
                        "; they offer: " + join(fabrics),
                    {{"field", "spec.fabric"}, {"fabric", spec.fabric}}};
   }
@@ -239,6 +243,24 @@ std::vector<experiment::Point> without(const std::vector<experiment::Point>& all
   return rest;
 }
 
+// What the model of a campaign is judged by beside its grids: experiments that it measures, and
+// where none are asked for by name, others that all nodes offer which may take part.
+HeldOutPlan held_out_plan(const CampaignSpec& spec, const std::vector<Experiment>& chosen,
+                          const std::map<std::string, Offered>& offered, size_t nodes) {
+  const experiment::Surroundings surroundings{spec.ranks, spec.fabric};
+  const auto find = [=, &chosen, &offered](const std::string& name) -> const Experiment* {
+    const auto known = std::ranges::find(chosen, name, &Experiment::name);
+    if (known != chosen.end()) return &*known;
+    const auto other = offered.find(name);
+    if (!spec.experiments.empty() || other == offered.end() || other->second.nodes < nodes ||
+        experiment::unmet_requirement(*other->second.declaration, surroundings)) {
+      return nullptr;
+    }
+    return other->second.declaration;
+  };
+  return HeldOutPlan(spec.seed, spec.ranks, find);
+}
+
 std::string whole(double value) { return std::to_string(std::llround(value)); }
 
 // On a virtual clock repetitions differ by the profile's jitter only, and each costs the host more
@@ -324,23 +346,46 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
                                           whole(kMaxPlannedPoints) +
                                           " points in all; ask for fewer runs or experiments");
   }
-  const auto points = grid_points(pruned);
+  auto points = grid_points(pruned);
   // Samples that are asked for by name and fed to no model are all wanted.
   const auto coarse = plan.feeds_model ? prune(pruned, grids.core) : pruned;
-  const auto core = grid_points(coarse);
-  const auto least =
-      plan.feeds_model ? grid_points(prune(of_the_network(coarse), grids.least)) : core;
+  auto core = grid_points(coarse);
+  auto least = plan.feeds_model ? grid_points(prune(of_the_network(coarse), grids.least)) : core;
+  if (plan.feeds_model) {
+    const DrawnShapes shapes(points, spec.seed);
+    for (auto* const part : {&points, &core, &least}) shapes.apply(*part);
+  }
   const auto core_rest = without(core, least);
   const auto rest = without(points, core);
-  plan.least_points = static_cast<uint32_t>(least.size());
-  plan.core_points = static_cast<uint32_t>(core.size());
+  // What is judged goes with the grid that a run is cut down to.
+  HeldOutPlan held_out = held_out_plan(spec, *experiments, offered, nodes->size());
+  std::vector<experiment::Point> ordered;
+  const auto append = [&ordered](const std::vector<experiment::Point>& part) {
+    ordered.insert(ordered.end(), part.begin(), part.end());
+  };
+  const bool is_judged = plan.feeds_model && !spec.race;
+  using Part = std::pair<const std::vector<experiment::Point>*, uint32_t*>;
+  for (const auto& [part, grid] : {Part(&least, &plan.least_points),
+                                   Part(&core_rest, &plan.core_points), Part(&rest, nullptr)}) {
+    append(*part);
+    if (is_judged) append(held_out.with(*part));
+    if (grid != nullptr) *grid = static_cast<uint32_t>(ordered.size());
+  }
+  for (const auto& point : ordered) {
+    if (plan.requirements.contains(point.experiment)) continue;
+    plan.requirements[point.experiment] = offered.at(point.experiment).declaration->version;
+  }
   if (const double declared = count_points(*experiments); points_per_run < declared) {
     plan.note =
         "pruned grid: " + whole(points_per_run) + " of " + whole(declared) + " declared points";
   }
+  if (ordered.size() > points.size()) {
+    plan.note += std::string(plan.note.empty() ? "" : "; ") + "beside it " +
+                 std::to_string(ordered.size() - points.size()) + " points that judge the model";
+  }
 
   const double share_s = kBudgetShare * budget_s(spec) / spec.runs - kRunStartS;
-  const auto count = static_cast<double>(points.size());
+  const auto count = static_cast<double>(ordered.size());
   const double point_s = std::clamp(share_s / count, kMinPointS, kMaxPointS);
   plan.pace = {kRunStartS, point_s};
   const double least_s =
@@ -359,9 +404,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
     assignment.seed = derive_seed(spec.seed, run);
     assignment.deadline_s = spec.time_budget_s;
     assignment.stop_rule = stop_rule(spec, point_s);
-    for (const auto& part : {least, core_rest, rest}) {
-      assignment.points.insert(assignment.points.end(), part.begin(), part.end());
-    }
+    assignment.points = ordered;
     plan.runs.push_back(std::move(assignment));
   }
   return plan;

@@ -1,9 +1,11 @@
 #include "server/campaign_spec.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
 
+#include "base/network_name.h"
 #include "optimizer/experiment/requirements.h"
 #include "server/names.h"
 
@@ -27,16 +29,40 @@ constexpr double kBudgetedWidth = 0.05;
 constexpr double kFullWidth = 0.02;
 constexpr double kMaxWidth = 1;
 
+// A burst of other work passes; a campaign whose hosts are in use for good is better refused soon.
+constexpr double kPatienceShare = 0.5;
+constexpr double kLongestPatienceS = 120;
+constexpr double kPatienceToRefuseS = 10;
+constexpr std::array<std::string_view, 3> kWhenBusy = {"wait", "measure", "refuse"};
+
 std::string at_most(uint32_t limit, uint32_t value) {
   return "at most " + std::to_string(limit) + " is accepted, not " + std::to_string(value);
 }
 
 }  // namespace
 
+std::string_view to_string(WhenBusy policy) {
+  const auto index = static_cast<size_t>(policy);
+  return index < kWhenBusy.size() ? kWhenBusy[index] : "unknown";
+}
+
+std::optional<WhenBusy> when_busy_from_string(std::string_view name) {
+  if (name.empty()) return WhenBusy::wait;
+  const auto found = std::ranges::find(kWhenBusy, name);
+  if (found == kWhenBusy.end()) return std::nullopt;
+  return static_cast<WhenBusy>(found - kWhenBusy.begin());
+}
+
 Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   if (spec.fabric.empty()) {
     return invalid_field("spec.fabric",
                          "name a fabric, for example 'tcp' or 'emulated:opteron-vapi'");
+  }
+  if (!has_options_of_campaigns_only(spec.fabric)) {
+    return invalid_field("spec.fabric",
+                         "of an emulated fabric's options a campaign takes compute=measured|none|"
+                         "declared|SCALE and jitter=on|off; leave the others of '" +
+                             spec.fabric + "' out");
   }
   if (spec.clock.empty()) spec.clock = experiment::is_emulated(spec.fabric) ? "virtual" : "real";
   if (spec.clock != "real" && spec.clock != "virtual") {
@@ -45,6 +71,9 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   if (spec.clock == "virtual" && !experiment::is_emulated(spec.fabric)) {
     return invalid_field(
         "spec.clock", "only emulated fabrics have a virtual clock; '" + spec.fabric + "' has not");
+  }
+  if (spec.when_busy == WhenBusy::unknown) {
+    return invalid_field("spec.when_busy", "'wait', 'measure' or 'refuse' is accepted");
   }
   if (spec.nodes == 0) spec.nodes = spec.ranks == 1 ? 1 : 2;
   if (spec.ranks == 0) spec.ranks = std::max<uint32_t>(2, spec.nodes);
@@ -99,7 +128,8 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   // A few experiments make a poorer model than the fabric has already: only where they are told to.
   if (spec.model.empty() && spec.experiments.empty() && !spec.race) {
     const bool named = !spec.cluster.empty() && spec.cluster != kDefaultCluster;
-    spec.model = model_name(to_segment((named ? spec.cluster + "-" : "") + spec.fabric));
+    spec.model =
+        model_name(to_segment((named ? spec.cluster + "-" : "") + network_name(spec.fabric)));
   }
   if (!spec.model.empty() && !parse_model_name(spec.model)) {
     return invalid_field("spec.model", "'" + spec.model +
@@ -149,6 +179,13 @@ double budget_s(const CampaignSpec& spec) {
   return std::min(spec.time_budget_s, spec.node_budget_s / spec.nodes);
 }
 
+double quiet_patience_s(const CampaignSpec& spec) {
+  // The virtual clock goes by what ranks compute, not by when they do.
+  if (spec.clock == "virtual" || spec.when_busy == WhenBusy::measure) return 0;
+  const double share_s = std::min(kPatienceShare * budget_s(spec), kLongestPatienceS);
+  return spec.when_busy == WhenBusy::refuse ? std::min(share_s, kPatienceToRefuseS) : share_s;
+}
+
 Json to_json(const CampaignSpec& spec) {
   Json json{{"fabric", spec.fabric},
             {"clock", spec.clock},
@@ -170,6 +207,7 @@ Json to_json(const CampaignSpec& spec) {
     json["race"] = true;
     json["prior"] = spec.prior;
   }
+  if (spec.when_busy != WhenBusy::wait) json["when_busy"] = to_string(spec.when_busy);
   return json;
 }
 
@@ -194,6 +232,7 @@ Result<CampaignSpec> campaign_spec_from_json(const Json& json) {
     spec.node_budget_s = json.value("node_budget_s", 0.0);
     spec.race = json.value("race", false);
     spec.prior = json.value("prior", "");
+    spec.when_busy = when_busy_from_string(json.value("when_busy", "")).value_or(WhenBusy::wait);
     return spec;
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("stored campaign spec: ") + error.what());

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -21,6 +23,12 @@ inline constexpr const char* kNearestPrior = "nearest";
 inline constexpr const char* kNoPrior = "none";
 
 enum class Effort { unspecified, budgeted, full };
+
+/// What to do while other work keeps hosts busy.
+enum class WhenBusy { wait, measure, refuse, unknown };
+std::string_view to_string(WhenBusy policy);
+/// Empty: wait. nullopt: it is none.
+std::optional<WhenBusy> when_busy_from_string(std::string_view name);
 
 /// See campaigns.proto for every member. A spec that complete_spec() returned has no zeros and no
 /// empty texts left except in `experiments`, `only_nodes`, `same_node`, `cluster`, `width`,
@@ -43,6 +51,7 @@ struct CampaignSpec {
   bool race = false;                    ///< Only which alternatives are the fastest matters.
   std::string prior = {};    ///< For a race: "campaigns/{campaign}", "nearest" or "none".
   std::string cluster = {};  ///< Empty, also when complete: that of the nodes there are
+  WhenBusy when_busy = WhenBusy::wait;  ///< Real clock only.
 };
 
 /// Fills in the defaults that campaigns.proto states (an unspecified effort is budgeted) and checks
@@ -51,6 +60,9 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec);
 
 /// For how long a run of it may be active in all: its time budget, or what its node-seconds allow.
 double budget_s(const CampaignSpec& spec);
+
+/// For how long it waits for hosts to become quiet, in all: until it measures, or is refused.
+double quiet_patience_s(const CampaignSpec& spec);
 
 Json to_json(const CampaignSpec& spec);
 /// Errors: data_loss, naming the member.

@@ -34,6 +34,17 @@ TEST(CampaignSpec, DefaultsAreThoseOfTheContract) {
   EXPECT_DOUBLE_EQ(full.time_budget_s, 300);
   EXPECT_EQ(full.model, "models/emulated-gm");
 
+  // How it is measured is not the network: models are the network's.
+  EXPECT_EQ(complete_spec({.fabric = "emulated:gm,compute=declared,jitter=off"})->model,
+            "models/emulated-gm");
+
+  // Half of the budget is waited for quiet hosts; what the virtual clock says does not depend on
+  // them.
+  EXPECT_EQ(quiet_patience_s(tcp), 30);
+  EXPECT_EQ(quiet_patience_s(full), 0);
+  EXPECT_EQ(quiet_patience_s(*complete_spec({.fabric = "tcp", .when_busy = WhenBusy::refuse})), 10);
+  EXPECT_EQ(quiet_patience_s(*complete_spec({.fabric = "tcp", .when_busy = WhenBusy::measure})), 0);
+
   EXPECT_EQ(complete_spec({.fabric = "tcp", .ranks = 1})->nodes, 1U);
 
   // What a part of the experiments would make must not become the fabric's latest model unasked.
@@ -45,6 +56,9 @@ TEST(CampaignSpec, DefaultsAreThoseOfTheContract) {
 TEST(CampaignSpec, WrongFieldsAreNamed) {
   const std::vector<std::pair<const char*, std::function<void(CampaignSpec&)>>> cases = {
       {"spec.fabric", [](CampaignSpec& s) { s.fabric = ""; }},
+      {"spec.fabric", [](CampaignSpec& s) { s.fabric = "emulated:gm,compute=record:/tmp/x"; }},
+      {"spec.fabric", [](CampaignSpec& s) { s.fabric = "emulated:gm,lose=0@1"; }},
+      {"spec.when_busy", [](CampaignSpec& s) { s.when_busy = WhenBusy::unknown; }},
       {"spec.clock", [](CampaignSpec& s) { s.clock = "cpu"; }},
       {"spec.clock", [](CampaignSpec& s) { s.clock = "virtual"; }},
       {"spec.nodes", [](CampaignSpec& s) { s.nodes = 100000; }},

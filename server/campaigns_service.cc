@@ -43,7 +43,7 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   grpc::ServerUnaryReactor* GetCampaign(grpc::CallbackServerContext* context,
                                         const v1::GetCampaignRequest* request,
                                         v1::Campaign* response) override {
-    return finish(context, get_campaign(coordinator_, *request), response);
+    return finish(context, get_campaign(coordinator_, store_, *request), response);
   }
 
   grpc::ServerUnaryReactor* CancelCampaign(grpc::CallbackServerContext* context,

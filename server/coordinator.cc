@@ -134,6 +134,12 @@ std::optional<double> Coordinator::next_deadline_s() const {
     const double end_s = since_s + options_.max_wait_s;
     next = next ? std::min(*next, end_s) : end_s;
   }
+  for (const auto& [campaign, waits] : quiet_waits_) {
+    const auto open = open_.find(campaign);
+    if (!waits.since_s || open == open_.end()) continue;
+    const double end_s = now_s + patience_left_s(open->second.campaign, now_s);
+    next = next ? std::min(*next, end_s) : end_s;
+  }
   if (const auto drain_s = next_drain_s()) next = next ? std::min(*next, *drain_s) : *drain_s;
   return next;
 }
@@ -247,7 +253,13 @@ bool Coordinator::close_silent_sessions(double now_s) {
 // True if the decision changed anything.
 Result<bool> Coordinator::carry_out(const Decision& decision) {
   if (const auto* wait = std::get_if<Wait>(&decision)) {
-    waiting_since_s_.try_emplace(wait->campaign, steady_seconds());
+    const double now_s = steady_seconds();
+    waiting_since_s_.try_emplace(wait->campaign, now_s);
+    if (!wait->for_quiet) {
+      end_quiet_wait(wait->campaign);
+    } else if (auto& since_s = quiet_waits_[wait->campaign].since_s; !since_s) {
+      since_s = now_s;
+    }
     STRIPLINE_RETURN_IF_ERROR(note_waiting(*wait));
     return false;
   }
@@ -319,6 +331,7 @@ Status Coordinator::place(const PlaceRun& place) {
     active.facts[node] = session_of_node(node)->second.record.fingerprint;
   }
   waiting_since_s_.erase(place.campaign);
+  end_quiet_wait(place.campaign);
   const auto& placed = active_.insert_or_assign(place.campaign, std::move(active)).first->second;
   for (const std::string& node : placed.group.nodes()) {
     send_order(session_of_node(node)->second, placed.group, order);
@@ -346,6 +359,25 @@ void Coordinator::forget(int64_t campaign) {
   health_.forget(campaign);
   paused_until_s_.erase(campaign);
   waiting_since_s_.erase(campaign);
+  quiet_waits_.erase(campaign);
+}
+
+// How much longer the campaign waits for its hosts to become quiet.
+double Coordinator::patience_left_s(const CampaignRecord& campaign, double now_s) const {
+  double left_s = quiet_patience_s(campaign.spec);
+  const auto waits = quiet_waits_.find(campaign.number);
+  if (waits == quiet_waits_.end()) return left_s;
+  left_s -= waits->second.before_s;
+  if (waits->second.since_s) left_s -= now_s - *waits->second.since_s;
+  return std::max(0.0, left_s);
+}
+
+// It does not wait for that any more, or not only.
+void Coordinator::end_quiet_wait(int64_t campaign) {
+  const auto waits = quiet_waits_.find(campaign);
+  if (waits == quiet_waits_.end() || !waits->second.since_s) return;
+  waits->second.before_s += steady_seconds() - *waits->second.since_s;
+  waits->second.since_s.reset();
 }
 
 // Ends the campaign's active group: nodes that still work on it are told to stop.

@@ -230,6 +230,7 @@ class Coordinator {
     uint64_t offered = 0;                       // the labels_moved_ of the last offers
     std::map<std::string, std::string> offers;  // the last version of each fabric
     std::optional<Holding> holding;
+    std::optional<HostLoad> host_load;  // as it last said
   };
   // A stream that has yet to say Hello.
   struct Stranger {
@@ -321,6 +322,9 @@ class Coordinator {
   Status end_campaign(int64_t number, CampaignState state, const std::string& message,
                       const std::string& actor = "") STRIPLINE_REQUIRES(mutex_);
   Status note_waiting(const Wait& wait) STRIPLINE_REQUIRES(mutex_);
+  double patience_left_s(const CampaignRecord& campaign, double now_s) const
+      STRIPLINE_REQUIRES(mutex_);
+  void end_quiet_wait(int64_t campaign) STRIPLINE_REQUIRES(mutex_);
   Result<Draft> draft(int64_t campaign) STRIPLINE_REQUIRES(mutex_);
   void add_records(Draft& draft, const std::string& event) STRIPLINE_REQUIRES(mutex_);
   void remember(const Draft& draft) STRIPLINE_REQUIRES(mutex_);
@@ -395,6 +399,8 @@ class Coordinator {
   void take_models(KnownModels known) STRIPLINE_REQUIRES(mutex_);
   void send_offers() STRIPLINE_REQUIRES(mutex_);
   bool has_rejected(const Session& session, const LabelledVersion& version) const
+      STRIPLINE_REQUIRES(mutex_);
+  std::string unfit_here(const std::string& node, const std::string& sha256) const
       STRIPLINE_REQUIRES(mutex_);
   void send_withdrawals(Session& session, const std::vector<const LabelledVersion*>& wanted)
       STRIPLINE_REQUIRES(mutex_);
@@ -511,6 +517,12 @@ class Coordinator {
   NodeHealth health_ STRIPLINE_GUARDED_BY(mutex_);
   std::map<int64_t, double> waiting_since_s_
       STRIPLINE_GUARDED_BY(mutex_);  // campaigns that lack nodes
+  // Campaigns that wait for quiet hosts.
+  struct QuietWait {
+    std::optional<double> since_s;  // it does now
+    double before_s = 0;            // it did earlier
+  };
+  std::map<int64_t, QuietWait> quiet_waits_ STRIPLINE_GUARDED_BY(mutex_);
   std::map<int64_t, double> paused_until_s_
       STRIPLINE_GUARDED_BY(mutex_);  // campaigns a run of which has just failed
   uint64_t next_session_ STRIPLINE_GUARDED_BY(mutex_) = 1;

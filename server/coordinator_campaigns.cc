@@ -7,9 +7,11 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/network_name.h"
 #include "base/quantity.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
+#include "server/published_model.h"
 
 namespace stripline::server {
 namespace {
@@ -202,6 +204,7 @@ Result<FitJob> Coordinator::collect(int64_t number) {
   job.input.fitted_at = rfc3339(unix_seconds());
   STRIPLINE_ASSIGN_OR_RETURN(auto runs, store_.runs(number));
   const FittedCampaign whole{*campaign, std::move(runs)};
+  job.input.planned_points = planned_points({whole});
   STRIPLINE_RETURN_IF_ERROR(
       add_samples_of(whole, fitted_runs({"", {number}, {}}, {whole}), 0, job));
   return job;
@@ -229,6 +232,7 @@ Status Coordinator::add_samples_of(const FittedCampaign& part, const std::vector
     }
   }
   job.input.runs += static_cast<uint32_t>(finished.size());
+  job.input.seeds.push_back(part.campaign.spec.seed);
   int64_t after = 0;
   while (true) {
     STRIPLINE_ASSIGN_OR_RETURN(auto batches, store_.batches(number, after, kBatchesAtOnce));
@@ -257,6 +261,7 @@ void Coordinator::add_version(const VersionKey& key, const std::string& fabric,
   if (fitted.judgement) {
     changes.validations.push_back({key, version.record.created_unix_s, {}, *fitted.judgement});
   }
+  note_verdict(changes, key, verdict_on(fitted.judgement), version.record.created_unix_s);
   changes.versions.push_back(std::move(version));
 }
 
@@ -268,19 +273,19 @@ Status Coordinator::publish(int64_t number, const Result<FittedModel>& fitted) {
   }
   const std::string model = *parse_model_name(d.campaign.spec.model);
   STRIPLINE_ASSIGN_OR_RETURN(const auto existing, store_.model(model));
-  if (existing && existing->fabric != d.campaign.spec.fabric) {
+  const std::string network = network_name(d.campaign.spec.fabric);
+  if (existing && network_name(existing->fabric) != network) {
     return end_campaign(number, CampaignState::failed,
                         "no version was published: " + d.campaign.spec.model +
                             " describes fabric '" + existing->fabric + "' since another campaign " +
                             "published to it; samples are kept");
   }
   const VersionKey key{model, existing ? existing->last_number + 1 : 1};
-  add_version(key, d.campaign.spec.fabric, *fitted, {campaign_name(number)}, d.changes);
-  d.campaign.state = CampaignState::succeeded;
+  add_version(key, network, *fitted, {campaign_name(number)}, d.changes);
   d.campaign.model_version = version_name(key);
-  d.campaign.message = "published " + d.campaign.model_version +
-                       (fitted->provisional.empty() ? "" : ", PROVISIONAL") + ": " +
-                       fitted->summary;
+  const PublishedModel outcome = outcome_of(d.campaign.model_version, *fitted);
+  d.campaign.state = outcome.failed ? CampaignState::failed : CampaignState::succeeded;
+  d.campaign.message = outcome.message;
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   spdlog::info("{}: {}", campaign_name(number), d.campaign.message);
   return {};

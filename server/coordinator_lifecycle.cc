@@ -87,6 +87,7 @@ Status Coordinator::put_in_state(int64_t number, CampaignState state, const std:
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   spdlog::info("{}: {}: {}", campaign_name(number), to_string(state), d.campaign.message);
   waiting_since_s_.erase(number);
+  end_quiet_wait(number);
   step();
   return {};
 }

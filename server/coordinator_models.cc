@@ -7,6 +7,8 @@
 #include "server/clock.h"
 #include "server/coordinator.h"
 #include "server/feedback.h"
+#include "server/heed_losses.h"
+#include "server/model_gate.h"
 
 namespace stripline::server {
 namespace {
@@ -104,19 +106,33 @@ bool Coordinator::has_rejected(const Session& session, const LabelledVersion& ve
   return answer != model_answers_.end() && !answer->second.applied;
 }
 
+// Why a node is not to use the version with this hash; empty: nothing is known against it.
+std::string Coordinator::unfit_here(const std::string& node, const std::string& sha256) const {
+  const auto unfit = known_.unfit.find(sha256);
+  if (unfit != known_.unfit.end()) return unfit->second;
+  for (const LabelledVersion& version : known_.labelled) {
+    if (short_hash(version.sha256) != sha256 || version.label != kStableLabel) continue;
+    if (!is_for(version, node)) {
+      return version_name(version.key) +
+             " is not for this node: runs here, or near, lost time with it";
+    }
+  }
+  return "";
+}
+
 // What another server has pushed, or a person has put there, stays.
 void Coordinator::send_withdrawals(Session& session,
                                    const std::vector<const LabelledVersion*>& wanted) {
   for (auto it = session.models.begin(); it != session.models.end();) {
     const auto& [fabric, sha256] = *it;
-    const auto unfit = known_.unfit.find(sha256);
+    const std::string unfit = unfit_here(session.record.name, sha256);
     const auto instead = std::ranges::find(wanted, fabric, &LabelledVersion::fabric);
     const bool is_replaced = instead != wanted.end() && !has_rejected(session, **instead);
-    if (unfit == known_.unfit.end() || is_replaced) {
+    if (unfit.empty() || is_replaced) {
       ++it;
       continue;
     }
-    session.link->send(ModelWithdrawal{fabric, sha256, unfit->second});
+    session.link->send(ModelWithdrawal{fabric, sha256, unfit});
     // What it has rejected it is not offered again for that.
     if (instead == wanted.end()) session.offers.erase(fabric);
     it = session.models.erase(it);
@@ -135,6 +151,8 @@ void Coordinator::receive_feedback(uint64_t id, const FeedbackReport& report) {
   const auto version = take_feedback(store_, report.content, node);
   if (version) {
     spdlog::info("{} tells what a run saw of {}", node, version_name(*version));
+    const auto heeded = heed_losses(*this, store_, *version);
+    if (!heeded) spdlog::error("{}: {}", version_name(*version), heeded.problem().message);
   } else {
     spdlog::warn("a report of a run on {} is dropped: {}", node, version.problem().message);
   }

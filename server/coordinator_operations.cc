@@ -5,10 +5,12 @@
 #include <spdlog/spdlog.h>
 
 #include "base/json.h"
+#include "base/network_name.h"
 #include "base/quantity.h"
 #include "base/sha256.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
+#include "server/published_model.h"
 
 namespace stripline::server {
 namespace {
@@ -204,23 +206,25 @@ Status Coordinator::publish(OperationRecord& operation, const FitOrder& order,
   STRIPLINE_ASSIGN_OR_RETURN(const auto first, store_.campaign(order.campaigns.front()));
   if (!first) return Error(ErrorCode::internal, campaigns.front() + " is not stored");
   STRIPLINE_ASSIGN_OR_RETURN(const auto existing, store_.model(order.model));
-  if (existing && existing->fabric != first->spec.fabric) {
+  const std::string network = network_name(first->spec.fabric);
+  if (existing && network_name(existing->fabric) != network) {
     return end_operation(operation, "'" + model_name(order.model) + "' describes fabric '" +
                                         existing->fabric +
                                         "' since another campaign published to it");
   }
   Changes changes;
   const VersionKey key{order.model, existing ? existing->last_number + 1 : 1};
-  add_version(key, first->spec.fabric, fitted, campaigns, changes);
+  add_version(key, network, fitted, campaigns, changes);
   NewModelVersion& version = changes.versions.back();
   for (const RunKey& run : order.without) {
     version.record.summary += "; without " + run_name(run);
   }
-  operation.state = OperationState::succeeded;
   operation.result = version_name(key);
-  operation.message = "published " + operation.result +
-                      (fitted.provisional.empty() ? "" : ", PROVISIONAL") + ": " +
-                      version.record.summary;
+  FittedModel told = fitted;
+  told.summary = version.record.summary;
+  const PublishedModel outcome = outcome_of(operation.result, told);
+  operation.state = outcome.failed ? OperationState::failed : OperationState::succeeded;
+  operation.message = outcome.message;
   operation.updated_unix_s = unix_seconds();
   changes.operations.push_back(operation);
   STRIPLINE_RETURN_IF_ERROR(store_.apply(changes));
@@ -239,6 +243,7 @@ Answer<FitJob> Coordinator::collect(const FitOrder& order) {
   job.input.campaigns = order.campaigns;
   job.input.spec = *spec;
   job.input.stop_reason = joint_stop_reason(*parts);
+  job.input.planned_points = planned_points(*parts);
   job.input.fitted_at = rfc3339(unix_seconds());
   const auto runs = fitted_runs(order, *parts);
   uint32_t first_run = 0;

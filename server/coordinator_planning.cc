@@ -4,6 +4,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/network_name.h"
 #include "base/sha256.h"
 #include "optimizer/campaign/choices.h"
 #include "optimizer/campaign/straddle.h"
@@ -111,7 +112,7 @@ Result<std::optional<CampaignRecord>> Coordinator::nearest_campaign(
     const CampaignPlan& plan, const std::vector<NodeOffer>& offers) {
   const auto able = std::ranges::find_if(offers, [&](const NodeOffer& offer) {
     return offer.cluster == plan.spec.cluster &&
-           std::ranges::find(offer.fabrics, plan.spec.fabric) != offer.fabrics.end();
+           std::ranges::find(offer.fabrics, network_name(plan.spec.fabric)) != offer.fabrics.end();
   });
   std::optional<CampaignRecord> nearest;
   if (able == offers.end()) return nearest;
@@ -248,7 +249,7 @@ Answer<std::vector<NodeOffer>> Coordinator::offers_for(const CampaignSpec& spec)
   if (!spec.model.empty()) {
     const auto model = store_.model(*parse_model_name(spec.model));
     if (!model.ok()) return model.error();
-    if (*model && (*model)->fabric != spec.fabric) {
+    if (*model && network_name((*model)->fabric) != network_name(spec.fabric)) {
       return invalid_field("spec.model", "'" + spec.model + "' describes fabric '" +
                                              (*model)->fabric + "', not '" + spec.fabric +
                                              "'; name another model");

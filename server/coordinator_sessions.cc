@@ -344,8 +344,14 @@ Coordinator::ActiveRun* Coordinator::active_run(const RunKey& run, uint64_t fenc
 
 bool Coordinator::handle(Session& session, const Heartbeat& heartbeat) {
   session.leaving = session.leaving || heartbeat.leaving;
+  if (heartbeat.host_load) session.host_load = heartbeat.host_load;
+  // Campaigns may wait for it to become quiet.
+  const bool awaited =
+      heartbeat.host_load && std::ranges::any_of(quiet_waits_, [](const auto& waits) {
+        return waits.second.since_s.has_value();
+      });
   const auto run = parse_run_name(heartbeat.assignment);
-  if (!run) return false;
+  if (!run) return awaited;
   const std::string& node = session.record.name;
   if (ActiveRun* active = active_run(*run, heartbeat.fence, node)) {
     active->group.renew(node, steady_seconds());

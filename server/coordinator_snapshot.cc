@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/network_name.h"
 #include "base/quantity.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
@@ -22,6 +23,9 @@ Snapshot Coordinator::take_snapshot(double now_s) {
     node.left_out = hold_on(node.name);
     if (node.left_out.empty()) node.left_out = health_.quarantine(node.name, now_s);
     if (session.available_until_s) node.available_s = *session.available_until_s - now_s;
+    const auto host = session.record.fingerprint.find(std::string(kHostFact));
+    if (host != session.record.fingerprint.end()) node.host = host->second;
+    node.load = session.host_load;
     node.fabrics = session.fabrics;
     node.experiments = {session.declared, &session.declared->versions};
     snapshot.nodes.push_back(std::move(node));
@@ -47,10 +51,13 @@ CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
   CampaignSnapshot campaign;
   campaign.number = record.number;
   campaign.state = record.state;
-  campaign.fabric = record.spec.fabric;
+  campaign.fabric = network_name(record.spec.fabric);
   // Campaigns of before there were clusters name none.
   if (!record.spec.cluster.empty()) campaign.cluster = record.spec.cluster;
   campaign.nodes = record.spec.nodes;
+  campaign.ranks = record.spec.ranks;
+  campaign.when_busy = record.spec.clock == "virtual" ? WhenBusy::measure : record.spec.when_busy;
+  campaign.quiet_patience_s = patience_left_s(record, now_s);
   for (const std::string& node : record.spec.only_nodes) {
     campaign.only_nodes.insert(*parse_node_name(node));
   }

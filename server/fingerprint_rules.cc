@@ -5,6 +5,8 @@
 #include <iterator>
 #include <set>
 
+#include "server/run_load.h"
+
 namespace stripline::server {
 namespace {
 
@@ -37,7 +39,9 @@ Result<JoinedFingerprint> join_fingerprints(const MeasuredFacts& measured,
   JoinedFingerprint joined;
   std::set<std::string> fields;
   for (const auto& [where, facts] : measured) {
-    for (const auto& [field, value] : facts) fields.insert(field);
+    for (const auto& [field, value] : facts) {
+      if (!in_family(field, kLoadFamily)) fields.insert(field);
+    }
   }
   for (const std::string& field : fields) {
     std::map<std::string, std::string> places;  // the first place of each value

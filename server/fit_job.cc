@@ -9,14 +9,18 @@
 #include <span>
 #include <utility>
 
+#include "base/network_name.h"
 #include "base/quantity.h"
 #include "optimizer/campaign/next_run.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/fit/fit_model.h"
+#include "optimizer/fit/judge_decisions.h"
 #include "optimizer/fit/judge_model.h"
 #include "optimizer/fit/noise.h"
 #include "optimizer/model/model_json.h"
+#include "optimizer/stats/delays.h"
 #include "server/fingerprint_rules.h"
+#include "server/run_load.h"
 
 namespace stripline::server {
 namespace {
@@ -25,6 +29,8 @@ namespace {
 constexpr double kMostDrift = 0.1;
 // With fewer, where more were asked for, an interval has no run to spare.
 constexpr uint32_t kMinRunsToTrust = 8;
+// Of what was planned, what a model says little about if no more than this was measured.
+constexpr double kLeastShareOfPoints = 0.25;
 
 // What can be fitted. A series without values is a point that this fabric cannot measure.
 bool counts(const experiment::SampleSeries& series) {
@@ -56,10 +62,71 @@ std::vector<experiment::SampleSeries> usable_series(const FitInput& input) {
   return usable;
 }
 
+// Runs whose ranks had to share processors. Only on the real clock does that delay anything.
+std::vector<RunLoad> busy_runs(const FitInput& input) {
+  if (input.spec.clock == "virtual") return {};
+  std::vector<RunLoad> loads = loads_of_runs(input.nodes);
+  std::erase_if(loads, [](const RunLoad& load) { return !load.busy(); });
+  return loads;
+}
+
+// Takes those repetitions of busy runs out that other work has delayed, as far as they can be told
+// from the rest, and returns how many. What is stored keeps them.
+size_t leave_out_delayed(const std::vector<RunLoad>& busy,
+                         std::vector<experiment::SampleSeries>& series) {
+  size_t delayed = 0;
+  for (experiment::SampleSeries& one : series) {
+    if (std::ranges::find(busy, one.run, &RunLoad::run) == busy.end()) continue;
+    const stats::Delays delays = stats::find_delays(one.values);
+    if (delays.delayed == 0) continue;
+    delayed += std::erase_if(one.values, [&](double value) { return value > delays.limit; });
+  }
+  return delayed;
+}
+
+void add_load(const FitInput& input, size_t delayed, std::vector<Finding>& findings) {
+  const auto busy = busy_runs(input);
+  if (busy.empty()) return;
+  const auto worst = std::ranges::max_element(busy, {}, &RunLoad::others);
+  findings.push_back({"BUSY_HOSTS", worst->node, worst->others,
+                      "other work kept hosts busy in " + std::to_string(busy.size()) + " of " +
+                          count_text(input.runs, "run") + ", up to " + run_load_text(*worst)});
+  if (delayed == 0) return;
+  findings.push_back({"DELAYED", "", static_cast<double>(delayed),
+                      count_text(delayed, "sample") + " of these left out as delayed by it"});
+}
+
 std::string percent(double share, const char* pattern) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), pattern, 100 * share);
   return text.data();
+}
+
+// Of the planned points that this fabric can measure, those that enough runs did. A small budget
+// cuts runs down to a coarser grid.
+struct Measured {
+  size_t points = 0;
+  size_t planned = 0;
+};
+
+Measured measured_points(const FitInput& input) {
+  std::map<std::string, std::set<uint32_t>> runs_of;
+  for (const auto& series : input.series) {
+    std::set<uint32_t>& runs = runs_of[point_key(series.point)];
+    if (!series.values.empty()) runs.insert(series.run);
+  }
+  Measured measured{.points = 0, .planned = input.planned_points};
+  for (const auto& [point, runs] : runs_of) {
+    if (runs.empty() && measured.planned > 0) --measured.planned;
+    if (runs.size() >= runs_needed(input)) ++measured.points;
+  }
+  measured.planned = std::max(measured.planned, measured.points);  // some were added at breaks
+  return measured;
+}
+
+std::string text_of(const Measured& measured, const FitInput& input) {
+  return std::to_string(measured.points) + " of " + std::to_string(measured.planned) +
+         " points measured by " + std::to_string(runs_needed(input)) + " runs or more";
 }
 
 size_t failed_verification(const FitInput& input) {
@@ -111,6 +178,11 @@ std::string provisional_reasons(const FitInput& input, const fit::Noise& noise) 
     reasons.push_back("of " + std::to_string(input.runs) + " of its " +
                       std::to_string(input.spec.runs) + " runs: the time budget was used up");
   }
+  const Measured measured = measured_points(input);
+  if (static_cast<double>(measured.points) <
+      kLeastShareOfPoints * static_cast<double>(measured.planned)) {
+    reasons.push_back(text_of(measured, input) + ": the time budget was too small for the others");
+  }
   if (noise.drift && std::abs(*noise.drift) > kMostDrift) {
     reasons.push_back("times drifted by " + percent(*noise.drift, "%+.2g %%"));
   }
@@ -126,7 +198,7 @@ std::string provisional_reasons(const FitInput& input, const fit::Noise& noise) 
 std::vector<Finding> findings_of(const FitInput& input,
                                  std::span<const experiment::SampleSeries> usable,
                                  const fit::Noise& noise, const fit::FitReport& report,
-                                 const std::vector<std::string>& differing) {
+                                 const std::vector<std::string>& differing, size_t delayed) {
   size_t zero = 0;
   size_t good = 0;
   for (const auto& series : input.series) {
@@ -148,6 +220,7 @@ std::vector<Finding> findings_of(const FitInput& input,
     findings.push_back({"NO_TIME", "", static_cast<double>(zero),
                         count_text(zero, "series", "series") + " left out that took no time"});
   }
+  add_load(input, delayed, findings);
   add_noise(noise, findings);
   for (const std::string& note : report.notes) findings.push_back({"NOT_FITTED", "", 0, note});
   for (const auto& [operation, fit] : report.operations) {
@@ -171,6 +244,7 @@ std::string summarize(const FitInput& input, const std::vector<Finding>& finding
   std::string text = std::to_string(input.runs) + " runs, " + std::to_string(samples) +
                      " samples, " +
                      (spec.effort == Effort::full ? "FULL" : "BUDGETED (pruned grid)");
+  if (input.planned_points > 0) text += ", " + text_of(measured_points(input), input);
   if (input.runs < spec.runs) {
     text += (converged(input) ? ", CONVERGED after " : ", stopped by TIME_BUDGET after ") +
             std::to_string(input.runs) + " of " + std::to_string(spec.runs) + " runs";
@@ -179,10 +253,10 @@ std::string summarize(const FitInput& input, const std::vector<Finding>& finding
   return text;
 }
 
-// How the fit does on points that are held out from it. The model that is published is fitted to
-// all of them.
-std::optional<fit::Judgement> judge_held_out(std::span<const experiment::SampleSeries> series,
-                                             const fit::FitRequest& request) {
+// How a fit to three quarters of the points does on the others, where a campaign has measured
+// nothing to judge its model by. The model that is published is fitted to all of them.
+std::optional<fit::Judgement> judge_second_fit(std::span<const experiment::SampleSeries> series,
+                                               const fit::FitRequest& request) {
   const fit::HeldOut parts = fit::hold_out(series);
   if (parts.held_out.empty()) return std::nullopt;
   const auto fitted = fit::fit_model(parts.fitted, request);
@@ -233,8 +307,9 @@ Result<FittedModel> fit_campaign(const FitInput& input) {
     facts[node_name(node.node) + " in run " + std::to_string(node.run.run)] = node.facts;
   }
   STRIPLINE_ASSIGN_OR_RETURN(JoinedFingerprint joined,
-                             join_fingerprints(facts, spec.fabric, spec.clock));
-  const auto series = usable_series(input);
+                             join_fingerprints(facts, network_name(spec.fabric), spec.clock));
+  auto series = usable_series(input);
+  const size_t delayed = leave_out_delayed(busy_runs(input), series);
   const fit::Noise noise = fit::judge_noise(series);
   fit::FitRequest request;
   request.name = *parse_model_name(spec.model);
@@ -244,15 +319,20 @@ Result<FittedModel> fit_campaign(const FitInput& input) {
   request.min_ranks = std::min<uint32_t>(2, spec.ranks);
   request.max_ranks = spec.ranks;
   request.provisional = provisional_reasons(input, noise);
-  STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit::fit_model(series, request));
+  const fit::HeldOutSeries parts = fit::take_held_out(series, input.seeds, spec.ranks);
+  STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit::fit_model(parts.fitted, request));
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, model::to_json(fitted.model));
   FittedModel result;
   STRIPLINE_ASSIGN_OR_RETURN(result.sha256, get_string(json, "sha256", "model"));
   result.content = json.dump(2) + "\n";
   result.provisional = request.provisional;
-  result.findings = findings_of(input, series, noise, fitted.report, joined.differing);
+  result.findings = findings_of(input, series, noise, fitted.report, joined.differing, delayed);
   result.summary = summarize(input, result.findings);
-  result.judgement = judge_held_out(series, request);
+  if (parts.judged.empty()) {
+    result.judgement = judge_second_fit(parts.fitted, request);
+  } else {
+    result.judgement = fit::summed_up(fit::judge_held_out(fitted.model, parts.judged, spec.ranks));
+  }
   return result;
 }
 

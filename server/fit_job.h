@@ -21,7 +21,10 @@ struct FitInput {
   CampaignSpec spec;
   /// Series of finished runs, under their last fence; unverified ones are left out of the fit.
   std::vector<experiment::SampleSeries> series;
-  uint32_t runs = 0;                ///< How many finished.
+  uint32_t runs = 0;  ///< How many finished.
+  /// Of the campaigns, by which their held-out problems are drawn.
+  std::vector<uint64_t> seeds = {};
+  uint32_t planned_points = 0;      ///< In the plan of each run, at most; 0: unknown.
   std::string stop_reason;          ///< CampaignRecord::stop_reason
   std::vector<AttemptFacts> nodes;  ///< Nodes of each finished run, as they were when it measured.
   std::string fitted_at;            ///< RFC 3339
@@ -46,7 +49,8 @@ struct FittedModel {
   /// Why nobody should get it without asking for it by its number; empty: there is no reason.
   std::string provisional;
   std::vector<Finding> findings;  ///< Those of which the summary tells.
-  /// How a fit without some of the points does on these; nullopt: there are too few points.
+  /// How it does on problems that were held out, or, where none were measured, how a fit without
+  /// some of the points does on these; nullopt: there are too few points.
   std::optional<fit::Judgement> judgement = {};
 };
 

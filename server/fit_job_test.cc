@@ -69,6 +69,33 @@ TEST(FitJob, AModelOfFewerRunsIsProvisional) {
   EXPECT_EQ(model->provenance.provisional, fitted->provisional);
 }
 
+TEST(FitJob, SaysHowMuchOfThePlanWasMeasured) {
+  FitInput input = input_of(8);
+  input.planned_points = 12;
+  const auto most = fit_campaign(input);
+  ASSERT_TRUE(most.ok()) << most.error().message();
+  EXPECT_NE(most->summary.find(", 9 of 12 points measured by 6 runs or more"), std::string::npos)
+      << most->summary;
+  EXPECT_EQ(most->provisional, "");
+
+  // What this fabric cannot measure was not left out for want of time.
+  for (int64_t bytes = 1; bytes <= 3; ++bytes) {
+    experiment::SampleSeries none;
+    none.point = {"micro.vis", "native_iov", {{"bytes", bytes}}};
+    none.run = 1;
+    none.verified = true;
+    input.series.push_back(none);
+  }
+  EXPECT_NE(fit_campaign(input)->summary.find(", 9 of 9 points"), std::string::npos);
+
+  input.planned_points = 1577;
+  const auto few = fit_campaign(input);
+  ASSERT_TRUE(few.ok()) << few.error().message();
+  EXPECT_EQ(few->provisional,
+            "9 of 1574 points measured by 6 runs or more: the time budget was too small for the "
+            "others");
+}
+
 // Each of these is a reason not to give it to those who ask for the model alone.
 TEST(FitJob, WhatIsDoubtfulMakesAModelProvisional) {
   const auto reasons = [](const FitInput& input) {

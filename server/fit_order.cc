@@ -58,6 +58,14 @@ Result<FitOrder> fit_order_from_json(const Json& json) {
   }
 }
 
+uint32_t planned_points(const std::vector<FittedCampaign>& parts) {
+  uint32_t planned = 0;
+  for (const FittedCampaign& part : parts) {
+    for (const RunRecord& run : part.runs) planned = std::max(planned, run.points_all);
+  }
+  return planned;
+}
+
 std::vector<RunKey> fitted_runs(const FitOrder& order, const std::vector<FittedCampaign>& parts) {
   std::vector<RunKey> runs;
   for (const FittedCampaign& part : parts) {

@@ -29,6 +29,9 @@ struct FittedCampaign {
   std::vector<RunRecord> runs;
 };
 
+/// The points of a run's plan, of the campaign where they are most.
+uint32_t planned_points(const std::vector<FittedCampaign>& parts);
+
 /// The runs that are fitted: those that have finished and are not left out, in the order's order.
 std::vector<RunKey> fitted_runs(const FitOrder& order, const std::vector<FittedCampaign>& parts);
 

@@ -68,6 +68,8 @@ std::string message_of(const FitJob& job) {
   append_text(message, dump({{"campaigns", job.input.campaigns},
                              {"spec", to_json(job.input.spec)},
                              {"runs", job.input.runs},
+                             {"seeds", job.input.seeds},
+                             {"planned_points", job.input.planned_points},
                              {"stop_reason", job.input.stop_reason},
                              {"nodes", std::move(nodes)},
                              {"fitted_at", job.input.fitted_at}}));
@@ -88,6 +90,8 @@ Result<FitJob> job_of(std::string_view message) {
     job.input.campaigns = json.at("campaigns").get<std::vector<int64_t>>();
     STRIPLINE_ASSIGN_OR_RETURN(job.input.spec, campaign_spec_from_json(json.at("spec")));
     job.input.runs = json.at("runs").get<uint32_t>();
+    job.input.seeds = json.at("seeds").get<std::vector<uint64_t>>();
+    job.input.planned_points = json.at("planned_points").get<uint32_t>();
     job.input.stop_reason = json.at("stop_reason").get<std::string>();
     job.input.fitted_at = json.at("fitted_at").get<std::string>();
     for (const Json& node : json.at("nodes")) {

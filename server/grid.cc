@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "optimizer/experiment/catalogue.h"
+
 namespace stripline::server {
 namespace {
 
@@ -112,7 +114,9 @@ std::vector<Experiment> prune(std::vector<Experiment> experiments, const GridLim
       if (is_size(factor)) {
         factor.values = thin_sizes(factor, limits.sizes, lattice);
       } else if (is_numeric(factor)) {
-        factor.values = spread_values(factor, limits.counts);
+        const bool bursts = factor.name == experiment::factor::kBurst && limits.counts > 0;
+        factor.values =
+            spread_values(factor, bursts ? std::max(limits.counts, kLeastBursts) : limits.counts);
       }
     }
   }

@@ -10,13 +10,18 @@
 
 namespace stripline::server {
 
+/// A queue shows in bursts between one operation and the largest, or not at all
+/// (optimizer/fit/hinge.h).
+inline constexpr size_t kLeastBursts = 4;
+
 /// What to leave out of the declared grids.
 struct GridLimits {
   /// Sizes (factors in bytes with longer grids) are thinned to about this many, on a lattice that
   /// all experiments share, so that a size measured by one is measured by the others; first and
   /// last of each grid stay. 0: all.
   size_t sizes = 0;
-  /// Other numeric factors are thinned to this many, first and last included. 0: all.
+  /// Other numeric factors are thinned to this many, first and last included; bursts to
+  /// kLeastBursts at least. 0: all.
   size_t counts = 0;
   /// Sizes at which one repetition of the experiment could move more than this are left out (the
   /// product of its byte and count factors), unless nothing else would remain. 0: all.

@@ -268,11 +268,16 @@ TEST_F(HttpTest, VersionsAreLabelledAndTakenBack) {
   const auto reason_of = [](const httplib::Result& answer) {
     return Json::parse(answer->body).at("reason").get<std::string>();
   };
-  EXPECT_EQ(json(version + "/gate"), (Json{{"canary", nullptr}, {"stable", nullptr}}));
+  const Json gate = json(version + "/gate");
+  for (const char* label : {"canary", "stable"}) {
+    EXPECT_NE(gate.at(label).get<std::string>().find("was not judged"), std::string::npos);
+  }
+  EXPECT_EQ(reason_of(post(version + "/promote", R"({"label": "canary"})")), "GATE");
   EXPECT_EQ(post(version + "/promote", R"({"label": "newest"})")->status, 400);
   EXPECT_EQ(post("models/tcp/versions/2/promote", R"({"label": "canary"})")->status, 404);
 
-  const auto promoted = post(version + "/promote", R"({"label": "canary"})");
+  const auto promoted =
+      post(version + "/promote", R"({"label": "canary", "unjudged_reason": "a test"})");
   EXPECT_EQ(Json::parse(promoted->body).at("labels"), Json::array({"canary"})) << promoted->body;
   const Json moves = json("models/tcp/labels").at("moves");
   ASSERT_EQ(moves.size(), 1U);

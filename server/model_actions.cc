@@ -7,9 +7,11 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/network_name.h"
 #include "optimizer/model/model_json.h"
 #include "server/clock.h"
 #include "server/model_gate.h"
+#include "server/published_model.h"
 #include "server/reads.h"
 #include "server/validation_job.h"
 #include "server/wire.h"
@@ -55,15 +57,27 @@ Problem gate_problem(const VersionKey& key, const std::string& label, const std:
           {{"name", name}}};
 }
 
+// Whether a version is compared with the stable one on the same problems, for which samples are
+// read.
+enum class Comparing { no, yes };
+
 // Why a version does not get the label after these moves: by the gate, and for all nodes by what
-// those that have tried it answered.
+// those that have tried it answered. `unjudged_reason`: GateQuestion's.
 Answer<std::optional<std::string>> refusal_after(Coordinator& coordinator, Store& store,
                                                  const ModelVersionRecord& version,
                                                  const std::string& label,
-                                                 const std::vector<LabelRecord>& moves) {
+                                                 const std::vector<LabelRecord>& moves,
+                                                 const std::string& unjudged_reason,
+                                                 Comparing comparing) {
   const auto stable = labelled(store, moves, kStableLabel);
   if (!stable) return stable.problem();
-  auto refused = gate_refusal(version, label, *stable);
+  GateQuestion question{label, *stable, {}, unjudged_reason};
+  if (comparing == Comparing::yes && *stable && !((*stable)->key == version.key)) {
+    const auto beside = compare_versions(store, version, **stable);
+    if (!beside.ok()) return beside.error();
+    question.beside_stable = *beside;
+  }
+  auto refused = gate_refusal(version, question);
   if (refused || label != kStableLabel) return refused;
   const LabelRecord* const canary = current_of(moves, kCanaryLabel);
   return rollout_refusal(
@@ -115,6 +129,7 @@ Answer<v1::ModelVersion> validate_model(Store& store,
   if (!record) return record.problem();
   Changes changes;
   changes.validations.push_back(*record);
+  note_verdict(changes, version->key, verdict_on(record->judgement), record->time_unix_s);
   return applied(store, std::move(changes), version->key, actor, "validate model version",
                  "was judged: " + figures_text(record->judgement));
 }
@@ -124,7 +139,7 @@ Answer<std::optional<std::string>> label_refusal(Coordinator& coordinator, Store
                                                  const std::string& label) {
   const auto moves = store.labels(version.key.model);
   if (!moves.ok()) return moves.error();
-  return refusal_after(coordinator, store, version, label, *moves);
+  return refusal_after(coordinator, store, version, label, *moves, "", Comparing::no);
 }
 
 namespace {
@@ -158,7 +173,12 @@ Answer<v1::ModelVersion> promote(Coordinator& coordinator, Store& store,
   if (!version) return version.problem();
   const auto moves = store.labels(version->key.model);
   if (!moves.ok()) return moves.error();
-  const auto refused = refusal_after(coordinator, store, *version, request.label(), *moves);
+  if (request.unjudged_reason().size() > kMaxReasonBytes) {
+    return invalid_field("unjudged_reason",
+                         "at most " + std::to_string(kMaxReasonBytes) + " bytes are taken");
+  }
+  const auto refused = refusal_after(coordinator, store, *version, request.label(), *moves,
+                                     request.unjudged_reason(), Comparing::yes);
   if (!refused) return refused.problem();
   if (*refused) return gate_problem(version->key, request.label(), **refused);
   const auto nodes = canaries_of(coordinator, store, request, version->key.model);
@@ -179,9 +199,13 @@ Answer<v1::ModelVersion> promote(Coordinator& coordinator, Store& store,
     changes.audit.push_back(
         {0, unix_seconds(), actor, "roll back canary", version_name(version->key)});
   }
-  auto promoted =
-      applied(store, std::move(changes), version->key, actor,
-              "promote model version to " + request.label(), "is " + request.label() + " now");
+  // A reason that was not needed is none.
+  const bool is_unjudged = verdict_of(version->validation).verdict == Verdict::unjudged;
+  const std::string unjudged =
+      is_unjudged ? ", though nothing has judged it: " + request.unjudged_reason() : "";
+  auto promoted = applied(store, std::move(changes), version->key, actor,
+                          "promote model version to " + request.label() + unjudged,
+                          "is " + request.label() + " now" + unjudged);
   if (promoted) coordinator.offer_models();
   return promoted;
 }
@@ -240,6 +264,13 @@ Answer<v1::ModelVersion> retire_stale(Coordinator& coordinator, Store& store,
                    std::move(changes));
 }
 
+Answer<v1::ModelVersion> retire_lost(Coordinator& coordinator, Store& store,
+                                     const LabelRecord& label, Changes changes) {
+  if (label.label == kStableLabel) changes.staled_in_use.push_back({label.key, "", unix_seconds()});
+  return roll_back(coordinator, store, label.key.model, label.label, true, "server",
+                   std::move(changes));
+}
+
 Answer<v1::ModelVersion> rollback_label(Coordinator& coordinator, Store& store,
                                         const v1::RollbackModelLabelRequest& request,
                                         const std::string& actor) {
@@ -263,6 +294,7 @@ Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersion
   if (fabric == parsed->fingerprint.end() || fabric->second.value == "*") {
     return invalid_field("content", "the model does not say which fabric it describes");
   }
+  const std::string network = network_name(fabric->second.value);
   const auto sha256 = model::content_sha256(*parsed);
   if (!sha256.ok()) return sha256.error();
   const auto name = request.parent().empty() ? std::optional(to_segment(parsed->name))
@@ -272,11 +304,11 @@ Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersion
   }
   const auto existing = store.model(*name);
   if (!existing.ok()) return existing.error();
-  if (*existing && (*existing)->fabric != fabric->second.value) {
+  if (*existing && network_name((*existing)->fabric) != network) {
     return Problem{ErrorCode::failed_precondition,
                    "OTHER_FABRIC",
                    "'" + model_name(*name) + "' describes fabric '" + (*existing)->fabric +
-                       "', the file '" + fabric->second.value + "'; name another model",
+                       "', the file '" + network + "'; name another model",
                    {{"name", model_name(*name)}}};
   }
   NewModelVersion version;
@@ -286,10 +318,12 @@ Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersion
   version.record.summary = "imported; fitted at " + parsed->provenance.fitted_at + " by " +
                            parsed->provenance.fitter_version;
   version.record.provisional = parsed->provenance.provisional;
-  version.fabric = fabric->second.value;
+  version.fabric = network;
   version.content = request.content();
   Changes changes;
   changes.versions.push_back(version);
+  note_verdict(changes, version.record.key, verdict_on(std::nullopt),
+               version.record.created_unix_s);
   return applied(store, std::move(changes), version.record.key, actor, "import model version",
                  "was imported");
 }

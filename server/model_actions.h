@@ -21,7 +21,9 @@ Answer<v1::ModelVersion> validate_model(Store& store,
 Answer<v1::ModelVersion> check_model(Coordinator& coordinator, Store& store,
                                      const v1::CheckModelVersionRequest& request,
                                      const std::string& actor);
-/// Why promote_model() would not let the label name the version; nullopt: it would.
+/// Why promote_model() would not let the label name the version; nullopt: it would, as far as can
+/// be told without reading samples: how it does beside the stable one is looked at when it is
+/// promoted.
 Answer<std::optional<std::string>> label_refusal(Coordinator& coordinator, Store& store,
                                                  const ModelVersionRecord& version,
                                                  const std::string& label);
@@ -38,6 +40,10 @@ Answer<v1::ModelVersion> rollback_label(Coordinator& coordinator, Store& store,
 /// that may be used, or to nothing.
 Answer<v1::ModelVersion> retire_stale(Coordinator& coordinator, Store& store,
                                       const VersionKey& stale, const std::string& actor);
+/// Takes a label back from a version as a rollback does, or, where there is none before it, to
+/// nothing, in one step with `changes`, which say why.
+Answer<v1::ModelVersion> retire_lost(Coordinator& coordinator, Store& store,
+                                     const LabelRecord& label, Changes changes);
 Answer<v1::ModelVersion> import_model(Store& store, const v1::ImportModelVersionRequest& request,
                                       const std::string& actor);
 Answer<v1::ModelVersion> withdraw_model(Coordinator& coordinator, Store& store,

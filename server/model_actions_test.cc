@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "optimizer/experiment/held_out.h"
 #include "optimizer/experiment/json.h"
 #include "server/fit_job.h"
 #include "server/model_gate.h"
@@ -37,6 +38,9 @@ class ModelActionsTest : public StoreTest {
       for (const experiment::SampleSeries& one : series_of(machine, index)) {
         series.push_back(experiment::to_json(one));
       }
+      for (const experiment::SampleSeries& one : held_out_of(machine, record.spec.seed, index)) {
+        series.push_back(experiment::to_json(one));
+      }
       BatchRecord stored = batch({number, index}, 1, 1);
       stored.data = series.dump();
       changes.batches.push_back(stored);
@@ -50,6 +54,23 @@ class ModelActionsTest : public StoreTest {
     for (int64_t bytes = 8; bytes <= 1 << 20; bytes *= 2) {
       series.push_back(
           measure(machine, {"micro.latency", "get", {{"bytes", bytes}}}, index, index));
+    }
+    return series;
+  }
+
+  // What a campaign judges models by: sizes and windows.
+  static std::vector<experiment::SampleSeries> held_out_of(const SyntheticMachine& machine,
+                                                           uint64_t seed, uint32_t index) {
+    std::vector<experiment::SampleSeries> series;
+    for (size_t problem = 0; problem < 36; ++problem) {
+      const auto drawn = experiment::draw_held_out(seed, 2, problem);
+      if (drawn.kind != experiment::HeldOutKind::size &&
+          drawn.kind != experiment::HeldOutKind::window) {
+        continue;
+      }
+      for (const experiment::Point& point : drawn.points) {
+        series.push_back(measure(machine, point, index, index));
+      }
     }
     return series;
   }
@@ -207,12 +228,13 @@ TEST_F(ModelActionsTest, AnotherCampaignJudges) {
   EXPECT_EQ(validate(name, "nonsense").problem().reason, "INVALID_FIELD");
   const auto good = validate(name, "campaigns/c2");
   ASSERT_TRUE(good) << good.problem().message;
-  EXPECT_EQ(good->state(), v1::ModelVersion::VALIDATED);
+  EXPECT_EQ(good->state(), v1::ModelVersion::VALIDATED) << good->failed() << good->unjudged();
   EXPECT_EQ(good->validation().campaigns(0), "campaigns/c2");
   EXPECT_LT(good->validation().mean_error(), 0.1);
+  EXPECT_EQ(good->validation().choices(), 4U);
   const auto bad = validate(name, "campaigns/c3");
   ASSERT_TRUE(bad) << bad.problem().message;
-  EXPECT_EQ(bad->state(), v1::ModelVersion::FITTED);
+  EXPECT_EQ(bad->state(), v1::ModelVersion::FAILED);
   EXPECT_GT(bad->validation().mean_error(), kMostError);
   EXPECT_EQ(promote(name, "canary").problem().reason, "GATE");
 }

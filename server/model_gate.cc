@@ -1,75 +1,65 @@
 #include "server/model_gate.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "base/quantity.h"
 
 namespace stripline::server {
-namespace {
-
-std::string percent(double share) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", 100 * share);
-  return text.data();
-}
-
-}  // namespace
-
 bool is_label(std::string_view text) { return text == kStableLabel || text == kCanaryLabel; }
-
-bool does_well(const fit::Judgement& judgement) {
-  return judgement.points + judgement.choices > 0 && judgement.mean_error <= kMostError &&
-         judgement.mean_regret <= kMostRegret;
-}
 
 VersionState state_of(const ModelVersionRecord& version) {
   if (!version.withdrawn.empty()) return VersionState::deprecated;
   if (!version.stale.empty()) return VersionState::stale;
   if (!version.labels.empty()) return VersionState::published;
-  if (version.validation && does_well(version.validation->judgement)) {
-    return VersionState::validated;
+  switch (verdict_of(version.validation).verdict) {
+    case Verdict::unjudged:
+      return VersionState::fitted;
+    case Verdict::failed:
+      return VersionState::failed;
+    case Verdict::passed:
+      return VersionState::validated;
   }
   return VersionState::fitted;
 }
 
-std::string figures_text(const fit::Judgement& judgement) {
-  std::string text;
-  if (judgement.points > 0) {
-    text = "mean error " + percent(judgement.mean_error) + " of " +
-           count_text(judgement.points, "point", "points");
-  }
-  if (judgement.choices > 0) {
-    text += (text.empty() ? "" : ", ") + std::string("mean regret ") +
-            percent(judgement.mean_regret) + " of " +
-            count_text(judgement.choices, "choice", "choices");
-  }
-  return text.empty() ? "nothing that it predicts was measured" : text;
-}
-
-std::optional<std::string> gate_refusal(const ModelVersionRecord& candidate, std::string_view label,
-                                        const std::optional<ModelVersionRecord>& stable) {
+std::optional<std::string> gate_refusal(const ModelVersionRecord& candidate,
+                                        const GateQuestion& question) {
   if (!candidate.withdrawn.empty()) return "it was withdrawn: " + candidate.withdrawn;
   if (!candidate.stale.empty()) return "it is stale: " + candidate.stale;
-  if (label == kStableLabel && !candidate.provisional.empty()) {
+  if (question.label == kStableLabel && !candidate.provisional.empty()) {
     return "it is provisional: " + candidate.provisional;
   }
-  if (!candidate.validation) return "it was not validated; 'stripline model validate' does that";
-  const fit::Judgement& judgement = candidate.validation->judgement;
-  if (!does_well(judgement)) {
-    return "it did not do well on points that it was not fitted to: " + figures_text(judgement) +
-           " (at most " + percent(kMostError) + " and " + percent(kMostRegret) + " are allowed)";
+  const VersionVerdict verdict = verdict_of(candidate.validation);
+  if (verdict.verdict == Verdict::failed) return "it failed its validation: " + verdict.why;
+  if (verdict.verdict == Verdict::unjudged && question.unjudged_reason.empty()) {
+    return "it was not judged, which is not the same as passed: " + verdict.why +
+           "; a larger campaign measures more, 'stripline model validate' judges it by another "
+           "campaign, and --unjudged REASON lets it pass nevertheless";
   }
-  if (!stable || stable->key == candidate.key || !stable->validation) return std::nullopt;
+  const auto& stable = question.stable;
+  if (!stable || stable->key == candidate.key) return std::nullopt;
+  if (question.beside_stable && question.beside_stable->choices > 0) {
+    const fit::Comparison& beside = *question.beside_stable;
+    if (!(beside.low > 1 + kPairedGateMargin)) return std::nullopt;
+    return "its decisions take " + share_text(beside.ratio - 1) + " longer than those of " +
+           version_name(stable->key) + ", which is stable, surely more than " +
+           share_text(beside.low - 1) + ", on the same " + std::to_string(beside.choices) +
+           " problems; at most " + share_text(kPairedGateMargin) + " more is allowed";
+  }
+  if (!stable->validation || !candidate.validation) return std::nullopt;
   const double incumbent = stable->validation->judgement.mean_regret;
-  if (judgement.mean_regret <= incumbent + kGateMargin) return std::nullopt;
-  return "its mean regret is " + percent(judgement.mean_regret) + ", that of " +
-         version_name(stable->key) + ", which is stable, " + percent(incumbent) + "; at most " +
-         percent(kGateMargin) + " more are allowed";
+  const double regret = candidate.validation->judgement.mean_regret;
+  if (regret <= incumbent + kGateMargin) return std::nullopt;
+  return "its mean regret is " + share_text(regret) + ", that of " + version_name(stable->key) +
+         ", which is stable, " + share_text(incumbent) + "; at most " + share_text(kGateMargin) +
+         " more are allowed";
 }
 
-bool is_off(const fit::SentinelReading& reading) { return 2 * reading.outside > reading.points; }
+bool is_off(const fit::SentinelReading& reading) {
+  const auto most = [](std::size_t outside, std::size_t points) { return 2 * outside > points; };
+  return most(reading.outside, reading.points) || most(reading.bursts_outside, reading.bursts) ||
+         most(reading.shapes_outside, reading.shapes);
+}
 
 std::optional<std::string> staleness(const std::vector<CheckRecord>& checks) {
   if (checks.size() < 2 || !is_off(checks.back().reading) ||
@@ -77,9 +67,18 @@ std::optional<std::string> staleness(const std::vector<CheckRecord>& checks) {
     return std::nullopt;
   }
   const fit::SentinelReading& last = checks.back().reading;
-  return "twice in a row most sentinels lay outside its intervals: " +
-         std::to_string(last.outside) + " of " + std::to_string(last.points) + " by " +
-         checks.back().campaign + ", whose times are " + percent(last.ratio) +
+  std::string text =
+      "twice in a row most sentinels lay outside its intervals: " + std::to_string(last.outside) +
+      " of " + std::to_string(last.points);
+  if (last.bursts > 0) {
+    text += ", " + std::to_string(last.bursts_outside) + " of " +
+            count_text(last.bursts, "burst", "bursts");
+  }
+  if (last.shapes > 0) {
+    text += ", " + std::to_string(last.shapes_outside) + " of " +
+            count_text(last.shapes, "transfer of many regions", "transfers of many regions");
+  }
+  return text + " by " + checks.back().campaign + ", whose times are " + share_text(last.ratio) +
          " of what it predicts";
 }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "optimizer/fit/judge_decisions.h"
+#include "server/model_verdict.h"
 #include "server/records.h"
 
 namespace stripline::server {
@@ -16,35 +18,38 @@ inline constexpr std::string_view kCanaryLabel = "canary";
 bool is_label(std::string_view text);
 
 enum class VersionState {
-  fitted,      ///< It is there, and has not done well on points that it was not fitted to.
-  validated,   ///< It has.
+  fitted,      ///< It is there, and nothing has judged it (model_verdict.h).
+  failed,      ///< It has failed its validation.
+  validated,   ///< It has done well on what it was not fitted to.
   published,   ///< A label names it.
   stale,       ///< It does not hold any more.
   deprecated,  ///< It was withdrawn.
 };
 VersionState state_of(const ModelVersionRecord& version);
 
-/// Mean error of predicted times and mean regret of choices, above which a version has failed its
-/// validation.
-inline constexpr double kMostError = 0.25;
-inline constexpr double kMostRegret = 0.1;
-
-/// The mean regret of a version may exceed that of the one that it replaces by so much.
+/// By so much more may the mean regret of a version exceed that of the one that it replaces, where
+/// the two were judged by different problems; and so much longer, surely, may its decisions take
+/// where they were judged by the same ones.
 inline constexpr double kGateMargin = 0.02;
+inline constexpr double kPairedGateMargin = 0.01;
 
-/// True if a judgement says that a version does well: it was asked something, and neither figure
-/// exceeds its bound.
-bool does_well(const fit::Judgement& judgement);
+/// What a version is held against.
+struct GateQuestion {
+  std::string_view label = {};
+  std::optional<ModelVersionRecord> stable = {};  ///< What the label stable names now, if anything.
+  /// How the version's decisions do beside that one's on the same problems, if that is known.
+  std::optional<fit::Comparison> beside_stable = {};
+  /// Why a person lets a version pass that nothing has judged; empty: it does not.
+  std::string unjudged_reason = {};
+};
 
-/// "mean error 1.2 % of 16 points, mean regret 0.4 % of 80 choices".
-std::string figures_text(const fit::Judgement& judgement);
+/// Why `candidate` does not get the label, with the figures; nullopt: it does. A version that has
+/// failed its validation does not, whoever asks.
+std::optional<std::string> gate_refusal(const ModelVersionRecord& candidate,
+                                        const GateQuestion& question);
 
-/// Why `candidate` does not get the label, with the figures; nullopt: it does. `stable` is what
-/// that label names now, if anything.
-std::optional<std::string> gate_refusal(const ModelVersionRecord& candidate, std::string_view label,
-                                        const std::optional<ModelVersionRecord>& stable);
-
-/// True if a reading says that the version does not hold: most of its points lie outside.
+/// True if a reading says that the version does not hold: most of its single operations, bursts or
+/// transfers of many regions lie outside.
 bool is_off(const fit::SentinelReading& reading);
 
 /// Why a version is stale after these checks of it, in the order of their times: the last two were

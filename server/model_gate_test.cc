@@ -21,7 +21,7 @@ TEST(ModelGate, AStateFollowsFromWhatIsStored) {
   record.validation.reset();
   EXPECT_EQ(state_of(record), VersionState::fitted);
   record.validation = version(1, 0.5).validation;  // It failed.
-  EXPECT_EQ(state_of(record), VersionState::fitted);
+  EXPECT_EQ(state_of(record), VersionState::failed);
   record.validation = version(1).validation;
   EXPECT_EQ(state_of(record), VersionState::validated);
   record.labels = {"canary"};
@@ -33,39 +33,62 @@ TEST(ModelGate, AStateFollowsFromWhatIsStored) {
 }
 
 TEST(ModelGate, OnlyWhatDidWellPasses) {
-  EXPECT_EQ(gate_refusal(version(1), "stable", std::nullopt), std::nullopt);
+  EXPECT_EQ(gate_refusal(version(1), {.label = "stable"}), std::nullopt);
   ModelVersionRecord unjudged = version(1);
   unjudged.validation.reset();
-  EXPECT_NE(gate_refusal(unjudged, "stable", std::nullopt)->find("not validated"),
-            std::string::npos);
-  EXPECT_NE(gate_refusal(version(1, 0.3), "canary", std::nullopt)->find("mean regret 30.0 %"),
-            std::string::npos);
-  EXPECT_TRUE(gate_refusal(version(1, 0.01, 0.4), "stable", std::nullopt));
+  EXPECT_NE(gate_refusal(unjudged, {.label = "stable"})->find("not judged"), std::string::npos);
+  EXPECT_NE(gate_refusal(version(1, 0.3), {.label = "canary"})->find("30.0 %"), std::string::npos);
+  EXPECT_TRUE(gate_refusal(version(1, 0.01, 0.4), {.label = "stable"}));
   ModelVersionRecord empty = version(1);
   empty.validation->judgement = {};
-  EXPECT_TRUE(gate_refusal(empty, "stable", std::nullopt));
+  EXPECT_TRUE(gate_refusal(empty, {.label = "stable"}));
 }
 
 TEST(ModelGate, NoWorseThanTheIncumbentByMoreThanTheMargin) {
   const ModelVersionRecord incumbent = version(1, 0.01);
-  EXPECT_EQ(gate_refusal(version(2, 0.025), "stable", incumbent), std::nullopt);
-  const auto refused = gate_refusal(version(2, 0.05), "stable", incumbent);
+  EXPECT_FALSE(gate_refusal(version(2, 0.025), {.label = "stable", .stable = incumbent}));
+  const auto refused = gate_refusal(version(2, 0.05), {.label = "stable", .stable = incumbent});
   ASSERT_TRUE(refused);
   EXPECT_NE(refused->find("5.0 %"), std::string::npos) << *refused;
   EXPECT_NE(refused->find("models/tcp/versions/1"), std::string::npos) << *refused;
-  EXPECT_EQ(gate_refusal(version(2, 0.05), "stable", version(2, 0.01)), std::nullopt);
+  EXPECT_FALSE(gate_refusal(version(2, 0.05), {.label = "stable", .stable = version(2, 0.01)}));
+}
+
+TEST(ModelGate, WhatNothingHasJudgedPassesForAReasonAlone) {
+  ModelVersionRecord unjudged = version(1);
+  unjudged.validation->judgement.choices = 0;
+  const auto refused = gate_refusal(unjudged, {.label = "stable"});
+  ASSERT_TRUE(refused);
+  EXPECT_NE(refused->find("16 times and 0 decisions"), std::string::npos) << *refused;
+  EXPECT_FALSE(gate_refusal(unjudged, {.label = "stable", .unjudged_reason = "the lab's own"}));
+  EXPECT_TRUE(gate_refusal(version(1, 0.3), {.label = "stable", .unjudged_reason = "I want it"}))
+      << "it failed";
+}
+
+TEST(ModelGate, NotSurelySlowerThanTheIncumbentOnTheSameProblems) {
+  const ModelVersionRecord incumbent = version(1, 0.01);
+  GateQuestion question{.label = "stable", .stable = incumbent};
+  question.beside_stable = fit::Comparison{20, 1.2, 1.1};
+  const auto refused = gate_refusal(version(2, 0.01), question);
+  ASSERT_TRUE(refused);
+  EXPECT_NE(refused->find("20.0 % longer than those of models/tcp/versions/1"), std::string::npos)
+      << *refused;
+  question.beside_stable = fit::Comparison{20, 1.2, 0.9};  // not surely
+  EXPECT_FALSE(gate_refusal(version(2, 0.05), question));
+  question.beside_stable = fit::Comparison{};  // no problem in common: as judged apart
+  EXPECT_TRUE(gate_refusal(version(2, 0.05), question));
 }
 
 TEST(ModelGate, ProvisionalVersionsAreTriedAndNotStable) {
   ModelVersionRecord record = version(1);
   record.provisional = "of 3 runs";
-  EXPECT_TRUE(gate_refusal(record, "stable", std::nullopt));
-  EXPECT_FALSE(gate_refusal(record, "canary", std::nullopt));
+  EXPECT_TRUE(gate_refusal(record, {.label = "stable"}));
+  EXPECT_FALSE(gate_refusal(record, {.label = "canary"}));
   record.provisional.clear();
   record.stale = "sentinels";
-  EXPECT_TRUE(gate_refusal(record, "canary", std::nullopt));
+  EXPECT_TRUE(gate_refusal(record, {.label = "canary"}));
   record.withdrawn = "a busy host";
-  EXPECT_NE(gate_refusal(record, "canary", std::nullopt)->find("a busy host"), std::string::npos);
+  EXPECT_NE(gate_refusal(record, {.label = "canary"})->find("a busy host"), std::string::npos);
 }
 
 TEST(ModelGate, TwiceOffIsStale) {
@@ -79,6 +102,10 @@ TEST(ModelGate, TwiceOffIsStale) {
   ASSERT_TRUE(why);
   EXPECT_NE(why->find("15 of 20 by campaigns/c6"), std::string::npos) << *why;
   EXPECT_FALSE(is_off({}));
+  // Single operations may be as they were while a depth is another one.
+  EXPECT_TRUE(is_off({20, 0, 1.0, 8, 8}));
+  EXPECT_TRUE(is_off({20, 0, 1.0, 8, 0, 4, 3}));
+  EXPECT_FALSE(is_off({20, 0, 1.0, 8, 4, 4, 2}));
 }
 
 TEST(ModelGate, ARollbackSkipsWhatIsUnfit) {

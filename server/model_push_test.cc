@@ -2,12 +2,15 @@
 
 #include "server/testing/model_push.h"
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "server/feedback.h"
+#include "server/model_gate.h"
 #include "server/reads.h"
 #include "server/testing/saboteur.h"
 
@@ -309,6 +312,84 @@ TEST_F(ModelPushTest, ReportsOfRunsComeInPagesThatAreNotTooLarge) {
   ASSERT_TRUE(second) << second.problem().message;
   EXPECT_EQ(second->feedback_size(), 10);
   EXPECT_EQ(second->next_page_token(), "");
+}
+
+// A run that took 2.34 times as long by version 1's decisions at one place.
+FeedbackReport lost_in(const std::string& run, double simple_s = 1) {
+  model::Feedback report;
+  report.model_sha256 = std::string(64, '1');
+  report.run = run;
+  report.program = "transpose";
+  report.fabric = "tcp";
+  report.ranks = 2;
+  report.elapsed_s = 5;
+  model::FeedbackPlace place{.place = "transpose.cc:17", .what = "get 1 MiB", .choice = "packed"};
+  place.ranks = 2;
+  place.executions = 40;
+  place.as_chosen = place.simple = 20;
+  place.predicted_s = 0.5;
+  place.measured_s = 2.34;
+  place.simple_s = simple_s;
+  report.places = {place};
+  return {model::report_text(report)};
+}
+
+TEST_F(ModelPushTest, WhatTwoRunsLostTakesTheLabelBack) {
+  FakeAgent a = connect("a");
+  ASSERT_TRUE(promote(2, "stable"));
+  ASSERT_TRUE(promote(1, "stable"));
+  EXPECT_EQ(offered(a), "1");
+  answer(a, 1);
+  coordinator_->receive(a.session, lost_in("r1"));
+  coordinator_->receive(a.session, lost_in("r1"));  // the same again
+  EXPECT_EQ(current_of(*store_->labels("tcp"), kStableLabel)->key.version, 1);
+  coordinator_->receive(a.session, lost_in("r2"));
+  EXPECT_EQ(current_of(*store_->labels("tcp"), kStableLabel)->key.version, 2);
+  const auto lost = *store_->model_version({"tcp", 1});
+  EXPECT_NE(lost->lost.find("transpose.cc:17, get 1 MiB, took 134.0 % longer"), std::string::npos)
+      << lost->lost;
+  EXPECT_EQ(state_of(*lost), VersionState::stale);
+  EXPECT_TRUE(lost->stale_in_use) << "it is to be replaced";
+  EXPECT_EQ(offered(a), "2");
+  EXPECT_EQ(promote(1, "stable").problem().reason, "GATE");
+  // Reports of what is not in use any more change nothing.
+  coordinator_->receive(a.session, lost_in("r3"));
+  EXPECT_EQ(current_of(*store_->labels("tcp"), kStableLabel)->key.version, 2);
+}
+
+TEST_F(ModelPushTest, WhatRunsGainedTakesNothingBack) {
+  FakeAgent a = connect("a");
+  ASSERT_TRUE(promote(1, "stable"));
+  for (const char* run : {"r1", "r2", "r3"}) coordinator_->receive(a.session, lost_in(run, 5));
+  EXPECT_EQ(current_of(*store_->labels("tcp"), kStableLabel)->key.version, 1);
+  EXPECT_EQ((*store_->model_version({"tcp", 1}))->lost, "");
+}
+
+TEST_F(ModelPushTest, WhatOneGroupOfNodesLostTakesTheLabelFromIt) {
+  FakeAgent a = connect("a", true, {}, {"tcp"}, "small");
+  FakeAgent b = connect("b", true, {}, {"tcp"}, "big");
+  const auto is_stored = [&](const char* node) { return store_->node(node)->has_value(); };
+  for (int i = 0; i < 2000 && !(is_stored("a") && is_stored("b")); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ASSERT_TRUE(promote(1, "stable"));
+  EXPECT_EQ(offered(a), "1");
+  EXPECT_EQ(offered(b), "1");
+  answer(a, 1);
+  answer(b, 1);
+  for (const char* run : {"r1", "r2"}) coordinator_->receive(a.session, lost_in(run));
+  const auto moves = *store_->labels("tcp");
+  EXPECT_EQ(current_of(moves, kStableLabel)->nodes, std::vector<std::string>{"b"});
+  EXPECT_EQ(current_of(moves, kStableLabel)->actor, "server");
+  EXPECT_NE(a.link->take_withdrawn().find("lost time with it"), std::string::npos);
+  EXPECT_EQ(b.link->take_withdrawn(), "");
+  EXPECT_EQ(model_of("b").key.version, 1);
+  EXPECT_EQ(model_of("a").key.version, 0);
+  EXPECT_TRUE((*store_->model_version({"tcp", 1}))->stale_in_use);
+  EXPECT_EQ((*store_->model_version({"tcp", 1}))->stale, "");
+  // The rest may lose, too.
+  for (const char* run : {"r3", "r4"}) coordinator_->receive(b.session, lost_in(run));
+  EXPECT_EQ(current_of(*store_->labels("tcp"), kStableLabel), nullptr);
 }
 
 TEST_F(ModelPushTest, WhatANodeHasIsNotSentAgain) {

@@ -1,11 +1,15 @@
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include <grpcpp/grpcpp.h>
 
 #include "server/call_limits.h"
 #include "server/feedback.h"
 #include "server/grpc_access.h"
+#include "server/heed_losses.h"
 #include "server/model_actions.h"
+#include "server/model_verdict.h"
 #include "server/operations.h"
 #include "server/reactor_step.h"
 #include "server/reads.h"
@@ -20,6 +24,21 @@ namespace {
 
 constexpr size_t kChunkBytes = size_t{256} << 10;
 
+// Who asks for a model, and not for a version, is not to get one that failed.
+std::optional<Problem> failed_validation(const ModelVersionRecord& version,
+                                         const v1::FetchModelVersionRequest& request) {
+  if (request.accept_failed() || !parse_model_name(request.name())) return std::nullopt;
+  const VersionVerdict verdict = verdict_of(version.validation);
+  if (verdict.verdict != Verdict::failed) return std::nullopt;
+  const std::string name = version_name(version.key);
+  return Problem{ErrorCode::failed_precondition,
+                 "FAILED_VALIDATION",
+                 "'" + name + "', the best version of '" + request.name() +
+                     "' that there is, failed its validation: " + verdict.why +
+                     "; run a campaign, or take it by its number or with --accept-failed",
+                 {{"name", name}}};
+}
+
 // Writes a model file in chunks.
 class FetchReactor final : public grpc::ServerWriteReactor<v1::ModelChunk> {
  public:
@@ -28,6 +47,10 @@ class FetchReactor final : public grpc::ServerWriteReactor<v1::ModelChunk> {
     const auto version = find_version(store, request.name());
     if (!version) {
       Finish(rpc_status(version.problem()));
+      return;
+    }
+    if (auto problem = failed_validation(*version, request)) {
+      Finish(rpc_status(*problem));
       return;
     }
     if (request.if_none_match().empty() || request.if_none_match() != version->sha256) {
@@ -171,6 +194,8 @@ class ModelsService final : public v1::Models::CallbackService {
     const auto version =
         take_feedback(store_, request->content(), caller_of(*context, access_).name);
     if (!version) return finish(context, rpc_status(version.problem()));
+    const auto heeded = heed_losses(coordinator_, store_, *version);
+    if (!heeded) return finish(context, rpc_status(heeded.problem()));
     response->set_version(version_name(*version));
     return finish(context, grpc::Status::OK);
   }

@@ -14,6 +14,7 @@
 #include "server/measured_points.h"
 #include "server/model_gate.h"
 #include "server/page_token.h"
+#include "server/run_load.h"
 #include "server/wire.h"
 
 namespace stripline::server {
@@ -194,12 +195,22 @@ Answer<v1::CampaignEstimate> estimate_campaign(Coordinator& coordinator,
   return to_wire(*estimate);
 }
 
-Answer<v1::Campaign> get_campaign(Coordinator& coordinator, const v1::GetCampaignRequest& request) {
+Answer<v1::Campaign> get_campaign(Coordinator& coordinator, Store& store,
+                                  const v1::GetCampaignRequest& request) {
   const auto number = campaign_number(request.name());
   if (!number) return number.problem();
   const auto campaign = coordinator.campaign(*number);
   if (!campaign) return campaign.problem();
-  return to_wire(*campaign);
+  v1::Campaign message = to_wire(*campaign);
+  const auto runs = store.runs(*number);
+  if (!runs.ok()) return runs.error();
+  for (const RunRecord& run : *runs) {
+    if (run.state != RunState::finished) continue;
+    const auto facts = store.attempt_facts(run.key, run.fence);
+    if (!facts.ok()) return facts.error();
+    if (const auto load = load_of_run(*facts)) *message.add_run_loads() = to_wire(*load);
+  }
+  return message;
 }
 
 Result<v1::CampaignEvent> event_message(const EventRecord& event) {

@@ -31,7 +31,8 @@ Answer<v1::CompareCampaignsResponse> compare_campaigns(Store& store,
 /// What such a campaign would take and reach; nothing is created.
 Answer<v1::CampaignEstimate> estimate_campaign(Coordinator& coordinator,
                                                const v1::EstimateCampaignRequest& request);
-Answer<v1::Campaign> get_campaign(Coordinator& coordinator, const v1::GetCampaignRequest& request);
+Answer<v1::Campaign> get_campaign(Coordinator& coordinator, Store& store,
+                                  const v1::GetCampaignRequest& request);
 /// A stored event as it is told. Errors: data_loss.
 Result<v1::CampaignEvent> event_message(const EventRecord& event);
 

@@ -151,8 +151,8 @@ struct ModelRecord {
   std::string name;  ///< without "models/"
   std::string fabric;
   double created_unix_s = 0;
-  /// The newest that is not withdrawn, a provisional or stale one only if there is no other; 0: all
-  /// are withdrawn.
+  /// The newest that is not withdrawn, one that is provisional, stale or was not judged only if
+  /// there is no other, and one that failed its validation last of all; 0: all are withdrawn.
   int64_t latest_version = 0;
   int64_t last_number = 0;  ///< The highest number given out.
 };
@@ -195,7 +195,9 @@ struct LabelRecord {
   int64_t place = 0;
   std::string actor;
   double time_unix_s = 0;
-  std::vector<std::string> nodes = {};  ///< For a canary: those that try it.
+  /// For a canary: those that try it. For what is stable: those that may use it, after runs of
+  /// others have lost with it; empty: all.
+  std::vector<std::string> nodes = {};
   bool operator==(const LabelRecord&) const = default;
 };
 
@@ -231,6 +233,7 @@ struct ModelVersionRecord {
   std::string withdrawn;    ///< Why it must not be used any more; empty: it may.
   std::string stale;        ///< Why it does not hold any more; empty: nothing is known against it.
   bool stale_in_use = false;  ///< It was stable when it was found not to hold.
+  std::string lost;  ///< What runs with it lost against running without a model; empty: nothing.
   // A label names it, or did before its moves were taken back.
   bool was_canary = false;
   bool was_stable = false;

@@ -12,16 +12,17 @@ constexpr size_t kCanaryShare = 10;
 
 }  // namespace
 
+bool is_for(const LabelledVersion& version, const std::string& node) {
+  const bool is_named = std::ranges::find(version.nodes, node) != version.nodes.end();
+  return is_named || (version.label == kStableLabel && version.nodes.empty());
+}
+
 std::vector<const LabelledVersion*> wanted_by(const std::string& node,
                                               const std::set<std::string>& fabrics,
                                               const std::vector<LabelledVersion>& versions) {
   std::map<std::string, const LabelledVersion*> wanted;
   for (const LabelledVersion& version : versions) {
-    const bool is_tried_here = version.label == kCanaryLabel &&
-                               std::ranges::find(version.nodes, node) != version.nodes.end();
-    if (!fabrics.contains(version.fabric) || !(version.label == kStableLabel || is_tried_here)) {
-      continue;
-    }
+    if (!fabrics.contains(version.fabric) || !is_for(version, node)) continue;
     const LabelledVersion*& chosen = wanted[version.fabric];
     if (chosen == nullptr || version.since_unix_s >= chosen->since_unix_s) chosen = &version;
   }

@@ -19,11 +19,15 @@ struct LabelledVersion {
   std::string label;
   std::string fabric;
   std::string sha256;
-  std::vector<std::string> nodes;  ///< For a canary: those that try it.
+  /// Of a canary, those that try it; of what is stable, those that may use it: empty, all of them.
+  std::vector<std::string> nodes;
   double since_unix_s = 0;
   std::shared_ptr<const std::string> content;
   bool is_fit = true;  ///< It is not stale. Withdrawn ones are never among these.
 };
+
+/// True if the label names the version for this node.
+bool is_for(const LabelledVersion& version, const std::string& node);
 
 /// What a node is to have: for each fabric that it can open the version that was labelled last of
 /// those that are stable and the canaries that it tries. Pointers into `versions`.

@@ -1,6 +1,7 @@
 #include "server/scheduler.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -165,6 +166,50 @@ Placement place(const CampaignSnapshot& campaign, uint32_t run,
                             (chosen.size() == 1 ? " is" : " are") + " free"};
 }
 
+// A host on which ranks of the run would have to share processors with other work.
+const NodeSnapshot* busy_node(const CampaignSnapshot& campaign,
+                              const std::vector<std::string>& chosen,
+                              const std::vector<NodeSnapshot>& nodes) {
+  constexpr double kNoticeable = 0.5;  // of a task, over some looks
+  const auto node_of = [&](const std::string& name) {
+    return std::ranges::find(nodes, name, &NodeSnapshot::name);
+  };
+  const auto host_of = [&](const std::string& name) {
+    const auto node = node_of(name);
+    return node->host.empty() ? name : node->host;
+  };
+  std::map<std::string, uint32_t> ranks;  // by host
+  for (uint32_t rank = 0; rank < campaign.ranks; ++rank) {
+    ++ranks[host_of(chosen[rank % chosen.size()])];
+  }
+  for (const std::string& name : chosen) {
+    const auto node = node_of(name);
+    if (!node->load) continue;
+    const double spare = node->load->processors - static_cast<double>(ranks[host_of(name)]);
+    if (node->load->running > std::max(0.0, spare) + kNoticeable) return &*node;
+  }
+  return nullptr;
+}
+
+// What is decided instead of measuring on a busy host; nullopt: nothing.
+std::optional<Decision> decide_on_busy(const CampaignSnapshot& campaign, const NodeSnapshot& node) {
+  if (campaign.when_busy == WhenBusy::measure) return std::nullopt;
+  const bool refuses = campaign.when_busy == WhenBusy::refuse;
+  const std::string busy = node_name(node.name) + " is at " + host_load_text(*node.load);
+  if (campaign.quiet_patience_s > 0) {
+    return Wait{campaign.number,
+                "waits for a quiet moment: " + busy + "; " +
+                    (refuses ? "it is given up" : "it measures all the same") + " after " +
+                    exact_seconds_text(std::ceil(campaign.quiet_patience_s)) + " more",
+                true};
+  }
+  if (!refuses) return std::nullopt;
+  return FailCampaign{campaign.number,
+                      busy +
+                          "; not now: measure when it is quiet, or wait for that "
+                          "(--when-busy wait), or measure all the same (--when-busy measure)"};
+}
+
 // True if what failed for good on one node is worth trying on others: there are enough of them, and
 // no other node has said the same before.
 bool others_may_do(const CampaignSnapshot& campaign, const RunSnapshot& lost,
@@ -208,6 +253,10 @@ std::optional<Decision> decide_one(const CampaignSnapshot& campaign,
       pending != nullptr ? pending->run : static_cast<uint32_t>(campaign.runs.size()) + 1;
   Placement placement = place(campaign, run, nodes, taken);
   if (placement.nodes) {
+    const NodeSnapshot* const busy = busy_node(campaign, *placement.nodes, nodes);
+    if (busy != nullptr) {
+      if (auto instead = decide_on_busy(campaign, *busy)) return instead;
+    }
     return PlaceRun{campaign.number, run,         std::move(*placement.nodes),
                     next.grid,       next.places, next.added};
   }

@@ -7,7 +7,8 @@
 // run of a campaign takes other nodes where there are more than it needs, so that intervals hold
 // what lies between nodes, and pairs are as often near ones as far ones (pair_sampling.h); those on
 // which runs have failed come last, and those that cannot do what the campaign asks, or are in
-// quarantine or cordoned, are left out. What a run measures, and whether there is another one, is
+// quarantine or cordoned, are left out. On the real clock a run waits, for a while, until hosts
+// have a processor for each of its ranks. What a run measures, and whether there is another one, is
 // for optimizer/campaign to say.
 #pragma once
 
@@ -20,6 +21,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/host_load.h"
 #include "optimizer/campaign/next_run.h"
 #include "optimizer/campaign/pace.h"
 #include "optimizer/campaign/point_table.h"
@@ -40,6 +42,8 @@ struct NodeSnapshot {
   std::optional<double> available_s = std::nullopt;
   std::string cluster = kDefaultCluster;
   std::string switches = {};  ///< Above it (campaign::NodePlace); empty: nobody knows.
+  std::string host = {};      ///< The same for nodes of one host; empty: nobody knows.
+  std::optional<HostLoad> load = std::nullopt;  ///< Of the host, by the last word of its agent.
 };
 
 struct RunSnapshot {
@@ -69,13 +73,18 @@ struct CampaignSnapshot {
   CampaignState state = CampaignState::queued;
   std::string fabric;
   uint32_t nodes = 0;
+  uint32_t ranks = 0;
   std::string cluster = kDefaultCluster;
   std::set<std::string> only_nodes;  ///< Without "nodes/"; empty: any.
   uint64_t seed = 0;                 ///< Seed of the order in which its runs take nodes.
   std::set<std::string> suspects;    ///< Nodes on which a run of it has failed.
   std::set<std::string> unfit;       ///< Those where it would fail again.
-  bool overdue = false;              ///< It has waited for nodes too long.
-  bool paused = false;               ///< A run of it has just failed: the next attempt is later.
+  /// What happens if its hosts are busy; with so much patience left. Without any it measures, or is
+  /// refused.
+  WhenBusy when_busy = WhenBusy::wait;
+  double quiet_patience_s = 0;
+  bool overdue = false;  ///< It has waited for nodes too long.
+  bool paused = false;   ///< A run of it has just failed: the next attempt is later.
   std::map<std::string, int64_t> requirements;
   bool feeds_model = true;
   double planned_run_s = 0;  ///< What the planner expects of a run.
@@ -141,6 +150,7 @@ struct FailCampaign {
 struct Wait {
   int64_t campaign = 0;
   std::string reason;
+  bool for_quiet = false;  ///< Its nodes are free, but their hosts busy with other work.
 };
 using Decision =
     std::variant<PlaceRun, CompleteRun, LoseRun, FinishMeasuring, EndDraining, FailCampaign, Wait>;

@@ -69,6 +69,42 @@ TEST(Scheduler, NodesInQuarantineAreLeftOut) {
       << wait.reason;
 }
 
+// Other work takes the processors of ranks: on a host of two, seven tasks do, and on one of 64 not.
+TEST(Scheduler, WaitsForAQuietMomentAndThenMeasuresOrRefuses) {
+  Snapshot s{{node("a"), node("b")}, {campaign(1)}};
+  s.campaigns[0].ranks = 2;
+  s.campaigns[0].quiet_patience_s = 30;
+  EXPECT_EQ(only<PlaceRun>(s).campaign, 1) << "agents of before do not say what hosts do";
+  s.nodes[0].load = HostLoad{8.1, 7, 2};
+  const auto wait = only<Wait>(s);
+  EXPECT_TRUE(wait.for_quiet);
+  EXPECT_EQ(wait.reason,
+            "waits for a quiet moment: nodes/a is at load 8.1, 7 other tasks on 2 processors; it "
+            "measures all the same after 30 s more");
+  s.campaigns[0].quiet_patience_s = 0;
+  EXPECT_EQ(only<PlaceRun>(s).campaign, 1);
+  s.campaigns[0].when_busy = WhenBusy::refuse;
+  const auto refused = only<FailCampaign>(s);
+  EXPECT_TRUE(refused.reason.starts_with(
+      "nodes/a is at load 8.1, 7 other tasks on 2 processors; not now: "))
+      << refused.reason;
+  s.nodes[0].load->processors = 64;
+  EXPECT_EQ(only<PlaceRun>(s).campaign, 1);
+  s.nodes[0].load = HostLoad{8.1, 7, 2};
+  s.campaigns[0].when_busy = WhenBusy::measure;
+  EXPECT_EQ(only<PlaceRun>(s).campaign, 1);
+}
+
+TEST(Scheduler, RanksOfAllNodesOfAHostNeedProcessors) {
+  Snapshot s{{node("a"), node("b")}, {campaign(1)}};
+  s.campaigns[0].ranks = 2;
+  s.campaigns[0].quiet_patience_s = 30;
+  for (NodeSnapshot& one : s.nodes) one.load = HostLoad{1, 1, 2};
+  EXPECT_EQ(only<PlaceRun>(s).campaign, 1) << "a rank on each of two hosts";
+  for (NodeSnapshot& one : s.nodes) one.host = "the same";
+  EXPECT_TRUE(only<Wait>(s).for_quiet);
+}
+
 TEST(Scheduler, NobodyWaitsForEver) {
   Snapshot s{{node("a")}, {campaign(1)}};
   s.campaigns[0].overdue = true;

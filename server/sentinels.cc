@@ -5,7 +5,9 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/network_name.h"
 #include "optimizer/experiment/catalogue.h"
+#include "optimizer/fit/sentinels.h"
 #include "server/model_actions.h"
 #include "server/model_gate.h"
 #include "stripline/v1/models.pb.h"
@@ -24,7 +26,8 @@ constexpr size_t kMostSaid = 100;
 CampaignSpec group_of(const std::optional<CampaignRecord>& fitted_to, const std::string& fabric) {
   CampaignSpec spec;
   if (fitted_to) spec = fitted_to->spec;
-  spec.fabric = fabric;
+  // Measured as it was then: options of runs stay.
+  if (network_name(spec.fabric) != network_name(fabric)) spec.fabric = fabric;
   return spec;
 }
 
@@ -56,7 +59,13 @@ CampaignSpec sentinel_spec(const std::optional<CampaignRecord>& fitted_to,
                            const std::string& fabric) {
   CampaignSpec spec = group_of(fitted_to, fabric);
   spec.effort = Effort::budgeted;
-  spec.experiments = {experiment::micro::kLatency.name};
+  spec.experiments.clear();
+  for (const std::string& name : fit::sentinel_experiments()) {
+    const bool is_first = spec.experiments.empty();
+    if (is_first || (fitted_to && fitted_to->requirements.contains(name))) {
+      spec.experiments.push_back(name);
+    }
+  }
   spec.runs = kSentinelRuns;
   spec.width = 0;
   spec.time_budget_s = kSentinelBudgetS;

@@ -29,8 +29,8 @@ struct SentinelOptions {
   StalePolicy policy = StalePolicy::keep;
 };
 
-/// What is measured of a version: a few points of the campaign that it was fitted to, if that is
-/// known, on the same kind of group.
+/// What is measured of a version: single operations, and of the campaign that it was fitted to, if
+/// that is known, bursts and transfers of many regions, on the same kind of group.
 CampaignSpec sentinel_spec(const std::optional<CampaignRecord>& fitted_to,
                            const std::string& fabric);
 

@@ -31,6 +31,10 @@ TEST(SentinelPolicy, MeasuresAsTheVersionWasMeasured) {
   EXPECT_EQ(sentinels.cluster, "big");
   EXPECT_EQ(sentinels.experiments, std::vector<std::string>{"micro.latency"});
   EXPECT_EQ(sentinels.model, "");
+  // Bursts and shapes, too, where its campaign has measured them.
+  campaign.requirements = {{"micro.flood", 1}, {"micro.vis_window", 1}, {"micro.compute", 1}};
+  EXPECT_EQ(sentinel_spec(campaign, "emulated:x").experiments,
+            (std::vector<std::string>{"micro.latency", "micro.flood", "micro.vis_window"}));
   EXPECT_LT(sentinels.time_budget_s, 900);
   const CampaignSpec replacement = replacement_spec(campaign, "emulated:x", "y");
   EXPECT_EQ(replacement.time_budget_s, 900);
@@ -206,6 +210,7 @@ class SentinelsTest : public ServiceTest {
     agents_.clear();
     AutoAgent::Options options;
     options.takes_models = true;
+    options.measures_windows = true;
     options.machine.o_base *= slowness;
     options.machine.L *= slowness;
     options.machine.G *= slowness;

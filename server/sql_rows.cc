@@ -44,6 +44,8 @@ const std::string_view kModelColumns =
     "   (SELECT 1 FROM version_marks m"
     "    WHERE m.model = v.model AND m.version = v.version AND m.mark = 'withdrawn')"
     "  ORDER BY EXISTS (SELECT 1 FROM version_marks m WHERE m.model = v.model"
+    "   AND m.version = v.version AND m.mark = 'failed'),"
+    "   EXISTS (SELECT 1 FROM version_marks m WHERE m.model = v.model"
     "   AND m.version = v.version AND m.mark <> 'withdrawn'), version DESC LIMIT 1), 0),"
     " (SELECT max(version) FROM model_versions v WHERE v.model = name)";
 const std::string_view kVersionColumns =
@@ -61,7 +63,9 @@ const std::string_view kVersionColumns =
     " (SELECT count(*) FROM version_past p WHERE p.model = model_versions.model"
     "  AND p.version = model_versions.version AND p.what = 'canary'),"
     " (SELECT count(*) FROM version_past p WHERE p.model = model_versions.model"
-    "  AND p.version = model_versions.version AND p.what = 'stable')";
+    "  AND p.version = model_versions.version AND p.what = 'stable'),"
+    " (SELECT reason FROM version_marks m WHERE m.model = model_versions.model"
+    "  AND m.version = model_versions.version AND m.mark = 'lost')";
 const std::string_view kLabelColumns =
     "SELECT model, version, label, place, actor, time, nodes FROM model_labels";
 const std::string_view kCheckColumns =
@@ -283,7 +287,13 @@ Status write_past(SqlDatabase& database, const Changes& changes) {
   });
 }
 
+// A verdict holds until the next validation.
 Status write_validations(SqlDatabase& database, const std::vector<ValidationRecord>& records) {
+  STRIPLINE_RETURN_IF_ERROR(write_all(
+      database, records,
+      "DELETE FROM version_marks WHERE model = ? AND version = ?"
+      " AND mark IN ('failed', 'unjudged')",
+      [](SqlStatement& s, const ValidationRecord& r) { s.bind(r.key.model, r.key.version); }));
   return write_all(database, records,
                    "INSERT INTO validations VALUES (?, ?, ?) ON CONFLICT (model, version)"
                    " DO UPDATE SET report = excluded.report",
@@ -400,7 +410,10 @@ Status write_changes(SqlDatabase& database, const Changes& changes) {
   STRIPLINE_RETURN_IF_ERROR(write_versions(database, changes.versions));
   STRIPLINE_RETURN_IF_ERROR(write_marks(database, "withdrawn", changes.withdrawals));
   STRIPLINE_RETURN_IF_ERROR(write_marks(database, "stale", changes.staled));
+  STRIPLINE_RETURN_IF_ERROR(write_marks(database, "lost", changes.lost));
   STRIPLINE_RETURN_IF_ERROR(write_validations(database, changes.validations));
+  STRIPLINE_RETURN_IF_ERROR(write_marks(database, "failed", changes.failed));
+  STRIPLINE_RETURN_IF_ERROR(write_marks(database, "unjudged", changes.unjudged));
   STRIPLINE_RETURN_IF_ERROR(write_labels(database, changes));
   STRIPLINE_RETURN_IF_ERROR(write_past(database, changes));
   STRIPLINE_RETURN_IF_ERROR(write_checks(database, changes.checks));
@@ -564,6 +577,7 @@ Result<ModelVersionRecord> read_version(SqlStatement& row) {
   r.stale_in_use = row.integer(12) != 0;
   r.was_canary = row.integer(13) != 0;
   r.was_stable = row.integer(14) != 0;
+  r.lost = row.text(15);
   return r;
 }
 

@@ -17,13 +17,15 @@ namespace {
 
 constexpr int64_t kNoLimit = INT64_MAX;
 
-// Version ?2 of model ?1; with 0 the newest that is not withdrawn, a provisional or stale one only
-// when there is no other.
+// Version ?2 of model ?1; with 0 the newest that is not withdrawn, one that is provisional, stale
+// or was not judged only when there is no other, and one that failed its validation last of all.
 constexpr std::string_view kWanted =
     " FROM model_versions WHERE model = ?1 AND"
     " (version = ?2 OR (?2 = 0 AND NOT EXISTS (SELECT 1 FROM version_marks m WHERE m.model = ?1"
     "  AND m.version = model_versions.version AND m.mark = 'withdrawn')))"
     " ORDER BY EXISTS (SELECT 1 FROM version_marks m WHERE m.model = ?1"
+    "  AND m.version = model_versions.version AND m.mark = 'failed'),"
+    " EXISTS (SELECT 1 FROM version_marks m WHERE m.model = ?1"
     "  AND m.version = model_versions.version AND m.mark <> 'withdrawn'), version DESC LIMIT 1";
 
 // Each with the labels whose last move named it.

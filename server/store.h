@@ -95,7 +95,10 @@ struct Changes {
   std::vector<Withdrawal> withdrawals;
   std::vector<Withdrawal> staled;             ///< Versions that do not hold any more.
   std::vector<Withdrawal> staled_in_use;      ///< Those of them that were stable.
-  std::vector<ValidationRecord> validations;  ///< Each replaces that of before.
+  std::vector<Withdrawal> lost;               ///< Versions that made runs slower.
+  std::vector<ValidationRecord> validations;  ///< Each replaces that of before, with its verdict.
+  std::vector<Withdrawal> failed;             ///< Versions that have failed their validation.
+  std::vector<Withdrawal> unjudged;           ///< Those whose validation says nothing.
   std::vector<CheckRecord> checks;            ///< Each replaces that by the same campaign.
   std::vector<LabelRecord> labels;            ///< Moves.
   std::vector<LabelRecord> unlabelled;        ///< Moves that are taken back.

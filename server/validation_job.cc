@@ -1,10 +1,13 @@
 #include "server/validation_job.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "base/network_name.h"
+#include "optimizer/fit/judge_decisions.h"
 #include "optimizer/model/model_json.h"
 #include "server/clock.h"
 #include "server/fit_job.h"
@@ -44,10 +47,32 @@ Result<uint32_t> add_series(Store& store, int64_t campaign, uint32_t first_run,
   }
 }
 
+Result<model::TunedModel> model_of(Store& store, const VersionKey& key) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string content, store.model_content(key));
+  return model::parse_model(content, version_name(key));
+}
+
+// What a campaign has measured of the problems that it held out.
+struct HeldOutCampaign {
+  uint32_t ranks = 0;
+  std::vector<fit::HeldOutTimes> times;
+};
+
+fit::Judged choices_by(const model::TunedModel& model,
+                       const std::vector<HeldOutCampaign>& campaigns) {
+  fit::Judged all;
+  for (const HeldOutCampaign& one : campaigns) {
+    std::ranges::move(fit::judge_held_out(model, one.times, one.ranks).choices,
+                      std::back_inserter(all.choices));
+  }
+  return all;
+}
+
 // What campaigns say of a version.
 struct Evidence {
   std::vector<std::string> campaigns;
   std::vector<experiment::SampleSeries> series;
+  std::vector<uint64_t> seeds;
   uint32_t ranks = 0;
   model::TunedModel model;  // of the version
 };
@@ -71,7 +96,7 @@ Answer<Evidence> evidence_of(Store& store, const ModelVersionRecord& version,
     const auto campaign = store.campaign(number);
     if (!campaign.ok()) return campaign.error();
     if (!*campaign) return campaign_not_found(name);
-    if ((*campaign)->spec.fabric != (*model)->fabric) {
+    if (network_name((*campaign)->spec.fabric) != network_name((*model)->fabric)) {
       return campaign_problem("'" + name + "' measured fabric '" + (*campaign)->spec.fabric +
                               "', the model describes '" + (*model)->fabric + "'");
     }
@@ -84,10 +109,9 @@ Answer<Evidence> evidence_of(Store& store, const ModelVersionRecord& version,
     if (!last.ok()) return last.error();
     last_run = *last;
     evidence.campaigns.push_back(name);
+    evidence.seeds.push_back((*campaign)->spec.seed);
   }
-  const auto content = store.model_content(version.key);
-  if (!content.ok()) return content.error();
-  auto parsed = model::parse_model(*content, version_name(version.key));
+  auto parsed = model_of(store, version.key);
   if (!parsed.ok()) return parsed.error();
   evidence.model = std::move(*parsed);
   return evidence;
@@ -99,10 +123,39 @@ Answer<ValidationRecord> validate_version(Store& store, const ModelVersionRecord
                                           const std::vector<int64_t>& campaigns) {
   const auto evidence = evidence_of(store, version, campaigns);
   if (!evidence) return evidence.problem();
-  ValidationRecord record{version.key, unix_seconds(), evidence->campaigns,
-                          fit::judge_model(evidence->model, evidence->series, evidence->ranks)};
+  const auto parts = fit::take_held_out(evidence->series, evidence->seeds, evidence->ranks);
+  ValidationRecord record{
+      version.key, unix_seconds(), evidence->campaigns,
+      fit::joined(
+          fit::summed_up(fit::judge_held_out(evidence->model, parts.judged, evidence->ranks)),
+          fit::judge_model(evidence->model, parts.fitted, evidence->ranks))};
   if (record.judgement.points + record.judgement.choices == 0) return nothing_to_judge(version);
   return record;
+}
+
+Result<fit::Comparison> compare_versions(Store& store, const ModelVersionRecord& version,
+                                         const ModelVersionRecord& other) {
+  std::set<std::string> names(version.campaigns.begin(), version.campaigns.end());
+  if (version.validation) {
+    names.insert(version.validation->campaigns.begin(), version.validation->campaigns.end());
+  }
+  std::vector<HeldOutCampaign> campaigns;
+  for (const std::string& name : names) {
+    const auto number = parse_campaign_name(name);
+    if (!number) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, store.campaign(*number));
+    if (!campaign) continue;  // It was deleted since.
+    std::vector<experiment::SampleSeries> series;
+    const auto last_run = add_series(store, *number, 0, series);
+    if (!last_run.ok()) return last_run.error();
+    const std::vector<uint64_t> seeds = {campaign->spec.seed};
+    auto judged = fit::take_held_out(series, seeds, campaign->spec.ranks).judged;
+    if (!judged.empty()) campaigns.push_back({campaign->spec.ranks, std::move(judged)});
+  }
+  if (campaigns.empty()) return fit::Comparison();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto model, model_of(store, version.key));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto others, model_of(store, other.key));
+  return fit::compare_choices(choices_by(model, campaigns), choices_by(others, campaigns));
 }
 
 Answer<CheckRecord> check_version(Store& store, const ModelVersionRecord& version,

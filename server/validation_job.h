@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "optimizer/fit/judge_decisions.h"
 #include "server/problem.h"
 #include "server/store.h"
 
@@ -14,6 +15,12 @@ namespace stripline::server {
 /// which the version was fitted; the store's.
 Answer<ValidationRecord> validate_version(Store& store, const ModelVersionRecord& version,
                                           const std::vector<int64_t>& campaigns);
+
+/// How the decisions of a version do beside those of another one of its model, on the problems that
+/// were held out by the campaigns that it was fitted to, and by those that have judged it; nothing
+/// where they held out none. Takes as long as reading them. Errors: the store's.
+Result<fit::Comparison> compare_versions(Store& store, const ModelVersionRecord& version,
+                                         const ModelVersionRecord& other);
 
 /// Compares what the finished runs of the campaign measured with what the version says. Problems:
 /// the same.

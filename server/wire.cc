@@ -55,6 +55,7 @@ v1::CampaignSpec to_wire(const CampaignSpec& spec) {
   message.set_node_budget_s(spec.node_budget_s);
   message.set_race(spec.race);
   message.set_prior(spec.prior);
+  message.set_when_busy(std::string(to_string(spec.when_busy)));
   return message;
 }
 
@@ -157,9 +158,15 @@ Hello from_wire(const v1::Hello& message) {
 
 std::optional<AgentMessage> from_wire(v1::AgentMessage& message) {
   switch (message.message_case()) {
-    case v1::AgentMessage::kHeartbeat:
-      return Heartbeat{message.heartbeat().assignment(), message.heartbeat().fence(),
-                       message.heartbeat().leaving()};
+    case v1::AgentMessage::kHeartbeat: {
+      Heartbeat heartbeat{message.heartbeat().assignment(), message.heartbeat().fence(),
+                          message.heartbeat().leaving()};
+      if (message.heartbeat().has_host_load()) {
+        const v1::HostLoad& load = message.heartbeat().host_load();
+        heartbeat.host_load = HostLoad{load.average(), load.running(), load.processors()};
+      }
+      return heartbeat;
+    }
     case v1::AgentMessage::kGroupJoin: {
       const v1::GroupJoin& join = message.group_join();
       return GroupJoin{join.assignment(), join.fence(), join.rank(), join.address()};
@@ -220,6 +227,8 @@ CampaignSpec from_wire(const v1::CampaignSpec& message) {
   spec.node_budget_s = message.node_budget_s();
   spec.race = message.race();
   spec.prior = message.prior();
+  // What is none of them is refused by complete_spec().
+  spec.when_busy = when_busy_from_string(message.when_busy()).value_or(WhenBusy::unknown);
   return spec;
 }
 
@@ -268,7 +277,21 @@ v1::ComparedPoint to_wire(const campaign::ComparedPoint& point) {
     message.set_low(point.low);
     message.set_high(point.high);
   }
+  if (point.detectable) message.set_detectable(*point.detectable);
   message.set_p_value(point.p_value);
+  return message;
+}
+
+v1::RunLoad to_wire(const RunLoad& load) {
+  v1::RunLoad message;
+  message.set_run(load.run);
+  message.set_node(node_name(load.node));
+  message.set_average(load.average);
+  message.set_running(load.running);
+  message.set_others(load.others);
+  message.set_processors(load.processors);
+  message.set_stolen(load.stolen);
+  message.set_busy(load.busy());
   return message;
 }
 
@@ -392,6 +415,8 @@ v1::ModelVersion::State to_wire(VersionState state) {
   switch (state) {
     case VersionState::fitted:
       return v1::ModelVersion::FITTED;
+    case VersionState::failed:
+      return v1::ModelVersion::FAILED;
     case VersionState::validated:
       return v1::ModelVersion::VALIDATED;
     case VersionState::published:
@@ -414,6 +439,20 @@ v1::Validation to_wire(const ValidationRecord& record) {
   message.set_choices(record.judgement.choices);
   message.set_mean_regret(record.judgement.mean_regret);
   message.set_worst_regret(record.judgement.worst_regret);
+  message.set_missed(record.judgement.missed);
+  for (const fit::KindJudgement& kind : record.judgement.kinds) {
+    v1::Validation::Kind& added = *message.add_kinds();
+    added.set_kind(kind.kind);
+    added.set_choices(kind.choices);
+    added.set_mean_regret(kind.mean_regret);
+    added.set_worst_regret(kind.worst_regret);
+  }
+  message.set_compared(record.judgement.compared);
+  message.set_over_untuned(record.judgement.over_untuned);
+  message.set_over_untuned_low(record.judgement.over_untuned_low);
+  message.set_losses(record.judgement.losses);
+  message.set_worst_loss(record.judgement.worst_loss);
+  message.set_worst_loss_share(record.judgement.worst_loss_share);
   return message;
 }
 
@@ -430,6 +469,9 @@ v1::ModelVersion to_wire(const ModelVersionRecord& record) {
   message.set_provisional(record.provisional);
   message.set_withdrawn(record.withdrawn);
   message.set_state(to_wire(state_of(record)));
+  const VersionVerdict verdict = verdict_of(record.validation);
+  if (verdict.verdict == Verdict::failed) message.set_failed(verdict.why);
+  if (verdict.verdict == Verdict::unjudged) message.set_unjudged(verdict.why);
   copy_to(record.labels, message.mutable_labels());
   if (record.validation) *message.mutable_validation() = to_wire(*record.validation);
   for (const Finding& finding : record.findings) {
@@ -442,6 +484,7 @@ v1::ModelVersion to_wire(const ModelVersionRecord& record) {
     added.set_message(finding.message);
   }
   message.set_stale(record.stale);
+  message.set_lost(record.lost);
   for (const CheckRecord& check : record.checks) {
     v1::Check& added = *message.add_checks();
     added.set_campaign(check.campaign);
@@ -449,6 +492,10 @@ v1::ModelVersion to_wire(const ModelVersionRecord& record) {
     added.set_points(check.reading.points);
     added.set_outside(check.reading.outside);
     added.set_ratio(check.reading.ratio);
+    added.set_bursts(check.reading.bursts);
+    added.set_bursts_outside(check.reading.bursts_outside);
+    added.set_shapes(check.reading.shapes);
+    added.set_shapes_outside(check.reading.shapes_outside);
   }
   return message;
 }

@@ -6,6 +6,7 @@
 #include "server/agent_messages.h"
 #include "server/campaign_view.h"
 #include "server/coordinator.h"
+#include "server/run_load.h"
 #include "stripline/v1/access.pb.h"
 #include "stripline/v1/agents.pb.h"
 #include "stripline/v1/campaigns.pb.h"
@@ -24,6 +25,7 @@ v1::Campaign to_wire(const CampaignView& view);
 v1::CampaignEstimate to_wire(const CampaignEstimate& estimate);
 v1::ComparedPoint to_wire(const campaign::ComparedPoint& point);
 v1::PlannedPoint to_wire(const PointRecord& record);
+v1::RunLoad to_wire(const RunLoad& load);
 
 v1::Node to_wire(const NodeView& view);
 v1::Model to_wire(const ModelRecord& record);

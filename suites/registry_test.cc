@@ -160,6 +160,11 @@ std::vector<Point> small_points(rank_t ranks) {
       }
       if (e.name == "kernel.mcop") point.params["matrices"] = int64_t{12};
       if (e.name == "kernel.triad") point.params["elements"] = int64_t{300};
+      if (e.name == "kernel.tile") {
+        point.params["rows"] = int64_t{9};
+        point.params["cols"] = int64_t{13};
+        point.params["pitch"] = int64_t{20};
+      }
       if (e.name.starts_with("kernel.prk_")) point.params["iterations"] = int64_t{2};
       if (e.name == "kernel.prk_sparse") {
         point.params["lsize"] = int64_t{3};

@@ -41,11 +41,12 @@ test("models without a version in force, old ones, campaigns that wait", () => {
 });
 
 test("versions that do not hold any more, and those that nodes reject", () => {
-  const off = { campaign: "campaigns/c2", time: "", points: "4", outside: "3", ratio: 2 };
+  const off = { campaign: "campaigns/c2", time: "", points: "4", outside: "3", ratio: 2, bursts: "0", bursts_outside: "0", shapes: "0", shapes_outside: "0" };
   assert.deepEqual(attention([], [], [tuned({ stale: "twice off", state: "STALE" })], now).map((one) => [one.grade, one.link]), [["bad", "#/drift/tcp@1"]]);
   assert.deepEqual(attention([], [], [tuned({ stale: "twice off", labels: [] })], now).map((one) => one.grade), ["warn"]);
   assert.match(attention([], [], [tuned({ checks: [off] })], now)[0].text, /tcp@1 was off/);
   assert.equal(attention([], [], [tuned({ checks: [{ ...off, outside: "2" }] })], now).length, 0);
+  assert.match(attention([], [], [tuned({ checks: [{ ...off, outside: "0", bursts: "4", bursts_outside: "4" }] })], now)[0].text, /tcp@1 was off/);
   const rejecting = ["a", "b", "c"].map((name) => node(name, { models: [{ version: "models/tcp/versions/1", label: "stable", fabric: "tcp", state: "REJECTED", reason: "another CPU", time: "" }] }));
   const [rejected, ...others] = attention(rejecting, [], [tuned({})], now);
   assert.equal(rejected.text, "tcp@1 (stable) was rejected by 3 nodes: another CPU.");
@@ -55,4 +56,22 @@ test("versions that do not hold any more, and those that nodes reject", () => {
 
 test("a version that nobody is offered is worth a note", () => {
   assert.deepEqual(attention([], [], [tuned({ state: "VALIDATED", labels: [] })], now).map((one) => one.grade), ["note"]);
+});
+
+test("what runs lost comes first of all, until another version is stable", () => {
+  const lost = tuned({ lost: "2 places lost time", stale: "runs lost time with it", state: "STALE", labels: [] });
+  const all = attention([node("a", { quarantine: "3 runs failed" })], [], [lost], now);
+  assert.match(all[0].text, /Runs lost time with tcp@1: 2 places/);
+  assert.match(all[1].text, /quarantined/);
+  const newer = { ...lost, versions: [{ ...tuned({}).versions[0], name: "models/tcp/versions/2" }, ...lost.versions] };
+  assert.doesNotMatch(attention([], [], [{ ...newer, model: { ...newer.model, latest_version: "models/tcp/versions/2" } }], now).map((one) => one.text).join(), /lost/);
+});
+
+test("a version that failed its validation, or that nothing has judged, is told of", () => {
+  const [failed] = attention([], [], [tuned({ failed: "the mean error is 567 %", state: "FAILED", labels: [] })], now);
+  assert.equal(failed.grade, "bad");
+  assert.match(failed.text, /567 %/);
+  const [unjudged] = attention([], [], [tuned({ unjudged: "0 decisions were measured", state: "FITTED", labels: [] })], now);
+  assert.equal(unjudged.grade, "warn");
+  assert.match(unjudged.text, /not judged/);
 });

@@ -10,6 +10,7 @@ export interface Notice { grade: "bad" | "warn" | "note"; text: string; todo: st
 const day_ms = 86_400_000;
 
 export function attention(nodes: Node[], campaigns: Campaign[], models: TunedModel[], now: number): Notice[] {
+  const losses: Notice[] = [];
   const notices: Notice[] = [];
   const add = (grade: Notice["grade"], text: string, todo: string, link: string) => notices.push({ grade, text, todo, link });
 
@@ -48,6 +49,11 @@ export function attention(nodes: Node[], campaigns: Campaign[], models: TunedMod
       add("bad", `The server cannot read what it has of model ${name}: ${model.unreadable}.`, `Nodes are offered nothing of the fabric ${model.fabric} until its database is restored from a backup.`, link);
       continue;
     }
+    // First of all, as production suffers it. Once another version is stable, it is history.
+    const stable = all.find((version) => version.labels.includes("stable"));
+    for (const version of all.filter((one) => one.lost && (!stable || number(stable) <= number(one)))) {
+      losses.push({ grade: "bad", text: `Runs lost time with ${nameOf(version.name)}: ${version.lost}.`, todo: stable === version ? "Its label was withdrawn where that was seen: measure there again." : "Its label was withdrawn: measure again.", link: `#/feedback/${nameOf(version.name)}` });
+    }
     for (const version of inUse.filter((one) => one.stale !== "")) {
       add("bad", `${nameOf(version.name)}, which is ${version.labels.join(" and ")}, is stale: ${version.stale}.`, "Look at its sentinels, roll it back, and measure again.", `#/drift/${nameOf(version.name)}`);
     }
@@ -56,8 +62,12 @@ export function attention(nodes: Node[], campaigns: Campaign[], models: TunedMod
     }
     if (!latest) {
       add("bad", `Every version of model ${name} is withdrawn.`, "Production that asks for it gets none: run a campaign.", link);
+    } else if (latest.failed) {
+      add("bad", `Model ${name} has no version that passed its validation: ${latest.failed}.`, "Nobody gets it who does not ask for it by its number: look at what differs, and measure again.", link);
     } else if (latest.stale !== "" && latest.labels.length === 0) {
       add("warn", `Model ${name} has no version that holds: ${latest.stale}.`, "Networks change: measure again.", `#/drift/${nameOf(latest.name)}`);
+    } else if (latest.unjudged) {
+      add("warn", `Model ${name} was not judged: ${latest.unjudged}.`, "It does not become stable by itself: a campaign with more time judges it.", link);
     } else if (latest.provisional !== "") {
       add("warn", `Model ${name} is provisional: ${latest.provisional}.`, "Production takes it only while there is no other; a campaign without that flaw makes a better one.", link);
     } else if (now - Date.parse(latest.create_time) > 90 * day_ms) {
@@ -72,13 +82,16 @@ export function attention(nodes: Node[], campaigns: Campaign[], models: TunedMod
     }
   }
   const grades = ["bad", "warn", "note"];
-  return notices.sort((a, b) => grades.indexOf(a.grade) - grades.indexOf(b.grade));
+  return [...losses, ...notices.sort((a, b) => grades.indexOf(a.grade) - grades.indexOf(b.grade))];
 }
 
-// As the server judges a check: most of its sentinels are outside.
+const number = (version: ModelVersion) => Number(short(version.name));
+
+// As the server judges a check: most of its sentinels of some kind are outside.
 function isOff({ checks }: ModelVersion): boolean {
   const last = checks[checks.length - 1];
-  return last !== undefined && 2 * Number(last.outside) > Number(last.points);
+  const most = (outside?: string, points?: string) => 2 * Number(outside ?? 0) > Number(points ?? 0);
+  return last !== undefined && (most(last.outside, last.points) || most(last.bursts_outside, last.bursts) || most(last.shapes_outside, last.shapes));
 }
 
 function named(names: string[]): string {

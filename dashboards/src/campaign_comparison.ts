@@ -19,6 +19,8 @@ export interface ComparedPoint {
   low?: number;
   high?: number;
   p_value: number;
+  /** By what part of A it would have to differ for such runs to show it in four of five cases. */
+  detectable?: number;
 }
 export interface CampaignComparison { points: ComparedPoint[]; differences: { field: string; baseline: string; candidate: string }[] }
 

@@ -28,13 +28,14 @@ const columns: Column<ComparedPoint>[] = [
   { name: "A", key: (one) => one.baseline_median ?? -1, cell: (one) => told(one.baseline_median), right: true },
   { name: "B", key: (one) => one.candidate_median ?? -1, cell: (one) => told(one.candidate_median), right: true },
   { name: "B/A", key: (one) => one.ratio ?? -1, cell: (one) => ratioText(one), right: true },
+  { name: "seen from", key: (one) => one.detectable ?? -1, cell: (one) => (one.detectable === undefined ? "–" : percent(one.detectable, 2)), right: true },
   { name: "runs", key: (one) => Math.min(one.baseline_runs, one.candidate_runs), cell: (one) => `${one.baseline_runs}, ${one.candidate_runs}`, right: true },
 ];
 
 const tableOf = (rows: ComparedPoint[]) => ({
-  columns: ["experiment", "variant", "params", "verdict", "why", "a_s", "b_s", "ratio", "ratio_low", "ratio_high", "p_value", "a_runs", "b_runs"],
+  columns: ["experiment", "variant", "params", "verdict", "why", "a_s", "b_s", "ratio", "ratio_low", "ratio_high", "p_value", "detectable", "a_runs", "b_runs"],
   rows: rows.map((one) => [one.experiment, one.variant, Object.entries(one.params).sort().map(([name, value]) => `${name}=${value}`).join(" "), one.verdict, one.why,
-    one.baseline_median ?? null, one.candidate_median ?? null, one.ratio ?? null, one.low ?? null, one.high ?? null, one.p_value, one.baseline_runs, one.candidate_runs]),
+    one.baseline_median ?? null, one.candidate_median ?? null, one.ratio ?? null, one.low ?? null, one.high ?? null, one.p_value, one.detectable ?? null, one.baseline_runs, one.candidate_runs]),
 });
 
 function BySize({ points, experiment }: { points: ComparedPoint[]; experiment: string }) {
@@ -99,7 +100,7 @@ function Both({ a, b, query }: { a: Campaign; b: Campaign; query: Record<string,
   return <Show of={comparison} what="The comparison">{(of) => <Compared of={of} names={[short(a.name), short(b.name)]} query={query} />}</Show>;
 }
 
-const margins: [value: string, text: string][] = [["0.01", "1 %"], ["", "2 %"], ["0.05", "5 %"], ["0.1", "10 %"]];
+const margins: [value: string, text: string][] = [["0.01", "1 %"], ["0.02", "2 %"], ["", "5 %"], ["0.1", "10 %"]];
 
 export function CampaignsCompared({ path, query }: { path: string[]; query: Record<string, string> }) {
   const campaigns = useData("campaigns", (signal) => getAll<Campaign>("campaigns", "campaigns", signal));

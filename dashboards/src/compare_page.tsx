@@ -72,21 +72,23 @@ function Overlay({ a, b, names, query }: { a: ModelFile; b: ModelFile; names: [s
 function Decisions({ of, table, query }: { of: Comparison; table: DecisionTable; query: Record<string, string> }) {
   const choices = Object.fromEntries(table.choices.map(({ option, values }) => [option, values.includes(query[option]) ? query[option] : values[0]]));
   const cells = useMemo(() => differing(of.decisions, table, choices), [of, table, Object.values(choices).join()]);
-  const { asked, differ } = of.tables.find((one) => one.command === table.command) ?? { asked: 0, differ: 0 };
+  const { asked, differ, doubts, ties } = of.tables.find((one) => one.command === table.command) ?? { asked: 0, differ: 0, doubts: 0, ties: 0 };
   const picked = query[table.command] ?? "";
   const cell = (column: number, row: number): Cell => {
     const one = cells.get(`${column}/${row}`);
     const where = `${table.x.option.replaceAll("-", " ")} ${table.x.values[column]}, ${table.y.option} ${table.y.values[row]}`;
     if (!one) return { kind: "the same way", shade: 1, close: false, text: `${where}: both take the same way` };
-    return { kind: "another way", shade: 1, close: false, text: `${where}: A ${one.a}, ${seconds(one.a_predicted_s)}; B ${one.b}, ${seconds(one.b_predicted_s)}` };
+    const kind = one.disagreement === "tie" ? "a tie" : "another way";
+    const doubt = { tie: "a tie, ", doubt: "of which one is in doubt, ", change: "" }[one.disagreement];
+    return { kind, shade: 1, close: false, text: `${where}: ${doubt}A ${one.a}, ${seconds(one.a_predicted_s)}; B ${one.b}, ${seconds(one.b_predicted_s)}` };
   };
   const [column, row] = picked.split("/").map(Number);
   const one = cells.get(picked);
   return (
-    <Figure id={table.command} title={`Decisions: ${table.command}`} about={asked === 0 ? "One of the two cannot decide these." : `${differ} of ${asked} that are usually asked come out otherwise.`}
+    <Figure id={table.command} title={`Decisions: ${table.command}`} about={asked === 0 ? "One of the two cannot decide these." : `${differ} of ${asked} that are usually asked come out otherwise; of ${doubts} more one model is sure and the other in doubt, and ${ties} are ties: other plans that take as long, as far as either knows.`}
       choices={table.choices.map(({ option, values }) => <Choice key={option} label={option} name={option} value={choices[option]} options={values.map((value) => [value, value.replaceAll("_", " ")])} />)}
       table={() => ({ columns: ["asked", "a", "a_predicted_s", "b", "b_predicted_s"], rows: of.decisions.filter((each) => each.command === table.command).map((each) => [Object.entries(each.asked).map(([option, value]) => `${option}=${value}`).join(" "), each.a, each.a_predicted_s, each.b, each.b_predicted_s]) })}>
-      {asked > 0 && <DecisionMap label={`Decisions of ${table.command} that differ`} xName={table.x.option.replaceAll("-", " ")} yName={table.y.option} x={table.x.values} y={table.y.values} kinds={["the same way", "another way"]} hatched={false} colours={["grid", "c2"]} picking="keep"
+      {asked > 0 && <DecisionMap label={`Decisions of ${table.command} that differ`} xName={table.x.option.replaceAll("-", " ")} yName={table.y.option} x={table.x.values} y={table.y.values} kinds={["the same way", "another way", "a tie"]} hatched={false} colours={["grid", "c2", "c3"]} picking="keep"
         cell={cell} pick={(x, y) => choose({ [table.command]: `${x}/${y}` })} picked={picked === "" ? undefined : [column, row]} />}
       {one && (
         <table>

@@ -30,7 +30,7 @@ test("small changes have a finer scale, which holds all of them", () => {
 
 test("decisions that differ stand at their place on the map of their choice", () => {
   const table = { command: "loop", x: { option: "bytes", values: ["4", "8"] }, y: { option: "compute", values: ["1s", "2s"] }, choices: [{ option: "direction", values: ["get", "put"] }] };
-  const one = (bytes: string, direction: string): ComparedDecision => ({ command: "loop", asked: { bytes, compute: "2s", direction }, a: "x", b: "y", a_predicted_s: 1, b_predicted_s: 2 });
+  const one = (bytes: string, direction: string): ComparedDecision => ({ command: "loop", asked: { bytes, compute: "2s", direction }, a: "x", b: "y", a_predicted_s: 1, b_predicted_s: 2, disagreement: "change" });
   const cells = differing([one("8", "get"), one("4", "put"), { ...one("8", "get"), command: "call" }], table, { direction: "get" });
   assert.deepEqual([...cells.keys()], ["1/1"]);
 });

@@ -4,12 +4,12 @@ import type { Axis, DecisionTable } from "./explain_form";
 
 export interface Side { value: number; ci: [number, number]; runs: number; at_least: boolean }
 export interface ComparedParameter { name: string; unit: string; a: Side | null; b: Side | null; verdict: string; change: number | null; change_ci?: [number, number] }
-export interface ComparedDecision { command: string; asked: Record<string, string>; a: string; b: string; a_predicted_s: number; b_predicted_s: number }
+export interface ComparedDecision { command: string; asked: Record<string, string>; a: string; b: string; a_predicted_s: number; b_predicted_s: number; disagreement: "tie" | "doubt" | "change" }
 export interface Comparison {
   facts: { field: string; a: string; b: string }[];
   parameters: ComparedParameter[];
   verdicts: Record<string, number>;
-  tables: { command: string; asked: number; differ: number }[];
+  tables: { command: string; asked: number; differ: number; doubts: number; ties: number }[];
   decisions: ComparedDecision[];
 }
 

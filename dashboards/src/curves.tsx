@@ -2,8 +2,9 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { clipped } from "./robust";
 import { colour, useTheme } from "./theme";
-import { bytes } from "./units";
+import { bytes, count } from "./units";
 
 export interface Curve {
   label: string;
@@ -22,7 +23,7 @@ interface Props {
   marks?: { at: number; text: string }[];
   format: (value: number) => string;
   logY?: boolean;
-  zero?: boolean;  // a line at zero
+  zero?: boolean;  // a line at zero, and an axis that outliers do not flatten
   height?: number;
 }
 
@@ -40,11 +41,11 @@ function aligned(curves: Curve[]): uPlot.AlignedData {
   return [x, ...curves.flatMap((curve) => [spread(curve, curve.y), spread(curve, curve.low), spread(curve, curve.high)])] as uPlot.AlignedData;
 }
 
-// Room for all values and for the line at zero.
-function aroundZero(_: uPlot, least: number | null, most: number | null): [number, number] {
-  const [low, high] = [Math.min(0, least ?? 0), Math.max(0, most ?? 0)];
+// Room for the line at zero and for all values but outliers.
+function aroundZero(curves: Curve[]): { range: [number, number]; outside: number } {
+  const { low, high, outside } = clipped(curves.flatMap((one) => one.y), curves.flatMap((one) => [...(one.low ?? []), ...(one.high ?? [])]));
   const margin = 0.06 * (high - low) || 1;
-  return [low - margin, high + margin];
+  return { range: [low - margin, high + margin], outside };
 }
 
 // Intervals of samples, and where segments begin.
@@ -100,6 +101,7 @@ export function Curves({ label, curves, marks, format, logY = true, zero = false
   const theme = useTheme();
   useEffect(() => {
     const data = aligned(curves);
+    const { range } = aroundZero(curves);
     const axis = { stroke: colour("text"), grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("grid") }, font: "12px system-ui, sans-serif" };
     const series: uPlot.Series[] = [{}];
     const bands: uPlot.Band[] = [];
@@ -133,7 +135,7 @@ export function Curves({ label, curves, marks, format, logY = true, zero = false
       height,
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false }, points: { size: 8 } },
-      scales: { x: { time: false, distr: 3, log: 2 }, y: logY ? { distr: 3, log: 10 } : zero ? { range: aroundZero } : {} },
+      scales: { x: { time: false, distr: 3, log: 2 }, y: logY ? { distr: 3, log: 10 } : zero ? { range: () => range } : {} },
       axes: [
         { ...axis, values: (_, splits) => splits.map((size) => (size !== null && Math.log2(size) % 2 === 0 ? bytes(size) : "")) },
         { ...axis, size: 74, values: (_, splits) => splits.map((value) => (value === null || (logY && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-9) ? "" : format(value))) },
@@ -161,12 +163,14 @@ export function Curves({ label, curves, marks, format, logY = true, zero = false
     const index = Math.min(x.length - 1, Math.max(0, (made.cursor.idx ?? (by > 0 ? -1 : x.length)) + by));
     made.setCursor({ left: made.valToPos(x[index], "x"), top: 10 });
   };
+  const outside = zero ? aroundZero(curves).outside : 0;
   return (
     <div class="plot">
       <ul class="legend">
         {curves.map((curve) => <li key={curve.label}><i style={{ background: `var(--${curve.colour})` }} class={curve.points ? "dot" : ""} />{curve.label}</li>)}
       </ul>
       <div ref={frame} class="canvas" tabIndex={0} role="img" aria-label={`${label}. Arrow keys read values; the button Table shows all.`} onKeyDown={step} />
+      {outside > 0 && <p class="quiet">{count(outside, "value")} far beyond the others {outside === 1 ? "is" : "are"} not in the picture; the table has all.</p>}
       <output ref={readout} aria-live="polite" />
     </div>
   );

@@ -92,7 +92,7 @@ function OneVersion({ version, query, again }: { version: ModelVersion; query: R
         return (
           <>
             <div class={`state ${{ good: "good", warn: "stale", bad: "bad", none: "empty" }[kind]}`}><strong>{title}</strong> <span>{text}</span>{last && <span>Checked {ago(last.time, Date.now())}.</span>}</div>
-            {of.checks.length === 0 && <p>The server measures sentinels, blocking gets and puts of all sizes, by itself (<code>--sentinel-interval</code>); at once: <code>stripline model check {name}</code></p>}
+            {of.checks.length === 0 && <p>The server measures sentinels, blocking gets and puts of all sizes, bursts of them and transfers of many regions, by itself (<code>--sentinel-interval</code>); at once: <code>stripline model check {name}</code></p>}
             <div class="actions">
               <Action text="Check it" role="PUBLISHER" question={`Compares what a campaign has measured with what ${name} predicts. Twice in a row off, it is stale.`}
                 about={{ label: "Campaign", hint: "c12", required: true }} act={(campaign) => post(`${version.name}/check`, { campaign: `campaigns/${short(campaign)}` })} done={changed} />

@@ -1,11 +1,21 @@
 // How much a model gains, in few numbers: pure.
 import type { ModelFile } from "./model_file";
-import type { Decisions, Parameter } from "./types";
+import type { Decisions, ModelVersion, Parameter } from "./types";
 
 export interface Gains {
-  /** Of the loops asked about: how many are tuned, and by how much less time those take. */
+  /** Of the loops asked about: how many are tuned, and by how much less time those take at least. */
   loops: { asked: number; tuned: number; median: number; most: number } | null;
   measured: { what: string; gain: number }[];
+}
+
+/** Why nothing is claimed of a version, gravest first; null: what it gains may be told. */
+export function silence(version: ModelVersion): string | null {
+  if (version.withdrawn) return `Withdrawn: ${version.withdrawn}.`;
+  if (version.failed) return `It failed its validation: ${version.failed}.`;
+  if (version.lost) return `Runs lost time with it: ${version.lost}.`;
+  if (version.stale) return `Stale: ${version.stale}.`;
+  if (version.unjudged) return `Not judged, so nothing is claimed of it: ${version.unjudged}.`;
+  return null;
 }
 
 /** Loops through remote data, of many sizes and computations. */
@@ -32,7 +42,7 @@ export function gainsOf(file: ModelFile, loops: Decisions | null): Gains {
   measured.sort((a, b) => b.gain - a.gain);
   if (!loops) return { loops: null, measured };
   const tuned = loops.decisions.filter((one) => one.reason === "tuned" && one.baseline_s > 0)
-    .map((one) => 1 - one.predicted_s / one.baseline_s).sort((a, b) => a - b);
+    .map((one) => one.gain_low).sort((a, b) => a - b);
   return {
     loops: { asked: loops.decisions.length, tuned: tuned.length, median: tuned[Math.floor(tuned.length / 2)] ?? 0, most: tuned[tuned.length - 1] ?? 0 },
     measured,

@@ -41,10 +41,13 @@ function Judged({ of }: { of: ModelVersion }) {
   if (!judged) return <p>Nothing has validated it. <code>stripline model validate {nameOf(of.name)} --campaign C</code> does, by a campaign that it was not fitted to.</p>;
   return (
     <Facts of={[
-      ["judged by", judged.campaigns.length === 0 ? "points held out from a second fit" : judged.campaigns.map((name, index) => <>{index > 0 && ", "}<a href={`#/${name}`}>{short(name)}</a></>)],
+      ["judged by", judged.campaigns.length === 0 ? "what its own campaign held out from the fit" : judged.campaigns.map((name, index) => <>{index > 0 && ", "}<a href={`#/${name}`}>{short(name)}</a></>)],
       ["when", `${judged.time.slice(0, 16).replace("T", " ")} UTC`],
       ["error of predicted times", Number(judged.points) === 0 ? "not judged" : `${percent(judged.mean_error, 2)} in the mean, at most ${percent(judged.largest_error, 2)}, of ${count(Number(judged.points), "size")}`],
       ["regret of choices", Number(judged.choices) === 0 ? "not judged" : `${percent(judged.mean_regret, 2)} in the mean, at most ${percent(judged.worst_regret, 2)}, of ${count(Number(judged.choices), "choice")}`],
+      ...(judged.kinds ?? []).map((one): [string, string] => [`of the kind ${one.kind}`, `${percent(one.mean_regret, 2)} in the mean, at most ${percent(one.worst_regret, 2)}, of ${count(Number(one.choices), "choice")}`]),
+      ["against no model", Number(judged.compared ?? 0) === 0 ? "not judged" : `${percent(Math.abs(judged.over_untuned), 2)} ${judged.over_untuned > 0 ? "more" : "less"} time in the mean of ${count(Number(judged.compared), "choice")}${Number(judged.losses) > 0 ? `; ${count(Number(judged.losses), "choice")} surely lost, the worst ${percent(judged.worst_loss_share, 2)}: ${judged.worst_loss}` : ""}`],
+      ...(of.failed ? [["verdict", `failed: ${of.failed}`] as [string, string]] : of.unjudged ? [["verdict", `not judged: ${of.unjudged}`] as [string, string]] : [["verdict", "passed"] as [string, string]]),
     ]} />
   );
 }

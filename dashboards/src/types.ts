@@ -89,12 +89,18 @@ export interface ModelVersion {
   summary: string;
   provisional: string;
   withdrawn: string;
-  state: "FITTED" | "VALIDATED" | "PUBLISHED" | "STALE" | "DEPRECATED" | string;
+  state: "FITTED" | "FAILED" | "VALIDATED" | "PUBLISHED" | "STALE" | "DEPRECATED" | string;
   labels: string[];
   validation?: Validation;
   findings: Finding[];
   stale: string;
   checks: Check[];
+  /** What failed in its validation; empty: nothing did. */
+  failed: string;
+  /** What its validation lacks; empty: it was judged. */
+  unjudged: string;
+  /** What runs with it lost against running without a model; empty: nothing. */
+  lost: string;
 }
 
 /** How a version does on points that it was not fitted to. */
@@ -107,12 +113,21 @@ export interface Validation {
   choices: string;
   mean_regret: number;
   worst_regret: number;
+  missed: string;
+  kinds: { kind: string; choices: string; mean_regret: number; worst_regret: number }[];
+  /** Choices that were held against no model: what they take more, as a share (below zero: less). */
+  compared: string;
+  over_untuned: number;
+  over_untuned_low: number;
+  losses: string;
+  worst_loss: string;
+  worst_loss_share: number;
 }
 
 export interface Finding { kind: string; subject: string; value: number; message: string }
 
 /** Sentinels by one campaign, counted; `/sentinels` has them all. */
-export interface Check { campaign: string; time: string; points: string; outside: string; ratio: number }
+export interface Check { campaign: string; time: string; points: string; outside: string; ratio: number; bursts: string; bursts_outside: string; shapes: string; shapes_outside: string }
 
 /** A label that has come to name a version. */
 export interface LabelMove { label: string; version: string; actor: string; time: string; nodes: string[] }

@@ -26,14 +26,16 @@ export function useVersions(everySeconds = 0): Loaded<ModelVersion[]> {
   return useData("all/versions", allVersions, everySeconds);
 }
 
-const kinds: Record<string, "good" | "warn" | "bad" | "busy" | "plain"> = { FITTED: "plain", VALIDATED: "busy", PUBLISHED: "good", STALE: "bad", DEPRECATED: "bad" };
+const kinds: Record<string, "good" | "warn" | "bad" | "busy" | "plain"> = { FITTED: "plain", FAILED: "bad", VALIDATED: "busy", PUBLISHED: "good", STALE: "bad", DEPRECATED: "bad" };
 
 /** What a version is now, by a word each. */
 export function VersionBadges({ of }: { of: ModelVersion }) {
   return (
     <>
       {of.labels?.map((label) => <Badge key={label} kind={label === "stable" ? "good" : "busy"}>{label}</Badge>)}
-      {of.state && !(of.state === "PUBLISHED" && of.labels.length > 0) && <Badge kind={kinds[of.state] ?? "plain"} title={of.withdrawn || of.stale}>{of.state === "DEPRECATED" ? "withdrawn" : of.state.toLowerCase()}</Badge>}
+      {of.state && !(of.state === "PUBLISHED" && of.labels.length > 0) && <Badge kind={kinds[of.state] ?? "plain"} title={of.withdrawn || of.stale || of.failed}>{of.state === "DEPRECATED" ? "withdrawn" : of.state.toLowerCase()}</Badge>}
+      {of.unjudged && <Badge kind="warn" title={of.unjudged}>not judged</Badge>}
+      {of.lost && <Badge kind="bad" title={of.lost}>lost</Badge>}
       {of.provisional !== "" && <Badge kind="warn" title={of.provisional}>provisional</Badge>}
     </>
   );

@@ -93,7 +93,7 @@ struct Plan {
 
 Plan plan_of(const std::vector<fit::TrueOperation>& machine) {
   // As many as the planner gives to budgeted campaigns on a virtual clock, and their coarser grids.
-  const fit::SyntheticCampaign grids[] = {grid(3, 2), grid(12, 5), grid(18, 10)};
+  const fit::SyntheticCampaign grids[] = {grid(3, 4), grid(12, 5), grid(18, 10)};
   Plan plan;
   std::set<std::string> known;
   for (const fit::SyntheticCampaign& one : grids) {
@@ -260,7 +260,18 @@ Covered points_covered(const std::vector<fit::TrueOperation>& machine, const End
 struct Parameters {
   Covered whole;   // of operations whose segments were found
   Covered merged;  // of those whose break was not: the grid has too few sizes to show it
+  Covered few;     // of those with a segment that too few sizes tell of
 };
+
+// True if all segments have sizes enough to tell how far off a line is.
+bool tells_lines(const fit::OperationFit& fitted, const fit::OperationSamples& samples) {
+  constexpr std::ptrdiff_t kTellLines = 4;
+  return std::ranges::all_of(fitted.model.segments, [&](const model::Segment& segment) {
+    return kTellLines <= std::ranges::count_if(samples.latency, [&](const auto& point) {
+             return segment.from_bytes <= point.first && point.first < segment.to_bytes;
+           });
+  });
+}
 
 Parameters parameters_covered(const std::vector<fit::TrueOperation>& machine, const Ended& ended,
                               fit::Tallies& tallies) {
@@ -280,9 +291,11 @@ Parameters parameters_covered(const std::vector<fit::TrueOperation>& machine, co
     fit::Tallies own;
     int right = 0;
     fit::judge_coverage(truth, *fitted, own, right);
+    const bool lines = tells_lines(*fitted, found->second);
     for (const auto& [name, tally] : own) {
-      (right > 0 ? covered.whole : covered.merged).add({tally.covered, tally.fitted});
-      if (right == 0) continue;
+      Covered& pool = right == 0 ? covered.merged : lines ? covered.whole : covered.few;
+      pool.add({tally.covered, tally.fitted});
+      if (right == 0 || !lines) continue;
       tallies[name].covered += tally.covered;
       tallies[name].fitted += tally.fitted;
       tallies[name].absent += tally.absent;
@@ -325,6 +338,7 @@ int run(const std::vector<std::string>& words) {
   Pool points;
   Pool parameters;
   Pool merged;
+  Pool few;
   std::map<std::string, Pool> by_end;
   std::map<std::string, int> ends;
   fit::Tallies tallies;
@@ -344,6 +358,7 @@ int run(const std::vector<std::string>& words) {
     const Parameters of_parameters = parameters_covered(machine, ended, tallies);
     parameters.add(of_parameters.whole);
     merged.add(of_parameters.merged);
+    few.add(of_parameters.few);
   }
   std::printf("%llu campaigns, %u runs lost\n",
               static_cast<unsigned long long>(arguments->campaigns), lost);
@@ -353,6 +368,7 @@ int run(const std::vector<std::string>& words) {
   for (const auto& [end, pool] : by_end) pool.report(("  " + end).c_str());
   const bool parameters_good = parameters.report("parameters");
   merged.report("  where a break was not found");
+  few.report("  where few sizes tell of a line");
   for (const auto& [name, tally] : tallies) {
     std::printf("  %-26s %9.4f  absent %d\n", name.c_str(),
                 tally.fitted == 0 ? 1 : static_cast<double>(tally.covered) / tally.fitted,

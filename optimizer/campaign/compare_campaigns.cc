@@ -30,19 +30,19 @@ std::string why_not(const PointStatus* a, const PointStatus* b, const Comparison
   if (b == nullptr) return "only the baseline measures it";
   const auto other = terms.other_experiments.find(a->point.experiment);
   if (other != terms.other_experiments.end()) return other->second;
-  if (a->medians.empty() && b->medians.empty()) return "neither has a sample of it";
   if (a->medians.empty()) return "the baseline has no sample of it";
   if (b->medians.empty()) return "the other campaign has no sample of it";
   return "";
 }
 
 // The verdict of a ratio with its interval, before others are looked at.
-Verdict verdict_of(const stats::Ratio& ratio, double margin) {
-  if (ratio.interval.low >= 1 / (1 + margin) && ratio.interval.high <= 1 + margin) {
+Verdict verdict_of(const stats::UnpairedRatio& of, double margin) {
+  if (of.equivalence.low >= 1 / (1 + margin) && of.equivalence.high <= 1 + margin) {
     return Verdict::equivalent;
   }
-  if (ratio.interval.high < 1) return Verdict::faster;
-  return ratio.interval.low > 1 ? Verdict::slower : Verdict::inconclusive;
+  const stats::Interval& interval = of.ratio.interval;
+  if (interval.high < 1) return Verdict::faster;
+  return interval.low > 1 ? Verdict::slower : Verdict::inconclusive;
 }
 
 stats::Estimate mean_of(const std::vector<double>& medians) {
@@ -58,17 +58,24 @@ stats::Estimate mean_of(const std::vector<double>& medians) {
 EstimateComparison compare_runs(const std::vector<double>& a, const std::vector<double>& b,
                                 double margin, ComparedPoint& point) {
   EstimateComparison comparison;
-  if (a.size() < 2 || b.size() < 2) return comparison;
+  if (a.size() < 2 || b.size() < 2) {
+    point.why = "a single run has no interval";
+    return comparison;
+  }
   if (!are_times(a) || !are_times(b)) {
-    return stats::compare_estimates(mean_of(b), mean_of(a), margin);
+    const stats::Estimate baseline = mean_of(a);
+    const auto compared = stats::compare_estimates(mean_of(b), baseline, margin);
+    if (baseline.value != 0) point.detectable = compared.detectable / std::abs(baseline.value);
+    return compared;
   }
   const auto ratio = stats::unpaired_ratio(b, a, kPointConfidence);
   if (!ratio.ok()) return comparison;
   point.ratio = ratio->ratio.value;
   point.low = ratio->ratio.interval.low;
   point.high = ratio->ratio.interval.high;
+  point.detectable = ratio->detectable;
   comparison.p_value = ratio->p_value;
-  comparison.verdict = verdict_of(ratio->ratio, margin);
+  comparison.verdict = verdict_of(*ratio, margin);
   return comparison;
 }
 
@@ -86,6 +93,8 @@ ComparedPoint compared(const PointStatus* a, const PointStatus* b, const Compari
   return point;
 }
 
+bool is_measured(const PointStatus* point) { return point != nullptr && !point->medians.empty(); }
+
 }  // namespace
 
 std::string_view verdict_text(const ComparedPoint& point) {
@@ -100,6 +109,7 @@ std::vector<ComparedPoint> compare_campaigns(const PointTable& a, const PointTab
   for (const PointStatus& ours : a.points()) {
     const auto found = b.find(ours.point);
     const PointStatus* theirs = found ? &b.points()[*found] : nullptr;
+    if (!is_measured(&ours) && !is_measured(theirs)) continue;
     points.push_back(compared(&ours, theirs, terms));
     if (!points.back().why.empty()) continue;
     places.push_back(points.size() - 1);
@@ -107,7 +117,8 @@ std::vector<ComparedPoint> compare_campaigns(const PointTable& a, const PointTab
         compare_runs(medians_of(ours), medians_of(*theirs), terms.margin, points.back()));
   }
   for (const PointStatus& theirs : b.points()) {
-    if (!a.find(theirs.point)) points.push_back(compared(nullptr, &theirs, terms));
+    if (is_measured(&theirs) && !a.find(theirs.point))
+      points.push_back(compared(nullptr, &theirs, terms));
   }
   control_false_discoveries(comparisons, terms.false_discoveries);
   for (size_t i = 0; i < places.size(); ++i) {

@@ -19,7 +19,7 @@ struct ComparedPoint {
   experiment::Point point;
   /// b against a; nullopt: they are not comparable.
   std::optional<stats::Verdict> verdict;
-  std::string why;  ///< They are not comparable.
+  std::string why;  ///< They are not comparable, or too few runs were made to say anything.
   uint32_t a_runs = 0;
   uint32_t b_runs = 0;
   std::optional<double> a_median;  ///< Over the runs, in the metric's unit.
@@ -29,23 +29,31 @@ struct ComparedPoint {
   std::optional<double> ratio;
   double low = 0;
   double high = 0;
+  /// By what part of `a` they would have to differ for such runs to show it in four of five cases:
+  /// the smallest difference that could have been seen. nullopt where nothing can be said.
+  std::optional<double> detectable;
   double p_value = 1;  ///< How likely such a difference is between equals.
 };
 
 /// "FASTER", "SLOWER", "EQUIVALENT", "INCONCLUSIVE" or "INCOMPARABLE".
 std::string_view verdict_text(const ComparedPoint& point);
 
+/// What the times of a point may differ by and be equivalent, where nothing else is said: as
+/// narrow as budgeted campaigns measure them.
+inline constexpr double kPointMargin = 0.05;
+
 struct ComparisonTerms {
-  double margin = stats::kEquivalenceMargin;  ///< What two times may differ by and be equivalent.
-  double false_discoveries = 0.05;            ///< Share of those said to differ, at most.
+  double margin = kPointMargin;     ///< What two times may differ by and be equivalent.
+  double false_discoveries = 0.05;  ///< Share of those said to differ, at most.
   /// Experiments that are not the same on both sides, and why.
   std::map<std::string, std::string> other_experiments;
 };
 
-/// Each point that is in either, in the order of `a` and then of what `b` has alone. Runs of the
-/// two campaigns were made apart, so that they are compared by Welch's test on the logarithms of
-/// run medians (stats/compare.h), those that may be zero by the medians themselves. Equivalent: the
-/// interval of the ratio lies within the margin, on whichever side of 1. Of those that are called
+/// Each point of which either has a sample, in the order of `a` and then of what `b` has alone;
+/// points of grids that neither has measured are left out. Runs of the two campaigns were made
+/// apart, so that they are compared by Welch's test on the logarithms of run medians
+/// (stats/compare.h), those that may be zero by the medians themselves. Equivalent: two one-sided
+/// tests at 5 % have the ratio within the margin, on whichever side of 1. Of those that are called
 /// faster or slower the share that differs by chance alone is at most `false_discoveries`
 /// (Benjamini and Hochberg 1995).
 std::vector<ComparedPoint> compare_campaigns(const PointTable& a, const PointTable& b,

@@ -38,6 +38,8 @@ TEST(CompareCampaigns, SaysWhichIsFaster) {
   EXPECT_EQ(verdict(ten, {10.04, 10.1, 9.9, 10.05, 9.95, 10}), "EQUIVALENT");
   EXPECT_EQ(verdict(ten, {8, 13, 9, 12, 7, 14}), "INCONCLUSIVE");
   EXPECT_EQ(verdict(ten, {5}), "INCONCLUSIVE") << "a single run has no interval";
+  EXPECT_EQ(compare_campaigns(table({{of_size(8), ten}}), table({{of_size(8), {5}}}))[0].why,
+            "a single run has no interval");
   EXPECT_EQ(verdict(ten, {}), "INCOMPARABLE");
 }
 
@@ -67,6 +69,48 @@ TEST(CompareCampaigns, WhatIsNotTheSameIsNotCompared) {
   ComparisonTerms terms;
   terms.other_experiments["micro.latency"] = "version 1 and version 2";
   EXPECT_EQ(compare_campaigns(a, b, terms)[1].why, "version 1 and version 2");
+}
+
+// Grids have more points than a budget measures.
+TEST(CompareCampaigns, WhatNeitherHasMeasuredIsLeftOut) {
+  const PointTable a = table({{of_size(8), {1, 1}}, {of_size(16), {}}, {of_size(32), {1, 1}}});
+  const PointTable b = table({{of_size(8), {1, 1}}, {of_size(16), {}}, {of_size(64), {}}});
+  const auto points = compare_campaigns(a, b);
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[0].point, of_size(8));
+  EXPECT_EQ(points[1].why, "only the baseline measures it");
+}
+
+// A campaign against another of the same network, with the noise and the runs of budgeted ones.
+TEST(CompareCampaigns, EqualsAreEquivalentAndSayWhatCouldHaveBeenSeen) {
+  constexpr int64_t kPoints = 2000;
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> noise(0, 0.03);
+  const auto measured = [&](double by) {
+    std::vector<std::pair<Point, std::vector<double>>> points;
+    for (int64_t i = 0; i < kPoints; ++i) {
+      std::vector<double> medians;
+      for (int run = 0; run < 8; ++run) medians.push_back(by * std::exp(noise(random)));
+      points.emplace_back(of_size(i), medians);
+    }
+    return table(points);
+  };
+  const auto share = [](const std::vector<ComparedPoint>& points, std::string_view verdict) {
+    return static_cast<double>(std::ranges::count(points, verdict, verdict_text)) /
+           static_cast<double>(points.size());
+  };
+  const PointTable a = measured(1);
+  const auto equals = compare_campaigns(a, measured(1));
+  EXPECT_GT(share(equals, "EQUIVALENT"), 0.8);
+  EXPECT_LT(share(equals, "FASTER") + share(equals, "SLOWER"), 0.005);
+  // Two one-sided tests at 5 % call so many of those equivalent that differ by the margin.
+  EXPECT_LT(share(compare_campaigns(a, measured(1 + kPointMargin)), "EQUIVALENT"), 0.07);
+  // What is said to be seen in four of five cases is.
+  double detectable = 0;
+  for (const ComparedPoint& point : equals) detectable += *point.detectable / kPoints;
+  EXPECT_NEAR(detectable, 0.045, 0.01);
+  const auto differ = compare_campaigns(a, measured(1 + detectable), {.margin = 1e-6});
+  EXPECT_NEAR(share(differ, "SLOWER"), 0.8, 0.05);
 }
 
 TEST(CompareCampaigns, DifferencesOfTimesMayBeNegative) {

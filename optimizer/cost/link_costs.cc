@@ -1,6 +1,9 @@
 #include "optimizer/cost/link_costs.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 namespace stripline::cost {
 namespace {
@@ -23,18 +26,117 @@ MessageCosts compile(const model::Segment& segment, Corner corner) {
   return costs;
 }
 
+// Sizes that the same segments answer for: one of them, or those that a switch lies between.
+struct Range {
+  uint64_t end = 0;  // exclusive
+  size_t first = 0;  // of the model's segments
+  size_t last = 0;   // inclusive
+};
+
+std::vector<Range> ranges_of(const std::vector<model::Segment>& segments) {
+  constexpr uint64_t kEnd = std::numeric_limits<uint64_t>::max();
+  if (segments.empty()) return {{kEnd, 0, 0}};
+  // A segment may answer for sizes in [begin, end): where its own switch may lie to where the next
+  // one surely does.
+  const auto begin = [&](size_t i) {
+    if (i == 0) return uint64_t{0};
+    return segments[i].begins ? segments[i].begins->after_bytes + 1 : segments[i].from_bytes;
+  };
+  const auto end = [&](size_t i) {
+    if (i + 1 == segments.size()) return kEnd;
+    const model::Segment& next = segments[i + 1];
+    return next.begins ? next.begins->by_bytes : next.from_bytes;
+  };
+  std::vector<uint64_t> edges;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    edges.push_back(end(i));
+    if (i > 0) edges.push_back(begin(i));
+  }
+  std::ranges::sort(edges);
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  std::vector<Range> ranges;
+  for (const uint64_t edge : edges) {
+    if (edge == 0) continue;
+    Range range{edge, segments.size(), 0};
+    for (size_t i = 0; i < segments.size(); ++i) {
+      if (begin(i) >= edge || end(i) < edge) continue;
+      range.first = std::min(range.first, i);
+      range.last = std::max(range.last, i);
+    }
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
+struct Line {
+  double base = 0;
+  double per_byte = 0;
+  double at(double bytes) const { return base + per_byte * bytes; }
+};
+
+// Of the dearer of two lines, or the cheaper one, at both ends of a range: the chord, which lies on
+// the side of the larger of two lines between them, or of the smaller one.
+template <typename Compare>
+Line chord(const Line& a, const Line& b, double low, double high, const Compare& beyond) {
+  const auto at = [&](double bytes) {
+    return beyond(a.at(bytes), b.at(bytes)) ? a.at(bytes) : b.at(bytes);
+  };
+  if (!(high > low)) return {at(low), 0};
+  const double per_byte = (at(high) - at(low)) / (high - low);
+  return {at(low) - per_byte * low, per_byte};
+}
+
+// What sizes in [low, high] cost by the one of two protocols whose times lie beyond the other's.
+template <typename Compare>
+MessageCosts either(const MessageCosts& a, const MessageCosts& b, double low, double high,
+                    const Compare& beyond) {
+  const auto line = [&](double MessageCosts::*base, double MessageCosts::*per_byte) {
+    return chord({a.*base, a.*per_byte}, {b.*base, b.*per_byte}, low, high, beyond);
+  };
+  const auto farther = [&](double x, double y) { return beyond(x, y) ? x : y; };
+  MessageCosts costs;
+  const Line o = line(&MessageCosts::o_base, &MessageCosts::o_per_byte);
+  const Line r = line(&MessageCosts::r_base, &MessageCosts::r_per_byte);
+  const Line s = line(&MessageCosts::s_base, &MessageCosts::s_per_byte);
+  costs.o_base = o.base;
+  costs.o_per_byte = o.per_byte;
+  costs.r_base = r.base;
+  costs.r_per_byte = r.per_byte;
+  costs.s_base = s.base;
+  costs.s_per_byte = s.per_byte;
+  // Round trip and gap share G: what is left of a gap at either end is its g.
+  const Line wire = chord({2 * a.L, a.G}, {2 * b.L, b.G}, low, high, beyond);
+  costs.L = wire.base / 2;
+  costs.G = wire.per_byte;
+  const auto g_at = [&](double bytes) {
+    return farther(a.gap(bytes), b.gap(bytes)) - costs.G * bytes;
+  };
+  costs.g = farther(g_at(low), g_at(high));
+  return costs;
+}
+
 }  // namespace
 
 LinkCosts::LinkCosts(const model::OperationModel& operation) {
-  const size_t count = operation.segments.empty() ? 1 : operation.segments.size();
-  ends_.reserve(count);
-  for (size_t i = 0; i + 1 < count; ++i) ends_.push_back(operation.segments[i].to_bytes);
-  ends_.push_back(std::numeric_limits<uint64_t>::max());
+  const std::vector<Range> ranges = ranges_of(operation.segments);
+  const size_t count = ranges.size();
+  for (const Range& range : ranges) ends_.push_back(range.end);
   segments_.resize(kCorners * count);
-  for (size_t corner = 0; corner < kCorners; ++corner) {
-    for (size_t i = 0; i < operation.segments.size(); ++i) {
-      segments_[i * kCorners + corner] =
-          compile(operation.segments[i], static_cast<Corner>(corner));
+  for (size_t corner = 0; corner < kCorners && !operation.segments.empty(); ++corner) {
+    const auto compiled = [&](size_t segment) {
+      return compile(operation.segments[segment], static_cast<Corner>(corner));
+    };
+    for (size_t i = 0; i < count; ++i) {
+      const Range& range = ranges[i];
+      MessageCosts costs = compiled(range.first);
+      const double low = i == 0 ? 0.0 : static_cast<double>(ranges[i - 1].end);
+      const auto high = static_cast<double>(range.end - 1);
+      for (size_t other = range.first + 1; other <= range.last; ++other) {
+        costs = static_cast<Corner>(corner) == Corner::low
+                    ? either(costs, compiled(other), low, high, std::less<>())
+                    : either(costs, compiled(other), low, high, std::greater<>());
+      }
+      segments_[i * kCorners + corner] = costs;
     }
   }
   for (size_t width = 0; width < first_by_width_.size(); ++width) {
@@ -43,7 +145,7 @@ LinkCosts::LinkCosts(const model::OperationModel& operation) {
     while (smallest >= ends_[index] && index + 1 < count) ++index;
     first_by_width_[width] = index;
   }
-  if (operation.queue_depth) {
+  if (operation.queue_depth && !operation.queue_depth->at_least) {
     const double depth = std::floor(operation.queue_depth->value);
     constexpr auto kMax = static_cast<double>(std::numeric_limits<uint32_t>::max());
     queue_depth_ = depth < 1      ? 1

@@ -49,14 +49,19 @@ struct MessageCosts {
   }
 };
 
+/// Where a switch of protocols was not measured exactly (model::SwitchBand), a size costs what the
+/// dearer of the two costs, so that a planner that takes it is right on both sides; at Corner::low
+/// what the cheaper one does, for what a plan is compared with. A size beside such a band costs
+/// what its own protocol does.
+///
 /// Immutable; safe to share between threads.
 class LinkCosts {
  public:
   /// An operation that costs nothing; assign a compiled one.
   LinkCosts() : LinkCosts(model::OperationModel{}) {}
 
-  /// Compiles. The model is valid (model/validate.h); parameters it does not hold count as zero, a
-  /// missing queue depth as unlimited.
+  /// Compiles. The model is valid (model/validate.h); parameters it does not hold count as zero. A
+  /// queue depth that is missing, or only bounded below, limits nothing.
   explicit LinkCosts(const model::OperationModel& operation);
 
   /// The parameters for a size. The reference lives as long as this object, and is the same for all
@@ -94,12 +99,15 @@ class LinkCosts {
            static_cast<double>(burst - queue_depth) * (o > gap ? o : gap);
   }
 
-  /// Q, the operations outstanding before issuing blocks; UINT32_MAX if the model does not say.
+  /// Q, the operations outstanding before issuing blocks; UINT32_MAX if the model does not say, or
+  /// only knows a lower bound.
   uint32_t queue_depth() const { return queue_depth_; }
 
+  /// Of segments, with the bands between them.
   size_t segment_count() const { return ends_.size(); }
 
-  /// The sizes at which the next segment begins, ascending; protocol switches.
+  /// The sizes at which the next segment begins, ascending: protocol switches, or both ends of
+  /// their bands.
   std::span<const uint64_t> breakpoints() const { return {ends_.data(), ends_.size() - 1}; }
 
  private:

@@ -94,5 +94,91 @@ TEST(LinkCosts, WithoutAModelNothingCostsAndTheQueueIsUnlimited) {
   EXPECT_EQ(link.queue_depth(), std::numeric_limits<uint32_t>::max());
 }
 
+// A switch at 4096 bytes, measured at 2048 and 8192: a larger latency, then less for each byte.
+OperationModel banded_operation() {
+  OperationModel operation = example_operation();
+  operation.segments[0].to_bytes = operation.segments[1].from_bytes = 4096;
+  operation.segments[1].begins = {2048, 8192};
+  operation.segments[1].L_s = model::example_parameter(9e-6);
+  operation.segments[1].G_s_per_byte = model::example_parameter(0.5e-9);
+  return operation;
+}
+
+TEST(LinkCosts, BetweenTheEndsOfASwitchTheDearerSideCounts) {
+  const OperationModel operation = banded_operation();
+  const LinkCosts link(operation);
+  OperationModel below = operation;
+  below.segments.pop_back();
+  OperationModel above = operation;
+  above.segments.erase(above.segments.begin());
+  above.segments[0].begins.reset();
+  const LinkCosts lower(below);
+  const LinkCosts upper(above);
+  EXPECT_EQ(link.segment_count(), 3U);
+  ASSERT_EQ(link.breakpoints().size(), 2U);
+  EXPECT_EQ(link.breakpoints()[0], 2049U);
+  EXPECT_EQ(link.breakpoints()[1], 8192U);
+  for (const uint64_t bytes : {1, 64, 2048}) {
+    EXPECT_DOUBLE_EQ(link.blocking(bytes), lower.blocking(bytes));
+    EXPECT_DOUBLE_EQ(link.gap(bytes), lower.gap(bytes));
+  }
+  for (const uint64_t bytes : {8192, 1 << 20}) {
+    EXPECT_DOUBLE_EQ(link.blocking(bytes), upper.blocking(bytes));
+    EXPECT_DOUBLE_EQ(link.gap(bytes), upper.gap(bytes));
+  }
+  for (uint64_t bytes = 2049; bytes < 8192; bytes += 61) {
+    const auto size = static_cast<double>(bytes);
+    for (const Corner corner : {Corner::nominal, Corner::high}) {
+      const MessageCosts& m = link.at(bytes, corner);
+      const MessageCosts& a = lower.at(bytes, corner);
+      const MessageCosts& b = upper.at(bytes, corner);
+      const double slack = 1 + 1e-9;
+      EXPECT_GE(m.o(size) * slack, std::max(a.o(size), b.o(size)));
+      EXPECT_GE(m.r(size) * slack, std::max(a.r(size), b.r(size)));
+      EXPECT_GE(m.gap(size) * slack, std::max(a.gap(size), b.gap(size))) << bytes;
+      EXPECT_GE(m.round_trip(size) * slack, std::max(a.round_trip(size), b.round_trip(size)));
+      EXPECT_LE(m.round_trip(size), 1.3 * std::max(a.round_trip(size), b.round_trip(size)));
+    }
+    const MessageCosts& m = link.at(bytes, Corner::low);
+    const MessageCosts& a = lower.at(bytes, Corner::low);
+    const MessageCosts& b = upper.at(bytes, Corner::low);
+    const double slack = 1 - 1e-9;
+    EXPECT_LE(m.o(size) * slack, std::min(a.o(size), b.o(size)));
+    EXPECT_LE(m.gap(size) * slack, std::min(a.gap(size), b.gap(size))) << bytes;
+    EXPECT_LE(m.round_trip(size) * slack, std::min(a.round_trip(size), b.round_trip(size)));
+  }
+}
+
+TEST(LinkCosts, BandsThatOverlapAndASwitchThatIsExact) {
+  OperationModel operation = banded_operation();
+  operation.segments[1].to_bytes = 6000;
+  model::Segment third = operation.segments[1];
+  third.from_bytes = 6000;
+  third.to_bytes = 1 << 20;
+  third.begins = {4096, 16384};
+  third.L_s = model::example_parameter(20e-6);
+  operation.segments[1].begins->by_bytes = 5500;
+  operation.segments.push_back(third);
+  const LinkCosts link(operation);
+  EXPECT_DOUBLE_EQ(link.L(2048), 4.5e-6);
+  EXPECT_GE(link.at(5000).round_trip(5000), 40e-6);  // it may be the third already
+  EXPECT_DOUBLE_EQ(link.L(16384), 20e-6);
+  operation = banded_operation();
+  operation.segments[1].begins = {4095, 4096};
+  EXPECT_EQ(LinkCosts(operation).segment_count(), 2U);
+  EXPECT_DOUBLE_EQ(LinkCosts(operation).L(4095), 4.5e-6);
+  EXPECT_DOUBLE_EQ(LinkCosts(operation).L(4096), 9e-6);
+}
+
+TEST(LinkCosts, ADepthThatIsOnlyBoundedLimitsNothing) {
+  OperationModel operation = example_operation();
+  operation.queue_depth = model::example_parameter(1);
+  EXPECT_EQ(LinkCosts(operation).queue_depth(), 1U);
+  operation.queue_depth->at_least = true;
+  EXPECT_EQ(LinkCosts(operation).queue_depth(), std::numeric_limits<uint32_t>::max());
+  operation.queue_depth.reset();
+  EXPECT_EQ(LinkCosts(operation).queue_depth(), std::numeric_limits<uint32_t>::max());
+}
+
 }  // namespace
 }  // namespace stripline::cost

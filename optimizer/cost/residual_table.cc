@@ -42,6 +42,7 @@ double log2_of_data(const model::VisResidual& cell) {
 LogRatio estimate(const std::vector<model::VisResidual>& cells, double x, double y) {
   LogRatio sum;
   double weights = 0;
+  double squares = 0;
   for (const model::VisResidual& cell : cells) {
     const double dx = log2_of(cell.region_bytes) - x;
     const double dy = log2_of_data(cell) - y;
@@ -51,10 +52,14 @@ LogRatio estimate(const std::vector<model::VisResidual>& cells, double x, double
     const double weight = 1 / (square * square);
     weights += weight;
     sum.value += weight * ratio.value;
+    squares += weight * ratio.value * ratio.value;
     sum.low += weight * ratio.low;
     sum.high += weight * ratio.high;
   }
-  return {sum.value / weights, sum.low / weights, sum.high / weights};
+  // What was measured around it differs by so much, and it may differ as well.
+  const double mean = sum.value / weights;
+  const double spread = std::sqrt(std::max(0.0, squares / weights - mean * mean));
+  return {mean, sum.low / weights - spread, sum.high / weights + spread};
 }
 
 void sort_unique(std::vector<double>& axis) {

@@ -25,7 +25,8 @@ class ResidualTable {
 
   /// Measured cells, at most one per place; they need not fill a grid. Where a grid
   /// over their sizes has no cell, a mean of all holds, weighted by the inverse fourth power of the
-  /// distance on logarithmic scales: of its neighbours, in effect.
+  /// distance on logarithmic scales: of its neighbours, in effect. Its interval holds their spread,
+  /// too.
   explicit ResidualTable(const std::vector<model::VisResidual>& cells);
 
   bool empty() const { return x_.empty(); }

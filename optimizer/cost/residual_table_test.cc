@@ -49,6 +49,8 @@ TEST(ResidualTable, AMissingCellIsLikeItsNeighbours) {
   // The middle of a checkerboard, and a corner that only one cell is near to.
   const ResidualTable table({cell(4, 64, 2), cell(16, 4, 2), cell(16, 64, 8), cell(64, 4, 8)});
   EXPECT_NEAR(std::exp(table.at(4, 8).value), 4, 1e-12);
+  EXPECT_LE(table.at(4, 8).low, std::log(2) + 1e-12);  // as they differ, so may it
+  EXPECT_GE(table.at(4, 8).high, std::log(8) - 1e-12);
   const ResidualTable corner({cell(16, 4, 1), cell(16, 8, 1), cell(1 << 20, 4, 2)});
   EXPECT_NEAR(std::exp(corner.at(20, 22).value), 2, 1e-3);
 }

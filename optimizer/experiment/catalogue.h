@@ -156,6 +156,8 @@ inline constexpr Known kSparseCg{"kernel.sparse_cg", {"whole", "inspector", "reo
 inline constexpr Known kSpmv{"kernel.spmv"};
 inline constexpr Known kSpreadForce{"kernel.spread_force"};
 inline constexpr Known kStructReads{"kernel.struct_reads", {"naive", "separate", "tuned"}};
+inline constexpr Known kTile{"kernel.tile",
+                             {"blocking", "hand", "untuned", "tuned", "guarded", "forced"}};
 inline constexpr Known kTranspose{"kernel.transpose"};
 inline constexpr Known kTriad{"kernel.triad"};
 inline constexpr Known kTriangleCount{"kernel.triangle_count",

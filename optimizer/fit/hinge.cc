@@ -37,10 +37,11 @@ Status check(std::span<const BurstCurve> curves) {
   return {};
 }
 
-// Queue depth of one curve in operations when the common limit is q.
+// Queue depth of one curve in operations when the common limit is q. One operation finds room
+// whatever its size.
 double depth_of(const BurstCurve& curve, QueueLimit limit, double q) {
   if (limit == QueueLimit::operations) return q;
-  return q / static_cast<double>(std::max<uint64_t>(1, curve.bytes));
+  return std::max(1.0, q / static_cast<double>(std::max<uint64_t>(1, curve.bytes)));
 }
 
 struct CurveFit {
@@ -216,6 +217,22 @@ double best_limit(std::span<const BurstCurve> curves, QueueLimit limit) {
   return joint_sse(curves, limit, refined) < best_sse ? refined : best;
 }
 
+const BurstPoint& largest_burst(const BurstCurve& curve) {
+  return *std::max_element(
+      curve.points.begin(), curve.points.end(),
+      [](const BurstPoint& a, const BurstPoint& b) { return a.burst < b.burst; });
+}
+
+// True if a size has a burst between its smallest and its largest one.
+bool can_show_knee(std::span<const BurstCurve> curves) {
+  return std::ranges::any_of(curves, [](const BurstCurve& curve) {
+    const double smallest = smallest_burst(curve).burst;
+    const double largest = largest_burst(curve).burst;
+    return std::ranges::any_of(
+        curve.points, [&](const BurstPoint& p) { return smallest < p.burst && p.burst < largest; });
+  });
+}
+
 // By how much operations cost more beyond a knee: the geometric mean over sizes.
 struct Rise {
   double log_sum = 0.0;
@@ -229,14 +246,12 @@ struct Rise {
 
 // What an operation costs between a burst that is there, or none (0), and the largest one.
 double cost_beyond(const BurstCurve& curve, double smaller) {
-  const BurstPoint* largest = &curve.points.front();
+  const BurstPoint& largest = largest_burst(curve);
   double smaller_s = 0.0;
   for (const BurstPoint& p : curve.points) {
-    if (p.burst > largest->burst) largest = &p;
     if (p.burst == smaller) smaller_s = p.time_s;
   }
-  return largest->burst > smaller ? (largest->time_s - smaller_s) / (largest->burst - smaller)
-                                  : 0.0;
+  return largest.burst > smaller ? (largest.time_s - smaller_s) / (largest.burst - smaller) : 0.0;
 }
 
 struct JointFit {
@@ -247,13 +262,14 @@ struct JointFit {
 };
 
 JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double q,
-                   double min_extra) {
+                   const HingeOptions& options) {
   JointFit joint;
   HingeFit& fit = joint.hinge;
   fit.limit = limit;
   fit.queue_depth = q;
   Rise any;     // For sizes with bursts that waited, and
-  Rise placed;  // of those with as many as place the knee.
+  Rise placed;  // of those with as many as place the knee;
+  Rise whole;   // of these, of the largest burst as a whole.
   for (const BurstCurve& curve : curves) {
     const double depth = depth_of(curve, limit, q);
     const CurveFit one = fit_curve(curve, depth);
@@ -270,15 +286,19 @@ JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double 
     const double beyond = places ? one.drain : cost_beyond(curve, one.largest_free);
     const double ratio = beyond / std::max(one.o, first);
     any.add(ratio);
-    if (places) placed.add(ratio);
-    if (!(ratio > 1.0 + min_extra)) continue;
+    if (places) {
+      placed.add(ratio);
+      const BurstPoint& largest = largest_burst(curve);
+      whole.add(largest.time_s / largest.burst / std::max(one.o, first));
+    }
+    if (!(ratio > 1.0 + options.min_extra)) continue;
     // A queue that drains while it fills is never longer than this share of the burst.
     const double share = curve.reply_s ? 1.0 : 1.0 - one.o / beyond;
     joint.lower_bound = std::max(joint.lower_bound, std::floor(one.largest_free * share));
   }
-  joint.identified = placed.exceeds(min_extra);
+  joint.identified = placed.exceeds(options.min_extra) && whole.exceeds(options.min_rise);
   // A size that would place it but does not rise says nothing of those that rise too late.
-  joint.rises = joint.identified || any.exceeds(min_extra);
+  joint.rises = joint.identified || any.exceeds(options.min_extra);
   fit.straight_burst = limit == QueueLimit::operations ? q : fit.largest_burst;
   return joint;
 }
@@ -307,10 +327,21 @@ Result<HingeFit> fit_hinge(std::span<const BurstCurve> curves, const HingeOption
   best.queue_depth = best.largest_burst;
   best.straight_burst = best.largest_burst;
   double best_score = score(best.sse, sizes, points) - options.bic_margin;
+  if (!can_show_knee(curves)) {
+    // What the largest burst takes longer may be any queue's doing, or none's.
+    Rise beyond;
+    for (const BurstCurve& curve : curves) {
+      const BurstPoint& smallest = smallest_burst(curve);
+      beyond.add(cost_beyond(curve, smallest.burst) / (smallest.time_s / smallest.burst));
+    }
+    if (beyond.exceeds(options.min_extra)) best.straight_burst = 1.0;
+    best.queue_depth = kInfinity;
+    return best;
+  }
 
   for (const QueueLimit limit : {QueueLimit::operations, QueueLimit::bytes}) {
     if (limit == QueueLimit::bytes && curves.size() < 2) continue;  // Not to be told apart.
-    const JointFit fit = fit_limit(curves, limit, best_limit(curves, limit), options.min_extra);
+    const JointFit fit = fit_limit(curves, limit, best_limit(curves, limit), options);
     const double fit_score = score(fit.hinge.sse, 2.0 * sizes + 1.0, points);
     if (!fit.rises || !(fit_score < best_score)) continue;
     if (fit.identified) {
@@ -331,7 +362,9 @@ Result<std::optional<HingeFit>> fit_known_hinge(std::span<const BurstCurve> curv
   if (limit == QueueLimit::none_seen) {
     return Error(ErrorCode::invalid_argument, "a known knee is limited by operations or by bytes");
   }
-  JointFit fit = fit_limit(curves, limit, best_limit(curves, limit), 0.0);
+  if (!can_show_knee(curves)) return std::optional<HingeFit>();
+  constexpr HingeOptions kAnyRise{.min_extra = 0.0, .min_rise = 0.0};
+  JointFit fit = fit_limit(curves, limit, best_limit(curves, limit), kAnyRise);
   if (!fit.identified) return std::optional<HingeFit>();
   return std::optional<HingeFit>(std::move(fit.hinge));
 }

@@ -11,7 +11,9 @@
 // which is exact unless a get's queue is shorter than reply / drain and refilled in waves.
 // A fit linear in b cannot show the knee, and where posting is slower than draining there is none:
 // Q is then only known to be at least the largest burst (Iancu et al., section 4;
-// docs/measurement.md). Q is common to all sizes, in operations or in bytes.
+// docs/measurement.md). Q is common to all sizes, in operations or in bytes. One operation always
+// finds room. Two bursts say nothing of Q: any depth between them explains what the larger one
+// takes longer, noise included.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +58,9 @@ struct BurstCost {
 
 struct HingeFit {
   QueueLimit limit = QueueLimit::none_seen;
-  double queue_depth = 0.0;    ///< Q in operations, or in bytes. With none_seen: a lower bound.
+  /// Q in operations, or in bytes. With none_seen a lower bound, or infinite where no burst between
+  /// the smallest and the largest one was measured: then nothing is known of Q.
+  double queue_depth = 0.0;
   double largest_burst = 0.0;  ///< Operations.
   /// Largest burst that certainly met a queue with room at every size; o is read up to there.
   double straight_burst = 0.0;
@@ -70,6 +74,10 @@ struct HingeOptions {
   /// finds an empty queue. Smaller ones come about without one, e.g. by caches, and a second
   /// operation in a row may be cheaper than all others.
   double min_extra = 0.25;
+  /// By how much an operation of the largest burst has to take longer than o, on average over the
+  /// burst and in the geometric mean over the sizes: a knee near the largest burst explains any
+  /// rise of it, however small, and those of a few percent have other causes.
+  double min_rise = 0.1;
   double bic_margin = 6.0;  ///< BIC advantage over a line that counts as evidence for a knee.
 };
 

@@ -197,6 +197,112 @@ TEST(Hinge, SingleRunsCanBeFittedOnceTheKindIsKnown) {
   EXPECT_FALSE(straight->has_value());
 }
 
+// What a coarse campaign measures on a busy host: medians of one operation and of `largest`, which
+// take longer by some percent at one size or all.
+std::vector<BurstCurve> two_bursts(double rise, double noise, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  const double extra[] = {0.0227, -0.0072, rise};
+  const double one_s[] = {2.0485e-6, 2.2937e-6, 8.5023e-6};
+  const uint64_t bytes[] = {8, 2048, 65536};
+  std::vector<BurstCurve> curves;
+  for (std::size_t i = 0; i < 3; ++i) {
+    BurstCurve& curve = curves.emplace_back();
+    curve.bytes = bytes[i];
+    for (const double burst : {1.0, 256.0}) {
+      const double time_s =
+          one_s[i] * burst * (burst > 1 ? 1 + extra[i] : 1) * std::exp(noise * normal(random));
+      curve.points.push_back({burst, time_s, 1 / (time_s * time_s)});
+    }
+  }
+  return curves;
+}
+
+TEST(Hinge, TwoBurstsSayNothingOfTheDepth) {
+  for (double rise = 0; rise <= 0.05; rise += 0.001) {
+    for (const double noise : {0.0, 0.02}) {
+      const auto fit = fit_hinge(two_bursts(rise, noise, 7));
+      ASSERT_TRUE(fit.ok());
+      EXPECT_EQ(fit->limit, QueueLimit::none_seen) << rise;
+      EXPECT_TRUE(std::isinf(fit->queue_depth)) << rise << ": " << fit->queue_depth;
+      EXPECT_EQ(fit->straight_burst, 256.0) << rise;
+      EXPECT_NEAR(fit->costs[2].o_s, 8.6e-6, 0.4e-6);
+    }
+  }
+  // Nor where they are so much slower that there is a queue: it may be of 2 or of 200.
+  const auto slow = fit_hinge(two_bursts(3.0, 0.0, 7));
+  ASSERT_TRUE(slow.ok());
+  EXPECT_TRUE(std::isinf(slow->queue_depth));
+  std::vector<BurstCurve> streamed = two_bursts(3.0, 0.0, 7);
+  for (BurstCurve& curve : streamed) curve.stream_s = 4 * curve.points[0].time_s;
+  const auto with_stream = fit_hinge(streamed);
+  ASSERT_TRUE(with_stream.ok());
+  EXPECT_TRUE(std::isinf(with_stream->queue_depth));
+  const auto known = fit_known_hinge(streamed, QueueLimit::operations);
+  ASSERT_TRUE(known.ok());
+  EXPECT_FALSE(known->has_value());
+}
+
+// The bursts that every campaign measures.
+std::vector<BurstCurve> four_bursts(const Machine& machine, double rise, double noise,
+                                    uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<BurstCurve> curves;
+  for (const uint64_t bytes : {64, 2048, 65536}) {
+    BurstCurve& curve = curves.emplace_back();
+    curve.bytes = bytes;
+    if (machine.reply > 0) curve.reply_s = machine.reply;
+    curve.stream_s = machine.g + machine.G * static_cast<double>(bytes);
+    for (const int burst : {1, 4, 64, 256}) {
+      const double time_s = burst_time(machine, static_cast<double>(bytes), burst) *
+                            (burst == 256 ? 1 + rise : 1) * std::exp(noise * normal(random));
+      curve.points.push_back({static_cast<double>(burst), time_s, 1 / (time_s * time_s)});
+    }
+  }
+  return curves;
+}
+
+TEST(Hinge, ASmallRiseOfTheLargestBurstIsNoDepth) {
+  // Streams are bound by the NIC, and bursts are not: the queue has room for more than 256.
+  for (double rise = 0; rise <= 0.05; rise += 0.005) {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      const auto fit = fit_hinge(four_bursts({.depth = 1000}, rise, 0.02, seed));
+      ASSERT_TRUE(fit.ok());
+      EXPECT_EQ(fit->limit, QueueLimit::none_seen) << rise << ": " << fit->queue_depth;
+    }
+  }
+}
+
+TEST(Hinge, FourBurstsFindADepthTenTimesAlike) {
+  for (const double depth : {4.0, 16.0, 64.0}) {
+    for (const double reply : {0.0, 15e-6}) {
+      for (uint64_t seed = 0; seed < 10; ++seed) {
+        const auto fit = fit_hinge(four_bursts({.depth = depth, .reply = reply}, 0, 0.01, seed));
+        ASSERT_TRUE(fit.ok());
+        ASSERT_EQ(fit->limit, QueueLimit::operations) << depth << ", reply " << reply;
+        EXPECT_NEAR(fit->queue_depth, depth, 1 + 0.06 * depth) << "reply " << reply;
+      }
+    }
+  }
+}
+
+TEST(Hinge, ALimitInBytesAlwaysLeavesRoomForOneOperation) {
+  // 65536 bytes are more than the queue takes: then one is under way at a time.
+  std::mt19937_64 random(1);
+  std::vector<BurstCurve> curves;
+  for (const uint64_t bytes : {64, 2048, 65536}) {
+    Machine machine{.depth_bytes = 16384.0};
+    if (bytes == 65536) machine = {.depth = 1};
+    curves.push_back(curve_of(machine, bytes, 1024, 0.0, random));
+  }
+  const auto fit = fit_hinge(curves);
+  ASSERT_TRUE(fit.ok());
+  EXPECT_EQ(fit->limit, QueueLimit::bytes);
+  EXPECT_NEAR(fit->queue_depth, 16384.0, 1000.0);
+  EXPECT_NEAR(fit->costs[2].o_s, 1e-6, 0.01e-6);
+}
+
 TEST(Hinge, OddAndBadInput) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(fit_hinge({}).ok());

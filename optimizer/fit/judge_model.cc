@@ -184,6 +184,23 @@ std::optional<JudgedPlace> judged_place(const Point& point) {
 
 }  // namespace
 
+Judgement joined(const Judgement& one, const Judgement& other) {
+  const auto mean = [](double a, std::size_t of_a, double b, std::size_t of_b) {
+    const auto all = static_cast<double>(of_a + of_b);
+    return all > 0 ? (a * static_cast<double>(of_a) + b * static_cast<double>(of_b)) / all : 0.0;
+  };
+  Judgement all = one.compared > 0 ? one : other;
+  all.points = one.points + other.points;
+  all.mean_error = mean(one.mean_error, one.points, other.mean_error, other.points);
+  all.largest_error = std::max(one.largest_error, other.largest_error);
+  all.missed = one.missed + other.missed;
+  all.choices = one.choices + other.choices;
+  all.mean_regret = std::expm1(
+      mean(std::log1p(one.mean_regret), one.choices, std::log1p(other.mean_regret), other.choices));
+  all.worst_regret = std::max(one.worst_regret, other.worst_regret);
+  return all;
+}
+
 Judgement judge_model(const model::TunedModel& model,
                       std::span<const experiment::SampleSeries> series, uint32_t ranks) {
   const SampleTable table(series);
@@ -197,15 +214,41 @@ Judgement judge_model(const model::TunedModel& model,
 
 SentinelReading read_sentinels(const model::TunedModel& model,
                                std::span<const experiment::SampleSeries> series) {
+  struct Measured {
+    const experiment::Point* point = nullptr;
+    std::vector<double> medians;  // of runs
+  };
+  std::map<std::string, Measured> points;
+  for (const auto& one : series) {
+    if (!one.verified || one.values.empty()) continue;
+    Measured& measured = points[point_key(one.point)];
+    measured.point = &one.point;
+    measured.medians.push_back(stats::median(one.values));
+  }
+  const plan::CompiledModel compiled(model);
   SentinelReading reading;
   std::vector<double> ratios;
-  const auto look = [&](const cost::LinkCosts& costs, uint64_t bytes, double measured_s) {
-    const ExpectedTime expected = expected_time(costs, bytes);
-    ++reading.points;
-    if (is_outside(expected, measured_s)) ++reading.outside;
-    if (expected.predicted_s > 0) ratios.push_back(measured_s / expected.predicted_s);
-  };
-  for_each_size(model, sort_samples(SampleTable(series)), look);
+  for (const auto& [key, measured] : points) {
+    const auto expected = expected_sentinel(compiled, *measured.point);
+    const double measured_s = stats::median(measured.medians);
+    if (!expected || !(measured_s > 0)) continue;
+    const std::size_t outside = is_outside(*expected, measured_s) ? 1 : 0;
+    switch (expected->kind) {
+      case Sentinel::size:
+        ++reading.points;
+        reading.outside += outside;
+        if (expected->predicted_s > 0) ratios.push_back(measured_s / expected->predicted_s);
+        break;
+      case Sentinel::burst:
+        ++reading.bursts;
+        reading.bursts_outside += outside;
+        break;
+      case Sentinel::shape:
+        ++reading.shapes;
+        reading.shapes_outside += outside;
+        break;
+    }
+  }
   if (!ratios.empty()) reading.ratio = stats::median(ratios);
   return reading;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "optimizer/experiment/experiment.h"
@@ -12,19 +13,44 @@
 
 namespace stripline::fit {
 
+/// Decisions of one kind.
+struct KindJudgement {
+  std::string kind = {};  ///< experiment::HeldOutKind
+  std::size_t choices = 0;
+  double mean_regret = 0;   ///< As Judgement's.
+  double worst_regret = 0;  ///< The same.
+
+  bool operator==(const KindJudgement&) const = default;
+};
+
 struct Judgement {
-  /// Sizes of blocking gets and puts between nodes whose times were predicted.
+  /// Sizes of blocking gets and puts between nodes, and bursts of them, whose times were predicted.
   std::size_t points = 0;
   double mean_error = 0;     ///< Mean of |predicted - measured| / measured.
   double largest_error = 0;  ///< The largest of these.
-  /// Transfers of many regions and collective operations of which at least two ways were measured,
-  /// the chosen one among them.
+  /// Decisions of which at least two alternatives were measured, the chosen one among them.
   std::size_t choices = 0;
   double mean_regret = 0;   ///< Geometric mean of chosen over fastest time, less 1; at least 0.
   double worst_regret = 0;  ///< The worst of one choice.
 
+  // Of problems that were held out for judging alone (judge_decisions.h); nothing of others.
+  std::size_t missed = 0;                 ///< Predictions that were off by more than they say.
+  std::vector<KindJudgement> kinds = {};  ///< The choices, by kind.
+  /// Choices that were held against what is done without a model: the geometric mean of what they
+  /// take more than that, as a share (below zero: less), and its one-sided lower bound at 95 %.
+  std::size_t compared = 0;
+  double over_untuned = 0;
+  double over_untuned_low = 0;
+  /// Those that surely take longer than without a model, and the worst of them.
+  std::size_t losses = 0;
+  std::string worst_loss = {};
+  double worst_loss_share = 0;
+
   bool operator==(const Judgement&) const = default;
 };
+
+/// Both together: means weigh by what they are of.
+Judgement joined(const Judgement& one, const Judgement& other);
 
 /// Judges a valid model on verified series, by medians over runs. `ranks` took part in collective
 /// operations. Series of experiments that it predicts nothing of are ignored.
@@ -35,13 +61,21 @@ Judgement judge_model(const model::TunedModel& model,
 struct SentinelReading {
   std::size_t points = 0;   ///< Sizes of blocking gets and puts between nodes that it predicts.
   std::size_t outside = 0;  ///< Those farther from its interval than kSentinelTolerance.
-  double ratio = 1;         ///< Median of measured over predicted time.
+  double ratio = 1;         ///< Median of measured over predicted time, of these.
+  // The same of bursts of gets and puts, and of transfers of many regions; by kDeedTolerance.
+  std::size_t bursts = 0;
+  std::size_t bursts_outside = 0;
+  std::size_t shapes = 0;
+  std::size_t shapes_outside = 0;
 
   bool operator==(const SentinelReading&) const = default;
 };
 
 /// A day's difference of a network that is as it was, beyond the interval of the parameters.
 inline constexpr double kSentinelTolerance = 0.1;
+/// The same of what takes many operations: their times say more of depths, windows and packing than
+/// the parameters' intervals do.
+inline constexpr double kDeedTolerance = 0.25;
 
 /// Compares medians over runs of verified series with the ends of the model's intervals.
 SentinelReading read_sentinels(const model::TunedModel& model,

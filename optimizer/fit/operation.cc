@@ -18,6 +18,10 @@ namespace {
 
 constexpr const char* kMethod = "wls-per-run+t";
 constexpr std::size_t kMinSizes = 3;
+// So many runs tell how much the median over them errs.
+constexpr std::size_t kRunsThatTell = 3;
+// Times that are no line in the size are off one by so much, however well they are known.
+constexpr double kLeastNoise = 0.01;
 
 // The half-open range of sizes of one segment.
 struct SizeRange {
@@ -192,6 +196,16 @@ class OperationFitter {
       if (!fit_.model.queue_depth) note("queue_depth is absent: too few runs show the knee");
       return {};
     }
+    if (hinge_->limit == QueueLimit::none_seen && !(hinge_->queue_depth >= 2.0)) {
+      note(
+          "queue_depth is absent: operations take longer in bursts than alone, and no burst tells "
+          "from how many on");
+      return {};
+    }
+    if (std::isinf(hinge_->queue_depth)) {
+      note("queue_depth is absent: no burst between the smallest and the largest one was measured");
+      return {};
+    }
     model::Parameter bound;
     bound.value = hinge_->queue_depth;
     bound.at_least = true;
@@ -292,10 +306,28 @@ class OperationFitter {
     return result;
   }
 
+  // By how much the medians over runs err, as a share: of the size in the middle. 0: too few runs
+  // tell.
+  static double noise_of(const SizeCurve& curve) {
+    std::vector<double> errors;
+    for (const auto& [bytes, medians] : curve) {
+      std::vector<double> logs;
+      for (const auto& [run, value] : medians) {
+        if (value > 0.0) logs.push_back(std::log(value));
+      }
+      if (logs.size() < kRunsThatTell) continue;
+      errors.push_back(
+          std::sqrt(stats::mean_and_variance(logs).variance / static_cast<double>(logs.size())));
+    }
+    return errors.size() < kMinSizes ? 0.0 : std::max(kLeastNoise, stats::median(errors));
+  }
+
   Status find_segments() {
     std::vector<Curve> curves{relative_curve(samples_.latency)};
     if (!nic_bound_.empty()) curves.push_back(relative_curve(nic_bound_));
-    STRIPLINE_ASSIGN_OR_RETURN(const Segmentation found, segment_curves(curves, options_.segments));
+    SegmentOptions options = options_.segments;
+    if (!(options.noise > 0.0)) options.noise = noise_of(samples_.latency);
+    STRIPLINE_ASSIGN_OR_RETURN(const Segmentation found, segment_curves(curves, options));
     fit_.breakpoints = found.breaks;
     fit_.misfit = found.misfit;
     uint64_t from = samples_.latency.begin()->first;
@@ -304,7 +336,11 @@ class OperationFitter {
       const uint64_t to = last ? samples_.latency.rbegin()->first + 1 : found.breaks[i].from_bytes;
       // Outer segments also serve what other experiments measured beyond the latency's range.
       const SizeRange range{i == 0 ? 0 : from, last ? std::numeric_limits<uint64_t>::max() : to};
-      fit_.model.segments.push_back(fit_segment(from, to, range));
+      std::optional<model::SwitchBand> begins;
+      if (i > 0) {
+        begins = {found.breaks[i - 1].interval_low, found.breaks[i - 1].interval_high};
+      }
+      fit_.model.segments.push_back(fit_segment(from, to, range, begins));
       from = to;
     }
     return {};
@@ -317,10 +353,12 @@ class OperationFitter {
     return fit_run_lines(enough ? inside : curve, measured, options_.robust);
   }
 
-  model::Segment fit_segment(uint64_t from, uint64_t to, SizeRange range) {
+  model::Segment fit_segment(uint64_t from, uint64_t to, SizeRange range,
+                             const std::optional<model::SwitchBand>& begins) {
     model::Segment segment;
     segment.from_bytes = from;
     segment.to_bytes = to;
+    segment.begins = begins;
     const std::string where = "segment from " + std::to_string(from) + " bytes: ";
 
     RunLines cpu;  // What the CPU does of a blocking operation: o + r, as far as known.
@@ -374,9 +412,13 @@ class OperationFitter {
     if (one_way_) return;
     const SizeCurve inside = slice(nic_bound_, range);
     if (inside.size() < kMinSizes) {
-      if (!samples_.overlap.empty()) {
-        note(where + "g is absent, the NIC is the bottleneck of a stream at fewer than " +
-             std::to_string(kMinSizes) + " of its sizes");
+      // Few sizes tell no line of their own, but what is left of them beside G. A segment between
+      // the sizes of streams is taken to be as the others.
+      const bool between = slice(stream_, range).empty();
+      const SizeCurve& some = between ? nic_bound_ : inside;
+      if (!some.empty()) segment.g_s = gap_beside(some, segment.G_s_per_byte);
+      if (!segment.g_s && !samples_.overlap.empty()) {
+        note(where + "g is absent, the NIC is the bottleneck of a stream at none of its sizes");
       }
       return;
     }
@@ -389,6 +431,23 @@ class OperationFitter {
     if (!segment.G_s_per_byte || stream.slope_variance < wire.slope_variance) {
       segment.G_s_per_byte = slope;
     }
+  }
+
+  // g, per run, from streams of few sizes: what a message takes there beyond its bytes.
+  std::optional<model::Parameter> gap_beside(
+      const SizeCurve& streams, const std::optional<model::Parameter>& per_byte) const {
+    const double of_byte = per_byte ? per_byte->value : 0.0;
+    std::map<uint32_t, double> least;
+    for (const auto& [bytes, medians] : streams) {
+      for (const auto& [run, value] : medians) {
+        const double left = std::max(0.0, value - of_byte * static_cast<double>(bytes));
+        const auto [found, added] = least.emplace(run, left);
+        if (!added) found->second = std::min(found->second, left);
+      }
+    }
+    std::vector<double> per_run;
+    for (const auto& [run, value] : least) per_run.push_back(value);
+    return publish(per_run, 0.0, 0.0, "stream beyond G+t");
   }
 
   OperationSamples samples_;  // With logarithms linearized.

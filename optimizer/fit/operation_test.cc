@@ -50,6 +50,37 @@ TEST(FitOperation, SegmentsAreGaplessAndCoverTheMeasuredSizes) {
   }
 }
 
+TEST(FitOperation, ASwitchHasAnInterval) {
+  const auto fit = fit_operation(samples_of("get", {}, 2), Kind::get);
+  ASSERT_TRUE(fit.ok());
+  const auto& segments = fit->model.segments;
+  ASSERT_EQ(segments.size(), 2U);
+  EXPECT_FALSE(segments[0].begins.has_value());
+  ASSERT_TRUE(segments[1].begins.has_value());
+  // It is at 8193 bytes, and 8192 and 16384 were measured.
+  EXPECT_EQ(segments[1].begins->after_bytes, 8192U);
+  EXPECT_EQ(segments[1].begins->by_bytes, 16384U);
+}
+
+TEST(FitOperation, TwoBurstsGiveNoDepthAndFourDo) {
+  SyntheticCampaign campaign = full_campaign();
+  campaign.bursts = {1, 256};
+  auto fit = fit_operation(samples_of("put", {}, 5, campaign), Kind::put);
+  ASSERT_TRUE(fit.ok());
+  EXPECT_FALSE(fit->model.queue_depth.has_value());
+  EXPECT_TRUE(std::any_of(fit->notes.begin(), fit->notes.end(), [](const std::string& note) {
+    return note.find("queue_depth is absent: no burst between") != std::string::npos;
+  }));
+  campaign.bursts = {1, 4, 64, 256};
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    fit = fit_operation(samples_of("put", {}, seed, campaign), Kind::put);
+    ASSERT_TRUE(fit.ok());
+    ASSERT_TRUE(fit->model.queue_depth.has_value());
+    EXPECT_FALSE(fit->model.queue_depth->at_least);
+    EXPECT_NEAR(fit->model.queue_depth->value, 64.0, 4.0);
+  }
+}
+
 TEST(FitOperation, ActiveMessagesFoldTheHandlerIntoL) {
   const auto fit = fit_operation(samples_of("am", {}, 3), Kind::am);
   ASSERT_TRUE(fit.ok());

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "optimizer/stats/interval.h"
 
@@ -13,6 +15,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Relative variance below which a better fit means nothing: clocks and rounding.
 constexpr double kNoiseFloor = 1e-8;
+constexpr double kManyFreedoms = 100;  // of an error that was measured
 constexpr double kFalseBreaks = 0.01;  // Accepted share of curves with a break that is none.
 
 // Sums over a range of points of one curve.
@@ -157,7 +160,9 @@ double parameters(const Axis& axis, std::size_t segments) {
 // The best partition into k segments for every k up to the limit; fewer when none is admissible.
 std::vector<Starts> best_partitions(const Axis& axis, const SegmentOptions& options) {
   const std::size_t n = axis.sizes().size();
-  const auto least = static_cast<double>(std::max<std::size_t>(1, options.min_points));
+  const std::size_t needed =
+      options.noise > 0 ? std::min(kPointsOfKnownNoise, options.min_points) : options.min_points;
+  const auto least = static_cast<double>(std::max<std::size_t>(1, needed));
   std::vector<std::vector<double>> best(1, std::vector<double>(n + 1, kInfinity));
   std::vector<std::vector<std::size_t>> from(1, std::vector<std::size_t>(n + 1, 0));
   for (std::size_t j = 1; j <= n; ++j) best[0][j] = axis.cost(0, j);
@@ -188,8 +193,12 @@ std::vector<Starts> best_partitions(const Axis& axis, const SegmentOptions& opti
   return partitions;
 }
 
-double bic(const Axis& axis, const Starts& starts) {
+double bic(const Axis& axis, const SegmentOptions& options, const Starts& starts) {
   const double n = axis.points();
+  if (options.noise > 0) {
+    return total_cost(axis, starts) / (options.noise * options.noise) +
+           parameters(axis, starts.size() + 1) * std::log(n);
+  }
   return n * std::log(std::max(kNoiseFloor, total_cost(axis, starts) / n)) +
          parameters(axis, starts.size() + 1) * std::log(n);
 }
@@ -198,8 +207,8 @@ Starts choose_by_bic(const Axis& axis, const SegmentOptions& options) {
   const std::vector<Starts> partitions = best_partitions(axis, options);
   std::vector<double> scores;
   for (const Starts& starts : partitions) {
-    const bool spare = axis.points() > parameters(axis, starts.size() + 1);
-    scores.push_back(starts.empty() || spare ? bic(axis, starts) : kInfinity);
+    const bool spare = options.noise > 0 || axis.points() > parameters(axis, starts.size() + 1);
+    scores.push_back(starts.empty() || spare ? bic(axis, options, starts) : kInfinity);
   }
   const double lowest = *std::min_element(scores.begin(), scores.end());
   for (std::size_t k = 0; k < scores.size(); ++k) {
@@ -232,9 +241,14 @@ void drop_weak_breaks(const Axis& axis, const SegmentOptions& options, Starts& s
     }
     const double saved = 2.0 * axis.curves() + 1.0;
     const bool small = weakest_change < options.min_change;
+    // With a known noise, as many degrees of freedom as many repetitions have.
+    const double error = options.noise > 0 ? options.noise * options.noise
+                         : dof >= 1.0      ? total / dof
+                                           : 0.0;
     const bool noise =
-        dof >= 1.0 && total > 0.0 &&
-        weakest_gain / saved < stats::f_quantile(confidence, saved, dof) * total / dof;
+        error > 0.0 &&
+        weakest_gain / saved <
+            stats::f_quantile(confidence, saved, options.noise > 0 ? kManyFreedoms : dof) * error;
     if (!small && !noise) return;
     starts.erase(starts.begin() + static_cast<std::ptrdiff_t>(weakest));
   }
@@ -256,7 +270,10 @@ Breakpoint describe(const Axis& axis, const SegmentOptions& options, const Start
   const double total = total_cost(axis, starts);
   const double dof = axis.points() - parameters(axis, starts.size() + 1);
   double limit = total;
-  if (dof >= 1.0) {
+  if (options.noise > 0) {
+    limit = total + options.noise * options.noise *
+                        stats::f_quantile(options.confidence, 1.0, kManyFreedoms);
+  } else if (dof >= 1.0) {
     const double noise = std::max(total, kNoiseFloor * axis.points());
     limit = total + noise * stats::f_quantile(options.confidence, 1.0, dof) / dof;
   }
@@ -275,12 +292,23 @@ Breakpoint describe(const Axis& axis, const SegmentOptions& options, const Start
 
 Result<Segmentation> segment_curves(std::span<const Curve> curves, const SegmentOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(const Axis axis, Axis::build(curves));
-  Starts starts = choose_by_bic(axis, options);
-  drop_weak_breaks(axis, options, starts);
+  const auto found_with = [&](double noise) {
+    SegmentOptions how = options;
+    how.noise = noise;
+    Starts starts = choose_by_bic(axis, how);
+    drop_weak_breaks(axis, how, starts);
+    return std::pair(std::move(starts), how);
+  };
+  // Residuals may be smaller than what repetitions say, where runs are fast or slow as a whole.
+  auto [starts, how] = found_with(0);
+  if (options.noise > 0) {
+    auto known = found_with(options.noise);
+    if (known.first.size() > starts.size()) std::tie(starts, how) = std::move(known);
+  }
   Segmentation result;
   result.misfit = std::sqrt(total_cost(axis, starts) / axis.points());
   for (std::size_t b = 0; b < starts.size(); ++b) {
-    result.breaks.push_back(describe(axis, options, starts, b));
+    result.breaks.push_back(describe(axis, how, starts, b));
   }
   return result;
 }

@@ -32,7 +32,12 @@ struct SegmentOptions {
   /// an average over all sizes would hide it.
   double min_change = 0.01;
   double confidence = 0.95;
+  /// Relative standard error of a point, where repetitions tell; 0: the residuals have to. By it a
+  /// segment needs kPointsOfKnownNoise points only: a coarse grid has no more on one side of a
+  /// switch. It counts where it shows more breaks than the residuals do.
+  double noise = 0;
 };
+inline constexpr std::size_t kPointsOfKnownNoise = 2;
 
 /// A protocol switch between two measured sizes.
 struct Breakpoint {

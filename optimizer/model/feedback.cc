@@ -179,6 +179,11 @@ Json to_json(const Feedback& feedback) {
           {"fabric", feedback.fabric},
           {"ranks", feedback.ranks},
           {"elapsed_s", feedback.elapsed_s},
+          {"guard",
+           {{"checks", feedback.guard.checks},
+            {"excess_s", feedback.guard.excess_s},
+            {"taken_s", feedback.guard.taken_s},
+            {"share", feedback.guard.share()}}},
           {"places", std::move(places)},
           {"places_left_out", feedback.places_left_out}};
 }
@@ -214,6 +219,13 @@ Result<Feedback> parse_feedback(std::string_view text, std::string_view what) {
   reader.read("ranks", feedback.ranks, kMostRanks);
   reader.read("elapsed_s", feedback.elapsed_s);
   reader.read("places_left_out", feedback.places_left_out);
+  if (json.contains("guard")) {
+    Reader of_guard(json["guard"], where + ".guard");
+    of_guard.read("checks", feedback.guard.checks);
+    of_guard.read("excess_s", feedback.guard.excess_s);
+    of_guard.read("taken_s", feedback.guard.taken_s);
+    if (!of_guard.status().ok()) reader.fail(of_guard.status().error());
+  }
   if (!is_hash(feedback.model_sha256)) reader.fail("model_sha256", "is no SHA-256");
   if (!reader.status().ok()) return reader.status().error();
   STRIPLINE_ASSIGN_OR_RETURN(const Json* const places, get_array(json, "places", where));

@@ -29,10 +29,20 @@ struct FeedbackPlace {
   uint64_t as_chosen = 0;      ///< Those by the model's decision.
   double predicted_s = 0;      ///< Their mean, by the model.
   double measured_s = 0;       ///< Mean of those that were timed.
-  uint64_t simple = 0;         ///< Carried out the simple way because the guard wanted that.
+  uint64_t simple = 0;         ///< Carried out as the baseline because the guard wanted that.
   double simple_s = 0;         ///< Mean of those that were timed.
-  uint32_t demoted_ranks = 0;  ///< Where the guard had left the decision for the simple way.
+  uint32_t demoted_ranks = 0;  ///< Where the guard had left the decision for the baseline.
   bool operator==(const FeedbackPlace&) const = default;
+};
+
+/// What guards did, of all ranks (runtime/decide): the comparison of decisions with the baseline.
+struct FeedbackGuard {
+  uint64_t checks = 0;  ///< Executions and iterations of the program that were compared.
+  double excess_s = 0;  ///< What checks took longer than the way in use would have.
+  double taken_s = 0;   ///< What all that is guarded took, checks included.
+  bool operator==(const FeedbackGuard&) const = default;
+  /// Of taken_s, what checks took longer.
+  double share() const { return taken_s > 0 ? excess_s / taken_s : 0; }
 };
 
 struct Feedback {
@@ -42,6 +52,7 @@ struct Feedback {
   std::string fabric;
   uint32_t ranks = 0;
   double elapsed_s = 0;               ///< From the job's beginning to its end, on rank 0.
+  FeedbackGuard guard;                ///< All zero in reports of builds that do not tell.
   std::vector<FeedbackPlace> places;  ///< Those that took the longest first.
   uint64_t places_left_out = 0;       ///< Beyond the bounds.
   bool operator==(const Feedback&) const = default;

@@ -16,6 +16,7 @@ Feedback example() {
   feedback.places = {
       {"t.cc:17", "get 1 MiB", "packed, tuned", 4, 100, 90, 1e-3, 1.1e-3, 10, 2e-3, 1}};
   feedback.places_left_out = 3;
+  feedback.guard = {24, 1.5e-3, 0.5};
   return feedback;
 }
 
@@ -23,6 +24,19 @@ TEST(Feedback, ComesBackFromItsText) {
   const auto again = parse_feedback(feedback_text(example()), "report");
   ASSERT_TRUE(again.ok()) << again.error().message();
   EXPECT_EQ(*again, example());
+}
+
+TEST(Feedback, TellsTheShareOfTheGuard) {
+  Json json = Json::parse(feedback_text(example()));
+  EXPECT_DOUBLE_EQ(json["guard"]["share"].get<double>(), 0.003);
+  // Older reports say nothing of it.
+  json.erase("guard");
+  const auto parsed = parse_feedback(json.dump(), "report");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message();
+  EXPECT_EQ(parsed->guard, FeedbackGuard());
+  json["guard"] = {{"checks", -1}};
+  EXPECT_EQ(parse_feedback(json.dump(), "r.json").error().message(),
+            "r.json.guard.checks is out of range");
 }
 
 TEST(Feedback, LargestReportIsWithinItsBounds) {

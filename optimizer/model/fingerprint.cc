@@ -1,9 +1,16 @@
 #include "optimizer/model/fingerprint.h"
 
+#include "base/network_name.h"
+
 namespace stripline::model {
 namespace {
 
 constexpr std::string_view kAnything = "*";
+
+bool alike(std::string_view field, const std::string& of_model, const std::string& here) {
+  if (here == of_model || here == kAnything) return true;
+  return field == "fabric" && network_name(here) == network_name(of_model);
+}
 
 void append_lines(std::string_view verdict, const std::vector<Difference>& differences,
                   std::string& out) {
@@ -52,7 +59,7 @@ MatchReport match(const Fingerprint& of_model, const std::map<std::string, std::
     const auto here = machine.find(field);
     Difference difference{field, expected.value, std::nullopt, expected.rule};
     if (here != machine.end()) {
-      if (here->second == expected.value || here->second == kAnything) continue;
+      if (alike(field, expected.value, here->second)) continue;
       difference.of_machine = here->second;
     }
     switch (expected.rule) {

@@ -37,7 +37,8 @@ struct MatchReport {
 /// Compares each field of the model with the machine's value of the same name. A field the machine
 /// does not report is a difference; facts of the machine that the model does not hold are not. "*"
 /// on either side matches anything: that is how a model, or a user who knows better, relaxes a
-/// field.
+/// field. Fabrics are compared as networks (base/network_name.h): a model of "emulated:X" fits
+/// "emulated:X,compute=declared".
 MatchReport match(const Fingerprint& of_model, const std::map<std::string, std::string>& machine);
 
 std::string_view to_string(MatchRule rule);

@@ -41,6 +41,20 @@ TEST(FingerprintMatch, AStarOnEitherSideRelaxesAField) {
   EXPECT_TRUE(match(relaxed, {}).text().empty());
 }
 
+// What a run lets computation take, or whether times vary, is not the network.
+TEST(FingerprintMatch, FabricsAreComparedAsNetworks) {
+  const Fingerprint plain = {{"fabric", {"emulated:opteron-vapi", MatchRule::hard}}};
+  const Fingerprint of_file = {{"fabric", {"emulated:./net.json,jitter=off", MatchRule::hard}}};
+  for (const char* options : {",compute=declared", ",jitter=off", ",compute=2,jitter=off", ""}) {
+    EXPECT_TRUE(
+        match(plain, {{"fabric", std::string("emulated:opteron-vapi") + options}}).usable());
+    EXPECT_TRUE(
+        match(of_file, {{"fabric", std::string("emulated:./net.json") + options}}).usable());
+  }
+  EXPECT_FALSE(match(plain, {{"fabric", "emulated:opteron-vapi,ranks_per_node=2"}}).usable());
+  EXPECT_FALSE(match(plain, {{"fabric", "emulated:itanium-gm,compute=declared"}}).usable());
+}
+
 TEST(MatchRules, RoundTripThroughTheirNames) {
   for (const auto rule : {MatchRule::hard, MatchRule::soft, MatchRule::ignore}) {
     EXPECT_EQ(match_rule_from_string(to_string(rule)), rule);

@@ -16,10 +16,15 @@ inline PackModel example_pack() { return *full_example().pack; }
 inline ServiceModel example_service() { return *full_example().service_levels; }
 inline VisModel example_vis() { return full_example().vis["inter-node"]; }
 
-/// The example without the buffers of gets and without what concerns many regions.
+/// The example without the buffers of gets and without what concerns many regions; its switches of
+/// protocols are known exactly.
 inline TunedModel example_model() {
   TunedModel model = full_example();
-  model.network["inter-node"].get->buffers.clear();
+  PathModel& path = model.network["inter-node"];
+  path.get->buffers.clear();
+  for (OperationModel* operation : {&*path.put, &*path.get}) {
+    for (Segment& segment : operation->segments) segment.begins.reset();
+  }
   model.pack.reset();
   model.vis.clear();
   return model;

@@ -102,6 +102,8 @@ TEST(ModelJson, RoundTripsEveryMember) {
   EXPECT_EQ(text_of(*back), text);
   EXPECT_EQ(back->unknown_sections.at("later"), R"({"boundary":[1,2.5]})");
   EXPECT_FALSE(back->network.at("inter-node").get->segments[0].g_s.has_value());
+  EXPECT_FALSE(back->network.at("inter-node").get->segments[0].begins.has_value());
+  EXPECT_EQ(back->network.at("inter-node").get->segments[1].begins, (SwitchBand{1792, 2304}));
   EXPECT_TRUE(back->network.at("inter-node").am->queue_depth->at_least);
   ASSERT_EQ(back->network.at("inter-node").get->buffers.size(), 3U);
   EXPECT_EQ(back->network.at("inter-node").get->buffers[2].retire_s_per_byte.value, 0.5e-9);

@@ -125,6 +125,25 @@ TEST(ValidateModel, SegmentsAscendWithoutGaps) {
             std::string::npos);
 }
 
+TEST(ValidateModel, ASwitchLiesWithinItsBand) {
+  // The second segment is of [2048, 4 MiB).
+  const auto with = [](uint64_t after_bytes, uint64_t by_bytes) {
+    return refusal([=](TunedModel& m) { second_segment(m).begins = {after_bytes, by_bytes}; });
+  };
+  EXPECT_EQ(with(0, 2048), "accepted");
+  EXPECT_EQ(with(2047, 4 << 20), "accepted");
+  EXPECT_NE(with(2048, 4096).find("segments[1].begins: needs after_bytes < from_bytes"),
+            std::string::npos);
+  EXPECT_NE(with(1024, 2047).find("segments[1].begins"), std::string::npos);
+  EXPECT_NE(with(1024, (4 << 20) + 1).find("segments[1].begins"), std::string::npos);
+  EXPECT_NE(refusal([](TunedModel& m) {
+              auto& segments = m.network["inter-node"].get->segments;
+              segments[0].from_bytes = 1024;
+              segments[1].begins = {512, 4096};
+            }).find("must not lie below that segment"),
+            std::string::npos);
+}
+
 TEST(ValidateModel, CountsGainsFootprintsAndDomainHaveBounds) {
   EXPECT_NE(refusal([](TunedModel& m) {
               m.network["inter-node"].get->queue_depth = example_parameter(0.5);

@@ -51,7 +51,8 @@ inline std::string_view to_string(Reason reason) {
 
 /// What may be otherwise than predicted, and matters for a decision: a parameter; many regions as a
 /// whole; whether ranks that share a NIC, and get blocks of different sizes, compute at different
-/// times, so that vectorised loops hide each other's transfers.
+/// times, so that vectorised loops hide each other's transfers; whether a computation takes longer
+/// on parts of its data.
 enum class Source : uint8_t {
   issue,
   latency,
@@ -64,8 +65,9 @@ enum class Source : uint8_t {
   compute,
   regions,
   turns,
+  body,
 };
-inline constexpr std::array<std::string_view, 11> kSourceNames = {"o",
+inline constexpr std::array<std::string_view, 12> kSourceNames = {"o",
                                                                   "L",
                                                                   "g",
                                                                   "G",
@@ -75,7 +77,8 @@ inline constexpr std::array<std::string_view, 11> kSourceNames = {"o",
                                                                   "strip overhead",
                                                                   "computation",
                                                                   "many regions",
-                                                                  "turns at the NIC"};
+                                                                  "turns at the NIC",
+                                                                  "computation on parts"};
 inline std::string_view to_string(Source source) {
   return kSourceNames[static_cast<size_t>(source)];
 }

@@ -110,9 +110,9 @@ std::string reason_text(const Explanation& e, const Words& words, double best_s)
     case Reason::own_memory:
       return "loads and stores reach the data";
     case Reason::tied:
-      return "as fast as the simple way, by the model; the site's guard compares them";
+      return "not surely faster than the baseline, by the model; the site's guard compares them";
     case Reason::guarded:
-      return "the simple way, as the site's guard decided, or to compare";
+      return "the baseline, as the site's guard decided, or to compare";
   }
   return {};
 }

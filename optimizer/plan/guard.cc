@@ -3,89 +3,245 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace stripline::plan {
 namespace {
 
 // What a check counts after one more.
 constexpr double kMemory = 0.9;
-// Until there are enough pairs to say, times are taken to scatter as if two pairs had done so.
+// Until there are enough executions to say, times are taken to scatter by this; and until there are
+// enough pairs, as executions do.
 constexpr double kPriorDeviation = 0.05;
+constexpr double kPriorExecutions = 4;
+constexpr uint64_t kPriorPlaces = 4;
 constexpr double kPriorPairs = 2;
-// The way in use is changed for one that is faster by so many standard errors, and by so much.
-constexpr double kErrors = 1.5;
-constexpr uint32_t kLeastChecks = 2;
+// The way in use is changed for one that is faster by so many standard errors, and by so much; by
+// more if there is but one pair.
+constexpr double kErrors = 2.5;
+constexpr double kErrorsAtOnce = 3;
+constexpr double kErrorsOfSure = 1.5;
 constexpr double kLeastGain = 0.005;
-// A tie is left for the tuned way only when that is surely faster, after all of the first checks:
-// nothing was promised, and who has left by chance does not return soon.
-constexpr double kErrorsOfTie = 2.5;
 // A pair that is farther from the mean, in standard deviations of pairs, counts as if it were
 // there: another process was there meanwhile.
 constexpr double kFarthest = 3;
-// The first checks, and the loss up to which they follow one another.
-constexpr uint32_t kFirstChecks = 4;
-constexpr double kFirstLoss = 1;
-// Executions between later ones: the fewest and the most, and how many while the other way may be
-// the faster one, or as fast.
-constexpr uint64_t kLeastDistance = 32;
-constexpr uint64_t kMostDistance = 4096;
-constexpr uint64_t kUndecidedDistance = 8;
+// Executions from one check to the next, at least: of the first ones, while the other way may be
+// the faster one, and later.
+constexpr uint64_t kFirstDistance = 8;
+constexpr uint64_t kUndecidedDistance = 16;
+constexpr uint64_t kLeastDistance = 64;
+constexpr uint64_t kMostDistance = uint64_t{1} << 40;
+// A prediction is missed by more than rounding, and a model by which the way in use would take so
+// much longer than it does is not of this network.
+constexpr double kMissed = 1.02;
+constexpr double kForeign = 1.25;
 
 size_t index(Guard::Way way) { return static_cast<size_t>(way); }
 
 }  // namespace
 
+// --- what is known -------------------------------------------------------------------------------
+
+Guard::Forecast Guard::tuned_forecast(double predicted_s, double baseline_s, double gain_low) {
+  if (!(predicted_s > 0) || !(baseline_s > 0)) return {};
+  const double high_s = std::max(predicted_s, baseline_s * (1 - gain_low));
+  return {predicted_s, std::max(0.0, 2 * predicted_s - high_s), high_s};
+}
+
+Guard::Forecast Guard::baseline_forecast(double predicted_s, double baseline_s, double gain_low) {
+  if (!(predicted_s > 0) || !(baseline_s > 0)) return {};
+  const double low_s = std::min(baseline_s, predicted_s / std::max(1 - gain_low, 1e-9));
+  return {baseline_s, low_s, 2 * baseline_s - low_s};
+}
+
+void Guard::Recent::add(double seconds) {
+  times_[next_] = seconds;
+  next_ = (next_ + 1) % kTimes;
+  count_ = std::min<uint32_t>(count_ + 1, kTimes);
+}
+
+double Guard::Recent::typical() const {
+  if (count_ == 0) return 0;
+  std::array<double, kTimes> sorted = times_;
+  const auto middle = sorted.begin() + (count_ - 1) / 2;
+  std::nth_element(sorted.begin(), middle, sorted.begin() + count_);
+  return *middle;
+}
+
+double Guard::Recent::least() const {
+  return count_ == 0 ? 0 : *std::min_element(times_.begin(), times_.begin() + count_);
+}
+
+void Guard::expect(const Forecast& tuned, const Forecast& baseline) {
+  forecasts_[index(Way::tuned)] = tuned;
+  forecasts_[index(Way::baseline)] = baseline;
+  surprised_ = false;
+  if (recent_.count() > 0) look_for_surprise();
+}
+
+void Guard::remember(Way way, double seconds) {
+  before_s_[index(way)] = seconds;
+  if (recent_.count() > 0) look_for_surprise();
+}
+
+bool Guard::is_beyond_doubt() const {
+  return checks_ == 0 && recent_.count() > 0 &&
+         expected_excess_s(recent_.least()) == std::numeric_limits<double>::infinity();
+}
+
+// By how much longer an execution in the other way is expected to take than one in the way in use.
+double Guard::expected_excess_s(double used_s) const {
+  const Forecast& of_used = forecasts_[index(in_use_)];
+  const Forecast& of_other = forecasts_[index(other())];
+  if (checks_ > 0) {
+    // A single time that is far longer than was predicted may be an accident.
+    const double measured_s = std::exp(mean_log_s_[index(other())]);
+    const bool strange = checks_ == 1 && of_other.known() && of_ != Of::turns &&
+                         of_other.high_s > used_s && measured_s > kForeign * of_other.high_s;
+    return (strange ? of_other.high_s : measured_s) - used_s;
+  }
+  if (const double before_s = before_s_[index(other())]; before_s > 0) {
+    if (before_s > kBeyondDoubt * used_s) return std::numeric_limits<double>::infinity();
+    return before_s - used_s;
+  }
+  if (!of_other.known()) return assumed_ * used_s;
+  if (of_ == Of::turns) {
+    const double excess_s = of_other.seconds - of_used.seconds;
+    const bool hopeless = of_other.low_s - of_used.high_s > (kBeyondDoubt - 1) * used_s;
+    return hopeless ? std::numeric_limits<double>::infinity() : excess_s;
+  }
+  const bool foreign = of_used.known() && kForeign * used_s < of_used.low_s;
+  if (!foreign && of_other.low_s > kBeyondDoubt * used_s) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const double scale = foreign ? used_s / of_used.seconds : 1;
+  // What nobody has seen may take the longest that is predicted.
+  const double other_s = in_use_ == Way::tuned ? of_other.seconds : of_other.high_s;
+  return scale * other_s - used_s;
+}
+
+// The way in use takes longer than the other one did, or the tuned way than was predicted, and the
+// baseline might take less.
+void Guard::look_for_surprise() {
+  const double before_s = before_s_[index(other())];
+  if (!surprised_ && before_s > 0 && recent_.least() > kMissed * before_s) {
+    surprised_ = urgent_ = true;
+    return;
+  }
+  const Forecast& predicted = forecasts_[index(Way::tuned)];
+  if (surprised_ || in_use_ != Way::tuned || of_ == Of::turns || !predicted.known()) return;
+  const double used_s = recent_.least();
+  if (used_s <= kMissed * predicted.high_s) return;
+  if (expected_excess_s(used_s) == std::numeric_limits<double>::infinity()) return;
+  surprised_ = urgent_ = true;
+}
+
+bool Guard::is_due(uint64_t place) const {
+  if (demoted_ || recent_.count() == 0 || place < not_before_) return false;
+  if (urgent_) return true;
+  if (place % kFirstDistance != 0) return false;
+  const double used_s = recent_.least();
+  const double excess_s = of_check() * expected_excess_s(used_s);
+  const bool unsure = checks_ > 0 && !is_sure();
+  uint64_t distance = checks_ < kFirstChecks ? kFirstDistance
+                      : unsure               ? kUndecidedDistance
+                                             : kLeastDistance;
+  if (excess_s > 0) {
+    const double executions = excess_s / used_s / kBudget;
+    if (!(executions < static_cast<double>(kMostDistance))) return false;
+    distance = std::max(distance, static_cast<uint64_t>(std::ceil(executions)));
+  }
+  if (place % std::bit_ceil(distance * sharers_) != 0) return false;
+  // What is seen to be faster costs nothing.
+  if (checks_ > 0 && excess_s <= 0) return true;
+  return (excess_s_ + std::max(excess_s, 0.0)) * sharers_ <= kBudget * taken_s_;
+}
+
+// --- executions ----------------------------------------------------------------------------------
+
 Guard::Turn Guard::next() {
-  const uint64_t length = 2 * of_way();
   const uint64_t place = place_++;
-  const uint64_t of_check = place % length;
-  if (of_check == 0) {
-    checking_ = place >= next_check_;
-    first_done_ = false;
+  if (left_ == 0 && is_due(place)) {
+    left_ = of_check();
+    urgent_ = false;
+    // Unless it comes to its end.
+    not_before_ = place + kFirstDistance;
   }
-  Turn turn{in_use_, checking_ && (of_check + 1) % of_way() == 0};
-  if (checking_) {
-    turn.last = of_check + 1 == length;
-    // Parities of ones (Thue and Morse) have each way first equally often at any distance.
-    const bool tuned_first = std::popcount(place / length) % 2 == 0;
-    turn.way = tuned_first == (of_check < of_way()) ? Way::tuned : Way::baseline;
+  Turn turn{.way = in_use_};
+  if (left_ > 0) {
+    turn.way = other();
+    turn.check = true;
+    turn.settles = left_ > 1;
+    turn.last = --left_ == 0;
+    settling_ = of_ != Of::turns;
+  } else {
+    turn.settles = settling_;
+    settling_ = false;
   }
-  ++executions_[index(turn.way)];
   return turn;
 }
 
-void Guard::record(Way way, double seconds) {
-  if (!checking_) return;
-  // Where a site is carried out within itself, the other way's time may not have come in between.
-  if (!first_done_ || way == first_way_) {
-    first_done_ = true;
-    first_way_ = way;
-    first_s_ = seconds;
+void Guard::record(const Turn& turn, double seconds) {
+  if (!(seconds > 0)) return;
+  taken_s_ += seconds;
+  sums_s_[index(turn.way)] += seconds;
+  executions_[index(turn.way)] += 1;
+  if (turn.check && recent_.count() > 0) excess_s_ += std::max(0.0, seconds - recent_.typical());
+  if (turn.settles) return;
+  if (turn.way != in_use_) {
+    if (turn.check && recent_.count() > 0) compare(turn.way, seconds);
     return;
   }
-  checking_ = first_done_ = false;
-  if (!(seconds > 0) || !(first_s_ > 0)) return;
-  const double tuned_s = way == Way::tuned ? seconds : first_s_;
-  const double baseline_s = way == Way::tuned ? first_s_ : seconds;
-  const double farthest = kFarthest * deviation();
+  // Of some, once there are enough.
+  if (recent_.count() > 0 && (own_count_ < kPriorExecutions || place_ % kPriorPlaces == 0)) {
+    const double off = std::clamp(std::log(seconds / recent_.typical()),
+                                  -kFarthest * kPriorDeviation, kFarthest * kPriorDeviation);
+    own_squares_ = kMemory * own_squares_ + off * off;
+    own_count_ = kMemory * own_count_ + 1;
+  }
+  recent_.add(seconds);
+  look_for_surprise();
+}
+
+void Guard::compare(Way way, double seconds) {
+  const double used_s = recent_.typical();
+  const double tuned_s = way == Way::tuned ? seconds : used_s;
+  const double baseline_s = way == Way::tuned ? used_s : seconds;
+  if (suspended_) {
+    // What it lost by may have been an accident, which is not to count.
+    weight_ = weight_squares_ = mean_ = squares_ = 0;
+    counted_ = 0;
+  }
   ++checks_;
+  average(std::log(baseline_s / tuned_s));
+  // By the way in use, which has been timed more often.
+  const double log_s = std::log(used_s);
+  mean_log_s_[index(in_use_)] = log_s;
+  mean_log_s_[index(other())] = log_s + ahead();
+  judge();
+}
+
+// Of the first pairs the median, of an even number the one in which the other way is the faster:
+// what is in the way of an execution makes it longer. Later ones are averaged.
+void Guard::average(double ratio) {
+  const double farthest = kFarthest * deviation();
   weight_ = kMemory * weight_ + 1;
   weight_squares_ = kMemory * kMemory * weight_squares_ + 1;
-  // The first pairs are what there is.
-  const auto near = [&](double mean, double value) {
-    return checks_ < kFirstChecks ? value : std::clamp(value, mean - farthest, mean + farthest);
-  };
-  const double ratio = near(mean_, std::log(baseline_s / tuned_s));
-  const double off = ratio - mean_;
-  mean_ += off / weight_;
-  squares_ = kMemory * squares_ + off * (ratio - mean_);
-  const auto average = [&](Way of, double one_s) {
-    double& mean = mean_log_s_[index(of)];
-    mean += (near(mean, std::log(one_s)) - mean) / weight_;
-  };
-  average(Way::tuned, tuned_s);
-  average(Way::baseline, baseline_s);
-  judge();
+  if (counted_ == kFirstChecks) {
+    const double off = std::clamp(ratio - mean_, -farthest, farthest);
+    mean_ += off / weight_;
+    squares_ = kMemory * squares_ + off * off * (1 - 1 / weight_);
+    return;
+  }
+  first_[counted_++] = ratio;
+  std::array<double, kFirstChecks> sorted = first_;
+  std::sort(sorted.begin(), sorted.begin() + counted_);
+  mean_ = sorted[(in_use_ == Way::tuned ? counted_ - 1 : counted_) / 2];
+  squares_ = 0;
+  for (uint32_t i = 0; i < counted_; ++i) {
+    const double off = std::clamp(first_[i] - mean_, -farthest, farthest);
+    squares_ += off * off;
+  }
 }
 
 // Pairs that would say as much if all counted alike.
@@ -93,66 +249,77 @@ double Guard::pairs() const { return weight_ > 0 ? weight_ * weight_ / weight_sq
 
 // Standard deviation of pairs.
 double Guard::deviation() const {
+  const double prior = (own_squares_ + kPriorExecutions * kPriorDeviation * kPriorDeviation) /
+                       (own_count_ + kPriorExecutions);
   const double sum = weight_ > 0 ? squares_ * pairs() / weight_ : 0;
-  return std::sqrt((sum + kPriorPairs * kPriorDeviation * kPriorDeviation) /
-                   (std::max(pairs() - 1, 0.0) + kPriorPairs));
+  return std::sqrt((sum + kPriorPairs * prior) / (std::max(pairs() - 1, 0.0) + kPriorPairs));
 }
 
 bool Guard::is_sure() const {
-  return checks_ >= kLeastChecks && ahead() > kErrors * deviation() / std::sqrt(pairs());
+  return checks_ > 0 &&
+         ahead() > (checks_ > 1 ? kErrorsOfSure : kErrorsAtOnce) * deviation() / std::sqrt(pairs());
 }
 
 void Guard::judge() {
   // How much longer the way in use takes than the other one.
   const double behind = -ahead();
-  const double error = deviation() / std::sqrt(pairs());
+  if (suspended_) {
+    suspended_ = false;
+    demoted_ = behind <= 0;
+  }
+  // A tie is left after all of the first checks: nothing was promised.
   const bool tie = of_ == Of::tie && in_use_ == begun_with_;
-  const double errors = tie ? kErrorsOfTie : kErrors;
-  const uint32_t least_checks = tie ? kFirstChecks : kLeastChecks;
-  if (checks_ >= least_checks && behind > kLeastGain && behind > errors * error) {
-    in_use_ = other();
-    postpone(kLeastDistance);
-    return;
+  if (checks_ < (tie ? kFirstChecks : 1U) || behind <= kLeastGain) return;
+  if (checks_ > 1) {
+    if (behind <= kErrors * deviation() / std::sqrt(pairs())) return;
+  } else {
+    // By the least of the latest times: a moment in which all takes longer is no loss.
+    const double other_s = std::exp(mean_log_s_[index(other())]);
+    if (std::log(recent_.least() / other_s) <= kErrorsAtOnce * deviation()) return;
   }
-  // What an execution in the other way takes longer.
-  const double loss = std::max(std::exp(-behind) - 1, 0.0);
-  // Checks of others go on meanwhile: the first one that is sure suffices.
-  const bool follows = sharers_ > 1 ? behind > -kErrors * error : loss < kFirstLoss;
-  if (checks_ < kFirstChecks && follows) return postpone(0);
-  if (checks_ >= kFirstChecks && behind > -kErrors * error) {
-    return postpone(of_way() * kUndecidedDistance);
+  const bool confirmed = checks_ > 1 || recent_.count() > 1;
+  if (of_ != Of::turns && in_use_ == Way::tuned) {
+    demoted_ = confirmed;
+    suspended_ = !confirmed;
   }
-  postpone(of_way() *
-           std::clamp(static_cast<uint64_t>(loss / kBudget), kLeastDistance, kMostDistance));
+  in_use_ = other();
+  // What is in use now has been carried out already, and goes on.
+  settling_ = false;
+  recent_.clear();
+  recent_.add(std::exp(mean_log_s_[index(in_use_)]));
 }
 
-// The next check is so many executions away, or about that.
-void Guard::postpone(uint64_t executions) {
-  if (executions == 0) {
-    next_check_ = place_;
-    return;
-  }
-  const uint64_t distance = std::bit_ceil(executions * sharers_);
-  const uint64_t least = place_ + distance / 2;
-  next_check_ = (least + distance - 1) / distance * distance;
+void Guard::demote() {
+  if (in_use_ == Way::tuned) recent_.clear();
+  in_use_ = Way::baseline;
+  demoted_ = true;
+  left_ = 0;
 }
 
-void Guard::restart(Of of, Way first) {
-  const uint64_t place = place_;
-  const uint32_t sharers = sharers_;
-  *this = Guard(of, first);
-  place_ = place;
-  sharers_ = sharers;
+void Guard::restart(Of of, Way first, bool same) {
+  Guard fresh(of, first);
+  if (same) fresh.recent_ = recent_;
+  fresh.place_ = place_;
+  fresh.sharers_ = sharers_;
+  fresh.taken_s_ = taken_s_;
+  fresh.excess_s_ = excess_s_;
+  fresh.assumed_ = assumed_;
+  fresh.settling_ = settling_;
+  *this = fresh;
 }
 
 Guard::Balance Guard::balance() const {
   if (checks_ == 0) return {};
-  const auto tuned = static_cast<double>(executions_[index(Way::tuned)]);
-  const auto baseline = static_cast<double>(executions_[index(Way::baseline)]);
-  const double tuned_s = std::exp(mean_log_s_[index(Way::tuned)]);
-  const double baseline_s = std::exp(mean_log_s_[index(Way::baseline)]);
-  return {tuned * tuned_s + baseline * baseline_s, (tuned + baseline) * baseline_s,
-          tuned * tuned_s * deviation() / std::sqrt(pairs())};
+  const double actual_s = sums_s_[0] + sums_s_[1];
+  const double executions = executions_[0] + executions_[1];
+  // By the way that was carried out more often, and the ratio that checks have found.
+  const Way most = executions_[index(Way::tuned)] > executions_[index(Way::baseline)]
+                       ? Way::tuned
+                       : Way::baseline;
+  const double most_s = sums_s_[index(most)] / executions_[index(most)];
+  const double baseline_s = most == Way::tuned ? most_s * std::exp(mean_) : most_s;
+  return {actual_s, executions * baseline_s,
+          sums_s_[index(Way::tuned)] * deviation() / std::sqrt(pairs())};
 }
 
 }  // namespace stripline::plan

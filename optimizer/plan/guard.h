@@ -1,119 +1,208 @@
-// Tells whether a tuned plan keeps what the model promises: the guard of one call site; or which of
-// two ways is faster where the model cannot tell. A site whose plan differs from the simple one is
-// now and then carried out both ways, one right after the other, and the faster of them stays in
-// use. So a wrong model costs speed for a moment, not for a run.
+// Tells whether a tuned plan keeps what the model promises: the guard of one call site, or of the
+// iterations of a program; or which of two ways is faster where the model cannot tell. Every
+// execution is timed. A site whose plan differs from the baseline is now and then carried out the
+// other way, and the faster of them stays in use. So a wrong model costs speed for a moment, not
+// for a run.
 //
 //   const Guard::Turn turn = guard.next();
-//   ... carry the loop out as turn.way says; if turn.timed, take the time ...
-//   guard.record(turn.way, seconds);
+//   ... carry the site out as turn.way says, and take the time ...
+//   guard.record(turn, seconds);
 //
-// A check is a pair of times, one of each way, in alternating order. What the way before has left
-// behind, in caches, in the windows of connections and in where the ranks stand to each other, is
-// not to count: an execution in the same way goes before the one that is timed. All ranks that have
-// carried a site out equally often check at the same executions, with the same way first, though
+// A check is an execution in the way that is not in use, beside the latest ones in the way that is.
+// What the way before has left behind, in caches, in the windows of connections and in where the
+// ranks stand to each other, is not to count: another execution in the same way goes before the one
+// that counts, and the first one after the check says nothing either. When a check begins:
+//
+// * Only if what it is expected to take longer than the way in use, with what checks have taken
+//   longer so far, is at most kBudget of all that the site has taken so far. That is expected of
+//   what the planner predicts (expect()), until the other way is measured. What has not been
+//   measured nor predicted is taken to last twice as long.
+// * Never, if the other way is slower beyond any doubt: even the lower end of what is predicted for
+//   it is kBeyondDoubt times what the way in use takes. A model that has predicted much more for
+//   the way in use than that takes is no authority for this; of it only ratios count.
+// * At once, and whatever it takes, if the tuned way takes longer than the upper end of what was
+//   predicted for it: the plan may be losing. Once for a prediction; then what was measured counts.
+//
+// The very first execution says nothing. The tuned way is given up at its first clear loss. If that
+// is confirmed by more than one of its executions it is not tried again; else it is tried once
+// more, when the budget allows it, and what it takes then decides.
+//
+// All ranks that have carried a site out equally often are to check at the same executions, though
 // their times differ: else each of them would see what its way takes while others go the other one.
-// For that checks begin at multiples of their length, and are as far apart as a power of two. Where
-// ranks carry a site out as often as each of them likes, they check at different times, and others
-// that wait for them take part in every check: then the ranks share what checks may take.
+// For that checks begin at multiples of a distance that is a power of two. Where ranks carry a site
+// out as often as each of them likes, they check at different times, and others that wait for them
+// take part in every check: then the ranks share what checks may take.
 //
 // The logarithm of the ratio of the two times is averaged over checks, older ones counting less, so
 // that the guard follows what changes. It changes the way in use when the other one is faster
-// beyond the uncertainty of that mean. The next check is so far away that what the slower way takes
-// longer stays below a part of the time of the executions in between; the first few follow one
-// another.
+// beyond the uncertainty of that mean.
 //
 // A value; no clock, no allocation; the same times give the same turns. Not thread-safe.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace stripline::plan {
 
 class Guard {
  public:
-  /// Time that checks may take longer than the executions would have, as a part of all; reached
-  /// once the first checks are over.
-  static constexpr double kBudget = 0.01;
+  /// What checks may take longer than the executions would have, as a part of all that the site has
+  /// taken so far. Sites and iterations of the program are checked independently of each other: 1 %
+  /// together.
+  static constexpr double kBudget = 0.005;
+  /// The interval of a prediction holds what is known of the network. What a model does not know of
+  /// (a body that is slower on a copy, another job on the node) is taken to be within this factor.
+  static constexpr double kBeyondDoubt = 1.5;
 
   enum class Way : uint8_t { tuned, baseline };
   struct Turn {
     Way way = Way::tuned;
-    bool timed = false;  ///< record() is to be called
-    bool last = false;   ///< of a check: its time may change what the turns after it are
+    bool check = false;  ///< the way that is not in use
+    bool settles =
+        false;          ///< takes up what the other way has left: its time says little of its way
+    bool last = false;  ///< of a check: its time may change what the turns after it are
   };
 
-  /// What is guarded. `site`: a tuned plan. `tie`: a plan that nothing is expected of; the simple
-  /// way is left for it only when it is surely faster. `turns`: executions that take up what the
-  /// way before left by themselves, each being a check's time.
+  /// What is guarded. `site`: a tuned plan. `tie`: a plan that nothing is expected of; the baseline
+  /// is left for it only when it is surely faster. `turns`: executions that take up what the way
+  /// before left by themselves, of which nothing is given up for good.
   enum class Of : uint8_t { site, tie, turns };
+
+  /// The predicted seconds of an execution, and the ends of their interval; 0: not known.
+  struct Forecast {
+    double seconds = 0;
+    double low_s = 0;
+    double high_s = 0;
+    bool known() const { return seconds > 0; }
+  };
+  /// The forecasts that follow from a plan's predicted_s, baseline_s and gain_low: the interval of
+  /// its gain is that of either time, the other being as predicted.
+  static Forecast tuned_forecast(double predicted_s, double baseline_s, double gain_low);
+  static Forecast baseline_forecast(double predicted_s, double baseline_s, double gain_low);
 
   Guard() = default;
   /// `first` is in use until a check says otherwise: of a plan that is expected to be faster, but
-  /// not surely, the simple way.
+  /// not surely, the baseline.
   Guard(Of of, Way first) : of_(of), begun_with_(first), in_use_(first) {}
 
   /// So many ranks check this site at different times, each of which holds up the others: checks
-  /// are so many times as far apart, except that the first follow one another until one is sure.
+  /// are so many times as far apart.
   void share_budget(uint32_t ranks) { sharers_ = ranks > 0 ? ranks : 1; }
+  /// What is predicted. Of `turns`, which are more than what is predicted, the difference counts.
+  void expect(const Forecast& tuned, const Forecast& baseline);
+  /// What an execution took in a way before anything was decided, which says more than a
+  /// prediction; 0: none is known. If the way in use takes longer than that, it is checked at once.
+  void remember(Way way, double seconds);
+  /// By how much longer than the way in use the other one is taken to last while nothing is known
+  /// of it, as a part of the former.
+  void assume_excess(double ratio) { assumed_ = ratio; }
 
   /// How the next execution is to be carried out.
   Turn next();
-  /// The time of the execution that next() wanted timed. Executions that did not come to their end
-  /// are not recorded; the check then begins again.
-  void record(Way way, double seconds);
+  /// What the execution of a turn has taken. Turns that did not come to their end are not recorded;
+  /// a check is then made again.
+  void record(const Turn& turn, double seconds);
   /// Others are compared from now on, as a guard that was made so does: what was found out about
-  /// those before is dropped. Executions count on.
-  void restart(Of of, Way first);
-  /// Somebody who sees more than the times of this site compares the two ways: a tuned way that was
-  /// in use first is so again. What was found out is kept, and checks go on.
-  void reinstate() { in_use_ = begun_with_ == Way::tuned ? Way::tuned : in_use_; }
+  /// those before is dropped. Executions count on, and what checks have taken. `same`: the way that
+  /// was in use is carried out as it was, so that its times hold.
+  void restart(Of of, Way first, bool same = false);
+  /// Somebody who sees more than the times of this site has found the baseline to be faster.
+  void demote();
 
   Way in_use() const { return in_use_; }
   Way begun_with() const { return begun_with_; }
+  /// True if nothing is compared any more: the tuned way has lost.
+  bool is_demoted() const { return demoted_; }
+  /// True if there was no check, and will be none: the other way is slower beyond any doubt.
+  bool is_beyond_doubt() const;
   /// How much longer the other way takes than the one in use, as the logarithm of the ratio; 0
   /// before the first check.
   double ahead() const { return in_use_ == Way::tuned ? mean_ : -mean_; }
   uint32_t checks() const { return checks_; }
   /// The way in use is faster, beyond the uncertainty of what was found.
   bool is_sure() const;
+  /// What an execution takes in the way in use; 0: none was timed.
+  double used_s() const { return recent_.typical(); }
+  /// What all executions took so far, and by how much longer checks took than the way in use would
+  /// have; restart() does not change either.
+  double taken_s() const { return taken_s_; }
+  double excess_s() const { return excess_s_; }
 
   /// What came of the site so far, for reports. Zero before the first check.
   struct Balance {
     double actual_s = 0;    ///< all executions
-    double baseline_s = 0;  ///< had all been carried out the simple way
+    double baseline_s = 0;  ///< had all been carried out as the baseline
     double error_s = 0;     ///< standard error of the difference
   };
   Balance balance() const;
 
  private:
+  // The latest times of the way in use.
+  class Recent {
+   public:
+    void add(double seconds);
+    void clear() { count_ = next_ = 0; }
+    uint32_t count() const { return count_; }
+    // The median, of an even number the lower one of two: what is in the way of an execution makes
+    // it longer.
+    double typical() const;
+    double least() const;
+
+   private:
+    static constexpr uint32_t kTimes = 5;
+    std::array<double, kTimes> times_{};
+    uint32_t count_ = 0;
+    uint32_t next_ = 0;
+  };
+
   Way other() const { return in_use_ == Way::tuned ? Way::baseline : Way::tuned; }
-  /// Executions of each way in a check, the last of which is timed.
-  uint64_t of_way() const { return of_ == Of::turns ? 1 : 2; }
+  // Executions of a check, the last of which counts.
+  uint32_t of_check() const { return of_ == Of::turns ? 1 : 2; }
+  double expected_excess_s(double used_s) const;
+  bool is_due(uint64_t place) const;
+  void look_for_surprise();
+  void compare(Way way, double seconds);
+  void average(double ratio);
   double pairs() const;
   double deviation() const;
   void judge();
-  void postpone(uint64_t executions);
 
   Of of_ = Of::site;
   uint32_t sharers_ = 1;
   Way begun_with_ = Way::tuned;
   Way in_use_ = Way::tuned;
-  bool checking_ = false;    // a check is under way
-  bool first_done_ = false;  // one of its times is recorded
+  bool demoted_ = false;
+  bool suspended_ = false;   // the tuned way has lost, which is to be confirmed
+  bool urgent_ = false;      // a check is to be made at once
+  bool surprised_ = false;   // the prediction has missed, and was answered
+  bool settling_ = true;     // the next execution says little of its way
+  uint32_t left_ = 0;        // executions of the check that is under way
   uint32_t checks_ = 0;      // since the last restart
   uint64_t place_ = 0;       // executions so far
-  uint64_t next_check_ = 0;  // the one that the next check begins with, or the one under way
-  double first_s_ = 0;
-  Way first_way_ = Way::tuned;
+  uint64_t not_before_ = 0;  // the place of the next check
+  double assumed_ = 1;
+  std::array<Forecast, 2> forecasts_{};  // by way
+  std::array<double, 2> before_s_{};     // remember()
+  double taken_s_ = 0;
+  double excess_s_ = 0;
+  Recent recent_;
+  // Scatter of executions in one way: squares of differences of logarithms.
+  double own_squares_ = 0;
+  double own_count_ = 0;
   // Over checks: ln(baseline / tuned).
   double weight_ = 0;
   double weight_squares_ = 0;
   double mean_ = 0;
   double squares_ = 0;
+  static constexpr uint32_t kFirstChecks = 4;
+  std::array<double, kFirstChecks> first_{};  // the first ratios, of counted_
+  uint32_t counted_ = 0;
   // By way.
   std::array<double, 2> mean_log_s_{};
-  std::array<uint64_t, 2> executions_{};
+  std::array<double, 2> sums_s_{};  // what executions took, and their number
+  std::array<double, 2> executions_{};
 };
 
 }  // namespace stripline::plan

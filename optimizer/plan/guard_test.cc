@@ -26,14 +26,17 @@ class Site {
       const Guard::Turn turn = guard.next();
       double seconds = turn.way == Way::tuned ? tuned_s_ : baseline_s_;
       expected_s_ += seconds;
+      ++(turn.way == Way::tuned ? tuned_ : baseline_);
       seconds *= std::exp(std::normal_distribution<>(0, noise_)(random_));
-      if (std::uniform_real_distribution<>()(random_) < 0.02) seconds *= 3;
-      timed_ += turn.timed ? 1 : 0;
-      if (turn.timed) guard.record(turn.way, seconds);
+      if (noise_ > 0 && std::uniform_real_distribution<>()(random_) < 0.02) seconds *= 3;
+      checked_ += turn.check ? 1 : 0;
+      guard.record(turn, seconds);
     }
   }
   double expected_s() const { return expected_s_; }
-  int timed() const { return timed_; }
+  int checked() const { return checked_; }
+  int tuned() const { return tuned_; }
+  int baseline() const { return baseline_; }
 
  private:
   double tuned_s_;
@@ -41,36 +44,183 @@ class Site {
   double noise_;
   std::mt19937_64 random_;
   double expected_s_ = 0;
-  int timed_ = 0;
+  int checked_ = 0;
+  int tuned_ = 0;
+  int baseline_ = 0;
 };
 
-TEST(Guard, ChecksBothWaysAndRarely) {
-  Guard guard;
-  std::vector<Guard::Turn> turns;
-  for (int i = 0; i < 80; ++i) {
-    turns.push_back(guard.next());
-    if (turns.back().timed)
-      guard.record(turns.back().way, turns.back().way == Way::tuned ? 1 : 1.5);
-  }
-  // What is timed comes after an execution in the same way.
-  for (const size_t check : {0, 4}) {
-    EXPECT_FALSE(turns[check].timed || turns[check + 2].timed);
-    EXPECT_TRUE(turns[check + 1].timed && turns[check + 3].timed);
-    EXPECT_EQ(turns[check].way, turns[check + 1].way);
-    EXPECT_EQ(turns[check + 2].way, turns[check + 3].way);
-    EXPECT_NE(turns[check].way, turns[check + 2].way);
-  }
-  // The second check in the other order.
-  EXPECT_EQ(turns[0].way, Way::tuned);
-  EXPECT_EQ(turns[4].way, Way::baseline);
-  for (size_t later = 16; later < turns.size(); ++later) {
-    EXPECT_FALSE(turns[later].timed);
-    EXPECT_EQ(turns[later].way, Way::tuned);
-  }
+// What a planner says of a tuned plan; by default, what is so.
+void expect(Guard& guard, double tuned_s, double baseline_s, double doubt = 0.05) {
+  const double gain_low = 1 - (1 + doubt) * tuned_s / baseline_s;
+  guard.expect(Guard::tuned_forecast(tuned_s, baseline_s, gain_low),
+               Guard::baseline_forecast(tuned_s, baseline_s, gain_low));
+}
 
-  Site site(1, 1.5, 0.05, 3);
+TEST(Guard, AForecastIsAsWideAsTheGain) {
+  const Guard::Forecast tuned = Guard::tuned_forecast(0.8, 1, 0.15);
+  EXPECT_DOUBLE_EQ(tuned.seconds, 0.8);
+  EXPECT_DOUBLE_EQ(tuned.high_s, 0.85);
+  EXPECT_DOUBLE_EQ(tuned.low_s, 0.75);
+  const Guard::Forecast baseline = Guard::baseline_forecast(0.8, 1, 0.15);
+  EXPECT_DOUBLE_EQ(baseline.seconds, 1);
+  EXPECT_DOUBLE_EQ(baseline.low_s, 0.8 / 0.85);
+  EXPECT_FALSE(Guard::tuned_forecast(0, 0, 0).known());
+}
+
+// A check is two executions, of which the second counts; the first one after it says nothing.
+TEST(Guard, ChecksTheOtherWayAndRarely) {
+  Guard guard;
+  expect(guard, 1, 1.2);
+  Site site(1, 1.2, 0, 1);
+  std::vector<Guard::Turn> turns;
+  for (int i = 0; i < 4096; ++i) {
+    turns.push_back(guard.next());
+    guard.record(turns.back(), turns.back().way == Way::tuned ? 1 : 1.2);
+  }
+  EXPECT_TRUE(turns[0].settles);
+  size_t first = 0;
+  while (!turns[first].check) ++first;
+  // What it is expected to take longer, 0.4 executions, is what it may take of this many.
+  EXPECT_EQ(first, 128U);
+  EXPECT_TRUE(turns[first].settles);
+  EXPECT_TRUE(turns[first + 1].check && turns[first + 1].last && !turns[first + 1].settles);
+  EXPECT_FALSE(turns[first + 2].check);
+  EXPECT_TRUE(turns[first + 2].settles);
+  for (size_t i = first + 3; i < 2 * first; ++i) EXPECT_FALSE(turns[i].check) << i;
+  EXPECT_LE(guard.excess_s(), Guard::kBudget * guard.taken_s());
+  EXPECT_GT(guard.checks(), 20U);
+}
+
+// From the first execution on, whatever is predicted, and whatever is so.
+TEST(Guard, KeepsTheBudgetFromTheFirstExecutionOn) {
+  for (const double predicted : {1.05, 1.3, 1.45, 3.0, 1900.0}) {
+    for (const double times : {1.02, 1.3, 3.0, 50.0}) {
+      Guard guard;
+      expect(guard, 1, predicted, 0.02);
+      Site site(1, times, 0, 1);
+      for (int i = 0; i < 5000; ++i) {
+        site.run(guard, 1);
+        // What was not predicted is seen when it has happened.
+        const double unforeseen = std::max(times - predicted, 0.0);
+        const double allowed = Guard::kBudget * guard.taken_s() + 4 * unforeseen;
+        ASSERT_LE(guard.excess_s(), allowed * 1.0001) << predicted << " " << times << " " << i;
+      }
+      EXPECT_EQ(guard.in_use(), Way::tuned);
+    }
+  }
+}
+
+// Nothing is known of the other way: it is taken to last twice as long.
+TEST(Guard, WaitsWhereNothingIsPredicted) {
+  Guard guard;
+  Site site(1, 1.5, 0, 1);
+  site.run(guard, 512);
+  EXPECT_EQ(site.checked(), 0);
+  site.run(guard, 10);
+  EXPECT_EQ(site.checked(), 2);
+}
+
+TEST(Guard, NeverCarriesOutWhatIsSlowerBeyondDoubt) {
+  Guard guard;
+  expect(guard, 1, 1900);
+  Site site(1, 1900, 0.05, 1);
+  site.run(guard, 2'000'000);
+  EXPECT_EQ(site.baseline(), 0);
+  EXPECT_TRUE(guard.is_beyond_doubt());
+}
+
+// By a model of a network that is far slower: only the ratio of what it says counts.
+TEST(Guard, AModelThatPredictsFarTooMuchIsNoAuthority) {
+  Guard guard;
+  expect(guard, 100, 130);
+  Site site(1.3, 1, 0, 1);
+  site.run(guard, 1000);
+  EXPECT_EQ(guard.in_use(), Way::baseline);
+  EXPECT_TRUE(guard.is_demoted());
+}
+
+// The tuned way takes longer than the upper end of what was predicted: that is answered at once.
+TEST(Guard, ChecksAtOnceWhenAPredictionMisses) {
+  Guard guard;
+  expect(guard, 1, 1.4);
+  Site site(2, 1.1, 0, 1);
+  site.run(guard, 4);
+  EXPECT_EQ(site.checked(), 2);
+  EXPECT_EQ(guard.in_use(), Way::baseline);
+  EXPECT_EQ(site.tuned(), 2);
+  // One execution may have been an accident. A second one decides, when the budget allows it.
+  EXPECT_FALSE(guard.is_demoted());
   site.run(guard, 10000);
-  EXPECT_LT(site.timed(), 2 * 10000 / 64 + 20);
+  EXPECT_TRUE(guard.is_demoted());
+  EXPECT_EQ(site.tuned(), 4);
+}
+
+TEST(Guard, AnAccidentIsNotHeldAgainstAPlan) {
+  Guard guard;
+  expect(guard, 1, 1.2);
+  Site slow(2, 1.2, 0, 1);
+  slow.run(guard, 4);
+  EXPECT_EQ(guard.in_use(), Way::baseline);
+  Site usual(1, 1.2, 0, 1);
+  usual.run(guard, 1000);
+  EXPECT_EQ(guard.in_use(), Way::tuned);
+  EXPECT_FALSE(guard.is_demoted());
+}
+
+// A miss that the plan cannot be losing by is none.
+TEST(Guard, AMissThatLeavesNoDoubtIsNotChecked) {
+  Guard guard;
+  expect(guard, 1, 10, 0.1);
+  Site site(2, 10, 0, 1);
+  site.run(guard, 3000);
+  EXPECT_EQ(site.checked(), 0);
+}
+
+// Once for a prediction; then what was measured counts.
+TEST(Guard, AMissIsAnsweredOnce) {
+  Guard guard;
+  expect(guard, 1, 1.4);
+  Site site(1.2, 1.4, 0, 1);
+  site.run(guard, 60);
+  EXPECT_EQ(site.checked(), 2);
+  EXPECT_EQ(guard.in_use(), Way::tuned);
+}
+
+// The very first execution pays for what is cold.
+TEST(Guard, TheFirstExecutionSaysNothing) {
+  Guard guard;
+  expect(guard, 1, 1.2);
+  guard.record(guard.next(), 100);
+  Site site(1, 1.2, 0, 1);
+  site.run(guard, 100);
+  EXPECT_EQ(site.checked(), 0);
+}
+
+TEST(Guard, ADemotedPlanIsNotTriedAgain) {
+  Guard guard;
+  expect(guard, 0.9, 1);
+  Site site(1.2, 1, 0.02, 1);
+  site.run(guard, 2000);
+  ASSERT_TRUE(guard.is_demoted());
+  const int tuned = site.tuned();
+  site.set(0.1, 1);
+  site.run(guard, 100000);
+  EXPECT_EQ(site.tuned(), tuned);
+  // What it is asked is something else.
+  guard.restart(Guard::Of::site, Way::tuned);
+  EXPECT_FALSE(guard.is_demoted());
+  EXPECT_EQ(guard.in_use(), Way::tuned);
+  EXPECT_EQ(guard.checks(), 0U);
+}
+
+TEST(Guard, IsDemotedByOthers) {
+  Guard guard;
+  expect(guard, 0.9, 1);
+  guard.demote();
+  Site site(0.9, 1, 0, 1);
+  site.run(guard, 1000);
+  EXPECT_EQ(site.tuned(), 0);
+  EXPECT_TRUE(guard.is_demoted());
 }
 
 // Ranks that check at different times hold each other up.
@@ -78,20 +228,19 @@ TEST(Guard, RanksShareWhatChecksTake) {
   constexpr int kRanks = 32;
   std::vector<Guard> guards(kRanks);
   int held_up = 0;
-  constexpr int kExecutions = 20000;
+  constexpr int kExecutions = 200000;
   for (int rank = 0; rank < kRanks; ++rank) {
     guards[rank].share_budget(kRanks);
+    expect(guards[rank], 1, 1.3);
     // They are not equally far.
-    for (int i = 0; i < 300 + 37 * rank; ++i) {
-      const Guard::Turn turn = guards[rank].next();
-      if (turn.timed) guards[rank].record(turn.way, turn.way == Way::tuned ? 1 : 1.5);
-    }
+    Site site(1, 1.3, 0, 1);
+    site.run(guards[rank], 300 + 37 * rank);
   }
   for (int i = 0; i < kExecutions; ++i) {
     bool slower = false;
     for (Guard& guard : guards) {
       const Guard::Turn turn = guard.next();
-      if (turn.timed) guard.record(turn.way, turn.way == Way::tuned ? 1 : 1.5);
+      guard.record(turn, turn.way == Way::tuned ? 1 : 1.3);
       slower = slower || turn.way == Way::baseline;
     }
     held_up += slower ? 1 : 0;
@@ -100,8 +249,6 @@ TEST(Guard, RanksShareWhatChecksTake) {
   EXPECT_LT(held_up, kExecutions / 40);
 }
 
-constexpr int kWarmUp = 300;
-
 // A bad plan costs little, however bad it is.
 TEST(Guard, LosesLittleToABadPlan) {
   for (const double slower : {1.03, 1.1, 1.5, 3.0, 30.0}) {
@@ -109,8 +256,9 @@ TEST(Guard, LosesLittleToABadPlan) {
       double worst = 0;
       for (uint64_t seed = 0; seed < 50; ++seed) {
         Guard guard;
+        expect(guard, 0.8, 1);
         Site site(slower, 1, noise, seed);
-        site.run(guard, kWarmUp);
+        site.run(guard, 300);
         const double before_s = site.expected_s();
         site.run(guard, 5000);
         worst = std::max(worst, (site.expected_s() - before_s) / 5000 - 1);
@@ -123,33 +271,33 @@ TEST(Guard, LosesLittleToABadPlan) {
 TEST(Guard, KeepsAGoodPlan) {
   for (const double faster : {0.97, 0.9, 0.5, 0.05}) {
     for (const double noise : {0.01, 0.05}) {
-      double worst = 0;
+      int lost = 0;
       for (uint64_t seed = 0; seed < 50; ++seed) {
         Guard guard;
+        expect(guard, faster, 1, 0.01);
         Site site(faster, 1, noise, seed);
-        site.run(guard, kWarmUp);
+        site.run(guard, 300);
         const double before_s = site.expected_s();
         site.run(guard, 5000);
-        worst = std::max(worst, (site.expected_s() - before_s) / 5000 / faster - 1);
+        lost += (site.expected_s() - before_s) / 5000 / faster > 1.02 ? 1 : 0;
       }
-      EXPECT_LT(worst, 0.02) << faster << ", noise " << noise;
+      // What gains less than times scatter may be given up by chance.
+      EXPECT_LE(lost, faster > 0.95 && noise > 0.02 ? 15 : 0) << faster << ", noise " << noise;
     }
   }
 }
 
-// The network gets slower, say: what was right is wrong, and later right again.
+// The network gets slower, say: what was right is wrong.
 TEST(Guard, FollowsWhatChanges) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Guard guard;
+    expect(guard, 0.8, 1);
     Site site(0.8, 1, 0.03, seed);
     site.run(guard, 2000);
     EXPECT_EQ(guard.in_use(), Way::tuned);
     site.set(1.3, 1);
     site.run(guard, 3000);
     EXPECT_EQ(guard.in_use(), Way::baseline);
-    site.set(0.7, 1);
-    site.run(guard, 3000);
-    EXPECT_EQ(guard.in_use(), Way::tuned);
   }
 }
 
@@ -157,6 +305,7 @@ TEST(Guard, KnowsWhatWasSaved) {
   double error = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Guard guard;
+    expect(guard, 0.8e-3, 1e-3);
     EXPECT_EQ(guard.balance().baseline_s, 0);
     Site site(0.8e-3, 1e-3, 0.03, seed);
     site.run(guard, 3000);
@@ -166,9 +315,10 @@ TEST(Guard, KnowsWhatWasSaved) {
     EXPECT_GT(balance.error_s, 0);
     EXPECT_LT(balance.error_s, 0.2 * balance.baseline_s);
   }
-  EXPECT_LT(error, 0.06);
+  EXPECT_LT(error, 0.08);
   // Nothing is saved by a plan that is not used.
   Guard guard;
+  expect(guard, 0.8, 1);
   Site site(2, 1, 0.01, 1);
   site.run(guard, 5000);
   const Guard::Balance balance = guard.balance();
@@ -185,25 +335,27 @@ TEST_P(GuardsOfRanks, CheckAtTheSameExecutions) {
   for (const double slower : {0.1, 0.7, 0.95, 1.0, 1.05, 1.4, 10.0}) {
     Guard one(GetParam(), Way::tuned);
     Guard other(GetParam(), Way::tuned);
+    for (Guard* guard : {&one, &other}) expect(*guard, 0.9, 1);
     std::mt19937_64 random(1);
     const auto run = [&](Guard& guard) {
       const Guard::Turn turn = guard.next();
       const double seconds = turn.way == Way::tuned ? slower : 1;
       const double scatter = std::exp(std::normal_distribution<>(0, 0.003)(random));
-      if (turn.timed) guard.record(turn.way, seconds * scatter);
+      guard.record(turn, seconds * scatter);
       return turn;
     };
-    int pairs = 0;
+    int checks = 0;
     int apart = 0;
     for (int i = 0; i < 4000; ++i) {
       const Guard::Turn a = run(one);
       const Guard::Turn b = run(other);
-      EXPECT_FALSE(a.timed && b.timed && a.way != b.way) << slower << " " << i;
-      apart += a.way != b.way || a.timed != b.timed ? 1 : 0;
-      pairs += a.timed ? 1 : 0;
+      apart += a.way != b.way || a.check != b.check ? 1 : 0;
+      checks += a.check ? 1 : 0;
     }
-    EXPECT_GT(pairs, 2) << slower;
-    EXPECT_LE(apart, pairs / 4) << slower;
+    if (slower > 0.5) {
+      EXPECT_GT(checks, 0) << slower;
+    }
+    EXPECT_LE(apart, 4 + checks / 4) << slower;
     EXPECT_EQ(one.in_use(), other.in_use()) << slower;
   }
 }
@@ -211,40 +363,39 @@ TEST_P(GuardsOfRanks, CheckAtTheSameExecutions) {
 TEST_P(GuardsOfRanks, KeepTheBudget) {
   for (const double slower : {0.1, 0.5, 0.98, 1.02, 1.5, 10.0}) {
     Guard guard(GetParam(), Way::tuned);
+    expect(guard, 0.9, 1);
     Site site(slower, 1, 0.01, 7);
     site.run(guard, 1000);
     const double before_s = site.expected_s();
     site.run(guard, 10000);
     const double best = std::min(slower, 1.0);
-    EXPECT_LT((site.expected_s() - before_s) / 10000, 1.012 * best) << slower;
+    EXPECT_LT((site.expected_s() - before_s) / 10000, 1.006 * best) << slower;
   }
 }
 
-TEST(Guard, ACheckThatIsNotFinishedLeavesTheOthersWhereTheyAre) {
-  Guard guard(Guard::Of::turns, Way::tuned);
-  const Guard::Turn first = guard.next();
-  EXPECT_TRUE(first.timed);
-  guard.record(first.way, 1);
-  EXPECT_TRUE(guard.next().timed);  // not recorded
+TEST(Guard, ACheckThatIsNotFinishedIsMadeAgain) {
+  Guard guard;
+  expect(guard, 1, 1.01, 0.001);
+  int begun = 0;
+  for (int i = 0; i < 200; ++i) {
+    const Guard::Turn turn = guard.next();
+    begun += turn.last ? 1 : 0;
+    if (!turn.check) guard.record(turn, 1);
+  }
+  EXPECT_GT(begun, 1);
   EXPECT_EQ(guard.checks(), 0U);
-  // Another one is made, in the order of its place.
-  const Guard::Turn again = guard.next();
-  EXPECT_TRUE(again.timed);
-  EXPECT_NE(again.way, first.way);
-  guard.record(again.way, 1);
-  guard.record(guard.next().way, 1);
-  EXPECT_EQ(guard.checks(), 1U);
 }
 
 // What an execution takes that follows one in the other way says little.
 TEST(Guard, JudgesWhatComesAfterTheChange) {
   Guard guard;
+  expect(guard, 0.7, 1);
   Way before = Way::tuned;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 2000; ++i) {
     const Guard::Turn turn = guard.next();
     const double settled_s = turn.way == Way::tuned ? 0.7 : 1;
     const double changing_s = turn.way == Way::tuned ? 1.1 : 0.6;
-    if (turn.timed) guard.record(turn.way, turn.way == before ? settled_s : changing_s);
+    guard.record(turn, turn.way == before ? settled_s : changing_s);
     before = turn.way;
   }
   EXPECT_EQ(guard.in_use(), Way::tuned);
@@ -254,18 +405,20 @@ TEST(Guard, JudgesWhatComesAfterTheChange) {
 TEST(Guard, BeginsWithTheWayItIsGiven) {
   Guard guard(Guard::Of::turns, Way::baseline);
   EXPECT_EQ(guard.in_use(), Way::baseline);
+  expect(guard, 0.5, 1);
   Site site(0.5, 1, 0.01, 1);
   site.run(guard, 100);
   EXPECT_EQ(guard.in_use(), Way::tuned);
 }
 
-// What is expected to be faster needs two checks, and what is not four.
+// What is expected to be faster needs one clear check, and what is not four.
 TEST(Guard, AnExpectedGainIsFoundSoon) {
   for (const Guard::Of of : {Guard::Of::site, Guard::Of::tie}) {
     Guard guard(of, Way::baseline);
-    Site site(0.85, 1, 0.01, 1);
+    expect(guard, 0.95, 1, 0.06);
+    Site site(0.8, 1, 0.01, 1);
     while (guard.in_use() == Way::baseline && guard.checks() < 20) site.run(guard, 1);
-    EXPECT_EQ(guard.checks(), of == Guard::Of::site ? 2U : 4U);
+    EXPECT_EQ(guard.checks(), of == Guard::Of::site ? 1U : 4U);
   }
 }
 
@@ -273,14 +426,16 @@ TEST(Guard, AnExpectedGainIsFoundSoon) {
 TEST(Guard, FindsOutWhetherATieIsOne) {
   for (const double times : {0.5, 0.8, 0.95}) {
     Guard guard(Guard::Of::tie, Way::baseline);
-    Site site(times, 1, 0.03, 1);
-    site.run(guard, 200);
+    expect(guard, 1, 1, 0.02);
+    Site site(times, 1, 0.02, 1);
+    site.run(guard, 400);
     EXPECT_EQ(guard.in_use(), Way::tuned) << times;
   }
   // Seldom by chance.
   int left = 0;
   for (uint64_t seed = 0; seed < 200; ++seed) {
     Guard guard(Guard::Of::tie, Way::baseline);
+    expect(guard, 1, 1, 0.02);
     Site site(1.05, 1, 0.05, seed);
     site.run(guard, 100);
     left += guard.in_use() == Way::tuned ? 1 : 0;
@@ -288,47 +443,26 @@ TEST(Guard, FindsOutWhetherATieIsOne) {
   EXPECT_LT(left, 4);
   for (const double times : {1.0, 1.03, 1.5, 10.0}) {
     Guard guard(Guard::Of::tie, Way::baseline);
+    expect(guard, 1, 1, 0.02);
     Site site(times, 1, 0.03, 1);
-    site.run(guard, kWarmUp);
+    site.run(guard, 300);
     const double before_s = site.expected_s();
     site.run(guard, 5000);
     EXPECT_LT((site.expected_s() - before_s) / 5000, 1.02) << times;
   }
 }
 
-TEST(Guard, ForgetsAPlanThatIsReplaced) {
-  Guard guard;
-  Site site(2, 1, 0.01, 1);
-  site.run(guard, 100);
-  EXPECT_EQ(guard.in_use(), Way::baseline);
-  guard.restart(Guard::Of::site, Guard::Way::tuned);
-  EXPECT_EQ(guard.in_use(), Way::tuned);
-  EXPECT_EQ(guard.checks(), 0U);
-
-  Guard tie(Guard::Of::tie, Way::baseline);
-  Site faster(0.5, 1, 0.01, 1);
-  faster.run(tie, 100);
-  EXPECT_EQ(tie.in_use(), Way::tuned);
-  tie.restart(Guard::Of::tie, Guard::Way::baseline);
-  EXPECT_EQ(tie.in_use(), Way::baseline);
-}
-
-// A plan is reinstated by other times than these; a tie begins the simple way.
-TEST(Guard, ReinstatesAPlanThatWasInUseFirst) {
-  Guard guard;
-  Site site(1.05, 1, 0.01, 1);
-  site.run(guard, 100);
-  ASSERT_EQ(guard.in_use(), Way::baseline);
-  const uint32_t checks = guard.checks();
-  guard.reinstate();
-  EXPECT_EQ(guard.in_use(), Way::tuned);
-  EXPECT_EQ(guard.checks(), checks);
-  site.run(guard, 1000);
-  EXPECT_EQ(guard.in_use(), Way::baseline);
-
-  Guard tie(Guard::Of::tie, Way::baseline);
-  tie.reinstate();
-  EXPECT_EQ(tie.in_use(), Way::baseline);
+// A plan that is made again and carried out as before keeps the times of what is in use.
+TEST(Guard, KeepsTimesOfWhatGoesOn) {
+  for (const bool same : {false, true}) {
+    Guard guard;
+    Site site(2, 1.1, 0, 1);
+    site.run(guard, 2);
+    guard.restart(Guard::Of::site, Way::tuned, same);
+    expect(guard, 1, 1.4);
+    site.run(guard, 1);
+    EXPECT_EQ(site.checked() > 0, same);
+  }
 }
 
 }  // namespace

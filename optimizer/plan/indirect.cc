@@ -74,6 +74,11 @@ uint64_t most_indirect_block(const IndirectRequest& request) noexcept {
       1, std::min(request.iterations, kMostIndirectReads / std::max(request.reads, 1U)));
 }
 
+uint64_t usual_indirect_block(const IndirectRequest& request) noexcept {
+  return std::min(most_indirect_block(request),
+                  std::max<uint64_t>(1, kUsualIndirectReads / std::max(request.reads, 1U)));
+}
+
 double predict_indirect(const IndirectRequest& request, const CompiledPath& path, uint64_t block,
                         const Ends& ends) noexcept {
   const auto iterations = static_cast<double>(request.iterations);
@@ -97,35 +102,22 @@ double predict_indirect(const IndirectRequest& request, const CompiledPath& path
 IndirectPlan baseline_of_indirect(const IndirectRequest& request,
                                   const CompiledPath* path) noexcept {
   IndirectPlan plan;
+  plan.block = usual_indirect_block(request);
   plan.reason = Reason::guarded;
   if (IndirectMechanism::knows(path)) {
-    plan.predicted_s = plan.baseline_s = predict_indirect(request, *path, 0);
+    plan.predicted_s = plan.baseline_s = predict_indirect(request, *path, plan.block);
   }
   return plan;
 }
-
-namespace {
-
-template <typename Recorder>
-IndirectPlan plan_by(const IndirectRequest& request, const CompiledPath* path, Recorder& record) {
-  IndirectPlan plan = choose<IndirectMechanism>(request, path, record);
-  if (plan.reason == Reason::no_model) {
-    plan.block = std::min(most_indirect_block(request),
-                          std::max<uint64_t>(1, kUsualIndirectReads / std::max(request.reads, 1U)));
-  }
-  return plan;
-}
-
-}  // namespace
 
 IndirectPlan plan_indirect(const IndirectRequest& request, const CompiledPath* path) noexcept {
   NoRecord record;
-  return plan_by(request, path, record);
+  return choose<IndirectMechanism>(request, path, record);
 }
 
 IndirectPlan plan_indirect(const IndirectRequest& request, const CompiledPath* path,
                            IndirectRecord& record) {
-  return plan_by(request, path, record);
+  return choose<IndirectMechanism>(request, path, record);
 }
 
 }  // namespace stripline::plan

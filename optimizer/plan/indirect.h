@@ -59,7 +59,7 @@ struct IndirectPlan {
   uint64_t block = 0;  ///< iterations; 0: one by one
   Reason reason = Reason::no_model;
   double predicted_s = 0;  ///< 0 without a model
-  double baseline_s = 0;   ///< one by one; 0 without a model
+  double baseline_s = 0;   ///< in blocks of kUsualIndirectReads; 0 without a model
   double gain_low = 0;     ///< as StripPlan's
   bool operator==(const IndirectPlan&) const = default;
 };
@@ -67,14 +67,14 @@ struct IndirectPlan {
 using IndirectRecord = Record<uint64_t, uint64_t>;
 
 /// The plan of a loop. Without a model (`path` null, or without gets) in blocks of
-/// kUsualIndirectReads; otherwise one by one where no block is surely faster by more than the
-/// margin of the model. Pure, allocates nothing.
+/// kUsualIndirectReads, which is the baseline; otherwise in other blocks or one by one where that
+/// is surely faster by more than the margin of the model. Pure, allocates nothing.
 IndirectPlan plan_indirect(const IndirectRequest& request, const CompiledPath* path) noexcept;
 /// The same, with a record of what was considered.
 IndirectPlan plan_indirect(const IndirectRequest& request, const CompiledPath* path,
                            IndirectRecord& record);
 
-/// The loop one by one, as a guard has it carried out in place of another plan.
+/// The loop as without a model, as a guard has it carried out in place of another plan.
 IndirectPlan baseline_of_indirect(const IndirectRequest& request,
                                   const CompiledPath* path) noexcept;
 
@@ -82,6 +82,9 @@ IndirectPlan baseline_of_indirect(const IndirectRequest& request,
 /// intervals. `path` holds gets.
 double predict_indirect(const IndirectRequest& request, const CompiledPath& path, uint64_t block,
                         const Ends& ends = {}) noexcept;
+
+/// The block of a loop of which nothing is known.
+uint64_t usual_indirect_block(const IndirectRequest& request) noexcept;
 
 /// The largest block of a loop.
 uint64_t most_indirect_block(const IndirectRequest& request) noexcept;

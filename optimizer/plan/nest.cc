@@ -351,7 +351,7 @@ void each_doubt(NestEvaluator& evaluator, Perturbed before, Perturbed after, con
     }
     visit(source, false, lowest);
   };
-  for (const Source source : {Source::buffers, Source::overhead}) doubt(source);
+  for (const Source source : {Source::buffers, Source::overhead, Source::body}) doubt(source);
   if (evaluator.estimates_compute()) doubt(Source::compute);
   for (const Source source : detail::kMessageSources) doubt(source);
   if (evaluator.serves()) doubt(Source::serve);

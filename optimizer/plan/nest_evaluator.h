@@ -367,6 +367,8 @@ class NestEvaluator {
         return {schedule != Schedule::vectorised, false};
       case Source::compute:
         return {estimates_compute(), false};
+      case Source::body:
+        return {schedule != Schedule::vectorised, false};
       case Source::issue:
       case Source::latency:
       case Source::gap:
@@ -402,8 +404,9 @@ class NestEvaluator {
     if (request_.compute_s >= 0) return request_.compute_s;
     const uint64_t all = iterations(nest_, nest_.depth);
     const uint64_t bytes = saturating_multiply(all, nest_.reference[0].element_bytes);
-    return static_cast<double>(all) * costs_->compute().seconds_per_element(
-                                          request_.loop, {1, bytes, request_.local_bytes}, corner);
+    return estimate_factor(corner) * static_cast<double>(all) *
+           costs_->compute().seconds_per_element(request_.loop, {1, bytes, request_.local_bytes},
+                                                 corner);
   }
 
   void look_up(const Tile& tile, TileTransfer& transfer, Steps& steps) const {
@@ -538,16 +541,24 @@ class NestEvaluator {
   // Seconds of the engine for each step of a nest that is cut.
   double overhead() const { return costs_->strip_overhead(ends_.of(Source::overhead)); }
 
+  static double body_doubt(const Steps& steps) {
+    const bool scattered = std::ranges::any_of(steps.transfers, &TileTransfer::many_regions);
+    return scattered ? kScatteredBodyDoubt : kBodyDoubt;
+  }
+
   // The CPU's work of a step, with the buffers of a schedule.
   void set_work(Steps& steps, Schedule schedule, uint32_t window) const {
     double compute = compute_s_;
+    if (schedule != Schedule::vectorised && ends_.of(Source::body) == Corner::high) {
+      compute *= 1 + body_doubt(steps);
+    }
     if (buffers_matter(steps)) {
       const Corner corner = ends_.of(Source::buffers);
       const uint64_t bytes = buffer_bytes(steps.buffers, schedule, window);
       const auto all = static_cast<uint64_t>(steps.received_bytes);
       const double saved = steps.received_bytes *
                            (costs_->first_read(all, corner) - costs_->first_read(bytes, corner));
-      compute = std::max(compute_s_ - saved, kLeastCompute * compute_s_) +
+      compute = std::max(compute - saved, kLeastCompute * compute) +
                 steps.received_bytes * costs_->retire_into(bytes, corner);
     }
     steps.terms.work = compute / steps.terms.strips + overhead();

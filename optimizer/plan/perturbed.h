@@ -8,6 +8,22 @@
 
 namespace stripline::plan::detail {
 
+/// What a computation may take longer, as a share, on strips or tiles than on all of its data at
+/// once: a loop begins once for each of them, and neither caches nor compilers care for parts as
+/// for the whole. No campaign knows the body of a loop; a site that measured both does (guard.h).
+inline constexpr double kBodyDoubt = 0.05;
+/// The same of tiles of many regions: their rows are shorter, and lie elsewhere than in the array.
+inline constexpr double kScatteredBodyDoubt = 0.25;
+
+/// By what factor an estimated computation may be off, beside what the primitives it is made of
+/// are: how many operations a loop has does not say how they go together.
+inline constexpr double kEstimateDoubt = 1.5;
+constexpr double estimate_factor(cost::Corner corner) {
+  return corner == cost::Corner::low    ? 1 / kEstimateDoubt
+         : corner == cost::Corner::high ? kEstimateDoubt
+                                        : 1;
+}
+
 /// Those of a message that a rank sends; Source::serve is of those that it serves.
 inline constexpr std::array kMessageSources = {Source::issue, Source::latency, Source::gap,
                                                Source::bandwidth, Source::retire};
@@ -43,6 +59,7 @@ inline cost::MessageCosts perturbed(const cost::MessageCosts& nominal,
     case Source::compute:
     case Source::regions:
     case Source::turns:
+    case Source::body:
       break;  // not of a message
   }
   return message;

@@ -81,10 +81,12 @@ double compute_s_of(const StripRequest& request, uint64_t piece, const StripCost
   const cost::LoopShape shape{request.sweeps, request.total_bytes, request.local_bytes};
   const cost::ComputeCosts& compute = costs.compute();
   if (!costs.has_buffers() || request.direction == Direction::put) {
-    return elements * compute.seconds_per_element(request.loop, shape, corner);
+    return estimate_factor(corner) * elements *
+           compute.seconds_per_element(request.loop, shape, corner);
   }
   // The estimate takes what was received for out of cache; what it really costs was measured.
-  return elements * compute.seconds_beside_first_read(request.loop, shape, corner) +
+  return estimate_factor(corner) * elements *
+             compute.seconds_beside_first_read(request.loop, shape, corner) +
          bytes * costs.first_read(piece, corner);
 }
 
@@ -159,6 +161,9 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
   evaluator.set_overhead(Corner::high);
   visit(Source::overhead, false, gain_with_work(compute_s));
   evaluator.set_overhead(Corner::nominal);
+  after = evaluator.terms(best, Corner::nominal, (1 + kBodyDoubt) * compute_s);
+  evaluator.set_work(before, Corner::nominal, compute_s);
+  visit(Source::body, false, gain());
   if (request.compute_s < 0) {
     visit(Source::compute, false,
           std::min(gain_with_work(compute_s_of(request, shape.piece, costs, Corner::low)),

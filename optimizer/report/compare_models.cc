@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -76,6 +77,16 @@ std::string verdict_text(stats::Verdict verdict, const std::string& unit) {
   return stats::to_string(verdict);
 }
 
+// Where one side knows only a lower bound.
+std::string verdict_of_bounds(const ParameterValue& a, const ParameterValue& b) {
+  if (a.at_least && b.at_least) {
+    const double apart = std::abs(b.value - a.value);
+    return apart <= stats::kEquivalenceMargin * std::abs(a.value) ? "EQUIVALENT" : "INCONCLUSIVE";
+  }
+  if (a.at_least) return b.high < a.value ? "SMALLER" : "INCONCLUSIVE";
+  return a.high < b.value ? "LARGER" : "INCONCLUSIVE";
+}
+
 std::vector<ComparedParameter> compare_parameters(const Parameters& a, const Parameters& b) {
   std::map<std::string, ComparedParameter> all;
   for (const auto& [name, found] : a) all[name].a = found.value;
@@ -86,7 +97,14 @@ std::vector<ComparedParameter> compare_parameters(const Parameters& a, const Par
     one.name = name;
     one.unit = (one.a ? a : b).at(name).unit;
     one.verdict = "INCOMPARABLE";
-    if (!one.a || !one.b || one.a->at_least || one.b->at_least) continue;
+    if (!one.a || !one.b) {
+      one.why = one.a ? "only the baseline has it" : "the baseline does not have it";
+      continue;
+    }
+    if (one.a->at_least || one.b->at_least) {
+      one.verdict = verdict_of_bounds(*one.a, *one.b);
+      continue;
+    }
     comparable.push_back(&one);
     comparisons.push_back(stats::compare_estimates(estimate(*one.b), estimate(*one.a)));
   }
@@ -97,6 +115,7 @@ std::vector<ComparedParameter> compare_parameters(const Parameters& a, const Par
     const double of = std::abs(one.a->value);
     if (of == 0) continue;
     one.change = (one.b->value - one.a->value) / of;
+    one.detectable = comparisons[i].detectable / of;
     one.change_low = comparisons[i].difference.low / of;
     one.change_high = comparisons[i].difference.high / of;
   }
@@ -118,6 +137,45 @@ std::vector<ComparedFact> compare_facts(const model::Fingerprint& a, const model
   return differ;
 }
 
+// What the models say of each other's plans. Reads them with their doubts when it is first needed,
+// which takes a while.
+class Judges {
+ public:
+  Judges(const model::TunedModel& a, const model::TunedModel& b, std::string path)
+      : a_(a), b_(b), path_(std::move(path)) {}
+
+  Status judge(ComparedDecision& decision, std::size_t decisions) {
+    if (!of_a_) {
+      STRIPLINE_ASSIGN_OR_RETURN(of_a_, DoubtfulModel::of(a_, path_));
+      STRIPLINE_ASSIGN_OR_RETURN(of_b_, DoubtfulModel::of(b_, path_));
+    }
+    const auto gain = [&](const DoubtfulModel& by) {
+      return by.gain(of_a_->path(), of_b_->path(), decision.command, decision.asked);
+    };
+    STRIPLINE_ASSIGN_OR_RETURN(const auto by_a, gain(*of_a_));
+    STRIPLINE_ASSIGN_OR_RETURN(const auto by_b, gain(*of_b_));
+    if (!by_a.empty()) decision.by_a = by_a.front();
+    if (!by_b.empty()) decision.by_b = by_b.front();
+    if (decision.by_a && decision.by_b) {
+      decision.disagreement =
+          disagreement(*decision.by_a, *decision.by_b, stats::kEquivalenceMargin, decisions);
+    }
+    return {};
+  }
+
+ private:
+  const model::TunedModel& a_;
+  const model::TunedModel& b_;
+  std::string path_;
+  std::optional<DoubtfulModel> of_a_;
+  std::optional<DoubtfulModel> of_b_;
+};
+
+std::size_t& count_of(ComparedTable& table, Disagreement disagreement) {
+  if (disagreement == Disagreement::tie) return table.ties;
+  return disagreement == Disagreement::doubt ? table.doubts : table.differ;
+}
+
 // Both answers to a question of many decisions.
 void compare_tables(const Json& a, const Json& b, const std::string& command,
                     const Question& question, ModelComparison& out) {
@@ -128,7 +186,6 @@ void compare_tables(const Json& a, const Json& b, const std::string& command,
     const Json& of_b = b["decisions"][i];
     ++table.asked;
     if (of_a["text"] == of_b["text"]) continue;
-    ++table.differ;
     ComparedDecision& one = out.decisions.emplace_back();
     one.command = command;
     one.asked = question;
@@ -172,6 +229,35 @@ Json to_json(const std::optional<ParameterValue>& of) {
           {"at_least", of->at_least}};
 }
 
+Json to_json(const std::optional<PlanGain>& gain) {
+  if (!gain) return {};
+  return {{"value", gain->value}, {"ci", {gain->interval.low, gain->interval.high}}};
+}
+
+std::string gain_text(const std::optional<PlanGain>& gain) {
+  if (!gain) return "-";
+  std::array<char, 96> text{};
+  std::snprintf(text.data(), text.size(), "%+.1f %% [%+.1f, %+.1f]", 100 * gain->value,
+                100 * gain->interval.low, 100 * gain->interval.high);
+  return text.data();
+}
+
+// Of parameters without a difference: how large one can be that does not show.
+std::string resolution_text(const std::vector<ComparedParameter>& parameters) {
+  std::vector<double> parts;
+  for (const ComparedParameter& one : parameters) {
+    if (one.detectable && std::isfinite(*one.detectable)) parts.push_back(*one.detectable);
+  }
+  if (parts.empty()) return "";
+  std::ranges::sort(parts);
+  std::array<char, 128> text{};
+  std::snprintf(text.data(), text.size(),
+                "a difference is seen in four of five cases from %.2g %% on in half of them, from "
+                "%.2g %% on in nine of ten\n",
+                100 * parts[parts.size() / 2], 100 * parts[parts.size() * 9 / 10]);
+  return text.data();
+}
+
 }  // namespace
 
 Result<ModelComparison> compare_models(const model::TunedModel& a, const model::TunedModel& b) {
@@ -192,6 +278,16 @@ Result<ModelComparison> compare_models(const model::TunedModel& a, const model::
       if (by_a.ok() && by_b.ok()) compare_tables(*by_a, *by_b, table.command, question, comparison);
     }
   }
+  Judges judges(a, b, path->first);
+  std::size_t asked = 0;
+  for (const ComparedTable& table : comparison.tables) asked += table.asked;
+  for (ComparedDecision& decision : comparison.decisions) {
+    STRIPLINE_RETURN_IF_ERROR(judges.judge(decision, asked));
+    const auto table =
+        std::ranges::find(comparison.tables, decision.command, &ComparedTable::command);
+    ++count_of(*table, decision.disagreement);
+  }
+  std::ranges::stable_sort(comparison.decisions, std::greater(), &ComparedDecision::disagreement);
   return comparison;
 }
 
@@ -212,7 +308,9 @@ Json to_json(const ModelComparison& comparison) {
   }
   for (const ComparedParameter& one : comparison.parameters) {
     Json row = {{"name", one.name},    {"unit", one.unit},       {"a", to_json(one.a)},
-                {"b", to_json(one.b)}, {"verdict", one.verdict}, {"change", nullptr}};
+                {"b", to_json(one.b)}, {"verdict", one.verdict}, {"why", one.why},
+                {"change", nullptr},   {"detectable", nullptr}};
+    if (one.detectable && std::isfinite(*one.detectable)) row["detectable"] = *one.detectable;
     if (one.change) {
       row["change"] = *one.change;
       row["change_ci"] = {one.change_low, one.change_high};
@@ -220,8 +318,11 @@ Json to_json(const ModelComparison& comparison) {
     json["parameters"].push_back(std::move(row));
   }
   for (const ComparedTable& table : comparison.tables) {
-    json["tables"].push_back(
-        {{"command", table.command}, {"asked", table.asked}, {"differ", table.differ}});
+    json["tables"].push_back({{"command", table.command},
+                              {"asked", table.asked},
+                              {"differ", table.differ},
+                              {"doubts", table.doubts},
+                              {"ties", table.ties}});
   }
   for (const ComparedDecision& one : comparison.decisions) {
     json["decisions"].push_back({{"command", one.command},
@@ -229,7 +330,10 @@ Json to_json(const ModelComparison& comparison) {
                                  {"a", one.a},
                                  {"b", one.b},
                                  {"a_predicted_s", one.a_predicted_s},
-                                 {"b_predicted_s", one.b_predicted_s}});
+                                 {"b_predicted_s", one.b_predicted_s},
+                                 {"disagreement", to_string(one.disagreement)},
+                                 {"gain_by_a", to_json(one.by_a)},
+                                 {"gain_by_b", to_json(one.by_b)}});
   }
   return json;
 }
@@ -240,19 +344,20 @@ std::string to_text(const ModelComparison& comparison, const std::string& a, con
   for (const auto& [verdict, count] : tally(comparison)) {
     out += ", " + std::to_string(count) + " " + verdict;
   }
-  out += "\n";
+  out += "\n" + resolution_text(comparison.parameters);
   Table facts({{"MACHINE"}, {a}, {b}});
   for (const ComparedFact& fact : comparison.facts) facts.add({fact.field, fact.a, fact.b});
   if (!facts.empty()) out += "\n" + facts.text();
 
   std::vector<const ComparedParameter*> changed;
   for (const ComparedParameter& one : comparison.parameters) {
-    if (one.change && one.verdict != "EQUIVALENT" && one.verdict != "INCONCLUSIVE") {
+    if (one.verdict != "EQUIVALENT" && one.verdict != "INCONCLUSIVE" &&
+        one.verdict != "INCOMPARABLE") {
       changed.push_back(&one);
     }
   }
   std::ranges::stable_sort(changed, std::greater(),
-                           [](const auto* one) { return std::abs(*one->change); });
+                           [](const auto* one) { return std::abs(one->change.value_or(0)); });
   Table parameters({{"PARAMETER"},
                     {a, Table::Align::right},
                     {b, Table::Align::right},
@@ -272,20 +377,42 @@ std::string to_text(const ModelComparison& comparison, const std::string& a, con
   out += "\n";
   for (const ComparedTable& table : comparison.tables) {
     out += std::to_string(table.differ) + " of " + std::to_string(table.asked) +
-           " usual decisions of 'explain " + table.command + "' differ\n";
+           " usual decisions of 'explain " + table.command + "' differ";
+    if (table.doubts > 0) {
+      out += "; of " + std::to_string(table.doubts) +
+             " more one model is sure, and what the other says agrees within its intervals";
+    }
+    if (table.ties > 0) {
+      out += "; " + std::to_string(table.ties) +
+             " are ties (other plans that take as long, as far as either model knows)";
+    }
+    out += "\n";
   }
   if (comparison.tables.empty())
     out += "the models have no path in common: no decisions compared\n";
-  Table decisions({{"DECISION"}, {a}, {b}});
-  for (std::size_t i = 0; i < std::min(kMostRows, comparison.decisions.size()); ++i) {
+  // Ties come last, and are not listed.
+  const auto listed = static_cast<std::size_t>(
+      std::ranges::find(comparison.decisions, Disagreement::tie, &ComparedDecision::disagreement) -
+      comparison.decisions.begin());
+  Table decisions({{"DECISION"},
+                   {a},
+                   {b},
+                   {"KIND"},
+                   {"GAIN BY " + a, Table::Align::right},
+                   {"GAIN BY " + b, Table::Align::right}});
+  for (std::size_t i = 0; i < std::min(kMostRows, listed); ++i) {
     const ComparedDecision& one = comparison.decisions[i];
     decisions.add({asked_text(one), one.a + ", " + plan::time_text(one.a_predicted_s),
-                   one.b + ", " + plan::time_text(one.b_predicted_s)});
+                   one.b + ", " + plan::time_text(one.b_predicted_s),
+                   std::string(to_string(one.disagreement)), gain_text(one.by_a),
+                   gain_text(one.by_b)});
   }
-  if (!decisions.empty()) out += "\n" + decisions.text();
-  if (comparison.decisions.size() > kMostRows) {
-    out += "and " + std::to_string(comparison.decisions.size() - kMostRows) +
-           " more; --json has all\n";
+  if (!decisions.empty()) {
+    out += "\ngain: what the plan of " + b + " saves of the time that the plan of " + a +
+           " takes, by each model\n" + decisions.text();
+  }
+  if (listed > kMostRows) {
+    out += "and " + std::to_string(listed - kMostRows) + " more; --json has all\n";
   }
   return out;
 }

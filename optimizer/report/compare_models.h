@@ -1,5 +1,5 @@
 // Two tuned models beside each other: which parameters differ beyond their intervals, which of the
-// usual decisions come out otherwise, and what their machines differ in.
+// usual decisions come out otherwise, which of these are ties, and what their machines differ in.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "optimizer/model/tuned_model.h"
 #include "optimizer/report/questions.h"
+#include "optimizer/report/ties.h"
 
 namespace stripline::report {
 
@@ -30,9 +31,14 @@ struct ComparedParameter {
   std::optional<ParameterValue> a;
   std::optional<ParameterValue> b;
   /// b against a. For times that of stats::Verdict; for others "LARGER" and "SMALLER" in the
-  /// place of SLOWER and FASTER; "INCOMPARABLE" where one side does not have it, or knows only a
-  /// bound.
+  /// place of SLOWER and FASTER; "INCOMPARABLE" where one side does not have it. Lower bounds
+  /// that are alike are equivalent; a value that is surely below a bound differs from it, and all
+  /// else that is at least so much may be the same.
   std::string verdict;
+  std::string why;  ///< it is incomparable
+  /// By what part of a they would have to differ for such estimates to show it in four of five
+  /// cases: the smallest difference that could have been seen; nullopt of bounds.
+  std::optional<double> detectable;
   /// What b is more than a, and its 95 % interval, as parts of a; nullopt where a is zero or they
   /// are not comparable.
   std::optional<double> change;
@@ -47,13 +53,19 @@ struct ComparedDecision {
   std::string b;
   double a_predicted_s = 0;  ///< each by its own model
   double b_predicted_s = 0;
+  Disagreement disagreement = Disagreement::change;
+  /// What b's plan gains over a's, by each model; nullopt where it does not know.
+  std::optional<PlanGain> by_a;
+  std::optional<PlanGain> by_b;
 };
 
 /// Decisions of a table (decision_tables.h) that both models could make.
 struct ComparedTable {
   std::string command;
   std::size_t asked = 0;
-  std::size_t differ = 0;
+  std::size_t differ = 0;  ///< Disagreement::change
+  std::size_t doubts = 0;
+  std::size_t ties = 0;
 };
 
 struct ComparedFact {
@@ -66,12 +78,14 @@ struct ModelComparison {
   std::vector<ComparedFact> facts;            ///< those that differ
   std::vector<ComparedParameter> parameters;  ///< all, by name
   std::vector<ComparedTable> tables;
-  std::vector<ComparedDecision> decisions;  ///< those that differ
+  /// Those of different plans: what differs, then doubts, then ties.
+  std::vector<ComparedDecision> decisions;
 };
 
 /// `a` is the baseline. False discoveries among the parameters are controlled at 5 %
-/// (stats/estimate.h). Decisions are asked on the first path that both have. Errors: those of
-/// model::to_json().
+/// (stats/estimate.h). Decisions are asked on the first path that both have; those whose plans take
+/// the same time within stats::kEquivalenceMargin, or within what the models know, are ties.
+/// Errors: those of model::to_json().
 Result<ModelComparison> compare_models(const model::TunedModel& a, const model::TunedModel& b);
 
 /// How many parameters have each verdict.

@@ -213,6 +213,35 @@ Result<Json> tabulate(const model::TunedModel& model, const Question& question) 
   return Json{{"options", std::move(names)}, {"decisions", std::move(rows)}};
 }
 
+// What a model predicts for a plan that another model has decided.
+double seconds_of(const plan::StripRequest& request, const plan::StripCosts& costs,
+                  const plan::StripPlan& plan) {
+  return force_strip(request, &costs, {plan.schedule, plan.strip_bytes, plan.burst}).predicted_s;
+}
+double seconds_of(const plan::VisRequest& request, const plan::VisCosts& costs,
+                  const plan::VisPlan& plan) {
+  return force_vis(request, &costs, plan.method, plan.chunk_bytes, plan.window).predicted_s;
+}
+
+template <plan::Mechanism M>
+Result<Json> judge(const plan::CompiledPath& a, const plan::CompiledPath& b,
+                   std::span<const plan::CompiledPath> judges, const Question& question) {
+  Json times = Json::array();
+  if constexpr (requires(const typename M::Request& request, const typename M::Costs& costs,
+                         const typename M::Plan& plan) { seconds_of(request, costs, plan); }) {
+    STRIPLINE_ASSIGN_OR_RETURN(const typename M::Asked asked, asked_by<M>(question));
+    STRIPLINE_ASSIGN_OR_RETURN(const typename M::Request request, M::request_of(asked));
+    typename M::Record ignored;
+    const typename M::Plan of_a = M::plan(request, M::costs_of(a), ignored);
+    const typename M::Plan of_b = M::plan(request, M::costs_of(b), ignored);
+    for (const plan::CompiledPath& judge : judges) {
+      const typename M::Costs* const costs = M::costs_of(judge);
+      times.push_back({seconds_of(request, *costs, of_a), seconds_of(request, *costs, of_b)});
+    }
+  }
+  return times;
+}
+
 const char* name_of(plan::Unit unit) {
   switch (unit) {
     case plan::Unit::number:
@@ -305,6 +334,14 @@ Result<Json> tabulate_decisions(const model::TunedModel& model, const std::strin
                                 const Question& question) {
   return All::with(
       command, [&]<typename One>(One) { return tabulate<typename One::type>(model, question); });
+}
+
+Result<Json> judge_plans(const plan::CompiledPath& a, const plan::CompiledPath& b,
+                         std::span<const plan::CompiledPath> judges, const std::string& command,
+                         const Question& question) {
+  return All::with(command, [&]<typename One>(One) {
+    return judge<typename One::type>(a, b, judges, question);
+  });
 }
 
 }  // namespace stripline::report

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 
 #include "base/json.h"
 #include "base/result.h"
 #include "optimizer/model/tuned_model.h"
+#include "optimizer/plan/compiled_model.h"
 
 namespace stripline::report {
 
@@ -40,5 +42,12 @@ Result<Json> explain_decision(const model::TunedModel& model, const std::string&
 /// and resource_exhausted for more than kMostDecisions.
 Result<Json> tabulate_decisions(const model::TunedModel& model, const std::string& command,
                                 const Question& question);
+
+/// What each of `judges` predicts for the plans that `a` and `b` decide for one question: a list of
+/// [seconds of a's plan, seconds of b's] in the order of `judges`; 0 where it does not know. Empty
+/// for a command whose plans others' models cannot be asked about. Errors: as explain_decision().
+Result<Json> judge_plans(const plan::CompiledPath& a, const plan::CompiledPath& b,
+                         std::span<const plan::CompiledPath> judges, const std::string& command,
+                         const Question& question);
 
 }  // namespace stripline::report

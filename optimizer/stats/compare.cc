@@ -10,6 +10,9 @@
 namespace stripline::stats {
 namespace {
 
+// Of each of the two tests for equivalence.
+constexpr double kOneSided = 0.95;
+
 Result<std::vector<double>> logs(std::span<const double> times, const char* what) {
   STRIPLINE_RETURN_IF_ERROR(check_finite(times, what));
   std::vector<double> result;
@@ -77,16 +80,21 @@ Result<UnpairedRatio> unpaired_ratio(std::span<const double> candidate,
   result.ratio.runs = std::min(ours.size(), theirs.size());
   const double squared = of_a + of_b;
   double half = 0;
+  double half_one_sided = 0;
   if (squared > 0) {
     const double freedom =
         squared * squared / (of_a * of_a / (runs_a - 1) + of_b * of_b / (runs_b - 1));
     const double error = std::sqrt(squared);
     half = t_two_sided(confidence, freedom) * error;
+    half_one_sided = t_one_sided(kOneSided, freedom) * error;
+    result.detectable = std::expm1(detectable_errors(freedom) * error);
     result.p_value = t_two_sided_p(difference / error, freedom);
   } else if (difference != 0) {
     result.p_value = 0;
   }
   result.ratio.interval = {std::exp(difference - half), std::exp(difference + half)};
+  result.equivalence = {std::exp(difference - half_one_sided),
+                        std::exp(difference + half_one_sided)};
   return result;
 }
 

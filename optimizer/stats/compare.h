@@ -35,6 +35,12 @@ Result<Ratio> paired_ratio(std::span<const double> candidate, std::span<const do
 struct UnpairedRatio {
   Ratio ratio;
   double p_value = 1;  ///< How likely such a ratio, or one further from 1, is between equals.
+  /// The interval of two one-sided tests at 5 % (Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987):
+  /// the ratio is within a margin if this is. Narrower than `ratio.interval`.
+  Interval equivalence;
+  /// By what part one side has to take longer than the other for runs like these to show it in four
+  /// of five cases: the smallest difference that could have been seen. 0 where nothing varies.
+  double detectable = 0;
 };
 
 /// Ratio of the geometric means of runs that were made apart from each other, of which there may be

@@ -20,14 +20,28 @@ Deviation deviation(const Estimate& estimate, double side) {
   return {std::max(side, 0.0) / t_two_sided(kConfidence, freedom), freedom};
 }
 
-double p_value(const Deviation& a, const Deviation& b, double difference) {
+// Of the difference of two.
+Deviation of_both(const Deviation& a, const Deviation& b) {
   const double squared = a.error * a.error + b.error * b.error;
+  if (squared == 0) return {};
+  return {std::sqrt(squared), squared * squared /
+                                  (std::pow(a.error, 4) / a.degrees_of_freedom +
+                                   std::pow(b.error, 4) / b.degrees_of_freedom)};
+}
+
+double p_value(const Deviation& both, double difference) {
   if (difference == 0) return 1;
-  if (squared == 0) return 0;
-  const double freedom =
-      squared * squared /
-      (std::pow(a.error, 4) / a.degrees_of_freedom + std::pow(b.error, 4) / b.degrees_of_freedom);
-  return t_two_sided_p(difference / std::sqrt(squared), freedom);
+  return both.error == 0 ? 0 : t_two_sided_p(difference / both.error, both.degrees_of_freedom);
+}
+
+double detectable(const Deviation& both) {
+  return both.error == 0 ? 0 : detectable_errors(both.degrees_of_freedom) * both.error;
+}
+
+// How much of a two-sided interval's half a one-sided bound at the same confidence takes.
+double one_sided_part(const Estimate& estimate) {
+  const double freedom = estimate.runs > 1 ? static_cast<double>(estimate.runs - 1) : 1;
+  return t_one_sided(kConfidence, freedom) / t_two_sided(kConfidence, freedom);
 }
 
 }  // namespace
@@ -59,11 +73,22 @@ EstimateComparison compare_estimates(const Estimate& candidate, const Estimate& 
                            difference + std::hypot(above_of_candidate, below_of_baseline)};
   const bool less = difference < 0;
   comparison.p_value =
-      p_value(deviation(candidate, less ? above_of_candidate : below_of_candidate),
-              deviation(baseline, less ? below_of_baseline : above_of_baseline), difference);
+      p_value(of_both(deviation(candidate, less ? above_of_candidate : below_of_candidate),
+                      deviation(baseline, less ? below_of_baseline : above_of_baseline)),
+              difference);
+  comparison.detectable = std::max(detectable(of_both(deviation(candidate, below_of_candidate),
+                                                      deviation(baseline, above_of_baseline))),
+                                   detectable(of_both(deviation(candidate, above_of_candidate),
+                                                      deviation(baseline, below_of_baseline))));
   const double allowed = margin * std::abs(baseline.value);
+  const double part_of_candidate = one_sided_part(candidate);
+  const double part_of_baseline = one_sided_part(baseline);
+  const double low = difference - std::hypot(part_of_candidate * below_of_candidate,
+                                             part_of_baseline * above_of_baseline);
+  const double high = difference + std::hypot(part_of_candidate * above_of_candidate,
+                                              part_of_baseline * below_of_baseline);
   const Interval& interval = comparison.difference;
-  if (interval.low >= -allowed && interval.high <= allowed) {
+  if (low >= -allowed && high <= allowed) {
     comparison.verdict = Verdict::equivalent;
   } else if (interval.high < 0) {
     comparison.verdict = Verdict::faster;

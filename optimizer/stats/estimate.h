@@ -20,7 +20,7 @@ struct Estimate {
 enum class Verdict {
   faster,        ///< surely less
   slower,        ///< surely more
-  equivalent,    ///< the interval of the difference lies within the margin
+  equivalent,    ///< surely no further apart than the margin
   inconclusive,  ///< neither
 };
 /// "FASTER", "SLOWER", "EQUIVALENT", "INCONCLUSIVE".
@@ -29,6 +29,9 @@ const char* to_string(Verdict verdict);
 struct EstimateComparison {
   Verdict verdict = Verdict::inconclusive;
   Interval difference;  ///< candidate less baseline, 95 %
+  /// The difference that estimates like these would show in four of five cases; infinite where
+  /// nothing can be said.
+  double detectable = 0;
   /// How likely such a difference is between equals; 1 where nothing can be said.
   double p_value = 1;
 };
@@ -38,9 +41,10 @@ inline constexpr double kEquivalenceMargin = 0.02;
 
 /// The difference of two independent estimates with the interval that their own intervals give it
 /// (MOVER: Donner and Zou, Stat. Methods Med. Res. 21, 2012), which need not be symmetric.
-/// Equivalent where that lies within `margin` of the baseline's value, whichever side of zero it
-/// is on; else faster or slower where it lies on one side. Equal estimates without any width are
-/// equivalent. `p_value` is that of Welch's test, with the errors that the intervals imply.
+/// Equivalent where two one-sided tests at 5 % have it within `margin` of the baseline's value,
+/// whichever side of zero it is on; else faster or slower where the interval lies on one side.
+/// Equal estimates without any width are equivalent. `p_value` is that of Welch's test, with the
+/// errors that the intervals imply.
 EstimateComparison compare_estimates(const Estimate& candidate, const Estimate& baseline,
                                      double margin = kEquivalenceMargin);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,11 @@ double t_two_sided_p(double t, double degrees_of_freedom) {
 double t_one_sided(double confidence, double degrees_of_freedom) {
   return boost::math::quantile(
       boost::math::students_t_distribution<double, Quiet>(degrees_of_freedom), confidence);
+}
+
+double detectable_errors(double degrees_of_freedom, double power) {
+  if (!(degrees_of_freedom > 0)) return std::numeric_limits<double>::infinity();
+  return t_two_sided(0.95, degrees_of_freedom) + t_one_sided(power, degrees_of_freedom);
 }
 
 double f_quantile(double confidence, double numerator_dof, double denominator_dof) {

@@ -53,6 +53,10 @@ double t_two_sided_p(double t, double degrees_of_freedom);
 /// One-sided quantile of Student's t: t with P(T <= t) = confidence.
 double t_one_sided(double confidence, double degrees_of_freedom);
 
+/// What a difference has to be, in standard errors, to be found by a two-sided test at 5 % in
+/// `power` of all cases (0.8 is usual); infinite without degrees of freedom.
+double detectable_errors(double degrees_of_freedom, double power = 0.8);
+
 /// Quantile of the F distribution: f with P(F <= f) = confidence.
 double f_quantile(double confidence, double numerator_dof, double denominator_dof);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
@@ -293,7 +294,10 @@ void ActiveMessages::on_message(Rank source, std::span<const std::byte> message)
   if (handler_class_ == Class::request && purpose != Purpose::answer) note_wait(peer);
   handler_hold_ = kNone;
   program_handlers_ += purpose == Purpose::program ? 1 : 0;
-  handlers_.handler(header.handler)(source, message.subspan(sizeof header));
+  const Handler& handler = handlers_.handler(header.handler);
+  const auto payload = message.subspan(sizeof header);
+  purpose == Purpose::program ? run_for_program(handler, source, payload)
+                              : handler(source, payload);
   in_handler_ = false;
   ++statistics_.served;
   peer.asks = peer.asks || asks;
@@ -302,6 +306,23 @@ void ActiveMessages::on_message(Rank source, std::span<const std::byte> message)
   } else {
     owe(source, Class::reply);
   }
+}
+
+// Whatever call the rank is in, no exception of a handler may end it.
+void ActiveMessages::run_for_program(const Handler& handler, Rank source,
+                                     std::span<const std::byte> payload) const {
+  std::string what;
+  try {
+    return handler(source, payload);
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {
+    what = "something that is no std::exception";
+  }
+  fail_(Error(ErrorCode::invalid_argument,
+              "a handler of active messages has thrown, for a message of rank " +
+                  std::to_string(source) + ": " + what +
+                  "; a handler must not throw: nobody could catch it"));
 }
 
 void ActiveMessages::note_wait(Peer& peer) {

@@ -291,6 +291,8 @@ class ActiveMessages final : public fabric::MessageSink {
                     std::span<const std::byte> body, bool ask);
   void send_from_handler(Rank target, uint16_t handler, std::span<const std::byte> head,
                          std::span<const std::byte> body, fabric::Counter* out);
+  void run_for_program(const Handler& handler, Rank source,
+                       std::span<const std::byte> payload) const;
   void note_wait(Peer& peer);
   void owe(Rank source, Class kind);
   void owe_request(Rank source);

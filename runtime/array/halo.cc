@@ -70,6 +70,7 @@ class Halo final : public HaloExchange {
   void copy_own();
 
   Context& context_;
+  const std::shared_ptr<const ContextLife> life_;
   size_t dimensions_;
   size_t directions_;
   size_t element_bytes_;
@@ -82,10 +83,12 @@ class Halo final : public HaloExchange {
   size_t turn_bytes_ = 0;
   uint64_t round_ = 0;  // of the exchange under way, or of the next one
   std::byte* array_ = nullptr;
+  uint64_t array_bytes_ = 0;
 };
 
 Halo::Halo(Context& context, const HaloLayout& layout, const HaloPart& part)
     : context_(context),
+      life_(context.state().job.life()),
       dimensions_(layout.dimensions()),
       directions_(layout.directions()),
       element_bytes_(part.element_bytes) {
@@ -94,6 +97,7 @@ Halo::Halo(Context& context, const HaloLayout& layout, const HaloPart& part)
     strides_[d] = stride;
     stride *= static_cast<std::ptrdiff_t>(part.interior[d] + 2 * part.width[d]);
   }
+  array_bytes_ = static_cast<uint64_t>(stride);
   const rank_t me = context.rank_me();
   for (const HaloParcel& parcel : layout.incoming(me)) {
     Incoming& in = incoming_.emplace_back(
@@ -150,6 +154,8 @@ Status Halo::allocate(const HaloLayout& layout, CallSite site) {
 }
 
 Halo::~Halo() {
+  if (life_->is_over()) return;
+  context_.state().mechanisms.arrays_in_use().remove(this);
   if (!memory_.is_null()) context_.delete_symmetric_array(memory_);
 }
 
@@ -192,12 +198,21 @@ rma::Landing Halo::landing(rank_t rank, size_t number, size_t place) const {
 }
 
 void Halo::start(std::byte* array, CallSite site) {
+  const rma::Call call("halo_exchange::start", site);
+  life_->check(call);
+  if (array == nullptr) {
+    context_.state().fail(
+        Error(ErrorCode::invalid_argument,
+              text(call) + " of a null pointer; it takes an array of elements() elements"));
+  }
   if (array_ != nullptr) {
     context_.state().fail(Error(ErrorCode::invalid_argument,
-                                "halo_exchange::start while an exchange of this object is under "
-                                "way; wait() comes first"));
+                                text(call) +
+                                    " while an exchange of this object is under way; wait() comes "
+                                    "first"));
   }
   array_ = array;
+  context_.state().mechanisms.arrays_in_use().add({this, call, array, array_bytes_});
   for (Outgoing& parcel : outgoing_) send(parcel, site);
 }
 
@@ -238,6 +253,7 @@ void Halo::wait(CallSite site) {
   for (const Outgoing& parcel : outgoing_) parcel.sender.wait_source(round_, site);
   ++round_;
   array_ = nullptr;
+  context_.state().mechanisms.arrays_in_use().remove(this);
 }
 
 void Halo::pack(const Outgoing& parcel, std::byte* out) {

@@ -1,6 +1,7 @@
 // Ghost cells of one to four dimensions, against the cells of the whole grid.
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -237,6 +238,26 @@ TEST_F(HaloDeathTest, OneExchangeAtATime) {
                          halo->start(array.data());
                        }),
               ::testing::ExitedWithCode(2), "halo_exchange::start while an exchange");
+}
+
+TEST_F(HaloDeathTest, ArraysAreThere) {
+  const auto with = [](const std::function<void(Context&, halo_exchange<int, 1>&)>& body) {
+    on_ranks(1, [&](Context& context) {
+      auto halo =
+          halo_exchange<int, 1>::create(context, {.interior = {4}, .width = {1}, .grid = {1}});
+      body(context, *halo);
+    });
+  };
+  EXPECT_EXIT(with([](Context&, auto& halo) { halo.start(nullptr); }), ::testing::ExitedWithCode(2),
+              "halo_test.cc:[0-9]+: halo_exchange::start of a null");
+  EXPECT_EXIT(with([](Context& context, auto& halo) {
+                const auto array = *context.new_symmetric_array<int>(6);
+                halo.start(context.local(array));
+                context.delete_symmetric_array(array);
+              }),
+              ::testing::ExitedWithCode(2),
+              "delete_symmetric_array of an array that is in use since .*halo_test.cc:[0-9]+: "
+              "halo_exchange::start");
 }
 
 }  // namespace

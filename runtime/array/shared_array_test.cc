@@ -241,6 +241,24 @@ TEST_F(SharedArrayDeathTest, RangesBeyondTheEnd) {
               ::testing::ExitedWithCode(2), "of a shared array of 64");
 }
 
+TEST_F(SharedArrayDeathTest, HandlesThatReferToNoArray) {
+  const auto refused = [](const char* name, const auto& call) {
+    EXPECT_EXIT(call(shared_array<double>()), ::testing::ExitedWithCode(2),
+                std::string("shared_array_test.cc:[0-9]+: shared_array::") + name + " of ");
+  };
+  refused("read", [](auto array) { (void)array.read(0); });
+  refused("global", [](auto array) { (void)array.global(0); });
+  refused("ptr", [](auto array) { (void)array.ptr(0); });
+  refused("context", [](auto array) { (void)array.context(); });
+  refused("destroy", [](auto array) { array.destroy(); });
+  refused("read_range", [](auto array) { array.read_range(0, 0, nullptr); });
+  refused("write_range", [](auto array) { array.write_range(0, 0, nullptr); });
+  const shared_array<double> none;
+  EXPECT_FALSE(none);
+  EXPECT_EQ(none.size(), 0U);
+  EXPECT_TRUE(none.local_span().empty());
+}
+
 TEST_F(SharedArrayDeathTest, APackedPointerThatDoesNotFit) {
   EXPECT_EXIT(on_ranks(2,
                        [](Context& ctx) {

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <optional>
 #include <signal.h>
+#include <string_view>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -201,7 +202,17 @@ Result<uint32_t> number(const char* name) {
 
 /// Where the number of the control channel was, once this process has taken it. With the process,
 /// so that a child which inherits the environment is told something else.
-std::string taken() { return "taken by process " + std::to_string(::getpid()); }
+constexpr std::string_view kTaken = "taken by process ";
+std::string taken() { return std::string(kTaken) + std::to_string(::getpid()); }
+
+/// Of a program that a rank has started, which has joined the job itself.
+Error child_of_rank(std::string_view control) {
+  return {ErrorCode::failed_precondition,
+          "this process was started by rank " + std::string(variable("STRIPLINE_RANK")) +
+              " of a job (process " + std::string(control.substr(kTaken.size())) +
+              "), which has joined the job itself; a child of a rank is not one: for a job of its "
+              "own start it without STRIPLINE_RANK in its environment, or by 'stripline run'"};
+}
 
 }  // namespace
 
@@ -216,6 +227,10 @@ Result<std::unique_ptr<Bootstrap>> from_environment() {
     return Error(ErrorCode::failed_precondition,
                  "this process is already initialised: it has joined its job, and can do so once; "
                  "make one Context, and hand it to what needs it");
+  }
+  if (const char* control = variable(kControlVariable);
+      control != nullptr && std::string_view(control).starts_with(kTaken)) {
+    return child_of_rank(control);
   }
   STRIPLINE_ASSIGN_OR_RETURN(const uint32_t rank, number("STRIPLINE_RANK"));
   STRIPLINE_ASSIGN_OR_RETURN(const uint32_t ranks, number("STRIPLINE_RANKS"));

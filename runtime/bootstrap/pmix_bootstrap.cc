@@ -80,6 +80,18 @@ void end_without_server(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t i
   ::_exit(kExitRankDied);
 }
 
+// What this process leaves in its environment for those that it starts: which place in which job is
+// taken, and by whom. PMIx would take a child for the rank. Not for users, who set STRIPLINE_*.
+constexpr const char* kPlaceVariable = "_STRIPLINE_PMIX_PLACE";
+constexpr const char* kProcessVariable = "_STRIPLINE_PMIX_PROCESS";
+std::string place_in_job() {
+  const auto text = [](const char* name) {
+    const char* const value = variable(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  return text("PMIX_NAMESPACE") + "." + text("PMIX_RANK");
+}
+
 class PmixJob final : public Bootstrap {
  public:
   PmixJob(const PmixJob&) = delete;
@@ -91,6 +103,17 @@ class PmixJob final : public Bootstrap {
     STRIPLINE_ASSIGN_OR_RETURN(const pmix::Library library, pmix::Library::load());
     // PMIx keeps what a process has put: a second round would read the addresses of the first.
     static std::atomic<bool> joined = false;
+    const char* const place = variable(kPlaceVariable);
+    if (place != nullptr && std::string_view(place) == place_in_job()) {
+      const char* const process = variable(kProcessVariable);
+      if (process != nullptr && std::to_string(::getpid()) != process) {
+        return Error(ErrorCode::failed_precondition,
+                     std::string("this process was started by a rank of a job (process ") +
+                         process +
+                         "), which has joined the job itself; a child of a rank is not one: for a "
+                         "job of its own start it without PMIX_NAMESPACE in its environment");
+      }
+    }
     if (joined.exchange(true)) {
       return Error(ErrorCode::failed_precondition,
                    "this process has already been a rank of the job that mpirun or srun started; "
@@ -105,6 +128,9 @@ class PmixJob final : public Bootstrap {
                        "directly with mpirun or 'srun --mpi=pmix', or unset PMIX_NAMESPACE for a "
                        "job of one rank");
     }
+    ::setenv(kPlaceVariable, place_in_job().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+    ::setenv(kProcessVariable, std::to_string(::getpid()).c_str(),
+             1);  // NOLINT(concurrency-mt-unsafe)
     // From here on a failure is one of the job: the others wait for this rank.
     const std::string name = "rank " + std::to_string(job->rank()) + " on " + host_name();
     job->watch_server(name);

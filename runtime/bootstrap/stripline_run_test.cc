@@ -187,6 +187,20 @@ TEST(StriplineRun, RanksThatDifferInWhatMustBeAlikeAreRefused) {
   EXPECT_NE(tuned.err.find("STRIPLINE_TUNING=atomic.way=message"), std::string::npos) << tuned.err;
 }
 
+// Before they connect, which may fail after a minute because of it.
+TEST(StriplineRun, RanksWithOtherVariablesOfLibfabricAreNamed) {
+  const Finished job = run(command({"-n", "3"}, kTcp, {}, program("hello")));
+  EXPECT_EQ(lines_with(job.err, "different variables of libfabric"), 0U) << job.err;
+  const Finished differs =
+      run({"-n", "3", "--fabric", "tcp", "--segment", "1M", "--", "sh", "-c",
+           "[ $STRIPLINE_RANK != 1 ] || export FI_UNIVERSE_SIZE=99; exec " + program("hello")});
+  EXPECT_EQ(lines_with(differs.err,
+                       "warning: the ranks have different variables of libfabric: rank 0 has none, "
+                       "rank 1 has FI_UNIVERSE_SIZE=99; they may not reach each other"),
+            1U)
+      << differs.err;
+}
+
 TEST_P(OnFabric, KilledRankEndsTheJobWithItsName) {
   const double start = steady_seconds();
   const Finished job = run(command({"-n", "2"}, fabric(), {"--kill", "1"}));

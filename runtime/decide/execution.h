@@ -43,7 +43,7 @@ struct Terms {
   /// Else only iterations tell.
   bool judges_itself = true;
   /// The site's time alone decides, on a rank that decides for all of them or on each for itself:
-  /// not all ranks report it to the guard of iterations, which is therefore not told of it.
+  /// not all ranks report it to the guard of iterations, which does not hear of it.
   bool for_all = false;
 };
 
@@ -72,10 +72,8 @@ class Execution {
       if (terms.guarded && site.race().has_rivals()) arm = take_turn();
     } else if (terms.guarded && instruments.run_guard != nullptr) {
       of_run_ = instruments.run_guard->report(terms.call);
-      if (!measures_) {
-        look_for_ties(mechanism);
-        if (site.race().has_rivals()) arm = ask(*instruments.run_guard, terms.judges_itself);
-      }
+      if (!measures_) look_for_ties(mechanism);
+      if (site.race().has_rivals()) arm = ask(*instruments.run_guard, terms.judges_itself);
     }
     take(mechanism, arm);
     compute_s_ = site.refinement.planned_s();
@@ -96,8 +94,11 @@ class Execution {
   bool measures() const { return measures_; }
   /// The computation that the plan was made for; negative: an estimate.
   double compute_s() const { return compute_s_; }
-  /// True if the guard of iterations wants this one carried out as without a model.
-  bool goes_simply() const { return of_run_.way == RunGuard::Way::baseline; }
+  /// True if a guard wants this one carried out as without a model, with all that it consists of.
+  bool is_baseline() const {
+    return of_run_.way == RunGuard::Way::baseline ||
+           (site_ != nullptr && arm_ == kBaseline && site_->race().has_rivals());
+  }
   /// What counts begins now, rather than with begin().
   void restart_clock() {
     if (watched()) begun_s_ = instruments_.fabric->now_s();
@@ -109,8 +110,11 @@ class Execution {
   void finish(Mechanism&& mechanism, double computed_s, double scale = 1) {
     if (watched()) {
       const double seconds = instruments_.fabric->now_s() - begun_s_;
-      if (timed_) site_->race().record(arm_, scale * seconds);
-      if (instruments_.trace != nullptr) mechanism.note(*instruments_.trace, seconds);
+      if (timed_) site_->race().record(turn_, scale * seconds);
+      if (instruments_.trace != nullptr) {
+        mechanism.note(*instruments_.trace, seconds);
+        if (site_ != nullptr && site_->race().is_demoted()) instruments_.trace->demote();
+      }
     }
     if (site_ != nullptr) refine(mechanism, computed_s);
     abandon();
@@ -146,26 +150,19 @@ class Execution {
   }
 
   Arm take_turn() {
-    const Race::Turn turn = site_->race().next();
-    timed_ = turn.timed;
-    return turn.arm;
+    if (within()) return site_->race().in_use();
+    turn_ = site_->race().next();
+    timed_ = true;
+    return turn_.arm;
   }
 
   // What the guards say, that of iterations having been told of the execution.
   Arm ask(RunGuard& run_guard, bool judges_itself) {
     Race& race = site_->race();
-    if (judges_itself) {
-      if (within()) run_guard.leave_to_sites();
-      if (run_guard.judges(site_->number())) race.reinstate();
-    }
-    // Iterations compare the baseline with the fastest arm, once that is known.
-    const bool goes_on = judges_itself && !race.is_settled();
-    if (race.in_use() != kBaseline && !goes_on) run_guard.differs(site_->number());
-    if (judges_itself && (of_run_.sites_decide || goes_on)) {
-      if (within()) return race.in_use();
-      return take_turn();
-    }
-    return goes_simply() ? kBaseline : race.in_use();
+    if (of_run_.demoted) race.demote();
+    if (race.in_use() != kBaseline) run_guard.differs(race.baseline_excess_s(), race.used_s());
+    if (of_run_.way == RunGuard::Way::baseline) return kBaseline;
+    return judges_itself && !of_run_.check ? take_turn() : race.in_use();
   }
 
   // Within other executions there may be no room for any plan but the one that was decided on.
@@ -182,7 +179,8 @@ class Execution {
   template <typename Mechanism>
   void refine(Mechanism& mechanism, double computed_s) {
     Refinement& refinement = site_->refinement;
-    if (!measures_) return refinement.count();
+    // What a check computes on lies elsewhere.
+    if (!measures_ || arm_ != site_->decided()) return refinement.count();
     refinement.note(computed_s);
     if (within() || !refinement.is_due()) return;
     refinement.plan();
@@ -196,6 +194,7 @@ class Execution {
   Arm arm_ = kBaseline;
   bool measures_ = false;
   bool timed_ = false;  // for the race
+  Race::Turn turn_;     // if it is timed
   double compute_s_ = -1;
   double begun_s_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "runtime/decide/race.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace stripline::decide {
@@ -12,7 +13,8 @@ constexpr double kHopeless = 2;
 
 }  // namespace
 
-void Race::start(Arm arms, Arm first, Of of) {
+void Race::start(Arm arms, Arm first, Of of, bool same) {
+  same = same && has_rivals() && in_use() == first;
   arms_ = arms;
   first_ = first;
   of_ = of;
@@ -20,8 +22,10 @@ void Race::start(Arm arms, Arm first, Of of) {
   left_ = arms > 1 ? static_cast<Arm>(arms - 1) : Arm{0};
   decided_ = arms <= 2;
   runner_up_behind_ = std::numeric_limits<double>::infinity();
+  forecasts_ = {};
+  baseline_before_s_ = 0;
   if (arms > 1) {
-    compare(first, next_challenger());
+    compare(first, next_challenger(), same);
   } else {
     tuned_ = other_ = first;
   }
@@ -34,22 +38,44 @@ Arm Race::next_challenger() {
   return next_++;
 }
 
-void Race::compare(Arm holder, Arm challenger) {
+void Race::compare(Arm holder, Arm challenger, bool same) {
   const bool baseline_holds = holder == kBaseline;
   tuned_ = baseline_holds ? challenger : holder;
   other_ = baseline_holds ? holder : challenger;
   guard_.restart(baseline_holds || of_ == Of::turns ? of_ : Of::site,
-                 baseline_holds ? Way::baseline : Way::tuned);
+                 baseline_holds ? Way::baseline : Way::tuned, same);
+  tell_guard();
+}
+
+void Race::tell_guard() {
+  guard_.expect(forecasts_.at(tuned_), forecasts_.at(other_));
+  if (other_ == kBaseline) guard_.remember(Way::baseline, baseline_before_s_);
+}
+
+void Race::expect(std::span<const plan::Guard::Forecast> forecasts, double baseline_before_s) {
+  std::copy_n(forecasts.begin(), std::min<size_t>(forecasts.size(), kMaxArms), forecasts_.begin());
+  baseline_before_s_ = baseline_before_s;
+  tell_guard();
 }
 
 Race::Turn Race::next() {
+  // Nobody waits for an arm that is not tried.
+  if (!decided_ && guard_.is_beyond_doubt()) {
+    settle(std::log(kHopeless));
+  }
   const plan::Guard::Turn turn = guard_.next();
-  return {turn.way == Way::tuned ? tuned_ : other_, turn.timed, turn.last};
+  return {turn.way == Way::tuned ? tuned_ : other_, turn.check, turn.settles, turn.last};
 }
 
-void Race::record(Arm arm, double seconds) {
-  guard_.record(arm == tuned_ ? Way::tuned : Way::baseline, seconds);
-  if (!decided_) end_duel();
+void Race::record(const Turn& turn, double seconds) {
+  if (turn.arm != tuned_ && turn.arm != other_) return;
+  const uint32_t checks = guard_.checks();
+  guard_.record({.way = turn.arm == tuned_ ? Way::tuned : Way::baseline,
+                 .check = turn.check,
+                 .settles = turn.settles,
+                 .last = turn.last},
+                seconds);
+  if (!decided_ && guard_.checks() > checks) end_duel();
 }
 
 // Goes on to the next challenger if this one is known to be faster or slower.
@@ -59,29 +85,55 @@ void Race::end_duel() {
   if (!changed && guard_.checks() < kChecks && !guard_.is_sure() && lead < std::log(kHopeless)) {
     return;
   }
+  settle(lead);
+}
+
+// The arm in use has won, by this logarithm of the ratio of times.
+void Race::settle(double lead) {
   const Arm winner = in_use();
   const Arm loser = winner == tuned_ ? other_ : tuned_;
   // Those who lost to an arm that has lost now were slower than that.
-  if (changed || lead < runner_up_behind_) {
+  if (guard_.in_use() != guard_.begun_with() || lead < runner_up_behind_) {
     runner_up_ = loser;
     runner_up_behind_ = lead;
   }
-  if (left_ > 0) return compare(winner, next_challenger());
+  if (left_ > 0) return compare(winner, next_challenger(), true);
   decided_ = true;
-  if (runner_up_ != loser) compare(winner, runner_up_);
+  if (runner_up_ != loser) compare(winner, runner_up_, true);
 }
 
-void Race::reinstate() {
-  if (first_ == kBaseline || in_use() != kBaseline) return;
-  guard_.reinstate();
-  if (in_use() != kBaseline) return;
-  // What was the fastest but for the baseline goes on.
-  tuned_ == runner_up_ ? compare(tuned_, kBaseline) : compare(runner_up_, tuned_);
+void Race::demote() {
+  if (!has_rivals() || in_use() == kBaseline) return;
+  decided_ = true;
+  left_ = 0;
+  if (other_ != kBaseline) compare(in_use(), kBaseline);
+  guard_.demote();
+}
+
+std::optional<double> Race::baseline_excess_s() const {
+  const double used_s = guard_.used_s();
+  if (other_ == kBaseline && guard_.checks() > 0) return std::expm1(guard_.ahead()) * used_s;
+  const plan::Guard::Forecast& baseline = forecasts_[kBaseline];
+  const plan::Guard::Forecast& used = forecasts_.at(in_use());
+  if (!baseline.known() || !used.known()) return {};
+  return baseline.seconds - used.seconds;
+}
+
+double Race::used_s() const {
+  const double used_s = guard_.used_s();
+  return used_s > 0 ? used_s : forecasts_.at(in_use()).seconds;
 }
 
 void Race::add_to(Savings& savings) const {
+  savings.taken_s += guard_.taken_s();
+  savings.excess_s += guard_.excess_s();
   if (other_ != kBaseline || (first_ == kBaseline && in_use() == kBaseline)) return;
   savings.add(guard_);
+  // By somebody else.
+  if (is_demoted() && guard_.checks() == 0) {
+    savings.sites += 1;
+    savings.demoted += 1;
+  }
 }
 
 }  // namespace stripline::decide

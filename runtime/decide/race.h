@@ -1,5 +1,5 @@
-// Which of several ways to carry a site out is the fastest, by their times: the guard of two ways
-// (optimizer/plan/guard.h) for any number of them. Each way is an arm; arm 0 is the baseline.
+// Which of several methods of carrying a site out is the fastest, by their times: the guard of two
+// (optimizer/plan/guard.h) for any number of them. Each method is an arm; arm 0 is the baseline.
 //
 // Arms are compared two at a time: the one in use with the next one, the baseline first, as that is
 // what a wrong model must not lose to. Whoever wins stays in use. Once all have been compared, the
@@ -9,8 +9,11 @@
 // A value; no clock, no allocation; the same times give the same turns. Not thread-safe.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <span>
 
 #include "optimizer/plan/guard.h"
 #include "runtime/decide/savings.h"
@@ -25,10 +28,14 @@ class Race {
  public:
   using Of = plan::Guard::Of;
 
+  /// The most arms that are compared.
+  static constexpr Arm kMaxArms = 8;
+
   struct Turn {
     Arm arm = kBaseline;
-    bool timed = false;  ///< record() is to be called
-    bool last = false;   ///< its time may change what the turns after it are
+    bool check = false;    ///< as plan::Guard::Turn
+    bool settles = false;  ///< likewise
+    bool last = false;     ///< likewise
   };
 
   /// Nothing but the baseline.
@@ -36,9 +43,13 @@ class Race {
 
   /// So many arms begin to be compared, with `first` in use; one: none are. `of`: how the baseline
   /// is left, if it is the first (plan::Guard::Of); `turns` holds for all arms. What was found out
-  /// about other arms is dropped;
-  /// executions count on, so that ranks go on comparing together.
-  void start(Arm arms, Arm first, Of of = Of::site);
+  /// about other arms, and expected of them, is dropped; executions count on, so that ranks go on
+  /// comparing together, and so does what comparing has taken. `same`: the arm in use is `first`,
+  /// and carried out as it was, so that its times hold.
+  void start(Arm arms, Arm first, Of of = Of::site, bool same = false);
+  /// What is predicted of the arms, in order, after start(); and what an execution as the baseline
+  /// took before that (plan::Guard::remember()).
+  void expect(std::span<const plan::Guard::Forecast> forecasts, double baseline_before_s = 0);
 
   /// So many ranks compare the arms at different times (plan::Guard::share_budget()).
   void share_budget(uint32_t ranks) { guard_.share_budget(ranks); }
@@ -50,25 +61,36 @@ class Race {
 
   /// How the next execution is to be carried out; only if there are rivals.
   Turn next();
-  /// The time of an execution that next() wanted timed.
-  void record(Arm arm, double seconds);
+  /// The time of an execution of a turn.
+  void record(const Turn& turn, double seconds);
 
-  /// Somebody who sees more than the times of this site compares it with the baseline: the arm that
-  /// lost to the baseline is in use again, unless that was in use first.
-  void reinstate();
+  /// Somebody who sees more than the times of this site has found that the baseline is faster than
+  /// the arm in use: it is carried out from now on, and nothing is compared any more.
+  void demote();
+  bool is_demoted() const { return has_rivals() && guard_.is_demoted() && in_use() == kBaseline; }
 
-  /// Adds what was found by comparing with the baseline, while that is one of the two. A tie that
-  /// was tried, and is not in use, is nothing that was tuned.
+  /// How much longer than the arm in use the baseline takes, as far as that is measured or
+  /// predicted.
+  std::optional<double> baseline_excess_s() const;
+  /// What the arm in use takes, measured or predicted; 0: nothing is known of it.
+  double used_s() const;
+
+  /// Adds what comparing has taken; and what was found by comparing with the baseline, while that
+  /// is one of the two. A tie that was tried, and is not in use, is nothing that was tuned.
   void add_to(Savings& savings) const;
 
  private:
   using Way = plan::Guard::Way;
 
-  void compare(Arm holder, Arm challenger);
+  void compare(Arm holder, Arm challenger, bool same = false);
   void end_duel();
+  void settle(double lead);
+  void tell_guard();
   Arm next_challenger();
 
   plan::Guard guard_;  // of tuned_ against other_
+  std::array<plan::Guard::Forecast, kMaxArms> forecasts_{};
+  double baseline_before_s_ = 0;
   Arm arms_ = 1;
   Arm first_ = kBaseline;
   Arm tuned_ = kBaseline;

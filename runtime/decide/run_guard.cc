@@ -1,10 +1,14 @@
 #include "runtime/decide/run_guard.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace stripline::decide {
 namespace {
+
+// What the baseline is expected to take longer at least, as a part of the iteration.
+constexpr double kLeastExcess = 1.0 / 16;
 
 // An iteration that is longer, in calls, has another one behind it.
 uint64_t most_calls(const CallRhythm::Anchor& anchor) { return 4 * uint64_t{anchor.calls} + 64; }
@@ -45,28 +49,27 @@ void RunGuard::enter(const CallRhythm& rhythm, const Regards& regards) {
     std::rotate(known, known + 1, phases_.end());
   } else {
     if (phases_.size() == kPhases) {
-      former_.add(phases_.front().guard);
+      add(phases_.front().guard, former_);
       phases_.erase(phases_.begin());
     }
-    phases_.push_back({rhythm.anchor(), regards, plan::Guard(plan::Guard::Of::turns, turn_.way)});
+    phases_.push_back(
+        {rhythm.anchor(), regards, plan::Guard(plan::Guard::Of::site, turn_.way), {}});
   }
   in_phase_ = true;
   regards_ = regards;
   anchor_ = phases_.back().anchor;
   most_calls_ = most_calls(anchor_);
   calls_ = 0;
-  site_ = 0;
-  several_ = false;
   // The first anchor ends what may be a part of an iteration.
   times_ = anchor_.times - 1;
-  iterations_ = kIterations - 1;
   timed_ = false;
   search_.reset();
   pause_ = kPause;
 }
 
 void RunGuard::leave() {
-  turn_ = {phases_.back().guard.in_use(), true};
+  const plan::Guard& guard = phases_.back().guard;
+  turn_ = {guard.in_use(), false, guard.is_demoted()};
   differs_ = false;
   in_phase_ = false;
   anchor_ = {};
@@ -82,39 +85,43 @@ void RunGuard::pause() {
 
 // The next one begins with this call.
 void RunGuard::end_iteration() {
+  Phase& phase = phases_.back();
   const bool whole = calls_ == anchor_.calls;
   calls_ = 0;
   times_ = 0;
-  ++iterations_;
-  if (timed_) {
-    const double now_s = now_s_();
-    if (whole && iterations_ > 1) fastest_s_ = std::min(fastest_s_, now_s - begun_s_);
-    begun_s_ = now_s;
-  }
-  if (iterations_ == kIterations) begin_turn();
+  time_iteration(phase, whole);
+  // Counted all the same where nothing differs, as other ranks may have something to compare.
+  phase.turn = {phase.guard.in_use()};
+  if (phase.iterations++ >= kFirstIterations) phase.turn = phase.guard.next();
+  if (!timed_) phase.turn = {phase.guard.in_use()};
+  turn_ = {phase.turn.way, phase.turn.check, phase.guard.is_demoted()};
 }
 
-void RunGuard::begin_turn() {
-  Phase& phase = phases_.back();
-  if (timed_ && fastest_s_ < std::numeric_limits<double>::infinity()) {
-    phase.guard.record(turn_.way, fastest_s_ * kIterations);
-  }
-  iterations_ = 0;
-  const uint64_t turn = phase.turns++;
-  plan::Guard::Turn next{phase.guard.in_use(), false};
-  if (turn >= kFirstTurns) next = phase.guard.next();
-  // Turns are counted all the same, as other ranks may have something to compare.
-  if (!differs_) next = {phase.guard.in_use(), false};
-  const bool sites_turn = turn < kSitesTurns || turn % kSitesTurns < 2;
-  turn_ = {next.way, sites_turn && !next.timed && next.way == Way::tuned};
-  timed_ = next.timed;
-  fastest_s_ = std::numeric_limits<double>::infinity();
-  if (timed_) begun_s_ = now_s_();
+// The one that is over, if both its ends are known, and begins to time the next one.
+void RunGuard::time_iteration(Phase& phase, bool whole) {
+  const bool goes_on = std::exchange(differs_, false);
+  const double excess_s = std::exchange(excess_s_, 0);
+  const double expected_s = std::exchange(expected_s_, 0);
+  const bool was_timed = std::exchange(timed_, goes_on);
+  if (!goes_on) return;
+  const double now_s = now_s_();
+  const double seconds = now_s - std::exchange(begun_s_, now_s);
+  if (!was_timed || !whole) return;
+  const bool tuned = phase.guard.in_use() == Way::tuned;
+  const double ratio = std::max(tuned ? excess_s : -excess_s, 0.0) / std::max(seconds, expected_s);
+  phase.guard.assume_excess(std::exp2(std::ceil(std::log2(std::max(ratio, kLeastExcess)))));
+  if (phase.iterations > kFirstIterations) phase.guard.record(phase.turn, seconds);
+}
+
+void RunGuard::add(const plan::Guard& guard, Savings& savings) {
+  savings.add(guard);
+  savings.taken_s += guard.taken_s();
+  savings.excess_s += guard.excess_s();
 }
 
 Savings RunGuard::savings() const {
   Savings all = former_;
-  for (const Phase& phase : phases_) all.add(phase.guard);
+  for (const Phase& phase : phases_) add(phase.guard, all);
   return all;
 }
 

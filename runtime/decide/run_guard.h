@@ -3,20 +3,21 @@
 // of their own site, which is not all: a loop that is quicker on one rank may make the iteration
 // longer on all of them, and the time of a strided call ends somewhere behind it.
 //
-// Sites that plan by the model report their executions, and are told how to carry them out. What
-// they repeat (call_rhythm.h) is the program's iteration. Three iterations are a turn; in most
-// turns everything is carried out in the way that is in use, in some the one way or the other is
-// timed: the first iteration of such a turn takes up what is left of the way before, the faster one
-// of the other two counts. Which turns are timed, and which way comes first, depends on the number
-// of turns, so that ranks that make the same calls check together: each of them sees what the
-// iteration of all takes when all of them go the one way, or the other. Sites with guards of their
-// own ask these in the first turns, and in a few of the later ones; where a site is all that
-// differs, the iteration decides.
+// An iteration is the shortest sequence of calls of sites that the program repeats (call_rhythm.h).
+// Sites that plan by the model report their executions, and are told how to carry them out: as
+// their own guards have found, or, in a check, all of them as the baseline. Iterations are
+// executions of a guard as that of a site is one, with its budget: a check is two iterations, of
+// which the second counts. What its first check is expected to take is what sites expect of the
+// baseline, rounded to powers of two, so that ranks agree. Which iterations are checks depends on
+// their number, so that ranks that make the same calls check together: each of them sees what the
+// iteration of all takes when all of them go the one way, or the other.
 //
-// Not judged are the first turns of an iteration, in which plans are made and refined, and what
-// does not repeat within CallRhythm::kLongest calls. When the iteration is not seen any more, the
-// next one is looked for; what was found out about the last few is kept, because programs come
-// back to their phases. Until an iteration has been judged, what was in use last stays in use.
+// If the baseline is found to be faster, the sites of that iteration are demoted, for good.
+//
+// Not judged are the first iterations, in which plans are made and refined, and what does not
+// repeat within CallRhythm::kLongest calls. When the iteration is not seen any more, the next one
+// is looked for; what was found out about the last few is kept, because programs come back to their
+// phases. Until an iteration has been judged, what was in use last stays in use.
 //
 // No allocation while the same iteration goes on. Not thread-safe.
 #pragma once
@@ -24,8 +25,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/random.h"
@@ -39,14 +40,8 @@ class RunGuard {
  public:
   using Way = plan::Guard::Way;
 
-  /// Iterations of a turn; the first one of a turn that is timed does not count.
-  static constexpr uint32_t kIterations = 3;
-  /// Turns of a new iteration that are not judged.
-  static constexpr uint32_t kFirstTurns = 2;
-  /// Turns in which sites may check by themselves: so many in the beginning, later two of so many.
-  /// Sites that ranks do not carry out equally often check apart, and an iteration in which some go
-  /// one way and some the other may be longer than with either.
-  static constexpr uint32_t kSitesTurns = 16;
+  /// Iterations of a new kind that are not judged.
+  static constexpr uint32_t kFirstIterations = 6;
   /// How often an iteration must have been made after the first time.
   static constexpr uint32_t kRepeats = 3;
   /// Calls after which it does not count any more where they go, if that does not repeat, and how
@@ -69,9 +64,10 @@ class RunGuard {
   /// How a call is to be carried out.
   struct Turn {
     Way way = Way::tuned;
-    /// A site with a guard of its own asks that one, which may check. Otherwise, with Way::tuned,
-    /// it does what its guard has in use.
-    bool sites_decide = true;
+    /// False: by Way::tuned a site does what its own guard has in use, which may check.
+    bool check = false;
+    /// The baseline is carried out, for good.
+    bool demoted = false;
   };
 
   /// `now_s` reads the time of this rank.
@@ -84,20 +80,13 @@ class RunGuard {
       note(call);
     return turn_;
   }
-  /// In this iteration there is something that the tuned and the simple way do not do alike, at
-  /// `site`, a number other than 0. Where nobody says so, nothing is timed.
-  void differs(uint64_t site) {
+  /// In this iteration there is something that the tuned way and the baseline do not do alike.
+  /// Where nobody says so, nothing is timed. `excess_s`: what the baseline is expected to take
+  /// longer; nothing if it is not known. `used_s`: what the tuned way takes, as far as is known.
+  void differs(std::optional<double> excess_s, double used_s) {
     differs_ = true;
-    several_ = several_ || (site_ != 0 && site_ != site);
-    site_ = site;
-  }
-  /// Sites are carried out within themselves: what looks like an iteration may be a part of one.
-  void leave_to_sites() { several_ = true; }
-  /// True if it is the iteration that shows what the tuned way of `site` is worth, because nothing
-  /// else in it differs. The site's own time is not all of it: where ranks share a network
-  /// interface, one of them may be quicker the simple way while the others wait for it.
-  bool judges(uint64_t site) const {
-    return in_phase_ && !several_ && (site_ == 0 || site_ == site);
+    expected_s_ += used_s;
+    excess_s_ += excess_s.value_or(used_s);
   }
 
   /// The savings of all iterations that were compared.
@@ -123,7 +112,8 @@ class RunGuard {
     CallRhythm::Anchor anchor;
     Regards regards;
     plan::Guard guard;
-    uint64_t turns = 0;
+    plan::Guard::Turn turn;  // of the iteration that is under way
+    uint64_t iterations = 0;
   };
   static constexpr size_t kPhases = 4;
 
@@ -132,16 +122,18 @@ class RunGuard {
   void enter(const CallRhythm& rhythm, const Regards& regards);
   void leave();
   void pause();
+  static void add(const plan::Guard& guard, Savings& savings);
   void end_iteration();
-  void begin_turn();
+  void time_iteration(Phase& phase, bool whole);
 
   std::function<double()> now_s_;
   std::vector<Phase> phases_;  // the latest one last
   Savings former_;             // of those that were forgotten
   Turn turn_;
+  // What sites have said in this iteration.
   bool differs_ = false;
-  uint64_t site_ = 0;     // that said so last, since the iteration was found
-  bool several_ = false;  // not that one only, or the iteration does not judge sites
+  double excess_s_ = 0;
+  double expected_s_ = 0;
 
   // While there is an iteration: its anchor, calls since it began, and those at which it is lost.
   // Else calls, and how many of them until one is looked for.
@@ -152,11 +144,8 @@ class RunGuard {
   uint64_t most_calls_ = 0;
   uint32_t times_ = 0;  // that the anchor was made in this iteration
 
-  // Iterations of the turn.
-  uint32_t iterations_ = 0;
-  bool timed_ = false;
+  bool timed_ = false;  // the iteration that is under way
   double begun_s_ = 0;
-  double fastest_s_ = std::numeric_limits<double>::infinity();
 
   // While one is looked for.
   struct Search {

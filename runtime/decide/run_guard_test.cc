@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -28,10 +29,11 @@ class Program {
     }
   }
   void make(char call, double tuned_s, double simple_s) {
-    if (differs_) guard_.differs(hash_of(call));
     const RunGuard::Turn turn = guard_.report({hash_of(call), 1, 64});
+    if (differs_) guard_.differs(expected_, 1);
     ++(turn.way == Way::tuned ? tuned_ : simple_);
-    decided_ += turn.sites_decide ? 1 : 0;
+    decided_ += turn.way == Way::tuned && !turn.check ? 1 : 0;
+    demoted_ = turn.demoted;
     const double expected_s = turn.way == Way::tuned ? tuned_s : simple_s;
     expected_s_ += expected_s;
     double actual_s = expected_s * std::exp(std::normal_distribution<>(0, noise_)(random_));
@@ -40,12 +42,15 @@ class Program {
   }
   void clear() { tuned_ = simple_ = decided_ = 0, expected_s_ = 0; }
   void set_differs(bool differs) { differs_ = differs; }
+  // What the baseline is expected to take longer, where the tuned way takes 1 s.
+  void expect(double excess_s) { expected_ = excess_s; }
   // Not a call that the guard sees.
   void spend(double seconds) { now_s_ += seconds; }
 
   int tuned() const { return tuned_; }
   int simple() const { return simple_; }
   int decided() const { return decided_; }
+  bool demoted() const { return demoted_; }
   double expected_s() const { return expected_s_; }
   int clock_reads() const { return clock_reads_; }
   RunGuard& guard() { return guard_; }
@@ -56,6 +61,8 @@ class Program {
   double now_s_ = 0;
   int clock_reads_ = 0;
   bool differs_ = true;
+  bool demoted_ = false;
+  std::optional<double> expected_;
   int tuned_ = 0;
   int simple_ = 0;
   int decided_ = 0;
@@ -108,13 +115,30 @@ TEST(RunGuard, LosesNothingBetweenWaysThatAreEqual) {
 // Until there is something to say, sites do as they do without it.
 TEST(RunGuard, LeavesTheFirstIterationsAlone) {
   Program program;
-  constexpr int kFirst = 1 + RunGuard::kRepeats + RunGuard::kIterations * RunGuard::kFirstTurns;
-  program.run("abc", kFirst, 2, 1);
-  EXPECT_EQ(program.decided(), 3 * kFirst);
-  EXPECT_EQ(program.clock_reads(), 0);
-  program.run("abc", 2 * RunGuard::kIterations, 2, 1);
-  EXPECT_EQ(program.decided(), 3 * kFirst);
-  EXPECT_EQ(program.simple(), 3 * RunGuard::kIterations);
+  program.run("abc", 250, 2, 1);
+  EXPECT_EQ(program.decided(), 3 * 250);
+  program.run("abc", 200, 2, 1);
+  EXPECT_GT(program.simple(), 0);
+}
+
+// What checks are expected to take decides when the first one is made; it is never more than a part
+// of what all iterations took.
+TEST(RunGuard, KeepsTheBudget) {
+  int before = 1 << 30;
+  for (const double expected : {2.0, 0.9, 0.4, 0.05}) {
+    Program program;
+    program.expect(expected);
+    int first = 0;
+    while (program.simple() == 0 && ++first < 5000) program.run("abc", 1, 1, 1 + expected);
+    EXPECT_LT(first, before) << expected;
+    before = first;
+    for (int i = 0; i < 3000; ++i) {
+      program.run("abc", 1, 1, 1 + expected);
+      const Savings savings = program.guard().savings();
+      ASSERT_LE(savings.excess_s, plan::Guard::kBudget * savings.taken_s) << expected << " " << i;
+    }
+    EXPECT_FALSE(program.demoted());
+  }
 }
 
 TEST(RunGuard, TakesNoTimeWhereNothingDiffers) {
@@ -128,14 +152,11 @@ TEST(RunGuard, TakesNoTimeWhereNothingDiffers) {
   EXPECT_GT(program.clock_reads(), 0);
 }
 
-// Sites may find out that something could be better, in all of the first turns.
 TEST(RunGuard, LeavesSitesToThemselvesWhereNothingDiffers) {
   Program program;
   program.set_differs(false);
-  constexpr auto kFirst = static_cast<int>(RunGuard::kSitesTurns * RunGuard::kIterations);
-  program.run("a", kFirst, 1, 1);
-  EXPECT_EQ(program.decided(), kFirst);
-  EXPECT_EQ(program.simple(), 0);
+  program.run("a", 1000, 1, 1);
+  EXPECT_EQ(program.decided(), 1000);
   // Then it is compared as a whole.
   program.set_differs(true);
   program.run("a", kWarmUp, 1.5, 1);
@@ -144,34 +165,15 @@ TEST(RunGuard, LeavesSitesToThemselvesWhereNothingDiffers) {
   EXPECT_LT(program.expected_s() / kTimes, 1.012);
 }
 
-// A site that is all that differs is judged by the iteration, one of several by itself.
-TEST(RunGuard, JudgesWhatIsAlone) {
-  const auto judges = [](Program& program, char site) {
-    return program.guard().judges(hash_of(site));
-  };
-  Program program;
-  EXPECT_FALSE(judges(program, 'a'));
-  program.run("a", 20, 0.5, 1);
-  EXPECT_TRUE(judges(program, 'a'));
-  EXPECT_FALSE(judges(program, 'b'));
-  program.run("ab", 20, 0.5, 1);
-  EXPECT_FALSE(judges(program, 'a'));
-  EXPECT_FALSE(judges(program, 'b'));
-  // What was before this iteration was found does not count.
-  program.run("b", 200, 0.5, 1);
-  EXPECT_TRUE(judges(program, 'b'));
-  EXPECT_FALSE(judges(program, 'a'));
-  // Neither are they where somebody says that the iterations that are seen are parts of others.
-  program.guard().leave_to_sites();
-  EXPECT_FALSE(judges(program, 'b'));
-  // Others may be carried out, if they do so alike.
-  Program alike;
-  alike.set_differs(false);
-  alike.run("abc", 20, 1, 1);
-  EXPECT_TRUE(judges(alike, 'a'));
-  alike.guard().differs(hash_of('b'));
-  EXPECT_FALSE(judges(alike, 'a'));
-  EXPECT_TRUE(judges(alike, 'b'));
+// For good, and with the sites in it.
+TEST(RunGuard, DemotesWhatLoses) {
+  Program program(0.01);
+  program.run("abc", kWarmUp, 1.5, 1);
+  EXPECT_TRUE(program.demoted());
+  program.clear();
+  program.run("abc", kTimes, 0.1, 1);
+  EXPECT_EQ(program.tuned(), 0);
+  EXPECT_EQ(program.guard().savings().demoted, 1);
 }
 
 // A rank whose times differ a little goes the same way in the same iterations.
@@ -195,27 +197,27 @@ TEST(RunGuard, RanksCheckTogether) {
 
 TEST(RunGuard, FollowsTheProgramFromPhaseToPhase) {
   Program program(0.005);
-  program.run("abc", 200, 1.5, 1);
-  program.clear();
+  program.run("abc", kWarmUp, 1.5, 1);
+  ASSERT_TRUE(program.demoted());
   // Where the model is right again, it is tried again.
-  program.run("de", 200, 0.5, 1);
+  program.run("de", 500, 0.5, 1);
   program.clear();
   program.run("de", 1000, 0.5, 1);
   EXPECT_LT(program.simple(), 2 * 1000 / 50);
   EXPECT_EQ(program.guard().savings().sites, 2);
   EXPECT_EQ(program.guard().savings().demoted, 1);
-  // What was known of the first one is known still: it is not judged anew.
+  // What was known of the first one is known still: it is not judged again.
   program.run("abc", 40, 1.5, 1);
   program.clear();
   program.run("abc", 30, 1.5, 1);
-  EXPECT_LE(program.tuned(), 3 * RunGuard::kIterations);
+  EXPECT_EQ(program.tuned(), 0);
   EXPECT_EQ(program.guard().savings().sites, 2);
 }
 
 // In between, what was in use stays.
 TEST(RunGuard, AModelThatLostIsNotTriedWhereNothingRepeats) {
   Program program;
-  program.run("abc", 200, 1.5, 1);
+  program.run("abc", kWarmUp, 1.5, 1);
   std::mt19937_64 random(1);
   const auto at_random = [&](int calls) {
     for (int i = 0; i < calls; ++i) program.make(static_cast<char>(random() % 100), 1.5, 1);
@@ -224,7 +226,6 @@ TEST(RunGuard, AModelThatLostIsNotTriedWhereNothingRepeats) {
   program.clear();
   at_random(300);
   EXPECT_EQ(program.tuned(), 0);
-  EXPECT_EQ(program.decided(), 300);
 }
 
 // An iteration with calls of its own now and then, and pauses of the program.
@@ -238,7 +239,7 @@ TEST(RunGuard, ToleratesWhatIsNotOfTheIteration) {
         program.run("abcd", 5, slower, 1);
       }
     };
-    run(30);
+    run(200);
     program.clear();
     run(600);
     const double calls = 600 * 23;
@@ -246,34 +247,46 @@ TEST(RunGuard, ToleratesWhatIsNotOfTheIteration) {
   }
 }
 
-// Two calls that differ in their place only are one iteration. A turn is six of them, then.
-TEST(RunGuard, TellsTwoPlacesApart) {
-  RunGuard guard([] { return 0.0; });
-  std::vector<Way> ways;
-  for (uint64_t i = 0; i < 200; ++i) {
-    guard.differs(1);
-    ways.push_back(guard.report({hash_of('a'), 1, 0, i % 2 * 64}).way);
+// The call with which the baseline is first carried out, if `make(i)` is call number i, which takes
+// a second.
+template <typename Make>
+size_t first_check(size_t calls, const Make& make) {
+  double now_s = 0;
+  RunGuard guard([&now_s] { return now_s; });
+  for (size_t i = 0; i < calls; ++i) {
+    if (guard.report(make(i)).way == Way::baseline) return i;
+    guard.differs(0.01, 1);
+    ++now_s;
   }
-  const auto first = std::ranges::find(ways, Way::baseline);
-  constexpr int kFirst = RunGuard::kRepeats + 1 + 2 * RunGuard::kIterations * RunGuard::kFirstTurns;
-  EXPECT_EQ(first - ways.begin(), kFirst + 2 * RunGuard::kIterations);
+  return calls;
+}
+
+// Two calls that differ in their place only are one iteration, whose checks are twice as far away.
+TEST(RunGuard, TellsTwoPlacesApart) {
+  const size_t of_one = first_check(2000, [](uint64_t) {
+    return RunGuard::Call{hash_of('a'), 1, 0, 64};
+  });
+  const size_t of_two = first_check(2000, [](uint64_t i) {
+    return RunGuard::Call{hash_of('a'), 1, 0, i % 2 * 64};
+  });
+  EXPECT_LT(of_one, 200U);
+  EXPECT_GT(of_two, 3 * of_one / 2);
+  EXPECT_LT(of_two, 400U);
 }
 
 // Where places follow the data they say nothing, and ranks would find different iterations.
 TEST(RunGuard, TakesNoNoticeOfPlacesWithoutOrder) {
+  std::vector<size_t> first;
   for (const uint64_t of_rank : {1, 2, 3}) {
-    RunGuard guard([] { return 0.0; });
     std::mt19937_64 random(of_rank);
-    std::vector<Way> ways;
-    for (int i = 0; i < 200; ++i) {
-      guard.differs(1);
+    first.push_back(first_check(2000, [&](uint64_t) {
       const bool new_place = random() % of_rank != 0;
-      ways.push_back(guard.report({hash_of('a'), 1, 0, new_place ? random() : 64}).way);
-    }
-    const auto first = std::ranges::find(ways, Way::baseline);
-    constexpr int kFirst = RunGuard::kRepeats + 1 + RunGuard::kIterations * RunGuard::kFirstTurns;
-    EXPECT_EQ(first - ways.begin(), kFirst + RunGuard::kIterations) << of_rank;
+      return RunGuard::Call{hash_of('a'), 1, 0, new_place ? random() : 64};
+    }));
   }
+  EXPECT_LT(first[0], 200U);
+  EXPECT_EQ(first[1], first[0]);
+  EXPECT_EQ(first[2], first[0]);
 }
 
 // What an iteration has begun may be waited for in the next one.
@@ -282,36 +295,36 @@ TEST(RunGuard, CountsNoIterationThatPaysForTheOtherWay) {
   RunGuard guard([&now_s] { return now_s; });
   Way before = Way::tuned;
   int tuned = 0;
-  for (int i = 0; i < 1000; ++i) {
-    guard.differs(1);
+  for (int i = 0; i < 2000; ++i) {
     const Way way = guard.report({hash_of('a'), 1, 64}).way;
+    guard.differs({}, 1);
     now_s += before == Way::tuned ? 1.5 : 1;
     before = way;
-    tuned += i >= 100 && way == Way::tuned ? 1 : 0;
+    tuned += i >= 1000 && way == Way::tuned ? 1 : 0;
   }
-  EXPECT_LT(tuned, 50);
+  EXPECT_EQ(tuned, 0);
 }
 
 // Calls that only their places tell apart are no iterations by themselves.
 TEST(RunGuard, KnowsCallsByTheirPlaces) {
-  RunGuard guard([] { return 0.0; });
-  std::vector<Way> ways;
-  for (uint64_t i = 0; i < 400; ++i) {
-    guard.differs(1);
-    ways.push_back(guard.report({hash_of('a'), 1, i % 8}).way);
-  }
-  const auto first = std::ranges::find(ways, Way::baseline);
-  constexpr int kFirst = RunGuard::kRepeats + 1 + RunGuard::kIterations * RunGuard::kFirstTurns;
-  EXPECT_EQ(first - ways.begin(), 8 * (kFirst + RunGuard::kIterations));
+  const size_t of_one = first_check(2000, [](uint64_t) {
+    return RunGuard::Call{hash_of('a'), 1, 0};
+  });
+  const size_t of_eight = first_check(2000, [](uint64_t i) {
+    return RunGuard::Call{hash_of('a'), 1, i % 8};
+  });
+  EXPECT_EQ(of_eight, 8 * of_one);
 }
 
 // A program that never does the same to the same memory, but the same.
 TEST(RunGuard, FallsBackToWhatIsDone) {
-  RunGuard guard([] { return 0.0; });
+  double now_s = 0;
+  RunGuard guard([&now_s] { return now_s; });
   bool simple = false;
-  for (uint64_t i = 0; i < RunGuard::kPatience + 200; ++i) {
-    guard.differs(1);
+  for (uint64_t i = 0; i < RunGuard::kPatience + 500; ++i) {
     const RunGuard::Turn turn = guard.report({hash_of(i % 3), i, 64});
+    guard.differs(0.01, 1);
+    ++now_s;
     simple = simple || turn.way == Way::baseline;
   }
   EXPECT_TRUE(simple);

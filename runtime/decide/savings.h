@@ -11,8 +11,10 @@ struct Savings {
   double baseline_s = 0;
   double squared_error = 0;  ///< of the difference, squared seconds
   double sites = 0;          ///< that were compared at least once
-  double demoted = 0;        ///< of these, carried out the simple way now
+  double demoted = 0;        ///< of these, carried out as the baseline now
   double checks = 0;         ///< pairs of times, one of each way, that all this goes by
+  double taken_s = 0;        ///< what all that is guarded took, checks included
+  double excess_s = 0;       ///< what checks took longer than the way in use would have
 
   void add(const Savings& other) {
     actual_s += other.actual_s;
@@ -21,7 +23,10 @@ struct Savings {
     sites += other.sites;
     demoted += other.demoted;
     checks += other.checks;
+    taken_s += other.taken_s;
+    excess_s += other.excess_s;
   }
+  /// Without what the guard has taken.
   void add(const plan::Guard& guard) {
     if (guard.checks() == 0) return;
     const plan::Guard::Balance balance = guard.balance();

@@ -25,11 +25,13 @@ class Site {
   Site& operator=(const Site&) = delete;
 
   /// The planner says that `plan` is to be carried out, which is that of `arm`. Unless that is the
-  /// baseline, it is compared with the other arms, of `arms` that there are. `of`: as
+  /// baseline, it is compared with the other arms, of `arms` that there are. `of` and `same`: as
   /// Race::start().
-  void decide(Arm arm, const Plan& plan, Arm arms = kArms, Race::Of of = Race::Of::site) {
+  void decide(Arm arm, const Plan& plan, Arm arms = kArms, Race::Of of = Race::Of::site,
+              bool same = false) {
+    same = same && arm == decided_;
     begin(arm, plan);
-    race_.start(arm == kBaseline ? Arm{1} : arms, arm, of);
+    race_.start(arm == kBaseline ? Arm{1} : arms, arm, of, same);
   }
   /// The planner cannot tell whether `plan`, that of an arm, is faster than the baseline: that is
   /// in use until it is seen to be slower. `of`: as plan::Guard's.
@@ -50,6 +52,20 @@ class Site {
   }
   /// The plan of an arm that was made.
   const Plan& plan(Arm arm) const { return *plans_[arm]; }
+
+  /// What a plan of arm 1 that was decided on, or is to be compared, promises, to the guard.
+  /// `doubt_s`: what it may take longer than its interval says.
+  template <typename Predicted>
+  void expect(const Predicted& plan, double doubt_s = 0) {
+    using stripline::plan::Guard;
+    std::array<Guard::Forecast, 2> forecasts{
+        Guard::baseline_forecast(plan.predicted_s, plan.baseline_s, plan.gain_low),
+        Guard::tuned_forecast(plan.predicted_s, plan.baseline_s, plan.gain_low)};
+    if (forecasts[1].known()) forecasts[1].high_s += doubt_s;
+    race_.expect(forecasts);
+  }
+  /// The plan of an arm; null: it has not been made.
+  const Plan* made(Arm arm) const { return plans_[arm] ? &*plans_[arm] : nullptr; }
 
   Race& race() { return race_; }
   const Race& race() const { return race_; }

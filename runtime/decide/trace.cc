@@ -41,15 +41,15 @@ std::string padded(std::string text, size_t width) {
 std::string saved_text(const Savings& savings) {
   const double saved = 1 - savings.actual_s / savings.baseline_s;
   const double error = std::sqrt(savings.squared_error) / savings.baseline_s;
-  const std::string checks = ", by " + format("%.0f", savings.checks) +
-                             (savings.checks == 1 ? " check" : " checks") + " of both ways";
+  const std::string checks =
+      ", by " + format("%.0f", savings.checks) + (savings.checks == 1 ? " check" : " checks");
   // A loss in percent has no end.
   if (saved < 0) {
     return "tuned took " + format("%.2f", 1 - saved) + " +- " + format("%.2f", error) +
-           " times as long as the simple way" + checks;
+           " times as long as the baseline" + checks;
   }
   return "tuned saved " + format("%.1f", 100 * saved) + " % +- " + format("%.1f", 100 * error) +
-         " against the simple way" + checks;
+         " over the baseline" + checks;
 }
 
 }  // namespace
@@ -78,20 +78,31 @@ std::string_view short_reason(plan::Reason reason, bool unplanned) {
 
 std::string savings_text(const Savings& savings) {
   if (savings.sites == 0 || !(savings.baseline_s > 0)) {
-    return "no tuned plan of a loop or nest was compared with the simple way by itself (that takes "
-           "a "
-           "model, the guard, and some executions)";
+    return "no tuned plan of a loop or nest was compared with the baseline by itself (that takes a "
+           "model, the guard, and as many executions as let a check take no more than its share)";
   }
   return saved_text(savings) + ", at " + format("%.0f", savings.sites) +
          (savings.sites == 1 ? " site" : " sites") + " of all ranks; " +
-         format("%.0f", savings.demoted) + " demoted";
+         format("%.0f", savings.demoted) + " demoted to the baseline";
 }
 
 std::string iterations_text(const Savings& savings) {
   if (savings.sites == 0 || !(savings.baseline_s > 0)) return {};
   return "iterations of the program: " + saved_text(savings) + "; " +
          format("%.0f", savings.demoted) + " of " + format("%.0f", savings.sites) +
-         " (of all ranks) carried out the simple way";
+         " (of all ranks) demoted to the baseline, with the sites in them";
+}
+
+GuardTime guard_time(const Savings& sites, const Savings& iterations) {
+  return {.checks = sites.checks + iterations.checks,
+          .excess_s = sites.excess_s + iterations.excess_s,
+          .taken_s = std::max(sites.taken_s, iterations.taken_s)};
+}
+
+std::string guard_text(const GuardTime& time) {
+  return "checks (" + format("%.0f", time.checks) + ") took " + seconds_text(time.excess_s) +
+         " longer than what was in use, " + format("%.2f", 100 * time.share()) +
+         " % of what is guarded";
 }
 
 bool contradict(const Savings& one, const Savings& other) {
@@ -119,6 +130,7 @@ void Trace::note(CallSite call, uint64_t shape, const Choice& choice, std::optio
                  std::string_view what, const std::function<std::string()>& command) {
   const std::string_view file = call.file == nullptr ? std::string_view() : call.file;
   Row& row = rows_[{file, call.line, shape}];
+  latest_ = &row;
   const bool first = row.executions++ == 0;
   if (first) row.what = what;
   if (choice.reason == plan::Reason::guarded) {
@@ -164,7 +176,7 @@ std::vector<model::FeedbackPlace> Trace::places(size_t most) const {
   return places;
 }
 
-std::string Trace::text() const {
+std::string Trace::text(const GuardTime& guard) const {
   const auto order = longest_first();
   std::string text = padded("place", 28) + padded("what", 26) + padded("times", 9) +
                      padded("chosen", 26) + padded("predicted", 11) + "measured\n";
@@ -201,6 +213,12 @@ std::string Trace::text() const {
   }
   if (order.size() > kMostRows) {
     text += "and " + std::to_string(order.size() - kMostRows) + " more\n";
+  }
+  if (guard.taken_s > 0) {
+    text += padded("guard", 28) + padded("checks of decisions", 26) +
+            padded(format("%.0f", guard.checks), 9) +
+            padded(format("%.2f", 100 * guard.share()) + " % of what is guarded", 26) +
+            padded("-", 11) + seconds_text(guard.excess_s) + " in all\n";
   }
   if (!missed.empty()) text += "predictions that missed:\n" + missed;
   if (!obstacles.empty()) text += "nests that go access by access:\n" + obstacles;

@@ -33,10 +33,10 @@ using gathers::Schedule;
 using gathers::Way;
 using rma::Landing;
 
-class Gather final : public GatherCore {
+class Gather final : public GatherCore, public gathers::GatherState::Plan {
  public:
   Gather(Context& context, const GatherRequest& request, const GatherOptions& options,
-         Schedule schedule);
+         Schedule schedule, CallSite site);
   ~Gather() override;
 
   void check(const GatherShape& shape, CallSite site) const override;
@@ -49,6 +49,7 @@ class Gather final : public GatherCore {
   }
   void wait(CallSite site) override;
   void release(CallSite site) override;
+  void end() override;
   std::span<const uint32_t> numbers() const override { return schedule_.numbers; }
   uint64_t own_elements() const override { return own_elements_; }
   size_t vectors() const override { return vectors_; }
@@ -80,6 +81,7 @@ class Gather final : public GatherCore {
   uint64_t hash_of_own() const;
   void check_own(CallSite site) const;
   void check_phase(CallSite site);
+  void enter_phase(const char* name, CallSite site, const std::string& phase);
   void send(Outgoing& out, CallSite site);
   void send_on(Outgoing& out, CallSite site);
   uint64_t& flag_of(const Incoming& in) const;
@@ -94,6 +96,8 @@ class Gather final : public GatherCore {
   void await_credit(const Outgoing& out, uint64_t rounds, CallSite site);
 
   Context& context_;
+  const std::shared_ptr<const ContextLife> life_;
+  const CallSite site_;  // of the call that has made it
   const size_t element_bytes_;
   const size_t vectors_;
   const GatherShape shape_;
@@ -116,8 +120,10 @@ class Gather final : public GatherCore {
 };
 
 Gather::Gather(Context& context, const GatherRequest& request, const GatherOptions& options,
-               Schedule schedule)
+               Schedule schedule, CallSite site)
     : context_(context),
+      life_(context.state().job.life()),
+      site_(site),
       element_bytes_(request.element_bytes),
       vectors_(options.vectors),
       shape_(request.shape),
@@ -128,9 +134,21 @@ Gather::Gather(Context& context, const GatherRequest& request, const GatherOptio
       by_ring_(ordered_ && schedule_.in_order),
       checks_(context.state().job.options().debug),
       number_(gathers::GatherState::of(context).next_plan()),
-      watched_(context.state().mechanisms.instruments().trace != nullptr) {}
+      watched_(context.state().mechanisms.instruments().trace != nullptr) {
+  gathers::GatherState::of(context).made(*this);
+}
 
 Gather::~Gather() {
+  if (life_->is_over()) return;
+  gathers::GatherState::of(context_).gone(*this);
+  // Those that have been released may go in any order.
+  if (checks_ && !released_) {
+    enter_phase("end of a GatherPlan", site_, "plan " + std::to_string(number_));
+  }
+  end();
+}
+
+void Gather::end() {
   const CallSite site = CallSite::current();
   if (under_way_) wait(site);
   release(site);
@@ -175,6 +193,7 @@ void Gather::check(const GatherShape& shape, CallSite site) const {
 }
 
 void Gather::start(std::span<const std::byte* const> own, CallSite site) {
+  life_->check({"GatherPlan::start", site});
   if (under_way_) {
     refuse("GatherPlan::start", site,
            "while a gather of this plan is under way; wait() comes first");
@@ -191,6 +210,10 @@ void Gather::start(std::span<const std::byte* const> own, CallSite site) {
   received_round_ = round_;
   taken_of_ring_ = 0;
   std::ranges::copy(own, values_.begin());
+  rma::ArraysInUse& in_use = context_.state().mechanisms.arrays_in_use();
+  for (const std::byte* const array : own) {
+    in_use.add({this, {"GatherPlan::start", site}, array, own_elements_ * element_bytes_});
+  }
   for (size_t i = 0; i < schedule_.incoming.size(); ++i) {
     Incoming& in = schedule_.incoming[i];
     in.here = false;
@@ -417,6 +440,7 @@ void Gather::wait(CallSite site) {
   }
   ++round_;
   under_way_ = false;
+  context_.state().mechanisms.arrays_in_use().remove(this);
 }
 
 uint64_t Gather::hash_of_own() const {
@@ -443,12 +467,15 @@ void Gather::check_own(CallSite site) const {
 // Ranks that gather by different plans, or one of them more often than others, would wait for each
 // other for ever, or read what belongs to another gather.
 void Gather::check_phase(CallSite site) {
+  enter_phase("GatherPlan::start", site,
+              "gather " + std::to_string(round_ + 1) + " of plan " + std::to_string(number_));
+}
+
+void Gather::enter_phase(const char* name, CallSite site, const std::string& phase) {
   ContextState& state = context_.state();
   const auto inside = state.exclusive();
-  state.operations.enter("GatherPlan::start");
-  const std::string phase =
-      "gather " + std::to_string(round_ + 1) + " of plan " + std::to_string(number_);
-  rma::CollectiveScope scope(state, "GatherPlan::start", site, phase.c_str());
+  state.operations.enter(name);
+  rma::CollectiveScope scope(state, name, site, phase.c_str());
   scope.returns_early();
   sync::Group& all = state.mechanisms.groups().world();
   all.order.enter(all, {.kind = sync::Collective::gather_plan});
@@ -482,7 +509,7 @@ Result<std::unique_ptr<GatherCore>> GatherCore::create(Context& context,
                                                        CallSite site) {
   const double begun_s = context.state().job.fabric().now_s();
   STRIPLINE_ASSIGN_OR_RETURN(Schedule schedule, gathers::agree(context, request, options, site));
-  auto made = std::make_unique<Gather>(context, request, options, std::move(schedule));
+  auto made = std::make_unique<Gather>(context, request, options, std::move(schedule), site);
   made->statistics().inspection_s = context.state().job.fabric().now_s() - begun_s;
   return std::unique_ptr<GatherCore>(std::move(made));
 }

@@ -1,8 +1,12 @@
 // Gathers of random index sets against the elements of the whole array.
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <limits>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +15,8 @@
 
 #include <stripline/cached_gather.h>
 #include <stripline/gather_plan.h>
+#include <stripline/indirect.h>
+#include <stripline/sparse_matrix.h>
 #include <stripline/team.h>
 
 #include "runtime/bootstrap/rank_fixtures.h"
@@ -259,6 +265,48 @@ TEST_P(Gather, CachedOnesAreReleasedMoreThanOnce) {
   });
 }
 
+// A body that throws on one rank leaves nothing under way, there or elsewhere.
+TEST_P(Gather, CanBeUsedAgainAfterABodyHasThrown) {
+  on_ranks(3, [](Context& context) {
+    auto x = shared_array<uint64_t, cyclic>::create(context, 90);
+    ASSERT_TRUE(x.ok());
+    const std::vector<uint64_t> index = {1, 50, 20, 33, 89, 4};
+    auto plan = GatherPlan<uint64_t>::create(*x, index);
+    ASSERT_TRUE(plan.ok());
+    for (uint64_t round = 0; round < 4; ++round) {
+      gathers::fill(*x, round);
+      size_t seen = 0;
+      const auto visit = [&](size_t i, uint64_t value) {
+        EXPECT_EQ(value, value_of<uint64_t>(index[i], round));
+        if (++seen == round && context.rank_me() == 1) throw std::runtime_error("not this one");
+      };
+      if (round > 0 && context.rank_me() == 1) {
+        EXPECT_THROW(plan->for_each(*x, visit), std::runtime_error);
+      } else {
+        plan->for_each(*x, visit);
+        EXPECT_EQ(seen, index.size());
+      }
+    }
+    context.barrier();
+  });
+}
+
+// It ends with the Context, on all ranks in the order in which they were made.
+TEST_P(Gather, MayOutliveItsContext) {
+  std::array<std::optional<GatherPlan<uint64_t>>, 4> kept;
+  on_ranks(2, [&](Context& context) {
+    auto x = shared_array<uint64_t, cyclic>::create(context, 10);
+    ASSERT_TRUE(x.ok());
+    for (size_t i = 0; i < 2; ++i) {
+      auto plan = GatherPlan<uint64_t>::create(*x, std::vector<uint64_t>{0, 1, 2});
+      ASSERT_TRUE(plan.ok());
+      plan->for_each(*x, [](size_t, uint64_t) {});
+      kept[2 * i + context.rank_me()].emplace(std::move(*plan));
+    }
+    context.barrier();
+  });
+}
+
 TEST_P(Gather, RefusesOnAllRanksWhatNamesNoElement) {
   on_ranks(3, [](Context& context) {
     auto x = shared_array<int, cyclic>::create(context, 10);
@@ -269,7 +317,7 @@ TEST_P(Gather, RefusesOnAllRanksWhatNamesNoElement) {
     EXPECT_EQ(plan.error().code(), ErrorCode::invalid_argument);
     const std::string expected = context.rank_me() == 1
                                      ? "entry 1 of the index is element 10 of an array of 10"
-                                     : "the index of another rank is refused there";
+                                     : "what another rank gives is refused there";
     EXPECT_NE(plan.error().message().find(expected), std::string::npos) << plan.error().message();
   });
 }
@@ -307,6 +355,83 @@ TEST_F(GatherDeathTest, StartsOneGatherAtATime) {
                          plan->start(*x);
                        }),
               ::testing::ExitedWithCode(2), "while a gather of this plan is under way");
+}
+
+TEST_F(GatherDeathTest, RefusesArraysThatWereNotMade) {
+  const auto refused = [](const char* message, const auto& call) {
+    EXPECT_EXIT(on_ranks(2, [&](Context& context) { call(context); }), ::testing::ExitedWithCode(2),
+                std::string("gather_plan_test.cc:[0-9]+: ") + message +
+                    " of a shared_array that refers to no array");
+  };
+  refused("GatherPlan::create", [](Context&) {
+    (void)GatherPlan<int>::create(shared_array<int, cyclic>(), std::vector<uint64_t>{});
+  });
+  refused("GatherPlan::start", [](Context& context) {
+    auto x = shared_array<int, cyclic>::create(context, 4);
+    auto plan = GatherPlan<int>::create(*x, std::vector<uint64_t>{1});
+    plan->start(shared_array<int, cyclic>());
+  });
+  refused("SparseMatrix::create", [](Context&) {
+    (void)SparseMatrix<double>::create(shared_array<double>(), std::vector<size_t>{0},
+                                       std::vector<uint64_t>{}, std::vector<double>{});
+  });
+  refused("gather", [](Context&) { (void)gather(shared_array<int>(), std::vector<uint64_t>{}); });
+  refused("for_each_indirect", [](Context& context) {
+    const shared_array<int> none;
+    for_each_indirect(
+        context, range(0, 0), [](int64_t, int) {}, read(none, [](int64_t i) { return i; }));
+  });
+}
+
+TEST_F(GatherDeathTest, RefusesMethodsThatDoNotExist) {
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto x = shared_array<int, cyclic>::create(context, 4);
+                         auto plan =
+                             GatherPlan<int>::create(*x, std::vector<uint64_t>{1},
+                                                     {.method = static_cast<GatherMethod>(17)});
+                         if (!plan.ok()) std::_Exit(report(plan.error()));
+                       }),
+              ::testing::ExitedWithCode(2), "GatherOptions::method is 17");
+}
+
+TEST_F(GatherDeathTest, RefusesToFreeWhatItGathers) {
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto x = shared_array<int, cyclic>::create(context, 4);
+                         auto plan = GatherPlan<int>::create(*x, std::vector<uint64_t>{0, 1});
+                         plan->start(*x);
+                         x->destroy();
+                       }),
+              ::testing::ExitedWithCode(2),
+              "delete_symmetric_array of an array that is in use since "
+              ".*gather_plan_test.cc:[0-9]+: GatherPlan::start");
+}
+
+TEST_F(GatherDeathTest, DebugModeFindsPlansThatGoInAnotherOrder) {
+  const auto in_debug_mode = [](bool differs) {
+    bootstrap::ThreadGroupOptions options =
+        bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2);
+    options.context.debug = true;
+    const Status ran = bootstrap::run_ranks(options, [differs](Context& context) {
+      auto x = shared_array<int, cyclic>::create(context, 4);
+      std::optional<GatherPlan<int>> one(*GatherPlan<int>::create(*x, std::vector<uint64_t>{0}));
+      std::optional<GatherPlan<int>> other(*GatherPlan<int>::create(*x, std::vector<uint64_t>{1}));
+      if (differs && context.rank_me() == 1) {
+        other.reset();
+        one.reset();
+      } else {
+        one.reset();
+        other.reset();
+      }
+      context.barrier();
+    });
+    std::_Exit(ran.ok() ? 0 : 1);
+  };
+  EXPECT_EXIT(in_debug_mode(false), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(
+      in_debug_mode(true), ::testing::ExitedWithCode(2),
+      "rank 0 is in end of a GatherPlan, plan 1 .*, rank 1 is in end of a GatherPlan, plan 2");
 }
 
 TEST_F(GatherDeathTest, DebugModeFindsStoresMeanwhile) {

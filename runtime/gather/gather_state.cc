@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "base/random.h"
 
@@ -28,6 +29,8 @@ std::unique_ptr<detail::KeptGather>& GatherState::kept(CallSite site, const char
 void GatherState::leaves() {
   for (const Kept& one : kept_) (*one.gather)->release(one.site);
   kept_.clear();
+  // Those of the program, in the order in which all ranks have made them.
+  for (Plan* const plan : std::exchange(there_, {})) plan->end();
 }
 
 }  // namespace gathers

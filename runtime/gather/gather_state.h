@@ -2,6 +2,7 @@
 // for each place in the program.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -24,6 +25,17 @@ class GatherState final : public rma::Mechanism {
   /// The number of a plan, which is the same on all ranks.
   uint64_t next_plan() { return ++plans_; }
 
+  /// A plan that is there. One that outlives the Context ends with it.
+  class Plan {
+   public:
+    virtual void end() = 0;
+
+   protected:
+    ~Plan() = default;
+  };
+  void made(Plan& plan) { there_.push_back(&plan); }
+  void gone(Plan& plan) { std::erase(there_, &plan); }
+
   /// What is kept for a place and a type of elements; null at first.
   std::unique_ptr<detail::KeptGather>& kept(CallSite site, const char* type);
 
@@ -38,7 +50,8 @@ class GatherState final : public rma::Mechanism {
   };
 
   uint64_t plans_ = 0;
-  std::vector<Kept> kept_;  // as many as places in the program that gather
+  std::vector<Plan*> there_;  // in the order in which they were made
+  std::vector<Kept> kept_;    // as many as places in the program that gather
 };
 
 }  // namespace stripline::gathers

@@ -162,6 +162,8 @@ class IndirectLoop::Engine {
   const plan::CompiledPath* costs() const {
     return options_.use_model ? state_.job.compiled().path(path_) : nullptr;
   }
+  // Not where a guard has the loop carried out as without a model: with all that it consists of.
+  bool uses_model() const { return options_.use_model && !execution_.is_baseline(); }
   IndirectKey key() const;
   plan::IndirectRequest request_for(double compute_s) const {
     plan::IndirectRequest request = request_;
@@ -170,7 +172,10 @@ class IndirectLoop::Engine {
   }
   void decide_on(decide::Site<plan::IndirectPlan>& site, double compute_s) const {
     const plan::IndirectPlan plan = plan::plan_indirect(request_for(compute_s), costs());
-    site.decide(plan.block == 0 ? decide::kBaseline : decide::Arm{1}, plan);
+    const bool tuned = plan.reason == plan::Reason::tuned;
+    const bool same = site.made(1) != nullptr && site.made(1)->block == plan.block;
+    site.decide(tuned ? decide::Arm{1} : decide::kBaseline, plan, 2, decide::Race::Of::site, same);
+    if (tuned && compute_s >= 0) site.expect(plan);
   }
   void fetch(size_t array);
   void patch(const Fetched& from, Fetched& to, uint64_t unit_bytes) const;
@@ -292,7 +297,7 @@ void IndirectLoop::Engine::carry_out(IndirectSite& site) {
   // would look like an iteration of all: the time of the site alone decides.
   execution_.begin(state_.mechanisms.instruments(), *this, site,
                    {.call = {.what = hash_of(site.key)},
-                    .guarded = options_.self_check && !measures,
+                    .guarded = options_.self_check,
                     .measures = measures,
                     .for_all = true});
 }
@@ -353,7 +358,7 @@ void IndirectLoop::Engine::fetch(size_t array) {
                                   .offset = arrays_[array].offset,
                                   .remote_list = &of.there,
                                   .element_bytes = unit_bytes},
-                                 {.use_model = options_.use_model}, site_);
+                                 {.use_model = uses_model()}, site_);
   };
   std::for_each(next, fetched.owners.end(), start);
   std::for_each(fetched.owners.begin(), next, start);
@@ -399,6 +404,16 @@ void IndirectLoop::Engine::patch(const Fetched& from, Fetched& to, uint64_t unit
 void IndirectLoop::Engine::leave() {
   if (execution_.measures()) computed_s_ += context_.now_s() - begun_s_;
   Block& block = computed();
+  // Of the last block, the one before may still be written back: of an element of both, the later
+  // value is to stay. What another next block has begun to fetch may be what this one writes back,
+  // and is patched; debug mode sees operations one by one, to which it would be a conflict: it gets
+  // one after the other.
+  const bool is_last = collected_ == computed_ + 1;
+  if (is_last || state_.job.options().debug) {
+    for (Fetched& fetched : before_computed().fetched) {
+      for (OwnedElements& of : fetched.owners) of.under_way.wait(site_);
+    }
+  }
   for (size_t array = 0; array < arrays_.size(); ++array) {
     if (!modified_[array]) continue;
     for (OwnedElements& of : block.fetched[array].owners) {
@@ -409,7 +424,7 @@ void IndirectLoop::Engine::leave() {
                                     .offset = arrays_[array].offset,
                                     .remote_list = &of.there,
                                     .element_bytes = arrays_[array].unit_bytes},
-                                   {.use_model = options_.use_model}, site_);
+                                   {.use_model = uses_model()}, site_);
     }
   }
   ++computed_;

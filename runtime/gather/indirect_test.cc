@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -203,6 +204,40 @@ TEST_F(IndirectDeathTest, ElementsExist) {
                              read(*x, [](int64_t i) { return i + 8; }));
                        }),
               ::testing::ExitedWithCode(2), "reads element 10 of an array of 10 in iteration 2");
+}
+
+// One element of another rank in many blocks, of which the next one is fetched while this one is
+// written back: what is fetched is patched, and is no mistake of the program.
+TEST_F(IndirectDeathTest, DebugModeTakesElementsThatSeveralBlocksModify) {
+  const auto in_debug_mode = [] {
+    bootstrap::ThreadGroupOptions options =
+        bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2);
+    options.context.debug = true;
+    const Status ran = bootstrap::run_ranks(options, [](Context& context) {
+      for (const std::optional<uint64_t>& block : kBlocks) {
+        for (const uint64_t distinct : {1, 3, 50}) {
+          auto x = shared_array<double>::create(context, 200);
+          for (double& mine : x->local_span()) mine = 0;
+          context.barrier();
+          std::vector<uint64_t> index(300);
+          for (size_t i = 0; i < index.size(); ++i) {
+            index[i] = (context.rank_me() + 1) % 2 + 2 * (i % distinct);
+          }
+          for_each_indirect(
+              context, range(0, 300), IndirectOptions{.block = block},
+              [](int64_t, double& value, const double&) { value += 1; }, modify(*x, index),
+              read(*x, index));
+          context.barrier();
+          const auto mine = x->local_span();
+          if (std::accumulate(mine.begin(), mine.end(), 0.0) != 300) std::_Exit(3);
+          context.barrier();
+          x->destroy();
+        }
+      }
+    });
+    std::_Exit(ran.ok() ? 0 : 1);
+  };
+  EXPECT_EXIT(in_debug_mode(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(IndirectDeathTest, ListsHaveAnEntryForEachIteration) {

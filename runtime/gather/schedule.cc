@@ -80,6 +80,12 @@ class Agreement {
 };
 
 std::string Agreement::mistake() const {
+  if (!request_.mistake.empty()) return request_.mistake;
+  if (options_.method > GatherMethod::share || options_.order > GatherOrder::ring) {
+    return "GatherOptions::method is " + std::to_string(static_cast<int>(options_.method)) +
+           " and GatherOptions::order " + std::to_string(static_cast<int>(options_.order)) +
+           ", of which one is not an enumerator";
+  }
   if (options_.vectors == 0) return "GatherOptions::vectors is 0; at least one array is gathered";
   if (request_.outside) {
     return "entry " + std::to_string(*request_.outside) + " of the index is element " +
@@ -252,23 +258,26 @@ bool Agreement::anyone(uint8_t Told::*says) const {
 // Why there is no plan, if any rank has none.
 Status Agreement::what_is_wrong(const Status& prepared) const {
   if (!prepared.ok()) {
-    return Error(prepared.error().code(), "GatherPlan::create: " + prepared.error().message());
+    return Error(prepared.error().code(),
+                 std::string(request_.name) + ": " + prepared.error().message());
   }
   const auto [fewest, most] = std::ranges::minmax(asked_, {}, &Told::vectors);
   if (fewest.vectors != most.vectors) {
     return Error(ErrorCode::invalid_argument,
-                 "GatherPlan::create: GatherOptions::vectors is " + std::to_string(fewest.vectors) +
-                     " on one rank and " + std::to_string(most.vectors) +
-                     " on another one; all gather the same arrays");
+                 std::string(request_.name) + ": GatherOptions::vectors is " +
+                     std::to_string(fewest.vectors) + " on one rank and " +
+                     std::to_string(most.vectors) + " on another one; all gather the same arrays");
   }
   if (anyone(&Told::mistaken)) {
     return Error(ErrorCode::invalid_argument,
-                 "GatherPlan::create: the index of another rank is refused there");
+                 std::string(request_.name) +
+                     ": what another rank gives is refused there; its message says why");
   }
   if (anyone(&Told::exhausted)) {
     return Error(ErrorCode::resource_exhausted,
-                 "GatherPlan::create: another rank has no room for what it would receive; its "
-                 "message says how to raise it");
+                 std::string(request_.name) +
+                     ": another rank has no room for what it would receive; its "
+                     "message says how to raise it");
   }
   return {};
 }

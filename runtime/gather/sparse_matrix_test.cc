@@ -171,6 +171,63 @@ TEST_P(Sparse, RefusesColumnsThatAreNoElements) {
   });
 }
 
+// On one rank: all of them are told, and the matrix is made again after that.
+TEST_P(Sparse, RefusesRowsThatAreNotAsSaid) {
+  on_ranks(2, [](Context& context) {
+    auto x = shared_array<double, cyclic>::create(context, 10);
+    ASSERT_TRUE(x.ok());
+    for (double& mine : x->local_span()) mine = 1;
+    constexpr size_t kHuge = ~size_t{0};
+    const std::vector<uint64_t> columns = {0, 3, 7, 9, 2};
+    struct Case {
+      std::vector<size_t> begin;
+      size_t columns;
+      size_t values;
+      std::string message;
+    };
+    const std::vector<Case> cases = {
+        {{}, 5, 5, "row_begin is empty"},
+        {{}, 0, 0, "row_begin is empty"},
+        {{1, 5}, 5, 5, "row_begin[0] is 1"},
+        {{kHuge}, 5, 5, "row_begin[0] is 18446744073709551615"},
+        {{0, 3, 2, 5}, 5, 5, "row_begin[2] is 2, less than row_begin[1], which is 3"},
+        {{0, kHuge, 5}, 5, 5, "row_begin[2] is 5, less than row_begin[1]"},
+        {{0, 2, 6}, 5, 5, "row_begin[2] is 6, but there are 5 columns"},
+        {{0, 2, kHuge}, 5, 5, "but there are 5 columns"},
+        {{0, 2, 4}, 5, 5, "row_begin[2] is 4, but there are 5 columns"},
+        {{0}, 5, 5, "row_begin[0] is 0, but there are 5 columns"},
+        {{0, 5}, 5, 4, "5 columns, but 4 values"},
+        {{0, 5}, 5, 0, "5 columns, but 0 values"},
+        {{0, 5}, 4, 5, "but there are 4 columns"},
+        {{0, 0}, 0, 1, "0 columns, but 1 values"},
+    };
+    const std::vector<double> values(5, 2.0);
+    for (const Case& wrong : cases) {
+      const bool mine = context.rank_me() == 1;
+      const std::vector<size_t> right = {0, 2, 5};
+      auto matrix = SparseMatrix<double>::create(*x, mine ? wrong.begin : right,
+                                                 std::span(columns).first(mine ? wrong.columns : 5),
+                                                 std::span(values).first(mine ? wrong.values : 5));
+      ASSERT_FALSE(matrix.ok()) << wrong.message;
+      EXPECT_EQ(matrix.error().code(), ErrorCode::invalid_argument);
+      const std::string message = matrix.error().message();
+      EXPECT_TRUE(message.starts_with("SparseMatrix::create: ")) << message;
+      const std::string expected = mine ? wrong.message : "what another rank gives is refused";
+      EXPECT_NE(message.find(expected), std::string::npos) << message;
+    }
+    // None at all, and rows without an entry.
+    for (const std::vector<size_t>& begin :
+         {std::vector<size_t>{0}, std::vector<size_t>{0, 0, 0}}) {
+      auto matrix = SparseMatrix<double>::create(*x, begin, {}, {});
+      ASSERT_TRUE(matrix.ok()) << matrix.error().message();
+      std::vector<double> y(begin.size() - 1, 7.0);
+      matrix->multiply(*x, std::span(y));
+      EXPECT_TRUE(std::ranges::all_of(y, [](double sum) { return sum == 0; }));
+    }
+    context.barrier();
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Fabrics, Sparse, ::testing::ValuesIn(bootstrap::fabrics_under_test()),
                          bootstrap::FabricLabel());
 

@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* kFabric = "emulated:itanium-gm,compute=declared,jitter=off";
 constexpr rank_t kRanks = 4;
-constexpr int kWarmUp = 500;
+constexpr int kWarmUp = 1500;
 constexpr int kTimes = 600;
 
 // To which messages are far more expensive than they are, so that each region travels by itself.

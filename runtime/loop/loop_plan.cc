@@ -153,7 +153,13 @@ bool LoopEngine::fits(const plan::StripPlan& plan) const {
 
 void LoopEngine::decide(Site& site, double compute_s) const {
   const plan::StripPlan plan = plan::plan_strip(request_for(compute_s), costs_);
-  site.decide(plan.reason == plan::Reason::tuned ? decide::Arm{1} : decide::kBaseline, plan);
+  const bool tuned = plan.reason == plan::Reason::tuned;
+  const plan::StripPlan* const before = site.made(1);
+  const bool same = tuned && before != nullptr && before->schedule == plan.schedule &&
+                    before->strip_bytes == plan.strip_bytes && before->burst == plan.burst;
+  site.decide(tuned ? decide::Arm{1} : decide::kBaseline, plan, 2, decide::Race::Of::site, same);
+  // An estimate of the computation is no promise.
+  if (tuned && (request_.compute_s >= 0 || compute_s >= 0)) site.expect(plan);
   loops_.analysis.count_plan();
 }
 
@@ -164,6 +170,7 @@ void LoopEngine::look_for_ties(Site& site) const {
   // What is expected to gain, but not surely, needs less proof.
   const bool expected = tie->predicted_s < (1 - costs_->minimum_gain()) * tie->baseline_s;
   site.compare(1, *tie, expected ? plan::Guard::Of::site : plan::Guard::Of::tie);
+  site.expect(*tie);
 }
 
 void LoopEngine::note(decide::Trace& trace, double seconds) const {

@@ -27,6 +27,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const LoopBlocks& 
 }
 
 LoopRun::~LoopRun() {
+  if (context_.state().job.in_child()) return;
   const auto inside = context_.state().exclusive();
   engine_.end();
   LoopState::of(context_.state()).loops.leave();

@@ -20,6 +20,20 @@ using access::Reference;
 using access::Tiling;
 using plan::Direction;
 
+namespace {
+
+// What a body may take longer on copies than on the program's memory, as a part of that.
+constexpr double kUnmeasuredBody = 1;
+
+bool has_strided_tiles(const NestLayout& layout) {
+  for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
+    if (!layout.in_reach[g] && layout.whole_shapes[g].many_regions) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite call) {
   Analysis::Span deciding(loops_.analysis);
   loops_.analysis.count_execution();
@@ -106,12 +120,31 @@ bool NestEngine::fits(const NestLayout& layout) const {
   return layout.buffer_bytes <= room || max_buffer_bytes_ <= room;
 }
 
+// Tiles of many regions are copies that lie otherwise than the program's memory, on which its body
+// may take longer. What that is worth is not known before both have been seen: the first execution
+// goes as the baseline, if nothing is known of the computation; and a gain that a slower body would
+// eat up is tried by the guard before it is relied upon.
 void NestEngine::decide(decide::Site<NestLayout>& site, double compute_s) const {
   const plan::NestRequest request = request_of(state_, site_->key, compute_s);
-  const NestLayout layout = lay_out(site_->key, request, plan_nest(request));
-  site.decide(layout.plan.reason == plan::Reason::tuned ? decide::Arm{1} : decide::kBaseline,
-              layout);
+  NestLayout layout = lay_out(site_->key, request, plan_nest(request));
   loops_.analysis.count_plan();
+  const plan::NestPlan& plan = layout.plan;
+  if (plan.reason != plan::Reason::tuned) return site.decide(decide::kBaseline, layout);
+  const bool copies = site_->key.compute_s < 0 && has_strided_tiles(layout);
+  if (copies && compute_s < 0) return site.decide(decide::kBaseline, make(decide::kBaseline, -1));
+  const double doubt_s = copies ? kUnmeasuredBody * compute_s : 0;
+  if (doubt_s > plan.gain_low * plan.baseline_s) {
+    const plan::NestCandidate tried{plan.schedule, plan.cut, plan.window};
+    layout = lay_out(site_->key, request, force_nest(request, tried, plan::Reason::tied));
+    site.compare(1, layout, plan::Guard::Of::site);
+  } else {
+    const plan::NestPlan* const before = site.made(1) != nullptr ? &site.made(1)->plan : nullptr;
+    const bool same = before != nullptr && before->schedule == plan.schedule &&
+                      before->cut.loop == plan.cut.loop &&
+                      before->cut.granule == plan.cut.granule && before->window == plan.window;
+    site.decide(decide::Arm{1}, layout, 2, decide::Race::Of::site, same);
+  }
+  if (site_->key.compute_s >= 0 || compute_s >= 0) site.expect(layout.plan, doubt_s);
 }
 
 void NestEngine::note(decide::Trace& trace, double seconds) const {
@@ -161,7 +194,7 @@ void NestEngine::begin_tiles() {
 void NestEngine::choose_methods(const Tiling& tiling,
                                 const std::array<NestShape, access::kMaxReferences>& shapes,
                                 std::array<Methods, access::kMaxReferences>& methods) const {
-  const bool simply = !use_model_ || execution_.goes_simply();
+  const bool simply = !use_model_ || execution_.is_baseline();
   for (uint32_t g = 0; g < tiling.groups(); ++g) {
     if (!shapes[g].many_regions || layout_->in_reach[g]) continue;
     const Group& group = tiling.group[g];
@@ -194,7 +227,8 @@ void NestEngine::choose_methods(const Tiling& tiling,
       const rma::VisSite& site = state_.mechanisms.vis_plans().site(request, path);
       if (site.race().has_rivals() && site_ != nullptr &&
           state_.mechanisms.run_guard() != nullptr) {
-        state_.mechanisms.run_guard()->differs(site_->number());
+        const decide::Race& race = site.race();
+        state_.mechanisms.run_guard()->differs(race.baseline_excess_s(), race.used_s());
       }
       return site.plan(simply ? decide::kBaseline : site.decided());
     };

@@ -31,6 +31,7 @@ NestRun::NestRun(Context& context, const access::Nest& nest, const NestOptions& 
 }
 
 NestRun::~NestRun() {
+  if (context_.state().job.in_child()) return;
   const auto inside = context_.state().exclusive();
   engine_.end();
   LoopState::of(context_.state()).nests.leave();

@@ -97,7 +97,8 @@ TEST_P(NestTime, AgreesWithThePredictionAndTheChoiceIsGood) {
           << "candidate " << i << ", computation of " << compute_s << " s";
       best_s = std::min(best_s, timings[i].measured_s);
     }
-    EXPECT_LE(timings.back().measured_s, 1.03 * best_s);
+    // A gain that a body which is a little slower on tiles would eat up is left alone.
+    EXPECT_LE(timings.back().measured_s, 1.08 * best_s);
     EXPECT_LE(timings.back().measured_s, 1.0001 * timings[0].measured_s);
   }
 }

@@ -46,6 +46,7 @@ class WavefrontEngine {
         sent_(crossings),
         came_(crossings) {}
   ~WavefrontEngine() {
+    if (state_.job.in_child()) return;
     finish();
     context_.barrier();
     context_.delete_symmetric_array(flags_);
@@ -69,6 +70,7 @@ class WavefrontEngine {
   void decide(Site& site, double compute_s) const {
     const plan::WavefrontPlan plan = plan::plan_wavefront(request_for(compute_s), costs_);
     site.decide(plan.pieces > 1 ? decide::Arm{1} : decide::kBaseline, plan);
+    if (plan.pieces > 1) site.expect(plan);
   }
   void note(decide::Trace& trace, double seconds) const;
 

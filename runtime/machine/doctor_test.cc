@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 #include <unistd.h>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -99,6 +100,34 @@ TEST(DoctorTest, OutputThatIsLostIsAnError) {
     const auto status = process->wait(60);
     ASSERT_TRUE(status.ok());
     EXPECT_EQ(status->exit_code, kExitUnavailable) << arguments;
+  }
+}
+
+// Exchanges take small segments, and pass.
+TEST(DoctorTest, TheVerdictFollowsTheLimitsOfTheShell) {
+  const std::string doctor = executable_folder() + "/stripline-doctor --fabric tcp";
+  for (const auto& [limit, check] :
+       {std::pair("-f 65536", "limit.file_size"), std::pair("-v 700000", "limit.address_space")}) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    const UniqueFd reading(ends[0]);
+    UniqueFd writing(ends[1]);
+    SubprocessOptions options;
+    options.argv = {"sh", "-c", std::string("ulimit ") + limit + "; exec " + doctor};
+    options.stdout_fd = writing.get();
+    auto process = Subprocess::spawn(options);
+    ASSERT_TRUE(process.ok());
+    writing.reset();
+    std::string output;
+    std::array<char, 4096> buffer{};
+    for (ssize_t count = 0; (count = read(reading.get(), buffer.data(), buffer.size())) > 0;) {
+      output.append(buffer.data(), static_cast<size_t>(count));
+    }
+    const auto status = process->wait(60);
+    ASSERT_TRUE(status.ok());
+    EXPECT_EQ(status->exit_code, kExitUnavailable) << output;
+    EXPECT_NE(output.find(std::string("This host is not ready: mend ") + check), std::string::npos)
+        << output;
   }
 }
 

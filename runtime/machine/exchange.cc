@@ -5,11 +5,15 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
+#include <string>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "base/exit_codes.h"
@@ -72,6 +76,19 @@ class Child {
     fabric::remove_ofi_leftovers(pid_);
   }
   JsonChannel& channel() { return channel_; }
+  /// How it ended, once it has closed its channel.
+  std::string end() {
+    int status = 0;
+    if (pid_ < 0 || waitpid(pid_, &status, 0) != pid_) return "for an unknown reason";
+    fabric::remove_ofi_leftovers(std::exchange(pid_, -1));
+    if (WIFSIGNALED(status)) {
+      const char* const name = sigdescr_np(WTERMSIG(status));
+      return std::string("of signal ") + std::to_string(WTERMSIG(status)) + " (" +
+             (name != nullptr ? name : "unknown") +
+             "), which libfabric or its provider has not survived";
+    }
+    return "with exit status " + std::to_string(WEXITSTATUS(status));
+  }
 
   /// `run` is called with the child's end of the channel and returns its last line, or an error.
   template <typename Run>
@@ -79,13 +96,25 @@ class Child {
     STRIPLINE_ASSIGN_OR_RETURN(auto ends, socket_pair());
     const pid_t parent = getpid();
     const pid_t pid = fork();
-    if (pid < 0) return Error(ErrorCode::resource_exhausted, "cannot start a process");
+    if (pid < 0) {
+      return Error(ErrorCode::resource_exhausted,
+                   "cannot start a process; raise their number ('ulimit -u'), or free memory");
+    }
     if (pid > 0) return Child(pid, std::move(ends.first));
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) std::_Exit(kExitCancelled);
     ends.first.reset();
     JsonChannel channel(std::move(ends.second));
-    const Result<Json> last = run(channel);
+    // What the shell limits is no crash of the provider's.
+    std::signal(SIGXFSZ, SIG_IGN);
+    const Result<Json> last = [&]() -> Result<Json> {
+      try {
+        return run(channel);
+      } catch (const std::bad_alloc&) {
+        return Error(ErrorCode::resource_exhausted,
+                     "out of memory; look at 'ulimit -v' and 'ulimit -d'");
+      }
+    }();
     const Status told = channel.write(last.ok() ? *last : Json{{"error", last.error().message()}});
     std::_Exit(told.ok() ? kExitOk : kExitFailure);
   }
@@ -99,7 +128,7 @@ class Child {
 Result<Json> expect(Child& rank, const char* member, double seconds_left) {
   auto line = rank.channel().read(std::max(0.0, seconds_left));
   if (!line.ok()) {
-    return Error(ErrorCode::aborted, "a checking process died: the provider crashed it");
+    return Error(ErrorCode::aborted, "a checking process died " + rank.end());
   }
   if (!*line) return Error(ErrorCode::deadline_exceeded, "the exchange did not finish in time");
   if ((*line)->contains("error")) {

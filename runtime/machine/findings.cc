@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <sched.h>
+#include <utility>
 
 #include "base/control_groups.h"
 #include "base/host_memory.h"
@@ -128,18 +129,61 @@ Finding judge_shared_memory(const HostFacts& facts) {
   return finding;
 }
 
+// Segments are shared memory, of which the kernel decides by a setting of its own; the buffers of
+// the runtime and of the program are private.
 Finding judge_huge_pages(const HostFacts& facts) {
   Finding finding{.check = "memory.huge_pages"};
-  finding.detail = "transparent huge pages: " +
-                   (facts.transparent_hugepages.empty() ? "unknown" : facts.transparent_hugepages) +
-                   "; reserved: " + std::to_string(facts.huge_pages);
-  if (facts.transparent_hugepages == "never") {
-    finding.severity = Severity::warning;
-    finding.fix =
-        "segments take small pages and start slowly; echo madvise > "
-        "/sys/kernel/mm/transparent_hugepage/enabled";
-  }
+  const auto shown = [](const std::string& word) { return word.empty() ? "unknown" : word; };
+  finding.detail =
+      "transparent huge pages of segments (shmem_enabled): " + shown(facts.shared_hugepages) +
+      ", of private memory (enabled): " + shown(facts.transparent_hugepages) +
+      "; reserved: " + std::to_string(facts.huge_pages);
+  const bool segments = facts.shared_hugepages != "never" && facts.shared_hugepages != "deny";
+  const bool buffers = facts.transparent_hugepages != "never";
+  if (segments && buffers) return finding;
+  finding.severity = Severity::warning;
+  finding.fix =
+      segments ? "buffers take small pages" : "segments take small pages and start slowly";
+  if (!segments) finding.fix += "; echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled";
+  if (!buffers) finding.fix += "; echo madvise > /sys/kernel/mm/transparent_hugepage/enabled";
   return finding;
+}
+
+// A limit that a rank with the default segment does not start under is an error.
+std::vector<Finding> judge_limits(const ShellLimits& limits) {
+  // Beside its segment: libraries, the memory of the runtime, and a few stacks of threads.
+  constexpr uint64_t kRankBytes = kSegmentBytes + (uint64_t{512} << 20);
+  constexpr uint64_t kFewProcesses = 256;
+  constexpr uint64_t kFewFiles = 1024;
+  std::vector<Finding> findings;
+  const auto refuse_bytes = [&](const char* check, const std::optional<uint64_t>& limit,
+                                uint64_t needed, const char* what, const char* option) {
+    if (!limit || *limit >= needed) return;
+    findings.push_back({.check = check,
+                        .severity = Severity::error,
+                        .detail = "the shell allows " + bytes_text(*limit) + " of " + what +
+                                  ", but a rank with a segment of " + bytes_text(kSegmentBytes) +
+                                  " needs " + bytes_text(needed),
+                        .fix = std::string("ulimit ") + option + " unlimited"});
+  };
+  refuse_bytes("limit.address_space", limits.address_space_bytes, kRankBytes, "address space",
+               "-v");
+  refuse_bytes("limit.data", limits.data_bytes, kRankBytes - kSegmentBytes, "private memory", "-d");
+  refuse_bytes("limit.file_size", limits.file_bytes, kSegmentBytes,
+               "a file, shared memory among them", "-f");
+  const auto warn = [&](const char* check, const std::optional<uint64_t>& limit, uint64_t few,
+                        const char* what, const char* option) {
+    if (!limit || *limit >= few) return;
+    findings.push_back({.check = check,
+                        .severity = Severity::warning,
+                        .detail = "the shell allows " + std::to_string(*limit) + " " + what,
+                        .fix = std::string("raise it: ulimit ") + option});
+  };
+  warn("limit.processes", limits.processes, kFewProcesses,
+       "processes and threads of this user, launchers, ranks and their threads among them", "-u");
+  warn("limit.open_files", limits.open_files, kFewFiles,
+       "open files, of which a rank takes one or two for each other rank", "-Hn");
+  return findings;
 }
 
 Finding judge_ptrace(const HostFacts& facts) {
@@ -171,6 +215,30 @@ Finding judge_tcp(const HostFacts& facts) {
   return finding;
 }
 
+// Every rank listens, and connects to all others when it first needs them, most at once.
+Finding judge_connections(const HostFacts& facts) {
+  constexpr uint64_t kEnoughBacklog = 1024;
+  constexpr uint64_t kEnoughPorts = 16384;
+  Finding finding{.check = "tcp.connections"};
+  const auto shown = [](const std::optional<uint64_t>& number) {
+    return number ? std::to_string(*number) : std::string("an unknown number");
+  };
+  finding.detail = shown(facts.listen_backlog) +
+                   " connections may wait to be accepted (net.core.somaxconn), and there are " +
+                   shown(facts.ephemeral_ports) + " ports for them (net.ipv4.ip_local_port_range)";
+  const auto add = [&](const std::string& fix) {
+    finding.severity = Severity::warning;
+    finding.fix += (finding.fix.empty() ? "" : "; ") + fix;
+  };
+  if (facts.listen_backlog.value_or(kEnoughBacklog) < kEnoughBacklog) {
+    add("for jobs of more ranks than that: sysctl -w net.core.somaxconn=4096");
+  }
+  if (facts.ephemeral_ports.value_or(kEnoughPorts) < kEnoughPorts) {
+    add("for many ranks on this host: sysctl -w net.ipv4.ip_local_port_range='32768 60999'");
+  }
+  return finding;
+}
+
 }  // namespace
 
 std::string_view to_string(Severity severity) {
@@ -195,6 +263,8 @@ HostFacts HostFacts::read() {
   facts.lockable_bytes = limits.lockable_bytes;
   facts.shm_free_bytes = shared_memory_free_bytes();
   facts.transparent_hugepages = chosen_word("/sys/kernel/mm/transparent_hugepage/enabled");
+  facts.shared_hugepages = chosen_word("/sys/kernel/mm/transparent_hugepage/shmem_enabled");
+  facts.limits = ShellLimits::read();
   facts.huge_pages = number_in("/proc/sys/vm/nr_hugepages");
   facts.ptrace_scope = static_cast<int>(number_in("/proc/sys/kernel/yama/ptrace_scope"));
   cpu_set_t mask;
@@ -203,17 +273,56 @@ HostFacts HostFacts::read() {
     facts.allowed_processors = static_cast<uint32_t>(CPU_COUNT(&mask));
   }
   facts.tcp_receive_bytes = default_number("/proc/sys/net/ipv4/tcp_rmem");
+  if (const uint64_t most = number_in("/proc/sys/net/core/somaxconn")) facts.listen_backlog = most;
+  std::ifstream range("/proc/sys/net/ipv4/ip_local_port_range");
+  uint64_t first = 0;
+  uint64_t last = 0;
+  if (range >> first >> last && last >= first) facts.ephemeral_ports = last - first + 1;
   return facts;
 }
 
 std::vector<Finding> judge_host(const HostFacts& facts, bool registering_provider) {
-  return {judge_processors(facts),
-          judge_memory(facts),
-          judge_shared_memory(facts),
-          judge_locked_memory(facts, registering_provider),
-          judge_huge_pages(facts),
-          judge_ptrace(facts),
-          judge_tcp(facts)};
+  std::vector<Finding> findings = {
+      judge_processors(facts),    judge_memory(facts),
+      judge_shared_memory(facts), judge_locked_memory(facts, registering_provider),
+      judge_huge_pages(facts),    judge_ptrace(facts),
+      judge_tcp(facts),           judge_connections(facts)};
+  for (Finding& finding : judge_limits(facts.limits)) findings.push_back(std::move(finding));
+  return findings;
+}
+
+Verdict conclude(const std::vector<Finding>& findings) {
+  constexpr std::string_view kExchange = "exchange.";
+  std::string working;  // fabrics
+  std::string failed;   // checks
+  size_t warnings = 0;
+  bool host_fails = false;
+  const auto add = [](std::string& list, std::string_view name) {
+    if (!list.empty()) list += ", ";
+    list += name;
+  };
+  for (const Finding& finding : findings) {
+    const bool exchange = finding.check.starts_with(kExchange);
+    if (exchange && finding.severity != Severity::error) {
+      add(working, std::string_view(finding.check).substr(kExchange.size()));
+    }
+    if (finding.severity == Severity::error) {
+      add(failed, finding.check);
+      host_fails = host_fails || !exchange;
+    }
+    if (finding.severity == Severity::warning) ++warnings;
+  }
+  const std::string warned =
+      warnings == 0 ? std::string()
+                    : (warnings == 1 ? " There is 1 warning"
+                                     : " There are " + std::to_string(warnings) + " warnings") +
+                          " of what is slower, or does for fewer ranks, than it could.";
+  if (working.empty()) return {false, "This host is not ready: no fabric carried a message."};
+  if (host_fails) return {false, "This host is not ready: mend " + failed + "."};
+  if (!failed.empty()) {
+    return {true, "This host is ready for " + working + ", and not for " + failed + "." + warned};
+  }
+  return {true, "This host is ready." + warned};
 }
 
 bool any_registering(const std::vector<fabric::ProviderInfo>& providers) {

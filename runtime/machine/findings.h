@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_limits.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/fabric/ofi/ofi_variables.h"
 #include "runtime/machine/topology.h"
@@ -34,12 +35,19 @@ struct HostFacts {
   uint64_t available_bytes = 0;            ///< memory this process may still take
   std::optional<uint64_t> lockable_bytes;  ///< RLIMIT_MEMLOCK; nullopt: unlimited
   std::optional<uint64_t> shm_free_bytes;  ///< of /dev/shm; nullopt: not mounted
-  std::string transparent_hugepages;       ///< "always", "madvise", "never"; empty: unknown
-  uint64_t huge_pages = 0;                 ///< reserved ones
-  int ptrace_scope = 0;                    ///< of Yama; 0 where it is not there
-  uint32_t allowed_processors = 0;         ///< in this process's affinity mask
+  /// Of private memory: "always", "madvise", "never"; empty: unknown.
+  std::string transparent_hugepages;
+  /// Of shared memory, as segments are: "always", "within_size", "advise", "never", "deny",
+  /// "force"; empty: unknown.
+  std::string shared_hugepages;
+  uint64_t huge_pages = 0;          ///< reserved ones
+  int ptrace_scope = 0;             ///< of Yama; 0 where it is not there
+  uint32_t allowed_processors = 0;  ///< in this process's affinity mask
   /// The receive buffer that TCP connections begin with; nullopt: unknown.
   std::optional<uint64_t> tcp_receive_bytes;
+  std::optional<uint64_t> listen_backlog;   ///< net.core.somaxconn; nullopt: unknown
+  std::optional<uint64_t> ephemeral_ports;  ///< in net.ipv4.ip_local_port_range; likewise
+  ShellLimits limits;
 
   static HostFacts read();
 };
@@ -53,6 +61,13 @@ std::vector<Finding> judge_providers(const Result<std::vector<fabric::ProviderIn
 
 /// The variables of libfabric that are in force, pure; nothing if there are none.
 std::vector<Finding> judge_variables(const fabric::LibfabricVariables& variables);
+
+/// What follows from all findings, those of exchanges among them ("exchange.FABRIC"); pure.
+struct Verdict {
+  bool usable = false;  ///< a fabric works, and nothing of the host keeps ranks from starting
+  std::string text;
+};
+Verdict conclude(const std::vector<Finding>& findings);
 
 /// True if any usable provider registers memory with a device.
 bool any_registering(const std::vector<fabric::ProviderInfo>& providers);

@@ -1,6 +1,8 @@
 #include "runtime/machine/findings.h"
 
 #include <algorithm>
+#include <string>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -14,8 +16,11 @@ HostFacts healthy_host() {
   facts.available_bytes = uint64_t{60} << 30;
   facts.shm_free_bytes = uint64_t{32} << 30;
   facts.transparent_hugepages = "madvise";
+  facts.shared_hugepages = "advise";
   facts.allowed_processors = 8;
   facts.tcp_receive_bytes = 1 << 20;
+  facts.listen_backlog = 4096;
+  facts.ephemeral_ports = 28232;
   return facts;
 }
 
@@ -45,6 +50,8 @@ TEST(FindingsTest, EachLackIsNamedWithItsFix) {
   facts.ptrace_scope = 1;
   facts.allowed_processors = 1;
   facts.tcp_receive_bytes = 128 << 10;
+  facts.listen_backlog = 128;
+  facts.ephemeral_ports = 1000;
   const auto findings = judge_host(facts, true);
   for (const Finding& finding : findings) {
     EXPECT_EQ(finding.severity, Severity::warning) << finding.check;
@@ -55,6 +62,82 @@ TEST(FindingsTest, EachLackIsNamedWithItsFix) {
   EXPECT_NE(finding_of(findings, "memory.shared").detail.find("64 MiB"), std::string::npos);
   EXPECT_NE(finding_of(findings, "tcp.receive_buffer").detail.find("128 KiB"), std::string::npos);
   EXPECT_NE(finding_of(findings, "tcp.receive_buffer").fix.find("1048576"), std::string::npos);
+  const Finding connections = finding_of(findings, "tcp.connections");
+  EXPECT_NE(connections.fix.find("net.core.somaxconn"), std::string::npos);
+  EXPECT_NE(connections.fix.find("ip_local_port_range"), std::string::npos);
+}
+
+// Segments follow another setting than private memory.
+TEST(FindingsTest, HugePagesAreThoseOfSegments) {
+  HostFacts facts = healthy_host();
+  for (const char* const off : {"never", "deny"}) {
+    facts.shared_hugepages = off;
+    const Finding small = finding_of(judge_host(facts, true), "memory.huge_pages");
+    EXPECT_EQ(small.severity, Severity::warning);
+    EXPECT_NE(small.detail.find(std::string("(shmem_enabled): ") + off), std::string::npos)
+        << small.detail;
+    EXPECT_NE(small.fix.find("echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled"),
+              std::string::npos)
+        << small.fix;
+    EXPECT_EQ(small.fix.find("hugepage/enabled"), std::string::npos) << small.fix;
+  }
+  for (const char* const on : {"advise", "always", "within_size", "force", ""}) {
+    facts.shared_hugepages = on;
+    EXPECT_EQ(finding_of(judge_host(facts, true), "memory.huge_pages").severity, Severity::ok)
+        << on;
+  }
+}
+
+TEST(FindingsTest, LimitsOfTheShellAreNamedWithTheirRemedy) {
+  HostFacts facts = healthy_host();
+  facts.limits = {.address_space_bytes = 60000 << 10,
+                  .data_bytes = 1 << 20,
+                  .file_bytes = 1 << 20,
+                  .processes = 20,
+                  .open_files = 64};
+  const auto findings = judge_host(facts, true);
+  for (const auto& [check, severity, fix] :
+       {std::tuple("limit.address_space", Severity::error, "ulimit -v unlimited"),
+        std::tuple("limit.data", Severity::error, "ulimit -d unlimited"),
+        std::tuple("limit.file_size", Severity::error, "ulimit -f unlimited"),
+        std::tuple("limit.processes", Severity::warning, "ulimit -u"),
+        std::tuple("limit.open_files", Severity::warning, "ulimit -Hn")}) {
+    const Finding finding = finding_of(findings, check);
+    EXPECT_EQ(finding.severity, severity) << check;
+    EXPECT_NE(finding.fix.find(fix), std::string::npos) << finding.fix;
+  }
+  facts.limits = {.address_space_bytes = uint64_t{8} << 30,
+                  .data_bytes = uint64_t{8} << 30,
+                  .file_bytes = uint64_t{8} << 30,
+                  .processes = 4096,
+                  .open_files = 4096};
+  for (const Finding& finding : judge_host(facts, true)) {
+    EXPECT_EQ(finding.severity, Severity::ok) << finding.check;
+  }
+}
+
+TEST(FindingsTest, TheVerdictFollowsFromTheFindings) {
+  const Finding fine{.check = "memory"};
+  const Finding slow{.check = "memory.huge_pages", .severity = Severity::warning};
+  const Finding broken{.check = "limit.address_space", .severity = Severity::error};
+  const Finding tcp{.check = "exchange.tcp"};
+  const Finding shm{.check = "exchange.shm"};
+  const Finding no_shm{.check = "exchange.shm", .severity = Severity::error};
+  const Finding no_tcp{.check = "exchange.tcp", .severity = Severity::error};
+  EXPECT_EQ(conclude({fine, tcp, shm}).text, "This host is ready.");
+  EXPECT_TRUE(conclude({fine, tcp, shm}).usable);
+  const Verdict warned = conclude({slow, tcp, shm});
+  EXPECT_TRUE(warned.usable);
+  EXPECT_NE(warned.text.find("ready. There is 1 warning of"), std::string::npos) << warned.text;
+  const Verdict some = conclude({fine, tcp, no_shm});
+  EXPECT_TRUE(some.usable);
+  EXPECT_EQ(some.text, "This host is ready for tcp, and not for exchange.shm.");
+  const Verdict limited = conclude({broken, tcp, shm});
+  EXPECT_FALSE(limited.usable);
+  EXPECT_EQ(limited.text, "This host is not ready: mend limit.address_space.");
+  EXPECT_FALSE(conclude({fine, no_tcp, no_shm}).usable);
+  EXPECT_NE(conclude({fine, no_tcp, no_shm}).text.find("no fabric carried a message"),
+            std::string::npos);
 }
 
 TEST(FindingsTest, QuotasOfControlGroupsAreNamed) {

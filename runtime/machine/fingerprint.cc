@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/control_groups.h"
+#include "base/network_name.h"
 
 namespace stripline::machine {
 namespace {
@@ -36,7 +37,7 @@ std::map<std::string, std::string> machine_facts(const Topology& topology) {
 std::map<std::string, std::string> machine_fingerprint(const fabric::Info& info) {
   std::map<std::string, std::string> facts = machine_facts(read_topology());
   for (const auto& [name, value] : info.attributes) facts[name] = value;
-  facts["fabric"] = info.name;
+  facts["fabric"] = network_name(info.name);
   facts["fabric.provider"] = info.provider;
   facts["clock"] = info.clock;
   return facts;

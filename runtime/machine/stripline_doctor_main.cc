@@ -78,8 +78,6 @@ int run(std::vector<std::string> fabrics, bool json) {
   std::vector<Finding> exchanges;
   exchanges.reserve(fabrics.size());
   for (const std::string& fabric : fabrics) exchanges.push_back(check_exchange(fabric));
-  const bool usable = std::ranges::any_of(
-      exchanges, [](const Finding& finding) { return finding.severity == Severity::ok; });
 
   const auto providers = fabric::list_ofi_providers();
   std::vector<Finding> findings =
@@ -93,18 +91,18 @@ int run(std::vector<std::string> fabrics, bool json) {
   for (Finding& finding : judge_providers(providers)) findings.push_back(std::move(finding));
   for (Finding& finding : exchanges) findings.push_back(std::move(finding));
 
+  const Verdict verdict = conclude(findings);
   if (json) {
-    print_json(findings, usable);
+    print_json(findings, verdict.usable);
   } else {
     print_table(findings);
-    std::printf("\n%s\n", usable ? "This host is ready."
-                                 : "This host is not ready: no fabric carried a message.");
+    std::printf("\n%s\n", verdict.text.c_str());
   }
   if (const Status written = flush_standard_output(); !written.ok()) {
     std::fprintf(stderr, "stripline-doctor: error: %s\n", written.error().message().c_str());
     return exit_code_for(written.error().code());
   }
-  return usable ? kExitOk : kExitUnavailable;
+  return verdict.usable ? kExitOk : kExitUnavailable;
 }
 
 }  // namespace
@@ -124,7 +122,8 @@ int main(int argc, char** argv) {
                  "others that libfabric offers here")
       ->allow_extra_args(false);
   app.footer(
-      "Exit status: 0 if at least one of the fabrics works, 4 if none does, 2 for wrong usage.");
+      "Exit status: 0 if at least one of the fabrics works and nothing else is an error, 4 "
+      "otherwise, 2 for\nwrong usage.");
   if (const auto end = stripline::read_command_line(app, argc, argv)) return *end;
   return stripline::machine::run(fabrics, json);
 }

@@ -47,6 +47,12 @@ const OpenAccess* AccessLog::conflict(Access access, rank_t target, uint64_t off
                       });
 }
 
+const OpenAccess* AccessLog::update_of(rank_t target, uint64_t offset, uint64_t bytes) const {
+  if (open_.empty() || bytes == 0) return nullptr;
+  return remote_.find(uint64_t{target} << kOffsetBits | offset, bytes,
+                      [](const OpenAccess& open) { return open.access == Access::update; });
+}
+
 const OpenAccess* AccessLog::local_conflict(bool writes, const std::byte* memory,
                                             uint64_t bytes) const {
   if (open_.empty() || bytes == 0) return nullptr;

@@ -74,7 +74,9 @@ class AccessLog {
   /// The open access that such a one must not overlap; null: there is none. `epoch` of an update.
   const OpenAccess* conflict(Access access, rank_t target, uint64_t offset, uint64_t bytes,
                              uint32_t epoch = 0) const;
-  /// The same for this rank's memory.
+  /// An update of this memory that is open; null: there is none.
+  const OpenAccess* update_of(rank_t target, uint64_t offset, uint64_t bytes) const;
+  /// conflict() for this rank's memory.
   const OpenAccess* local_conflict(bool writes, const std::byte* memory, uint64_t bytes) const;
 
   /// True if there is room for another range, and for the data of a get.

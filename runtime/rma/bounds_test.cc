@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -181,6 +183,62 @@ TEST(Bounds, PointersKeepTheirRank) {
   const global_ptr<double> last(3, (uint64_t{1} << kOffsetBits) - 16);
   EXPECT_EQ((last + 2).where(), 3U);
   EXPECT_EQ(last + 2 - 2, last);
+}
+
+TEST_F(BoundsDeathTest, PrivateMemoryThatIsNull) {
+  constexpr const int* kNothing = nullptr;
+  const std::vector<std::pair<const char*, Body>> calls = {
+      {"rget", [](Context& c, auto there, int*) { c.rget(there, nullptr, 2).wait(); }},
+      {"rput", [](Context& c, auto there, int*) { c.rput(kNothing, there, 2).wait(); }},
+      {"rput_buffered", [](Context& c, auto there, int*) { c.rput_buffered(kNothing, there, 2); }},
+      {"rput_signal",
+       [](Context& c, auto there, int*) {
+         c.rput_signal(kNothing, there, 2, there.template reinterpret<uint64_t>() + 2, 1);
+       }},
+      {"rput_strided",
+       [](Context& c, auto there, int*) {
+         const std::array<std::ptrdiff_t, 1> stride = {8};
+         const std::array<size_t, 1> extent = {2};
+         rput_strided(c, kNothing, stride, there, stride, extent);
+       }},
+  };
+  for (const auto& [name, call] : calls) {
+    EXPECT_WRONG(wrong(call), std::string("bounds_test.cc:[0-9]+: ") + name +
+                                  " of 8 bytes with a null pointer for this rank's side");
+  }
+}
+
+TEST_F(BoundsDeathTest, OptionsThatAreNotEnumerators) {
+  EXPECT_WRONG(wrong([](Context& c, auto, int*) { c.reduce_all(1.0, Context::ReduceOp(7)); }),
+               "reduce_all by operator 7");
+  EXPECT_WRONG(wrong([](Context& c, auto there, int* mine) {
+                 const std::array<std::ptrdiff_t, 1> stride = {8};
+                 const std::array<size_t, 1> extent = {2};
+                 rput_strided(c, static_cast<const int*>(mine), stride, there, stride, extent,
+                              {.method = static_cast<VisMethod>(17)});
+               }),
+               "VisOptions::method is 17");
+}
+
+TEST_F(BoundsDeathTest, HandlersThatThrow) {
+  EXPECT_WRONG(on_ranks(2,
+                        [](Context& c) {
+                          const uint32_t handler =
+                              c.register_am([](rank_t, std::span<const std::byte>) {
+                                throw std::runtime_error("not today");
+                              });
+                          if (c.rank_me() == 0) c.am_send(1, handler, {});
+                          c.barrier();
+                        }),
+               "rank 1 on .*: a handler of active messages has thrown, for a message of rank 0: "
+               "not today");
+}
+
+TEST(CallPlaces, ThoseOfTheStandardLibraryAreSaidToBe) {
+  EXPECT_EQ(rma::text(CallSite{"solve.cc", 4}), "solve.cc:4");
+  EXPECT_EQ(rma::text(CallSite{"/usr/include/c++/12/bits/unique_ptr.h", 1065}),
+            "/usr/include/c++/12/bits/unique_ptr.h:1065 (the standard library, on behalf of a call "
+            "that passes no CallSite)");
 }
 
 // What was recorded last is not what is wrong.

@@ -1,13 +1,21 @@
 #include "runtime/rma/call.h"
 
+#include <string_view>
+
 #include <stripline/byte_count.h>
 #include <stripline/global_ptr.h>
 
 namespace stripline::rma {
 
 std::string text(CallSite site) {
-  return site.file == nullptr ? "an unknown place"
-                              : std::string(site.file) + ":" + std::to_string(site.line);
+  if (site.file == nullptr) return "an unknown place";
+  const std::string place = std::string(site.file) + ":" + std::to_string(site.line);
+  // Of objects that std::make_unique and its like make: the default of a CallSite is where they do.
+  const std::string_view file = site.file;
+  const bool of_library = file.starts_with("/usr/") &&
+                          (file.find("/c++/") != file.npos || file.find("/bits/") != file.npos);
+  return of_library ? place + " (the standard library, on behalf of a call that passes no CallSite)"
+                    : place;
 }
 
 std::string text(Call call) {

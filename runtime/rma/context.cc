@@ -1,5 +1,6 @@
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include <stripline/context.h>
 #include <stripline/progress.h>
@@ -23,7 +24,10 @@ T reduce_all_in_order(Context& context, T value, Context::ReduceOp op, CallSite 
     case Context::ReduceOp::max:
       return all.allreduce(value, op_max{}, collective_algorithm::in_order, site);
   }
-  return value;
+  context.state().fail(Error(ErrorCode::invalid_argument, text(rma::Call("reduce_all", site)) +
+                                                              " by operator " +
+                                                              std::to_string(static_cast<int>(op)) +
+                                                              ", which ReduceOp does not have"));
 }
 
 // Refuses what no allocation can have.
@@ -45,7 +49,17 @@ Context::Context(std::unique_ptr<detail::ContextState> state)
       short_end_(short_ranks_ == 0 ? 0 : state_->memory.checked_bytes() - kShort),
       reachable_(state_->memory.reachable()) {}
 
-Context::~Context() { state_->leave(*this); }
+Context::~Context() {
+  if (state_->job.in_child()) {
+    // A copy of what the parent has, who would notice how it ends: connections that are shut down,
+    // shared memory, its leaving. It stays as it is until the process has gone.
+    static std::vector<detail::ContextState*>& kept = *new std::vector<detail::ContextState*>;
+    kept.push_back(state_.release());
+    return;
+  }
+  state_->leave(*this);
+  state_->job.life()->end();
+}
 
 Result<std::unique_ptr<Context>> Context::init() {
   STRIPLINE_ASSIGN_OR_RETURN(auto job, bootstrap::from_environment());
@@ -92,11 +106,16 @@ Result<uint64_t> Context::allocate_symmetric(size_t bytes, CallSite site) {
 }
 
 void Context::free_symmetric(uint64_t offset, CallSite site) {
+  const auto inside = state_->exclusive();
   rma::DebugChecks* const debug = state_->job.observers().debug();
   const rma::CollectiveScope scope(
       *state_, "delete_symmetric_array", site,
       debug != nullptr ? ("offset " + std::to_string(offset)).c_str() : nullptr);
-  // Nobody may still be using it when the next allocation hands it out again.
+  // Nobody may still be using it when the next allocation hands it out again: neither what the
+  // program would have to complete first, nor a get whose future it has dropped.
+  state_->mechanisms.check_free({"delete_symmetric_array", site}, offset,
+                                state_->memory.heap().size_of(offset));
+  state_->operations.complete_all(rma::Operations::Kind::get);
   barrier(site);
   const Status freed = state_->memory.heap().free(offset);
   if (!freed.ok()) state_->fail(freed.error());
@@ -244,7 +263,10 @@ void Context::progress() {
   state_->job.observers().tell(&rma::Observer::learnt);
 }
 
-double Context::now_s() { return state_->job.fabric().now_s(); }
+double Context::now_s() {
+  state_->job.check_process();
+  return state_->job.fabric().now_s();
+}
 
 bool Context::wait_until(const std::function<bool()>& condition, double timeout_s, CallSite site) {
   const auto inside = state_->exclusive();
@@ -263,7 +285,10 @@ handlers_paused::handlers_paused(Context& context) : context_(context) {
 
 handlers_paused::~handlers_paused() { context_.state().job.exclusion().release(); }
 
-void Context::compute_for(double seconds) { state_->job.fabric().compute_for(seconds); }
+void Context::compute_for(double seconds) {
+  state_->job.check_process();
+  state_->job.fabric().compute_for(seconds);
+}
 
 Work* Context::work() { return state_->job.fabric().work(); }
 

@@ -158,7 +158,13 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   }
   const Status connected =
       state->job.fabric().connect(introduced->addresses, kConnectTimeoutSeconds);
-  if (!connected.ok()) return refuse(connected.error());
+  if (!connected.ok()) {
+    const Error& error = connected.error();
+    return refuse(introduced->variables_differ.empty()
+                      ? error
+                      : Error(error.code(), error.message() + "; " + introduced->variables_differ +
+                                                ", which may be why"));
+  }
   state->job.set_fingerprint(machine::machine_fingerprint(state->job.fabric().info()));
   if (*model != nullptr) {
     const auto fit = rma::check_fit(**model, options.model_path, state->job.fingerprint());
@@ -195,6 +201,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
     if (!thread.ok()) joined.fail(thread.error());
     joined.progress_thread_ = std::move(*thread);
   }
+  joined.job.activity() = "Context::init, after which it has not called";
   return context;
 }
 

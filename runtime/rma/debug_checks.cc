@@ -53,6 +53,17 @@ DebugChecks::DebugChecks(detail::ContextState& state)
 
 // --- the symmetric heap --------------------------------------------------------------------------
 
+void DebugChecks::check_free(const Call& call, uint64_t offset, uint64_t bytes) const {
+  for (rank_t rank = 0; rank < state_.job.ranks(); ++rank) {
+    const OpenAccess* const update = accesses_.update_of(rank, offset, bytes);
+    if (update == nullptr) continue;
+    state_.fail(mistake(rma::text(call) + " of the array of " + heap_.description(offset) +
+                        ", with an earlier " + text(*update) +
+                        " that this rank does not know to be complete; end() the epoch, or flush() "
+                        "it, in between"));
+  }
+}
+
 void DebugChecks::freed(uint64_t offset, CallSite site) {
   const uint64_t bytes = heap_.freed(offset, site);
   std::fill_n(state_.memory.segment().data() + offset, bytes, kFill);

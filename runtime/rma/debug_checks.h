@@ -45,6 +45,8 @@ class DebugChecks final : public Observer {
   void allocated(uint64_t offset, uint64_t bytes, CallSite site) {
     heap_.allocated(offset, bytes, site);
   }
+  /// Ends the job if this rank has updates under way for an array that `call` gives back.
+  void check_free(const Call& call, uint64_t offset, uint64_t bytes) const;
   /// Fills this rank's part.
   void freed(uint64_t offset, CallSite site);
   /// The same of memory that this rank alone allocates.

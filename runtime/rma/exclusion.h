@@ -2,7 +2,7 @@
 // with thread_mode::serialized, any. A thread of the runtime may serve peers meanwhile
 // (progress_thread.h). Where there is only the one that joined, to enter costs a comparison and to
 // leave a branch; while it is not decided whether there shall be a thread of the runtime, a count.
-// A program that breaks its promise ends the job.
+// A program that breaks its promise ends the job, and a child process that calls ends itself.
 #pragma once
 
 #include <atomic>
@@ -11,13 +11,22 @@
 #include <mutex>
 #include <utility>
 
+#include "runtime/rma/context_life.h"
+
 namespace stripline::rma {
 
 class Exclusion {
  public:
-  /// On the thread that joins. `fail` ends the job with this message.
-  Exclusion(bool serialized, std::function<void(const char* why)> fail)
-      : serialized_(serialized), fail_(std::move(fail)), joined_(this_thread()) {
+  /// On the thread that joins. `fail` ends the job with this message, `fail_in_child` a child
+  /// process. `life` stays.
+  Exclusion(bool serialized, detail::ContextLife& life, std::function<void(const char* why)> fail,
+            std::function<void()> fail_in_child)
+      : serialized_(serialized),
+        life_(life),
+        fail_(std::move(fail)),
+        fail_in_child_(std::move(fail_in_child)),
+        joined_(this_thread()),
+        free_for_(life.only_here()) {
     choose();
   }
 
@@ -104,6 +113,8 @@ class Exclusion {
   void choose() { free_for_ = mode_ == Mode::alone && !serialized_ ? joined_ : nullptr; }
 
   void enter() {
+    if (life_.in_child()) [[unlikely]]
+      fail_in_child_();
     if (!serialized_ && joined_ != this_thread() && !is_runtime_thread()) {
       fail_(
           "calls the Context, but another one has joined the job: one thread of a rank "
@@ -138,9 +149,11 @@ class Exclusion {
   }
 
   const bool serialized_;
+  const detail::ContextLife& life_;
   const std::function<void(const char* why)> fail_;
+  const std::function<void()> fail_in_child_;
   const void* const joined_;
-  const void* free_for_ = nullptr;  // the thread that need not ask; null: all have to
+  const void*& free_for_;  // the thread that need not ask; null: all have to, as in children
   Mode mode_ = Mode::alone;
   std::atomic<bool> wanted_{false};
   std::atomic<const void*> runtime_{nullptr};

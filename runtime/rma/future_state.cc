@@ -18,6 +18,7 @@ rma::SlotUse use_of(const future& operation) {
 
 FutureState::~FutureState() {
   if (error_ == nullptr || error_taken_) return;
+  if (life_ != nullptr && life_->in_child()) return;  // it is the parent's
   std::string what = "something that is no std::exception";
   try {
     std::rethrow_exception(error_);
@@ -27,7 +28,7 @@ FutureState::~FutureState() {
   }
   const std::string message = "an exception that no future's owner has asked for: " + what +
                               "; wait() throws it, and when_all() and then() hand it on";
-  if (context_ != nullptr) {
+  if (life_ != nullptr && !life_->is_over()) {
     context_->state().fail(Error(ErrorCode::invalid_argument, message));
   }
   std::fprintf(stderr, "error: %s\n", message.c_str());
@@ -35,7 +36,10 @@ FutureState::~FutureState() {
 }
 
 void FutureState::retire(std::unique_ptr<FutureState> state) {
-  if (!state->by_operation_ || state->settled()) return;
+  // All operations of a Context that has gone are complete; those of a parent process are its own.
+  if (!state->by_operation_ || state->settled_ || state->life_->is_over() || state->settled()) {
+    return;
+  }
   ContextState& context = state->context_->state();
   const auto inside = context.exclusive();
   const rma::SlotUse operation = use_of(state->operation_);

@@ -1,4 +1,5 @@
 // Futures with values, what follows them, and joins.
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <stdexcept>
@@ -239,7 +240,84 @@ void exceptions_go_on_to_who_waits(Context& context) {
   context.barrier();
 }
 
+// What is ready, of each kind, followed by what is pending, and by that in turn.
+void what_follows_the_ready_may_be_pending(Context& context) {
+  const auto array = context.new_symmetric_array<uint64_t>(8);
+  ASSERT_TRUE(array.ok());
+  std::iota(context.local(*array), context.local(*array) + 8, uint64_t{10} * context.rank_me());
+  context.barrier();
+  const rank_t next = (context.rank_me() + 1) % context.rank_n();
+  const global_ptr<uint64_t> there = context.on_rank(*array, next);
+  const uint64_t expected = uint64_t{10} * next;
+  const auto fetch = [&] { return rget_async(context, there); };
+  const auto fetch_after = [&](uint64_t) { return rget_async(context, there); };
+  const auto check = [&](const auto& pending) {
+    // Copies see the same; what is dropped disturbs nobody.
+    (void)pending.then([](uint64_t value) { return value + 1; });
+    const auto copy = pending;
+    while (!copy.is_ready()) {
+    }
+    EXPECT_EQ(copy.wait(), expected);
+    EXPECT_EQ(pending.then([](uint64_t value) { return value + 1; }).wait(), expected + 1);
+    EXPECT_EQ(pending.then(fetch_after).then(fetch_after).wait(), expected);
+  };
+  check(make_ready(uint64_t{5}).then(fetch_after));
+  check(make_ready().then(fetch));
+  check(future().then(fetch));
+  check(rget_async(context, *array).then(fetch_after));
+  check(rget_async(context, there).then(fetch_after));
+  check(make_ready(uint64_t{5}).then(fetch_after).then(fetch_after));
+  check(make_ready(uint64_t{5}).then([&](uint64_t) { return make_ready().then(fetch); }));
+  check(when_all(make_ready(uint64_t{1}), make_ready()).then([&](uint64_t) { return fetch(); }));
+  check(when_all(make_ready(), make_ready()).then(fetch));
+  check(when_all(rget_async(context, *array), rget_async(context, there))
+            .then([&](uint64_t, uint64_t) { return fetch(); }));
+  check(when_all(make_ready(uint64_t{5}).then(fetch_after), make_ready()).then([](uint64_t value) {
+    return value;
+  }));
+  check(when_all(std::vector<future_of<uint64_t>>{make_ready(uint64_t{1})})
+            .then([&](const std::vector<uint64_t>&) { return fetch(); }));
+  check(when_all(std::vector<future_of<void>>{}).then(fetch));
+  // Without a value, and by an operation of its own.
+  const uint64_t out = 77;
+  const future_of<void> put =
+      make_ready(uint64_t{7}).then([&](uint64_t at) { return context.rput(&out, there + at, 1); });
+  put.wait();
+  context.barrier();
+  EXPECT_EQ(context.local(*array)[7], 77U);
+  // Thrown away before it is there.
+  for (int i = 0; i < 20; ++i) (void)make_ready(uint64_t{5}).then(fetch_after).then(fetch_after);
+  // What throws once it is there.
+  const auto failing = make_ready().then(fetch).then(
+      [](uint64_t) -> uint64_t { throw std::runtime_error("no value"); });
+  EXPECT_THROW((void)failing.wait(), std::runtime_error);
+  const auto nested = make_ready().then([&] {
+    return rget_async(context, there).then([](uint64_t) -> uint64_t {
+      throw std::runtime_error("no value");
+    });
+  });
+  EXPECT_THROW((void)nested.wait(), std::runtime_error);
+  context.barrier();
+}
+
 class Futures : public bootstrap::RanksTest {};
+
+// Those that were waited for, and those that were not: their handles are all that is left.
+TEST_P(Futures, HandlesMayOutliveTheContext) {
+  std::array<std::vector<future_of<uint64_t>>, 2> kept;
+  on_ranks(2, [&](Context& context) {
+    const auto array = context.new_symmetric_array<uint64_t>(4);
+    ASSERT_TRUE(array.ok());
+    *context.local(*array) = 7;
+    context.barrier();
+    const rank_t me = context.rank_me();
+    for (int i = 0; i < 20; ++i) {
+      kept[me].push_back(rget_async(context, context.on_rank(*array, 1 - me)));
+      if (i % 2 == 0) kept[me].back().wait();
+      kept[me].push_back(kept[me].back().then([](uint64_t value) { return value + 1; }));
+    }
+  });
+}
 
 // Several in one job, which takes longer to start than they do.
 TEST_P(Futures, OfTwoRanks) {
@@ -248,6 +326,7 @@ TEST_P(Futures, OfTwoRanks) {
     many_at_once(context);
     continuations_run_while_the_program_waits_for_others(context);
     exceptions_go_on_to_who_waits(context);
+    what_follows_the_ready_may_be_pending(context);
   });
 }
 

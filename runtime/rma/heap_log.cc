@@ -18,6 +18,12 @@ std::string HeapLog::describe(const Arrays::value_type& array) {
          " that was allocated at " + text(array.second.allocated);
 }
 
+std::string HeapLog::description(uint64_t offset) const {
+  const auto found = live_.find(offset);
+  return found != live_.end() ? describe(*found)
+                              : "an unknown size at offset " + std::to_string(offset);
+}
+
 void HeapLog::allocated(uint64_t offset, uint64_t bytes, CallSite site) {
   // What was freed here is no longer what an access would meet.
   const uint64_t end = offset + std::max<uint64_t>(bytes, 1);

@@ -24,6 +24,9 @@ class HeapLog {
   /// follow a description of the access: "lies in memory that was freed: ...".
   std::string complaint(uint64_t offset, uint64_t bytes) const;
 
+  /// "N bytes at offset O that was allocated at PLACE", of the array that begins there.
+  std::string description(uint64_t offset) const;
+
   /// True if something that begins at this offset or before it was ever allocated.
   bool knows(uint64_t offset) const {
     return last_from(live_, offset) != live_.end() || last_from(freed_, offset) != freed_.end();

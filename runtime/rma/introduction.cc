@@ -7,6 +7,7 @@
 
 #include "base/quantity.h"
 #include "optimizer/model/model_json.h"
+#include "runtime/fabric/ofi/ofi_variables.h"
 #include "runtime/machine/job_table.h"
 #include "runtime/rma/options.h"
 
@@ -57,6 +58,13 @@ std::string description(const fabric::Info& info, const Options& options) {
   return one.encode();
 }
 
+// Those that are the host's own, as interfaces are, left out.
+std::string variables_of_libfabric() {
+  fabric::LibfabricVariables variables = fabric::libfabric_variables();
+  std::erase_if(variables, [](const auto& one) { return one.first.ends_with("_IFACE"); });
+  return fabric::to_text(variables);
+}
+
 // Ranks that plan by different models would disagree on collectives and atomic operations. The file
 // may have another name on another host.
 Result<std::string> terms_of(const model::TunedModel* model) {
@@ -69,8 +77,9 @@ Result<std::string> terms_of(const model::TunedModel* model) {
 
 std::string Introduction::encode() const {
   return std::to_string(address.size()) + ":" + std::to_string(terms.size()) + ":" +
-         std::to_string(handlers.size()) + ":" + std::to_string(model.size()) + ":" + address +
-         terms + handlers + model + description;
+         std::to_string(handlers.size()) + ":" + std::to_string(model.size()) + ":" +
+         std::to_string(variables.size()) + ":" + address + terms + handlers + model + variables +
+         description;
 }
 
 Result<Introduction> Introduction::decode(std::string_view bytes) {
@@ -86,10 +95,11 @@ Result<Introduction> Introduction::decode(std::string_view bytes) {
   size_t terms = 0;
   size_t handlers = 0;
   size_t model = 0;
+  size_t variables = 0;
   const Error malformed(ErrorCode::data_loss,
                         "a rank introduces itself in another form; run one version of the program");
   if (!take_length(address) || !take_length(terms) || !take_length(handlers) ||
-      !take_length(model)) {
+      !take_length(model) || !take_length(variables)) {
     return malformed;
   }
   Introduction introduction;
@@ -101,7 +111,8 @@ Result<Introduction> Introduction::decode(std::string_view bytes) {
     return true;
   };
   if (!take(address, introduction.address) || !take(terms, introduction.terms) ||
-      !take(handlers, introduction.handlers) || !take(model, introduction.model)) {
+      !take(handlers, introduction.handlers) || !take(model, introduction.model) ||
+      !take(variables, introduction.variables)) {
     return malformed;
   }
   introduction.description = bytes;
@@ -126,24 +137,47 @@ Status check_alike(const Introduction& mine, rank_t my_rank, const Introduction&
   return {};
 }
 
+std::string differing_variables(const std::vector<std::string>& of_ranks) {
+  constexpr size_t kMostNamed = 3;
+  std::string text;
+  size_t others = 0;
+  const auto shown = [](const std::string& variables) {
+    return variables.empty() ? std::string("none") : variables;
+  };
+  for (size_t rank = 1; rank < of_ranks.size(); ++rank) {
+    if (of_ranks[rank] == of_ranks[0]) continue;
+    if (others++ >= kMostNamed) continue;
+    text += ", rank " + std::to_string(rank) + " has " + shown(of_ranks[rank]);
+  }
+  if (others == 0) return {};
+  if (others > kMostNamed) {
+    text += ", and " + count_text(others - kMostNamed, "other rank") + " others than rank 0";
+  }
+  return "the ranks have different variables of libfabric: rank 0 has " + shown(of_ranks[0]) + text;
+}
+
 Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
                              const Options& options, const model::TunedModel* model,
                              const std::string& handlers) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string model_terms, terms_of(model));
   const std::string report = report_destination();
   const Introduction mine{
-      fabric.local_address(), options.verbose ? description(fabric.info(), options) : std::string(),
+      fabric.local_address(),
+      options.verbose ? description(fabric.info(), options) : std::string(),
       "STRIPLINE_SEGMENT_BYTES=" + std::to_string(options.segment_bytes) +
           " STRIPLINE_SAME_NODE=" + options.same_node + " STRIPLINE_TUNING=" + options.tuning +
           (options.debug ? " STRIPLINE_DEBUG=1" : " STRIPLINE_DEBUG=0") +
           (options.model_may_not_fit ? " STRIPLINE_MODEL_MAY_NOT_FIT=1"
                                      : " STRIPLINE_MODEL=" + model_terms) +
           (report.empty() ? "" : " STRIPLINE_REPORT=" + report),
-      handlers, model_terms};
+      handlers,
+      model_terms,
+      options.fabric.starts_with("emulated:") ? std::string() : variables_of_libfabric()};
   STRIPLINE_ASSIGN_OR_RETURN(const auto introductions, job.exchange(mine.encode()));
   Introduced introduced;
   std::vector<std::string>& addresses = introduced.addresses;
   std::vector<machine::RankDescription> described;
+  std::vector<std::string> variables;
   for (const std::string& bytes : introductions) {
     STRIPLINE_ASSIGN_OR_RETURN(Introduction theirs, Introduction::decode(bytes));
     const auto rank = static_cast<rank_t>(addresses.size());
@@ -153,6 +187,7 @@ Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fa
                                  ", and rank " + std::to_string(job.rank()) + " " + mine.model;
     }
     addresses.push_back(std::move(theirs.address));
+    variables.push_back(std::move(theirs.variables));
     if (theirs.description.empty()) introduced.all_described = false;
     if (!options.verbose || job.rank() != 0) continue;
     machine::RankDescription one{.host = "did not say"};  // where STRIPLINE_VERBOSE is not set
@@ -160,6 +195,13 @@ Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fa
       STRIPLINE_ASSIGN_OR_RETURN(one, machine::RankDescription::decode(theirs.description));
     }
     described.push_back(std::move(one));
+  }
+  introduced.variables_differ = differing_variables(variables);
+  if (job.rank() == 0 && !introduced.variables_differ.empty()) {
+    std::fprintf(stderr,
+                 "warning: %s; they may not reach each other, or one of them is slower: give all "
+                 "the same\n",
+                 introduced.variables_differ.c_str());
   }
   if (!described.empty()) std::fputs(machine::job_table(described).c_str(), stderr);
   return introduced;

@@ -22,6 +22,8 @@ struct Introduction {
   std::string terms;     ///< what must not differ between ranks, for a person to read
   std::string handlers;  ///< likewise, of the runtime itself: am::HandlerTable::terms()
   std::string model;     ///< its name and hash; "none"
+  /// Those of libfabric that are in force, as fabric::to_text(); empty on emulated networks.
+  std::string variables = {};
 
   std::string encode() const;
   /// Errors: data_loss if the bytes were not written by encode().
@@ -39,11 +41,18 @@ struct Introduced {
   /// With Options::model_may_not_fit, which ranks have different models, for a person to read;
   /// empty: none have. Empty on every rank or on none.
   std::string models_differ;
+  /// Which ranks have other variables of libfabric than rank 0, for a person to read; empty: none
+  /// have. The same on every rank.
+  std::string variables_differ;
 };
+
+/// Introduced::variables_differ of the variables of all ranks, by rank.
+std::string differing_variables(const std::vector<std::string>& of_ranks);
 
 /// Bootstrap::exchange() of `fabric`'s address; returns what came. With
 /// `options.verbose`, rank 0 writes the table of ranks and settings (runtime/machine/job_table.h)
-/// to standard error: before connecting, so that it is there when that fails. Errors: as
+/// to standard error: before connecting, so that it is there when that fails. So does a warning of
+/// variables of libfabric that differ, which may be why. Errors: as
 /// exchange(); data_loss if a rank runs another version; invalid_argument if ranks disagree on the
 /// size of segments, the way between ranks of one node, debug mode, the content of `model` (null:
 /// none) if it has to fit, what replaces its choices, or `handlers` (am::HandlerTable::terms).

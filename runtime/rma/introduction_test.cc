@@ -17,11 +17,13 @@ TEST(Introduction, SurvivesTheWire) {
        {std::string(), std::string("3:x"), std::string("\0\xff:7", 4)}) {
     for (const std::string& description : {std::string(), std::string("{\"host\":\"a\"}")}) {
       const auto received = Introduction::decode(
-          Introduction{address, description, "all alike", "3 handlers", "m(sha256 1)"}.encode());
+          Introduction{address, description, "all alike", "3 handlers", "m(sha256 1)", "FI_A=1"}
+              .encode());
       ASSERT_TRUE(received.ok());
       EXPECT_EQ(received->terms, "all alike");
       EXPECT_EQ(received->handlers, "3 handlers");
       EXPECT_EQ(received->model, "m(sha256 1)");
+      EXPECT_EQ(received->variables, "FI_A=1");
       EXPECT_EQ(received->address, address);
       EXPECT_EQ(received->description, description);
     }
@@ -29,9 +31,9 @@ TEST(Introduction, SurvivesTheWire) {
 }
 
 TEST(Introduction, RefusesWhatIsNone) {
-  for (const char* bad :
-       {"", "7", ":", "x:abc", "4:0:abc", "0:4:abc", "2:2:abc", "2:2:0:abc", "1:1:2:abc",
-        "1:1:0:2:abc", "1:a", "99999999999999999999:0:0:0:a", "-1:0:0:0:a"}) {
+  for (const char* bad : {"", "7", ":", "x:abc", "4:0:abc", "0:4:abc", "2:2:abc", "2:2:0:abc",
+                          "1:1:2:abc", "1:1:0:2:abc", "1:1:0:0:2:abc", "1:1:0:0:abc", "1:a",
+                          "99999999999999999999:0:0:0:a", "-1:0:0:0:a"}) {
     const auto decoded = Introduction::decode(bad);
     ASSERT_FALSE(decoded.ok()) << bad;
     EXPECT_EQ(decoded.error().code(), ErrorCode::data_loss);
@@ -51,6 +53,17 @@ TEST(Introduction, SaysWhatToDoWhereRanksDiffer) {
   EXPECT_EQ(handlers.error().message(),
             "rank 7 has a runtime of 4 handlers, and rank 0 has one of 3 handlers; run one version "
             "of the program on all ranks");
+}
+
+TEST(Introduction, NamesRanksWithOtherVariablesOfLibfabric) {
+  EXPECT_EQ(differing_variables({"", "", ""}), "");
+  EXPECT_EQ(differing_variables({"FI_A=1"}), "");
+  EXPECT_EQ(differing_variables({"FI_A=1", "FI_A=1", "FI_A=2, FI_B=3"}),
+            "the ranks have different variables of libfabric: rank 0 has FI_A=1, rank 2 has "
+            "FI_A=2, FI_B=3");
+  EXPECT_EQ(differing_variables({"", "FI_A=1", "FI_A=1", "FI_A=1", "FI_A=1", "FI_A=1"}),
+            "the ranks have different variables of libfabric: rank 0 has none, rank 1 has FI_A=1, "
+            "rank 2 has FI_A=1, rank 3 has FI_A=1, and 2 other ranks others than rank 0");
 }
 
 TEST(Variables, FallbacksAreTheDefaultsInForce) {

@@ -26,8 +26,11 @@ Job::Job(const Options& options, std::unique_ptr<bootstrap::Bootstrap> bootstrap
       rank_(bootstrap_->rank()),
       ranks_(bootstrap_->ranks()),
       fabric_(std::move(fabric)),
-      exclusion_(options.threads == thread_mode::serialized,
-                 [this](const char* why) { fail_on_thread(why); }) {
+      life_(std::make_shared<detail::ContextLife>()),
+      exclusion_(
+          options.threads == thread_mode::serialized, *life_,
+          [this](const char* why) { fail_on_thread(why); },
+          [this] { fail_in_child("calls its Context"); }) {
   fabric_->set_failure_handler([this](const Error& error) { fail(as_lost_peer(error)); });
   activity_.attach(bootstrap_->operation_memory());
   fabric_->count_waits(activity_.waits());
@@ -41,6 +44,7 @@ Status Job::use_model(std::shared_ptr<const model::TunedModel> model) {
 }
 
 void Job::fail(const Error& error) const {
+  if (in_child()) fail_in_child("has found this: " + error.message());
   const bool names_call = error.code() == ErrorCode::invalid_argument;
   const Error located = on_this_rank(
       *bootstrap_, names_call ? error
@@ -51,6 +55,19 @@ void Job::fail(const Error& error) const {
     std::fprintf(stderr, "error: %s\n", located.message().c_str());
   }
   ::_exit(exit_code_for(error.code()));
+}
+
+// The child has a copy of what its parent had not written to standard output yet, which stays
+// unwritten here.
+void Job::fail_in_child(const std::string& what) const {
+  std::fprintf(
+      stderr,
+      "error: process %d, which rank %u (process %d on %s) has forked, %s; a child process "
+      "is not a rank: it may compute, end, and run other programs (exec), and the job goes "
+      "on without it\n",
+      static_cast<int>(::getpid()), rank_, static_cast<int>(life_->process()), host_name().c_str(),
+      what.c_str());
+  ::_exit(exit_code_for(ErrorCode::invalid_argument));
 }
 
 void Job::fail_on_thread(const char* why) const {

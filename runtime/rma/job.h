@@ -18,6 +18,7 @@
 #include "runtime/bootstrap/operation_record.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/rma/call.h"
+#include "runtime/rma/context_life.h"
 #include "runtime/rma/exclusion.h"
 #include "runtime/rma/observers.h"
 #include "runtime/rma/tuning.h"
@@ -74,6 +75,16 @@ class Job {
   Exclusion& exclusion() { return exclusion_; }
   const Exclusion& exclusion() const { return exclusion_; }
 
+  /// Whether the Context may be called; kept by what may outlive it.
+  const std::shared_ptr<detail::ContextLife>& life() const { return life_; }
+  /// True in a child process of the rank: nothing may be done with what the rank has.
+  bool in_child() const { return life_->in_child(); }
+  /// Ends a child process that makes a call which needs no Exclusion::Guard.
+  void check_process() const {
+    if (in_child()) [[unlikely]]
+      fail_in_child("calls its Context");
+  }
+
   /// Debug mode and --trace.
   Observers& observers() { return observers_; }
   const Observers& observers() const { return observers_; }
@@ -82,8 +93,9 @@ class Job {
   bootstrap::OperationRecorder& activity() { return activity_; }
 
   /// Ends this rank: reports "rank R on HOST: WHAT, during OPERATION" and exits with the code's
-  /// exit code, without unwinding. The launcher ends the others. A mistake of the program
-  /// (invalid_argument) names its own call, which need not be what was recorded last.
+  /// exit code, without unwinding. The launcher ends the others; of a child process it hears
+  /// nothing. A mistake of the program (invalid_argument) names its own call, which need not be
+  /// what was recorded last.
   [[noreturn]] void fail(const Error& error) const;
   /// The same as a function.
   fabric::FailureHandler failure() const {
@@ -92,6 +104,7 @@ class Job {
 
  private:
   [[noreturn]] void fail_on_thread(const char* why) const;
+  [[noreturn]] void fail_in_child(const std::string& what) const;
 
   const Options options_;
   const std::unique_ptr<bootstrap::Bootstrap> bootstrap_;
@@ -105,6 +118,7 @@ class Job {
   plan::CompiledModel compiled_;
   Tuning tuning_;
   std::map<std::string, std::string> fingerprint_;
+  const std::shared_ptr<detail::ContextLife> life_;
   Exclusion exclusion_;
   Observers observers_;
 };

@@ -83,6 +83,8 @@ TEST_F(LoadModel, ForeignModelsAreRefusedAndSmallDifferencesNamed) {
   std::map<std::string, std::string> machine = {
       {"cpu_model", "AMD Opteron 248"}, {"fabric", "emulated:opteron-vapi"}, {"kernel", "6.5.0"}};
   EXPECT_EQ(*check_fit(model, "m", machine), "");
+  machine["fabric"] = "emulated:opteron-vapi,compute=declared,jitter=off";
+  EXPECT_EQ(*check_fit(model, "m", machine), "");
   machine["cpu_model"] = "another";
   const auto differing = check_fit(model, "m", machine);
   ASSERT_TRUE(differing.ok());

@@ -49,7 +49,7 @@ global_lock::global_lock(global_lock&& other) noexcept
       held_(std::exchange(other.held_, false)) {}
 
 global_lock::~global_lock() {
-  if (context_ == nullptr) return;
+  if (context_ == nullptr || context_->state().job.in_child()) return;
   const auto inside = context_->state().exclusive();
   begin("destruction of a global_lock", false);
   context_->delete_symmetric_array(words_);

@@ -14,6 +14,7 @@
 #include "runtime/decide/execution.h"
 #include "runtime/decide/run_guard.h"
 #include "runtime/decide/trace.h"
+#include "runtime/rma/arrays_in_use.h"
 #include "runtime/rma/job.h"
 #include "runtime/rma/keepers.h"
 #include "runtime/rma/memory.h"
@@ -44,6 +45,11 @@ class Mechanism {
   virtual void add_to(MechanismReport&) const {}
   /// The rank is about to leave the job, as all ranks are: what needs others ends.
   virtual void leaves() {}
+  /// `call` gives back so many bytes of the symmetric heap on every rank. What the program should
+  /// have completed before ends the job; what it need not know of is complete on return.
+  virtual void frees(const Call& call, uint64_t offset, uint64_t bytes) {
+    static_cast<void>(call), static_cast<void>(offset), static_cast<void>(bytes);
+  }
   /// Memory that it has now, in proportion to what the program asks of it
   /// (MemoryUse::update_bytes).
   virtual uint64_t buffer_bytes() const { return 0; }
@@ -93,8 +99,18 @@ class Mechanisms {
   /// The sum over all of them of Mechanism::buffer_bytes().
   uint64_t buffer_bytes() const;
 
+  /// What is under way and uses arrays of the program.
+  ArraysInUse& arrays_in_use() { return arrays_in_use_; }
+  /// Ends the job if an array of the symmetric heap that `call` gives back is in use: by what is
+  /// under way here, or, with updates that are not complete, at any rank.
+  void check_free(const Call& call, uint64_t offset, uint64_t bytes);
+
   /// Collective, before anything of the context ends: Mechanism::leaves() of all of them.
   void leave();
+
+  /// What guards have found on this rank: of sites, and of iterations.
+  decide::Savings site_savings() const;
+  decide::Savings iteration_savings() const;
 
   /// Collective, at the end of a traced job: rank 0 says on standard error what was chosen and what
   /// came of it, as Options::trace asks.
@@ -102,6 +118,8 @@ class Mechanisms {
 
  private:
   Job& job_;
+  Memory& memory_;
+  ArraysInUse arrays_in_use_;
   sync::Groups groups_;
   am::Bulk bulk_;  // of collectives, which keep what comes early in its slot
   sync::Transfers transfers_;

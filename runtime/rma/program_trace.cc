@@ -71,12 +71,12 @@ void ProgramTrace::waited(const SlotUse& use, double seconds) {
   if (all_operations_) operations_.waited(use.slot, use.generation, seconds);
 }
 
-std::string ProgramTrace::text() {
+std::string ProgramTrace::text(const decide::GuardTime& guard) {
   const decide::Trace& choices = all_choices();
   std::string text =
       "stripline: loops, nests, stages of sweeps, updates and transfers of many regions of rank 0, "
       "times of one execution:\n";
-  text += choices.empty() ? nothing_traced_text(state_) : choices.text();
+  text += choices.empty() ? nothing_traced_text(state_) : choices.text(guard);
   const double traced_s = seconds();
   if (const std::string operations = operations_.text(traced_s); !operations.empty()) {
     text += "stripline: operations of rank 0 one by one, of " + seconds_text(traced_s) + ":\n" +

@@ -32,8 +32,8 @@ class ProgramTrace final : public Observer {
   /// Since it began.
   double seconds() const;
 
-  /// What there is to show, as all_choices().
-  std::string text();
+  /// What there is to show, as all_choices(), and what the guard took.
+  std::string text(const decide::GuardTime& guard);
 
   void begins(Observation& operation) override;
   void started(Observation& operation, const std::optional<SlotUse>& use, bool complete) override;

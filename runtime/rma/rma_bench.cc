@@ -137,7 +137,7 @@ void report_to_run_guard(benchmark::State& state) {
   const auto calls = static_cast<uint64_t>(state.range(0));
   double now_s = 0;
   decide::RunGuard guard([&now_s] { return ++now_s; });
-  guard.differs(1);
+  guard.differs({}, 1);
   uint64_t what = 0;
   for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(guard.report({what, 1, 64}));

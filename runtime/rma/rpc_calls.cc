@@ -41,16 +41,19 @@ void RpcCalls::fail_malformed(rank_t source) const {
                       "program and the same version"));
 }
 
+void RpcCalls::check_bytes(rank_t target, size_t bytes) const {
+  if (bytes <= max_bytes()) return;
+  job_.fail(Error(
+      ErrorCode::invalid_argument,
+      "rpc to rank " + std::to_string(target) + " with " + byte_count_text(bytes) +
+          " of captures and arguments, more than rpc_max_bytes() = " + std::to_string(max_bytes()) +
+          "; put the data into a segment, and pass a global_ptr"));
+}
+
 void RpcCalls::send(rank_t target, const detail::RpcEntry& entry,
                     std::span<const std::byte> arguments, std::unique_ptr<detail::RpcCall> call) {
   job_.activity().start("rpc", target, arguments.size());
-  if (arguments.size() > max_bytes()) {
-    job_.fail(Error(
-        ErrorCode::invalid_argument,
-        "rpc to rank " + std::to_string(target) + " with " + std::to_string(arguments.size()) +
-            " bytes of captures and arguments, more than rpc_max_bytes() = " +
-            std::to_string(max_bytes()) + "; put the data into a segment, and pass a global_ptr"));
-  }
+  check_bytes(target, arguments.size());
   Request request{.function = {}, .id = 0};
   if (!images_.find(&entry, request.function)) {
     job_.fail(Error(ErrorCode::internal,
@@ -152,6 +155,11 @@ void RpcAnswer::send_error(const std::exception_ptr& error) const {
   what = "an rpc has thrown on rank " + std::to_string(state.job.rank()) + ": " + what;
   what.resize(std::min(what.size(), state.operations.rpc_calls().max_bytes()));
   state.operations.rpc_calls().answer(caller_, id_, true, std::as_bytes(std::span(what)));
+}
+
+void check_rpc_bytes(Context& context, rank_t target, size_t bytes) {
+  const auto inside = context.state().exclusive();
+  context.state().operations.rpc_calls().check_bytes(target, bytes);
 }
 
 void send_rpc(Context& context, rank_t target, const RpcEntry& entry,

@@ -146,6 +146,17 @@ TEST_P(Rpc, ExceptionsReachTheCaller) {
   });
 }
 
+// A function without captures takes no byte of the message.
+TEST_P(Rpc, TakesAsMuchAsItSays) {
+  on_ranks(2, [](Context& context) {
+    const std::string most(rpc_max_bytes(context) - sizeof(uint64_t), 'x');
+    const auto length = rpc(
+        context, 1 - context.rank_me(), [](const std::string& text) { return text.size(); }, most);
+    EXPECT_EQ(length.wait(), most.size());
+    context.barrier();
+  });
+}
+
 // The answer to a call whose future is dropped is awaited before the rank leaves.
 TEST_P(Rpc, DroppedFuturesAreAnsweredBeforeTheEnd) {
   static std::atomic<int> ran;
@@ -176,6 +187,17 @@ TEST_F(RpcDeathTest, MistakesAreNamed) {
                              context, 0, [](const std::vector<char>&) {}, much);
                        }),
               ::testing::ExitedWithCode(2), "more than rpc_max_bytes.. = ");
+  // Found before anything of it is copied, or read.
+  for (const size_t elements : {size_t{1} << 40, ~size_t{0} / 2}) {
+    EXPECT_EXIT(on_ranks(2,
+                         [elements](Context& context) {
+                           static const uint64_t one = 1;
+                           rpc_ff(
+                               context, 0, [](const std::vector<uint64_t>&) {},
+                               std::span<const uint64_t>(&one, elements));
+                         }),
+                ::testing::ExitedWithCode(2), "of captures and arguments, more than rpc_max");
+  }
   EXPECT_EXIT(on_ranks(2,
                        [](Context& context) {
                          (void)rpc(context, 1 - context.rank_me(), [] { throw 3; });

@@ -82,15 +82,22 @@ void hand_in_report(Context& context) {
   model::Feedback report;
   report.elapsed_s = trace->seconds();
   report.places = trace->all_choices().places(kMostPlacesOfRank);
+  const decide::GuardTime guard =
+      decide::guard_time(state.mechanisms.site_savings(), state.mechanisms.iteration_savings());
+  report.guard = {static_cast<uint64_t>(guard.checks), guard.excess_s, guard.taken_s};
   // All ranks have the same model: its hash need not travel.
   const auto sha256 = model::content_sha256(*model);
   report.model_sha256 = sha256.ok() ? *sha256 : "";
   const auto texts = gathered(context, model::report_text(report));
   if (context.rank_me() != 0) return;
   std::vector<std::vector<model::FeedbackPlace>> of_ranks;
+  report.guard = {};
   for (const std::string& text : texts) {
     if (auto of_rank = model::parse_feedback(text, "a rank's report"); of_rank.ok()) {
       of_ranks.push_back(std::move(of_rank->places));
+      report.guard.checks += of_rank->guard.checks;
+      report.guard.excess_s += of_rank->guard.excess_s;
+      report.guard.taken_s += of_rank->guard.taken_s;
     }
   }
   report.places = model::places_of_ranks(of_ranks);

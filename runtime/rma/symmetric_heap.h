@@ -27,6 +27,12 @@ class SymmetricHeap {
   /// Errors: invalid_argument if no array starts at `offset`.
   Status free(uint64_t offset);
 
+  /// What the array that begins at `offset` takes; 0: none does.
+  uint64_t size_of(uint64_t offset) const {
+    const auto found = allocated_.find(offset);
+    return found == allocated_.end() ? 0 : found->second;
+  }
+
   uint64_t free_bytes() const { return free_bytes_; }
   /// Where the last array ends.
   uint64_t end() const;

@@ -121,7 +121,7 @@ team& team::operator=(team&& other) noexcept {
 }
 
 void team::destroy() noexcept {
-  if (group_ == nullptr || !owns_) return;
+  if (group_ == nullptr || !owns_ || context_->state().job.in_child()) return;
   const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("destruction of a team");
   const rma::CollectiveScope scope(state, "destruction of a team", {});

@@ -42,6 +42,13 @@ plan::Direction direction_of(VisDirection direction) {
   state.fail(Error(ErrorCode::invalid_argument, what));
 }
 
+void check_private(const ContextState& state, rma::Call call, const std::byte* memory,
+                   uint64_t bytes) {
+  if (memory != nullptr || bytes == 0) return;
+  refuse(state, text(call) + " of " + rma::byte_count_text(bytes) +
+                    " with a null pointer for this rank's side");
+}
+
 vis::Strided shape_of(const ContextState& state, rma::Call call, const VisStrided& transfer) {
   if (transfer.local_strides.size() != transfer.extents.size() ||
       transfer.remote_strides.size() != transfer.extents.size()) {
@@ -123,7 +130,10 @@ std::vector<vis::Region> regions_of(const ContextState& state, rma::Call call,
   std::vector<vis::RemotePiece> remote;
   local.reserve(pieces.local.size());
   remote.reserve(pieces.remote.size());
-  for (const VisPieces::Local& piece : pieces.local) local.push_back({piece.memory, piece.bytes});
+  for (const VisPieces::Local& piece : pieces.local) {
+    check_private(state, call, piece.memory, piece.bytes);
+    local.push_back({piece.memory, piece.bytes});
+  }
   for (const VisPieces::Remote& piece : pieces.remote) {
     state.operations.check(call, piece.target, piece.offset, piece.bytes, access_of(direction));
     if (piece.target != pieces.remote.front().target) {
@@ -169,6 +179,12 @@ void raise_here(const VisSignal* signal, std::byte* segment) {
 plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection direction, rank_t target,
                                        const vis::Extent& extent, const VisOptions& options,
                                        bool signalled) {
+  if (options.method > VisMethod::packed || options.compute > VisCompute::heavy) {
+    refuse(state, "VisOptions::method is " + std::to_string(static_cast<int>(options.method)) +
+                      " and VisOptions::compute " +
+                      std::to_string(static_cast<int>(options.compute)) +
+                      ", of which one is not an enumerator");
+  }
   plan::VisRequest request;
   request.direction = direction_of(direction);
   request.extent_bytes = static_cast<uint64_t>(extent.high - extent.low);
@@ -260,6 +276,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   state.operations.check(call, transfer.target, 0, 0);  // not in handlers
   if (signal != nullptr) check_flag(state, call, transfer.target, *signal);
   if (shape.bytes == 0) return nothing(context, signal, site);
+  check_private(state, call, transfer.local, shape.total_bytes());
   if (std::byte* const there = state.memory.reachable(transfer.target); there != nullptr) {
     ++state.operations.vis().statistics().local;
     rma::Operation operation(context, call, access_of(direction), transfer.target);
@@ -335,6 +352,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
     if (signal != nullptr) check_flag(state, call, transfer.target, *signal);
     return nothing(context, signal, site);
   }
+  check_private(state, call, transfer.local, transfer.element_bytes);
   // Debug mode checks element by element what they conflict with.
   const uint64_t begin = access::saturating_multiply(remote.smallest(), transfer.element_bytes);
   const uint64_t end = access::saturating_multiply(remote.largest() + 1, transfer.element_bytes);

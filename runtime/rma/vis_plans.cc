@@ -1,5 +1,6 @@
 #include "runtime/rma/vis_plans.h"
 
+#include <array>
 #include <bit>
 
 #include "base/random.h"
@@ -26,6 +27,13 @@ VisSite& VisPlans::site(const plan::VisRequest& request, model::Path path) {
                       tuned.chunk_bytes == simple.chunk_bytes;
     site.decide(same ? decide::kBaseline : decide::Arm{1}, tuned);
     site.plan(decide::kBaseline, [&](decide::Arm, double) { return simple; });
+    if (same) return;
+    // What the other method takes by a model that may be wrong about it is not to keep iterations
+    // from trying it.
+    const double predicted_s = tuned.predicted_s;
+    const std::array<plan::Guard::Forecast, 2> forecasts{
+        plan::Guard::Forecast{}, plan::Guard::Forecast{predicted_s, predicted_s, predicted_s}};
+    site.race().expect(forecasts);
   });
 }
 

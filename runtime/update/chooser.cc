@@ -37,6 +37,8 @@ constexpr uint64_t kLookAgain = 16;
 constexpr uint64_t kLookSeldom = 1024;
 // Periods that are decided on at a time, where few are known; more with every one that is.
 constexpr uint64_t kFewAhead = 4;
+// The first ones of a decision, which may be wrong.
+constexpr uint32_t kFewestAhead = 2;
 // A plan is made anew when so many periods, one after the other, were others by this factor than
 // those that it was made for.
 constexpr double kDrift = 2;
@@ -171,10 +173,12 @@ void Chooser::plan_ahead() {
   decide::Race::Turn turn = next();
   add_turn(turn);
   // What is counted closely takes longer.
-  told_.closely = site.periods >= site.look_again && !turn.timed;
+  told_.closely = site.periods >= site.look_again && !turn.check;
   if (told_.closely || site.has_gaps || site.strange > 0) return;
   const auto most =
-      static_cast<uint32_t>(std::clamp<uint64_t>(site.periods / 2, kFewAhead, kMostAhead));
+      site.is_new
+          ? kFewestAhead
+          : static_cast<uint32_t>(std::clamp<uint64_t>(site.periods / 2, kFewAhead, kMostAhead));
   while (told_.periods < most && !turn.last) {
     turn = next();
     if (!add_turn(turn)) return;
@@ -258,16 +262,25 @@ void Chooser::record(std::span<const uint64_t> of_periods) {
   const bool known = site_ != nullptr && site_->decisions > 0;
   const plan::UpdateRequest& request = known ? site_->request : seen_;
   const bool traced = state_.mechanisms.instruments().trace != nullptr;
-  for (size_t i = 0; i < of_periods.size() && of_periods[i] > 0; ++i) {
+  const auto end = std::ranges::find(of_periods, 0U);
+  const auto periods = static_cast<size_t>(end - of_periods.begin());
+  const bool raced = known && races();
+  // As they were told ahead, before any of these times was known.
+  for (size_t i = 0; raced && i < periods; ++i) site_->race().next();
+  for (size_t i = 0; i < periods; ++i) {
     const Turn& turn = turns_[i];
     if (traced) {
       note(known ? plan_of(turn.of_race.arm) : given_, request, of_periods[i], turn.seconds);
     }
-    if (!known || !races()) continue;
+    if (!known && site_ != nullptr && (i == 0 || turn.seconds < site_->baseline_s)) {
+      site_->baseline_s = turn.seconds;
+      site_->baseline_updates = of_periods[i];
+    }
+    if (known) site_->is_new = false;
+    if (!raced) continue;
     const double scale = static_cast<double>(request.updates) * static_cast<double>(known_.ranks) /
                          static_cast<double>(of_periods[i]);
-    site_->race().next();
-    if (turn.of_race.timed) site_->race().record(turn.of_race.arm, scale * turn.seconds);
+    site_->race().record(turn.of_race, scale * turn.seconds);
   }
 }
 
@@ -287,6 +300,7 @@ void Chooser::decide() {
   const plan::UpdatePlan plan = plan::plan_update(site.request, costs_);
   const size_t rivals = plan::rivals_of_update(site.request, costs_, site.rivals);
   ++site.decisions;
+  site.is_new = true;
   const bool tuned = plan.way != plan::baseline_of_update(site.request, nullptr).way;
   if (tuned) {
     // The planner's own is the first one, which nothing is faster than.
@@ -299,6 +313,17 @@ void Chooser::decide() {
   } else {
     site.UpdateSite::Base::decide(decide::kBaseline, plan, 1);
   }
+  if (!site.race().has_rivals()) return;
+  std::array<plan::Guard::Forecast, kUpdateArms> forecasts;
+  for (size_t arm = 0; arm <= rivals; ++arm) {
+    const double predicted_s = plan_of(site, static_cast<decide::Arm>(arm)).predicted_s;
+    forecasts.at(arm) = {predicted_s, predicted_s, predicted_s};
+  }
+  const double of_all =
+      static_cast<double>(site.request.updates) * static_cast<double>(known_.ranks);
+  const double scale =
+      site.baseline_updates > 0 ? of_all / static_cast<double>(site.baseline_updates) : 0.0;
+  site.race().expect(forecasts, scale * site.baseline_s);
 }
 
 void Chooser::note(const plan::UpdatePlan& plan, const plan::UpdateRequest& request,

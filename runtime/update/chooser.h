@@ -43,11 +43,14 @@ struct UpdateSite : decide::Site<plan::UpdatePlan, kUpdateArms> {
   plan::UpdateRequest request;  ///< what it was decided on for
   std::array<plan::UpdateCandidate, plan::kMostUpdateRivals> rivals;
   uint64_t decisions = 0;
-  uint64_t periods = 0;     ///< from one end to the next, with updates
-  uint64_t look_again = 0;  ///< the period from which on one is to be counted closely
-  uint32_t strange = 0;     ///< the latest times that they were not as the request
-  bool has_gaps = false;    ///< there was a period without updates among others
-  bool taken = false;       ///< by an epoch that is open
+  bool is_new = false;    ///< no period of the latest decision is known
+  double baseline_s = 0;  ///< the least that a period took before the first decision; 0: none
+  uint64_t baseline_updates = 0;  ///< and its updates, of all ranks
+  uint64_t periods = 0;           ///< from one end to the next, with updates
+  uint64_t look_again = 0;        ///< the period from which on one is to be counted closely
+  uint32_t strange = 0;           ///< the latest times that they were not as the request
+  bool has_gaps = false;          ///< there was a period without updates among others
+  bool taken = false;             ///< by an epoch that is open
 };
 using UpdateSites = decide::SiteTable<UpdateSite>;
 

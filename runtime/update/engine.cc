@@ -61,6 +61,18 @@ void EpochEngine::add_to(rma::MechanismReport& report) const {
   report.savings.add(sites_.savings());
 }
 
+void EpochEngine::frees(const rma::Call& call, uint64_t offset, uint64_t bytes) {
+  for (Epoch* const epoch : epochs_) {
+    if (epoch != nullptr) epoch->frees(call, offset, bytes);
+  }
+}
+
+void EpochEngine::leaves() {
+  for (Epoch* const epoch : epochs_) {
+    if (epoch != nullptr) epoch->outlives_context();
+  }
+}
+
 uint32_t EpochEngine::open(Epoch& epoch) {
   epochs_.push_back(&epoch);
   return first_ + static_cast<uint32_t>(epochs_.size() - 1);

@@ -29,6 +29,8 @@ class EpochEngine final : public rma::Mechanism, public am::Background {
   /// What rank 0 knows of the places that make epochs.
   UpdateSites& sites() { return sites_; }
   void add_to(rma::MechanismReport& report) const override;
+  void frees(const rma::Call& call, uint64_t offset, uint64_t bytes) override;
+  void leaves() override;
 
   /// The memory of the buffers of all open epochs.
   uint64_t buffer_bytes() const override;

@@ -23,8 +23,64 @@ uint32_t Epoch::spare_buffer() {
 
 // A thread of the runtime goes through the epochs that are open.
 Epoch::~Epoch() {
+  if (life_->is_over()) {
+    // What it would tell is gone, or is a parent process's.
+    [[maybe_unused]] const Chooser* const left = chooser_.release();
+    return;
+  }
   const auto inside = state_.exclusive();
   engine_.close(number_);
+}
+
+// Those that hold updates end the job; the next one of the others has to ask for a lane.
+void Epoch::outlives_context() {
+  if (has_under_way() || std::ranges::any_of(lanes_, [](const detail::UpdateLane& lane) {
+        return lane.count > 0 && lane.memory == nullptr;
+      })) {
+    state_.fail(Error(ErrorCode::invalid_argument,
+                      description() +
+                          " outlives its Context with updates that are not complete; end() it, or "
+                          "let it go, before the Context goes"));
+  }
+  for (detail::UpdateLane& lane : lanes_) {
+    lane.memory = nullptr;
+    lane.via = nullptr;
+    lane.positions = nullptr;
+    lane.count = 0;
+    lane.limit = 1;
+  }
+}
+
+bool Epoch::has_under_way() const {
+  return unreturned_ > 0 || (fetches_ != nullptr && !(fetches_->idle() && fetches_->empty())) ||
+         std::ranges::any_of(filling_, &Filling::sent_on);
+}
+
+// What is in buffers would update whatever is allocated there next. What has left them is carried
+// out first, which nobody can see.
+void Epoch::frees(const rma::Call& call, uint64_t offset, uint64_t bytes) {
+  uint64_t held = 0;
+  uint64_t first = 0;
+  for (rank_t rank = 0; rank < ranks_; ++rank) {
+    const detail::UpdateLane& lane = lanes_[rank];
+    if (lane.memory != nullptr || lane.via != nullptr) continue;
+    for (uint32_t i = 0; i < lane.count; ++i) {
+      // Where updates go over others, with a number that names the owner.
+      const uint64_t cell = ((uint64_t{lane.window} << 32U) + lane.cells[i]) % cells_;
+      const uint64_t begin = cell * type_.unit;
+      if (begin >= offset + bytes || begin + type_.value_bytes <= offset) continue;
+      if (held++ == 0) first = begin;
+    }
+  }
+  if (held > 0) {
+    state_.fail(Error(ErrorCode::invalid_argument,
+                      text(call) + " of the array of " + rma::byte_count_text(bytes) +
+                          " at offset " + std::to_string(offset) + ", of which " + description() +
+                          " holds " + std::to_string(held) +
+                          (held == 1 ? " update, at offset " : " updates, the first at offset ") +
+                          std::to_string(first) + "; end() the epoch, or flush() it, before"));
+  }
+  if (has_under_way() || way_.method != plan::UpdateMethod::buffers) complete();
 }
 
 void Epoch::enter(const char* name, CallSite site) {
@@ -34,6 +90,7 @@ void Epoch::enter(const char* name, CallSite site) {
 
 void Epoch::fail(global_ptr<const std::byte> cell, CallSite site) {
   const rma::Call call("UpdateEpoch::update", site);
+  life_->check(call);
   state_.operations.check(call, cell.where(), cell.offset(), type_.value_bytes);
   state_.fail(Error(ErrorCode::invalid_argument,
                     text(call) + " of " +
@@ -92,6 +149,7 @@ void Epoch::count_own() {
 }
 
 void Epoch::filled(rank_t target, CallSite site) {
+  life_->check({"UpdateEpoch::update", site});
   const auto inside = state_.exclusive();
   enter("UpdateEpoch::update", site);
   detail::UpdateLane& lane = lanes_[target];
@@ -111,6 +169,7 @@ void Epoch::check_closely(rank_t target, uint64_t cell, CallSite site) {
 }
 
 void Epoch::move_window(rank_t target, uint32_t window, CallSite site) {
+  life_->check({"UpdateEpoch::update", site});
   const auto inside = state_.exclusive();
   enter("UpdateEpoch::update", site);
   send(target);
@@ -132,8 +191,10 @@ void Epoch::send(rank_t target) {
   }
   if (target == me_) {
     // In the segment, as all that a lane takes.
-    type_.apply({state_.memory.segment().data() + (uint64_t{lane.window} << 32U) * type_.unit,
-                 reinterpret_cast<const std::byte*>(lane.cells), lane.values, lane.count, false});
+    carry_out_by([&] {
+      type_.apply({state_.memory.segment().data() + (uint64_t{lane.window} << 32U) * type_.unit,
+                   reinterpret_cast<const std::byte*>(lane.cells), lane.values, lane.count, false});
+    });
     declare(lane.count * applied_bytes());
     begin_lane(target, merged);
     return;
@@ -272,8 +333,14 @@ void Epoch::returned(rank_t target, uint32_t slot, uint32_t index) {
 
 future Epoch::fetch(rank_t target, uint64_t cell, const std::byte* value, std::byte* previous,
                     CallSite site) {
+  life_->check({"UpdateEpoch::fetch", site});
   const auto inside = state_.exclusive();
   enter("UpdateEpoch::fetch", site);
+  if (previous == nullptr) {
+    state_.fail(Error(ErrorCode::invalid_argument,
+                      text(rma::Call("UpdateEpoch::fetch", site)) +
+                          " to a null pointer; update() tells nothing of what was there before"));
+  }
   if (debug_ != nullptr) [[unlikely]]
     check_closely(target, cell, site);
   const auto window = static_cast<uint32_t>(cell >> 32U);
@@ -293,9 +360,11 @@ future Epoch::fetch(rank_t target, uint64_t cell, const std::byte* value, std::b
     return {};
   }
   if (target == me_) {
-    type_.fetch({state_.memory.segment().data() + (uint64_t{window} << 32U) * type_.unit,
-                 reinterpret_cast<const std::byte*>(&low), value, 1, true},
-                previous);
+    carry_out_by([&] {
+      type_.fetch({state_.memory.segment().data() + (uint64_t{window} << 32U) * type_.unit,
+                   reinterpret_cast<const std::byte*>(&low), value, 1, true},
+                  previous);
+    });
     return {};
   }
   if (fetches_ == nullptr) {
@@ -443,12 +512,15 @@ void Epoch::forward(rank_t next, Onward onward, uint32_t buffer, uint32_t window
 void Epoch::carry_out_one(rank_t source, uint64_t cell, const std::byte* value) {
   if (cell > last_offset_ / type_.unit) fail_malformed(source);
   constexpr Cell kThere = 0;
-  type_.apply({state_.memory.segment().data() + cell * type_.unit,
-               reinterpret_cast<const std::byte*>(&kThere), value, 1, true});
+  carry_out_by([&] {
+    type_.apply({state_.memory.segment().data() + cell * type_.unit,
+                 reinterpret_cast<const std::byte*>(&kThere), value, 1, true});
+  });
   declare(applied_bytes());
 }
 
 void Epoch::flush(CallSite site) {
+  life_->check({"UpdateEpoch::flush", site});
   const auto inside = state_.exclusive();
   enter("UpdateEpoch::flush", site);
   complete();
@@ -457,18 +529,20 @@ void Epoch::flush(CallSite site) {
 }
 
 void Epoch::end(CallSite site) {
+  life_->check({"UpdateEpoch::end", site});
   const auto inside = state_.exclusive();
   enter("UpdateEpoch::end", site);
   complete();
-  context_.barrier(site);
+  meet("UpdateEpoch::end", site);
   if (chooser_ != nullptr) choose_again();
 }
 
 void Epoch::close() {
+  if (life_->is_over()) return;
   const auto inside = state_.exclusive();
-  enter("UpdateEpoch::end", {});
+  enter("end of an UpdateEpoch", site_);
   complete();
-  context_.barrier({});
+  meet("end of an UpdateEpoch", site_);
   if (chooser_ == nullptr) return;
   chooser_->ended(tally_);
   chooser_->finish(tally_);

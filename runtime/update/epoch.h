@@ -106,6 +106,14 @@ class Epoch final : public detail::UpdateEpochState {
   void tell_flushed(rank_t source, uint32_t number);
   [[noreturn]] void fail_malformed(rank_t source) const;
 
+  // --- for the engine, as others free memory and leave
+  // ----------------------------------------------
+
+  /// Mechanism::frees().
+  void frees(const rma::Call& call, uint64_t offset, uint64_t bytes);
+  /// The Context goes before this epoch.
+  void outlives_context();
+
   uint64_t buffer_bytes() const { return memory_.size() + positions_.size() * sizeof(uint16_t); }
 
  private:
@@ -161,6 +169,20 @@ class Epoch final : public detail::UpdateEpochState {
   void flushed(rank_t source, uint32_t number);
   void ask_to_flush();
   void open_lane(rank_t target, uint32_t buffer);
+  void check_options(const UpdateOptions& options, CallSite site) const;
+  std::string description() const;
+  bool has_under_way() const;
+  // Updates are carried out where their rank waits, whose calls no exception may end.
+  template <typename Apply>
+  void carry_out_by(const Apply& apply) const {
+    try {
+      apply();
+    } catch (const detail::UpdateFailure& failure) {
+      fail_operator(failure);
+    }
+  }
+  [[noreturn]] void fail_operator(const detail::UpdateFailure& failure) const;
+  void meet(const char* name, CallSite site);
   void enter(const char* name, CallSite site);
   void send(rank_t target);
   void count(rank_t target);
@@ -192,6 +214,9 @@ class Epoch final : public detail::UpdateEpochState {
 
   Context& context_;
   detail::ContextState& state_;
+  const std::shared_ptr<const detail::ContextLife> life_;
+  const CallSite site_;  // of the call that has begun it
+  const UpdateMode mode_;
   EpochEngine& engine_;
   am::Bulk& bulk_;
   const detail::UpdateType type_;

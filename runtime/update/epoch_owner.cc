@@ -1,11 +1,25 @@
 // What an epoch does for others: carries out what arrives for this rank's memory.
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <string>
 
 #include "runtime/update/epoch.h"
 
 namespace stripline::update {
+namespace {
+
+std::string what_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& caught) {
+    return caught.what();
+  } catch (...) {
+    return "something that is no std::exception";
+  }
+}
+
+}  // namespace
 
 void Epoch::arrived(const am::Bulk::Parcel& parcel, const Head& head) {
   Order& order = order_[parcel.source];
@@ -29,9 +43,10 @@ void Epoch::check_type(rank_t source, uint32_t type) const {
   if (type == type_hash_) return;
   state_.fail(Error(ErrorCode::invalid_argument,
                     "rank " + std::to_string(source) +
-                        " sent updates by another operator, or of another type, than those of "
-                        "the UpdateEpoch of this rank (" +
-                        std::string(type_.name) +
+                        " sent updates by another operator, of another type, or in another "
+                        "UpdateMode, than those of " +
+                        description() + " of this rank (" + std::string(type_.name) + ", " +
+                        (mode_ == UpdateMode::log ? "log" : "accumulate") +
                         "); all ranks make the same epochs in the same order"));
 }
 
@@ -67,7 +82,9 @@ void Epoch::apply(rank_t source, uint32_t slot, const Head& head, std::span<cons
   }
   const bool fetches = head.form == Form::fetching;
   if (fetches) previous_.resize(size_t{head.count} * type_.value_bytes);
-  if (!carry_out(head, body, fetches ? previous_.data() : nullptr)) fail_malformed(source);
+  carry_out_by([&] {
+    if (!carry_out(head, body, fetches ? previous_.data() : nullptr)) fail_malformed(source);
+  });
   if (fetches) {
     const Fetched answer{head.epoch, head.sequence};
     am::ActiveMessages& messages = state_.operations.messages();
@@ -133,6 +150,16 @@ bool Epoch::carry_out_boxes(std::byte* base, uint64_t last_cell, uint32_t count,
   }
   declare(body.size() + 2 * cells * bytes);
   return true;
+}
+
+void Epoch::fail_operator(const detail::UpdateFailure& failure) const {
+  const auto* const cell = static_cast<const std::byte*>(failure.cell);
+  const auto offset = static_cast<uint64_t>(cell - state_.memory.segment().data());
+  state_.fail(Error(ErrorCode::invalid_argument,
+                    "the operator of " + description() + " has thrown, for the cell of " +
+                        rma::range_text(offset, type_.value_bytes, me_) + ": " +
+                        what_of(failure.error) +
+                        "; it runs where a rank makes progress, and must not throw"));
 }
 
 void Epoch::fail_malformed(rank_t source) const {

@@ -46,6 +46,9 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, const UpdateOptio
              CallSite site)
     : context_(context),
       state_(context.state()),
+      life_(state_.job.life()),
+      site_(site),
+      mode_(options.mode),
       engine_(state_.mechanisms.of<EpochEngine>(state_)),
       bulk_(state_.operations.bulk()),
       type_(type),
@@ -55,27 +58,38 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, const UpdateOptio
       me_(context.rank_me()),
       ranks_(context.rank_n()),
       cells_(state_.memory.segment().size() / type.unit + 1),
-      type_hash_(hash_of(type.name)),
+      type_hash_(hash_of(type.name) ^ (mode_ == UpdateMode::log ? 0x9E3779B9U : 0)),
       debug_(state_.job.observers().debug()),
       encoder_(type, options.settings.encoding, merges_, options.fills_gaps),
       lanes_(ranks_),
       filling_(ranks_),
       order_(ranks_) {
   enter("UpdateEpoch", site);
+  check_options(options, site);
   const plan::UpdateRequest request = request_of(options);
   usual_ = plan::baseline_of_update(request, nullptr).way;
   if (options.use_model) weigh_encodings(request);
   plan::UpdateCandidate way = given(request, site);
   constexpr size_t kAlone = size_t{64} << 10;
   if (ranks_ == 1) way = {.merges = way.merges, .buffer_bytes = kAlone};
-  if (std::min(way.buffer_bytes, plan::largest_update_buffer(request, way)) < least_bytes() ||
-      state_.memory.segment().size() < type_.value_bytes) {
+  const uint64_t most_bytes =
+      ranks_ == 1 ? way.buffer_bytes
+                  : std::min(way.buffer_bytes, plan::largest_update_buffer(request, way));
+  if (most_bytes < least_bytes()) {
     state_.fail(Error(ErrorCode::invalid_argument,
                       text(rma::Call("UpdateEpoch", site)) + " of values of " +
-                          std::to_string(type_.value_bytes) + " bytes, but buffers have " +
-                          std::to_string(way.buffer_bytes) +
-                          " bytes; update parts of the values, or raise buffer_bytes or "
-                          "budget_bytes"));
+                          std::to_string(type_.value_bytes) +
+                          " bytes, for one of which a buffer of " + std::to_string(least_bytes()) +
+                          " bytes is needed, but buffer_bytes, budget_bytes and the network allow "
+                          "no more than " +
+                          std::to_string(most_bytes) +
+                          "; update parts of the values, or raise what is too small"));
+  }
+  if (state_.memory.segment().size() < type_.value_bytes) {
+    state_.fail(Error(ErrorCode::invalid_argument,
+                      text(rma::Call("UpdateEpoch", site)) + " of values of " +
+                          std::to_string(type_.value_bytes) + " bytes, but a segment has " +
+                          std::to_string(state_.memory.segment().size())));
   }
   last_offset_ = state_.memory.segment().size() - type_.value_bytes;
   const bool chooses = options.use_model && ranks_ > 1 && state_.job.model() != nullptr &&
@@ -93,8 +107,50 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, const UpdateOptio
   number_ = engine_.open(*this);
   singly_ = std::make_unique<Singly>(context, type_, type_hash_, number_);
   // Whoever sends may rely on it that this epoch is there.
+  meet("UpdateEpoch", site);
+}
+
+// Numbers that a cast or an older header has made.
+void Epoch::check_options(const UpdateOptions& options, CallSite site) const {
+  const char* what = nullptr;
+  uint64_t value = 0;
+  const auto refuse_above = [&](const char* name, uint64_t is, uint64_t most) {
+    if (is <= most || what != nullptr) return;
+    what = name;
+    value = is;
+  };
+  refuse_above("UpdateOptions::mode", static_cast<uint64_t>(options.mode),
+               static_cast<uint64_t>(UpdateMode::log));
+  refuse_above("UpdateSettings::encoding", static_cast<uint64_t>(settings_.encoding),
+               static_cast<uint64_t>(UpdateEncoding::boxes));
+  refuse_above("UpdateSettings::method", static_cast<uint64_t>(settings_.method),
+               static_cast<uint64_t>(UpdateMethod::cell_locks));
+  refuse_above("UpdateSettings::hops", settings_.hops, plan::kMostUpdateHops);
+  if (what == nullptr) return;
+  state_.fail(Error(ErrorCode::invalid_argument,
+                    text(rma::Call("UpdateEpoch", site)) + " with " + what + " = " +
+                        std::to_string(value) + ", which it cannot be; update.h says what can"));
+}
+
+// A barrier that is this call's, and says of which epoch: ranks end them, and destroy them, in one
+// order.
+void Epoch::meet(const char* name, CallSite site) {
+  std::string what;
+  if (debug_ != nullptr) [[unlikely]] {
+    constexpr std::string_view kFirst = "T = ";  // of what name() shows in brackets
+    const size_t types = type_.name.find(kFirst);
+    what = "epoch " + std::to_string(number_) +
+           (mode_ == UpdateMode::log ? ", UpdateMode::log" : ", UpdateMode::accumulate");
+    if (types != std::string_view::npos) {
+      what += ", of " + std::string(type_.name.substr(types + kFirst.size()));
+      if (what.ends_with(']')) what.pop_back();
+    }
+  }
+  const rma::CollectiveScope scope(state_, name, site, debug_ != nullptr ? what.c_str() : nullptr);
   context_.barrier(site);
 }
+
+std::string Epoch::description() const { return "the UpdateEpoch of " + rma::text(site_); }
 
 // What is merged and laid out costs the processor alike.
 void Epoch::weigh_encodings(const plan::UpdateRequest& request) {

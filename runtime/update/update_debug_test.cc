@@ -3,6 +3,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -76,6 +79,71 @@ TEST_F(UpdateDebugTest, FindsCellsOfTwoEpochs) {
               }),
               ::testing::ExitedWithCode(kExitUsage),
               "UpdateEpoch::update of 8 bytes.* conflicts with an earlier UpdateEpoch::update");
+}
+
+TEST_F(UpdateDebugTest, FindsArraysThatGoBeforeTheirUpdates) {
+  EXPECT_EXIT(in_debug_mode([](Context& context, Adding& epoch, Cell) {
+                const auto array = *context.new_symmetric_array<uint64_t>(5000);
+                // Its own ones too, and those that have been sent.
+                for (int i = 0; i < 5000; ++i) epoch.update(array + i, 1);
+                context.delete_symmetric_array(array);
+              }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "update_debug_test.cc:[0-9]+: delete_symmetric_array of the array of 40000 bytes at "
+              "offset [0-9]+ that was allocated at .*update_debug_test.cc:[0-9]+, with an earlier "
+              "UpdateEpoch::update of 8 bytes.*update_debug_test.cc:[0-9]+");
+}
+
+TEST_F(UpdateDebugTest, FindsAnEndThatMeetsABarrier) {
+  EXPECT_EXIT(in_debug_mode([](Context& context, Adding& epoch, Cell) {
+                context.rank_me() == 0 ? epoch.end() : context.barrier();
+                context.barrier();
+              }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "rank 0 is in UpdateEpoch::end, epoch 0, .* at .*update_debug_test.cc:[0-9]+, rank 1 "
+              "is in barrier at ");
+}
+
+TEST_F(UpdateDebugTest, FindsEpochsThatEndOrGoInAnotherOrder) {
+  EXPECT_EXIT(in_debug_mode([](Context& context, Adding& epoch, Cell) {
+                Adding other(context);
+                context.rank_me() == 0 ? epoch.end() : other.end();
+                context.rank_me() == 0 ? other.end() : epoch.end();
+              }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "rank 0 is in UpdateEpoch::end, epoch 0, .*, rank 1 is in UpdateEpoch::end, epoch 1");
+  EXPECT_EXIT(in_debug_mode([](Context& context, Adding&, Cell) {
+                std::optional<Adding> one(std::in_place, context);
+                std::optional<Adding> other(std::in_place, context);
+                if (context.rank_me() == 0) one.reset();
+                other.reset();
+                one.reset();
+              }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "rank 0 is in end of an UpdateEpoch, epoch 1, .*, rank 1 is in end of an "
+              "UpdateEpoch, epoch 2");
+}
+
+TEST_F(UpdateDebugTest, FindsModesAndOperatorsThatDifferWithoutAnUpdate) {
+  EXPECT_EXIT(in_debug_mode([](Context& context, Adding&, Cell) {
+                Adding other(context, {.mode = context.rank_me() == 0 ? UpdateMode::log
+                                                                      : UpdateMode::accumulate});
+              }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "rank 0 is in UpdateEpoch, epoch 1, UpdateMode::log, .*, rank 1 is in UpdateEpoch, "
+              "epoch 1, UpdateMode::accumulate");
+}
+
+TEST_F(UpdateDebugTest, FindsUpdatesInHandlers) {
+  EXPECT_EXIT(in_debug_mode([](Context& context, Adding& epoch, Cell cell) {
+                const uint32_t handler = context.register_am(
+                    [&](rank_t, std::span<const std::byte>) { epoch.update(cell, 1); });
+                context.barrier();
+                context.am_send(1 - context.rank_me(), handler, {});
+                context.am_quiesce();
+              }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "UpdateEpoch::update inside an active message handler");
 }
 
 TEST_F(UpdateDebugTest, FindsAtomicOperationsOnTheSameCell) {

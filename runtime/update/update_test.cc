@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <random>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -399,6 +401,153 @@ TEST_F(UpdateDeathTest, RefusesValuesThatNoParcelTakes) {
   };
   EXPECT_EXIT(on_ranks(2, [](Context& context) { UpdateEpoch<Large, op_replace> epoch(context); }),
               ::testing::ExitedWithCode(kExitUsage), "UpdateEpoch of values of 100000 bytes");
+}
+
+TEST_F(UpdateDeathTest, SaysWhatABufferForAValueTakes) {
+  struct Large {
+    std::array<std::byte, 160000> bytes;
+  };
+  EXPECT_EXIT(on_ranks(2, [](Context& context) { UpdateEpoch<Large, op_replace> epoch(context); }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "of values of 160000 bytes, for one of which a buffer of [0-9]+ bytes is needed, but "
+              "buffer_bytes, budget_bytes and the network allow no more than [0-9]+;");
+}
+
+TEST_F(UpdateDeathTest, NamesModesThatDiffer) {
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         const auto cell = *context.new_symmetric_array<uint64_t>(1);
+                         const UpdateMode mode =
+                             context.rank_me() == 0 ? UpdateMode::log : UpdateMode::accumulate;
+                         UpdateEpoch<uint64_t, op_add> epoch(context, {.mode = mode});
+                         epoch.update(context.on_rank(cell, 1 - context.rank_me()), 1);
+                       }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "or in another UpdateMode, than those of the UpdateEpoch of .*update_test.cc:[0-9]+");
+}
+
+TEST_F(UpdateDeathTest, RefusesOptionsThatDoNotExist) {
+  const auto refused = [](const char* message, const UpdateOptions& options) {
+    EXPECT_EXIT(
+        on_ranks(2,
+                 [&](Context& context) { UpdateEpoch<uint64_t, op_add> epoch(context, options); }),
+        ::testing::ExitedWithCode(kExitUsage), message);
+  };
+  refused("UpdateOptions::mode = 9", {.mode = static_cast<UpdateMode>(9)});
+  refused("UpdateSettings::method = 77", {.settings = {.method = static_cast<UpdateMethod>(77)}});
+  refused("UpdateSettings::hops = 9", {.settings = {.hops = 9}});
+  refused("UpdateSettings::encoding = 4",
+          {.settings = {.encoding = static_cast<UpdateEncoding>(4)}});
+}
+
+// By whichever way they go: nothing of them is to be in what is allocated there next.
+TEST_P(Update, WhatHasLeftIsCarriedOutBeforeItsArrayGoes) {
+  on_ranks(3, [](Context& context) {
+    const rank_t me = context.rank_me();
+    for (const UpdateMethod method :
+         {UpdateMethod::buffers, UpdateMethod::messages, UpdateMethod::owner_locks}) {
+      UpdateEpoch<uint64_t, op_add> epoch(
+          context, {.mode = UpdateMode::log, .settings = {.method = method}});
+      const auto array = *context.new_symmetric_array<uint64_t>(4);
+      if (method == UpdateMethod::messages) {  // which hold nothing back
+        for (int i = 0; i < 50; ++i) epoch.update(context.on_rank(array, (me + 1) % 3) + 1, 1);
+      }
+      for (int i = 0; i < 7; ++i) {
+        (void)epoch.fetch_async(context.on_rank(array, (me + 2) % 3) + 2, 1);
+      }
+      context.delete_symmetric_array(array);
+      const auto next = *context.new_symmetric_array<uint64_t>(4);
+      std::fill_n(context.local(next), 4, 5);
+      epoch.end();
+      for (int i = 0; i < 4; ++i) ASSERT_EQ(context.local(next)[i], 5U);
+      context.delete_symmetric_array(next);
+    }
+  });
+}
+
+TEST_F(UpdateDeathTest, ArraysDoNotGoBeforeTheirUpdates) {
+  for (const uint32_t hops : {1U, 2U}) {
+    EXPECT_EXIT(
+        on_ranks(4,
+                 [hops](Context& context) {
+                   const auto array = *context.new_symmetric_array<uint64_t>(100);
+                   const auto other = *context.new_symmetric_array<uint64_t>(100);
+                   UpdateEpoch<uint64_t, op_add> epoch(context, {.settings = {.hops = hops}});
+                   for (rank_t rank = 0; rank < 4; ++rank) {
+                     epoch.update(context.on_rank(array, rank) + 9, 1);
+                   }
+                   context.delete_symmetric_array(other);  // of which it holds nothing
+                   context.delete_symmetric_array(array);
+                 }),
+        ::testing::ExitedWithCode(kExitUsage),
+        "update_test.cc:[0-9]+: delete_symmetric_array of the array of 832 bytes at offset 0, of "
+        "which the UpdateEpoch of .*update_test.cc:[0-9]+ holds 3 updates, the first at offset "
+        "72;");
+  }
+}
+
+TEST_F(UpdateDeathTest, FetchesAreToSomewhere) {
+  for (const rank_t distance : {0U, 1U}) {
+    EXPECT_EXIT(on_ranks(2,
+                         [distance](Context& context) {
+                           const auto cell = *context.new_symmetric_array<uint64_t>(1);
+                           UpdateEpoch<uint64_t, op_add> epoch(context);
+                           const rank_t rank = (context.rank_me() + distance) % 2;
+                           epoch.fetch(context.on_rank(cell, rank), 1, nullptr);
+                         }),
+                ::testing::ExitedWithCode(kExitUsage), "UpdateEpoch::fetch to a null pointer");
+  }
+}
+
+TEST_F(UpdateDeathTest, EndsBeforeItsContext) {
+  using Adding = UpdateEpoch<uint64_t, op_add>;
+  // Without updates it may stay; nothing can be done with it.
+  const auto outlives = [](bool updates, bool uses) {
+    std::array<std::unique_ptr<Adding>, 2> kept;
+    std::array<global_ptr<uint64_t>, 2> cells;
+    const Status ran = bootstrap::run_ranks(
+        bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2), [&](Context& context) {
+          const rank_t me = context.rank_me();
+          cells[me] = *context.new_symmetric_array<uint64_t>(1);
+          kept[me] = std::make_unique<Adding>(context, UpdateOptions(), CallSite::current());
+          kept[me]->update(context.on_rank(cells[me], 1 - me), 1);
+          kept[me]->end();
+          if (updates) kept[me]->update(context.on_rank(cells[me], 1 - me), 1);
+        });
+    if (uses) kept[0]->update(cells[0], 1);
+    kept = {};
+    std::_Exit(ran.ok() ? 0 : 1);
+  };
+  EXPECT_EXIT(outlives(false, false), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(outlives(true, false), ::testing::ExitedWithCode(kExitUsage),
+              "the UpdateEpoch of .*update_test.cc:[0-9]+ outlives its Context with updates");
+  EXPECT_EXIT(outlives(false, true), ::testing::ExitedWithCode(kExitUsage),
+              "UpdateEpoch::update, but the Context has gone");
+}
+
+struct Refusing {
+  uint64_t operator()(uint64_t cell, uint64_t value) const {
+    if (value == 13) throw std::runtime_error("not thirteen");
+    return cell + value;
+  }
+};
+
+TEST_F(UpdateDeathTest, OperatorsThatThrowAreNamedWithTheirCell) {
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         const auto cells = *context.new_symmetric_array<uint64_t>(10);
+                         UpdateEpoch<uint64_t, Refusing> epoch(context);
+                         if (context.rank_me() == 0) {
+                           const auto there = context.on_rank(cells, 1);
+                           for (uint64_t i = 9; i < 17; ++i) {
+                             epoch.update(there + static_cast<std::ptrdiff_t>(i - 9), i);
+                           }
+                         }
+                         epoch.end();
+                       }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "the operator of the UpdateEpoch of .*update_test.cc:[0-9]+ has thrown, for the cell "
+              "of 8 bytes at offset 32 of rank 1: not thirteen");
 }
 
 // --- locating ------------------------------------------------------------------------------------

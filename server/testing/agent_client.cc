@@ -164,6 +164,9 @@ void AutoAgent::run() {
     }
     v1::Hello hello = test_hello(node_, instance_);
     hello.set_takes_models(options_.takes_models);
+    if (options_.measures_windows) {
+      hello.add_experiments_json(experiment::to_json(test_windows()).dump());
+    }
     if (work_) {
       hello.set_assignment(work_->order.name());
       hello.set_fence(work_->order.fence());

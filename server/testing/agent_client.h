@@ -76,7 +76,8 @@ class AutoAgent {
     double batch_delay_s = 0;            ///< Before each batch.
     std::string provider = "synthetic";  ///< Provider of its fabric.
     size_t series_per_batch = 64;
-    bool takes_models = false;  ///< It says that it has applied each version it is offered.
+    bool measures_windows = false;  ///< It offers micro.vis_window, too: decisions to judge by.
+    bool takes_models = false;      ///< It says that it has applied each version it is offered.
   };
   /// (assignment, fence, seq)
   using Batch = std::tuple<std::string, uint64_t, uint64_t>;

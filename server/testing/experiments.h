@@ -54,4 +54,14 @@ inline std::vector<experiment::Experiment> test_experiments(int64_t high = 4 << 
   };
 }
 
+/// Transfers of many regions by an operation each, so many of which are in flight.
+inline experiment::Experiment test_windows() {
+  experiment::Experiment e =
+      declared("micro.vis_window",
+               {powers("region_bytes", "B", 32, 1024), powers("bytes", "B", 16384, 16384),
+                powers("stride", "1", 2, 2), powers("window", "1", 4, 128)},
+               {"get", "put"}, {"vis.pipelined_window"});
+  return e;
+}
+
 }  // namespace stripline::server

@@ -93,7 +93,8 @@ class ModelPushTest : public StoreTest {
 
   FakeAgent connect(const std::string& node, bool takes_models = true,
                     const std::map<std::string, std::string>& models = {},
-                    const std::vector<std::string>& fabrics = {"tcp"}) {
+                    const std::vector<std::string>& fabrics = {"tcp"},
+                    const std::string& cluster = "") {
     FakeAgent agent{node};
     Hello hello;
     hello.node = node;
@@ -102,6 +103,7 @@ class ModelPushTest : public StoreTest {
     hello.fabrics = fabrics;
     hello.takes_models = takes_models;
     hello.models = models;
+    hello.cluster = cluster;
     const auto session = coordinator_->open_session(hello, agent.link);
     EXPECT_TRUE(session) << session.problem().message;
     agent.session = *session;

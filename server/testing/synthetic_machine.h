@@ -22,10 +22,14 @@ struct SyntheticMachine {
   double queue = 64;
   double switch_bytes = std::numeric_limits<double>::infinity();
   double more_L = 0;      ///< from there on
+  double off_grid = 1;    ///< so many times as long take sizes that are no power of two
   double slow_loops = 1;  ///< so many times a microsecond: variant "blocking" of kernel.loop
 
   /// The noise-free time of one repetition. Unknown experiments take a microsecond.
   double time_s(const experiment::Point& point) const;
+
+ private:
+  double in_window(const experiment::Point& point) const;
 };
 
 /// Repetitions of a point with noise of 1% between runs and repetitions, the same for equal

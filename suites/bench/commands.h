@@ -35,6 +35,13 @@ struct TableOptions {
 };
 int table_command(const TableOptions& options);
 
+/// What models were worth in all tables that wrote these files. Exits with kExitFailure if one
+/// lost.
+struct VerdictOptions {
+  std::vector<std::string> files;  ///< TableOptions::json_file
+};
+int verdict_command(const VerdictOptions& options);
+
 /// A campaign's plan ('stripline campaign export-plan'), measured without a server. What the
 /// results file holds of it already is not measured again.
 struct PlanOptions {

@@ -31,6 +31,7 @@ constexpr const char* kDescription =
 constexpr const char* kFooter =
     "Exit codes:\n"
     "  0  measured\n"
+    "  1  a model lost (verdict)\n"
     "  2  wrong usage: unknown experiment, factor, variant, fabric or profile; a point that\n"
     "     cannot be measured here\n"
     "  3  the model file is malformed or of another machine; the host cannot reproduce a profile\n"
@@ -144,6 +145,15 @@ int main(int argc, char** argv) {
       ->type_name("FILE");
   add_common(*table, table_options.common);
 
+  VerdictOptions verdict_options;
+  CLI::App* verdict = app.add_subcommand(
+      "verdict", "Say what models were worth in tables, all together; fails if one lost");
+  verdict
+      ->add_option("rows", verdict_options.files,
+                   "Rows that 'table --model FILE --json FILE' wrote")
+      ->type_name("FILE")
+      ->required();
+
   PlanOptions plan_options;
   CLI::App* plan = app.add_subcommand(
       "run-plan", "Measure a campaign's plan without a server ('stripline campaign run-plan')");
@@ -166,6 +176,7 @@ int main(int argc, char** argv) {
     }
     return finish(kExitOk);
   }
+  if (*verdict) return finish(verdict_command(verdict_options));
   const UniqueFd signals = catch_cancel_signals();
   const std::string worker = executable_folder() + "/stripline-worker";
   if (*plan) {

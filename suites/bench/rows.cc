@@ -86,6 +86,31 @@ std::vector<std::string> Samples::drop_unmeasurable(std::string_view variant) {
   return reasons;
 }
 
+namespace {
+
+// Only runs that measured both are pairs.
+std::pair<std::vector<double>, std::vector<double>> pairs_of(const PointSamples& samples,
+                                                             const PointSamples& baseline) {
+  std::pair<std::vector<double>, std::vector<double>> pairs;
+  const auto baseline_medians = baseline.medians();
+  for (const auto& [run, median] : samples.medians()) {
+    const auto other = baseline_medians.find(run);
+    if (other == baseline_medians.end()) continue;
+    pairs.first.push_back(median);
+    pairs.second.push_back(other->second);
+  }
+  return pairs;
+}
+
+}  // namespace
+
+Result<Verdict> compare_without_model(const PointSamples& tuned, const PointSamples& untuned,
+                                      const std::optional<HostLoad>& load, uint32_t ranks) {
+  const auto [mine, theirs] = pairs_of(tuned, untuned);
+  STRIPLINE_ASSIGN_OR_RETURN(std::vector<double> ratios, stats::paired_log_ratios(mine, theirs));
+  return judge(std::move(ratios), load, ranks);
+}
+
 Result<Row> make_row(const std::string& label, const experiment::Experiment& declaration,
                      const PointSamples& samples, const PointSamples* baseline) {
   Row row;
@@ -99,16 +124,7 @@ Result<Row> make_row(const std::string& label, const experiment::Experiment& dec
   row.explanation = samples.explanation();
   if (baseline == nullptr) return row;
 
-  // Only runs that measured both are pairs.
-  std::vector<double> mine;
-  std::vector<double> theirs;
-  const auto baseline_medians = baseline->medians();
-  for (const auto& [run, median] : samples.medians()) {
-    const auto other = baseline_medians.find(run);
-    if (other == baseline_medians.end()) continue;
-    mine.push_back(median);
-    theirs.push_back(other->second);
-  }
+  const auto [mine, theirs] = pairs_of(samples, *baseline);
   if (auto ratio = stats::paired_ratio(mine, theirs); ratio.ok()) row.ratio = *ratio;
   return row;
 }
@@ -139,6 +155,7 @@ Json to_json(const Row& row, const std::string& fabric, uint32_t ranks) {
     json["ratio_ci_low"] = row.ratio->interval.low;
     json["ratio_ci_high"] = row.ratio->interval.high;
   }
+  if (row.without_model) json["without_model"] = to_json(*row.without_model);
   return json;
 }
 

@@ -16,6 +16,7 @@
 #include "optimizer/stats/compare.h"
 #include "optimizer/stats/summary.h"
 #include "suites/bench/failure.h"
+#include "suites/bench/verdict.h"
 
 namespace stripline::suites::bench {
 
@@ -81,14 +82,20 @@ struct Row {
   bool verified = false;
   std::string plan;
   std::string explanation;
+  std::optional<Verdict> without_model;  ///< of the tuned row, against the untuned one
 };
 
 /// Errors: those of PointSamples::problem.
 Result<Row> make_row(const std::string& label, const experiment::Experiment& declaration,
                      const PointSamples& samples, const PointSamples* baseline);
 
+/// What the model was worth, by the runs that have measured both. `load`, `ranks`: as of judge().
+Result<Verdict> compare_without_model(const PointSamples& tuned, const PointSamples& untuned,
+                                      const std::optional<HostLoad>& load, uint32_t ranks);
+
 /// {experiment, variant, fabric, ranks, params, metric, unit, median, ci_low, ci_high, runs,
-/// verified, plan}, and {row, ratio, ratio_ci_low, ratio_ci_high} where there are such.
+/// verified, plan}, and {row, ratio, ratio_ci_low, ratio_ci_high, without_model} where there are
+/// such.
 Json to_json(const Row& row, const std::string& fabric, uint32_t ranks);
 
 }  // namespace stripline::suites::bench

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <string_view>
 #include <variant>
 
 #include "base/exit_codes.h"
+#include "base/host_load.h"
 #include "suites/bench/budget.h"
 #include "suites/bench/command_line.h"
 #include "suites/bench/commands.h"
@@ -85,10 +87,45 @@ void print(const Experiment& e, const TableOptions& options, const std::vector<R
       best.candidates, best.survivors, best.rounds);
   for (const Row& row : rows) {
     if (row.explanation.empty() || row.label == "best") continue;
-    std::printf("\n%s: %s\n%s", row.label.c_str(), row.plan.c_str(), row.explanation.c_str());
+    std::printf(
+        "\n%s: %s; before it ran, %s\n%s", row.label.c_str(), row.plan.c_str(),
+        row.without_model ? "the model predicted:" : "this was known:", row.explanation.c_str());
     if (!row.explanation.ends_with('\n')) std::printf("\n");
   }
+  for (const Row& row : rows) {
+    if (!row.without_model) continue;
+    std::printf("\nmeasured, with the model against without (%zu paired runs): %s\n",
+                row.without_model->ratio.runs, verdict_text(*row.without_model).c_str());
+    if (row.without_model->outcome == Outcome::lost) {
+      std::printf("the model's prediction above was wrong here\n");
+    }
+  }
 }
+
+// Looks at what else the host does while no rank runs, where that matters.
+class Looks {
+ public:
+  explicit Looks(const Target& target) : matters_(target.clock == "real") {}
+
+  void look() {
+    static constexpr std::array<std::string_view, 2> kOwn = {"stripline-worke", "stripline-bench"};
+    const auto load = matters_ ? read_host_load(kOwn) : std::nullopt;
+    if (!load) return;
+    ++looks_;
+    sum_.running += load->running;
+    sum_.average = std::max(sum_.average, load->average);
+    sum_.processors = load->processors;
+  }
+  std::optional<HostLoad> mean() const {
+    if (looks_ == 0) return std::nullopt;
+    return HostLoad{sum_.average, sum_.running / looks_, sum_.processors};
+  }
+
+ private:
+  bool matters_;
+  int looks_ = 0;
+  HostLoad sum_;
+};
 
 Status write_json_lines(const std::string& path, const std::vector<Row>& rows,
                         const Target& target) {
@@ -115,6 +152,7 @@ struct Measured {
   std::vector<Entry> entries;
   Samples samples;
   uint32_t runs = 0;
+  std::optional<HostLoad> load;  // what else the host did, where that matters
 };
 
 // Searches the best decomposition, then measures all rows in fresh runs.
@@ -152,11 +190,13 @@ std::variant<Measured, Failure> measure(const CommonOptions& common, const Point
   uint32_t runs = common.runs;
   uint32_t before = 0;  // runs that took longer than the next ones will
   double start_s = progress.elapsed_s();
+  Looks looks(common.target);
   for (uint32_t run = 1; run <= runs; ++run) {
     progress.show("measuring: run " + std::to_string(run) + " of " + std::to_string(runs));
     const auto series = measure_run(common.target, run, rule, repeated);
     if (!series.ok()) return failure_of(series.error());
     samples.add(*series);
+    looks.look();
     if (run == 1) {
       for (const std::string& reason : samples.drop_unmeasurable(kFine)) {
         std::fprintf(stderr, "stripline-bench: left out: %s\n", reason.c_str());
@@ -175,7 +215,7 @@ std::variant<Measured, Failure> measure(const CommonOptions& common, const Point
     }
     runs = affordable_runs(runs, run, each_s * run, budget_s - now_s);
   }
-  return Measured{best, std::move(entries), std::move(samples), runs};
+  return Measured{best, std::move(entries), std::move(samples), runs, looks.mean()};
 }
 
 }  // namespace
@@ -211,15 +251,24 @@ int table_command(const TableOptions& options) {
 
   auto measured = measure(common, base->front());
   if (const auto* failure = std::get_if<Failure>(&measured)) return report(*failure);
-  const auto& [best, entries, samples, runs] = std::get<Measured>(measured);
+  const auto& [best, entries, samples, runs, load] = std::get<Measured>(measured);
 
   Point hand = base->front();
   hand.variant = "hand";
+  Point untuned = base->front();
+  untuned.variant = "untuned";
   std::vector<Row> rows;
   for (const Entry& entry : entries) {
     const PointSamples* baseline = entry.label == "hand" ? nullptr : samples.find(hand);
     auto row = make_row(entry.label, e, *samples.find(entry.point), baseline);
     if (!row.ok()) return report(row.error());
+    if (const PointSamples* without = samples.find(untuned);
+        entry.label == "tuned" && without != nullptr) {
+      auto verdict =
+          compare_without_model(*samples.find(entry.point), *without, load, common.target.ranks);
+      // A single run says nothing.
+      if (verdict.ok()) row->without_model = *std::move(verdict);
+    }
     rows.push_back(*std::move(row));
   }
   print(e, options, rows, best, runs);

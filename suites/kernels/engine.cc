@@ -1,6 +1,8 @@
 #include "suites/kernels/engine.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 #include "base/quantity.h"
 #include "optimizer/plan/strip_mechanism.h"
@@ -13,6 +15,8 @@ namespace {
 
 // The kernels' place in the plan cache; their requests differ, so one serves all.
 constexpr uint64_t kSite = 0x5171;
+
+constexpr const char* kClaim = "claims a gain of at least ";
 
 std::string plan_text(const LoopPlan& plan) {
   std::string strips = std::to_string(plan.count) + " x " + exact_bytes_text(plan.strip_bytes);
@@ -69,6 +73,45 @@ std::string reasons(Context& context, const EngineLoop& loop) {
 
 }  // namespace
 
+std::string plan_text(const NestPlan& plan) {
+  uint64_t step_bytes = 0;
+  for (const plan::NestTransfer& one : plan.transfer) {
+    if (one.moved) step_bytes += one.bytes;
+  }
+  if (step_bytes == 0) return "in place";
+  std::string strips = std::to_string(plan.steps) + " x " + exact_bytes_text(step_bytes);
+  switch (plan.schedule) {
+    case plan::Schedule::vectorised:
+      return "blocking, " + strips;
+    case plan::Schedule::all_issued:
+      return "A, " + strips;
+    case plan::Schedule::pipelined:
+      return "B, " + strips + ", " + std::to_string(plan.window) + " ahead";
+  }
+  return strips;
+}
+
+std::string claim_text(plan::Reason reason, double gain_low) {
+  if (reason != plan::Reason::tuned) return {};
+  char text[80];
+  std::snprintf(text, sizeof(text), "%s%.2f %%\n", kClaim, 100 * gain_low);
+  return text;
+}
+
+std::optional<double> claimed_gain(std::string_view explanation) {
+  if (!explanation.starts_with(kClaim)) return std::nullopt;
+  return std::strtod(explanation.data() + std::string_view(kClaim).size(), nullptr) / 100;
+}
+
+Status check_model(Context& context, Variant variant) {
+  const bool needs_one = variant == Variant::tuned || variant == Variant::guarded;
+  if (!needs_one || context.state().job.model() != nullptr) return {};
+  return Error(ErrorCode::failed_precondition,
+               "variant '" + variant_names()[static_cast<size_t>(variant)] +
+                   "' needs a tuned model; give one with --model FILE "
+                   "('stripline model fetch' gets one)");
+}
+
 Result<EngineLoop> make_engine_loop(Context& context, const experiment::Point& point,
                                     const LoopOptions& options, size_t element_bytes) {
   EngineLoop loop;
@@ -81,13 +124,7 @@ Result<EngineLoop> make_engine_loop(Context& context, const experiment::Point& p
   if (variant == Variant::untuned) loop.options.use_model = false;
   // In the others the plan is what is measured.
   loop.options.self_check = variant == Variant::guarded;
-  if ((variant == Variant::tuned || variant == Variant::guarded) &&
-      context.state().job.model() == nullptr) {
-    return Error(ErrorCode::failed_precondition,
-                 "variant '" + point.variant +
-                     "' needs a tuned model; give one with --model FILE "
-                     "('stripline model fetch' gets one)");
-  }
+  STRIPLINE_RETURN_IF_ERROR(check_model(context, variant));
   if (variant == Variant::forced) {
     if (candidate.strip_bytes == 0) candidate.strip_bytes = loop.transfer.block_bytes;
     loop.options.force = candidate;
@@ -113,7 +150,8 @@ std::string kernel_note(Context& context, Variant variant, const EngineLoop& loo
     case Variant::forced:
       return plan_text(loop.plan);
     case Variant::tuned:
-      return plan_text(loop.plan) + "\n" + reasons(context, loop);
+      return plan_text(loop.plan) + "\n" + claim_text(loop.plan.reason, loop.plan.gain_low) +
+             reasons(context, loop);
   }
   return {};
 }

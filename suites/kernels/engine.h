@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <stripline/context.h>
 #include <stripline/loop.h>
+#include <stripline/nest.h>
 
 #include "base/result.h"
 #include "optimizer/plan/strip.h"
@@ -80,6 +83,18 @@ void run_variant(Context& context, Variant variant, EngineLoop& loop,
 /// following ones. `run_elements` of `elements` were fetched by variant fine.
 std::string kernel_note(Context& context, Variant variant, const EngineLoop& loop,
                         size_t run_elements, size_t elements);
+
+/// A nest's plan on one line: "B, 16 x 4 KiB, 2 ahead".
+std::string plan_text(const NestPlan& plan);
+
+/// The second line of a tuned kernel's note, where its plan is taken because it surely gains: by
+/// how much of the baseline's time at least. Empty for any other reason.
+std::string claim_text(plan::Reason reason, double gain_low);
+/// What such a line, with which `explanation` begins, claims. Nothing if it does not.
+std::optional<double> claimed_gain(std::string_view explanation);
+
+/// Errors: failed_precondition for tuned and guarded when no model is loaded.
+Status check_model(Context& context, Variant variant);
 
 /// The note of a kernel whose result was wrong.
 inline constexpr const char* kWrongResult = "verification failed: the result is wrong";

@@ -19,7 +19,8 @@ std::vector<Benchmark> kernel_benchmarks() {
           guppie_benchmark(),       mcop_benchmark(),
           sparse_cg_benchmark(),    earthquake_benchmark(),
           molecules_benchmark(),    gravitation_benchmark(),
-          fiber_force_benchmark(),  triangle_count_benchmark()};
+          fiber_force_benchmark(),  triangle_count_benchmark(),
+          tile_benchmark()};
 }
 
 }  // namespace stripline::suites

@@ -10,6 +10,7 @@ namespace stripline::suites {
 Benchmark matvec_benchmark();
 Benchmark transpose_benchmark();
 Benchmark triad_benchmark();
+Benchmark tile_benchmark();
 Benchmark prk_stencil_benchmark();
 Benchmark prk_transpose_benchmark();
 Benchmark prk_sparse_benchmark();

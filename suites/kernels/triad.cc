@@ -5,7 +5,6 @@
 
 #include <stripline/nest.h>
 
-#include "base/quantity.h"
 #include "suites/grids.h"
 #include "suites/kernels/aligned_buffer.h"
 #include "suites/kernels/decomposition.h"
@@ -38,24 +37,6 @@ NestOptions nest_options(const EngineLoop& engine, size_t elements) {
         plan::NestCandidate{strips.schedule, {0, step}, std::max<uint32_t>(strips.window, 1)};
   }
   return options;
-}
-
-std::string plan_text(const NestPlan& plan) {
-  uint64_t step_bytes = 0;
-  for (const plan::NestTransfer& one : plan.transfer) {
-    if (one.moved) step_bytes += one.bytes;
-  }
-  if (step_bytes == 0) return "in place";
-  std::string strips = std::to_string(plan.steps) + " x " + exact_bytes_text(step_bytes);
-  switch (plan.schedule) {
-    case plan::Schedule::vectorised:
-      return "blocking, " + strips;
-    case plan::Schedule::all_issued:
-      return "A, " + strips;
-    case plan::Schedule::pipelined:
-      return "B, " + strips + ", " + std::to_string(plan.window) + " ahead";
-  }
-  return strips;
 }
 
 // Runs the loop in any variant, over the b and c of one rank. `memory` is [b, a, c] on each: b and

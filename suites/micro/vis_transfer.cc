@@ -16,7 +16,7 @@ namespace {
 
 constexpr rank_t kInitiator = 0;
 constexpr rank_t kServer = 1;
-constexpr size_t kMostRegions = 2048;
+constexpr size_t kMostRegions = 4096;
 constexpr uint64_t kSeed = 0x7615;
 constexpr std::byte kSpoiled{0xa5};
 
@@ -135,7 +135,7 @@ std::vector<experiment::Factor> vis_shape_factors(std::vector<experiment::ParamV
                          std::move(region_bytes), 1, 1 << 20),
           integer_factor(factor::kBytes, "B",
                          "Data of the transfer; divided by region_bytes, the number of regions "
-                         "(DEPTH), which is 2 to 2048.",
+                         "(DEPTH), which is 2 to 4096.",
                          std::move(bytes), 2, double{64 << 20}),
           integer_factor(factor::kStride, "1", "Distance of two regions in units of their size.",
                          std::move(stride), 2, 1 << 10)};

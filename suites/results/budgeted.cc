@@ -25,7 +25,6 @@
 #include "suites/results/cells.h"
 #include "suites/results/fabrics.h"
 #include "suites/results/markdown.h"
-#include "suites/results/robust.h"
 
 namespace stripline::suites::results {
 namespace {
@@ -87,18 +86,6 @@ Result<std::vector<Searched>> search(const Options& options, const Network& netw
     searched.push_back({cell, std::get<bench::BestPlan>(std::move(found)).point});
   }
   return searched;
-}
-
-// The model for a run under declared computation, which is another fabric by name.
-Result<std::string> for_declared(const std::string& model, const Network& network,
-                                 const std::filesystem::path& folder) {
-  STRIPLINE_ASSIGN_OR_RETURN(const Json document, read_json_file(model));
-  Json fits = document;
-  fits["fingerprint"]["fabric"]["value"] = declared(network).fabric;
-  STRIPLINE_ASSIGN_OR_RETURN(const Json disguised, disguised_model(document, fits));
-  const std::string file = (folder / "declared.stripline.json").string();
-  STRIPLINE_RETURN_IF_ERROR(write_json_file(file, disguised));
-  return file;
 }
 
 Result<Losses> judge_strips(const Options& options, const std::vector<Searched>& cells,
@@ -243,8 +230,7 @@ Status print_budgeted(const Options& options) {
     std::error_code ignored;  // writing says what is wrong
     std::filesystem::create_directories(folder, ignored);
     Judged one{network.fabric, name, {}, {}};
-    STRIPLINE_ASSIGN_OR_RETURN(const std::string own, for_declared(file, network, folder));
-    STRIPLINE_ASSIGN_OR_RETURN(one.strips, judge_strips(options, searched[fabric], own, folder));
+    STRIPLINE_ASSIGN_OR_RETURN(one.strips, judge_strips(options, searched[fabric], file, folder));
     STRIPLINE_ASSIGN_OR_RETURN(one.shapes, judge_shapes(options, network, model, folder));
     judged.push_back(std::move(one));
   }

@@ -1,6 +1,8 @@
 #include "suites/results/cell_result.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -31,20 +33,43 @@ bool has_guards(const Point& point) {
   return point.variant == kGuardedRow || experiment::text_param(point, "method") == "automatic";
 }
 
-// Without the rounds in which guards have found out.
-std::vector<experiment::SampleSeries> settled(std::vector<experiment::SampleSeries> series) {
-  const auto guarded = std::stable_partition(series.begin(), series.end(), [](const auto& one) {
-    return !has_guards(one.point) || one.timestamps_s.empty();
-  });
-  std::sort(guarded, series.end(), [](const auto& one, const auto& other) {
-    return one.timestamps_s.front() < other.timestamps_s.front();
-  });
-  const auto rounds = std::min<std::ptrdiff_t>(series.end() - guarded, kRounds);
-  series.erase(guarded, series.end() - rounds);
-  return series;
+}  // namespace
+
+std::vector<Point> in_rounds(const std::vector<Point>& points, const bench::Target& target) {
+  const uint32_t rounds = bench::depends_on_host(target) ? kRoundsWithGuards : kRoundsWithoutHost;
+  std::vector<Point> repeated;
+  for (const Point& point : points) {
+    repeated.insert(repeated.end(), has_guards(point) ? rounds : kRounds, point);
+  }
+  return repeated;
 }
 
-}  // namespace
+std::vector<experiment::SampleSeries> settled(std::vector<experiment::SampleSeries> series) {
+  const auto is_left = [](const experiment::SampleSeries& one) {
+    return !has_guards(one.point) || one.timestamps_s.empty();
+  };
+  std::map<std::string, std::vector<experiment::SampleSeries>> guarded;
+  std::vector<experiment::SampleSeries> kept;
+  for (experiment::SampleSeries& one : series) {
+    auto& into = is_left(one) ? kept : guarded[experiment::point_key(one.point)];
+    into.push_back(std::move(one));
+  }
+  for (auto& [key, rounds] : guarded) {
+    std::ranges::sort(rounds, {}, [](const auto& one) { return one.timestamps_s.front(); });
+    const size_t first = rounds.size() - std::min<size_t>(rounds.size(), kRounds);
+    std::move(rounds.begin() + static_cast<std::ptrdiff_t>(first), rounds.end(),
+              std::back_inserter(kept));
+  }
+  return kept;
+}
+
+experiment::StopRule rule_without_host() {
+  experiment::StopRule rule;
+  rule.min_reps = 1;
+  rule.max_reps = kMostRepsWithoutHost;
+  rule.time_budget_s = kPointBudgetS;
+  return rule;
+}
 
 Json to_json(const CellResult& cell) {
   Json rows = Json::object();
@@ -107,17 +132,10 @@ Result<CellResult> measure_rows(const Options& options, const Cell& cell, const 
     if (std::ranges::find(points, point) == points.end()) points.push_back(point);
   }
   const bool by_host = bench::depends_on_host(target);
-  std::vector<Point> repeated;
-  for (const Point& point : points) {
-    const uint32_t rounds = by_host ? kRoundsWithGuards : kRoundsWithoutHost;
-    repeated.insert(repeated.end(), has_guards(point) ? rounds : kRounds, point);
-  }
-  experiment::StopRule rule;
-  rule.min_reps = 1;
+  const std::vector<Point> repeated = in_rounds(points, target);
+  experiment::StopRule rule = rule_without_host();
   // With many ranks a repetition is a turn of each.
-  const bool often = by_host && cell.ranks <= kFewRanks;
-  rule.max_reps = often ? kMostReps : kMostRepsWithoutHost;
-  rule.time_budget_s = kPointBudgetS;
+  if (by_host && cell.ranks <= kFewRanks) rule.max_reps = kMostReps;
 
   bench::Progress progress;
   bench::Samples samples(points);

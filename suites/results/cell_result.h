@@ -44,6 +44,17 @@ bench::Target target_of(const Options& options, const Network& network, uint32_t
 /// them with the simple way.
 inline constexpr const char* kGuardedRow = "guarded";
 
+/// These points, each as often as it is carried out in a run: those with guards, or that choose how
+/// updates go, in several times as many rounds as others.
+std::vector<experiment::Point> in_rounds(const std::vector<experiment::Point>& points,
+                                         const bench::Target& target);
+
+/// Without those rounds in which guards have found out: as many are left as of other points.
+std::vector<experiment::SampleSeries> settled(std::vector<experiment::SampleSeries> series);
+
+/// How often a point is repeated in a round where times are not those of this host.
+experiment::StopRule rule_without_host();
+
 /// What is measured of a cell, by row. Rows may be the same point.
 using RowPoints = std::vector<std::pair<std::string, experiment::Point>>;
 

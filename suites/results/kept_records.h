@@ -34,6 +34,12 @@ class KeptRecords {
     return records;
   }
 
+  /// The record of this key, null if it is not known.
+  const Record* find(const std::string& key) const {
+    const auto found = known_.find(key);
+    return found == known_.end() ? nullptr : &found->second;
+  }
+
   /// The record of this key: a known one, or what `measure` returns, which is known from then on.
   /// Errors: those of `measure` and append_json_line().
   template <typename Measure>

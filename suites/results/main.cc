@@ -18,6 +18,7 @@
 #include "suites/results/budgeted.h"
 #include "suites/results/gather_choices.h"
 #include "suites/results/load.h"
+#include "suites/results/networks.h"
 #include "suites/results/options.h"
 #include "suites/results/overlap.h"
 #include "suites/results/prediction.h"
@@ -66,6 +67,8 @@ constexpr Command kCommands[] = {
      print_robust},
     {"budgeted", "What decisions of models from budgeted campaigns lose, and how much models vary",
      print_budgeted},
+    {"networks", "What decisions of models of random networks lose, on random problems",
+     print_networks},
     {"update-choices", "Chosen ways of updates against the best ones of a sweep",
      print_update_choices},
     {"gather-choices", "Chosen ways of gathers against the best ones of a sweep",
@@ -105,13 +108,15 @@ int main(int argc, char** argv) {
       ->type_name("TEXT");
   app.add_option("--model", models,
                  "Model to use on a network instead of measuring one (quality, update-choices, "
-                 "gather-choices), or to judge (budgeted)")
+                 "gather-choices), or to judge (budgeted, networks)")
       ->type_name("FABRIC=FILE")
       ->allow_extra_args(false);
   app.add_option("--search-budget", options.search_budget_s,
                  "Time of the exhaustive search in each cell (quality)")
       ->type_name("TIME")
       ->transform(time_within(bench::kMeasuringTimes))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed of the problems that are drawn (networks)")
       ->capture_default_str();
   for (const Command& command : kCommands) app.add_subcommand(command.name, command.help);
   if (const auto end = read_command_line(app, argc, argv)) return *end;

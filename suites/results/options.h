@@ -18,9 +18,9 @@ struct Options {
   std::string cells;  ///< only cells whose name contains this (update-choices, gather-choices);
                       ///< empty: all
   /// Model files by fabric, to be used instead of measuring (quality, update-choices,
-  /// gather-choices), or judged
-  /// (budgeted, which takes several of one fabric).
+  /// gather-choices), or judged (budgeted, which takes several of one fabric, and networks).
   std::multimap<std::string, std::string> models;
+  uint64_t seed = 1;            ///< of what is drawn (networks)
   double search_budget_s = 15;  ///< for the exhaustive search of one cell
 
   /// A file or folder of these measurements. Quick ones are kept apart.

@@ -52,6 +52,19 @@ TEST_F(Mpirun, AJobInWhichNobodyGetsOnIsToldWhereItsRanksAre) {
   EXPECT_EQ(lines_with(job.err, " in wait_until (hello.cc:"), 1U) << job.err;
 }
 
+// PMIx would take them for the rank.
+TEST_F(Mpirun, ChildProcessesOfARankAreNoRanks) {
+  for (const char* const what : {"exit", "return", "progress"}) {
+    const Finished job = run({"-n", "2", program("forks"), what});
+    EXPECT_EQ(job.exit_code, kExitOk) << what << ": " << job.err;
+    EXPECT_EQ(lines_with(job.out, "still here"), 1U) << what << ": " << job.out;
+  }
+  const Finished job = run({"-n", "2", program("forks"), "system"});
+  EXPECT_EQ(job.exit_code, kExitOk) << job.err;
+  EXPECT_EQ(lines_with(job.err, "this process was started by a rank of a job"), 1U) << job.err;
+  EXPECT_EQ(lines_with(job.out, "still here"), 1U) << job.out;
+}
+
 class MpirunOnFabric : public Mpirun,
                        public ::testing::WithParamInterface<std::map<std::string, std::string>> {};
 

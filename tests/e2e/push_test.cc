@@ -56,13 +56,19 @@ class PushTest : public testing::Test {
     ASSERT_TRUE(write_json_file(profile_, changed).ok());
   }
 
-  // A version of the model "net", of the smallest campaign that makes one.
+  // A version of the model "net", of a small campaign that makes and judges one.
   std::string campaign() {
-    const Finished run =
-        cli(address(),
-            {"campaign", "run", "--fabric", fabric(), "--clock", "virtual", "--model", "net",
-             "--runs", "6", "--experiment", "micro.latency", "--time-budget", "200"},
-            kPatience_s);
+    const Finished run = cli(address(), {"campaign",      "run",
+                                         "--fabric",      fabric(),
+                                         "--clock",       "virtual",
+                                         "--model",       "net",
+                                         "--runs",        "6",
+                                         "--experiment",  "micro.latency",
+                                         "--experiment",  "micro.issue",
+                                         "--experiment",  "micro.flood",
+                                         "--experiment",  "micro.vis_window",
+                                         "--time-budget", "200"},
+                             kPatience_s);
     EXPECT_EQ(run.exit_code, kExitOk) << run.err << agents_[0]->err();
     return run.out;
   }
@@ -183,6 +189,54 @@ TEST_F(PushTest, ABadCanaryNeverReachesTheRestAndItsReasonReachesTheUser) {
   const Finished run = run_on("b");
   EXPECT_EQ(run.exit_code, kExitOk) << run.err;
   EXPECT_NE(run.err.find("using model net@1 (sha256 "), std::string::npos) << run.err;
+}
+
+// Ten times the latency: it says so when it is judged, and is handed out to who asks for it alone.
+TEST_F(PushTest, AModelThatFailsItsValidationIsNotFetchedUnasked) {
+  campaign();
+  const std::string file = (folder_ / "net.stripline.json").string();
+  ASSERT_EQ(cli(address(), {"model", "fetch", "net@1", "-o", file}).exit_code, kExitOk);
+  auto model = model::load_model(file);
+  ASSERT_TRUE(model.ok());
+  for (auto& [name, path] : model->network) {
+    for (auto* const operation : {&path.get, &path.put}) {
+      if (!*operation) continue;
+      for (model::Segment& segment : (*operation)->segments) {
+        if (!segment.L_s) continue;
+        segment.L_s->value *= 10;
+        segment.L_s->ci_low *= 10;
+        segment.L_s->ci_high *= 10;
+      }
+    }
+  }
+  ASSERT_TRUE(model::save_model(*model, file).ok());
+  ASSERT_EQ(cli(address(), {"model", "import", file, "--model", "bad"}).exit_code, kExitOk);
+  const Finished unjudged = cli(address(), {"model", "promote", "bad@1", "--label", "stable"});
+  EXPECT_EQ(unjudged.exit_code, kExitConflict);
+  EXPECT_NE(unjudged.err.find("was not judged"), std::string::npos) << unjudged.err;
+  const Finished judged = cli(address(), {"model", "validate", "bad@1", "--campaign", "c1"});
+  EXPECT_NE(judged.out.find("bad@1: FAILED"), std::string::npos) << judged.out;
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{}, {"--unjudged", "I want it"}}) {
+    std::vector<std::string> arguments = {"model", "promote", "bad@1", "--label", "canary"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Finished refused = cli(address(), arguments);
+    EXPECT_EQ(refused.exit_code, kExitConflict);
+    EXPECT_NE(refused.err.find("failed its validation"), std::string::npos) << refused.err;
+  }
+  const std::string copy = (folder_ / "copy.stripline.json").string();
+  const Finished plain = cli(address(), {"model", "fetch", "bad", "-o", copy});
+  EXPECT_EQ(plain.exit_code, kExitConflict);
+  EXPECT_NE(plain.err.find("failed its validation"), std::string::npos) << plain.err;
+  EXPECT_FALSE(std::filesystem::exists(copy));
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"model", "fetch", "bad", "--accept-failed", "-o", copy},
+        {"model", "fetch", "bad@1", "-o", copy}}) {
+    const Finished asked = cli(address(), arguments);
+    EXPECT_EQ(asked.exit_code, kExitOk) << asked.err;
+    EXPECT_NE(asked.err.find("warning: bad@1 failed its validation"), std::string::npos)
+        << asked.err;
+  }
 }
 
 TEST_F(PushTest, WhatRunsSeeReachesTheUser) {

@@ -29,17 +29,35 @@ constexpr SegmentMember kSegmentMembers[] = {
     {"s_base_s", "s", &Segment::s_base_s, false},
     {"s_per_byte_s", "s per byte", &Segment::s_per_byte_s, true}};
 
+Form<SwitchBand> band_form() {
+  return object<SwitchBand>("switch_band",
+                            {required("after_bytes", &SwitchBand::after_bytes, bytes(),
+                                      "sizes up to here go as the segment before says"),
+                             required("by_bytes", &SwitchBand::by_bytes, bytes(1),
+                                      "sizes from here on go as this segment says")});
+}
+
 Form<Segment> segment_form() {
-  std::vector<Member<Segment>> members = {required("from_bytes", &Segment::from_bytes, bytes()),
-                                          required("to_bytes", &Segment::to_bytes, bytes())};
+  std::vector<Member<Segment>> members = {
+      required("from_bytes", &Segment::from_bytes, bytes()),
+      required("to_bytes", &Segment::to_bytes, bytes()),
+      optional("begins", &Segment::begins, band_form(),
+               "The interval of from_bytes, where it was not measured exactly")};
   for (const auto& [name, symbol, place, per_byte] : kSegmentMembers) {
     members.push_back(optional(name, place, per_byte ? seconds_per_byte() : seconds()));
   }
-  return object<Segment>("segment", members,
-                         [](const std::string& where, const Segment& segment) -> Status {
-                           if (segment.from_bytes < segment.to_bytes) return {};
-                           return wrong(where, "needs from_bytes < to_bytes");
-                         });
+  return object<Segment>(
+      "segment", members, [](const std::string& where, const Segment& segment) -> Status {
+        if (segment.from_bytes >= segment.to_bytes) {
+          return wrong(where, "needs from_bytes < to_bytes");
+        }
+        if (!segment.begins || (segment.begins->after_bytes < segment.from_bytes &&
+                                segment.from_bytes <= segment.begins->by_bytes &&
+                                segment.begins->by_bytes <= segment.to_bytes)) {
+          return {};
+        }
+        return wrong(where + ".begins", "needs after_bytes < from_bytes <= by_bytes <= to_bytes");
+      });
 }
 
 Form<std::vector<BufferPoint>> buffers_form() {
@@ -55,9 +73,13 @@ Form<std::vector<BufferPoint>> buffers_form() {
 
 // Only data of gets come into a buffer.
 Form<OperationModel> operation_form(bool get) {
-  const Order<Segment> gapless = {
-      [](const Segment& a, const Segment& b) { return a.to_bytes == b.from_bytes; },
-      "from_bytes must equal the to_bytes of the segment before"};
+  const Order<Segment> gapless = {[](const Segment& a, const Segment& b) {
+                                    return a.to_bytes == b.from_bytes &&
+                                           (!b.begins || b.begins->after_bytes >= a.from_bytes);
+                                  },
+                                  "from_bytes must equal the to_bytes of the segment before, and "
+                                  "begins.after_bytes must not lie "
+                                  "below that segment"};
   std::vector<Member<OperationModel>> members = {
       required("segments", &OperationModel::segments,
                list(segment_form(), 1, kMaxSegments, std::optional(gapless)),
@@ -73,11 +95,17 @@ Form<OperationModel> operation_form(bool get) {
 
 std::string operation_text(const std::string& title, const OperationModel& operation) {
   ParameterTable table("size");
+  std::string bands;
   for (size_t i = 0; i < operation.segments.size(); ++i) {
     const Segment& segment = operation.segments[i];
     const bool last = i + 1 == operation.segments.size();
     const std::string range = bytes_text(segment.from_bytes) +
                               (last ? " and more" : " to " + bytes_text(segment.to_bytes));
+    if (segment.begins) {
+      bands += "  the switch at " + bytes_text(segment.from_bytes) + " lies between " +
+               bytes_text(segment.begins->after_bytes) + " and " +
+               bytes_text(segment.begins->by_bytes) + "\n";
+    }
     for (const auto& [name, symbol, place, per_byte] : kSegmentMembers) {
       table.add(range, symbol, segment.*place, per_byte ? seconds_per_byte_text : time_text);
     }
@@ -88,7 +116,7 @@ std::string operation_text(const std::string& title, const OperationModel& opera
     table.add(buffer, "r beyond", point.retire_s_per_byte, seconds_per_byte_text);
     table.add(buffer, "first read", point.read_s_per_byte, seconds_per_byte_text);
   }
-  return "\n" + title + "\n" + table.text();
+  return "\n" + title + "\n" + bands + table.text();
 }
 
 std::string network_text(const TunedModel& model) {
@@ -114,6 +142,7 @@ void add_network_example(TunedModel& model) {
   small.r_base_s = example_parameter(0.4e-6);
   Segment large = small;
   large.from_bytes = 2048;
+  large.begins = {1792, 2304};
   large.to_bytes = uint64_t{4} << 20;
   large.o_per_byte_s.reset();
   large.g_s = example_parameter(1.2e-6);

@@ -30,6 +30,14 @@ namespace stripline::model {
 
 struct Section;
 
+/// Where a protocol switches: sizes of up to `after_bytes` go by the one before, those of
+/// `by_bytes` and more by the one after. Of those between, measurements do not say which.
+struct SwitchBand {
+  uint64_t after_bytes = 0;
+  uint64_t by_bytes = 0;
+  bool operator==(const SwitchBand&) const = default;
+};
+
 /// Parameters of one operation for sizes in [from_bytes, to_bytes). Absent ones could not be
 /// identified from the samples; planners then treat them as zero.
 struct Segment {
@@ -44,6 +52,8 @@ struct Segment {
   std::optional<Parameter> r_per_byte_s;
   std::optional<Parameter> s_base_s;
   std::optional<Parameter> s_per_byte_s;
+  /// The interval of from_bytes, of segments after the first; absent: it is exact.
+  std::optional<SwitchBand> begins;
 };
 
 /// What the CPU pays for data that come into a private buffer of so many bytes, all of which is
@@ -58,8 +68,9 @@ struct BufferPoint {
 /// Segments in ascending, gapless order; the last one also serves larger sizes, the first smaller.
 struct OperationModel {
   std::vector<Segment> segments;
-  std::optional<Parameter> queue_depth;  ///< Q, operations
-  std::vector<BufferPoint> buffers;      ///< gets only; by size, ascending
+  /// Q, operations. One that is only a lower bound (Parameter::at_least) limits nothing.
+  std::optional<Parameter> queue_depth;
+  std::vector<BufferPoint> buffers;  ///< gets only; by size, ascending
 };
 
 /// One path between two ranks (paths.h).

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/host_memory.h"
+#include "base/memory_limits.h"
 #include "base/subprocess.h"
 
 namespace stripline::fabric {
@@ -54,6 +55,13 @@ Result<std::shared_ptr<std::byte>> SharedRegion::map(const std::string& name, co
                                              "': " + errno_text() + "; is /dev/shm mounted?");
   }
   const Offsets offsets = layout(shape);
+  if (!may_size_file(offsets.total)) {
+    ::shm_unlink(name.c_str());
+    return Error(ErrorCode::resource_exhausted,
+                 "the shell allows no file of " + std::to_string(offsets.total) +
+                     " bytes, shared memory among them, which the ranks of an emulated network "
+                     "need; raise it with 'ulimit -f unlimited'");
+  }
   if (::ftruncate(fd.get(), static_cast<off_t>(offsets.total)) != 0) {
     return Error(ErrorCode::resource_exhausted, "cannot size shared memory '" + name + "' to " +
                                                     std::to_string(offsets.total) +

@@ -67,6 +67,11 @@ Result<Segment> Segment::allocate(size_t bytes, Kind kind, Pages pages) {
   const size_t mapped = (bytes + page - 1) / page * page;
   int flags = MAP_PRIVATE | MAP_ANONYMOUS;
   if (kind == Kind::shared) {
+    if (!may_size_file(mapped)) {
+      return does_not_fit(bytes,
+                          "the shell allows no file of that size, shared memory among them "
+                          "('ulimit -f unlimited' allows it)");
+    }
     segment.file_ = UniqueFd(memfd_create("stripline-segment", MFD_CLOEXEC));
     if (segment.file_ && ftruncate(segment.file_.get(), static_cast<off_t>(mapped)) == 0) {
       flags = MAP_SHARED;

@@ -46,6 +46,7 @@ class CachedGather {
   template <typename Layout, typename Ranks>
   Status gather(const shared_array<T, Layout, Ranks>& x, std::span<const uint64_t> index,
                 const GatherOptions& options = {}, CallSite site = CallSite::current()) {
+    x.check_made("CachedGather::gather", site);
     const uint64_t now = detail::hash_of_index(index);
     const bool same = keeps(x, now) && index.size() == plan_->size();
     const bool changes =
@@ -59,6 +60,7 @@ class CachedGather {
   Status gather(const shared_array<T, Layout, Ranks>& x, std::span<const uint64_t> index,
                 uint64_t version, const GatherOptions& options = {},
                 CallSite site = CallSite::current()) {
+    x.check_made("CachedGather::gather", site);
     return gather(x, index, version, !keeps(x, version), options, site);
   }
 

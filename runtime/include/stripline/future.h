@@ -51,11 +51,17 @@ class future_of;
 
 namespace detail {
 
+/// Whether a Context can still be called (runtime/rma/context_life.h).
+class ContextLife;
+/// Null for none.
+std::shared_ptr<const ContextLife> life_of(Context* context);
+
 /// What the handles of one future share, but for the value.
 class FutureState {
  public:
-  /// Settled by fulfil() or reject(). Null: settled already, or before anybody waits.
-  explicit FutureState(Context* context) : context_(context) {}
+  /// Settled by fulfil() or reject(). Null: of what is ready without a Context; adopt() gives it
+  /// one before it is returned unsettled.
+  explicit FutureState(Context* context) : context_(context), life_(life_of(context)) {}
   virtual ~FutureState();
   FutureState(const FutureState&) = delete;
   FutureState& operator=(const FutureState&) = delete;
@@ -75,6 +81,12 @@ class FutureState {
   void reject(std::exception_ptr error);
 
   Context* context() const { return context_; }
+  /// The Context that progress is made in until this is settled, unless it has one already.
+  void adopt(Context* context) {
+    if (context_ != nullptr) return;
+    context_ = context;
+    life_ = life_of(context);
+  }
   bool settled();
   /// Makes progress once if it is not settled.
   bool is_ready();
@@ -95,6 +107,7 @@ class FutureState {
   void run_followers();
 
   Context* context_;
+  std::shared_ptr<const ContextLife> life_;  // null without a Context
   future operation_;
   std::exception_ptr error_;
   std::vector<std::function<void()>> followers_;
@@ -266,6 +279,8 @@ decltype(auto) follow_with(const future_of<T>& one, F& function) {
 template <typename T>
 void settle_like(const std::shared_ptr<ValueState<T>>& next, const future_of<T>& inner) {
   if (!FutureAccess::settled(inner)) {
+    // What was followed may have been ready without a Context, and what follows it is not.
+    next->adopt(FutureAccess::context(inner));
     FutureAccess::follow(inner, [next, inner] { settle_like<T>(next, inner); });
     return;
   }

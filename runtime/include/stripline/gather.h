@@ -107,6 +107,7 @@ class gathered {
 template <typename T, typename Layout, typename Ranks>
 gathered<T> gather(const shared_array<T, Layout, Ranks>& x, std::span<const uint64_t> index,
                    const GatherOptions& options = {}, CallSite site = CallSite::current()) {
+  x.check_made("gather", site);
   CachedGather<T>& kept = detail::gather_of<T>(x.context(), site);
   if (const Status status = kept.gather(x, index, options, site); !status.ok()) {
     detail::fail_gather(x.context(), status.error(), site);
@@ -119,6 +120,7 @@ template <typename T, typename Layout, typename Ranks>
 gathered<T> gather(const shared_array<T, Layout, Ranks>& x, std::span<const uint64_t> index,
                    uint64_t version, const GatherOptions& options = {},
                    CallSite site = CallSite::current()) {
+  x.check_made("gather", site);
   CachedGather<T>& kept = detail::gather_of<T>(x.context(), site);
   if (const Status status = kept.gather(x, index, version, options, site); !status.ok()) {
     detail::fail_gather(x.context(), status.error(), site);

@@ -127,6 +127,10 @@ struct GatherPlace {
 
 /// What is asked of an array, without types.
 struct GatherRequest {
+  const char* name = "GatherPlan::create";  ///< the call that errors begin with
+  /// What is wrong with the rest of what that call was given on this rank, so that there is no
+  /// plan on any; empty: nothing.
+  std::string mistake;
   size_t element_bytes = 0;
   std::span<const GatherPlace> reads;
   /// The first entry of the index that names no element, and what it says; then `reads` is not
@@ -236,7 +240,16 @@ class GatherPlan {
                                    std::span<const uint64_t> index,
                                    const GatherOptions& options = {},
                                    CallSite site = CallSite::current()) {
-    detail::GatherRequest request;
+    return create(x, index, options, site, detail::GatherRequest());
+  }
+
+  /// For what is built upon gathers: `request` says the name of its call, and what is wrong with
+  /// what it was given on this rank.
+  template <typename Layout, typename Ranks>
+  static Result<GatherPlan> create(const shared_array<T, Layout, Ranks>& x,
+                                   std::span<const uint64_t> index, const GatherOptions& options,
+                                   CallSite site, detail::GatherRequest request) {
+    x.check_made(request.name, site);
     request.element_bytes = sizeof(T);
     request.shape = detail::gather_shape(x);
     request.own_elements = x.local_span().size();
@@ -271,7 +284,7 @@ class GatherPlan {
   /// Collective: gathers, and calls body(i, value of x[index[i]]) for every entry of the index,
   /// once each: this rank's own elements first, while the others are on their way, then those of
   /// each owner as they arrive, or in the order of GatherOptions::order. `body` may communicate,
-  /// but not use this plan.
+  /// but not use this plan. What it throws comes out when all is here: nothing is under way then.
   template <typename Layout, typename Ranks, typename Body>
   void for_each(const shared_array<T, Layout, Ranks>& x, Body&& body,
                 CallSite site = CallSite::current()) {
@@ -349,6 +362,7 @@ class GatherPlan {
 
   template <typename Layout, typename Ranks>
   void take(size_t vector, const shared_array<T, Layout, Ranks>& x, CallSite site) {
+    x.check_made("GatherPlan::start", site);
     core_->check(detail::gather_shape(x), site);
     own_[vector] = reinterpret_cast<const std::byte*>(x.local_span().data());
   }
@@ -360,9 +374,15 @@ class GatherPlan {
 
   template <typename Visit>
   void each_group(const Visit& visit, CallSite site) {
+    // Also if a body throws: the plan can be used again then, and other ranks go on.
+    struct Finish {
+      GatherPlan& plan;
+      CallSite site;
+      ~Finish() { plan.wait(site); }
+    };
+    const Finish finish{*this, site};
     visit(core_->group(0));
     while (const auto group = core_->next(site)) visit(*group);
-    wait(site);
   }
 
   uint32_t own_elements_ = 0;

@@ -58,8 +58,8 @@ struct IndirectOptions {
   bool use_model = true;  ///< false: as if there were no model
   /// For measurements: iterations of a block; 0: one by one.
   std::optional<uint64_t> block;
-  /// True if blocks are now and then compared with going one by one, and given up where that is
-  /// faster (Options::guard). False for measurements of plans.
+  /// True if what the model decides is now and then compared with what is done without one, and
+  /// given up where that is faster (Options::guard). False for measurements of plans.
   bool self_check = true;
 };
 
@@ -180,7 +180,8 @@ class IndirectAccess {
     }
   }
 
-  IndirectArray array() const {
+  IndirectArray array(CallSite site) const {
+    array_.check_made("for_each_indirect", site);
     uint64_t most = 0;
     for (rank_t rank = 0; rank < array_.context().rank_n(); ++rank) {
       most = std::max(most, array_.local_size(rank));
@@ -289,7 +290,7 @@ class IndirectRun {
         me_(context.rank_me()),
         body_(body),
         accesses_(accesses...),
-        arrays_(arrays_of(accesses...)),
+        arrays_(arrays_of(range.site, accesses...)),
         loop_(context,
               {std::span(arrays_.arrays).first(arrays_.count),
                std::span(arrays_.modified).first(arrays_.count), count_,
@@ -317,10 +318,10 @@ class IndirectRun {
   static constexpr uint64_t kLooks = 8;  // at what others ask, while a block is computed
   using Numbers = std::index_sequence_for<Accesses...>;
 
-  static IndirectArrays<kReads> arrays_of(const Accesses&... accesses) {
+  static IndirectArrays<kReads> arrays_of(CallSite site, const Accesses&... accesses) {
     IndirectArrays<kReads> arrays;
     size_t read = 0;
-    (arrays.add(accesses.array(), Accesses::kIsModifying, read++), ...);
+    (arrays.add(accesses.array(site), Accesses::kIsModifying, read++), ...);
     return arrays;
   }
 

@@ -77,6 +77,19 @@ class RpcWriter {
     }
   }
   std::vector<std::byte> take() { return std::move(bytes_); }
+  void reserve(size_t bytes) { bytes_.reserve(bytes); }
+
+  /// What put() adds.
+  template <typename T>
+  static size_t bytes_of(const T& value) {
+    if constexpr (std::is_trivially_copyable_v<T> && !is_view<T>) {
+      return sizeof value;
+    } else {
+      const size_t bytes = byte_count<std::remove_cvref_t<decltype(*std::data(value))>>(
+          static_cast<size_t>(std::size(value)));
+      return bytes == kTooManyBytes ? bytes : bytes + sizeof(uint64_t);
+    }
+  }
 
   template <typename T>
   static constexpr bool is_view = false;
@@ -184,6 +197,19 @@ struct RpcEntry {
               const RpcAnswer& answer);
 };
 
+/// A function without captures is made where it runs, of nothing.
+template <typename F>
+inline constexpr bool rpc_function_is_empty =
+    std::is_empty_v<F>&& std::is_default_constructible_v<F>;
+template <typename F>
+F rpc_function(RpcReader& reader) {
+  if constexpr (rpc_function_is_empty<F>) {
+    return F();
+  } else {
+    return reader.template take<F>();
+  }
+}
+
 /// A call whose answer is awaited.
 class RpcCall {
  public:
@@ -248,7 +274,7 @@ struct RpcKind {
   static void run(Context& context, rank_t source, std::span<const std::byte> bytes,
                   const RpcAnswer& answer) {
     RpcReader reader(context, source, bytes);
-    F function = reader.template take<F>();
+    F function = rpc_function<F>(reader);
     // Braces: in this order.
     std::tuple<Args...> arguments{reader.template take<Args>()...};
     const auto call = [&]() -> decltype(auto) {
@@ -293,18 +319,33 @@ struct RpcKind {
 template <typename F, typename... Args>
 constinit const RpcEntry RpcKind<F, Args...>::entry{RpcEntry::kMagic, &RpcKind::run};
 
+/// Ends the job if captures and arguments take more than an RPC carries.
+void check_rpc_bytes(Context& context, rank_t target, size_t bytes);
+
+/// Of what is too much, nothing is copied.
 template <typename F, typename... Args>
-std::vector<std::byte> rpc_arguments(const F& function, const Args&... arguments) {
-  RpcWriter writer;
-  writer.put(function);
-  [[maybe_unused]] const auto put = [&writer](const auto& value) {
-    if constexpr (std::is_convertible_v<decltype(value), std::string_view>) {
-      writer.put(std::string_view(value));
-    } else {
-      writer.put(value);
-    }
+std::vector<std::byte> rpc_arguments(Context& context, rank_t target, const F& function,
+                                     const Args&... arguments) {
+  const auto each = [&](const auto& use) {
+    if constexpr (!rpc_function_is_empty<F>) use(function);
+    [[maybe_unused]] const auto one = [&use](const auto& value) {
+      if constexpr (std::is_convertible_v<decltype(value), std::string_view>) {
+        use(std::string_view(value));
+      } else {
+        use(value);
+      }
+    };
+    (one(arguments), ...);
   };
-  (put(arguments), ...);
+  size_t bytes = 0;
+  each([&bytes](const auto& value) {
+    const size_t more = RpcWriter::bytes_of(value);
+    bytes = more > kTooManyBytes - bytes ? kTooManyBytes : bytes + more;
+  });
+  check_rpc_bytes(context, target, bytes);
+  RpcWriter writer;
+  writer.reserve(bytes);
+  each([&writer](const auto& value) { writer.put(value); });
   return writer.take();
 }
 
@@ -316,7 +357,8 @@ auto rpc(Context& context, rank_t target, F function, const Args&... arguments) 
   using Kind = detail::RpcKind<F, detail::rpc_arrives<Args>...>;
   using Value = typename Kind::Value;
   auto state = std::make_shared<detail::ValueState<Value>>(&context);
-  detail::send_rpc(context, target, Kind::entry, detail::rpc_arguments(function, arguments...),
+  detail::send_rpc(context, target, Kind::entry,
+                   detail::rpc_arguments(context, target, function, arguments...),
                    std::make_unique<detail::TypedRpcCall<Value>>(state));
   return detail::FutureAccess::make(std::move(state));
 }
@@ -325,8 +367,8 @@ auto rpc(Context& context, rank_t target, F function, const Args&... arguments) 
 template <typename F, typename... Args>
 void rpc_ff(Context& context, rank_t target, F function, const Args&... arguments) {
   using Kind = detail::RpcKind<F, detail::rpc_arrives<Args>...>;
-  detail::send_rpc(context, target, Kind::entry, detail::rpc_arguments(function, arguments...),
-                   nullptr);
+  detail::send_rpc(context, target, Kind::entry,
+                   detail::rpc_arguments(context, target, function, arguments...), nullptr);
 }
 
 /// The most that captures, arguments or an answer may take together, with 8 bytes for the length of

@@ -63,6 +63,9 @@ void write_elements(Context& context, const ArrayShape& shape, uint64_t offset, 
 [[noreturn]] void fail_element(Context* context, const char* name, uint64_t index, uint64_t size,
                                CallSite site);
 
+/// Ends the process: the call `name` is about a handle that refers to no array.
+[[noreturn]] void fail_no_array(const char* name, CallSite site);
+
 [[noreturn]] void fail_packed_pointer(Context& context);
 
 }  // namespace detail
@@ -106,13 +109,25 @@ class shared_array {
 
   /// Collective: gives the memory back. No handle or pointer may be used after it.
   void destroy(CallSite site = CallSite::current()) {
+    check_made("shared_array::destroy", site);
     context_->delete_symmetric_array(global_ptr<T>(me_, offset_), site);
     *this = {};
   }
 
   uint64_t size() const { return size_; }
   const distribution_type& distribution() const { return distribution_; }
-  Context& context() const { return *context_; }
+  /// False for a handle that refers to no array.
+  explicit operator bool() const { return context_ != nullptr; }
+  /// Ends the process for a handle that refers to no array, as all calls that need one do.
+  Context& context(CallSite site = CallSite::current()) const {
+    check_made("shared_array::context", site);
+    return *context_;
+  }
+  /// The same for a call that is given the array: `name`, which stands at `site`.
+  void check_made(const char* name, CallSite site) const {
+    if (context_ == nullptr) [[unlikely]]
+      detail::fail_no_array(name, site);
+  }
 
   // --- where elements are
   // -------------------------------------------------------------------------
@@ -197,11 +212,13 @@ class shared_array {
   /// not within the array.
   void read_range(uint64_t first, uint64_t count, T* destination,
                   CallSite site = CallSite::current()) const {
+    check_made("shared_array::read_range", site);
     detail::read_elements(*context_, shape(), offset_, first, count,
                           reinterpret_cast<std::byte*>(destination), site);
   }
   void write_range(uint64_t first, uint64_t count, const T* source,
                    CallSite site = CallSite::current()) const {
+    check_made("shared_array::write_range", site);
     detail::write_elements(*context_, shape(), offset_, first, count,
                            reinterpret_cast<const std::byte*>(source), site);
   }
@@ -217,7 +234,7 @@ class shared_array {
   }
   // The same where the end will do.
   void check_place(const char* name, uint64_t index, CallSite site) const {
-    if (index > size_) [[unlikely]]
+    if (index > size_ || context_ == nullptr) [[unlikely]]
       detail::fail_element(context_, name, index, size_, site);
   }
   detail::ArrayShape shape() const {

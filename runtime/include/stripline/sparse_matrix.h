@@ -42,6 +42,13 @@
 
 namespace stripline {
 
+namespace detail {
+
+/// What is wrong with rows of so many columns and values; empty: nothing.
+std::string mistake_of_rows(std::span<const size_t> row_begin, size_t columns, size_t values);
+
+}  // namespace detail
+
 /// Moves; used by the rank's thread that communicates.
 template <typename T>
 class SparseMatrix {
@@ -49,15 +56,19 @@ class SparseMatrix {
 
  public:
   /// Collective. Every rank gives its own rows, as many as it likes: `row_begin` has one more than
-  /// there are rows and begins with 0, `columns` are elements of x. Copies all of it. Errors as
-  /// GatherPlan::create().
+  /// there are rows, begins with 0, does not descend and ends with the number of entries, of which
+  /// there are as many `columns`, elements of x, as `values`. Copies all of it. Errors as
+  /// GatherPlan::create(), also if a rank's rows are not as said.
   template <typename Layout, typename Ranks>
   static Result<SparseMatrix> create(const shared_array<T, Layout, Ranks>& x,
                                      std::span<const size_t> row_begin,
                                      std::span<const uint64_t> columns, std::span<const T> values,
                                      const GatherOptions& options = {},
                                      CallSite site = CallSite::current()) {
-    auto plan = GatherPlan<T>::create(x, columns, options, site);
+    detail::GatherRequest request;
+    request.name = "SparseMatrix::create";
+    request.mistake = detail::mistake_of_rows(row_begin, columns.size(), values.size());
+    auto plan = GatherPlan<T>::create(x, columns, options, site, std::move(request));
     if (!plan.ok()) return plan.error();
     return SparseMatrix(std::move(*plan), row_begin, values);
   }

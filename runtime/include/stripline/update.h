@@ -17,14 +17,16 @@
 // not ordered with those of this one. Between two ends an epoch may be used for any number of
 // updates. docs/memory-model.md says it in its own terms.
 //
-// A handler of active messages makes no updates. One thread at a time, as all calls of a Context;
-// with a progress thread the operator runs there, too.
+// A handler of active messages makes no updates; debug mode finds the first, other runs what fills
+// a buffer. One thread at a time, as all calls of a Context; with a progress thread the operator
+// runs there, too. An operator that throws where it updates cells for others ends the job.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <string_view>
 #include <type_traits>
@@ -188,39 +190,60 @@ T value_of(const UpdateBatch& batch, size_t i) {
   return value;
 }
 
+/// An operator has thrown.
+struct UpdateFailure {
+  const void* cell;
+  std::exception_ptr error;
+};
+
 template <typename T, typename Op>
 void apply_updates(const UpdateBatch& batch) {
   const Op op{};
-  if (batch.same) {
-    const T value = value_of<T>(batch, 0);
-    for (size_t i = 0; i < batch.count; ++i) {
-      T& cell = cell_of<T>(batch, i);
-      cell = op(cell, value);
+  size_t i = 0;
+  try {
+    if (batch.same) {
+      const T value = value_of<T>(batch, 0);
+      for (; i < batch.count; ++i) {
+        T& cell = cell_of<T>(batch, i);
+        cell = op(cell, value);
+      }
+    } else {
+      for (; i < batch.count; ++i) {
+        T& cell = cell_of<T>(batch, i);
+        cell = op(cell, value_of<T>(batch, i));
+      }
     }
-  } else {
-    for (size_t i = 0; i < batch.count; ++i) {
-      T& cell = cell_of<T>(batch, i);
-      cell = op(cell, value_of<T>(batch, i));
-    }
+  } catch (...) {
+    throw UpdateFailure{&cell_of<T>(batch, i), std::current_exception()};
   }
 }
 
 template <typename T, typename Op>
 void fetch_updates(const UpdateBatch& batch, std::byte* previous) {
-  for (size_t i = 0; i < batch.count; ++i) {
-    T& cell = cell_of<T>(batch, i);
-    std::memcpy(previous + i * sizeof(T), &cell, sizeof(T));
-    cell = Op{}(cell, value_of<T>(batch, batch.same ? 0 : i));
+  size_t i = 0;
+  try {
+    for (; i < batch.count; ++i) {
+      T& cell = cell_of<T>(batch, i);
+      std::memcpy(previous + i * sizeof(T), &cell, sizeof(T));
+      cell = Op{}(cell, value_of<T>(batch, batch.same ? 0 : i));
+    }
+  } catch (...) {
+    throw UpdateFailure{&cell_of<T>(batch, i), std::current_exception()};
   }
 }
 
 template <typename T, typename Op>
 void apply_run(std::byte* cells, const std::byte* values, size_t count) {
   T* const cell = reinterpret_cast<T*>(cells);
-  for (size_t i = 0; i < count; ++i) {
-    T value;
-    std::memcpy(&value, values + i * sizeof(T), sizeof(T));
-    cell[i] = Op{}(cell[i], value);
+  size_t i = 0;
+  try {
+    for (; i < count; ++i) {
+      T value;
+      std::memcpy(&value, values + i * sizeof(T), sizeof(T));
+      cell[i] = Op{}(cell[i], value);
+    }
+  } catch (...) {
+    throw UpdateFailure{cell + i, std::current_exception()};
   }
 }
 
@@ -318,7 +341,8 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   using operator_type = Op;
 
   /// Collective, and waits for all ranks. The same type, operator and mode on every rank, and all
-  /// epochs in the same order: what does not match ends the job when the first updates arrive. A
+  /// epochs in the same order: what does not match ends the job when the first updates arrive, in
+  /// debug mode at once. A
   /// value that does not fit into a parcel, or an operator that would have to be associative for
   /// what `options` ask for, ends the job.
   explicit UpdateEpoch(Context& context, const UpdateOptions& options = {},
@@ -329,7 +353,8 @@ requires(update_operator<Op, T>) class UpdateEpoch {
         lanes_(state_->lanes()),
         ranks_(context.rank_n()),
         last_offset_(state_->last_offset()) {}
-  /// Collective: end(), before the Context goes.
+  /// Collective: end(), before the Context goes. One that outlives the Context is of no use any
+  /// more; if it has updates that are not complete, the end of the Context ends the job.
   ~UpdateEpoch() {
     if (state_ != nullptr) state_->close();
   }
@@ -349,7 +374,8 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   /// update() that also tells what the cell held just before: `previous` has it when the future is
   /// ready, and stays until then. These are collected, too, and leave when a buffer is full or this
   /// rank waits, for the future or for something else. They are not ordered with other updates of
-  /// this rank before the next flush() or end(), which completes them all.
+  /// this rank before the next flush() or end(), which completes them all. Ends the job if
+  /// `previous` is null.
   future fetch(global_ptr<T> cell, const T& value, T* previous,
                CallSite site = CallSite::current()) {
     check(cell, site);
@@ -398,7 +424,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
 
     Into(UpdateEpoch& epoch, const shared_array<T, Layout, Ranks>& array)
         : epoch_(&epoch),
-          context_(&array.context()),
+          context_(array ? &array.context() : nullptr),
           size_(array.size()),
           first_cell_(size_ == 0 ? 0 : array.global(0).offset() / alignof(T)),
           distribution_(array.distribution()),

@@ -1,0 +1,54 @@
+#include "agent/run_load.h"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <sys/resource.h>
+
+namespace stripline::agent {
+namespace {
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+// Of children that were waited for.
+double children_s() {
+  rusage usage{};
+  if (::getrusage(RUSAGE_CHILDREN, &usage) != 0) return 0;
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+std::string text(double value) {
+  std::array<char, 32> digits{};
+  std::snprintf(digits.data(), digits.size(), "%.3g", value);
+  return digits.data();
+}
+
+}  // namespace
+
+void RunLoad::begin(std::span<const std::string_view> own) {
+  load_ = read_host_load(own);
+  times_ = read_processor_times();
+  children_s_ = children_s();
+  begun_s_ = now_s();
+}
+
+std::map<std::string, std::string> RunLoad::facts() const {
+  const auto times = read_processor_times();
+  const double elapsed_s = now_s() - begun_s_;
+  if (!load_ || !times_ || !times || !(elapsed_s > 0)) return {};
+  return {
+      {"load.average", text(load_->average)},
+      {"load.running", text(load_->running)},
+      {"load.processors", std::to_string(load_->processors)},
+      {"load.in_use", text((times->used_s - times_->used_s) / elapsed_s)},
+      {"load.own", text((children_s() - children_s_) / elapsed_s)},
+      {"load.stolen", text((times->stolen_s - times_->stolen_s) / elapsed_s / load_->processors)}};
+}
+
+}  // namespace stripline::agent

@@ -1,0 +1,66 @@
+// What the validation of a model is measured by: problems that are drawn by a campaign's seed, lie
+// on no grid, and are never fitted. Of a decision all alternatives are measured, what is done
+// without a model first, so that what a model chooses can be held against the fastest of them and
+// against no model (optimizer/fit/judge_decisions.h). Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "optimizer/experiment/experiment.h"
+
+namespace stripline::experiment {
+
+/// What is drawn. Of sizes and bursts, single operations and streams of them, the time is
+/// predicted; the others are decisions.
+enum class HeldOutKind : uint8_t { size, burst, call, window, loop, nest, update, gather };
+inline constexpr size_t kHeldOutKinds = 8;
+std::string_view to_string(HeldOutKind kind);  ///< The enumerator's name.
+/// True if it is a decision.
+constexpr bool has_choice(HeldOutKind kind) { return kind >= HeldOutKind::call; }
+
+struct HeldOutProblem {
+  HeldOutKind kind = HeldOutKind::size;
+  /// The ways to carry it out, what is done without a model first; one where there is no choice.
+  /// Factors that are left out have their declaration's default.
+  std::vector<Point> points;
+};
+
+/// The problem number `index` of a campaign with this seed and so many ranks: kinds take turns, so
+/// that the first 18 hold some of all, ten of them decisions.
+HeldOutProblem draw_held_out(uint64_t seed, uint32_t ranks, size_t index);
+
+/// No campaign measures a problem with a higher number.
+inline constexpr size_t kMostHeldOut = 256;
+
+/// "call: get 37 x 1,240 B, light": for people.
+std::string describe(const HeldOutProblem& problem);
+
+/// Which of the points that a campaign has measured are held out.
+class HeldOutPoints {
+ public:
+  /// Of campaigns with these seeds.
+  HeldOutPoints(std::span<const uint64_t> seeds, uint32_t ranks);
+
+  struct Place {
+    size_t problem = 0;      ///< An index of problems().
+    size_t alternative = 0;  ///< One of its points.
+  };
+  std::optional<Place> find(const Point& point) const;
+  const std::vector<HeldOutProblem>& problems() const { return problems_; }
+
+ private:
+  std::vector<HeldOutProblem> problems_;
+  /// By experiment and variant: the factors that tell its points apart.
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> factors_;
+  std::map<std::string, Place> places_;
+};
+
+}  // namespace stripline::experiment

@@ -1,0 +1,309 @@
+#include "optimizer/fit/held_out_plans.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "optimizer/experiment/catalogue.h"
+#include "optimizer/fit/vis_samples.h"
+#include "optimizer/model/paths.h"
+#include "optimizer/plan/gather.h"
+#include "optimizer/plan/nest.h"
+#include "optimizer/plan/strip.h"
+#include "optimizer/plan/update.h"
+#include "optimizer/plan/vis.h"
+
+namespace stripline::fit {
+namespace {
+
+namespace factor = experiment::factor;
+namespace variant = experiment::variant;
+using experiment::HeldOutKind;
+using experiment::HeldOutProblem;
+using experiment::Point;
+
+constexpr uint64_t kElementBytes = sizeof(double);  // of kernels
+
+uint64_t number(const Point& point, const char* name) {
+  return static_cast<uint64_t>(experiment::number_param(point, name).value_or(0));
+}
+
+std::string text(const Point& point, const char* name) {
+  return experiment::text_param(point, name).value_or("");
+}
+
+bool has(std::span<const size_t> measured, size_t alternative) {
+  return std::ranges::find(measured, alternative) != measured.end();
+}
+
+std::optional<size_t> if_measured(std::span<const size_t> measured, size_t alternative) {
+  return has(measured, alternative) ? std::optional(alternative) : std::nullopt;
+}
+
+// The fastest by `predict`, which gives nullopt for one that the model cannot tell of, besides the
+// one that is taken without a model.
+template <typename Predict>
+std::optional<size_t> fastest(std::span<const size_t> measured, const Predict& predict) {
+  std::optional<size_t> best;
+  double best_s = 0;
+  for (const size_t one : measured) {
+    if (one == 0) continue;
+    const std::optional<double> time_s = predict(one);
+    if (!time_s || (best && *time_s >= best_s)) continue;
+    best = one;
+    best_s = *time_s;
+  }
+  return best;
+}
+
+// Calls.
+
+std::optional<plan::VisMethod> method_of(const Point& point) {
+  for (size_t i = 0; i < plan::kVisMethods; ++i) {
+    const auto method = static_cast<plan::VisMethod>(i);
+    if (point.variant == plan::to_string(method)) return method;
+  }
+  return std::nullopt;
+}
+
+VisShape shape_of(const Point& point, plan::Direction direction) {
+  const uint64_t region_bytes = std::max<uint64_t>(1, number(point, factor::kRegionBytes));
+  return {direction, region_bytes, number(point, factor::kBytes) / region_bytes,
+          number(point, factor::kStride)};
+}
+
+plan::Direction direction_of(const std::string& name) {
+  return name == variant::kPut ? plan::Direction::put : plan::Direction::get;
+}
+
+plan::VisRequest call_request(const HeldOutProblem& problem, std::span<const size_t> measured) {
+  const Point& point = problem.points.front();
+  auto compute = plan::ComputeClass::communication_only;
+  for (size_t i = 0; i < plan::kComputeClasses; ++i) {
+    const auto one = static_cast<plan::ComputeClass>(i);
+    if (text(point, factor::kClass) == plan::to_string(one)) compute = one;
+  }
+  plan::VisRequest request =
+      request_of(shape_of(point, direction_of(text(point, factor::kDirection))), compute,
+                 plan::kLandingSlotBytes);
+  request.bounding_box_allowed = false;
+  for (const size_t one : measured) {
+    const auto method = method_of(problem.points[one]);
+    // As networks have it that the experiment can be measured on.
+    if (method == plan::VisMethod::native_iov) request.iov_limit = 4;
+    if (method == plan::VisMethod::bounding_box) request.bounding_box_allowed = true;
+  }
+  return request;
+}
+
+std::optional<size_t> by_method(const HeldOutProblem& problem, std::span<const size_t> measured,
+                                plan::VisMethod method) {
+  for (const size_t one : measured) {
+    if (method_of(problem.points[one]) == method) return one;
+  }
+  return std::nullopt;
+}
+
+// Windows: the smallest one that was measured and has as much in flight, else the largest.
+
+std::optional<size_t> by_window(const HeldOutProblem& problem, std::span<const size_t> measured,
+                                uint32_t window) {
+  const auto of = [&](size_t one) { return number(problem.points[one], factor::kWindow); };
+  std::optional<size_t> found;
+  for (const size_t one : measured) {
+    const bool is_enough = of(one) >= window;
+    const bool has_enough = found && of(*found) >= window;
+    if (!found || (is_enough && !has_enough) ||
+        (is_enough == has_enough && (is_enough ? of(one) < of(*found) : of(one) > of(*found)))) {
+      found = one;
+    }
+  }
+  return found;
+}
+
+std::optional<size_t> choose_window(const plan::VisCosts& costs, const HeldOutProblem& problem,
+                                    std::span<const size_t> measured) {
+  const Point& point = problem.points.front();
+  const plan::VisRequest request =
+      request_of(shape_of(point, direction_of(point.variant)),
+                 plan::ComputeClass::communication_only, plan::kLandingSlotBytes);
+  const plan::VisPlan plan = plan::force_vis(request, &costs, plan::VisMethod::pipelined, 0, 0);
+  return by_window(problem, measured, plan.window);
+}
+
+// Loops and nests.
+
+plan::StripCandidate strips_of(const Point& point) {
+  return {text(point, "schedule") == "B" ? plan::Schedule::pipelined : plan::Schedule::all_issued,
+          number(point, "strip_bytes"),
+          static_cast<uint32_t>(std::max<uint64_t>(1, number(point, factor::kWindow)))};
+}
+
+// As kernel.matvec has it.
+std::optional<size_t> choose_strips(const plan::StripCosts& costs, const HeldOutProblem& problem,
+                                    std::span<const size_t> measured) {
+  if (!costs.has_get()) return std::nullopt;
+  const Point& point = problem.points.front();
+  plan::StripRequest request;
+  request.element_bytes = kElementBytes;
+  request.total_bytes = number(point, "rows") * number(point, "cols") * kElementBytes;
+  request.slot_alignment = plan::kUsualSlotAlignment;
+  request.loop.n_local_ref = 1;
+  request.loop.n_fp_alu = 2;
+  request.sweeps = static_cast<uint32_t>(number(point, "passes"));
+  request.local_bytes = number(point, "cols") * kElementBytes;
+  request.surroundings.alone = true;
+  if (plan::plan_strip(request, &costs).reason != plan::Reason::tuned) {
+    return if_measured(measured, 0);
+  }
+  return fastest(measured, [&](size_t one) -> std::optional<double> {
+    return plan::force_strip(request, &costs, strips_of(problem.points[one])).predicted_s;
+  });
+}
+
+// As kernel.triad has it: b and c of another rank, a of this one.
+std::optional<size_t> choose_nest(const plan::CompiledPath& path, const HeldOutProblem& problem,
+                                  std::span<const size_t> measured) {
+  if (!path.strip.has_get()) return std::nullopt;
+  const uint64_t elements = number(problem.points.front(), "elements");
+  plan::NestRequest request;
+  request.links[plan::kLocalLink].in_reach = true;
+  const uint8_t network = plan::link_by(model::Path::network);
+  plan::NestLink& link = request.links[network];
+  link.strip = &path.strip;
+  link.vis = &path.vis;
+  link.many.medium_bytes = plan::kUsualMessageBytes;
+  link.many.message_bytes = plan::kUsualMessageBytes;
+  link.many.max_buffer_bytes = plan::kUsualBoxBytes;
+  request.slot_alignment = plan::kUsualSlotAlignment;
+  request.loop.n_local_ref = 2;
+  request.loop.n_fp_alu = 2;
+  request.local_bytes = elements * kElementBytes;
+  request.nest.add_loop(elements);
+  const auto bytes = static_cast<int64_t>(elements * kElementBytes);
+  for (const auto& [mode, owner, base] : {std::tuple(access::Mode::read, 1U, int64_t{0}),
+                                          {access::Mode::read, 1U, 2 * bytes},
+                                          {access::Mode::write, 0U, bytes}}) {
+    request.link[request.nest.references()] = owner == 0 ? plan::kLocalLink : network;
+    request.nest.add({.mode = mode,
+                      .owner = owner,
+                      .element_bytes = kElementBytes,
+                      .base = base,
+                      .stride_bytes = {static_cast<int64_t>(kElementBytes)}});
+  }
+  if (plan::plan_nest(request).reason != plan::Reason::tuned) return if_measured(measured, 0);
+  return fastest(measured, [&](size_t one) -> std::optional<double> {
+    const plan::StripCandidate strips = strips_of(problem.points[one]);
+    const uint64_t step = std::clamp<uint64_t>(strips.strip_bytes / kElementBytes, 1, elements);
+    return plan::force_nest(request, {strips.schedule, {0, step}, strips.window}).predicted_s;
+  });
+}
+
+// Updates.
+
+std::optional<size_t> choose_update(const plan::UpdateCosts& costs, const HeldOutProblem& problem,
+                                    std::span<const size_t> measured, uint32_t ranks) {
+  if (!costs.has_buffers()) return std::nullopt;
+  const Point& point = problem.points.front();
+  const uint64_t cells = number(point, "bins_per_rank");
+  plan::UpdateRequest request;
+  request.updates = number(point, "updates");
+  request.ranks = std::max<uint32_t>(2, ranks);
+  request.local_percent = 100 / request.ranks;
+  const double all_cells = static_cast<double>(cells) * request.ranks;
+  request.cells = static_cast<uint64_t>(
+      std::clamp(-all_cells * std::expm1(-static_cast<double>(request.updates) / all_cells), 1.0,
+                 static_cast<double>(request.updates)));
+  request.span_bytes = cells * request.item_bytes;
+  request.one_value = true;
+  const auto way_of = [](const Point& one) {
+    plan::UpdateCandidate way;
+    way.merges = true;
+    const std::string method = text(one, "method");
+    way.buffer_bytes = number(one, factor::kBufferBytes);
+    if (method == "buffers") return way;
+    way.merges = false;
+    way.method = method == "messages" ? plan::UpdateMethod::messages : plan::UpdateMethod::provider;
+    return way;
+  };
+  request.provider = std::ranges::any_of(
+      measured, [&](size_t one) { return text(problem.points[one], "method") == "provider"; });
+  if (plan::plan_update(request, &costs).reason != plan::Reason::tuned) {
+    return if_measured(measured, 0);
+  }
+  return fastest(measured, [&](size_t one) -> std::optional<double> {
+    const plan::UpdateCandidate way = way_of(problem.points[one]);
+    if (!plan::possible_update(request, &costs, way)) return std::nullopt;
+    return plan::force_update(request, &costs, way).predicted_s;
+  });
+}
+
+// Gathers: what a rank needs of another one, if columns fall at random.
+
+std::optional<size_t> choose_gather(const plan::CompiledPath& path, const HeldOutProblem& problem,
+                                    std::span<const size_t> measured, uint32_t ranks) {
+  const Point& point = problem.points.front();
+  const double of_each = static_cast<double>(number(point, "rows")) / std::max<uint32_t>(2, ranks);
+  const double reads =
+      static_cast<double>(number(point, "entries")) * of_each / std::max<uint32_t>(2, ranks);
+  const double elements = std::max(1.0, -of_each * std::expm1(-reads / of_each));
+  plan::GatherRequest request;
+  request.elements = static_cast<uint64_t>(elements);
+  request.element_bytes = kElementBytes;
+  request.runs = static_cast<uint64_t>(std::max(1.0, elements * (1 - elements / of_each)));
+  request.span_bytes =
+      std::max(request.elements * kElementBytes, static_cast<uint64_t>(of_each) * kElementBytes);
+  request.readers = std::max<uint32_t>(1, ranks - 1);
+  request.owners = request.readers;
+  const plan::GatherDecision decision = plan::plan_gather(request, &path);
+  for (const size_t one : measured) {
+    if (problem.points[one].variant == plan::to_string(decision.method)) return one;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ExpectedTime> expected_of(const plan::CompiledModel& model,
+                                        const HeldOutProblem& problem) {
+  if (has_choice(problem.kind)) return std::nullopt;
+  return expected_sentinel(model, problem.points.front());
+}
+
+std::optional<size_t> chosen_alternative(const plan::CompiledModel& model,
+                                         const HeldOutProblem& problem,
+                                         std::span<const size_t> measured, uint32_t ranks) {
+  const plan::CompiledPath* const path = model.path(model::Path::network);
+  if (path == nullptr) return std::nullopt;
+  switch (problem.kind) {
+    case HeldOutKind::size:
+    case HeldOutKind::burst:
+      return std::nullopt;
+    case HeldOutKind::call:
+      return by_method(problem, measured,
+                       plan::plan_vis(call_request(problem, measured), &path->vis).method);
+    case HeldOutKind::window:
+      return choose_window(path->vis, problem, measured);
+    case HeldOutKind::loop:
+      return choose_strips(path->strip, problem, measured);
+    case HeldOutKind::nest:
+      return choose_nest(*path, problem, measured);
+    case HeldOutKind::update:
+      return choose_update(path->update, problem, measured, ranks);
+    case HeldOutKind::gather:
+      return choose_gather(*path, problem, measured, ranks);
+  }
+  return std::nullopt;
+}
+
+std::optional<size_t> untuned_alternative(const HeldOutProblem& problem,
+                                          std::span<const size_t> measured) {
+  if (problem.kind == HeldOutKind::call) {
+    return by_method(problem, measured,
+                     plan::baseline_of_vis(call_request(problem, measured)).method);
+  }
+  return if_measured(measured, 0);
+}
+
+}  // namespace stripline::fit

@@ -1,0 +1,33 @@
+// What a model says of the problems that validation is measured by
+// (optimizer/experiment/held_out.h): what single operations and bursts take, and which of the
+// measured alternatives of a decision it chooses, by the planners that programs decide by. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "optimizer/experiment/held_out.h"
+#include "optimizer/fit/sentinels.h"
+#include "optimizer/plan/compiled_model.h"
+
+namespace stripline::fit {
+
+/// The time of a size or a burst; nullopt where the model has no such operation between nodes.
+std::optional<ExpectedTime> expected_of(const plan::CompiledModel& model,
+                                        const experiment::HeldOutProblem& problem);
+
+/// The decision among these of a problem's alternatives, given by their indices: where the planner
+/// leaves the way that is taken without a model, the alternative that it predicts to be the
+/// fastest. Strips are of any size where programs run, here of those that were measured. Nullopt
+/// where the one that it wants is not among them, or the model says nothing of such problems.
+std::optional<size_t> chosen_alternative(const plan::CompiledModel& model,
+                                         const experiment::HeldOutProblem& problem,
+                                         std::span<const size_t> measured, uint32_t ranks);
+
+/// The alternative that is taken without a model; nullopt where it is not among these.
+std::optional<size_t> untuned_alternative(const experiment::HeldOutProblem& problem,
+                                          std::span<const size_t> measured);
+
+}  // namespace stripline::fit

@@ -1,0 +1,223 @@
+// Models judged in a world that is as one of them says: the one that tells the truth does well, and
+// those that lie about a depth, a break or a latency do not.
+#include "optimizer/fit/judge_decisions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "optimizer/experiment/catalogue.h"
+#include "optimizer/fit/held_out_plans.h"
+#include "optimizer/fit/vis_samples.h"
+#include "optimizer/model/model_fixture.h"
+#include "optimizer/plan/vis.h"
+
+namespace stripline::fit {
+namespace {
+
+namespace factor = experiment::factor;
+using experiment::HeldOutKind;
+using experiment::Point;
+using experiment::SampleSeries;
+
+constexpr uint64_t kSeed = 17;
+constexpr uint32_t kRuns = 6;
+
+model::TunedModel with_window(model::TunedModel model, uint32_t window) {
+  model.vis["inter-node"] = model::example_vis();
+  for (auto* const direction : {&model.vis["inter-node"].get, &model.vis["inter-node"].put}) {
+    (*direction)->pipelined_window = window;
+  }
+  return model;
+}
+
+// A network whose protocol changes at 12,000 bytes: larger operations take 3 L more.
+model::TunedModel truth() {
+  model::TunedModel model = model::example_model();
+  for (auto* const operation :
+       {&model.network["inter-node"].get, &model.network["inter-node"].put}) {
+    model::Segment small = (*operation)->segments.front();
+    small.g_s = model::example_parameter(0.5e-6, 0.02);
+    small.G_s_per_byte = model::example_parameter(0.2e-9, 0.02);
+    small.to_bytes = 12000;
+    model::Segment large = small;
+    large.from_bytes = 12000;
+    large.to_bytes = uint64_t{4} << 20;
+    large.L_s->value *= 2.5;
+    large.L_s->ci_low *= 2.5;
+    large.L_s->ci_high *= 2.5;
+    (*operation)->segments = {small, large};
+  }
+  return model;
+}
+
+uint64_t number(const Point& point, const char* name) {
+  return static_cast<uint64_t>(experiment::number_param(point, name).value_or(0));
+}
+
+// What an alternative takes in a world that is as a model says: of sizes, bursts and windows.
+std::optional<double> time_in(const plan::CompiledModel& world,
+                              const experiment::HeldOutProblem& problem, size_t alternative) {
+  const Point& point = problem.points[alternative];
+  if (!has_choice(problem.kind)) return expected_of(world, problem)->predicted_s;
+  if (problem.kind != HeldOutKind::window) return std::nullopt;
+  const uint64_t region_bytes = number(point, factor::kRegionBytes);
+  const auto direction = point.variant == "put" ? plan::Direction::put : plan::Direction::get;
+  const plan::VisRequest request =
+      request_of({direction, region_bytes, number(point, factor::kBytes) / region_bytes,
+                  number(point, factor::kStride)},
+                 plan::ComputeClass::communication_only, plan::kLandingSlotBytes);
+  const auto window = static_cast<uint32_t>(number(point, factor::kWindow));
+  return plan::force_vis(request, world.vis(model::Path::network), plan::VisMethod::pipelined, 0,
+                         window)
+      .predicted_s;
+}
+
+// What a campaign measures there, with noise of so much.
+std::vector<SampleSeries> measured_in(const model::TunedModel& model, double noise = 0.01) {
+  const plan::CompiledModel world(model);
+  std::vector<SampleSeries> series;
+  for (size_t index = 0; index < 90; ++index) {
+    const auto problem = experiment::draw_held_out(kSeed, 2, index);
+    for (size_t i = 0; i < problem.points.size(); ++i) {
+      const auto time_s = time_in(world, problem, i);
+      if (!time_s) continue;
+      for (uint32_t run = 1; run <= kRuns; ++run) {
+        const uint64_t random = hash_of(index, i, run);
+        SampleSeries one;
+        one.point = problem.points[i];
+        one.run = run;
+        one.verified = true;
+        one.values = {*time_s * (1 + noise * (static_cast<double>(random % 1000) / 500 - 1))};
+        series.push_back(std::move(one));
+      }
+    }
+  }
+  return series;
+}
+
+Judgement judged(const model::TunedModel& model, const model::TunedModel& world) {
+  const std::vector<uint64_t> seeds = {kSeed};
+  const HeldOutSeries parts = take_held_out(measured_in(world), seeds, 2);
+  EXPECT_TRUE(parts.fitted.empty());
+  return summed_up(judge_held_out(model, parts.judged, 2));
+}
+
+TEST(JudgeDecisions, TheTruthDoesWell) {
+  const Judgement judgement = judged(truth(), truth());
+  EXPECT_EQ(judgement.points, 40U);
+  EXPECT_EQ(judgement.choices, 10U);
+  EXPECT_LT(judgement.mean_error, 0.02);
+  EXPECT_EQ(judgement.missed, 0U);
+  EXPECT_LT(judgement.mean_regret, 0.03);
+  EXPECT_EQ(judgement.compared, 10U);
+  EXPECT_NEAR(judgement.over_untuned, 0, 0.02);
+  EXPECT_EQ(judgement.losses, 0U);
+  ASSERT_EQ(judgement.kinds.size(), 1U);
+  EXPECT_EQ(judgement.kinds.front().kind, "window");
+}
+
+TEST(JudgeDecisions, ADepthOfOneIsSeen) {
+  model::TunedModel lie = truth();
+  for (auto* const operation : {&lie.network["inter-node"].get, &lie.network["inter-node"].put}) {
+    (*operation)->queue_depth = model::example_parameter(1, 0);
+  }
+  const Judgement judgement = judged(lie, truth());
+  // Bursts: all of them.
+  EXPECT_GE(judgement.missed, 10U);
+  EXPECT_GT(judgement.mean_error, 0.3);
+}
+
+TEST(JudgeDecisions, AMissingBreakIsSeen) {
+  model::TunedModel lie = truth();
+  for (auto* const operation : {&lie.network["inter-node"].get, &lie.network["inter-node"].put}) {
+    (*operation)->segments.front().to_bytes = uint64_t{4} << 20;
+    (*operation)->segments.resize(1);
+  }
+  const Judgement judgement = judged(lie, truth());
+  // Of those beyond the break where it still matters: more than one in twenty of all.
+  EXPECT_GT(20 * judgement.missed, judgement.points);
+}
+
+TEST(JudgeDecisions, ALatencyThatIsTenTimesTooLargeIsSeen) {
+  model::TunedModel lie = truth();
+  for (auto* const operation : {&lie.network["inter-node"].get, &lie.network["inter-node"].put}) {
+    for (model::Segment& segment : (*operation)->segments) {
+      segment.L_s = model::example_parameter(10 * segment.L_s->value, 0.02);
+    }
+  }
+  EXPECT_GT(judged(lie, truth()).mean_error, 1);
+}
+
+// A transfer whose alternatives took these seconds, the one without a model first.
+HeldOutTimes windows_that_took(std::vector<double> seconds, double noise) {
+  HeldOutTimes times;
+  size_t index = 0;
+  do {
+    times.problem = experiment::draw_held_out(kSeed, 2, index++);
+  } while (times.problem.kind != HeldOutKind::window);
+  for (const double time_s : seconds) {
+    RunMedians medians;
+    for (uint32_t run = 1; run <= kRuns; ++run) {
+      const uint64_t random = hash_of(run, times.alternatives.size());
+      medians[run] = time_s * (1 + noise * (static_cast<double>(random % 1000) / 500 - 1));
+    }
+    times.alternatives.push_back(std::move(medians));
+  }
+  return times;
+}
+
+TEST(JudgeDecisions, CountsWhatLosesAgainstNoModelAndAgainstTheBest) {
+  const model::TunedModel usual = with_window(truth(), 64);
+  const model::TunedModel four = with_window(truth(), 4);
+  const std::vector<HeldOutTimes> slow = {windows_that_took({2e-3, 4e-3, 1e-3, 1e-3}, 0.001)};
+  const Judgement judgement = summed_up(judge_held_out(usual, slow, 2));
+  EXPECT_EQ(judgement.choices, 1U);
+  EXPECT_NEAR(judgement.mean_regret, 1, 0.01);
+  EXPECT_NEAR(judgement.over_untuned, 0, 1e-9);
+  EXPECT_EQ(judgement.losses, 0U);
+
+  // A window of four loses nothing against the best, and halves the time.
+  const Judged with_four = judge_held_out(four, slow, 2);
+  ASSERT_EQ(with_four.choices.size(), 1U);
+  EXPECT_NEAR(summed_up(with_four).over_untuned, -0.5, 0.01);
+  EXPECT_LT(summed_up(with_four).mean_regret, 0.01);
+  const Comparison better = compare_choices(with_four, judge_held_out(usual, slow, 2));
+  EXPECT_EQ(better.choices, 1U);
+  EXPECT_NEAR(better.ratio, 0.5, 0.01);
+  const Comparison worse = compare_choices(judge_held_out(usual, slow, 2), with_four);
+  EXPECT_GT(worse.low, 1.9);
+
+  // Where four is slow, it surely loses, and noise does not make it so.
+  const std::vector<HeldOutTimes> fast = {windows_that_took({1e-3, 4e-3, 1.5e-3, 1e-3}, 0.001)};
+  const Judgement loses = summed_up(judge_held_out(four, fast, 2));
+  EXPECT_EQ(loses.losses, 1U);
+  EXPECT_NEAR(loses.worst_loss_share, 0.5, 0.01);
+  EXPECT_NE(loses.worst_loss.find("window"), std::string::npos) << loses.worst_loss;
+  const std::vector<HeldOutTimes> noisy = {windows_that_took({1e-3, 4e-3, 1.03e-3, 1e-3}, 0.2)};
+  EXPECT_EQ(summed_up(judge_held_out(four, noisy, 2)).losses, 0U);
+}
+
+TEST(JudgeDecisions, WhatIsNotMeasuredJudgesNothing) {
+  EXPECT_EQ(summed_up(judge_held_out(truth(), {}, 2)), Judgement());
+  HeldOutTimes alone = windows_that_took({1e-3, 2e-3, 3e-3, 4e-3}, 0);
+  for (size_t i = 1; i < alone.alternatives.size(); ++i) alone.alternatives[i].clear();
+  const std::vector<HeldOutTimes> one = {alone};
+  EXPECT_EQ(summed_up(judge_held_out(truth(), one, 2)), Judgement());
+  // What failed verification is no evidence, and nothing to fit either.
+  auto series = measured_in(truth());
+  for (SampleSeries& each : series) each.verified = false;
+  const std::vector<uint64_t> seeds = {kSeed};
+  const HeldOutSeries parts = take_held_out(series, seeds, 2);
+  EXPECT_TRUE(parts.judged.empty());
+  EXPECT_TRUE(parts.fitted.empty());
+  // By another seed it is a grid like any other.
+  const std::vector<uint64_t> others = {kSeed + 1};
+  EXPECT_GT(take_held_out(series, others, 2).fitted.size(), series.size() * 9 / 10);
+}
+
+}  // namespace
+}  // namespace stripline::fit

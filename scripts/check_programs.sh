@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Five programs as users write them, with a model, without one, and with that of another network: a
+# table of ratios of their total times, and what the guard took.
+#
+#   scripts/check_programs.sh [STEPS...]     numbers of steps (default: 30 200 1000)
+#
+# The programs are in tests/programs: a PageRank (for_each_indirect), a transpose and a heat equation
+# (for_nest), a histogram (UpdateEpoch), a product of a matrix and a vector (strip_for). They run on two emulated
+# networks, on the virtual clock with declared computation, where times are exact, with 4 ranks; and on tcp and
+# mapped memory of this host with 2 ranks, where runs of the three kinds take turns ($PROGRAMS_REPEATS of each,
+# default 5) and the ratio is the median over turns. Models are made by budgeted campaigns of a server and two agents on
+# loopback, and kept in build/programs, where an interrupted check goes on; remove it to begin again.
+# $PROGRAMS_NETWORKS: names of networks, to leave others out.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+cd "$repository"
+steps=("$@")
+[ ${#steps[@]} -gt 0 ] || steps=(30 200 1000)
+repeats=${PROGRAMS_REPEATS:-5}
+programs=(pagerank transpose heat histogram matvec)
+networks=(${PROGRAMS_NETWORKS:-cloud-ethernet opteron-vapi tcp mapped})
+
+configure_and_build release stripline stripline-server stripline-agent stripline-worker stripline-run "${programs[@]}"
+bin=$repository/build/release/bin
+folder=$repository/build/programs
+mkdir -p "$folder"
+pids=()
+service=$(mktemp -d)
+trap 'stop_service; rm -rf "$service"' EXIT
+trap 'exit 130' INT TERM
+
+fabric_of() {
+  case $1 in
+    tcp | mapped) echo tcp ;;
+    *) echo "emulated:$1" ;;
+  esac
+}
+# The model of a network, as a file that fits any: the check gives programs wrong ones, too.
+for network in cloud-ethernet opteron-vapi tcp; do
+  file=$folder/$network.stripline.json
+  [ -s "$file" ] && continue
+  [ ${#pids[@]} -gt 0 ] || start_service "$service"
+  echo "== a campaign of $network" >&2
+  "$bin/stripline" campaign run --fabric "$(fabric_of "$network")" --effort budgeted --model "$network" \
+    ${PROGRAMS_BUDGET:+--time-budget "$PROGRAMS_BUDGET"} >"$service/campaign.log" 2>&1 || {
+    cat "$service/campaign.log" >&2
+    exit 1
+  }
+  "$bin/stripline" model fetch "$network" -o "$service/$network.json"
+  # Without what it was measured on; whoever reads it says which hash that has.
+  python3 -c 'import json, sys
+model = json.load(open(sys.argv[1]))
+model.update(sha256="0" * 64, fingerprint={})
+json.dump(model, open(sys.argv[2], "w"), indent=1)' "$service/$network.json" "$file.part"
+  hash=$("$bin/stripline" explain loop "$file.part" --path inter-node --bytes 65536 2>&1 |
+    sed -n 's/.*its content hashes to \([0-9a-f]*\),.*/\1/p')
+  sed "s/0\{64\}/$hash/" "$file.part" >"$file"
+  rm "$file.part"
+done
+stop_service
+pids=()
+
+# run NETWORK PROGRAM STEPS MODEL: sets seconds, share (of the guard, in percent) and demoted.
+run() {
+  local options=(-n 2 --fabric tcp)
+  case $1 in
+    tcp) options+=(--same-node network) ;;
+    mapped) options+=(--same-node mapped) ;;
+    *) options=(-n 4 --fabric "emulated:$1,compute=declared,jitter=off" --clock virtual) ;;
+  esac
+  [ "$4" = none ] || options+=(--model "$folder/$4.stripline.json" --report "$service/report.json")
+  rm -f "$service/report.json"
+  seconds=$("$bin/stripline-run" "${options[@]}" -- "$bin/$2" "$3" 2>"$service/errors" |
+    sed -n 's/.*: right, .* steps, \([0-9.]*\) s$/\1/p')
+  [ -n "$seconds" ] || {
+    echo "check.sh programs: $2 on $1 with the model '$4' failed:" >&2
+    cat "$service/errors" >&2
+    exit 1
+  }
+  share=-
+  [ ! -s "$service/report.json" ] ||
+    share=$(python3 -c 'import json,sys; print("%.2f" % (100 * json.load(open(sys.argv[1]))["guard"]["share"]))' "$service/report.json")
+}
+
+echo "| network | program | steps | without a model | with / without | guard | wrong model / without | guard |"
+echo "|---|---|---:|---:|---:|---:|---:|---:|"
+for network in "${networks[@]}"; do
+  case $network in
+    opteron-vapi) right=opteron-vapi wrong=cloud-ethernet ;;
+    cloud-ethernet) right=cloud-ethernet wrong=opteron-vapi ;;
+    *) right=tcp wrong=opteron-vapi ;;
+  esac
+  turns=1
+  case $network in tcp | mapped) turns=$repeats ;; esac
+  for program in "${programs[@]}"; do
+    for count in "${steps[@]}"; do
+      for _ in $(seq "$turns"); do
+        for model in none "$right" "$wrong"; do
+          run "$network" "$program" "$count" "$model"
+          echo "$model $seconds $share"
+        done
+      done | python3 -c '
+import statistics, sys
+network, program, steps, right, wrong = sys.argv[1:]
+rows = [line.split() for line in sys.stdin]
+turns = [rows[i:i + 3] for i in range(0, len(rows), 3)]
+seconds = lambda turn, i: float(turn[i][1])
+ratio = lambda i: statistics.median(seconds(turn, i) / seconds(turn, 0) for turn in turns)
+share = lambda i: " ".join(sorted({turn[i][2] for turn in turns if turn[i][2] != "-"}, key=float)[-1:]) or "-"
+shown = lambda i: share(i) + (" %" if share(i) != "-" else "")
+without = statistics.median(seconds(turn, 0) for turn in turns)
+print(f"| {network} | {program} | {steps} | {1e3 * without:.2f} ms | {ratio(1):.3f} | {shown(1)} | {ratio(2):.3f} | {shown(2)} |")
+' "$network" "$program" "$count" "$right" "$wrong"
+    done
+  done
+done

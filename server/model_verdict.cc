@@ -1,0 +1,106 @@
+#include "server/model_verdict.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "base/quantity.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr std::size_t kFewestOfKind = 3;
+
+double share_of(std::size_t some, std::size_t all) {
+  return all == 0 ? 0 : static_cast<double>(some) / static_cast<double>(all);
+}
+
+std::string bound(double most) { return " (at most " + share_text(most) + " is allowed)"; }
+
+// The gravest first.
+std::vector<std::string> failures(const fit::Judgement& j) {
+  std::vector<std::string> found;
+  // Not a number is no small error either.
+  const auto exceeds = [](double value, double most) { return !(value <= most); };
+  if (j.compared > 0 && exceeds(j.over_untuned_low, kMostOverUntuned)) {
+    found.push_back("its decisions take " + share_text(j.over_untuned) +
+                    " longer than without a model, surely more than " +
+                    share_text(j.over_untuned_low) + bound(kMostOverUntuned));
+  }
+  if (j.points > 0 && exceeds(j.mean_error, kMostError)) {
+    found.push_back("the mean error of " +
+                    count_text(j.points, "predicted time", "predicted times") + " is " +
+                    share_text(j.mean_error) + bound(kMostError));
+  }
+  if (j.choices > 0 && exceeds(j.mean_regret, kMostRegret)) {
+    found.push_back("the mean regret of " + count_text(j.choices, "decision", "decisions") +
+                    " is " + share_text(j.mean_regret) + bound(kMostRegret));
+  }
+  if (j.missed > 1 && share_of(j.missed, j.points) > kMostMisses) {
+    found.push_back(std::to_string(j.missed) + " of " +
+                    count_text(j.points, "predicted time", "predicted times") +
+                    " are off by more " + "than they say" + bound(kMostMisses));
+  }
+  if (share_of(j.losses, j.choices) > kMostLosses) {
+    found.push_back(std::to_string(j.losses) + " of " +
+                    count_text(j.choices, "decision", "decisions") +
+                    " surely take longer than without a model" + bound(kMostLosses) +
+                    ", the worst by " + share_text(j.worst_loss_share) + ": " + j.worst_loss);
+  }
+  for (const fit::KindJudgement& kind : j.kinds) {
+    if (kind.choices < kFewestOfKind || !exceeds(kind.mean_regret, kMostOfKind)) continue;
+    found.push_back("the mean regret of " + std::to_string(kind.choices) +
+                    " decisions of the kind '" + kind.kind + "' is " +
+                    share_text(kind.mean_regret) + bound(kMostOfKind));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string share_text(double share) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %%", 100 * share);
+  return text.data();
+}
+
+VersionVerdict verdict_on(const std::optional<fit::Judgement>& given) {
+  if (!given) return {Verdict::unjudged, "nothing that it was not fitted to was measured"};
+  const fit::Judgement& judgement = *given;
+  std::string why;
+  for (const std::string& one : failures(judgement)) why += (why.empty() ? "" : "; ") + one;
+  if (!why.empty()) return {Verdict::failed, why};
+  if (judgement.points >= kFewestPoints && judgement.choices >= kFewestChoices) {
+    return {Verdict::passed, ""};
+  }
+  return {Verdict::unjudged, "of what it was not fitted to, " +
+                                 count_text(judgement.points, "time", "times") + " and " +
+                                 count_text(judgement.choices, "decision", "decisions") +
+                                 " were measured, " + std::to_string(kFewestPoints) + " and " +
+                                 std::to_string(kFewestChoices) + " are needed"};
+}
+
+VersionVerdict verdict_of(const std::optional<ValidationRecord>& validation) {
+  return validation ? verdict_on(validation->judgement) : verdict_on(std::nullopt);
+}
+
+std::string figures_text(const fit::Judgement& judgement) {
+  std::string text;
+  if (judgement.points > 0) {
+    text = "mean error " + share_text(judgement.mean_error) + " of " +
+           count_text(judgement.points, "point", "points");
+  }
+  if (judgement.choices > 0) {
+    text += (text.empty() ? "" : ", ") + std::string("mean regret ") +
+            share_text(judgement.mean_regret) + " of " +
+            count_text(judgement.choices, "choice", "choices");
+  }
+  if (judgement.compared > 0) {
+    text += ", " + share_text(std::abs(judgement.over_untuned)) +
+            (judgement.over_untuned > 0 ? " more" : " less") + " time than without a model";
+  }
+  return text.empty() ? "nothing that it predicts was measured" : text;
+}
+
+}  // namespace stripline::server

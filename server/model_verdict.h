@@ -1,0 +1,53 @@
+// What follows from how a version of a model did on problems that it was not fitted to: it passed,
+// it failed, or it was not judged, which is not the same as passed. Pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "server/records.h"
+
+namespace stripline::server {
+
+enum class Verdict {
+  unjudged,  ///< Too little was measured that it speaks of.
+  failed,    ///< A figure exceeds its bound, however little was measured.
+  passed,
+};
+
+struct VersionVerdict {
+  Verdict verdict = Verdict::unjudged;
+  /// A sentence without an end, with figures: what is missing, or what failed and by how much.
+  /// Empty if it passed.
+  std::string why;
+};
+
+/// A version is judged by so many predicted times, and so many decisions, or more.
+inline constexpr std::size_t kFewestPoints = 8;
+inline constexpr std::size_t kFewestChoices = 4;
+
+// Bounds above which it has failed.
+inline constexpr double kMostError = 0.25;  ///< Mean error of predicted times.
+inline constexpr double kMostRegret = 0.1;  ///< Mean regret of decisions.
+/// Share of times that are off by more than they say (fit::kMiss); a single one is chance.
+inline constexpr double kMostMisses = 0.05;
+inline constexpr double kMostOfKind =
+    0.25;                                   ///< Mean regret of three or more decisions of one kind.
+inline constexpr double kMostLosses = 0.1;  ///< Share of decisions that lose against no model.
+/// What its decisions surely take longer than no model's, in the mean.
+inline constexpr double kMostOverUntuned = 0.01;
+
+/// Nullopt: there was nothing to judge it by.
+VersionVerdict verdict_on(const std::optional<fit::Judgement>& judgement);
+/// `validation`: the version's last one, if it has any.
+VersionVerdict verdict_of(const std::optional<ValidationRecord>& validation);
+
+/// "1.2 %".
+std::string share_text(double share);
+
+/// "mean error 1.2 % of 16 points, mean regret 0.4 % of 80 choices, 7.0 % less time than without a
+/// model".
+std::string figures_text(const fit::Judgement& judgement);
+
+}  // namespace stripline::server

@@ -1,0 +1,80 @@
+#include "server/model_verdict.h"
+
+#include <gtest/gtest.h>
+
+namespace stripline::server {
+namespace {
+
+fit::Judgement good() {
+  fit::Judgement judgement;
+  judgement.points = 16;
+  judgement.mean_error = 0.05;
+  judgement.choices = 20;
+  judgement.mean_regret = 0.02;
+  judgement.compared = 20;
+  judgement.over_untuned = -0.2;
+  judgement.over_untuned_low = -0.22;
+  judgement.kinds = {{"call", 10, 0.02, 0.1}, {"loop", 10, 0.02, 0.1}};
+  return judgement;
+}
+
+TEST(ModelVerdict, NotJudgedIsNotPassed) {
+  EXPECT_EQ(verdict_on(good()).verdict, Verdict::passed);
+  EXPECT_EQ(verdict_on(good()).why, "");
+  EXPECT_EQ(verdict_of(std::nullopt).verdict, Verdict::unjudged);
+  fit::Judgement sizes_alone = good();
+  sizes_alone.choices = 0;
+  sizes_alone.compared = 0;
+  sizes_alone.kinds.clear();
+  const VersionVerdict unjudged = verdict_on(sizes_alone);
+  EXPECT_EQ(unjudged.verdict, Verdict::unjudged);
+  EXPECT_NE(unjudged.why.find("16 times and 0 decisions"), std::string::npos) << unjudged.why;
+  fit::Judgement few = good();
+  few.points = 2;
+  EXPECT_EQ(verdict_on(few).verdict, Verdict::unjudged);
+  EXPECT_EQ(verdict_on(fit::Judgement()).verdict, Verdict::unjudged);
+}
+
+TEST(ModelVerdict, SaysWhatFailedByHowMuch) {
+  fit::Judgement judgement = good();
+  judgement.points = 3;  // few, and far off
+  judgement.mean_error = 5.67;
+  const VersionVerdict off = verdict_on(judgement);
+  EXPECT_EQ(off.verdict, Verdict::failed);
+  EXPECT_NE(off.why.find("567.0 %"), std::string::npos) << off.why;
+
+  judgement = good();
+  judgement.over_untuned = 0.3;
+  judgement.over_untuned_low = 0.2;
+  EXPECT_NE(verdict_on(judgement).why.find("30.0 % longer than without a model"), std::string::npos)
+      << verdict_on(judgement).why;
+  judgement.over_untuned_low = 0.001;  // within what noise makes
+  EXPECT_EQ(verdict_on(judgement).verdict, Verdict::passed);
+
+  judgement = good();
+  judgement.mean_regret = 0.2;
+  EXPECT_NE(verdict_on(judgement).why.find("20.0 %"), std::string::npos);
+  judgement = good();
+  judgement.missed = 4;
+  EXPECT_NE(verdict_on(judgement).why.find("4 of 16 predicted times"), std::string::npos);
+  judgement = good();
+  judgement.losses = 3;
+  judgement.worst_loss = "window: get 64 x 32 B";
+  judgement.worst_loss_share = 0.87;
+  EXPECT_NE(verdict_on(judgement).why.find("87.0 %: window: get 64 x 32 B"), std::string::npos);
+  judgement = good();
+  judgement.kinds = {{"call", 4, 0.4, 1}, {"loop", 16, 0, 0}};
+  EXPECT_NE(verdict_on(judgement).why.find("'call'"), std::string::npos);
+  judgement.kinds.front().choices = 2;  // may be chance
+  EXPECT_EQ(verdict_on(judgement).verdict, Verdict::passed);
+}
+
+TEST(ModelVerdict, FiguresAreThoseThatThereAre) {
+  EXPECT_EQ(figures_text(good()),
+            "mean error 5.0 % of 16 points, mean regret 2.0 % of 20 choices, 20.0 % less time than "
+            "without a model");
+  EXPECT_EQ(figures_text({}), "nothing that it predicts was measured");
+}
+
+}  // namespace
+}  // namespace stripline::server

@@ -1,0 +1,81 @@
+// Child processes of ranks: what they do or leave undone is not the job's.
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/exit_codes.h"
+#include "base/testing/processes.h"
+
+namespace stripline {
+namespace {
+
+const std::vector<std::vector<std::string>> kPaths = {
+    {"--fabric", "tcp", "--same-node", "network"},
+    {"--fabric", "tcp"},
+    {"--fabric", "emulated:opteron-vapi,compute=none", "--clock", "virtual"}};
+
+Finished forks(const std::string& what, const std::vector<std::string>& path,
+               const std::map<std::string, std::string>& environment = {}) {
+  std::vector<std::string> command = {program("stripline-run"), "-n", "2", "--segment", "1M"};
+  command.insert(command.end(), path.begin(), path.end());
+  command.insert(command.end(), {"--", program("forks"), what});
+  return run_program(std::move(command), 60, environment);
+}
+
+TEST(Forks, AChildThatEndsLeavesTheJobAlone) {
+  for (const auto& path : kPaths) {
+    for (const char* const what : {"exit", "return"}) {
+      const Finished job = forks(what, path);
+      EXPECT_EQ(job.exit_code, kExitOk) << what << " over " << path[1] << ": " << job.err;
+      EXPECT_EQ(lines_with(job.out, "child: exit 0"), 1U) << what << ": " << job.out << job.err;
+      EXPECT_EQ(lines_with(job.out, "still here"), 1U) << what << ": " << job.out;
+      EXPECT_EQ(job.err, "") << what;
+    }
+  }
+}
+
+TEST(Forks, AChildThatCallsTheContextEndsItselfAlone) {
+  for (const auto& path : kPaths) {
+    for (const char* const what : {"progress", "rpc", "clock", "barrier"}) {
+      const Finished job = forks(what, path);
+      EXPECT_EQ(job.exit_code, kExitOk) << what << " over " << path[1] << ": " << job.err;
+      EXPECT_EQ(lines_with(job.out, "still here"), 1U) << what << ": " << job.out;
+      EXPECT_EQ(lines_with(job.out, "child: exit 0"), 0U) << what << ": " << job.out;
+      EXPECT_EQ(lines_with(job.err, "which rank 0 (process "), 1U) << what << ": " << job.err;
+      EXPECT_EQ(lines_with(job.err, "calls its Context; a child process is not a rank"), 1U)
+          << what << ": " << job.err;
+    }
+  }
+  // Stores reach mapped memory, and only the network asks for more.
+  const Finished put = forks("put", kPaths[0]);
+  EXPECT_EQ(lines_with(put.err, "calls its Context"), 1U) << put.err;
+  EXPECT_EQ(lines_with(put.out, "still here"), 1U) << put.out;
+}
+
+TEST(Forks, AThreadOfTheRuntimeIsNotMissed) {
+  for (const char* const what : {"exit", "return", "progress"}) {
+    const Finished job = forks(what, kPaths[0], {{"STRIPLINE_PROGRESS", "thread"}});
+    EXPECT_EQ(job.exit_code, kExitOk) << what << ": " << job.err;
+    EXPECT_EQ(lines_with(job.out, "still here"), 1U) << what << ": " << job.out;
+  }
+}
+
+TEST(Forks, ProgramsOfARankAreNoRanks) {
+  for (const char* const what : {"init", "system"}) {
+    const Finished job = forks(what, kPaths[0]);
+    EXPECT_EQ(job.exit_code, kExitOk) << what << ": " << job.err;
+    EXPECT_EQ(lines_with(job.err, "this process was started by rank 0 of a job"), 1U)
+        << what << ": " << job.err;
+    EXPECT_EQ(lines_with(job.out, "still here"), 1U) << what << ": " << job.out;
+  }
+  const Finished popen = forks("popen", kPaths[0]);
+  EXPECT_EQ(popen.exit_code, kExitOk) << popen.err;
+  EXPECT_EQ(lines_with(popen.out, "popen: hello"), 1U) << popen.out;
+  EXPECT_EQ(lines_with(popen.out, "still here"), 1U) << popen.out;
+}
+
+}  // namespace
+}  // namespace stripline
