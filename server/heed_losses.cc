@@ -37,11 +37,6 @@ Result<std::vector<NodeGroup>> nodes_with(Store& store, const std::string& fabri
 // The label names the version only for nodes that are left.
 Status restrict_label(Store& store, const LabelRecord& label, std::vector<std::string> left,
                       Changes changes) {
-  if (!label.nodes.empty()) {
-    std::erase_if(left, [&](const std::string& node) {
-      return std::ranges::find(label.nodes, node) == label.nodes.end();
-    });
-  }
   const std::string name = version_name(label.key);
   changes.labels.push_back({label.key, label.label, label.place + 1, std::string(Sentinels::kActor),
                             unix_seconds(), std::move(left)});
@@ -72,7 +67,11 @@ Answer<bool> heed_losses(Coordinator& coordinator, Store& store, const VersionKe
   spdlog::warn("{} loses: {}", version_name(key), loss->why);
   Changes changes;
   changes.lost.push_back({key, loss->why, unix_seconds()});
-  const std::vector<std::string> left = elsewhere(*loss, *nodes);
+  // Of those that have it by this label. A label for no nodes would be one for all.
+  std::vector<std::string> left = elsewhere(*loss, *nodes);
+  std::erase_if(left, [&](const std::string& node) {
+    return !label->nodes.empty() && std::ranges::find(label->nodes, node) == label->nodes.end();
+  });
   const bool is_stable = label->label == kStableLabel;
   if (is_stable && !left.empty()) {
     changes.staled_in_use.push_back({key, "", unix_seconds()});

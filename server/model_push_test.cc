@@ -337,6 +337,8 @@ FeedbackReport lost_in(const std::string& run, double simple_s = 1) {
 TEST_F(ModelPushTest, WhatTwoRunsLostTakesTheLabelBack) {
   FakeAgent a = connect("a");
   ASSERT_TRUE(promote(2, "stable"));
+  EXPECT_EQ(offered(a), "2");
+  answer(a, 2);
   ASSERT_TRUE(promote(1, "stable"));
   EXPECT_EQ(offered(a), "1");
   answer(a, 1);

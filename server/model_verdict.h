@@ -28,7 +28,7 @@ inline constexpr std::size_t kFewestPoints = 8;
 inline constexpr std::size_t kFewestChoices = 4;
 
 // Bounds above which it has failed.
-inline constexpr double kMostError = 0.25;  ///< Mean error of predicted times.
+inline constexpr double kMostError = 0.15;  ///< Mean error of predicted times.
 inline constexpr double kMostRegret = 0.1;  ///< Mean regret of decisions.
 /// Share of times that are off by more than they say (fit::kMiss); a single one is chance.
 inline constexpr double kMostMisses = 0.05;

@@ -23,17 +23,15 @@ std::optional<uint64_t> number(const Point& point, const char* name) {
   return static_cast<uint64_t>(*value);
 }
 
-// Of operations between nodes; null where the model has none.
+// Of operations between nodes; null where the model has none. What planners need besides, such as
+// an overhead, may be missing.
 const cost::LinkCosts* link_of(const plan::CompiledModel& model, const Point& point) {
   const plan::StripCosts* const costs = model.strip(model::Path::network);
-  if (costs == nullptr) return nullptr;
-  if (point.variant == std::string_view(variant::kGet)) {
-    return costs->has_get() ? &costs->get() : nullptr;
-  }
-  if (point.variant == std::string_view(variant::kPut)) {
-    return costs->has_put() ? &costs->put() : nullptr;
-  }
-  return nullptr;
+  const bool is_get = point.variant == std::string_view(variant::kGet);
+  const bool is_put = point.variant == std::string_view(variant::kPut);
+  if (costs == nullptr || !(is_get || is_put)) return nullptr;
+  const cost::LinkCosts& link = is_get ? costs->get() : costs->put();
+  return link.blocking(1) > 0 ? &link : nullptr;
 }
 
 // By the method of a request whose window, and chunk of packed messages, the point says.

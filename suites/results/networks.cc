@@ -121,6 +121,13 @@ Status measure(const Options& options, const Network& network, uint32_t ranks,
       one.cell.exact_best_s = sweep.time_of(point);
       one.best = point;
     }
+    for (const auto& [measured, point] :
+         {std::pair(&chosen, &one.points.chosen), std::pair(&sweep, &one.points.untuned)}) {
+      if (measured->time_of(*point) < std::numeric_limits<double>::infinity()) continue;
+      return Error(ErrorCode::failed_precondition,
+                   experiment::point_key(*point) +
+                       " cannot be measured: " + measured->samples_of(*point).problem());
+    }
     one.cell.chosen_plan = plan_of(chosen.samples_of(one.points.chosen));
     one.cell.untuned_plan = plan_of(sweep.samples_of(one.points.untuned));
     one.cell.best_plan = plan_of(sweep.samples_of(one.best));
