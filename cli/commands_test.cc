@@ -318,7 +318,9 @@ TEST_F(CommandsTest, WatchTakesTheTokenOfAServerThatHasStartedAnew) {
 
   campaigns_.before_watch = [&, known = campaigns_.before_watch](const auto& context) {
     const grpc::Status answer = known(context);
-    if (!answer.ok()) EXPECT_TRUE(pki::write_secret(*file, now->text() + "\n").ok());
+    if (!answer.ok()) {
+      EXPECT_TRUE(pki::write_secret(*file, now->text() + "\n").ok());
+    }
     return answer;
   };
   EXPECT_EQ(run(CampaignWatch{"campaigns/c1"}), kExitOk) << err_;

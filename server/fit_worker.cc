@@ -127,7 +127,9 @@ std::string message_of(const Result<FittedModel>& fitted) {
                  {"provisional", fitted->provisional},
                  {"findings", to_json(fitted->findings)}};
   if (fitted->judgement) {
-    answer["validation"] = to_json(ValidationRecord{.judgement = *fitted->judgement});
+    ValidationRecord own;
+    own.judgement = *fitted->judgement;
+    answer["validation"] = to_json(own);
   }
   return dump(answer);
 }

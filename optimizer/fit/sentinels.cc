@@ -48,6 +48,9 @@ std::optional<ExpectedTime> expected_shape(const plan::CompiledModel& model, con
     return std::nullopt;
   }
   const bool is_put = point.variant == std::string_view(variant::kPut);
+  const plan::StripCosts& strip = *model.strip(model::Path::network);
+  // Without overheads nothing is said of operations in flight.
+  if (!(is_put ? strip.has_put() : strip.has_get())) return std::nullopt;
   const plan::VisRequest request = request_of({is_put ? plan::Direction::put : plan::Direction::get,
                                                *region_bytes, *bytes / *region_bytes, *stride},
                                               plan::ComputeClass::communication_only,

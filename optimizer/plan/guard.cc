@@ -234,8 +234,10 @@ void Guard::average(double ratio) {
     return;
   }
   first_[counted_++] = ratio;
-  std::array<double, kFirstChecks> sorted = first_;
-  std::sort(sorted.begin(), sorted.begin() + counted_);
+  std::array<double, kFirstChecks> sorted;
+  sorted.fill(std::numeric_limits<double>::infinity());
+  std::copy_n(first_.begin(), counted_, sorted.begin());
+  std::sort(sorted.begin(), sorted.end());
   mean_ = sorted[(in_use_ == Way::tuned ? counted_ - 1 : counted_) / 2];
   squares_ = 0;
   for (uint32_t i = 0; i < counted_; ++i) {
