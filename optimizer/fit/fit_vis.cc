@@ -160,15 +160,19 @@ std::vector<Measured> measured_in(const VisSamples& samples, Direction direction
   return all;
 }
 
-// How micro.vis carried out a method.
+// How micro.vis carried out a method; if it was not measured, how programs do without a model, as
+// far as that is known.
 std::optional<VisSetting> setting_of(const std::vector<Measured>& all, VisMethod method) {
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const Measured& one) { return one.method == method; });
-  if (found == all.end()) return std::nullopt;
   const bool packed = method == VisMethod::packed;
   VisSetting setting;
-  if (packed) setting.chunk_bytes = found->setting.chunk_bytes;
-  setting.window = found->setting.window;
+  if (found != all.end()) {
+    if (packed) setting.chunk_bytes = found->setting.chunk_bytes;
+    setting.window = found->setting.window;
+  } else if (packed) {
+    return std::nullopt;  // Chunks are as large as messages of the fabric.
+  }
   if (setting.window == 0) {
     setting.window = packed ? plan::kDefaultPackedWindow : plan::kDefaultPipelinedWindow;
   }

@@ -34,6 +34,8 @@ constexpr uint64_t kMostDistance = uint64_t{1} << 40;
 // A prediction is missed by more than rounding, and a model by which the way in use would take so
 // much longer than it does is not of this network.
 constexpr double kMissed = 1.02;
+// A way that takes so many times as long is not carried out twice to be sure of it.
+constexpr double kHopeless = 2;
 constexpr double kForeign = 1.25;
 
 size_t index(Guard::Way way) { return static_cast<size_t>(way); }
@@ -187,7 +189,14 @@ void Guard::record(const Turn& turn, double seconds) {
   sums_s_[index(turn.way)] += seconds;
   executions_[index(turn.way)] += 1;
   if (turn.check && recent_.count() > 0) excess_s_ += std::max(0.0, seconds - recent_.typical());
-  if (turn.settles) return;
+  if (turn.settles) {
+    // So much slower that it does not matter what the way before has left.
+    if (turn.check && left_ > 0 && recent_.count() > 0 && seconds > kHopeless * recent_.typical()) {
+      left_ = 0;
+      compare(turn.way, seconds);
+    }
+    return;
+  }
   if (turn.way != in_use_) {
     if (turn.check && recent_.count() > 0) compare(turn.way, seconds);
     return;

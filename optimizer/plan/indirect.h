@@ -49,7 +49,7 @@ struct IndirectRequest {
   uint64_t span_bytes = 8;          ///< of the elements of one owner
   double compute_s = 0;             ///< of all iterations, but for reading
   bool modifies = false;            ///< elements are written back
-  static constexpr Fact kFacts = Fact::nic_ranks | Fact::target_polls_only;
+  static constexpr Fact kFacts = Fact::nic_ranks | Fact::target_polls_only | Fact::service_delay;
   Surroundings surroundings;
   bool operator==(const IndirectRequest&) const = default;
 };

@@ -110,6 +110,9 @@ class Execution {
   void finish(Mechanism&& mechanism, double computed_s, double scale = 1) {
     if (watched()) {
       const double seconds = instruments_.fabric->now_s() - begun_s_;
+      if (measures_ && arm_ == kBaseline && !within()) {
+        site_->refinement.note_baseline(scale * seconds);
+      }
       if (timed_) site_->race().record(turn_, scale * seconds);
       if (instruments_.trace != nullptr) {
         mechanism.note(*instruments_.trace, seconds);
@@ -134,7 +137,7 @@ class Execution {
     arm_ = kBaseline;
     compute_s_ = -1;
   }
-  bool watched() const { return timed_ || instruments_.trace != nullptr; }
+  bool watched() const { return timed_ || measures_ || instruments_.trace != nullptr; }
   // True if the site is carried out already, around this execution: the time of a part is not to be
   // compared with the whole, and the plan of that must not go.
   bool within() const { return site_->users > 1; }

@@ -1,5 +1,7 @@
 // What the computation of a site takes, which plans are made for: an estimate at first, then the
 // least time of the first executions, as too little is the safer error (Iancu et al., section 6.1).
+// Besides, what those of them took that were carried out as the baseline, by which predictions are
+// checked.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +36,12 @@ class Refinement {
     least_s_ = executions_ == 0 ? seconds : std::min(least_s_, seconds);
     count();
   }
+  /// An execution as the baseline took so long, all in all.
+  void note_baseline(double seconds) {
+    baseline_s_ = baseline_s_ > 0 ? std::min(baseline_s_, seconds) : seconds;
+  }
+  /// The least of these; 0: none was timed.
+  double baseline_s() const { return baseline_s_; }
   /// An execution whose time does not matter.
   void count() { executions_ += executions_ < kTimed ? 1 : 0; }
 
@@ -51,6 +59,7 @@ class Refinement {
   uint32_t executions_ = 0;
   double least_s_ = 0;
   double planned_s_ = -1;
+  double baseline_s_ = 0;
 };
 
 }  // namespace stripline::decide

@@ -3,6 +3,7 @@
 // for.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -53,16 +54,36 @@ class Site {
   /// The plan of an arm that was made.
   const Plan& plan(Arm arm) const { return *plans_[arm]; }
 
+  /// By how many times the model is seen to err about this site: what an execution as the baseline
+  /// took, over what `plan` says of it, or the reverse; 1 as long as none was timed.
+  template <typename Predicted>
+  double shown_error(const Predicted& plan) const {
+    const double seen_s = refinement.baseline_s();
+    if (!(seen_s > 0) || !(plan.baseline_s > 0)) return 1;
+    return std::max(seen_s / plan.baseline_s, plan.baseline_s / seen_s);
+  }
+  /// True if a plan gains more than it may take longer than predicted: by `doubt_s`, or by as much
+  /// as the model errs about the baseline.
+  template <typename Predicted>
+  bool outweighs(const Predicted& plan, double doubt_s = 0) const {
+    const double error_s = (shown_error(plan) - 1) * plan.predicted_s;
+    return plan.gain_low * plan.baseline_s >= std::max(doubt_s, error_s);
+  }
+
   /// What a plan of arm 1 that was decided on, or is to be compared, promises, to the guard.
-  /// `doubt_s`: what it may take longer than its interval says.
+  /// `doubt_s`: what it may take longer than its interval says. A model that errs about the
+  /// baseline may err as much about what the plan saves.
   template <typename Predicted>
   void expect(const Predicted& plan, double doubt_s = 0) {
     using stripline::plan::Guard;
     std::array<Guard::Forecast, 2> forecasts{
         Guard::baseline_forecast(plan.predicted_s, plan.baseline_s, plan.gain_low),
         Guard::tuned_forecast(plan.predicted_s, plan.baseline_s, plan.gain_low)};
-    if (forecasts[1].known()) forecasts[1].high_s += doubt_s;
-    race_.expect(forecasts);
+    const double error = shown_error(plan);
+    if (forecasts[1].known()) {
+      forecasts[1].high_s += std::max(doubt_s, (error * error - 1) * plan.predicted_s);
+    }
+    race_.expect(forecasts, refinement.baseline_s());
   }
   /// The plan of an arm; null: it has not been made.
   const Plan* made(Arm arm) const { return plans_[arm] ? &*plans_[arm] : nullptr; }

@@ -139,9 +139,7 @@ class IndirectLoop::Engine {
     return plan::baseline_of_indirect(request_for(compute_s), costs());
   }
   bool fits(const plan::IndirectPlan&) const { return true; }
-  void decide(decide::Site<plan::IndirectPlan>& site, double compute_s) const {
-    decide_on(site, compute_s);
-  }
+  void decide(decide::Site<plan::IndirectPlan>& site, double compute_s);
   void note(decide::Trace& trace, double seconds) const;
 
  private:
@@ -170,13 +168,7 @@ class IndirectLoop::Engine {
     request.compute_s = std::max(compute_s, 0.0);
     return request;
   }
-  void decide_on(decide::Site<plan::IndirectPlan>& site, double compute_s) const {
-    const plan::IndirectPlan plan = plan::plan_indirect(request_for(compute_s), costs());
-    const bool tuned = plan.reason == plan::Reason::tuned;
-    const bool same = site.made(1) != nullptr && site.made(1)->block == plan.block;
-    site.decide(tuned ? decide::Arm{1} : decide::kBaseline, plan, 2, decide::Race::Of::site, same);
-    if (tuned && compute_s >= 0) site.expect(plan);
-  }
+  void decide_on(decide::Site<plan::IndirectPlan>& site, double compute_s) const;
   void fetch(size_t array);
   void patch(const Fetched& from, Fetched& to, uint64_t unit_bytes) const;
 
@@ -197,6 +189,7 @@ class IndirectLoop::Engine {
 
   std::array<std::unique_ptr<Block>, 2> blocks_;
   uint64_t collected_ = 0;  // blocks
+  rank_t owner_ = 0;        // of the most elements that were fetched last
   uint64_t computed_ = 0;
   double begun_s_ = 0;
   double computed_s_ = 0;
@@ -245,6 +238,33 @@ IndirectKey IndirectLoop::Engine::key() const {
   shape.add(length << 1 | (options_.use_model ? 1 : 0));
   return {reinterpret_cast<uintptr_t>(site_.file) ^ (static_cast<uint64_t>(site_.line) << 40),
           shape.value()};
+}
+
+// The first execution is the baseline: what fetching costs can be hidden behind computation of
+// which nothing is known yet, and what the baseline takes says how far the model may be trusted.
+void IndirectLoop::Engine::decide_on(decide::Site<plan::IndirectPlan>& site,
+                                     double compute_s) const {
+  if (compute_s < 0) {
+    return site.decide(decide::kBaseline, make(decide::kBaseline, compute_s));
+  }
+  const plan::IndirectPlan plan = plan::plan_indirect(request_for(compute_s), costs());
+  if (plan.reason != plan::Reason::tuned) return site.decide(decide::kBaseline, plan);
+  const bool same = site.made(1) != nullptr && site.made(1)->block == plan.block;
+  if (site.outweighs(plan)) {
+    site.decide(decide::Arm{1}, plan, 2, decide::Race::Of::site, same);
+  } else {
+    site.compare(1, plan, decide::Race::Of::site);
+  }
+  site.expect(plan);
+}
+
+// Messages that a fetch sends wait at their target, which is computing meanwhile.
+void IndirectLoop::Engine::decide(decide::Site<plan::IndirectPlan>& site, double compute_s) {
+  if (path_ == model::Path::network) {
+    request_.surroundings.service_delay_s = state_.operations.service_delays().expected_s(owner_);
+    static_cast<IndirectSite&>(site).request = request_;
+  }
+  decide_on(site, compute_s);
 }
 
 // What was added is a sample, of which nothing is fetched.
@@ -321,6 +341,8 @@ void IndirectLoop::Engine::fetch() {
     if (!filling().reads[array].places.empty()) fetch(array);
   }
   ++collected_;
+  // What the block before computes begins once this one is on its way.
+  if (execution_.measures()) begun_s_ = context_.now_s();
 }
 
 void IndirectLoop::Engine::fetch(size_t array) {
@@ -337,11 +359,16 @@ void IndirectLoop::Engine::fetch(size_t array) {
   std::byte* memory = reinterpret_cast<std::byte*>(fetched.memory.data());
   // Lists stay where they are while transfers are under way.
   fetched.owners.reserve(owners.size());
+  size_t most = 0;
   for (gathers::OwnerReads& of : owners) {
     const size_t count = of.places.size();
     for (size_t k = of.begin; k < of.end; ++k) {
       const uint32_t position = reads.positions[fetched.inspection.order[k]];
       block.pointers[position] = memory + fetched.inspection.slots[k] * unit_bytes;
+    }
+    if (count > most) {
+      most = count;
+      owner_ = of.owner;
     }
     fetched.owners.push_back({indexed_list(std::move(of.places)), indexed_list::in_order(count),
                               memory, of.owner, future()});

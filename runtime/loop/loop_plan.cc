@@ -157,7 +157,11 @@ void LoopEngine::decide(Site& site, double compute_s) const {
   const plan::StripPlan* const before = site.made(1);
   const bool same = tuned && before != nullptr && before->schedule == plan.schedule &&
                     before->strip_bytes == plan.strip_bytes && before->burst == plan.burst;
-  site.decide(tuned ? decide::Arm{1} : decide::kBaseline, plan, 2, decide::Race::Of::site, same);
+  if (tuned && !site.outweighs(plan)) {
+    site.compare(1, plan, plan::Guard::Of::site);
+  } else {
+    site.decide(tuned ? decide::Arm{1} : decide::kBaseline, plan, 2, decide::Race::Of::site, same);
+  }
   // An estimate of the computation is no promise.
   if (tuned && (request_.compute_s >= 0 || compute_s >= 0)) site.expect(plan);
   loops_.analysis.count_plan();

@@ -122,8 +122,9 @@ bool NestEngine::fits(const NestLayout& layout) const {
 
 // Tiles of many regions are copies that lie otherwise than the program's memory, on which its body
 // may take longer. What that is worth is not known before both have been seen: the first execution
-// goes as the baseline, if nothing is known of the computation; and a gain that a slower body would
-// eat up is tried by the guard before it is relied upon.
+// goes as the baseline, if nothing is known of the computation; and a gain that a slower body, or
+// an error like the one that the baseline has shown, would eat up is tried by the guard before it
+// is relied upon.
 void NestEngine::decide(decide::Site<NestLayout>& site, double compute_s) const {
   const plan::NestRequest request = request_of(state_, site_->key, compute_s);
   NestLayout layout = lay_out(site_->key, request, plan_nest(request));
@@ -133,7 +134,7 @@ void NestEngine::decide(decide::Site<NestLayout>& site, double compute_s) const 
   const bool copies = site_->key.compute_s < 0 && has_strided_tiles(layout);
   if (copies && compute_s < 0) return site.decide(decide::kBaseline, make(decide::kBaseline, -1));
   const double doubt_s = copies ? kUnmeasuredBody * compute_s : 0;
-  if (doubt_s > plan.gain_low * plan.baseline_s) {
+  if (!site.outweighs(plan, doubt_s)) {
     const plan::NestCandidate tried{plan.schedule, plan.cut, plan.window};
     layout = lay_out(site_->key, request, force_nest(request, tried, plan::Reason::tied));
     site.compare(1, layout, plan::Guard::Of::site);

@@ -58,17 +58,14 @@ class PushTest : public testing::Test {
 
   // A version of the model "net", of a small campaign that makes and judges one.
   std::string campaign() {
-    const Finished run = cli(address(), {"campaign",      "run",
-                                         "--fabric",      fabric(),
-                                         "--clock",       "virtual",
-                                         "--model",       "net",
-                                         "--runs",        "6",
-                                         "--experiment",  "micro.latency",
-                                         "--experiment",  "micro.issue",
-                                         "--experiment",  "micro.flood",
-                                         "--experiment",  "micro.vis_window",
-                                         "--time-budget", "200"},
-                             kPatience_s);
+    const Finished run =
+        cli(address(), {"campaign",      "run",         "--fabric",     fabric(),
+                        "--clock",       "virtual",     "--model",      "net",
+                        "--runs",        "6",           "--experiment", "micro.latency",
+                        "--experiment",  "micro.issue", "--experiment", "micro.overlap",
+                        "--experiment",  "micro.flood", "--experiment", "micro.vis_window",
+                        "--time-budget", "200"},
+            kPatience_s);
     EXPECT_EQ(run.exit_code, kExitOk) << run.err << agents_[0]->err();
     return run.out;
   }
