@@ -160,8 +160,11 @@ class IndirectLoop::Engine {
   const plan::CompiledPath* costs() const {
     return options_.use_model ? state_.job.compiled().path(path_) : nullptr;
   }
-  // Not where a guard has the loop carried out as without a model: with all that it consists of.
-  bool uses_model() const { return options_.use_model && !execution_.is_baseline(); }
+  // Not where the loop is carried out as without a model: with all that it consists of.
+  bool uses_model() const {
+    const bool baseline = execution_.site() != nullptr && execution_.arm() == decide::kBaseline;
+    return options_.use_model && !baseline;
+  }
   IndirectKey key() const;
   plan::IndirectRequest request_for(double compute_s) const {
     plan::IndirectRequest request = request_;
@@ -248,12 +251,15 @@ void IndirectLoop::Engine::decide_on(decide::Site<plan::IndirectPlan>& site,
     return site.decide(decide::kBaseline, make(decide::kBaseline, compute_s));
   }
   const plan::IndirectPlan plan = plan::plan_indirect(request_for(compute_s), costs());
-  if (plan.reason != plan::Reason::tuned) return site.decide(decide::kBaseline, plan);
+  const bool tuned = plan.reason == plan::Reason::tuned;
   const bool same = site.made(1) != nullptr && site.made(1)->block == plan.block;
-  if (site.outweighs(plan)) {
+  if (tuned && site.outweighs(plan)) {
     site.decide(decide::Arm{1}, plan, 2, decide::Race::Of::site, same);
+  } else if (plan.predicted_s > 0) {
+    // If only in the transfers that blocks are fetched by, which are planned one by one.
+    site.compare(1, plan, tuned ? decide::Race::Of::site : decide::Race::Of::tie);
   } else {
-    site.compare(1, plan, decide::Race::Of::site);
+    return site.decide(decide::kBaseline, plan);
   }
   site.expect(plan);
 }
