@@ -35,7 +35,7 @@ constexpr uint64_t kMostDistance = uint64_t{1} << 40;
 // much longer than it does is not of this network.
 constexpr double kMissed = 1.02;
 // A way that takes so many times as long is not carried out twice to be sure of it.
-constexpr double kHopeless = 2;
+constexpr double kHopeless = 4;
 constexpr double kForeign = 1.25;
 
 size_t index(Guard::Way way) { return static_cast<size_t>(way); }

@@ -11,8 +11,8 @@
 // A check is an execution in the way that is not in use, beside the latest ones in the way that is.
 // What the way before has left behind, in caches, in the windows of connections and in where the
 // ranks stand to each other, is not to count: another execution in the same way goes before the one
-// that counts, unless it takes twice as long as those in the way in use, and the first one after
-// the check says nothing either. When a check begins:
+// that counts, unless it takes four times as long as those in the way in use, and the first one
+// after the check says nothing either. When a check begins:
 //
 // * Only if what it is expected to take longer than the way in use, with what checks have taken
 //   longer so far, is at most kBudget of all that the site has taken so far. That is expected of

@@ -39,6 +39,8 @@ constexpr uint64_t kLookSeldom = 1024;
 constexpr uint64_t kFewAhead = 4;
 // The first ones of a decision, which may be wrong.
 constexpr uint32_t kFewestAhead = 2;
+// Later, so many that adding up takes no more than this part of them.
+constexpr double kMostOfAdding = 0.005;
 // A plan is made anew when so many periods, one after the other, were others by this factor than
 // those that it was made for.
 constexpr double kDrift = 2;
@@ -106,8 +108,10 @@ bool Chooser::ended(Tally& mine) {
 }
 
 void Chooser::next(const Tally& mine) {
+  const double begun_s = begun_s_;
   finish(mine);
   begin();
+  if (context_.rank_me() == 0) adding_s_ = begun_s_ - begun_s;
 }
 
 void Chooser::finish(const Tally& mine) {
@@ -175,14 +179,21 @@ void Chooser::plan_ahead() {
   // What is counted closely takes longer.
   told_.closely = site.periods >= site.look_again && !turn.check;
   if (told_.closely || site.has_gaps || site.strange > 0) return;
-  const auto most =
-      site.is_new
-          ? kFewestAhead
-          : static_cast<uint32_t>(std::clamp<uint64_t>(site.periods / 2, kFewAhead, kMostAhead));
+  const auto most = site.is_new
+                        ? kFewestAhead
+                        : static_cast<uint32_t>(std::clamp<uint64_t>(
+                              std::max(site.periods / 2, worth_adding()), kFewAhead, kMostAhead));
   while (told_.periods < most && !turn.last) {
     turn = next();
     if (!add_turn(turn)) return;
   }
+}
+
+// Periods beside which adding up does not matter.
+uint64_t Chooser::worth_adding() const {
+  if (!(period_s_ > 0)) return 0;
+  const double periods = adding_s_ / (kMostOfAdding * period_s_);
+  return periods < kMostAhead ? static_cast<uint64_t>(periods) : kMostAhead;
 }
 
 bool Chooser::races() const {
@@ -267,8 +278,10 @@ void Chooser::record(std::span<const uint64_t> of_periods) {
   const bool raced = known && races();
   // As they were told ahead, before any of these times was known.
   for (size_t i = 0; raced && i < periods; ++i) site_->race().next();
+  period_s_ = 0;
   for (size_t i = 0; i < periods; ++i) {
     const Turn& turn = turns_[i];
+    if (i == 0 || turn.seconds < period_s_) period_s_ = turn.seconds;
     if (traced) {
       note(known ? plan_of(turn.of_race.arm) : given_, request, of_periods[i], turn.seconds);
     }

@@ -6,8 +6,8 @@
 // the planner decides, and ways that it cannot tell apart are raced (runtime/decide/race.h).
 //
 // Adding up what all ranks have done, and telling them what is decided, takes as long as a small
-// epoch. So rank 0 decides on several periods at a time: up to the time that changes what comes
-// next, the last one of a comparison. Between them nothing is said.
+// epoch. So rank 0 decides on several periods at a time: as many as make that cheap, up to the time
+// that changes what comes next, the last one of a comparison. Between them nothing is said.
 #pragma once
 
 #include <array>
@@ -101,6 +101,7 @@ class Chooser {
   void learn(std::span<const uint64_t> sums);
   plan::UpdateRequest request_of(std::span<const uint64_t> sums, uint64_t periods) const;
   void record(std::span<const uint64_t> of_periods);
+  uint64_t worth_adding() const;
   bool races() const;
   plan::UpdatePlan plan_of(const UpdateSite& site, decide::Arm arm) const;
   const plan::UpdatePlan& plan_of(decide::Arm arm);
@@ -126,7 +127,9 @@ class Chooser {
   plan::UpdatePlan given_;      // of updates that nothing is known of, or not to be compared
   plan::UpdateRequest seen_;    // lately
   std::array<Turn, kMostAhead> turns_;
-  double begun_s_ = 0;  // the period that is under way
+  double begun_s_ = 0;   // the period that is under way
+  double adding_s_ = 0;  // what adding up and telling took last
+  double period_s_ = 0;  // the least of the latest periods
 };
 
 }  // namespace stripline::update
