@@ -396,6 +396,24 @@ TEST(FitVis, TakesTheSmallestGoodChunkAndWindow) {
   EXPECT_FALSE(vis->get->chunk_bytes.has_value());
 }
 
+// Of windows that are as good it is the one that programs have without a model.
+TEST(FitVis, PrefersTheUsualWindow) {
+  Truth truth(0);
+  for (const int64_t window : {4, 16, 64, 256}) {
+    truth.add("micro.vis_window", "put",
+              {{"region_bytes", int64_t{64}},
+               {"bytes", int64_t{1} << 17},
+               {"stride", int64_t{2}},
+               {"window", window}},
+              window < 16 ? 2e-3 : 1e-3);
+  }
+  std::vector<std::string> notes;
+  const auto vis =
+      fit_vis(sort_vis_samples(SampleTable(truth.series)), truth.model(), "inter-node", {}, notes);
+  ASSERT_TRUE(vis && vis->put);
+  EXPECT_EQ(vis->put->pipelined_window, plan::kDefaultPipelinedWindow);
+}
+
 TEST(FitVis, LeavesOutWhatItCannotUse) {
   Truth truth(0.01);
   truth.add_cell({Direction::get, 64, 256, 2}, ComputeClass::communication_only);

@@ -452,6 +452,19 @@ TEST(Guard, FindsOutWhetherATieIsOne) {
   }
 }
 
+// A second execution would tell nothing that the first one has not.
+TEST(Guard, CarriesOutOnceWhatIsHopeless) {
+  for (const double times : {2.0, 10.0}) {
+    Guard guard(Guard::Of::site, Way::baseline);
+    expect(guard, 0.9, 1);
+    Site site(times, 1, 0, 1);
+    site.run(guard, 100);
+    EXPECT_EQ(guard.in_use(), Way::baseline);
+    EXPECT_EQ(guard.checks(), 1U);
+    EXPECT_EQ(site.tuned(), times > 4 ? 1 : 2);
+  }
+}
+
 // A plan that is made again and carried out as before keeps the times of what is in use.
 TEST(Guard, KeepsTimesOfWhatGoesOn) {
   for (const bool same : {false, true}) {

@@ -1,5 +1,7 @@
 #include "runtime/decide/execution.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -209,6 +211,63 @@ TEST(Execution, TellsTheTraceOfEach) {
   EXPECT_NE(said.find("toy.cc:1"), std::string::npos) << said;
   EXPECT_NE(said.find("toy                       50 "), std::string::npos) << said;
   EXPECT_NE(said.find("strategy 1"), std::string::npos) << said;
+}
+
+// A plan that gains something, if the model is right.
+struct Promise {
+  double predicted_s = 0;
+  double baseline_s = 0;
+  double gain_low = 0;
+};
+
+// The computation takes nothing, and the baseline `baseline_s`.
+class Promising {
+ public:
+  explicit Promising(Context& context) : context_(context) {}
+
+  Promise make(Arm, double) const { return {promise.baseline_s, promise.baseline_s, 0}; }
+  bool fits(const Promise&) const { return true; }
+  void decide(Site<Promise>& site, double compute_s) {
+    if (compute_s < 0) return site.decide(kBaseline, make(kBaseline, compute_s));
+    outweighs = site.outweighs(promise);
+  }
+  void note(Trace&, double) const {}
+  void run(Site<Promise>& site) {
+    execution.begin(context_.state().mechanisms.instruments(), *this, site, kTerms);
+    context_.compute_for(baseline_s);
+    execution.finish(*this, 0);
+  }
+
+  Execution<Promise> execution;
+  Promise promise{0.8, 1, 0.15};
+  double baseline_s = 1;
+  std::optional<bool> outweighs;
+
+ private:
+  Context& context_;
+};
+
+// Be it too slow or too fast.
+TEST(Execution, WhatTheBaselineTakesSaysHowFarAModelIsTrusted) {
+  on_one_rank([](Context& context) {
+    for (const double times : {0.5, 0.8, 0.9, 1.0, 1.1, 1.3, 2.0}) {
+      Promising toy(context);
+      toy.baseline_s = times;
+      Site<Promise> site;
+      toy.decide(site, -1);
+      toy.run(site);
+      toy.run(site);
+      ASSERT_TRUE(toy.outweighs.has_value());
+      EXPECT_NEAR(site.refinement.baseline_s(), times, 1e-9);
+      EXPECT_NEAR(site.shown_error(toy.promise), std::max(times, 1 / times), 1e-9);
+      EXPECT_EQ(*toy.outweighs, times > 0.85 && times < 1.15) << times;
+    }
+    // Beside other doubts.
+    Site<Promise> unknown;
+    EXPECT_EQ(unknown.shown_error(Promise{0.8, 1, 0.15}), 1);
+    EXPECT_TRUE(unknown.outweighs(Promise{0.8, 1, 0.15}, 0.1));
+    EXPECT_FALSE(unknown.outweighs(Promise{0.8, 1, 0.15}, 0.2));
+  });
 }
 
 }  // namespace

@@ -67,5 +67,22 @@ TEST(IndirectTime, BlocksAreTakenWhereTheyAreFaster) {
   EXPECT_LE(seconds_of(model.path(), 1, 1, {}).front(), 1.03 * one_s);
 }
 
+// Whatever a model of another network says: the first executions go as without one, and what they
+// take says how far it may be trusted.
+TEST(IndirectTime, AModelOfAnotherNetworkCostsNothing) {
+  const auto sum = [](const std::vector<double>& seconds) {
+    return std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  };
+  for (const char* network : {"emulated:cloud-ethernet", "emulated:opteron-vapi"}) {
+    model::TunedModel known = model::example_model();
+    const std::string fabric = std::string(network) + ",compute=none,jitter=off";
+    known.network["inter-node"] = exact_path(fabric.c_str());
+    known.strip = exact_strip(fabric.c_str());
+    const ModelFile model("indirect_time", known);
+    const double without_s = sum(seconds_of("", 9000, 40, {}));
+    EXPECT_LE(sum(seconds_of(model.path(), 9000, 40, {})), 1.05 * without_s) << network;
+  }
+}
+
 }  // namespace
 }  // namespace stripline
