@@ -124,7 +124,8 @@ Epoch& EpochEngine::named(fabric::Rank source, std::span<const std::byte> messag
 
 bool EpochEngine::ready() const {
   return std::ranges::any_of(epochs_, [this](const Epoch* epoch) {
-    return epoch != nullptr && (epoch->can_go_on() || (sending_ == 0 && epoch->can_send_fetches()));
+    return epoch != nullptr && (epoch->can_go_on() || epoch->can_send_backlog() ||
+                                (sending_ == 0 && epoch->can_send_fetches()));
   });
 }
 
@@ -132,6 +133,7 @@ void EpochEngine::advance() {
   for (Epoch* const epoch : epochs_) {
     if (epoch == nullptr) continue;
     epoch->go_on();
+    epoch->send_backlog();
     if (sending_ == 0) epoch->send_fetches();
   }
 }

@@ -52,7 +52,8 @@ void Epoch::outlives_context() {
 }
 
 bool Epoch::has_under_way() const {
-  return unreturned_ > 0 || (fetches_ != nullptr && !(fetches_->idle() && fetches_->empty())) ||
+  return unreturned_ > 0 || !backlog_.empty() ||
+         (fetches_ != nullptr && !(fetches_->idle() && fetches_->empty())) ||
          std::ranges::any_of(filling_, &Filling::sent_on);
 }
 
@@ -207,20 +208,67 @@ void Epoch::send(rank_t target) {
   declare(encoded.moved_bytes);
   Head head{number_, type_hash_, lane.window, encoded.form, filling.onward, encoded.count, 0};
   filling.sent_on = filling.sent_on || onward;
-  // The lane is in order again before anything waits.
-  const uint32_t sent = filling_[target].buffer;
+  backlog_.add(target, {filling.buffer, head, encoded.body});
+  // The lane is in order again before anything else is sent.
   lane.count = 0;
   const EpochEngine::Sending sending(engine_);
   const uint32_t buffer = take_buffer();
-  wait_for_slot(target);
-  const uint32_t slot = bulk_.acquire(target);
   open_lane(target, buffer);
   begin_lane(target, merged);
-  buffers_[sent].target = target;
-  buffers_[sent].slot = slot;
-  sending_.push_back(sent);
-  ++unreturned_;
-  put(target, slot, head, encoded.body, sent);
+  send_backlog();
+  if (!backlog_.empty()) keep_to_budget();
+}
+
+// Not more than a rank without a backlog has moving: networks that are flooded slow down.
+bool Epoch::has_room() const {
+  const auto moving = std::ranges::count_if(sending_, [this](uint32_t index) {
+    const Buffer& buffer = buffers_[index];
+    return buffer.slot != kNone && !bulk_.is_sent(buffer.target, buffer.slot);
+  });
+  return moving < plan::kSpareUpdateBuffers + (backlog_.size() == 1 ? 1 : 0);
+}
+
+void Epoch::send_backlog() {
+  backlog_.send([this](rank_t target) { return bulk_.has_free(target) && has_room(); },
+                [this](rank_t target, const Backlog::Filled& filled) {
+                  Buffer& buffer = buffers_[filled.buffer];
+                  buffer.target = target;
+                  buffer.slot = bulk_.acquire(target);
+                  sending_.push_back(filled.buffer);
+                  ++unreturned_;
+                  Head head = filled.head;
+                  put(target, buffer.slot, head, filled.body, filled.buffer);
+                });
+}
+
+// An owner is busy, or many ranks send to it: others are served before this rank goes on to fill
+// buffers, of which there may be more as long as the budget allows it.
+void Epoch::keep_to_budget() {
+  am::ActiveMessages& messages = state_.operations.messages();
+  messages.progress();
+  if (backlog_.size() <= more_buffers_ || add_buffers()) return;
+  messages.wait([this] { return backlog_.size() <= more_buffers_; });
+}
+
+// False where the budget has no room for more.
+bool Epoch::add_buffers() {
+  const size_t stride = buffer_stride();
+  const uint64_t taken = buffer_bytes();
+  const uint64_t room = budget_bytes_ > taken ? (budget_bytes_ - taken) / stride : 0;
+  const uint64_t more = std::min<uint64_t>(room, std::max<size_t>(buffers_.size() / 2, 1));
+  if (more == 0) return false;
+  constexpr size_t kLine = 64;
+  const size_t bytes = more * stride + kLine;
+  std::byte* const memory =
+      more_memory_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(bytes)).get();
+  std::byte* const first = memory + (kLine - reinterpret_cast<uintptr_t>(memory) % kLine);
+  for (uint64_t i = 0; i < more; ++i) {
+    free_.push_back(static_cast<uint32_t>(buffers_.size()));
+    buffers_.push_back({first + i * stride});
+  }
+  more_buffers_ += more;
+  more_memory_bytes_ += bytes;
+  return true;
 }
 
 // For decisions about the updates that follow, and for clocks on which work is declared.
@@ -291,9 +339,10 @@ void Epoch::put(rank_t target, uint32_t slot, Head& head, std::span<const std::b
   state_.operations.messages().flush();  // which tells an owner of this node that it is there
 }
 
+// For what follows one that is in the backlog.
 uint32_t Epoch::take_buffer() {
   collect_sent();
-  if (free_.empty()) {
+  if (free_.empty() && (backlog_.size() == 1 || !add_buffers())) {
     state_.operations.messages().wait([this] {
       collect_sent();
       return !free_.empty();
@@ -428,8 +477,9 @@ void Epoch::complete() {
     send(rank);
     if (fetches_ != nullptr && fetches_->has(rank)) send_fetches(rank);
   }
-  state_.operations.messages().wait(
-      [this] { return unreturned_ == 0 && (fetches_ == nullptr || fetches_->idle()); });
+  state_.operations.messages().wait([this] {
+    return unreturned_ == 0 && backlog_.empty() && (fetches_ == nullptr || fetches_->idle());
+  });
   if (forwarder_ != nullptr) ask_to_flush();
   singly_->complete();
   if (debug_ != nullptr) [[unlikely]] {

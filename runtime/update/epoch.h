@@ -4,9 +4,10 @@
 // Every owner has a lane (detail::UpdateLane), which the program fills. A full one is sent as a
 // parcel, in a slot that this rank has at the owner (am::Bulk), and the lane goes on in another
 // buffer. The owner carries the updates out in its handler and gives the slot back, which tells
-// this rank that they are complete. A rank without a slot waits, and serves others while it does:
-// so what is under way is bounded by the slots, nobody's memory fills up, and ranks that all send
-// to each other come on, since handlers wait for nothing.
+// this rank that they are complete. A buffer without a slot waits for one (backlog.h), and the rank
+// goes on with others as far as its budget allows; then it waits, too, and serves others while it
+// does. So what is under way is bounded by the slots, nobody's memory fills up, and ranks that all
+// send to each other come on, since handlers wait for nothing.
 //
 // Networks may deliver a parcel before an earlier one. The owner keeps it in its slot until that
 // has come, so that updates of one source take effect in their order.
@@ -32,6 +33,7 @@
 
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/debug_checks.h"
+#include "runtime/update/backlog.h"
 #include "runtime/update/chooser.h"
 #include "runtime/update/encoder.h"
 #include "runtime/update/engine.h"
@@ -77,6 +79,12 @@ class Epoch final : public detail::UpdateEpochState {
   // --- for the engine, in the background
   // ----------------------------------------------------------
 
+  /// A filled buffer can be sent without waiting.
+  bool can_send_backlog() const {
+    return !backlog_.empty() && has_room() &&
+           backlog_.can_send([this](rank_t target) { return bulk_.has_free(target); });
+  }
+  void send_backlog();
   /// Something that fetches can be sent without waiting.
   bool can_send_fetches() const;
   void send_fetches();
@@ -114,7 +122,9 @@ class Epoch final : public detail::UpdateEpochState {
   /// The Context goes before this epoch.
   void outlives_context();
 
-  uint64_t buffer_bytes() const { return memory_.size() + positions_.size() * sizeof(uint16_t); }
+  uint64_t buffer_bytes() const {
+    return memory_.size() + more_memory_bytes_ + positions_.size() * sizeof(uint16_t);
+  }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -152,6 +162,10 @@ class Epoch final : public detail::UpdateEpochState {
   };
 
   size_t values_offset() const { return values_at(capacity_); }
+  // From one buffer to the next, in cache lines.
+  size_t buffer_stride() const {
+    return (body_bytes(capacity_, capacity_, type_.value_bytes) + 63) / 64 * 64;
+  }
   size_t item_bytes() const { return sizeof(Cell) + type_.value_bytes; }
   size_t least_bytes() const;
   size_t usual_bytes() const;
@@ -193,6 +207,9 @@ class Epoch final : public detail::UpdateEpochState {
            uint32_t buffer);
   void send_fetches(rank_t target);
   void wait_for_slot(rank_t target);
+  bool has_room() const;
+  void keep_to_budget();
+  bool add_buffers();
   void check_closely(rank_t target, uint64_t cell, CallSite site);
   void begin_lane(rank_t target, uint32_t merged);
   bool begin_own_lane();
@@ -247,6 +264,12 @@ class Epoch final : public detail::UpdateEpochState {
   std::vector<Buffer> buffers_;
   std::vector<uint32_t> free_;
   std::vector<uint32_t> sending_;
+  // Buffers that wait for a slot, each of which has its like among buffers beyond those that are
+  // always needed: else forwarders could wait for buffers in a circle.
+  Backlog backlog_;
+  size_t more_buffers_ = 0;
+  uint64_t more_memory_bytes_ = 0;
+  std::vector<std::unique_ptr<std::byte[]>> more_memory_;
   std::unique_ptr<Forwarder> forwarder_;  // null where updates go straight to their owners
   uint32_t unflushed_ = 0;                // ranks that have not answered
   std::unique_ptr<Fetches> fetches_;      // null until the first one

@@ -63,6 +63,7 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, const UpdateOptio
       encoder_(type, options.settings.encoding, merges_, options.fills_gaps),
       lanes_(ranks_),
       filling_(ranks_),
+      backlog_(me_, ranks_),
       order_(ranks_) {
   enter("UpdateEpoch", site);
   check_options(options, site);
@@ -254,8 +255,7 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
   // Positions in a buffer have 16 bits.
   capacity_ = static_cast<uint32_t>(std::min<size_t>((way_.buffer_bytes - kPadding) / item_bytes(),
                                                      std::numeric_limits<uint16_t>::max()));
-  const size_t stride =
-      (body_bytes(capacity_, capacity_, type_.value_bytes) + 63) / 64 * 64;  // cache lines
+  const size_t stride = buffer_stride();
   const size_t needed = stride * buffers + 64;
   // What was allocated stays where the budget allows it, so that the next way does not begin with
   // pages that nobody has touched. Positions take no more than the buffers they are of.
@@ -266,6 +266,9 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
     memory_.shrink_to_fit();
   }
   std::byte* const first = memory_.data() + (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64);
+  more_buffers_ = 0;
+  more_memory_bytes_ = 0;
+  more_memory_.clear();
   buffers_.assign(buffers, {});
   free_.clear();
   sending_.clear();

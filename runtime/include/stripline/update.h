@@ -9,8 +9,9 @@
 // carries them out, one after the other, wherever it makes progress, and its own ones as it makes
 // them, or with the others. So an update costs some nanoseconds, however far its owner is, and no
 // cell needs a lock or an atomic operation: what the operator does is up to the program. What a
-// rank may have under way at another one is a fixed number of buffers: a rank that is faster than
-// an owner waits for it, and serves others meanwhile.
+// rank may have under way at another one is a fixed number of buffers: others wait for an owner
+// that is busy while the rank fills more, within its budget; then it waits, and serves others
+// meanwhile.
 //
 // When updates are complete: at the end of the epoch, or of flush(). Until then nobody else reads
 // or writes the cells, neither their owner by loads and stores; updates of them by other epochs are
@@ -90,7 +91,8 @@ struct UpdateOptions {
   /// epoch has ended. Where updates are dense, their owner then also updates cells between them, by
   /// the identity of the operator, which are not named one by one. No effect without an identity.
   bool fills_gaps = false;
-  /// What the buffers of this epoch take at most; they become smaller where there are many ranks.
+  /// What the buffers of this epoch take at most; they become smaller where there are many ranks,
+  /// and more where an owner is busy.
   size_t budget_bytes = size_t{16} << 20;
   /// Decide by the tuned model of the job. The same on every rank.
   bool use_model = true;
@@ -364,7 +366,8 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   UpdateEpoch& operator=(const UpdateEpoch&) = delete;
 
   /// `cell` becomes op(cell, value), at the latest when the epoch ends. Makes progress when a
-  /// buffer is full, and waits while its owner has too many that it has not come to. Ends the job
+  /// buffer is full, and waits while its owner has more that it has not come to than the budget
+  /// has room for. Ends the job
   /// if there is no such cell in its rank's segment, or it is not aligned.
   void update(global_ptr<T> cell, const T& value, CallSite site = CallSite::current()) {
     check(cell, site);
