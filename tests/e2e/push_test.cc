@@ -16,7 +16,7 @@
 namespace stripline::e2e {
 namespace {
 
-constexpr double kPatience_s = 120;  // of a host where builds go on
+constexpr double kPatience_s = 400;  // of a host where builds go on
 
 class PushTest : public testing::Test {
  protected:
@@ -64,7 +64,7 @@ class PushTest : public testing::Test {
                         "--runs",        "6",           "--experiment", "micro.latency",
                         "--experiment",  "micro.issue", "--experiment", "micro.overlap",
                         "--experiment",  "micro.flood", "--experiment", "micro.vis_window",
-                        "--time-budget", "200"},
+                        "--time-budget", "600"},
             kPatience_s);
     EXPECT_EQ(run.exit_code, kExitOk) << run.err << agents_[0]->err();
     return run.out;
