@@ -16,6 +16,18 @@ double share_of(std::size_t some, std::size_t all) {
   return all == 0 ? 0 : static_cast<double>(some) / static_cast<double>(all);
 }
 
+// What a share is at least that was seen as `some` of `all` (Wilson, Probable inference, the law of
+// succession, and statistical inference, 1927; one-sided at 97.5 %).
+double least_share(std::size_t some, std::size_t all) {
+  if (all == 0) return 0;
+  constexpr double kErrors = 1.96;
+  const auto n = static_cast<double>(all);
+  const double share = static_cast<double>(some) / n;
+  const double more = kErrors * kErrors / n;
+  const double spread = std::sqrt(more * (share * (1 - share) + more / 4));
+  return (share + more / 2 - spread) / (1 + more);
+}
+
 std::string bound(double most) { return " (at most " + share_text(most) + " is allowed)"; }
 
 // The gravest first.
@@ -37,12 +49,12 @@ std::vector<std::string> failures(const fit::Judgement& j) {
     found.push_back("the mean regret of " + count_text(j.choices, "decision", "decisions") +
                     " is " + share_text(j.mean_regret) + bound(kMostRegret));
   }
-  if (j.missed > 1 && share_of(j.missed, j.points) > kMostMisses) {
+  if (least_share(j.missed, j.points) > kMostMisses) {
     found.push_back(std::to_string(j.missed) + " of " +
                     count_text(j.points, "predicted time", "predicted times") +
                     " are off by more " + "than they say" + bound(kMostMisses));
   }
-  if (share_of(j.losses, j.choices) > kMostLosses) {
+  if (j.losses > 1 && share_of(j.losses, j.choices) > kMostLosses) {
     found.push_back(std::to_string(j.losses) + " of " +
                     count_text(j.choices, "decision", "decisions") +
                     " surely take longer than without a model" + bound(kMostLosses) +

@@ -69,6 +69,31 @@ TEST(ModelVerdict, SaysWhatFailedByHowMuch) {
   EXPECT_EQ(verdict_on(judgement).verdict, Verdict::passed);
 }
 
+// Of few times, more may miss by chance; one decision may lose.
+TEST(ModelVerdict, SharesExceedTheirBoundsBeyondChance) {
+  const auto with_misses = [](std::size_t missed, std::size_t points) {
+    fit::Judgement judgement = good();
+    judgement.missed = missed;
+    judgement.points = points;
+    return verdict_on(judgement).verdict;
+  };
+  EXPECT_EQ(with_misses(1, 16), Verdict::passed);
+  EXPECT_EQ(with_misses(3, 33), Verdict::passed);
+  EXPECT_EQ(with_misses(7, 74), Verdict::passed);
+  EXPECT_EQ(with_misses(5, 36), Verdict::failed);
+  EXPECT_EQ(with_misses(60, 1000), Verdict::passed);
+  EXPECT_EQ(with_misses(80, 1000), Verdict::failed);
+  const auto with_losses = [](std::size_t losses, std::size_t choices) {
+    fit::Judgement judgement = good();
+    judgement.losses = losses;
+    judgement.choices = choices;
+    return verdict_on(judgement).verdict;
+  };
+  EXPECT_EQ(with_losses(1, 9), Verdict::passed);
+  EXPECT_EQ(with_losses(2, 9), Verdict::failed);
+  EXPECT_EQ(with_losses(2, 20), Verdict::passed);
+}
+
 TEST(ModelVerdict, FiguresAreThoseThatThereAre) {
   EXPECT_EQ(figures_text(good()),
             "mean error 5.0 % of 16 points, mean regret 2.0 % of 20 choices, 20.0 % less time than "
