@@ -38,7 +38,7 @@ struct Hello {
   std::vector<std::string> fabrics;
   std::vector<std::string> experiments_json;
   AssignmentId assignment;   ///< what it still works on after a reconnect
-  double available_s = 0;    ///< it may measure for so long; 0: no end is known
+  double available_s = 0;    ///< it may measure for this long; 0: no end is known
   bool leaving = false;      ///< it wants no new runs
   std::string cluster = {};  ///< empty: the server's default
   /// It installs models; what it has, by fabric: the first 12 digits of the sha256.
@@ -104,7 +104,7 @@ using AgentMessage = std::variant<Hello, Heartbeat, GroupJoin, SampleBatch, Assi
 struct HelloAck {
   int protocol = 0;
   double heartbeat_interval_s = 0;  ///< at least this often
-  double reconnect_spread_s = 0;    ///< after its loss, a random time up to so long is waited
+  double reconnect_spread_s = 0;    ///< after its loss, a random time up to this long is waited
 };
 
 /// One run of a campaign: which ranks to start here, and what they measure.

@@ -18,7 +18,7 @@ Error write_error(const std::filesystem::path& path, int error) {
                                       "; check the folder and the space left"};
 }
 
-// So many files of this name that killed processes have left behind are removed.
+// This many files of this name that killed processes have left behind are removed.
 constexpr int kMostLeftOver = 100;
 
 }  // namespace

@@ -1,4 +1,4 @@
-# One way to declare a library, a program, a test and a benchmark, so that every folder reads alike.
+# One method to declare a library, a program, a test and a benchmark, so that every folder reads alike.
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -39,7 +39,7 @@ endif()
 if(STRIPLINE_UNITY)
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
-  # What is private to one source is not to be told from what is private to its neighbours.
+  # What is private to one source is not to be distinguished from what is private to its neighbours.
   target_compile_options(stripline_options INTERFACE $<BUILD_INTERFACE:-Wno-shadow>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(stripline_options INTERFACE $<BUILD_INTERFACE:-Wno-subobject-linkage>)

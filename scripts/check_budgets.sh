@@ -6,7 +6,7 @@
 # A server and two agents on loopback make CAMPAIGNS (10) budgeted campaigns of each of two emulated
 # networks, a 400 Gbit/s RDMA fabric with a switch of protocols at 12 KiB and 1 Gbit/s Ethernet among
 # virtual machines, and of NETWORKS (1) random ones; stripline-results judges the models. What was
-# made is kept in build/budgets, where an interrupted check goes on; remove it to begin anew.
+# made is kept in build/budgets, where an interrupted check goes on; remove it to begin again.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$repository"

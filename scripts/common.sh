@@ -105,7 +105,7 @@ stop_service() {
   for pid in "${pids[@]:-}"; do [ -z "$pid" ] || wait "$pid" 2>/dev/null || true; done
 }
 
-# clang-tidy over those sources that standard input names, so many at a time, as they are compiled one
+# clang-tidy over those sources that standard input names, this many at a time, as they are compiled one
 # by one. Generated headers are those of the release build.
 tidy() {
   local build=build/release database=build/release/tidy

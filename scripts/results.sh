@@ -29,7 +29,7 @@
 #   all          all of them, in this order
 #
 #   --out DIR    keep measurements in DIR (default: build/results). An interrupted command continues
-#                from there; remove the folder to measure anew
+#                from there; remove the folder to measure again
 #   --print      leave docs/results alone
 #   --quick      few seeds, sizes and cells: shows that all works; with --print
 #   --only TEXT  only networks whose name contains TEXT

@@ -299,7 +299,7 @@ Status Coordinator::count_late_samples(const RunKey& run, uint64_t samples) {
 }
 
 // Neither stores nor acknowledges it. A member of the active group fails its run by it; any other
-// node is told to stop.
+// node is asked to stop.
 bool Coordinator::refuse_samples(Session& session, const SampleBatch& batch, const RunKey& run,
                                  const Failure& why) {
   spdlog::error("{}: {}", run_name(run), why.reason);

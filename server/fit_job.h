@@ -65,7 +65,7 @@ Result<FittedModel> fit_in_process(const FitJob& job, const std::stop_token& sto
 /// why; invalid_argument as optimizer/fit.
 Result<FittedModel> fit_campaign(const FitInput& input);
 
-/// True for a fit that fails in the same way whenever it is made; others may have met an accident.
+/// True for a fit that fails alike whenever it is made; others may have met an accident.
 bool is_answer(const Error& error);
 
 /// True if it holds no time at all: no value, or zeros alone, which no operation takes.

@@ -1,4 +1,4 @@
-// Samples on their way to the disk, beside the coordinator: whatever waits while a transaction is
+// Samples in transit to the disk, beside the coordinator: whatever waits while a transaction is
 // synced goes into the next one.
 #pragma once
 

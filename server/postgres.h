@@ -16,7 +16,7 @@
 
 namespace stripline::server {
 
-/// A connection over which nothing comes for so long while an answer is due is given up.
+/// A connection over which nothing comes for this long while an answer is due is given up.
 inline constexpr std::chrono::seconds kPostgresPatience{10};
 
 /// The SQLSTATE of a step of a server that is not the one that may write any more.

@@ -17,7 +17,7 @@ constexpr const char* kLockHolders =
     " AND (classid::bigint << 32) + objid::bigint = 6004508103086860660 AND objsubid = 1"
     " AND granted AND pid <> pg_backend_pid()"
     " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-// Steps that are under way: each has changed the row of the writer.
+// Steps that are in progress: each has changed the row of the writer.
 constexpr const char* kEndSteps =
     "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'writer'::regclass"
     " AND mode = 'RowExclusiveLock' AND pid <> pg_backend_pid()";

@@ -40,7 +40,7 @@ namespace {
 constexpr int kMaxMessageBytes = 8 << 20;
 constexpr int kKeepaliveMs = 20'000;
 constexpr int kKeepaliveTimeoutMs = 10'000;
-// Agents may ping this often without being told to go away.
+// Agents may ping this often without being asked to go away.
 constexpr int kMinClientPingMs = 1'000;
 // A connection without a client's greeting, or without a call, does not keep its descriptor.
 constexpr int kHandshakeTimeoutMs = 10'000;

@@ -24,7 +24,7 @@ uint32_t coarsest(const Rule& rule) {
   return rule.least_points > 0 ? rule.least_points : rule.core_points;
 }
 
-// The finished runs that measured so many of the plan's first points.
+// The finished runs that measured this many of the plan's first points.
 size_t runs_of(uint32_t points, const Progress& progress) {
   return static_cast<size_t>(std::ranges::count_if(
       progress.runs, [&](const FinishedRun& run) { return run.grid >= points; }));

@@ -35,7 +35,7 @@ std::optional<StopReason> stop_reason_from_string(std::string_view name);
 
 /// What a campaign is asked for.
 struct Rule {
-  uint32_t runs = 8;         ///< So many are made, unless something ends them earlier.
+  uint32_t runs = 8;         ///< This many are made, unless something ends them earlier.
   uint32_t enough_runs = 6;  ///< That each point needs for an interval that can be published.
   uint32_t fewest_runs = 3;  ///< When a budget is used up: enough for a provisional result.
   /// Relative half-width of intervals to reach: then measuring ends after enough_runs, and a few
@@ -80,10 +80,10 @@ struct Next {
 /// The seconds of running that are allowed.
 double budget_s(const Rule& rule);
 
-/// Budgets that are used up, whatever is under way. Nullopt: none is.
+/// Budgets that are used up, whatever is in flight. Nullopt: none is.
 std::optional<Next> used_up(const Rule& rule, const Progress& progress);
 
-/// Called when no run is under way.
+/// Called when no run is in flight.
 Next next_run(const Rule& rule, const Progress& progress);
 
 /// How many of the plan's first points the next run measures: the finest grid that all runs which
@@ -93,7 +93,7 @@ Next next_run(const Rule& rule, const Progress& progress);
 uint32_t next_grid(const Rule& rule, const Progress& progress);
 
 /// A time budget that would do for enough runs at the pace so far, in round figures with a reserve.
-/// `active`: the pace of a run that is under way and what it was given, where no run has finished.
+/// `active`: the pace of a run that is in progress and what it was given, where no run has finished.
 /// Nullopt when the budget will do, or no pace is known.
 struct ActiveRun {
   std::optional<Pace> pace;

@@ -166,7 +166,7 @@ class Evaluator {
       t.gap_first = gap(first, first_bytes);
     }
   }
-  /// The work of a strip when the loop uses so many bytes of buffers.
+  /// The work of a strip when the loop uses this many bytes of buffers.
   void set_work(CandidateTerms& t, uint64_t buffer_bytes, Corner corner, double compute_s) const {
     const double overhead =
         costs_.strip_overhead(corner == Corner::nominal ? overhead_corner_ : corner);
@@ -355,7 +355,7 @@ class Evaluator {
   double round_trip(const MessageCosts& message, double bytes) const {
     return idle(message, bytes, sharing(bytes));
   }
-  // The part of the time that a message is under way which serving another one does not fill.
+  // The part of the time that a message is in flight which serving another one does not fill.
   double idle(const MessageCosts& message, double bytes, double byte_factor) const {
     return std::max(0.0, wire(message, bytes, byte_factor) - serve(message, bytes));
   }

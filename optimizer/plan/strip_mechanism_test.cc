@@ -82,7 +82,7 @@ TEST(StripMechanism, SaysWhyTheFastestPlanOfGetsFromSeveralRanksIsNotTaken) {
     const StripCosts costs = costs_of(cases.network(0));
     check(cases.request(), costs);
   }
-  // Much has to be gained, and only what has several gets under way gains anything.
+  // Much has to be gained, and only what has several gets in flight gains anything.
   for (const double margin : {0.1, 0.4, 0.9}) {
     model::TunedModel demanding = model::example_model();
     demanding.strip->minimum_gain = model::example_parameter(margin);

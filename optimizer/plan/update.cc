@@ -190,7 +190,7 @@ class Evaluator {
     const double cells = remote_cells(request_) / destinations;  // behind each of them
     double items = std::min(remote_, remote_cells(request_));
     if (room < cells) {
-      // So many updates of random cells fill a buffer.
+      // This many updates of random cells fill a buffer.
       const double full = room / cells;
       items = std::min(remote_, remote_ * full / -std::log1p(-full));
     }
@@ -320,7 +320,7 @@ ExpectedEncoding expected_encoding(double density, bool has_identity,
   // The gap before the next cell that is updated has j cells with probability d (1 - d)^j.
   const uint64_t widest = has_identity ? widest_covered_gap(costs) : 0;
   const double empty = 1 - std::min(density, 1.0);
-  const double beyond = std::pow(empty, static_cast<double>(widest));  // gaps of so many or more
+  const double beyond = std::pow(empty, static_cast<double>(widest));  // gaps of this many or more
   const double filled =
       empty > 0
           ? empty / (1 - empty) * (1 - beyond * (1 + static_cast<double>(widest) * (1 - empty)))

@@ -83,7 +83,7 @@ struct UpdateRequest {
   uint64_t remote() const { return updates - updates * local_percent / 100; }
 };
 
-/// One way to carry them out. What follows the method is of buffers.
+/// One method to carry them out. What follows the method is of buffers.
 struct UpdateCandidate {
   UpdateMethod method = UpdateMethod::buffers;
   bool merges = false;
@@ -157,7 +157,7 @@ uint32_t update_destinations(uint32_t ranks, uint32_t hops) noexcept;
 /// The dimensions of that grid, of which the first ones may be longer by one; 1 beyond `hops`.
 std::array<uint32_t, kMostUpdateHops> update_grid(uint32_t ranks, uint32_t hops) noexcept;
 
-/// Buffers of a rank whose updates make so many hops: of each destination, of its own cells, of
+/// Buffers of a rank whose updates make this many hops: of each destination, of its own cells, of
 /// each destination again for what others send on through it, where there are several hops, and
 /// spare ones.
 uint32_t update_buffers(uint32_t ranks, uint32_t hops) noexcept;
@@ -175,7 +175,7 @@ struct ExpectedEncoding {
 ExpectedEncoding expected_encoding(double density, bool has_identity,
                                    const EncodingCosts& costs) noexcept;
 
-/// What encodings of a message of so many bytes take by the model.
+/// What encodings of a message of this many bytes take by the model.
 EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& costs,
                              uint64_t message_bytes) noexcept;
 
@@ -191,7 +191,7 @@ UpdatePlan baseline_of_update(const UpdateRequest& request, const UpdateCosts* c
 UpdatePlan force_update(const UpdateRequest& request, const UpdateCosts* costs,
                         const UpdateCandidate& way) noexcept;
 
-/// Ways to race while the program runs (runtime/decide/race.h), beside the baseline: of each
+/// Methods to race while the program runs (runtime/decide/race.h), beside the baseline: of each
 /// method, and of buffers with and without merging, the one that is predicted to be the fastest, if
 /// it does not take more than kRivalFactor times as long as the fastest of all, the baseline
 /// included; and buffers of other sizes that take no more than kSizeFactor times as long. The

@@ -22,13 +22,13 @@ using namespace detail;
 // Data bytes below which a packed message is not worth its header.
 constexpr uint64_t kLeastData = 8;
 
-// Regions of so many messages or more travel as well by themselves as in chunks.
+// Regions of this many messages or more travel as well by themselves as in chunks.
 constexpr uint64_t kPackedBelowMessages = 2;
 
 // A window is so many times what suffices on an idle network, as others' messages come between.
 constexpr uint32_t kSlack = 2;
 
-// Chunks that are tried where none was tuned: the largest and so many halvings.
+// Chunks that are tried where none was tuned: the largest and this many halvings.
 constexpr int kHalvings = 5;
 
 uint64_t least_chunk(const VisRequest& request) {
@@ -67,7 +67,7 @@ struct PreparedPacked : Prepared {
 };
 
 // The window and chunk of packed messages next to those asked for that the request allows. The
-// window gives way to the buffer first: half a chunk costs twice the messages.
+// window yields to the buffer first: half a chunk costs twice the messages.
 PreparedPacked fitting_packed(const VisRequest& request, const VisCosts* costs,
                               uint64_t chunk_bytes, uint32_t window) {
   const uint64_t buffer = buffer_per_peer(request);

@@ -153,7 +153,7 @@ inline double packed_pipeline(uint64_t pieces, uint32_t window, double round, do
 /// What one packed piece takes of each part of the machine, in seconds.
 struct PackedParts {
   uint64_t pieces = 1;
-  double issue = 0;            ///< of the initiator's CPU, before the piece is under way
+  double issue = 0;            ///< of the initiator's CPU, before the piece is in flight
   double retire = 0;           ///< and once it has come back
   double serve = 0;            ///< of the target's CPU, for messages
   double serve_operation = 0;  ///< and for the data that land, where its calls serve operations
@@ -285,11 +285,11 @@ inline double model_time(const VisRequest& request, const VisCosts& costs,
 /// A transfer as one of several that follow each other: not how long it takes alone, but what each
 /// part of the machine spends on it. Seconds. Without a signal.
 struct VisStage {
-  double issue = 0;             ///< of the initiator's CPU, before it is under way
+  double issue = 0;             ///< of the initiator's CPU, before it is in flight
   double retire = 0;            ///< of the initiator's CPU, once it has come back
   double serve = 0;             ///< of the target's CPU, for messages
   double serve_operations = 0;  ///< and where its calls serve operations, for these
-  double round_trip = 0;        ///< from injection to completion, nothing else being under way
+  double round_trip = 0;        ///< from injection to completion, nothing else being in flight
   double gap = 0;               ///< of the NIC
 };
 

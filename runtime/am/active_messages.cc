@@ -390,7 +390,7 @@ void ActiveMessages::release_hold(uint32_t hold) {
 void ActiveMessages::give_back(Rank rank) {
   Peer& peer = peers_[rank];
   if (!credits_due(peer)) {
-    if (peer.first_hold == kNone) peer.asks = false;  // they are on their way
+    if (peer.first_hold == kNone) peer.asks = false;  // they are in flight
     return;
   }
   if (started_ && transmit(rank, HandlerTable::kNoHandler, Class::request, {}, {})) {

@@ -135,7 +135,7 @@ class Bulk final : public Background {
   /// Inside of handlers: answers with data that stay as they are until is_idle(). They may lie in
   /// the slot.
   void answer(Rank source, uint32_t slot, std::span<const std::byte> body);
-  /// True if nothing of this rank is under way on behalf of others.
+  /// True if nothing of this rank is in flight on behalf of others.
   bool is_idle() const { return answers_.empty(); }
 
   /// This rank is done with a parcel.
@@ -180,7 +180,7 @@ class Bulk final : public Background {
     returned,  // it has given the slot back, and the network has not let go of the body
     asked,     // for an answer
     packed,    // the answer is in the slot
-    fetching,  // it is on its way to the twin
+    fetching,  // it is in transit to the twin
   };
   struct Lane {
     State state = State::unused;

@@ -40,7 +40,7 @@ struct Round {
   Variable y;
   std::mt19937_64& random;
 
-  /// Up to 20 us of computing, so that ranks meet in all ways.
+  /// Up to 20 us of computing, so that ranks meet in all orders.
   void delay() const {
     if (random() % 4 != 0) ctx.compute_for(1e-8 * static_cast<double>(random() % 2000));
   }

@@ -11,7 +11,7 @@
 
 namespace stripline::bootstrap {
 
-/// What ranks write into a pipe, on its way to a launcher. No more is under way than the launcher
+/// What ranks write into a pipe, in transit to a launcher. No more is in flight than the launcher
 /// has not taken yet: a reader that is slow makes ranks wait, and nobody else.
 class OutputStream {
  public:

@@ -90,7 +90,7 @@ class Execution {
   Arm arm() const { return arm_; }
   /// Null without a site.
   const Site<Plan, kArms>* site() const { return site_; }
-  /// True if finish() is to be told what the computation took.
+  /// True if finish() is to be given what the computation took.
   bool measures() const { return measures_; }
   /// The computation that the plan was made for; negative: an estimate.
   double compute_s() const { return compute_s_; }
@@ -159,7 +159,7 @@ class Execution {
     return turn_.arm;
   }
 
-  // What the guards say, that of iterations having been told of the execution.
+  // What the guards say, that of iterations having been notified of the execution.
   Arm ask(RunGuard& run_guard, bool judges_itself) {
     Race& race = site_->race();
     if (of_run_.demoted) race.demote();

@@ -14,7 +14,7 @@
 
 namespace stripline::decide {
 
-/// A plan does not change once it is made; a decision that is made anew has others. Does not move:
+/// A plan does not change once it is made; a decision that is made again has others. Does not move:
 /// its address is its number. Not thread-safe.
 template <typename PlanOfMechanism, size_t kArms = 2>
 class Site {
@@ -93,7 +93,7 @@ class Site {
 
   /// The number of the site, for the guard of iterations (run_guard.h).
   uint64_t number() const { return reinterpret_cast<uintptr_t>(this); }
-  /// Executions that are under way, one within the other: the site must not go, nor its plans.
+  /// Executions that are in progress, one within the other: the site must not go, nor its plans.
   uint32_t users = 0;
   Refinement refinement;
   /// The planner has been asked for ties (Execution).

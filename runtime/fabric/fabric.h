@@ -175,7 +175,7 @@ class MessageSink {
   virtual void on_landed([[maybe_unused]] Rank source, [[maybe_unused]] uint32_t tag) {}
 };
 
-/// Told of a failure that ends the job. Must not return.
+/// Notified of a failure that ends the job. Must not return.
 using FailureHandler = std::function<void(const Error&)>;
 
 class Shortcuts;  // shortcuts.h
@@ -371,7 +371,7 @@ struct OpenOptions {
   uint64_t seed = 0;  ///< jitter of the emulated fabric
   /// As far as the host permits; else the network. The emulated fabric stands between all ranks.
   SameNode same_node = SameNode::network;
-  /// So many ranks, in order, are taken for a node; 0: those of a machine.
+  /// This many ranks, in order, are taken for a node; 0: those of a machine.
   Rank node_ranks = 0;
   Progress progress = Progress::in_calls;
   /// Whether a peer is known to compute outside of calls that wait, so that an operation of which

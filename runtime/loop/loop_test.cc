@@ -381,7 +381,7 @@ TEST_P(Loop, BodiesMayContainLoopsAndMayThrow) {
     EXPECT_THROW(strip_for(context, remote, kCount, {.force = outer},
                            [](size_t, size_t, const double*) { throw std::runtime_error("stop"); }),
                  std::runtime_error);
-    sum = 0;  // what was under way does not disturb the next loop
+    sum = 0;  // what was in flight does not disturb the next loop
     strip_for(context, remote, kCount, {.force = outer},
               [&](size_t begin, size_t end, const double* strip) {
                 for (size_t i = begin; i < end; ++i) sum += strip[i - begin];
@@ -523,7 +523,7 @@ TEST_P(LoopOnNetworks, RefinesItsPlanByTheComputationItMeasures) {
 
 class LoopDeathTest : public bootstrap::RanksDeathTest {};
 
-// Before anything is moved, and also where so many bytes are no number.
+// Before anything is moved, and also where this many bytes are no number.
 TEST_F(LoopDeathTest, StaysWithinTheSegments) {
   // Rank 0 goes through `owner`'s memory.
   const auto reads = [](rank_t owner, size_t count, size_t halo) {

@@ -34,7 +34,7 @@ namespace stripline::rma {
 
 class DebugChecks final : public Observer {
  public:
-  /// What destinations of gets under way, and freed memory, are filled with.
+  /// What destinations of gets in flight, and freed memory, are filled with.
   static constexpr std::byte kFill{0xdb};
 
   /// After everything else in `state`, which stays.
@@ -45,7 +45,7 @@ class DebugChecks final : public Observer {
   void allocated(uint64_t offset, uint64_t bytes, CallSite site) {
     heap_.allocated(offset, bytes, site);
   }
-  /// Ends the job if this rank has updates under way for an array that `call` gives back.
+  /// Ends the job if this rank has updates in flight for an array that `call` gives back.
   void check_free(const Call& call, uint64_t offset, uint64_t bytes) const;
   /// Fills this rank's part.
   void freed(uint64_t offset, CallSite site);

@@ -11,7 +11,7 @@ namespace {
 
 // Lines that a person reads.
 constexpr size_t kMostLines = 20;
-// So many operations are worth a thought about their form, if they are no larger than this on the
+// This many operations are worth a thought about their form, if they are no larger than this on the
 // average: a network's bandwidth is far from being used.
 constexpr uint64_t kMany = 16;
 constexpr uint64_t kSmallBytes = 4096;

@@ -38,7 +38,7 @@ class OperationTrace {
   /// The program has waited so long for what is in this slot.
   void waited(uint32_t slot, uint32_t generation, double seconds);
 
-  /// A call within another one belongs to that: only the outermost is told of.
+  /// A call within another one belongs to that: only the outermost is reported.
   bool outermost() const { return depth_ == 0; }
   void enter() { ++depth_; }
   void leave() { --depth_; }

@@ -1,4 +1,4 @@
-// What is under way between this rank and others. Owns the message layer and all that carries one-
+// What is in flight between this rank and others. Owns the message layer and all that carries one-
 // sided operations: completion slots, counters of operations without handles, combiners, copies of
 // buffered puts, transfers of many regions, remote calls, and what is to follow futures. Starts
 // operations, waits for them, makes progress, and counts the acquires of this rank.
@@ -44,10 +44,10 @@ class Operations {
   Operations(const Operations&) = delete;
   Operations& operator=(const Operations&) = delete;
 
-  /// Combines and copies as this says, from now on. While no operation is under way.
+  /// Combines and copies as this says, from now on. While no operation is in flight.
   void use(const Tuning& tuning);
   /// Says whether puts may tell their target that they have landed. The same on every rank; while
-  /// no operation is under way.
+  /// no operation is in flight.
   void use_notified_puts(bool use);
 
   am::ActiveMessages& messages() { return messages_; }

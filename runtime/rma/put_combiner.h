@@ -64,7 +64,7 @@ class PutCombiner {
   /// Bulk::notifies() is another. Makes progress while the network reads from buffers.
   void start(const Rule& rule);
 
-  /// What start() was told.
+  /// What start() was given.
   const Rule& rule() const { return rule_; }
 
   /// True if a put of this size is combined.

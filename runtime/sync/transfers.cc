@@ -283,7 +283,7 @@ void Transfers::take_done(Rank source, const Key& key, uint64_t offset) {
   }
 }
 
-// Half a window at a time, so that a sender that is stopped by it is owed enough to be told.
+// Half a window at a time, so that a sender that is stopped by it is owed enough to be notified.
 void Transfers::give_back(Rank peer, size_t bytes) {
   Peer& state = peers_[peer];
   state.received += charge(bytes);

@@ -9,7 +9,7 @@
 //   boxes   neighbours of all updates, where those may be merged and lie dense; and with the
 //           identity for cells between them, where the program says that nobody stores there
 //
-// Runs and boxes look alike on their way.
+// Runs and boxes look alike in flight.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@ namespace stripline::update {
 namespace {
 
 // A buffer in which fewer than one update in so many was merged says that merging does not pay, and
-// it is left for so many buffers.
+// it is left for this many buffers.
 constexpr uint32_t kMergesWorthwhile = 16;
 constexpr uint32_t kBuffersWithoutMerging = 15;
 
@@ -107,7 +107,7 @@ void Epoch::open_lane(rank_t target, uint32_t buffer) {
   lane.values = buffers_[buffer].memory + values_offset();
 }
 
-// Begins to fill a lane, after one in which so many updates were merged.
+// Begins to fill a lane, after one in which this many updates were merged.
 void Epoch::begin_lane(rank_t target, uint32_t merged) {
   detail::UpdateLane& lane = lanes_[target];
   lane.count = 0;
@@ -324,7 +324,7 @@ void Epoch::returned(rank_t target, uint32_t slot, uint32_t index) {
   } else {
     --unreturned_;
   }
-  // It may be on its way again, since the network lets go of it earlier.
+  // It may be in flight again, since the network lets go of it earlier.
   Buffer& buffer = buffers_[index];
   if (buffer.target == target && buffer.slot == slot) buffer.slot = kNone;
 }

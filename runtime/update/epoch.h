@@ -5,7 +5,7 @@
 // parcel, in a slot that this rank has at the owner (am::Bulk), and the lane goes on in another
 // buffer. The owner carries the updates out in its handler and gives the slot back, which tells
 // this rank that they are complete. A rank without a slot waits, and serves others while it does:
-// so what is under way is bounded by the slots, nobody's memory fills up, and ranks that all send
+// so what is in flight is bounded by the slots, nobody's memory fills up, and ranks that all send
 // to each other come on, since handlers wait for nothing.
 //
 // Networks may deliver a parcel before an earlier one. The owner keeps it in its slot until that
@@ -259,7 +259,7 @@ class Epoch final : public detail::UpdateEpochState {
   std::unique_ptr<Chooser> chooser_;  // null where nothing is to be chosen
   bool closely_ = false;              // updates are counted for it
   Tally tally_;
-  // Others have been told how to go on, this rank has not: what has come for the new way.
+  // Others have been informed how to go on, this rank has not: what has come for the new method.
   bool changing_ = false;
   std::vector<Forwarder::Held> too_early_;
   std::vector<std::pair<rank_t, uint32_t>> flushed_too_early_;

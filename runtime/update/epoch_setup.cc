@@ -239,7 +239,7 @@ UpdateSettings Epoch::in_use() const {
           .encoding = settings_.encoding};
 }
 
-// Buffers and lanes for a way; while nothing is under way.
+// Buffers and lanes for a way; while nothing is in flight.
 void Epoch::configure(const plan::UpdateCandidate& way) {
   way_ = way;
   merging_ = merges_ && way.merges;
@@ -285,7 +285,7 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
 }
 
 // All updates of all ranks are complete. From when rank 0 has heard of this one, others may send
-// what is for the new way. Where it hears nothing, neither way has hops, or there is no other.
+// what is for the new method. Where it hears nothing, neither way has hops, or there is no other.
 void Epoch::choose_again() {
   if (chooser_->ended(tally_)) {
     changing_ = true;

@@ -1,5 +1,5 @@
 // The middle of two hops or three (grid.h), of one epoch: parcels whose updates are of other ranks
-// wait in their slots until all of them are in buffers for the next rank on their way, or carried
+// wait in their slots until all of them are in buffers for the next rank on their path, or carried
 // out where they are this rank's own. A full buffer is sent as soon as there is a slot; others when
 // somebody flushes.
 //

@@ -9,7 +9,7 @@
 namespace stripline::update {
 namespace {
 
-// Ways of parcels, in the order in which they wait for each other.
+// Methods of parcels, in the order in which they wait for each other.
 constexpr std::array kOrder = {Onward::place_of, Onward::column_of, Onward::row_of,
                                Onward::layer_of, Onward::nothing};
 

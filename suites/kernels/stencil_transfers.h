@@ -21,7 +21,7 @@ namespace stripline::suites {
 
 /// Ranks put their points into the ghosts of their neighbours. Variants fine and blocking wait for
 /// one operation after the other, and compute when all ghosts are there. The others compute the
-/// points that need no ghosts meanwhile, in parts, between which they look after what is under way.
+/// points that need no ghosts meanwhile, in parts, between which they look after what is in flight.
 /// Variant packed, and those whose calls raise a flag themselves, put into buffers beside the
 /// points, together with the flag that says so, which needs no leave: of two buffers that take
 /// turns, one is free whenever the neighbours' faces of the step before have come. The others put

@@ -30,7 +30,7 @@ VisMethod method_of(const std::string& variant) {
   return VisMethod::best;
 }
 
-// What the ranks do while the transfer is under way: sums over as much data as it moves.
+// What the ranks do while the transfer is in flight: sums over as much data as it moves.
 class Work {
  public:
   Work(const std::string& compute, size_t bytes)

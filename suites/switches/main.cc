@@ -53,7 +53,7 @@ HostName name_of_host(Context& context) {
   return name;
 }
 
-// From so many gets of a word, after a first one: a quarter took less. The shortest one differs
+// From this many gets of a word, after a first one: a quarter took less. The shortest one differs
 // more from one measurement to the next where the network's own times vary; the mean, where others
 // disturb it.
 double latency_to(Context& context, global_ptr<uint64_t> there, size_t repetitions) {
@@ -208,7 +208,7 @@ int main(int argc, char** argv) {
       "not\n"
       "come, 7 stopped on request. STRIPLINE_SWITCHES_FILE is not read: this writes it.");
   if (const auto end = read_command_line(app, argc, argv)) return *end;
-  // What an earlier run found, or half of it, is no reason not to find it anew. No threads yet.
+  // What an earlier run found, or half of it, is no reason not to find it again. No threads yet.
   ::unsetenv("STRIPLINE_SWITCHES_FILE");  // NOLINT(concurrency-mt-unsafe)
   auto joined = join_to_measure();
   if (!joined.ok()) return report(joined.error());

@@ -76,7 +76,7 @@ std::vector<Link> links_of_groups(const Latencies& latencies) {
 
 struct Levels {
   std::vector<double> ends;  // latencies up to which nodes are at each distance but the largest
-  bool all = true;           // told apart; models have so many
+  bool all = true;           // distinguished; models have so many
 };
 
 // Where the latencies of links rise by a step.

@@ -157,7 +157,7 @@ class Crashes : public server::ServiceTest {
     return false;
   }
 
-  // True once so many batches of the campaign have been acknowledged.
+  // True once this many batches of the campaign have been acknowledged.
   bool measures(const std::string& campaign, size_t batches) {
     return stripline::eventually(
         [&] {

@@ -203,7 +203,7 @@ TEST_P(ClosedForms, GetsFromTheNextNode) {
 // Each rank puts to all others, in the order rank+1, rank+2, ..., without waiting in between.
 //
 // Issuing takes o <= x for each, so that the transmit sides are never idle from o on: put i (from
-// 1) of number q is their ((i-1) m + q)th, and begins so many x later. At that time every node
+// 1) of number q is their ((i-1) m + q)th, and begins this many x later. At that time every node
 // sends to the node floor((q+i)/m) further on: never two to the same, so that nobody waits at a
 // receive side. The last put, i = P-1, is complete, and retired, at
 //   o + ((P-2) m + q) x + L + S G + L + r.

@@ -503,7 +503,7 @@ TEST(FatTreeNetwork, MessagesWaitForEachOtherWhereTheyShareALink) {
       const std::vector<double> times = transfer_times(kTree, ranks, put, peer_of);
       return *std::max_element(times.begin(), times.end());
     };
-    // So many of the first switch's four ranks send to one below another switch: two links lead
+    // This many of the first switch's four ranks send to one below another switch: two links lead
     // there.
     const auto senders = [](Rank count) {
       return [count](Rank rank) { return rank < count ? rank + 4 : rank; };

@@ -1,5 +1,5 @@
 // Atomic operations on global memory, in domains as in UPC++: all operations on a variable go
-// through one domain, which picks one way to carry them out, so that they are atomic with each
+// through one domain, which picks one method to carry them out, so that they are atomic with each
 // other.
 //
 //   stripline::atomic_domain<int64_t> counters(ctx);          // collective

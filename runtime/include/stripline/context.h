@@ -412,14 +412,14 @@ class Context {
   void free_local(uint64_t word, CallSite site);
   global_ptr<std::byte> find_global(const std::byte* object) const;
   // Where these bytes are in this process; null if they are not, or near or beyond the end of the
-  // segment, or too many: all of which the longer way takes, which reports what is wrong.
+  // segment, or too many: all of which the longer path takes, which reports what is wrong.
   std::byte* reach(rank_t target, uint64_t offset, size_t bytes) const {
-    // 0 wraps around, and takes the longer way.
+    // 0 wraps around, and takes the longer path.
     if (bytes - 1 >= kShort || target >= short_ranks_ || offset > short_end_) return nullptr;
     std::byte* const base = reachable_[target];
     return base == nullptr ? nullptr : base + offset;
   }
-  // The longer way, kept out of the loops of its callers.
+  // The longer path, kept out of the loops of its callers.
   template <typename T>
   [[gnu::noinline, gnu::cold]] std::remove_const_t<T> fetch(global_ptr<T> source, CallSite site) {
     std::remove_const_t<T> value;
@@ -431,7 +431,7 @@ class Context {
                                           CallSite site) {
     rput(&value, destination, 1, site).wait(site);
   }
-  // The longer ways of all forms. Pointers go in one word, so that arguments stay in registers.
+  // The longer paths of all forms. Pointers go in one word, so that arguments stay in registers.
   template <typename T>
   static global_ptr<std::byte> bytes_at(global_ptr<T> place) {
     return global_ptr<std::byte>::from_word(place.word());

@@ -7,7 +7,7 @@
 //
 // Each place in the program that calls it keeps what it has found out (who needs what, memory to
 // land in) until the Context goes, so that later calls with the same index only move the elements;
-// with another one it is found out anew. A place is a line and a type of elements: calls on one
+// with another one it is found out again. A place is a line and a type of elements: calls on one
 // line are one place, and the next of them takes the values of the one before. The same by steps
 // and with errors as results: <stripline/gather_plan.h>, <stripline/cached_gather.h>. For what is
 // read once, see <stripline/indirect.h>.
@@ -101,7 +101,7 @@ class gathered {
 /// Collective: what `index`, which may be another one on every rank, names of x. Elements of x do
 /// not change while it runs. Each call compares the index with that of the place's last call and
 /// agrees with the other ranks on whether it has changed on any of them. The options count where it
-/// is found out anew who needs what; GatherOptions::vectors is 1. An entry that names no element,
+/// is found out again who needs what; GatherOptions::vectors is 1. An entry that names no element,
 /// or a segment without room for what is received, ends the job with a message. Used by the rank's
 /// thread that communicates.
 template <typename T, typename Layout, typename Ranks>

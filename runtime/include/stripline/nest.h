@@ -23,7 +23,7 @@
 // write(), whose old value is not defined, and update(). If it can be called with the iteration
 // numbers first, as std::array<size_t, Loops>, it gets these, too. It may communicate. It must not
 // keep the references. Loops that do not begin at 0, or leave iterations out, are ranges:
-// {{1, rows - 1}, {0, columns, 2}}. If the body throws, what is under way is waited for, and the
+// {{1, rows - 1}, {0, columns, 2}}. If the body throws, what is in flight is waited for, and the
 // exception goes on; of what the iterations until then have written some may have been stored, and
 // some not.
 //
@@ -194,7 +194,7 @@ struct NestTile {
 class NestRun {
  public:
   NestRun(Context& context, const access::Nest& nest, const NestOptions& options, CallSite site);
-  /// Waits for everything that is under way.
+  /// Waits for everything that is in flight.
   ~NestRun();
   NestRun(const NestRun&) = delete;
   NestRun& operator=(const NestRun&) = delete;

@@ -44,7 +44,7 @@ class NestTemplate {
  public:
   /// An empty nest. The site in `options`, or else the place of the call, tells nests apart.
   explicit NestTemplate(NestPlace place, const NestOptions& options = {});
-  /// Waits for what is under way. What was written is visible at its target only if next() has said
+  /// Waits for what is in flight. What was written is visible at its target only if next() has said
   /// that there is no more.
   ~NestTemplate() = default;
   NestTemplate(const NestTemplate&) = delete;

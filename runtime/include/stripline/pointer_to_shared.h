@@ -48,7 +48,7 @@ namespace detail {
 // The representations. All hold a rank, a row and a phase: the row is the byte offset of the
 // element's block, or of the element where there is no phase. Pointers into one array are in the
 // order of row, rank, phase. Rows are kept plus one, so that all-zero is null. move() changes the
-// row by so many bytes and sets the rest.
+// row by this many bytes and sets the rest.
 
 /// The word of a global_ptr.
 class PhaselessWord {

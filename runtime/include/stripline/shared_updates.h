@@ -56,7 +56,7 @@ struct SharedUpdatesOptions {
   size_t replica_bytes = size_t{64} << 20;
   /// Extents of a box, powers of two; with 0 what is best for the points.
   grid_extent box = {0, 0, 0};
-  /// arrange() sorts every so many epochs; 0: when that is predicted to pay.
+  /// arrange() sorts every this many epochs; 0: when that is predicted to pay.
   uint64_t sort_interval = 0;
   /// Instead of measuring them, which takes some milliseconds.
   std::optional<plan::SharedCosts> costs;

@@ -9,7 +9,7 @@
 // carries them out, one after the other, wherever it makes progress, and its own ones as it makes
 // them, or with the others. So an update costs some nanoseconds, however far its owner is, and no
 // cell needs a lock or an atomic operation: what the operator does is up to the program. What a
-// rank may have under way at another one is a fixed number of buffers: a rank that is faster than
+// rank may have in flight at another one is a fixed number of buffers: a rank that is faster than
 // an owner waits for it, and serves others meanwhile.
 //
 // When updates are complete: at the end of the epoch, or of flush(). Until then nobody else reads
@@ -54,7 +54,7 @@ enum class UpdateEncoding : uint8_t {
   boxes,      ///< neighbours of all, where updates may be merged, likewise
 };
 
-/// By which way updates reach cells of other ranks (optimizer/plan/update.h).
+/// By which method updates reach cells of other ranks (optimizer/plan/update.h).
 enum class UpdateMethod : uint8_t {
   automatic,    ///< by the tuned model, and by what is measured; in buffers without one
   buffers,      ///< collected for their owners, who carry them out
@@ -65,7 +65,7 @@ enum class UpdateMethod : uint8_t {
 };
 
 /// How updates travel. For programs that measure; what is 0 or automatic the runtime chooses. With
-/// none of it set, and a tuned model, it may choose anew at each end of the epoch.
+/// none of it set, and a tuned model, it may choose again at each end of the epoch.
 struct UpdateSettings {
   /// The same on every rank. Ends the job where the network, the operator or the mode do not allow
   /// it: `provider` needs an atomic operation of the network that does the same, and neither that

@@ -99,7 +99,7 @@ class Wavefront {
 
   /// Calls body(begin, end) for ranges that together are [0, lines), in order, each when what the
   /// predecessor left for it is here. Returns when the last one has been computed; what it left may
-  /// still be under way. Ends the job on crossings that do not exist, and if the predecessor began
+  /// still be in flight. Ends the job on crossings that do not exist, and if the predecessor began
   /// another round before this one was read. `call` is where Options::trace shows the stage.
   template <typename T, typename Body>
   void run(const Stage<T>& stage, Body&& body, CallSite call = CallSite::current()) {
