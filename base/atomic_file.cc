@@ -30,7 +30,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& destination,
   if (std::filesystem::is_directory(there)) return write_error(destination, EISDIR);
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
     return Error(ErrorCode::unavailable, "cannot write '" + destination.string() +
-                                             "': it is no regular file; name one, or a new one");
+                                             "': it is not a regular file; name one, or a new one");
   }
   std::filesystem::path target = destination;
   if (std::filesystem::exists(there)) {

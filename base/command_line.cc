@@ -142,7 +142,7 @@ CLI::Validator share() {
             if (percent) value /= 100;
             if (ec != std::errc() || end != number.data() + number.size() || !(value > 0) ||
                 !(value <= 1)) {
-              return "'" + text + "' is no share; write e.g. 2% or 0.02, at most 100%";
+              return "'" + text + "' is not a share; write e.g. 2% or 0.02, at most 100%";
             }
             std::ostringstream exact;
             exact.precision(17);

@@ -90,7 +90,7 @@ class Grammar {
         ->envname("STRIPLINE_SERVER")
         ->capture_default_str();
     app_.add_option("--timeout", command_.global.timeout_s,
-                    "Give up when the server has not answered for so long (e.g. 30, 500ms, 2min)")
+                    "Give up when the server has not answered for this time (e.g. 30, 500ms, 2min)")
         ->type_name("TIME")
         ->transform(time_within(kTimeLimits))
         ->capture_default_str();
@@ -105,7 +105,8 @@ class Grammar {
     nodes_grammar_.define(app_, command_.action);
     access_.define(app_, command_.action);
     CLI::App* version = leaf(app_, "version", "Print the version", version_);
-    version->footer("Of this command. Agents tell theirs in 'stripline nodes'.\n");
+    version->footer(
+        "This is the version of the command. Agents report theirs in 'stripline nodes'.\n");
   }
 
   Parsed parse(const std::vector<std::string>& arguments) {
@@ -177,7 +178,7 @@ class Grammar {
     fetch->footer(
         std::string(
             "The file is checked before it replaces an older one, and never half written. One\n"
-            "that is current already is left alone. A file that is no model is not replaced. A\n"
+            "that is current already is left alone. A file that is not a model is not replaced. A\n"
             "name alone gets the newest version that is neither withdrawn, provisional, stale nor\n"
             "unjudged, if there is one, and none that failed its validation; a version that is\n"
             "named is fetched as it is, with a warning.\n\n"

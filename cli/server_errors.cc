@@ -125,7 +125,7 @@ Error explained(const RpcError& error, const std::string& server) {
   if (code == ErrorCode::unimplemented || code == ErrorCode::internal ||
       code == ErrorCode::failed_precondition) {
     return {ErrorCode::unavailable, "what answers at " + server +
-                                        " is no stripline-server of this version (" + message +
+                                        " is not a stripline-server of this version (" + message +
                                         "); name another with --server or STRIPLINE_SERVER"};
   }
   return error.error;

@@ -21,7 +21,7 @@ python3 scripts/make_profiles.py "$folder/profiles" "$random"
 revision=$(git describe --always --dirty --abbrev=12)
 kept=$(cat "$folder/revision" 2>/dev/null || echo "$revision")
 [ "$kept" = "$revision" ] || {
-  echo "check.sh budgets: the campaigns in build/budgets are of $kept and count; remove the folder to begin anew" >&2
+  echo "check.sh budgets: the campaigns in build/budgets are of $kept and count; remove the folder to start over" >&2
 }
 echo "$kept" >"$folder/revision"
 for profile in "$folder"/profiles/*.json; do agent_options+=(--profile "$profile"); done

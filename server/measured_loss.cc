@@ -58,7 +58,7 @@ std::optional<MeasuredLoss> measured_loss(const std::vector<FeedbackRecord>& rep
       }
       if (!places.emplace(record.report.program, place.place, place.what).second) continue;
       lost.push_back({place.place + ", " + place.what + ", took " + share_text(*share) +
-                          " longer than the simple way (" + record.report.program + ", by " +
+                          " longer than the baseline (" + record.report.program + ", by " +
                           record.sender + ")",
                       *share});
     }

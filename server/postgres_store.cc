@@ -217,7 +217,7 @@ Status PostgresStore::resolve(PostgresConnection& connection) {
   in_doubt_ = false;
   if (!stored) return {};
   return Error(ErrorCode::aborted,
-               "a step is stored whose answer was lost with the connection; beginning anew");
+               "a step is stored whose answer was lost with the connection; beginning again");
 }
 
 // Without something to write nothing would be tried.

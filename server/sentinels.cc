@@ -196,7 +196,7 @@ Status Sentinels::replace(const ModelRecord& model, const std::vector<LabelRecor
       spdlog::info("{} is to replace {}, which is stale", created->name, version_name(stale->key));
     } else {
       say_once(version_name(stale->key) +
-               " is stale and cannot be measured anew: " + created.problem().message);
+               " is stale and cannot be measured again: " + created.problem().message);
     }
     return {};
   }

@@ -56,7 +56,7 @@ constexpr std::array<SurroundingsField, 7> kSurroundings = {{
                      .within(1, kMany)},
     {Fact::load, field<Surroundings, &Surroundings::load, &cost::NetworkLoad::at_distance>(
                      "distances", "--distances", nullptr,
-                     "Of the peers, those at distance 0, 1, ... of the model's service levels")
+                     "Peers at distance 0, 1, ... of the model's service levels")
                      .within(0, std::numeric_limits<uint16_t>::max())},
 }};
 

@@ -65,7 +65,7 @@ TEST(StripMechanism, SaysWhyTheFastestPlanOfGetsFromSeveralRanksIsNotTaken) {
       return alternative.predicted_s >= e.decision.predicted_s;
     });
     const std::string why = to_json(e)["why"];
-    ASSERT_EQ(why.find("more under way") == std::string::npos, fastest) << to_text(e);
+    ASSERT_EQ(why.find("more in flight") == std::string::npos, fastest) << to_text(e);
     if (e.decision.reason == Reason::no_faster_plan) {
       left_whole += fastest ? 0 : 1;
       return;

@@ -317,12 +317,12 @@ void ActiveMessages::run_for_program(const Handler& handler, Rank source,
   } catch (const std::exception& error) {
     what = error.what();
   } catch (...) {
-    what = "something that is no std::exception";
+    what = "something that is not a std::exception";
   }
   fail_(Error(ErrorCode::invalid_argument,
               "a handler of active messages has thrown, for a message of rank " +
                   std::to_string(source) + ": " + what +
-                  "; a handler must not throw: nobody could catch it"));
+                  "; a handler must not throw: no one could catch it"));
 }
 
 void ActiveMessages::note_wait(Peer& peer) {

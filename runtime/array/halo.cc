@@ -206,10 +206,10 @@ void Halo::start(std::byte* array, CallSite site) {
               text(call) + " of a null pointer; it takes an array of elements() elements"));
   }
   if (array_ != nullptr) {
-    context_.state().fail(Error(ErrorCode::invalid_argument,
-                                text(call) +
-                                    " while an exchange of this object is under way; wait() comes "
-                                    "first"));
+    context_.state().fail(
+        Error(ErrorCode::invalid_argument,
+              text(call) + " while an exchange of this object is in progress; wait() comes "
+                           "first"));
   }
   array_ = array;
   context_.state().mechanisms.arrays_in_use().add({this, call, array, array_bytes_});

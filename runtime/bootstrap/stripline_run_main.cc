@@ -251,7 +251,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   CLI::Option* const join_timeout =
       app.add_option("--join-timeout", job.join_timeout_s,
-                     "Give up when a rank has not joined the job after so long (default: 60)")
+                     "Give up when a rank has not joined the job after this time (default: 60)")
           ->type_name("TIME")
           ->transform(time_within(kTimeLimits));
   bool debug = false;
@@ -279,7 +279,7 @@ int main(int argc, char** argv) {
                  "('stripline feedback list')")
       ->type_name("FILE|agent");
   app.add_option("--timeout", job.time_limit_s,
-                 "End the job after so long, e.g. 90, 1:30, 2h (default: no limit)")
+                 "End the job after this time, e.g. 90, 1:30, 2h (default: no limit)")
       ->type_name("TIME")
       ->transform(time_within(kTimeLimits));
 

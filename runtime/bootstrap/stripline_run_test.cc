@@ -429,7 +429,7 @@ TEST(StriplineRun, APushedModelThatDoesNotFitIsLeftAside) {
   EXPECT_EQ(job.exit_code, kExitOk) << job.err;
   EXPECT_EQ(lines_with(job.err, "is left aside, this run goes without"), 1U) << job.err;
   EXPECT_EQ(lines_with(job.err, "verbs;ofi_rxm"), 1U) << job.err;
-  EXPECT_EQ(lines_with(job.err, "is no variable of Stripline"), 0U) << job.err;
+  EXPECT_EQ(lines_with(job.err, "is not a variable of Stripline"), 0U) << job.err;
 }
 
 TEST(StriplineRun, ModelThatCannotBeUsedIsBadInput) {
@@ -535,7 +535,8 @@ TEST(StriplineRun, AVariableThatIsNoTimeIsNamed) {
   const Finished job = run_program({program("stripline-run"), "-n", "2", "--", "true"}, 60,
                                    {{"STRIPLINE_JOIN_TIMEOUT", "abc"}});
   EXPECT_EQ(job.exit_code, kExitUsage);
-  EXPECT_NE(job.err.find("STRIPLINE_JOIN_TIMEOUT: 'abc' is no time"), std::string::npos) << job.err;
+  EXPECT_NE(job.err.find("STRIPLINE_JOIN_TIMEOUT: 'abc' is not a time"), std::string::npos)
+      << job.err;
   EXPECT_EQ(job.err.find("--join-timeout"), std::string::npos) << job.err;
 }
 

@@ -196,7 +196,7 @@ void Gather::start(std::span<const std::byte* const> own, CallSite site) {
   life_->check({"GatherPlan::start", site});
   if (under_way_) {
     refuse("GatherPlan::start", site,
-           "while a gather of this plan is under way; wait() comes first");
+           "while a gather of this plan is in progress; wait() comes first");
   }
   if (own.size() != vectors_) {
     refuse("GatherPlan::start", site,

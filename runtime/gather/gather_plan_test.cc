@@ -354,7 +354,7 @@ TEST_F(GatherDeathTest, StartsOneGatherAtATime) {
                          plan->start(*x);
                          plan->start(*x);
                        }),
-              ::testing::ExitedWithCode(2), "while a gather of this plan is under way");
+              ::testing::ExitedWithCode(2), "while a gather of this plan is in progress");
 }
 
 TEST_F(GatherDeathTest, RefusesArraysThatWereNotMade) {

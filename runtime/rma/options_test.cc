@@ -70,7 +70,7 @@ TEST(Options, NamesThatMeanNothingAreWarnedOf) {
   ::testing::internal::CaptureStderr();
   rma::warn_of_unknown_variables();
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "warning: STRIPLINE_FABRC is no variable of Stripline (did you mean "
+            "warning: STRIPLINE_FABRC is not a variable of Stripline (did you mean "
             "'STRIPLINE_FABRIC'?); it has no effect\n");
 }
 

@@ -42,7 +42,7 @@ Result<Sample> sample_of(const Json& line) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json* seconds, get_array(line, "seconds", "sample"));
   for (const Json& value : *seconds) {
     if (!value.is_number() || value.get<double>() <= 0) {
-      return Error(ErrorCode::data_loss, "sample.seconds holds what is no time");
+      return Error(ErrorCode::data_loss, "sample.seconds holds what is not a time");
     }
     sample.seconds.push_back(value.get<double>());
   }

@@ -124,7 +124,7 @@ std::vector<size_t> groups_within(const std::vector<Link>& links, double end_s, 
 constexpr double kNoEnd = std::numeric_limits<double>::infinity();
 
 constexpr const char* kAgain =
-    "; measure again while nobody else uses the network, with more repetitions";
+    "; measure again while no one else uses the network, with more repetitions";
 
 std::string percent(double part) {
   std::array<char, 32> text{};

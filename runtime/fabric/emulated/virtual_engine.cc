@@ -274,7 +274,7 @@ class VirtualEngine final : public RankEngine {
 
   [[noreturn]] void fail_deadlock() {
     std::ostringstream text;
-    text << "deadlock on the virtual clock: every rank waits and nothing is under way (";
+    text << "deadlock on the virtual clock: every rank waits and nothing is in flight (";
     for (Rank other = 0; other < ranks(); ++other) {
       const RankControl& control = region().control(other);
       if (other > 0) text << ", ";
