@@ -158,7 +158,7 @@ class AssignmentRunner {
   std::optional<Failure> failure_;
   std::string cancel_message_;
   std::optional<std::string> agent_stop_;
-  std::map<std::string, std::string> facts_;  ///< of the first rank that told them
+  std::map<std::string, std::string> facts_;  ///< of the first rank that reported them
   bool ready_sent_ = false;
   bool waits_for_answer_ = false;  ///< rank 0's worker, until its samples are sent
 

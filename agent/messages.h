@@ -76,7 +76,8 @@ struct AssignmentUpdate {
   State state = State::running;
   std::string code;  ///< an ErrorCode's name, when failed
   std::string message;
-  std::map<std::string, std::string> facts = {};  ///< of its ranks, as far as they have told them
+  std::map<std::string, std::string> facts =
+      {};  ///< of its ranks, as far as they have reported them
 };
 
 /// A new certificate is asked for.

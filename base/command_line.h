@@ -1,5 +1,5 @@
 // What the command lines of all programs have in common: numbers, sizes and times that are read
-// and refused alike, mistakes that are told in one line, and --version. A library of its own
+// and refused alike, mistakes that are printed in one line, and --version. A library of its own
 // (stripline_command_line), so that base itself needs no CLI11.
 #pragma once
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What models of networks that nobody described decide, beside sweeps and beside doing without a model.
+# What models of networks that no one described decide, beside sweeps and beside doing without a model.
 #
 #   scripts/check_networks.sh [NETWORKS] [SEED]
 #

@@ -111,7 +111,7 @@ stripline model show /root/fresh.stripline.json >/root/model.txt
 kill "${pids[@]}"
 wait
 pids=()
-# As the units make it: every user reads pushed models, and nobody what the server keeps beside them.
+# As the units make it: every user reads pushed models, and no one what the server keeps beside them.
 units=/usr/lib/systemd/system
 id stripline >/dev/null 2>&1 || useradd --system --no-create-home --home-dir /var/lib/stripline stripline
 mode=$(sed -n 's/^StateDirectoryMode=//p' $units/stripline-server.service)

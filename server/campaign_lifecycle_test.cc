@@ -178,7 +178,7 @@ TEST_F(CampaignLifecycleTest, AFitThatFailedIsMadeAgain) {
   EXPECT_EQ(end.model_version(), "models/tcp/versions/1");
 }
 
-// What is fitted when nobody wants it any more comes to nothing, and is in nobody's way.
+// What is fitted when no one wants it any more comes to nothing, and is in no one's way.
 TEST_F(CampaignLifecycleTest, AFitEndsWithItsCampaign) {
   server_.reset();
   std::atomic<int> fits = 0;

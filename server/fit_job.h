@@ -46,7 +46,7 @@ struct FittedModel {
   std::string content;  ///< The file: docs/model-file.md
   std::string sha256;
   std::string summary;  ///< For a person: runs, effort, what could not be identified.
-  /// Why nobody should get it without asking for it by its number; empty: there is no reason.
+  /// Why no one should get it without asking for it by its number; empty: there is no reason.
   std::string provisional;
   std::vector<Finding> findings;  ///< Those of which the summary tells.
   /// How it does on problems that were held out, or, where none were measured, how a fit without

@@ -43,7 +43,7 @@ class PostgresConnection final : public SqlDatabase {
  public:
   /// Connects, to a database in UTF-8. Commits are synced, whatever the database's default is; a
   /// transaction that is left open ends soon. Errors: unavailable when it cannot be reached or lets
-  /// nobody in; failed_precondition for another encoding; invalid_argument for a wrong URL.
+  /// no one in; failed_precondition for another encoding; invalid_argument for a wrong URL.
   static Result<std::unique_ptr<PostgresConnection>> open(const std::string& url);
 
   Status execute(const std::string& sql) override;

@@ -111,7 +111,7 @@ class PostgresStore final : public SqlStore {
   std::mutex mutex_;
   bool failing_ = false;  // the last step could not be stored
   int64_t step_ = 0;
-  bool in_doubt_ = false;  // whether the last step was stored, which nobody has been told
+  bool in_doubt_ = false;  // whether the last step was stored, which no one has been told
   Reconnecting writer_;
   std::mutex reader_mutex_;
   Reconnecting reader_;

@@ -41,8 +41,8 @@ struct NodeSnapshot {
   /// It will be there for this long; none: no end is known.
   std::optional<double> available_s = std::nullopt;
   std::string cluster = kDefaultCluster;
-  std::string switches = {};  ///< Above it (campaign::NodePlace); empty: nobody knows.
-  std::string host = {};      ///< The same for nodes of one host; empty: nobody knows.
+  std::string switches = {};  ///< Above it (campaign::NodePlace); empty: no one knows.
+  std::string host = {};      ///< The same for nodes of one host; empty: no one knows.
   std::optional<HostLoad> load = std::nullopt;  ///< Of the host, by the last word of its agent.
 };
 

@@ -155,7 +155,7 @@ Next next_of_race(const Rule& rule, const Progress& progress) {
   const double run_s = allowed_s(rule, progress);
   Next next;
   next.grid = rule.all_points;
-  // What nobody has measured may be lost by more than what is compared once more.
+  // What no one has measured may be lost by more than what is compared once more.
   const double for_open_s = contests.empty() ? run_s : run_s / 2;
   for (const Uncertain& one : open) {
     if (next.expected_s + one.seconds > for_open_s) continue;

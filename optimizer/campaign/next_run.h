@@ -61,7 +61,7 @@ struct Rule {
 struct Progress {
   std::vector<FinishedRun> runs;
   double spent_s = 0;  ///< Time of running, the time of lost runs and of the active one included.
-  const PointTable* points = nullptr;  ///< What the finished runs have said; none: nobody knows.
+  const PointTable* points = nullptr;  ///< What the finished runs have said; none: no one knows.
 };
 
 /// The runs that may be made beyond Rule::runs.
@@ -93,8 +93,8 @@ Next next_run(const Rule& rule, const Progress& progress);
 uint32_t next_grid(const Rule& rule, const Progress& progress);
 
 /// A time budget that would do for enough runs at the pace so far, in round figures with a reserve.
-/// `active`: the pace of a run that is in progress and what it was given, where no run has finished.
-/// Nullopt when the budget will do, or no pace is known.
+/// `active`: the pace of a run that is in progress and what it was given, where no run has
+/// finished. Nullopt when the budget will do, or no pace is known.
 struct ActiveRun {
   std::optional<Pace> pace;
   uint32_t points = 0;

@@ -17,7 +17,7 @@ namespace stripline::campaign {
 /// Where a node is in the network.
 struct NodePlace {
   std::string node;
-  /// The switches above it, from the uppermost down, joined by dots; empty: nobody knows.
+  /// The switches above it, from the uppermost down, joined by dots; empty: no one knows.
   std::string switches;
 };
 

@@ -117,7 +117,7 @@ double Guard::expected_excess_s(double used_s) const {
     return std::numeric_limits<double>::infinity();
   }
   const double scale = foreign ? used_s / of_used.seconds : 1;
-  // What nobody has seen may take the longest that is predicted.
+  // What no one has seen may take the longest that is predicted.
   const double other_s = in_use_ == Way::tuned ? of_other.seconds : of_other.high_s;
   return scale * other_s - used_s;
 }

@@ -34,7 +34,7 @@ inline std::string_view to_string(SharedStrategy strategy) {
 struct SharedCosts {
   double plain_s = 0;     ///< an update of a cell in this worker's cache
   double atomic_s = 0;    ///< the same as an atomic operation; infinite where the type has none
-  double lock_s = 0;      ///< the same under a lock that nobody else wants
+  double lock_s = 0;      ///< the same under a lock that no one else wants
   double transfer_s = 0;  ///< a cache line that another worker has changed
   double box_s = 0;       ///< an update of a cell in a box, which is found by a table
   double fold_s = 0;      ///< combining a cell of a replica with its target, and clearing it

@@ -52,7 +52,7 @@ class Evaluator {
   uint32_t queue_depth() const { return link_.queue_depth(); }
 
   /// Blocking transfers of pieces, each followed (or preceded) by its computation; own work hides
-  /// under the first, unless nobody serves that meanwhile.
+  /// under the first, unless no one serves that meanwhile.
   VectorisedTerms vectorised(uint64_t piece, Corner corner, double compute_s) const {
     const uint64_t per_block = shape_.strips_per_block(piece);
     const uint64_t full = std::min(piece, shape_.block);

@@ -14,8 +14,8 @@ namespace {
 // (Jacobson, Congestion avoidance and control, 1988).
 constexpr double kNewestWait = 1.0 / 8;
 
-// Answers in a row that nobody waits for, after which they are not asked for in advance any more.
-// Asking late costs the rank that waits a message and its way; an answer for nobody costs both
+// Answers in a row that no one waits for, after which they are not asked for in advance any more.
+// Asking late costs the rank that waits a message and its way; an answer for no one costs both
 // ranks a message, which over sockets takes about as long. Once such answers have cost as much as
 // asking late does, a message and a way, that rule takes at most twice what would have been best in
 // hindsight (rent or buy: Karlin, Manasse, Rudolph and Sleator, Competitive snoopy caching, 1988).

@@ -174,7 +174,7 @@ class ActiveMessages final : public fabric::MessageSink {
   }
 
   /// How long requests of this rank lately waited at `target` until it looked for them, smoothed,
-  /// in seconds; 0 until it has told of any. An upper bound where the fabric knows no better
+  /// in seconds; 0 until it has reported any. An upper bound where the fabric knows no better
   /// (Fabric::waited_s).
   double service_delay_s(Rank target) const { return decode_delay(peers_[target].told_delay); }
 
@@ -190,7 +190,7 @@ class ActiveMessages final : public fabric::MessageSink {
     return all += fabric_.missed();
   }
 
-  /// True if `target` has told of delays since this was last asked.
+  /// True if `target` has reported delays since this was last asked.
   bool take_delay_news(Rank target) { return std::exchange(peers_[target].delay_news, false); }
 
   /// True if a handler is running; nothing that waits may be called then.

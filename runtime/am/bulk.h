@@ -1,7 +1,7 @@
 // Data larger than an active message, sent from rank to rank without asking for room.
 //
 // Behind the program's segment every rank has a landing zone: some slots for each other rank. The
-// sender owns its slots at the receiver: a free slot is the credit to fill it. So nobody has to
+// sender owns its slots at the receiver: a free slot is the credit to fill it. So no one has to
 // ask, and what peers can make a rank hold is its slots. A parcel is what comes in a slot: a head,
 // which says what it is, and a body. Where the network tells a target of puts (fabric::Shortcuts),
 // both go by one such put: one way over the network. Elsewhere the body is put, and a message with

@@ -417,7 +417,7 @@ TEST_P(Litmus, FlushedUpdatesComeBeforeAStrictWrite) {
 
 // --- strict accesses by themselves ---------------------------------------------------------------
 
-// Between the phases of a barrier they wait for nobody: the second rank arrives only after it has
+// Between the phases of a barrier they wait for no one: the second rank arrives only after it has
 // seen what the first one writes.
 TEST_P(Litmus, StrictAccessesBetweenThePhasesOfABarrier) {
   EXPECT_EQ(seen({[](const Round& at, Registers& registers) {

@@ -64,7 +64,7 @@ class Bootstrap {
   /// True if who started the ranks notices when one of their processes is stopped.
   virtual bool notices_stopped() const { return false; }
 
-  /// True if who started the ranks says when none of them gets on, or nobody needs to know.
+  /// True if who started the ranks says when none of them gets on, or no one needs to know.
   virtual bool tells_of_stalls() const { return true; }
 
   /// True if who started the ranks has made sure of room for the segments of all of them on this

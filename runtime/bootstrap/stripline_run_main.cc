@@ -149,7 +149,7 @@ void use_pushed_model(std::map<std::string, std::string>& environment) {
   const auto pushed = find_pushed_model(pushed_model_folders(), fabric.empty() ? "tcp" : fabric);
   if (!pushed) return;
   environment[kModelVariable] = pushed->file.string();
-  environment["STRIPLINE_MODEL_MAY_NOT_FIT"] = "1";  // nobody here has asked for it
+  environment["STRIPLINE_MODEL_MAY_NOT_FIT"] = "1";  // no one here has asked for it
   std::fprintf(
       stderr,
       "stripline-run: using model %s (sha256 %s), pushed to this host; --model none: without\n",

@@ -415,7 +415,7 @@ TEST(StriplineRun, TakesTheModelThatWasPushedToThisHostAndSaysSo) {
   EXPECT_EQ(lines_with(elsewhere.err, "emu@3"), 0U) << elsewhere.err;
 }
 
-// Nobody here has asked for it.
+// No one here has asked for it.
 TEST(StriplineRun, APushedModelThatDoesNotFitIsLeftAside) {
   const TempFolder folder;
   model::TunedModel model = model::example_model();

@@ -38,7 +38,7 @@ struct Instruments {
 struct Terms {
   RunGuard::Call call;    ///< for the guard of iterations
   bool guarded = true;    ///< plans may be compared
-  bool measures = false;  ///< nobody knows what the computation takes, which plans depend on
+  bool measures = false;  ///< no one knows what the computation takes, which plans depend on
   /// The time of the execution is all that the plan changes, so that it tells which arm is faster.
   /// Else only iterations tell.
   bool judges_itself = true;
@@ -122,7 +122,7 @@ class Execution {
     if (site_ != nullptr) refine(mechanism, computed_s);
     abandon();
   }
-  /// It did not, or nobody is to learn from it.
+  /// It did not, or no one is to learn from it.
   void abandon() {
     if (site_ != nullptr) --site_->users;
     site_ = nullptr;

@@ -81,7 +81,7 @@ class RunGuard {
     return turn_;
   }
   /// In this iteration there is something that the tuned method and the baseline do not do alike.
-  /// Where nobody says so, nothing is timed. `excess_s`: what the baseline is expected to take
+  /// Where no one says so, nothing is timed. `excess_s`: what the baseline is expected to take
   /// longer; nothing if it is not known. `used_s`: what the tuned method takes, as far as is known.
   void differs(std::optional<double> excess_s, double used_s) {
     differs_ = true;

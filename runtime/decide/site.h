@@ -44,7 +44,7 @@ class Site {
 
   /// The arm of what the planner has decided.
   Arm decided() const { return decided_; }
-  /// The plan of an arm; `make(arm, planned_s)` makes those that nobody has asked for before.
+  /// The plan of an arm; `make(arm, planned_s)` makes those that no one has asked for before.
   template <typename Make>
   const Plan& plan(Arm arm, const Make& make) {
     auto& plan = plans_[arm];

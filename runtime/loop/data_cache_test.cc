@@ -1,4 +1,4 @@
-// What loops and nests keep is used as long as nobody can tell, and no longer: for everything by
+// What loops and nests keep is used as long as no one can tell, and no longer: for everything by
 // which a rank may learn of changes, a test in which another rank makes one in between.
 #include "runtime/loop/data_cache.h"
 

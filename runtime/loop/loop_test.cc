@@ -459,7 +459,7 @@ TEST_P(LoopOnNetworks, UsesTheModelUnlessToldOtherwise) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-// Blocks of several ranks, and of different sizes: nobody else gets any from these ranks.
+// Blocks of several ranks, and of different sizes: no one else gets any from these ranks.
 TEST_P(LoopOnNetworks, WhoIsAloneFindsNobodyAtItsPeers) {
   const ModelFile file("loop_test");
   auto group = group_on(GetParam(), 3);

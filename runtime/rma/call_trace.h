@@ -34,7 +34,7 @@ class CallTrace {
   void done(ContextState& state, const TracedCall& call);
   /// The program has waited for what is in this slot, which was not complete before.
   void waited(ContextState& state, uint32_t slot, uint32_t generation);
-  /// Nobody will wait for what is still in flight.
+  /// No one will wait for what is still in flight.
   void end(ContextState& state);
 
  private:

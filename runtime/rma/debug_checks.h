@@ -82,7 +82,7 @@ class DebugChecks final : public Observer {
   void fenced(std::optional<rank_t> target) override;
 
   /// A flag, the end of a collective, what a get or an atomic operation has fetched, the program's
-  /// own memory after progress. Nobody can tell whose doing it was, and through how many ranks it
+  /// own memory after progress. No one can tell whose doing it was, and through how many ranks it
   /// has come, so that every observable operation may be known to be complete by it: where that is
   /// not so, a conflict stays unseen, but no correct program is stopped.
   void learnt() override;

@@ -261,7 +261,7 @@ TEST_P(ImplicitOnNetworks, AFenceOfOneRankSendsNothingToOthers) {
   });
 }
 
-// Nobody fences; the writer only makes progress now and then.
+// No one fences; the writer only makes progress now and then.
 TEST_P(ImplicitOnNetworks, OldPutsLeaveByThemselves) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<uint64_t>(1);

@@ -30,7 +30,7 @@ TEST(Keepers, AreToldOfStoresIntoWhatTheyKeep) {
   Keepers keepers(4);
   Recorder one(keepers);
   Recorder other(keepers);
-  keepers.stored(1, 0, 100);  // nobody keeps anything
+  keepers.stored(1, 0, 100);  // no one keeps anything
   EXPECT_FALSE(keepers.any());
   one.keep(1, 100, 200);
   one.keep(1, 400, 500);  // the range in between counts as kept, too

@@ -100,7 +100,7 @@ class Observers {
   void watch(std::unique_ptr<DebugChecks> debug);
   /// In the place of an earlier one.
   void watch(std::unique_ptr<ProgramTrace> trace);
-  /// Nobody watches any longer.
+  /// No one watches any longer.
   void clear();
 
   /// Tells all of an event: tell(&Observer::learnt).

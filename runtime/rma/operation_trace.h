@@ -30,7 +30,7 @@ class OperationTrace {
     uint64_t bytes = 0;
   };
 
-  /// An operation of which nobody will be told later; whether it was complete when its call
+  /// An operation of which no one will be told later; whether it was complete when its call
   /// returned.
   void done(const Operation& operation, double seconds, bool complete);
   /// One that completes in this slot (completion_slots.h).

@@ -168,7 +168,7 @@ class Operations {
   fabric::Counter& counter(uint32_t slot) { return slots_.counter(slot); }
   /// CompletionSlots::source_free().
   bool& source_free(uint32_t slot) { return slots_.source_free(slot); }
-  /// The slot of an operation that nobody has to wait for.
+  /// The slot of an operation that no one has to wait for.
   void release(uint32_t slot) { slots_.release(slot); }
   /// How a future names the operation of a slot that has been acquired.
   SlotUse use_of(uint32_t slot) const { return {slot, slots_.generation(slot)}; }

@@ -57,7 +57,7 @@ bool Epoch::has_under_way() const {
 }
 
 // What is in buffers would update whatever is allocated there next. What has left them is carried
-// out first, which nobody can see.
+// out first, which no one can see.
 void Epoch::frees(const rma::Call& call, uint64_t offset, uint64_t bytes) {
   uint64_t held = 0;
   uint64_t first = 0;
@@ -128,7 +128,7 @@ void Epoch::begin_lane(rank_t target, uint32_t merged) {
   if (filling.without_merging == 0) lane.positions = filling.positions;
 }
 
-// True where updates of this rank's own cells need no buffer: nobody else updates these cells but
+// True where updates of this rank's own cells need no buffer: no one else updates these cells but
 // handlers, which run on this thread, and nothing has to see the updates one by one.
 bool Epoch::begin_own_lane() {
   detail::UpdateLane& lane = lanes_[me_];

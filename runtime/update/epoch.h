@@ -5,7 +5,7 @@
 // parcel, in a slot that this rank has at the owner (am::Bulk), and the lane goes on in another
 // buffer. The owner carries the updates out in its handler and gives the slot back, which tells
 // this rank that they are complete. A rank without a slot waits, and serves others while it does:
-// so what is in flight is bounded by the slots, nobody's memory fills up, and ranks that all send
+// so what is in flight is bounded by the slots, no one's memory fills up, and ranks that all send
 // to each other come on, since handlers wait for nothing.
 //
 // Networks may deliver a parcel before an earlier one. The owner keeps it in its slot until that

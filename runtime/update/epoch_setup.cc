@@ -258,7 +258,7 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
       (body_bytes(capacity_, capacity_, type_.value_bytes) + 63) / 64 * 64;  // cache lines
   const size_t needed = stride * buffers + 64;
   // What was allocated stays where the budget allows it, so that the next way does not begin with
-  // pages that nobody has touched. Positions take no more than the buffers they are of.
+  // pages that no one has touched. Positions take no more than the buffers they are of.
   const size_t positions =
       std::max(positions_.capacity() * sizeof(uint16_t), merging_ ? needed : size_t{0});
   if (memory_.size() < needed || memory_.size() + positions > budget_bytes_) {

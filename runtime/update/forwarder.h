@@ -43,7 +43,7 @@ class Forwarder {
   void flush_for(rank_t source, Onward onward, uint32_t number) {
     way_of(onward).flushing.push_back({source, number});
   }
-  /// All that this rank has forwarded to somebody, as `onward`, is carried out. False if nobody has
+  /// All that this rank has forwarded to somebody, as `onward`, is carried out. False if no one has
   /// been asked.
   bool flushed(Onward onward);
   /// A parcel that was forwarded has been taken from its slot.

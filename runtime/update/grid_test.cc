@@ -37,7 +37,7 @@ TEST(Grid, LeadsFromEachRankToEach) {
             if (onward == Onward::nothing) {
               ASSERT_EQ(step.number, 0U);
             }
-            // Nobody waits in a circle.
+            // No one waits in a circle.
             const auto* const way = std::ranges::find(kOrder, onward);
             ASSERT_TRUE(hop == 0 || before < way) << source << " to " << owner << " of " << ranks;
             before = way;

@@ -172,7 +172,7 @@ class Transfers final : public am::Background {
     RegionList regions;
     uint64_t total = 0;
     std::optional<fabric::Signal> signal;  // of a put, until it is in flight
-    bool* source_free = nullptr;           // of a put, until it is; null: nobody asks
+    bool* source_free = nullptr;           // of a put, until it is; null: no one asks
 
     // What comes next, by region: pipelined, native_iov, packed lists.
     PairCursor pairs;

@@ -26,7 +26,7 @@ namespace stripline::suites {
 /// points, together with the flag that says so, which needs no leave: of two buffers that take
 /// turns, one is free whenever the neighbours' faces of the step before have come. The others put
 /// to where the ghosts belong once the neighbour has said that it has used those before, and raise
-/// a flag when the points are there. Ranks wait for nobody but their neighbours.
+/// a flag when the points are there. Ranks wait for no one but their neighbours.
 ///
 /// One rank's; a rank is one thread.
 class StencilTransfers {

@@ -56,7 +56,7 @@ std::string note_of_updates(const UpdateSettings& used, const UpdateStatistics& 
 
 Result<UpdateOptions> update_options_of(Context& context, const experiment::Point& point) {
   UpdateOptions options;
-  options.fills_gaps = true;  // nobody stores into the array meanwhile
+  options.fills_gaps = true;  // no one stores into the array meanwhile
   if (experiment::text_param(point, kModeFactor) == "log") options.mode = UpdateMode::log;
   const auto method = std::ranges::find(
       kUpdateMethods,

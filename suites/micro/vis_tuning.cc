@@ -94,7 +94,7 @@ Benchmark vis_chunk_benchmark() {
                      {int64_t{1 << 10}, int64_t{4 << 10}, int64_t{8000}, int64_t{16 << 10},
                       int64_t{32 << 10}, int64_t{plan::kLandingSlotBytes}},
                      64, 1 << 20));
-  // Smaller windows may suffice while nobody computes; a program that does begins what the window
+  // Smaller windows may suffice while no one computes; a program that does begins what the window
   // allows and no more.
   e.factors.push_back(window_factor({int64_t{4}, int64_t{8}}));
   e.feeds = {"vis.chunk_bytes", "vis.window"};

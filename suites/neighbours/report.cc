@@ -21,7 +21,7 @@ namespace {
 constexpr double kConfidence = 0.95;
 constexpr const char* kOurs = "Stripline";
 constexpr const char* kProvider = "libfabric";
-// Nobody chooses a system for less.
+// No one chooses a system for less.
 constexpr double kEqual = 1.02;
 // An interval that reaches further says too little for "equal".
 constexpr double kEqualAtMost = 1.10;

@@ -1,4 +1,4 @@
-// The runtime without a model beside vectorised blocking transfers: what nobody has tuned is not to
+// The runtime without a model beside vectorised blocking transfers: what no one has tuned is not to
 // be slower than the baseline.
 #pragma once
 

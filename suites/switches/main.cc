@@ -1,5 +1,5 @@
 // stripline-switches: tells from latencies which nodes are at the same switches, for clusters where
-// nobody says. A program like any other, of one rank or more on each node; start it by any launcher
+// no one says. A program like any other, of one rank or more on each node; start it by any launcher
 // (docs/launching.md).
 #include <algorithm>
 #include <array>
@@ -79,7 +79,7 @@ Result<Latencies> measure(Context& context, const Nodes& nodes, size_t repetitio
   std::vector<double> from_here(count);
   for (size_t round = 0; round < rounds_of_pairs(count); ++round) {
     const size_t partner = node < count ? partner_in_round(count, round, node) : count;
-    // One after the other, so that nobody is busy with a get of its own.
+    // One after the other, so that no one is busy with a get of its own.
     for (const bool first : {true, false}) {
       context.barrier();
       if (partner < count && (node < partner) == first) {

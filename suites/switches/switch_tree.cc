@@ -29,7 +29,7 @@ struct Link {
 
 // The groups that come together until all nodes are one, in the order of latencies: average
 // linkage by chains of nearest neighbours. A chain goes from a group to the nearest other one until
-// two are nearest to each other; joining these changes nobody else's nearest to them.
+// two are nearest to each other; joining these changes no one else's nearest to them.
 std::vector<Link> links_of_groups(const Latencies& latencies) {
   const size_t nodes = latencies.nodes();
   // Between groups, each by its first node.
@@ -237,7 +237,7 @@ size_t rounds_of_pairs(size_t nodes) {
 size_t partner_in_round(size_t nodes, size_t round, size_t node) {
   const size_t circle = rounds_of_pairs(nodes);
   if (circle == 0) return nodes;
-  const size_t middle = circle;  // the last node, or nobody
+  const size_t middle = circle;  // the last node, or no one
   if (node == middle) {
     // The node that would be its own partner.
     for (size_t other = 0; other < circle; ++other) {

@@ -1,4 +1,4 @@
-// Which nodes are at the same switches, told from the latencies between them. Pure.
+// Which nodes are at the same switches, derived from the latencies between them. Pure.
 #pragma once
 
 #include <cstddef>
@@ -63,7 +63,7 @@ inline constexpr double kMostNoise = 0.04;
 inline constexpr double kLevelWidth = 0.1;
 
 /// The partner of a node in one of `rounds_of_pairs(nodes)` rounds, in which every node meets
-/// every other one once; `nodes`: with nobody. `node` is below `nodes`, the round below the rounds.
+/// every other one once; `nodes`: with no one. `node` is below `nodes`, the round below the rounds.
 size_t partner_in_round(size_t nodes, size_t round, size_t node);
 size_t rounds_of_pairs(size_t nodes);
 

@@ -333,7 +333,7 @@ TEST_F(Crashes, AServerThatWasStoppedLosesNothing) {
   expect_everything_is_stored();
 }
 
-// Nobody is given up while nothing can be stored, and campaigns are not charged for it.
+// No one is given up while nothing can be stored, and campaigns are not charged for it.
 TEST_F(Crashes, AFullDiskLosesNothing) {
   std::filesystem::create_directories(data());
   const std::string mount = "mount -t tmpfs -o size=2M tmpfs " + data().string();
@@ -365,7 +365,7 @@ TEST_F(Crashes, AFullDiskLosesNothing) {
   expect_everything_is_stored();
 }
 
-// Leases and timeouts go by a clock that nobody sets.
+// Leases and timeouts go by a clock that no one sets.
 TEST_F(Crashes, AClockThatIsSetLosesNothing) {
   SteppedClock clock(folder_);
   ASSERT_NO_FATAL_FAILURE(serve(clock.prefix()));

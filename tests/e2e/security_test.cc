@@ -44,7 +44,7 @@ class SecurityTest : public ::testing::Test {
 };
 
 TEST_F(SecurityTest, FromInitToSamples) {
-  // Nobody is let in yet.
+  // No one is let in yet.
   const Finished stranger = cli(address(), {"nodes"});
   EXPECT_EQ(stranger.exit_code, kExitUnavailable) << stranger.err;
   EXPECT_NE(stranger.err.find("login"), std::string::npos) << stranger.err;
@@ -77,7 +77,7 @@ TEST_F(SecurityTest, FromInitToSamples) {
   ASSERT_TRUE(nodes_become_idle(address(), {"a", "b"}, kLimit_s)) << a->err() << b->err();
   EXPECT_NE(b->err().find("enrolled already"), std::string::npos) << b->err();
 
-  // A used token enrols nobody else.
+  // A used token enrols no one else.
   EXPECT_EQ(agent("c", secret("first", first_token_))->finish(kLimit_s).exit_code, kExitBadInput);
 
   EXPECT_EQ(cli(address(), {"node", "revoke", "b"}).exit_code, kExitOk);

@@ -131,7 +131,7 @@ class SharedRegion {
   Offsets offsets_{};
   std::shared_ptr<std::byte> memory_;
   std::byte* base_ = nullptr;  // of it
-  std::string name_;           // empty: nobody else opens it, or it is gone
+  std::string name_;           // empty: no one else opens it, or it is gone
 };
 
 }  // namespace stripline::fabric

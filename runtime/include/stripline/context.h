@@ -201,7 +201,7 @@ class Context {
     if (!offset.ok()) return offset.error();
     return global_ptr<T>(rank_me(), *offset);
   }
-  /// Gives back what allocate_local() of this rank returned. Nobody may be using it.
+  /// Gives back what allocate_local() of this rank returned. No one may be using it.
   template <typename T>
   void deallocate_local(global_ptr<T> array, CallSite site = CallSite::current()) {
     free_local(array.word(), site);
@@ -345,15 +345,15 @@ class Context {
                CallSite site = CallSite::current());
   size_t am_max_bytes() const;
   /// Collective: returns when all active messages and RPCs of all ranks have been handled, those
-  /// that handlers, and what follows futures, have sent meanwhile among them; nobody sends others
+  /// that handlers, and what follows futures, have sent meanwhile among them; no one sends others
   /// between. At least two reductions over all ranks; as many more as chains of messages outlast
   /// (Mattern, Algorithms for distributed termination detection, 1987, section 4: the four-counter
   /// method).
   void am_quiesce(CallSite site = CallSite::current());
   /// How long what this rank asked of `target` lately waited there until that rank looked for it:
   /// active messages, packed transfers, combined puts, atomic operations by message. Seconds,
-  /// smoothed, as last told by the target, with 9 % of rounding; 0 if it has told of none. An upper
-  /// bound: the time between two looks of the target, unless it was waiting inside of a call.
+  /// smoothed, as last reported by the target, with 9 % of rounding; 0 if none was reported. An
+  /// upper bound: the time between two looks of the target, unless it was waiting inside of a call.
   /// Planners of transfers take it into account.
   double service_delay(rank_t target) const;
 

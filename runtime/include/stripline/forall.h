@@ -212,7 +212,7 @@ element_affinity<distribution<Layout, Ranks>> owner_of(
     const pointer_to_shared<T, Layout, Ranks, Form>& p, const distribution<Layout, Ranks>& elements,
     int64_t a = 1, int64_t k = 0) {
   // Owners are those in an array that begins with the segment: it has as many whole rounds before
-  // the pointer as there is room for, which changes nobody's turn.
+  // the pointer as there is room for, which changes no one's turn.
   element_affinity<distribution<Layout, Ranks>> affinity{elements, a, k,
                                                          std::numeric_limits<int64_t>::max()};
   const uint64_t row = p.offset() / sizeof(T) - p.phase();

@@ -22,7 +22,7 @@
 // progress, or call collectives: that ends the job. It must not outlive what it refers to.
 //
 // If a continuation throws, its future has the exception instead of a value: wait() throws it, and
-// what would follow does not run, but has it, too. An exception that nobody asks for ends the job
+// what would follow does not run, but has it, too. An exception that no one asks for ends the job
 // when the last future that has it goes.
 //
 // Futures are used by the thread that may call the Context, and not after it has gone.
@@ -67,7 +67,7 @@ class FutureState {
   FutureState& operator=(const FutureState&) = delete;
 
   /// One to be settled by an operation that uses its memory: it stays until that is complete, even
-  /// if nobody has it any more.
+  /// if no one has it any more.
   template <typename State>
   static std::shared_ptr<State> make_for_operation(Context& context) {
     return {new State(&context), [](State* state) { retire(std::unique_ptr<State>(state)); }};

@@ -178,7 +178,7 @@ class RpcAnswer {
  public:
   RpcAnswer(Context& context, rank_t caller, uint64_t id)
       : context_(&context), caller_(caller), id_(id) {}
-  /// False: nobody expects one.
+  /// False: no one expects one.
   bool expected() const { return id_ != 0; }
   void send(std::vector<std::byte> result) const;
   void send_error(const std::exception_ptr& error) const;

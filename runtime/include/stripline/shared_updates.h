@@ -14,7 +14,7 @@
 //
 // Each worker makes an object of its own for the same cells, and the calls named collective in the
 // same order. Between finish() and finish() is an epoch: its updates are in the cells when finish()
-// returns, and meanwhile nobody reads or writes the cells otherwise. Within an epoch a worker may
+// returns, and meanwhile no one reads or writes the cells otherwise. Within an epoch a worker may
 // not wait for another one, other than by the calls here. Updates take place in any order, and sums
 // of floating-point numbers are rounded accordingly.
 //
@@ -151,7 +151,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
     return create(team, cells.data(), {cells.size(), 1, 1}, options);
   }
 
-  /// Collective: sets all cells, each worker those that it owns. Memory that nobody has touched
+  /// Collective: sets all cells, each worker those that it owns. Memory that no one has touched
   /// before is then near the worker that updates it. Not within an epoch.
   void fill(T value) {
     const plan::Slab slab = state().slab;

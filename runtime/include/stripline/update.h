@@ -12,7 +12,7 @@
 // rank may have in flight at another one is a fixed number of buffers: a rank that is faster than
 // an owner waits for it, and serves others meanwhile.
 //
-// When updates are complete: at the end of the epoch, or of flush(). Until then nobody else reads
+// When updates are complete: at the end of the epoch, or of flush(). Until then no one else reads
 // or writes the cells, neither their owner by loads and stores; updates of them by other epochs are
 // not ordered with those of this one. Between two ends an epoch may be used for any number of
 // updates. docs/memory-model.md says it in its own terms.
@@ -86,7 +86,7 @@ struct UpdateSettings {
 
 struct UpdateOptions {
   UpdateMode mode = UpdateMode::accumulate;
-  /// The program promises that nobody stores to cells between those that are updated before the
+  /// The program promises that no one stores to cells between those that are updated before the
   /// epoch has ended. Where updates are dense, their owner then also updates cells between them, by
   /// the identity of the operator, which are not named one by one. No effect without an identity.
   bool fills_gaps = false;

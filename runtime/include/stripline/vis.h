@@ -52,7 +52,7 @@ enum class VisMethod : uint8_t {
 
 struct VisOptions {
   VisCompute compute = VisCompute::communication_only;
-  /// Gets: the bytes between the regions may be read, too; nobody writes them without
+  /// Gets: the bytes between the regions may be read, too; no one writes them without
   /// synchronisation such that reading would interfere.
   bool bounding_box = false;
   /// For measurements. A method that cannot carry out the transfer (native_iov where the network

@@ -100,7 +100,7 @@ class team_array {
     array.elements_ = {reinterpret_cast<T*>(team.at(array.block_)), count};
     return array;
   }
-  /// Collective: waits until nobody uses it any more.
+  /// Collective: waits until no one uses it any more.
   ~team_array() {
     if (team_ == nullptr) return;
     team_->barrier();
