@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/exit_codes.h"
+#include "base/manual.h"
 #include "base/standard_output.h"
 #include "base/suggest.h"
 
@@ -189,6 +190,7 @@ CommandLineEnd command_line_end(const CLI::App& app, const CLI::ParseError& erro
 std::optional<int> read_command_line(CLI::App& app, int argc, const char* const* argv,
                                      std::string_view stray) {
   add_version(app);
+  if (const auto end = write_manual_if_asked(app, {argv + 1, argv + argc})) return end;
   try {
     app.parse(argc, argv);
     return std::nullopt;

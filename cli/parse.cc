@@ -10,6 +10,7 @@
 #include "base/command_line.h"
 #include "base/exit_codes.h"
 #include "base/host_and_port.h"
+#include "base/manual.h"
 #include "cli/access_grammar.h"
 #include "cli/campaign_grammar.h"
 #include "cli/explain_grammar.h"
@@ -35,6 +36,13 @@ const std::map<std::string, std::string>& helpers() {
 
 // The command of campaigns that is one of stripline-bench, too.
 constexpr const char* kRunPlan = "run-plan";
+
+Delegates delegates() {
+  Delegates by_command = {{std::string("campaign ") + kRunPlan,
+                           std::string("stripline-bench ") + kRunPlan}};
+  for (const auto& [name, description] : helpers()) by_command[name] = "stripline-" + name;
+  return by_command;
+}
 
 Parsed helper_command(const std::string& program, std::vector<std::string> arguments) {
   Parsed parsed;
@@ -111,6 +119,10 @@ class Grammar {
 
   Parsed parse(const std::vector<std::string>& arguments) {
     Parsed parsed;
+    if (const auto end = write_manual_if_asked(app_, arguments, delegates())) {
+      parsed.exit_code = *end;
+      return parsed;
+    }
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     try {
       app_.parse(reversed);

@@ -83,10 +83,11 @@ endfunction()
 # All that `cmake --install` installs: build it, and nothing is missing.
 add_custom_target(installed)
 
-# stripline_program(NAME SOURCES main.cc [DEPS ...] [COMPONENT commands]): an installed executable in
-# bin/, of the package of that component (StriplinePackages.cmake).
+# stripline_program(NAME SOURCES main.cc [DEPS ...] [COMPONENT commands] [MANUAL 1|8]): an installed executable in
+# bin/, of the package of that component (StriplinePackages.cmake). MANUAL: users start it, so that its pages in
+# this section of the manual and its completion are installed, too, which it writes when it is built (base/manual.h).
 function(stripline_program name)
-  cmake_parse_arguments(ARG "" "COMPONENT" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "COMPONENT;MANUAL" "SOURCES;DEPS" ${ARGN})
   if(NOT ARG_COMPONENT)
     set(ARG_COMPONENT commands)
   endif()
@@ -94,6 +95,14 @@ function(stripline_program name)
   target_link_libraries(${name} PRIVATE stripline_options ${ARG_DEPS})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${ARG_COMPONENT})
   add_dependencies(installed ${name})
+  if(ARG_MANUAL AND NOT CMAKE_CROSSCOMPILING)
+    # Defaults that depend on the user are shown as they are for every user.
+    set(manual ${CMAKE_BINARY_DIR}/manual/${name})
+    add_custom_command(TARGET ${name} POST_BUILD VERBATIM
+      COMMAND ${CMAKE_COMMAND} -E env --unset=XDG_DATA_HOME HOME=$HOME ASAN_OPTIONS=detect_leaks=0
+              $<TARGET_FILE:${name}> --write-manual ${manual} ${ARG_MANUAL})
+    install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT ${ARG_COMPONENT})
+  endif()
 endfunction()
 
 # stripline_test(NAME SOURCES a_test.cc [DEPS ...] [LABELS fast] [TIMEOUT seconds])

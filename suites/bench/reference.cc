@@ -148,7 +148,7 @@ std::string reference_markdown() {
       "`--param NAME=V1,V2`\n"
       "some values. How samples become a model is in [measurement.md](measurement.md).\n\n"
       "Experiments that feed a section of the model are what campaigns measure; the others compare "
-      "methods to\n"
+      "ways to\n"
       "do something, and feed nothing.\n\n"
       "| experiment | measures | feeds | for plans of | fabrics |\n|---|---|---|---|---|\n";
   for (const Benchmark& benchmark : benchmarks()) out += overview_row(benchmark.declaration);

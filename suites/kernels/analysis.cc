@@ -69,7 +69,7 @@ double seconds_of(const Ask& ask) {
   return least_s;
 }
 
-// What this many strided transfers took to plan, were their shapes new as often as they can be: the
+// What so many strided transfers took to plan, were their shapes new as often as they can be: the
 // planner is asked about one like theirs.
 double strided_decisions_s(Context& context, uint64_t transfers) {
   if (transfers == 0) return 0;
@@ -118,7 +118,7 @@ Result<SampleSeries> run(Session& session, const Point& point, const StopRule&) 
   series.timestamps_s = {context.now_s()};
   if (series.verified && watched) {
     series.note = std::to_string(total.executions) + " loops, " + std::to_string(total.planned) +
-                  " planned again in " + seconds_text(total.planning_s) + "; " +
+                  " planned anew in " + seconds_text(total.planning_s) + "; " +
                   std::to_string(strided) + " strided transfers";
   }
   return series;
@@ -133,7 +133,7 @@ Benchmark analysis_benchmark() {
   e.name = kernels::kAnalysis.name;
   e.title = "Run-time analysis in a kernel";
   e.description =
-      "What a kernel with a model takes in this many repetitions, the warm-up included (run), and "
+      "What a kernel with a model takes in so many repetitions, the warm-up included (run), and "
       "what its ranks spend in that on deciding how to communicate (analysis): describing loops "
       "and nests, finding what is known of them, planning, and guards. The latter is taken on the "
       "host's clock, as it takes no time on emulated networks with declared computation, and "

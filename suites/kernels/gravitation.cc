@@ -160,7 +160,7 @@ Benchmark gravitation_benchmark() {
   e.min_ranks = 1;
   e.max_ranks = kMostRanks;
   e.verification =
-      "Every force is computed again by its owner in every repetition, and may differ by the "
+      "Every force is computed anew by its owner in every repetition, and may differ by the "
       "rounding of its sum.";
   return benchmark;
 }

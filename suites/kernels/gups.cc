@@ -83,7 +83,7 @@ Benchmark gups_benchmark() {
       "Every rank combines random numbers with the cells of a table that they name, by exclusive "
       "or: RandomAccess of the HPC Challenge, in a table in blocks. With look_ahead, at most so "
       "many updates of a rank wait to be carried out (HPCC: 1024), which by_hand and tuned keep by "
-      "an exchange, or a flush, after this number. Variants and their limits are those of "
+      "an exchange, or a flush, after so many. Variants and their limits are those of "
       "kernel.histogram.";
   e.factors = {
       integer_factor(kUpdatesFactor, "1", "Updates of a rank.", {int64_t{1} << 20}, 1, 1e9),

@@ -178,7 +178,7 @@ Benchmark nas_is_benchmark() {
   e.rank_count = experiment::RankCount::power_of_two;
   e.verification =
       "Each sample is all iterations of the benchmark, divided by their number: the published "
-      "ranks, the order of all keys, and that none was lost or changed in transit.";
+      "ranks, the order of all keys, and that none was lost or changed on its way.";
   return benchmark;
 }
 

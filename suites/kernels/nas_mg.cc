@@ -49,7 +49,7 @@ Benchmark nas_mg_benchmark() {
       "both of an axis are carried out without a model (untuned), as the context's model says "
       "(tuned, and guarded, which gives up what loses) or by a given method (forced), and may "
       "still be leaving while the next step computes; what does not lie in one piece goes into a "
-      "buffer at the neighbour and is unpacked there. packed is the classical method: each face is "
+      "buffer at the neighbour and is unpacked there. packed is the classical way: each face is "
       "packed by the program, put into a buffer at the neighbour with a flag that tells it so, and "
       "unpacked there. The replicated coarse grid is gathered by strided puts (blocking, hand), "
       "point by point (fine) or by a collective operation (the others). All variants run the same "

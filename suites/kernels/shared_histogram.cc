@@ -162,8 +162,7 @@ Benchmark shared_histogram_benchmark() {
   experiment::Factor distribution;
   distribution.name = kDistribution;
   distribution.description =
-      "Distribution of the keys: uniform over `buckets`; numbers of links of web pages, of which "
-      "96 % are below "
+      "Of the keys: uniform over `buckets`; numbers of links of web pages, of which 96 % are below "
       "100 and the others up to 40000 (out_degree); uniform over 100 (language).";
   distribution.values = {std::string("uniform"), std::string("out_degree"),
                          std::string("language")};

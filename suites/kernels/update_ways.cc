@@ -26,7 +26,7 @@ UpdateWay update_way_of(const experiment::Point& point) {
 
 std::vector<experiment::Factor> buffer_factors() {
   return {integer_factor(factor::kBufferBytes, "B",
-                         "Size of a buffer of UpdateEpoch; 0: as the runtime chooses; for tuned.",
+                         "Of a buffer of UpdateEpoch; 0: as the runtime chooses; for tuned.",
                          {int64_t{0}}, 0, 1 << 20),
           name_factor(kModeFactor,
                       "Whether updates of one cell may be merged before they are sent; for tuned.",
@@ -37,7 +37,7 @@ std::vector<experiment::Factor> update_factors() {
   std::vector<experiment::Factor> factors = buffer_factors();
   factors.push_back(name_factor(
       kUpdateMethod,
-      "By which method updates reach other ranks (UpdateMethod): automatic chooses "
+      "By which way updates reach other ranks (UpdateMethod): automatic chooses "
       "with a model, and takes buffers without one; for tuned.",
       std::vector<experiment::ParamValue>(kUpdateMethods.begin(), kUpdateMethods.end())));
   return factors;
@@ -56,7 +56,7 @@ std::string note_of_updates(const UpdateSettings& used, const UpdateStatistics& 
 
 Result<UpdateOptions> update_options_of(Context& context, const experiment::Point& point) {
   UpdateOptions options;
-  options.fills_gaps = true;  // no one stores into the array meanwhile
+  options.fills_gaps = true;  // nobody stores into the array meanwhile
   if (experiment::text_param(point, kModeFactor) == "log") options.mode = UpdateMode::log;
   const auto method = std::ranges::find(
       kUpdateMethods,

@@ -30,7 +30,7 @@ VisMethod method_of(const std::string& variant) {
   return VisMethod::best;
 }
 
-// What the ranks do while the transfer is in flight: sums over as much data as it moves.
+// What the ranks do while the transfer is under way: sums over as much data as it moves.
 class Work {
  public:
   Work(const std::string& compute, size_t bytes)
@@ -133,7 +133,7 @@ Benchmark vis_benchmark() {
       "Rank 0 gets from, or puts to, rank 1 regions of equal size and distance, which it holds "
       "without gaps, by one strided call carried out by one method (the variants). In the classes "
       "light and heavy both ranks compute while the "
-      "transfer is in flight, without entering the library: they sum up as much data as it moves, "
+      "transfer is under way, without entering the library: they sum up as much data as it moves, "
       "once or 16 times; compute is that alone. A sample is the time until both are done.";
   e.factors = vis_shape_factors(
       {int64_t{8}, int64_t{64}, int64_t{512}, int64_t{4096}},

@@ -86,7 +86,7 @@ Benchmark vis_chunk_benchmark() {
   experiment::Experiment& e = benchmark.declaration;
   e.description =
       "Rank 0 transfers regions of equal size and distance to or from rank 1 packed into messages "
-      "of some size, this many of which are in flight. A sample is the time of a transfer.";
+      "of some size, so many of which are in flight. A sample is the time of a transfer.";
   e.factors = vis_shape_factors({int64_t{128}, int64_t{512}},
                                 {int64_t{16 << 10}, int64_t{256 << 10}}, {int64_t{2}});
   e.factors.push_back(
@@ -94,7 +94,7 @@ Benchmark vis_chunk_benchmark() {
                      {int64_t{1 << 10}, int64_t{4 << 10}, int64_t{8000}, int64_t{16 << 10},
                       int64_t{32 << 10}, int64_t{plan::kLandingSlotBytes}},
                      64, 1 << 20));
-  // Smaller windows may suffice while no one computes; a program that does begins what the window
+  // Smaller windows may suffice while nobody computes; a program that does begins what the window
   // allows and no more.
   e.factors.push_back(window_factor({int64_t{4}, int64_t{8}}));
   e.feeds = {"vis.chunk_bytes", "vis.window"};
@@ -107,7 +107,7 @@ Benchmark vis_window_benchmark() {
   experiment::Experiment& e = benchmark.declaration;
   e.description =
       "Rank 0 transfers regions of equal size and distance to or from rank 1 by one operation "
-      "each, this many of which are in flight. A sample is the time of a transfer.";
+      "each, so many of which are in flight. A sample is the time of a transfer.";
   e.factors = vis_shape_factors({int64_t{32}, int64_t{1024}}, {int64_t{16 << 10}}, {int64_t{2}});
   e.factors.push_back(
       window_factor({int64_t{4}, int64_t{8}, int64_t{16}, int64_t{32}, int64_t{64}, int64_t{128}}));

@@ -21,7 +21,7 @@ namespace {
 constexpr double kConfidence = 0.95;
 constexpr const char* kOurs = "Stripline";
 constexpr const char* kProvider = "libfabric";
-// No one chooses a system for less.
+// Nobody chooses a system for less.
 constexpr double kEqual = 1.02;
 // An interval that reaches further says too little for "equal".
 constexpr double kEqualAtMost = 1.10;
@@ -42,7 +42,7 @@ Result<Sample> sample_of(const Json& line) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json* seconds, get_array(line, "seconds", "sample"));
   for (const Json& value : *seconds) {
     if (!value.is_number() || value.get<double>() <= 0) {
-      return Error(ErrorCode::data_loss, "sample.seconds holds what is not a time");
+      return Error(ErrorCode::data_loss, "sample.seconds holds what is no time");
     }
     sample.seconds.push_back(value.get<double>());
   }

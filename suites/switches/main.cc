@@ -1,5 +1,5 @@
 // stripline-switches: tells from latencies which nodes are at the same switches, for clusters where
-// no one says. A program like any other, of one rank or more on each node; start it by any launcher
+// nobody says. A program like any other, of one rank or more on each node; start it by any launcher
 // (docs/launching.md).
 #include <algorithm>
 #include <array>
@@ -53,7 +53,7 @@ HostName name_of_host(Context& context) {
   return name;
 }
 
-// From this many gets of a word, after a first one: a quarter took less. The shortest one differs
+// From so many gets of a word, after a first one: a quarter took less. The shortest one differs
 // more from one measurement to the next where the network's own times vary; the mean, where others
 // disturb it.
 double latency_to(Context& context, global_ptr<uint64_t> there, size_t repetitions) {
@@ -79,7 +79,7 @@ Result<Latencies> measure(Context& context, const Nodes& nodes, size_t repetitio
   std::vector<double> from_here(count);
   for (size_t round = 0; round < rounds_of_pairs(count); ++round) {
     const size_t partner = node < count ? partner_in_round(count, round, node) : count;
-    // One after the other, so that no one is busy with a get of its own.
+    // One after the other, so that nobody is busy with a get of its own.
     for (const bool first : {true, false}) {
       context.barrier();
       if (partner < count && (node < partner) == first) {
@@ -176,7 +176,7 @@ Status tell(const Nodes& nodes, const std::vector<HostName>& hosts, const Latenc
   const Comparison found = compare(nodes, tree);
   if (found.told > 0) {
     std::cerr << "; of " << found.told << " pairs, " << found.alike
-              << " are as far from each other as what the job knows of its switches says";
+              << " are as far from each other as what the job was told of its switches says";
   }
   std::cerr << '\n';
   return {};
@@ -191,7 +191,7 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Tells from the latencies between nodes which of them are at the same switches, for\n"
       "clusters where neither STRIPLINE_SWITCHES nor Slurm says so. A program of ranks: start it\n"
-      "like any other, one rank on each node, while no one else uses the network:\n\n"
+      "like any other, one rank on each node, while nobody else uses the network:\n\n"
       "  srun --mpi=pmix --ntasks-per-node=1 stripline-switches --out switches.txt\n"
       "  export STRIPLINE_SWITCHES_FILE=$PWD/switches.txt      # of agents and programs",
       "stripline-switches");
@@ -208,7 +208,7 @@ int main(int argc, char** argv) {
       "not\n"
       "come, 7 stopped on request. STRIPLINE_SWITCHES_FILE is not read: this writes it.");
   if (const auto end = read_command_line(app, argc, argv)) return *end;
-  // What an earlier run found, or half of it, is no reason not to find it again. No threads yet.
+  // What an earlier run found, or half of it, is no reason not to find it anew. No threads yet.
   ::unsetenv("STRIPLINE_SWITCHES_FILE");  // NOLINT(concurrency-mt-unsafe)
   auto joined = join_to_measure();
   if (!joined.ok()) return report(joined.error());

@@ -29,7 +29,7 @@ struct Link {
 
 // The groups that come together until all nodes are one, in the order of latencies: average
 // linkage by chains of nearest neighbours. A chain goes from a group to the nearest other one until
-// two are nearest to each other; joining these changes no one else's nearest to them.
+// two are nearest to each other; joining these changes nobody else's nearest to them.
 std::vector<Link> links_of_groups(const Latencies& latencies) {
   const size_t nodes = latencies.nodes();
   // Between groups, each by its first node.
@@ -76,7 +76,7 @@ std::vector<Link> links_of_groups(const Latencies& latencies) {
 
 struct Levels {
   std::vector<double> ends;  // latencies up to which nodes are at each distance but the largest
-  bool all = true;           // distinguished; models have so many
+  bool all = true;           // told apart; models have so many
 };
 
 // Where the latencies of links rise by a step.
@@ -124,7 +124,7 @@ std::vector<size_t> groups_within(const std::vector<Link>& links, double end_s, 
 constexpr double kNoEnd = std::numeric_limits<double>::infinity();
 
 constexpr const char* kAgain =
-    "; measure again while no one else uses the network, with more repetitions";
+    "; measure again while nobody else uses the network, with more repetitions";
 
 std::string percent(double part) {
   std::array<char, 32> text{};
@@ -237,7 +237,7 @@ size_t rounds_of_pairs(size_t nodes) {
 size_t partner_in_round(size_t nodes, size_t round, size_t node) {
   const size_t circle = rounds_of_pairs(nodes);
   if (circle == 0) return nodes;
-  const size_t middle = circle;  // the last node, or no one
+  const size_t middle = circle;  // the last node, or nobody
   if (node == middle) {
     // The node that would be its own partner.
     for (size_t other = 0; other < circle; ++other) {

@@ -44,7 +44,7 @@ std::vector<uint32_t> particle_of_entries(const NeighbourLists& lists) {
   return particle;
 }
 
-// Where they are after this many steps.
+// Where they are after so many steps.
 std::vector<Vector> go_alone(std::vector<Vector> at, double side, uint64_t salt, size_t steps,
                              size_t steps_of_lists) {
   std::vector<Vector> velocity(at.size());
@@ -209,7 +209,7 @@ Benchmark molecules_benchmark() {
        .description =
            "Particles of a liquid lie on the ranks by recursive bisection of space; each "
            "step adds up what the neighbours of each do to it, by lists that are made "
-           "again after some steps.",
+           "anew after some steps.",
        .factors = {integer_factor(kCellsFactor, "1",
                                   "Cells on each side of the cube, of four particles each.",
                                   {int64_t{12}}, 1, 64),
