@@ -119,12 +119,24 @@ int run(const Global& global, const TokenCreate& command) {
   request.set_role(role_from(command.role));
   request.set_subject(command.subject);
   request.set_valid_s(command.valid_s);
-  const auto made = Service(global).create_token(request);
+  Service service(global);
+  const auto made = service.create_token(request);
   if (!made.ok()) return print_error(made.error());
-  print(global.json ? json_line(*made) : made->text() + "\n");
+  const std::string text = global.json ? json_line(*made) : made->text() + "\n";
+  const bool to_file = !command.output.empty() && command.output != "-";
+  if (!to_file) {
+    print(text);
+  } else if (const Status written = pki::write_secret(command.output, text); !written.ok()) {
+    // No one can use it: the server keeps a hash only.
+    const auto revoked = service.revoke_token(made->token().name());
+    return print_error(written.error().with_context(
+        made->token().name() + (revoked.ok()
+                                    ? " is revoked, as it cannot be kept"
+                                    : " cannot be kept; 'stripline token revoke' ends it")));
+  }
   if (!global.json) {
     print_note(made->token().name() + ", valid until " + date_text(made->token().expire_time()) +
-               "\n");
+               (to_file ? ", is in '" + command.output + "', for this user alone\n" : "\n"));
   }
   return kExitOk;
 }

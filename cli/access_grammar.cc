@@ -66,16 +66,23 @@ void AccessGrammar::define_tokens(CLI::App& app, Action& result) {
                    "Validity, e.g. 8h (default: 90 days; with --role agent a day)")
       ->type_name("TIME")
       ->transform(time_within({.least_s = 1, .most_s = 3650.0 * 86400}));
+  create
+      ->add_option("-o,--output", create_.output,
+                   "File for the token, which this user alone can read (mode 0600); - for standard "
+                   "output (default: -)")
+      ->type_name("FILE");
   create->footer(
       std::string(
-          "Prints the token, which the server cannot tell again: it keeps a hash. Give a user's\n"
-          "to 'stripline login', a node's to 'stripline-agent --enroll'.\n"
+          "The server cannot print the token again: it keeps a hash. Give a user's to\n"
+          "'stripline login', a node's to 'stripline-agent --enroll'. Both refuse files that "
+          "others\n"
+          "could read, as those of '>' are: write it by -o.\n"
           "viewer reads; operator also runs campaigns; publisher also withdraws models; admin\n"
           "also makes and revokes tokens. Needs the role admin.\n\n"
           "Exit codes: 0, 2 wrong name, 3 not allowed, or a server without certificates,\n"
-          "4 no server.\n\n"
+          "4 no server, or the file cannot be written (the token is revoked then).\n\n"
           "Examples:\n"
-          "  stripline token create --role operator alice > alice.token\n"
+          "  stripline token create --role operator alice -o alice.token\n"
           "  stripline token create --role agent n17 | ssh n17 stripline-agent --server head:7411 "
           "--enroll -\n") +
       kServiceOptions);

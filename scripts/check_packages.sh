@@ -40,6 +40,11 @@ PATH=$root/usr/bin:$PATH
 for program in stripline stripline-server stripline-agent; do
   "$program" --version
 done
+# Each package has the pages and the completion of its programs.
+for file in man/man1/stripline.1 man/man1/stripline-campaign.1 man/man1/stripline-run.1 man/man8/stripline-server.8 \
+  man/man8/stripline-agent.8 bash-completion/completions/stripline bash-completion/completions/stripline-agent; do
+  [ -s "$root/usr/share/$file" ] || { echo "no package has share/$file" >&2; exit 1; }
+done
 stripline-server --config "$root/usr/share/stripline/server.toml" --check-config
 stripline-agent --config "$root/usr/share/stripline/agent.toml" --check-config
 # systemd looks for programs where packages put them.

@@ -43,7 +43,9 @@ Result<Initialised> initialise(const std::filesystem::path& data_dir,
   if (!node) return Error(node.problem().code, node.problem().message);
   const std::filesystem::path file = data_dir / "admin.token";
   STRIPLINE_RETURN_IF_ERROR(pki::write_secret(file, admin->text + "\n"));
-  return Initialised{hosts.front(), node->text, file};
+  const std::filesystem::path node_file = data_dir / "node.token";
+  STRIPLINE_RETURN_IF_ERROR(pki::write_secret(node_file, node->text + "\n"));
+  return Initialised{hosts.front(), node->text, file, node_file};
 }
 
 }  // namespace stripline::server

@@ -15,11 +15,12 @@ struct Initialised {
   std::string server_host;  ///< the first name of the server's certificate
   std::string node_token;   ///< enrols one node, within a day
   std::filesystem::path admin_token_file;
+  std::filesystem::path node_token_file;
 };
 
 /// Makes the authority, the server's certificate (for `hosts`; empty: this host's name) and for
 /// localhost and its addresses, an administrator's token in the file admin.token, and a token that
-/// enrols the first node. The folder is created if missing; `store` says where the tokens are
+/// enrols the first node in node.token. The folder is created if missing; `store` says where the tokens are
 /// stored, if not there. Errors: already_exists when it was done before, or a server runs on them;
 /// unavailable when it cannot write.
 Result<Initialised> initialise(const std::filesystem::path& data_dir,

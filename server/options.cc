@@ -48,9 +48,9 @@ void declare_init(CLI::App& app, Arguments& arguments) {
       ->type_name("HOST");
   init->footer(
       "Writes a certificate authority and the server's certificate (in DIR/tls) and an\n"
-      "administrator's token (DIR/admin.token), readable by this user alone. Prints the command "
-      "that\n"
-      "enrols the first node. What exists is not overwritten.\n\n"
+      "administrator's token (DIR/admin.token) and one that enrols the first node\n"
+      "(DIR/node.token), readable by this user alone. Prints the command that enrols it. What\n"
+      "exists is not overwritten.\n\n"
       "Exit codes: 0 done, 2 wrong host, 4 cannot write, 9 done before, or a server runs there\n\n"
       "Example:\n"
       "  stripline-server init --data-dir /srv/stripline --host head --host 10.0.0.1\n");

@@ -1,4 +1,5 @@
 // The service by TLS as an administrator sets it up: real server, agents and commands.
+#include <filesystem>
 #include <fstream>
 #include <signal.h>
 #include <sys/stat.h>
@@ -54,9 +55,17 @@ TEST_F(SecurityTest, FromInitToSamples) {
   EXPECT_NE(login.err.find("admin"), std::string::npos);
 
   const auto a = agent("a", secret("first", first_token_));
-  const Finished token = cli(address(), {"token", "create", "--role", "agent", "b"});
+  const std::string second = (folder_ / "b.token").string();
+  const Finished token = cli(address(), {"token", "create", "--role", "agent", "b", "-o", second});
   ASSERT_EQ(token.exit_code, kExitOk) << token.err;
-  auto b = agent("b", secret("second", token.out));
+  EXPECT_EQ(token.out, "");
+  EXPECT_EQ(std::filesystem::status(second).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  const Finished lost =
+      cli(address(), {"token", "create", "--role", "agent", "c", "-o", "/dev/null/c.token"});
+  EXPECT_EQ(lost.exit_code, kExitUnavailable) << lost.err;
+  EXPECT_NE(lost.err.find(" is revoked, as it cannot be kept: "), std::string::npos) << lost.err;
+  auto b = agent("b", second);
   ASSERT_TRUE(nodes_become_idle(address(), {"a", "b"}, kLimit_s)) << a->err() << b->err();
 
   const Finished campaign =
