@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/exit_codes.h"
+#include "base/grammar_facts.h"
 #include "base/manual.h"
 #include "base/standard_output.h"
 #include "base/suggest.h"
@@ -76,9 +77,31 @@ std::optional<std::string> stray_argument(const CLI::App& program, const Chosen&
          (hint.empty() ? std::string() : "; " + std::string(hint));
 }
 
+// What CLI11 calls "candidate is required" and "A subcommand is required".
+std::string missing_text(const CLI::App& command, const std::string& text) {
+  const std::string name = text.substr(0, text.find(" is required"));
+  if (name == "A subcommand") {
+    std::string list;
+    for (const std::string& each : known_commands(command))
+      list += (list.empty() ? "" : ", ") + each;
+    return "the command is missing: " + list;
+  }
+  for (const CLI::Option* option : positionals_of(command)) {
+    if (option->get_name() != name) continue;
+    const std::string type = value_type_of(*option).name;
+    const std::string& described = option->get_description();
+    return (type.empty() ? name : type) + " is missing" +
+           (described.empty() ? "" : " (" + described + ")");
+  }
+  return text;
+}
+
 // CLI11 counts: "--fabric: 1 required F missing".
-std::string mistake_text(const CLI::ParseError& error) {
+std::string mistake_text(const CLI::App& command, const CLI::ParseError& error) {
   const std::string text = error.what();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    return missing_text(command, text);
+  }
   const bool no_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr &&
                         text.find(" required ") != std::string::npos;
   return no_value ? text.substr(0, text.find(':')) + " needs a value" : text;
@@ -182,8 +205,8 @@ CommandLineEnd command_line_end(const CLI::App& app, const CLI::ParseError& erro
   }
   end.exit_code = kExitUsage;
   const Chosen chosen = chosen_command(app);
-  end.err =
-      usage_line(chosen.name, stray_argument(app, chosen, stray).value_or(mistake_text(error)));
+  end.err = usage_line(
+      chosen.name, stray_argument(app, chosen, stray).value_or(mistake_text(*chosen.app, error)));
   return end;
 }
 

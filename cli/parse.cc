@@ -38,8 +38,8 @@ const std::map<std::string, std::string>& helpers() {
 constexpr const char* kRunPlan = "run-plan";
 
 Delegates delegates() {
-  Delegates by_command = {{std::string("campaign ") + kRunPlan,
-                           std::string("stripline-bench ") + kRunPlan}};
+  Delegates by_command = {
+      {std::string("campaign ") + kRunPlan, std::string("stripline-bench ") + kRunPlan}};
   for (const auto& [name, description] : helpers()) by_command[name] = "stripline-" + name;
   return by_command;
 }
@@ -127,7 +127,7 @@ class Grammar {
     try {
       app_.parse(reversed);
     } catch (const CLI::ParseError& error) {
-      CommandLineEnd end = command_line_end(app_, error);
+      CommandLineEnd end = command_line_end(app_, error, stray_hint());
       parsed.out = std::move(end.out);
       parsed.err = std::move(end.err);
       parsed.exit_code = end.exit_code;
@@ -140,6 +140,12 @@ class Grammar {
   }
 
  private:
+  // What is said of an argument where none is expected.
+  std::string stray_hint() const {
+    const CLI::App* campaign = app_.get_subcommand("campaign");
+    return campaign->got_subcommand("run") ? "name the network by --fabric" : "";
+  }
+
   // leaf_command() whose result is this command's.
   template <typename Chosen>
   CLI::App* leaf(CLI::App& parent, const std::string& name, const std::string& description,

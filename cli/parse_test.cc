@@ -327,6 +327,13 @@ TEST(Parse, MistakesGetASuggestion) {
 TEST(Parse, UnknownOptionsNameTheNearestOne) {
   EXPECT_NE(refuse({"campaign", "run", "--fabrik", "tcp"}).err.find("did you mean --fabric?"),
             std::string::npos);
+  EXPECT_NE(refuse({"campaign", "run", "tcp"})
+                .err.find("unexpected argument 'tcp'; name the network by --fabric"),
+            std::string::npos);
+  EXPECT_NE(refuse({"campaign", "compare", "c1"}).err.find("error: B is missing ("),
+            std::string::npos);
+  EXPECT_NE(refuse({"model"}).err.find("the command is missing: list, show, fetch"),
+            std::string::npos);
   EXPECT_NE(refuse({"model", "list", "--jsn"}).err.find("did you mean --json?"), std::string::npos);
 }
 

@@ -75,7 +75,8 @@ Error explained(const RpcError& error, const std::string& server) {
   if (error.reason == "NOT_ENOUGH_NODES") {
     return {ErrorCode::unavailable,
             with_hint(message, "'stripline-agent --server " + server +
-                                   "' starts an agent, 'stripline nodes' lists the nodes")};
+                                   "' starts an agent, the first time with --enroll FILE, "
+                                   "'stripline nodes' lists the nodes")};
   }
   for (const char* conflict :
        {"GATE", "NO_EARLIER_VERSION", "NOTHING_TO_JUDGE", "OTHER_FABRIC", "NODE_CONNECTED",

@@ -285,6 +285,11 @@ int main(int argc, char** argv) {
 
   const auto separator = find_separator(argc, argv);
   const int options = static_cast<int>(separator.value_or(static_cast<size_t>(argc)));
+  // CLI11 takes it for -n with the value p.
+  for (int i = 1; i < options; ++i) {
+    if (std::strcmp(argv[i], "-np") == 0)
+      return usage_error("unknown option -np; did you mean -n?");
+  }
   constexpr const char* kProgramComesLast =
       "write '--' before the program: stripline run -n 2 -- PROGRAM [ARGS...]";
   if (const auto end = read_command_line(app, options, argv, kProgramComesLast)) return *end;

@@ -520,6 +520,7 @@ TEST(StriplineRun, UsageErrorsSayWhatToDo) {
   refused({"-n", "2"}, "no program to start");
   refused({"-n", "2", "--"}, "no program to start");
   refused({"-n", "0", "--", "true"}, "--ranks");
+  refused({"-np", "2", "--", "true"}, "unknown option -np; did you mean -n?");
   refused({"--frabic", "tcp", "--", "true"}, "unknown option --frabic; did you mean --fabric?");
   refused({"-n", "2", "./p", "1"}, "write '--' before the program");
   refused({"--seed", "-1", "--", "true"}, "--seed");
