@@ -9,6 +9,8 @@
 #   scripts/check.sh language [record|list KIND [PATH...]]  words that docs/glossary.md asks not to use, against the
 #                                    numbers in scripts/language_counts.txt, which only fall: part of every test run.
 #                                    record: write lower numbers; list: every occurrence
+#   scripts/check.sh reference [DIR]  the reference of the programming interface, from the public headers by doxygen,
+#                                    in DIR/html (default build/reference); what is public and not documented is an error
 #   scripts/check.sh plans           record again what the planners decide (tests/plans), and list every
 #                                    decision that is another one than was recorded
 #   scripts/check.sh schema          write docs/schema/model-v1.schema.json again from the sections of the model
@@ -101,6 +103,17 @@ case ${1:-} in
   language)
     shift
     python3 scripts/check_language.py "$@"
+    ;;
+  reference)
+    require_packages "${reference_packages[@]}"
+    folder=${2:-build/reference}
+    mkdir -p "$folder"
+    {
+      cat docs/reference/Doxyfile
+      echo "OUTPUT_DIRECTORY = \"$folder\""
+      echo "PROJECT_NUMBER = $(sed -n 's/^project(stripline VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)"
+    } | doxygen -
+    echo "the reference begins at $folder/html/index.html"
     ;;
   plans)
     configure_and_build release plan_corpus_test

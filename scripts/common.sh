@@ -22,6 +22,8 @@ check_packages=(
 dashboard_packages=(nodejs npm)
 # For scripts/check.sh pages.
 pages_packages=(chromium fonts-dejavu-core)
+# For scripts/check.sh reference.
+reference_packages=(doxygen)
 # What the runtime is compared with (scripts/compare_neighbours.sh).
 neighbour_packages=(openmpi-bin libopenmpi-dev libucx-dev)
 # What the emulated fat tree is compared with (scripts/check.sh simgrid). LGPL; never linked by what is

@@ -41,6 +41,7 @@ class short_am {
                 "short messages carry a small trivially copyable value");
 
  public:
+  /// What the target does with a message; as AmHandler.
   using Handler = std::function<void(rank_t source, const T& value)>;
 
   /// Collective, in the same order as other registrations on every rank.
@@ -88,7 +89,7 @@ class long_am {
                destination.template reinterpret<std::byte>(), site);
   }
 
-  size_t max_payload_bytes() const;
+  size_t max_payload_bytes() const;  ///< the largest payload beside the data
 
  private:
   void send_bytes(rank_t target, std::span<const std::byte> payload,

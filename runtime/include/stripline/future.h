@@ -157,7 +157,7 @@ class future_of {
   static_assert(std::is_same_v<T, std::decay_t<T>>, "a future has a value, not a reference");
 
  public:
-  using value_type = T;
+  using value_type = T;  ///< of the result
 
   /// Ready with this value.
   explicit future_of(T value) : value_(std::move(value)) {}
@@ -171,6 +171,7 @@ class future_of {
     state_->wait(site);
     return *state_->value;
   }
+  /// The same of a future that is a temporary: moves nothing, and returns a copy.
   T wait(CallSite site = CallSite::current()) && { return std::as_const(*this).wait(site); }
 
   /// Calls function(result), or function(elements...) of a result that is a std::tuple, when the
@@ -186,16 +187,20 @@ class future_of {
   std::shared_ptr<detail::ValueState<T>> state_;  // null: value_ is there
 };
 
+/// The future of what has no value: ready, and no more.
 template <>
 class future_of<void> {
  public:
-  using value_type = void;
+  using value_type = void;  ///< of the result
 
   future_of() = default;  ///< ready
   /// The same as this operation.
   future_of(const future& operation) : operation_(operation) {}  // NOLINT(*-explicit-*)
 
+  /// True if it is complete. Makes progress once if not.
   bool is_ready() const { return state_ != nullptr ? state_->is_ready() : operation_.is_ready(); }
+  /// Returns when it is complete. Makes progress meanwhile. Throws what a continuation has thrown
+  /// instead.
   void wait(CallSite site = CallSite::current()) const {
     if (state_ != nullptr) {
       state_->wait(site);

@@ -75,18 +75,21 @@ CachedGather<T>& gather_of(Context& context, CallSite site) {
 template <typename T>
 class gathered {
  public:
+  /// Made by gather().
   gathered(const CachedGather<T>& from, Context& context, CallSite site)
       : from_(&from),
         checked_(detail::checked_context(context)),
         gather_(from.gathers()),
         site_(site) {}
+  /// The value for entry i of the index.
   const T& operator[](size_t i) const {
     if (checked_ != nullptr && from_->gathers() != gather_) [[unlikely]] {
       detail::fail_replaced(*checked_, site_);
     }
     return (*from_)[i];
   }
-  size_t size() const { return from_->size(); }
+  size_t size() const { return from_->size(); }  ///< the entries of the index
+  /// What it has counted so far.
   const GatherStatistics& statistics() const { return from_->statistics(); }
   /// How often this place has found out who needs what.
   uint64_t inspections() const { return from_->inspections(); }

@@ -63,6 +63,7 @@ enum class GatherOrder : uint8_t {
   ring,
 };
 
+/// How a gather is carried out.
 struct GatherOptions {
   GatherMethod method = GatherMethod::best;  ///< the same on every rank
   bool use_model = true;  ///< false: as if there were no model; the same on every rank
@@ -209,6 +210,7 @@ concept array_pointers = std::ranges::contiguous_range<Range> && std::ranges::si
 template <typename T>
 class gathered_values {
  public:
+  /// Made by GatherPlan::for_each().
   gathered_values(const std::byte* const* values, size_t element)
       : values_(values), element_(element) {}
   /// That of array number `vector`.
@@ -349,6 +351,7 @@ class GatherPlan {
   /// The entries of the index.
   size_t size() const { return core_->numbers().size(); }
 
+  /// What it has counted so far.
   const GatherStatistics& statistics() const { return core_->statistics(); }
 
   /// For what is built upon gathers.

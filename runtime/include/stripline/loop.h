@@ -49,8 +49,8 @@ using LoopPlan = plan::StripPlan;
 /// A contiguous piece of some rank's segment that a loop goes through.
 template <typename T>
 struct LoopBlock {
-  global_ptr<T> data;
-  size_t count = 0;  ///< elements
+  global_ptr<T> data;  ///< the first element
+  size_t count = 0;    ///< elements
   /// Where its elements are to be in this rank's memory: read from there, or written there, by the
   /// body, which gets strips of it. All of them stay, and nothing is copied on the way. What is
   /// read with a halo (LoopOptions::halo) takes room for it behind the elements of each block, so

@@ -29,10 +29,12 @@ enum class Coefficient : uint8_t { zero, one, any };
 /// An affine function of the iteration numbers of up to sizeof...(Known) loops.
 template <Coefficient... Known>
 struct IndexExpression {
-  static constexpr size_t kLoops = sizeof...(Known);
+  static constexpr size_t kLoops = sizeof...(Known);  ///< the number of loops
+  /// What is known of each coefficient.
   static constexpr std::array<Coefficient, kLoops> kKnown{Known...};
+  /// The factors of the iteration numbers, the outermost loop first.
   std::array<int64_t, kLoops> coefficients{};
-  int64_t constant = 0;
+  int64_t constant = 0;  ///< what is added
 };
 
 namespace detail {

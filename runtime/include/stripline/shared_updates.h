@@ -48,10 +48,11 @@
 
 namespace stripline {
 
+/// How updates of shared cells are carried out.
 struct SharedUpdatesOptions {
   /// Takes this way, whatever it costs. `hybrid`: with replicas of the cells `hot`.
   std::optional<plan::SharedStrategy> force;
-  plan::CellRange hot;
+  plan::CellRange hot;  ///< the cells that hybrid replicates
   /// What replicas, mirrors and boxes of this worker take at most, in bytes.
   size_t replica_bytes = size_t{64} << 20;
   /// Extents of a box, powers of two; with 0 what is best for the points.
@@ -74,7 +75,7 @@ struct SharedUpdatesState {
   uint64_t away_updates = 0;   ///< of cells that others own, in boxes, in the last epoch
   uint64_t boxes = 0;          ///< in use in the last epoch
   plan::Slab slab;             ///< the cells that this worker owns
-  plan::SharedCosts costs;
+  plan::SharedCosts costs;     ///< by which it was decided
 };
 
 namespace detail {
@@ -146,6 +147,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
                                                   options, Updates::operations()));
     return SharedUpdates(std::move(engine));
   }
+  /// The same of a list of cells.
   static Result<SharedUpdates> create(worker_team& team, std::span<T> cells,
                                       const SharedUpdatesOptions& options = {}) {
     return create(team, cells.data(), {cells.size(), 1, 1}, options);
@@ -266,6 +268,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
   /// Collective: ends the epoch. All updates of all workers are in the cells.
   void finish() { engine_->finish(); }
 
+  /// What has become of the updates.
   const SharedUpdatesState& state() const { return engine_->state(); }
 
  private:

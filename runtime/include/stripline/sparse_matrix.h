@@ -92,6 +92,7 @@ class SparseMatrix {
     add_all(y, site);
   }
 
+  /// What it has counted so far.
   const GatherStatistics& statistics() const { return plan_.statistics(); }
 
  private:

@@ -80,12 +80,13 @@ struct UpdateSettings {
   /// rank. No more than there can be, for which there are at least 4 and 8 ranks. The same on every
   /// rank.
   uint32_t hops = 0;
-  UpdateEncoding encoding = UpdateEncoding::automatic;
-  bool operator==(const UpdateSettings&) const = default;
+  UpdateEncoding encoding = UpdateEncoding::automatic;     ///< of parcels
+  bool operator==(const UpdateSettings&) const = default;  ///< equal in all members
 };
 
+/// How the updates of an epoch are carried out.
 struct UpdateOptions {
-  UpdateMode mode = UpdateMode::accumulate;
+  UpdateMode mode = UpdateMode::accumulate;  ///< whether updates of one cell may be merged
   /// The program promises that no one stores to cells between those that are updated before the
   /// epoch has ended. Where updates are dense, their owner then also updates cells between them, by
   /// the identity of the operator, which are not named one by one. No effect without an identity.
@@ -94,7 +95,7 @@ struct UpdateOptions {
   size_t budget_bytes = size_t{16} << 20;
   /// Decide by the tuned model of the job. The same on every rank.
   bool use_model = true;
-  UpdateSettings settings = {};
+  UpdateSettings settings = {};  ///< how, where it is not left to the runtime
 };
 
 /// What an epoch of this rank has done so far.
@@ -337,8 +338,8 @@ class Divisor {
 template <typename T, typename Op>
 requires(update_operator<Op, T>) class UpdateEpoch {
  public:
-  using element_type = T;
-  using operator_type = Op;
+  using element_type = T;    ///< what it holds or points to
+  using operator_type = Op;  ///< how a value changes a cell
 
   /// Collective, and waits for all ranks. The same type, operator and mode on every rank, and all
   /// epochs in the same order: what does not match ends the job when the first updates arrive, in
@@ -358,7 +359,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   ~UpdateEpoch() {
     if (state_ != nullptr) state_->close();
   }
-  UpdateEpoch(UpdateEpoch&&) noexcept = default;
+  UpdateEpoch(UpdateEpoch&&) noexcept = default;  ///< moves: the other one is of no use any more
   UpdateEpoch& operator=(UpdateEpoch&&) = delete;
   UpdateEpoch(const UpdateEpoch&) = delete;
   UpdateEpoch& operator=(const UpdateEpoch&) = delete;
@@ -403,6 +404,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
       const place at = find("UpdateEpoch::fetch", index, site);
       return epoch_->fetch_at(at.rank, at.index, value, previous, site);
     }
+    /// As UpdateEpoch::fetch_async().
     future_of<T> fetch_async(uint64_t index, const T& value,
                              CallSite site = CallSite::current()) const {
       const place at = find("UpdateEpoch::fetch_async", index, site);
@@ -485,6 +487,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   /// follow, which belong to a new epoch.
   void end(CallSite site = CallSite::current()) { state_->end(site); }
 
+  /// What it has counted so far.
   UpdateStatistics statistics() const { return state_->statistics(); }
   /// How updates travel until the next end(). Of buffers, `buffer_bytes` is what one takes.
   UpdateSettings in_use() const { return state_->in_use(); }

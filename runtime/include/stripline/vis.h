@@ -50,8 +50,9 @@ enum class VisMethod : uint8_t {
   packed,        ///< active messages, packed here and unpacked there
 };
 
+/// What a transfer of many regions may rely on.
 struct VisOptions {
-  VisCompute compute = VisCompute::communication_only;
+  VisCompute compute = VisCompute::communication_only;  ///< what the program does meanwhile
   /// Gets: the bytes between the regions may be read, too; no one writes them without
   /// synchronisation such that reading would interfere.
   bool bounding_box = false;

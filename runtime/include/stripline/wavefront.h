@@ -42,6 +42,7 @@
 
 namespace stripline {
 
+/// What is known of the sweeps of a Wavefront.
 struct WavefrontOptions {
   uint32_t stages = 2;    ///< of a sweep, one after the other
   bool all_busy = true;   ///< every rank has a part of each stage; false: each is another rank's
@@ -73,6 +74,7 @@ struct RawStage {
 /// Moves, does not copy. One rank's; before the Context goes.
 class Wavefront {
  public:
+  /// Where a sweep begins or ends.
   static constexpr size_t kNoCrossing = std::numeric_limits<size_t>::max();
 
   /// What this rank does of a stage.
@@ -92,7 +94,7 @@ class Wavefront {
                                   CallSite site = CallSite::current());
   /// Collective. Ends the rank's puts.
   ~Wavefront();
-  Wavefront(Wavefront&& other) noexcept;
+  Wavefront(Wavefront&& other) noexcept;  ///< moves: the other one is of no use any more
   Wavefront& operator=(Wavefront&&) = delete;
   Wavefront(const Wavefront&) = delete;
   Wavefront& operator=(const Wavefront&) = delete;
