@@ -111,8 +111,11 @@ std::string OperationTrace::hint(const Row& row, std::string_view name) {
     return "one " + call + "_regular of a list of places would do";
   }
   if (!blocking) return {};
-  return "begin them all before wait_all(), or collect those of each rank in one " + call +
-         "_regular";
+  // Of several ranks, in no order: elements that an index names, mostly.
+  return row.kind == Kind::get ? "for_each_indirect() or gather() where an index says which "
+                                 "elements; else begin them all before wait_all()"
+                               : "rput_nbi() and one fence(); or an UpdateEpoch where cells are "
+                                 "updated";
 }
 
 std::string OperationTrace::text(double total_s) const {
