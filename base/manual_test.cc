@@ -71,8 +71,9 @@ TEST(ManPage, HasTheSectionsOfManuals) {
   contains(page, "\n.SH NAME\nexample \\- Does what examples do\n");
   contains(page, "\n.SH SYNOPSIS\n.PP\nexample [OPTIONS] [SUBCOMMAND]\n");
   contains(page, "\n.SH DESCRIPTION\n.PP\nMore of it,\nin two lines.\n.PP\nText that is filled.\n");
-  contains(page, "\n.TP\n\\fB\\-\\-server\\fR \\fIHOST:PORT\\fR\nAddress of the server\n"
-                 "(default: 127.0.0.1:7411; environment: EXAMPLE_SERVER)\n");
+  contains(page,
+           "\n.TP\n\\fB\\-\\-server\\fR \\fIHOST:PORT\\fR\nAddress of the server\n"
+           "(default: 127.0.0.1:7411; environment: EXAMPLE_SERVER)\n");
   contains(page, "\n.TP\n\\fBexample run\\fR\nRun a program: example\\-run(1)\n");
   contains(page, "\n.SH EXIT STATUS\n.PP\n.nf\n  0  done\n.fi\n");
   contains(page, "\n.SH EXAMPLES\n.PP\n.nf\n  example measure \\-n 2\n.fi\n");
@@ -82,8 +83,9 @@ TEST(ManPage, HasTheSectionsOfManuals) {
 TEST(ManPage, CommandsSayWhatTheyTake) {
   const auto pages = Example().pages();
   contains(pages[1].text, "\n.TP\n\\fIFILE\\fR\nWhat to measure\n");
-  contains(pages[1].text, "\n.TP\n\\fB\\-\\-clock\\fR \\fIC\\fR\nTime of a network\n"
-                          "(one of real, virtual; required)\n");
+  contains(pages[1].text,
+           "\n.TP\n\\fB\\-\\-clock\\fR \\fIC\\fR\nTime of a network\n"
+           "(one of real, virtual; required)\n");
   contains(pages[1].text, "\n.TP\n\\fB\\-\\-trace\\fR\nSay what was chosen\n(one of off, sites)\n");
   // Of the commands above it, as it takes them as well.
   contains(pages[1].text, "\\-\\-server");
@@ -105,11 +107,11 @@ std::string completed(const std::string& script, const std::vector<std::string>&
   std::string line = "cd '" + folder.string() + "' && source ./example && COMP_WORDS=(";
   for (const std::string& word : words) line += "'" + word + "' ";
   line += ") COMP_CWORD=" + std::to_string(words.size() - 1) +
-          " && _example && echo \"${COMPREPLY[*]}\"";
+          " && _example && printf '%s\\n' \"${COMPREPLY[@]}\" | LC_ALL=C sort | tr '\\n' ' '";
   const Finished finished = run_program({"bash", "--norc", "-c", line});
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
   EXPECT_EQ(finished.err, "");
-  return finished.out.substr(0, finished.out.find('\n'));
+  return finished.out.substr(0, finished.out.find_last_not_of(' ') + 1);
 }
 
 TEST(BashCompletion, OffersCommandsOptionsAndValues) {
