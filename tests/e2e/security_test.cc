@@ -82,7 +82,7 @@ TEST_F(SecurityTest, FromInitToSamples) {
   EXPECT_EQ(b->finish(kLimit_s).exit_code, kExitOk);
   server_->stop();
   server_->restart();
-  b = agent("b", secret("second", token.out));
+  b = agent("b", second);
   ASSERT_TRUE(nodes_become_idle(address(), {"a", "b"}, kLimit_s)) << a->err() << b->err();
   EXPECT_NE(b->err().find("enrolled already"), std::string::npos) << b->err();
 
