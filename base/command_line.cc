@@ -84,7 +84,8 @@ std::string missing_text(const CLI::App& command, const std::string& text) {
     std::string list;
     for (const std::string& each : known_commands(command))
       list += (list.empty() ? "" : ", ") + each;
-    return "the command is missing: " + list;
+    constexpr size_t kShort = 60;  // longer lists are for the help
+    return "the command is missing" + (list.size() > kShort ? "" : ": " + list);
   }
   for (const CLI::Option* option : positionals_of(command)) {
     if (option->get_name() != name) continue;

@@ -332,7 +332,7 @@ TEST(Parse, UnknownOptionsNameTheNearestOne) {
             std::string::npos);
   EXPECT_NE(refuse({"campaign", "compare", "c1"}).err.find("error: B is missing ("),
             std::string::npos);
-  EXPECT_NE(refuse({"model"}).err.find("the command is missing: list, show, fetch"),
+  EXPECT_NE(refuse({"token"}).err.find("the command is missing: create, list, revoke"),
             std::string::npos);
   EXPECT_NE(refuse({"model", "list", "--jsn"}).err.find("did you mean --json?"), std::string::npos);
 }
