@@ -28,6 +28,11 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
     : context_(&context), type_(type), path_(path) {
   const ContextState& state = context.state();
   const bool has_all = provider_has_all(context, type);
+  if (path_ > AtomicPath::message) {
+    state.fail(Error(ErrorCode::invalid_argument, "atomic_domain by path " +
+                                                      std::to_string(static_cast<int>(path_)) +
+                                                      ", which AtomicPath does not have"));
+  }
   if (path_ == AtomicPath::provider && !has_all) {
     state.fail(Error(ErrorCode::unimplemented,
                      "atomic_domain: provider '" + state.job.fabric().info().provider +

@@ -169,6 +169,11 @@ global_ptr<std::byte> Context::find_global(const std::byte* object) const {
 uint32_t Context::register_am(AmHandler handler, CallSite site) {
   const auto inside = state_->exclusive();
   const rma::CollectiveScope scope(*state_, "register_am", site);
+  if (!handler) {
+    state_->fail(Error(ErrorCode::invalid_argument, text(rma::Call("register_am", site)) +
+                                                        " of an empty function; a handler is "
+                                                        "called when a message comes"));
+  }
   const uint32_t id = state_->operations.messages().register_handler(std::move(handler));
   barrier(site);
   return id;

@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include <stripline/team.h>
 
+#include "base/exit_codes.h"
 #include "optimizer/access/saturate.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/debug_checks.h"
@@ -82,6 +85,17 @@ std::string name_of(const sync::Group& group) {
   return group.id == 0 ? "the job" : "team " + std::to_string(group.id);
 }
 
+// The Context of a team. Of none nobody knows of which job it is.
+Context& valid(Context* context, const sync::Group* group) {
+  if (context != nullptr && group != nullptr) [[likely]]
+    return *context;
+  std::fputs(
+      "error: a call of a team that refers to none, as team() and one that was moved from; world() "
+      "and split() make teams\n",
+      stderr);
+  ::_exit(exit_code_for(ErrorCode::invalid_argument));
+}
+
 // What each rank says in a split.
 struct Choice {
   int64_t key = 0;
@@ -135,13 +149,26 @@ void team::destroy() noexcept {
   group_ = nullptr;
 }
 
-rank_t team::world_rank(rank_t rank) const { return group_->world(rank); }
+rank_t team::world_rank(rank_t rank) const {
+  Context& context = valid(context_, group_);
+  if (rank >= rank_n_) {
+    context.state().fail(
+        Error(ErrorCode::invalid_argument, "world_rank of rank " + std::to_string(rank) + " of " +
+                                               name_of(*group_) + ", which has ranks 0 to " +
+                                               std::to_string(rank_n_ - 1)));
+  }
+  return group_->world(rank);
+}
 
 std::optional<rank_t> team::from_world(rank_t world_rank) const {
+  valid(context_, group_);
   return group_->from_world(world_rank);
 }
 
-uint32_t team::id() const { return group_->id; }
+uint32_t team::id() const {
+  valid(context_, group_);
+  return group_->id;
+}
 
 detail::ContextState& team::enter(const char* name) const {
   detail::ContextState& state = context_->state();
@@ -150,7 +177,7 @@ detail::ContextState& team::enter(const char* name) const {
 }
 
 team team::split(uint32_t colour, int64_t key, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("split");
   const rma::CollectiveScope scope(state, "split", site);
   std::vector<Choice> choices(rank_n_);
@@ -186,7 +213,7 @@ team team::split(uint32_t colour, int64_t key, CallSite site) const {
 }
 
 void team::barrier(CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("barrier");
   state.operations.complete_puts();
   const rma::CollectiveScope scope(state, "barrier", site);
@@ -248,7 +275,7 @@ void team::check_own_block(const char* name, std::span<const size_t> counts, siz
 
 void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorithm,
                            CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("broadcast");
   const rma::CollectiveScope scope(state, "broadcast", site);
   check_root("broadcast", root);
@@ -260,7 +287,7 @@ void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorit
 
 void team::reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, rank_t root,
                         collective_algorithm algorithm, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("reduce");
   const rma::CollectiveScope scope(state, "reduce", site, op.name);
   check_root("reduce", root);
@@ -272,7 +299,7 @@ void team::reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, r
 
 void team::allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
                            collective_algorithm algorithm, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("allreduce");
   const rma::CollectiveScope scope(state, "allreduce", site, op.name);
   check_length("allreduce", out.size(), in.size());
@@ -283,7 +310,7 @@ void team::allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op
 
 void team::gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm,
                         CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("gather");
   const rma::CollectiveScope scope(state, "gather", site);
   check_root("gather", root);
@@ -297,7 +324,7 @@ void team::gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algori
 void team::gather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> counts,
                           std::span<const size_t> offsets, size_t element_bytes, rank_t root,
                           CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("gather_v");
   const rma::CollectiveScope scope(state, "gather_v", site);
   check_root("gather_v", root);
@@ -310,7 +337,7 @@ void team::gather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> coun
 
 void team::scatter_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm,
                          CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("scatter");
   const rma::CollectiveScope scope(state, "scatter", site);
   check_root("scatter", root);
@@ -328,7 +355,7 @@ void team::scatter_bytes(ConstBytes in, Bytes out, rank_t root, collective_algor
 void team::scatter_v_bytes(ConstBytes in, std::span<const size_t> counts,
                            std::span<const size_t> offsets, Bytes out, size_t element_bytes,
                            rank_t root, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("scatter_v");
   const rma::CollectiveScope scope(state, "scatter_v", site);
   check_root("scatter_v", root);
@@ -342,7 +369,7 @@ void team::scatter_v_bytes(ConstBytes in, std::span<const size_t> counts,
 void team::allgather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> counts,
                              std::span<const size_t> offsets, size_t element_bytes,
                              collective_algorithm algorithm, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("allgather_v");
   const rma::CollectiveScope scope(state, "allgather_v", site);
   check_blocks("allgather_v", "output", counts, offsets, element_bytes, out.size());
@@ -356,7 +383,7 @@ void team::allgather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> c
 
 void team::reduce_scatter_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
                                 collective_algorithm algorithm, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("reduce_scatter");
   const rma::CollectiveScope scope(state, "reduce_scatter", site, op.name);
   if (in.size() % rank_n_ != 0) {
@@ -371,7 +398,7 @@ void team::reduce_scatter_bytes(ConstBytes in, Bytes out, const detail::Reductio
 }
 
 future team::start_broadcast(Bytes data, rank_t root, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("broadcast_async");
   rma::CollectiveScope scope(state, "broadcast_async", site);
   scope.returns_early();
@@ -385,7 +412,7 @@ future team::start_broadcast(Bytes data, rank_t root, CallSite site) const {
 
 future team::start_allreduce(ConstBytes in, Bytes out, const detail::Reduction& op,
                              std::shared_ptr<const void> function, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("allreduce_async");
   rma::CollectiveScope scope(state, "allreduce_async", site, op.name);
   scope.returns_early();
@@ -399,7 +426,7 @@ future team::start_allreduce(ConstBytes in, Bytes out, const detail::Reduction& 
 
 void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm,
                            CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("allgather");
   const rma::CollectiveScope scope(state, "allgather", site);
   check_length("allgather", out.size(), access::saturating_multiply(in.size(), rank_n_));
@@ -410,7 +437,7 @@ void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algori
 
 void team::all_to_all_bytes(ConstBytes in, Bytes out, size_t element_bytes,
                             collective_algorithm algorithm, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("all_to_all");
   const rma::CollectiveScope scope(state, "all_to_all", site);
   check_length("all_to_all", out.size(), in.size());
@@ -430,7 +457,7 @@ void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
                               std::span<const size_t> out_counts,
                               std::span<const size_t> out_offsets, size_t element_bytes,
                               collective_algorithm algorithm, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   detail::ContextState& state = enter("all_to_all_v");
   const rma::CollectiveScope scope(state, "all_to_all_v", site);
   check_blocks("all_to_all_v", "input", in_counts, in_offsets, element_bytes, in.size());
@@ -446,7 +473,7 @@ void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
 
 void team::scan_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, bool exclusive,
                       collective_algorithm algorithm, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_).state().exclusive();
   const char* const name = exclusive ? "exclusive_scan" : "inclusive_scan";
   detail::ContextState& state = enter(name);
   const rma::CollectiveScope scope(state, name, site, op.name);

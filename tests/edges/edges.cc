@@ -1,0 +1,404 @@
+#include "tests/edges/edges.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <poll.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include <stripline/future.h>
+
+#include "base/exit_codes.h"
+#include "base/random.h"
+#include "runtime/bootstrap/fiber_group.h"
+
+namespace stripline::edges {
+namespace {
+
+constexpr int kWrong = 40;             // exit codes of a trial: the result is not right,
+constexpr int kRefused = 41;           // the call gave an error, and the job went on,
+constexpr int kNotStarted = 42;        // there was no job
+constexpr unsigned kMostSeconds = 20;  // after which a trial counts as stuck
+
+constexpr std::array<std::string_view, 9> kKindNames = {
+    "usual", "zero", "largest", "beyond", "nonsense", "null", "misaligned", "foreign", "freed"};
+constexpr std::array<std::string_view, 5> kFromNames = {"program", "twice", "handler",
+                                                        "continuation", "thread"};
+
+constexpr std::array kOfPlace = {Kind::usual,      Kind::zero,     Kind::largest,
+                                 Kind::beyond,     Kind::nonsense, Kind::null,
+                                 Kind::misaligned, Kind::foreign,  Kind::freed};
+constexpr std::array kOfMemory = {Kind::usual, Kind::null, Kind::misaligned};
+constexpr std::array kOfCount = {Kind::usual, Kind::zero, Kind::largest, Kind::beyond,
+                                 Kind::nonsense};
+constexpr std::array kOfRank = {Kind::usual, Kind::zero, Kind::beyond, Kind::nonsense};
+constexpr std::array kOfElement = {Kind::usual, Kind::zero, Kind::largest, Kind::beyond,
+                                   Kind::nonsense};
+constexpr std::array kOfOption = {Kind::usual, Kind::zero, Kind::nonsense};
+constexpr std::array kOfArray = {Kind::usual, Kind::null, Kind::freed};
+
+bool is_wrong(Kind kind) {
+  return kind == Kind::beyond || kind == Kind::nonsense || kind == Kind::null ||
+         kind == Kind::foreign;
+}
+// May be right, and may be refused.
+bool is_doubtful(Kind kind) { return kind == Kind::misaligned || kind == Kind::freed; }
+
+struct Outcome {
+  int status = 0;  // of waitpid()
+  std::string said;
+};
+
+Outcome outcome_of(const Case& one, const Call& call) {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) return {-1, "no pipe"};
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    alarm(kMostSeconds);
+    bootstrap::FiberGroupOptions group{.ranks = Trial::kRanks};
+    group.context.fabric = "emulated:opteron-vapi,jitter=off,compute=none";
+    group.context.clock = "virtual";
+    group.context.same_node = one.network ? "network" : "mapped";
+    group.context.segment_bytes = Trial::kSegmentBytes;
+    group.context.debug = one.debug;
+    const Status ran = bootstrap::run_fibers(group, [&](Context& context) {
+      Trial trial(context, one, call);
+      trial.run();
+    });
+    if (!ran.ok()) {
+      std::fprintf(stderr, "%s\n", ran.error().message().c_str());
+      _exit(kNotStarted);
+    }
+    _exit(kExitOk);
+  }
+  close(ends[1]);
+  Outcome outcome;
+  std::array<char, 4096> buffer{};
+  ssize_t got = 0;
+  while ((got = read(ends[0], buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR)) {
+    if (got > 0) outcome.said.append(buffer.data(), static_cast<size_t>(got));
+  }
+  close(ends[0]);
+  while (waitpid(child, &outcome.status, 0) < 0 && errno == EINTR) {
+  }
+  return outcome;
+}
+
+// One line, of a length that can be read, which names the call.
+std::optional<std::string> mistake_of(const std::string& said, std::string_view name) {
+  if (said.empty()) return "nothing is said";
+  if (std::ranges::count(said, '\n') != 1 || said.back() != '\n') return "not one line";
+  if (said.size() > 1200) return "a line of " + std::to_string(said.size()) + " characters";
+  if (said.find(name) == std::string::npos) return "the call is not named";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view to_string(Kind kind) { return kKindNames[static_cast<size_t>(kind)]; }
+std::string_view to_string(From from) { return kFromNames[static_cast<size_t>(from)]; }
+
+std::span<const Kind> kinds_of(Argument argument) {
+  switch (argument) {
+    case Argument::place:
+      return kOfPlace;
+    case Argument::memory:
+      return kOfMemory;
+    case Argument::count:
+      return kOfCount;
+    case Argument::rank:
+      return kOfRank;
+    case Argument::element:
+      return kOfElement;
+    case Argument::option:
+      return kOfOption;
+    case Argument::array:
+      return kOfArray;
+  }
+  return {};
+}
+
+std::vector<Call> all_calls() {
+  std::vector<Call> calls;
+  add_memory_calls(calls);
+  add_message_calls(calls);
+  add_collective_calls(calls);
+  add_array_calls(calls);
+  add_mechanism_calls(calls);
+  return calls;
+}
+
+std::string text(const Case& one, const Call& call) {
+  std::string text = std::string(call.name) + "(";
+  for (size_t i = 0; i < one.kinds.size(); ++i) {
+    text += (i > 0 ? ", " : "") + std::string(to_string(one.kinds[i]));
+  }
+  text += ") of " + std::string(call.header) + ", from " + std::string(to_string(one.from));
+  if (one.disagree) text += ", by rank 1 alone";
+  text += one.network ? ", network" : ", mapped";
+  if (one.debug) text += ", debug";
+  return text;
+}
+
+std::vector<Case> systematic_cases(const std::vector<Call>& calls) {
+  std::vector<Case> cases;
+  for (size_t number = 0; number < calls.size(); ++number) {
+    const Call& call = calls[number];
+    const Case usual{.call = number,
+                     .kinds = std::vector<Kind>(call.arguments.size(), Kind::usual)};
+    for (const From from :
+         {From::program, From::twice, From::handler, From::continuation, From::thread}) {
+      if (call.collective && (from == From::handler || from == From::thread)) continue;
+      cases.push_back(usual);
+      cases.back().from = from;
+    }
+    for (size_t argument = 0; argument < call.arguments.size(); ++argument) {
+      for (const Kind kind : kinds_of(call.arguments[argument])) {
+        if (kind == Kind::usual) continue;
+        cases.push_back(usual);
+        cases.back().kinds[argument] = kind;
+      }
+    }
+  }
+  // Everywhere, in turns: what differs is rarely the path.
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const uint64_t draw = hash_of(7, i, 0);
+    cases[i].network = draw % 2 == 0;
+    cases[i].debug = draw / 2 % 2 == 0;
+    cases[i].disagree = calls[cases[i].call].collective && cases[i].debug && draw / 4 % 4 == 0;
+  }
+  return cases;
+}
+
+Case random_case(const std::vector<Call>& calls, uint64_t seed) {
+  uint64_t drawn = 0;
+  const auto draw = [&](uint64_t below) { return hash_of(seed, ++drawn, 0) % below; };
+  Case one{.call = draw(calls.size())};
+  const Call& call = calls[one.call];
+  for (const Argument argument : call.arguments) {
+    const std::span<const Kind> kinds = kinds_of(argument);
+    one.kinds.push_back(kinds[draw(2) == 0 ? 0 : draw(kinds.size())]);
+  }
+  const uint64_t from = draw(12);
+  one.from = static_cast<From>(from < kFromNames.size() ? from : 0);
+  if (call.collective && (one.from == From::handler || one.from == From::thread)) {
+    one.from = From::program;
+  }
+  one.network = draw(2) == 0;
+  one.debug = draw(2) == 0;
+  one.disagree = call.collective && one.debug && draw(4) == 0;
+  return one;
+}
+
+std::optional<std::string> verdict_on(const Case& one, const Call& call) {
+  const Outcome outcome = outcome_of(one, call);
+  const auto with_words = [&](const std::string& what) {
+    return what + "; it said: " + (outcome.said.empty() ? "nothing" : outcome.said);
+  };
+  if (!WIFEXITED(outcome.status)) {
+    const int signal = WTERMSIG(outcome.status);
+    return with_words(signal == SIGALRM ? "it was stuck" : "signal " + std::to_string(signal));
+  }
+  const int code = WEXITSTATUS(outcome.status);
+  const bool wrong = std::ranges::any_of(one.kinds, is_wrong);
+  const auto is_either = [&call](Kind kind) {
+    return is_doubtful(kind) || std::ranges::find(call.either, kind) != call.either.end();
+  };
+  const bool doubtful = std::ranges::any_of(one.kinds, is_either) || one.disagree ||
+                        (one.from != From::program && one.from != From::twice) ||
+                        // A call of nothing may look at nothing.
+                        std::ranges::find(one.kinds, Kind::zero) != one.kinds.end();
+  if (code == kExitOk) {
+    if (wrong && !doubtful) return with_words("what is wrong was accepted");
+    return std::nullopt;
+  }
+  if (code != kExitUsage && code != kRefused) return with_words("exit " + std::to_string(code));
+  if (!wrong && !doubtful) return with_words("what is right was refused");
+  if (const auto mistake =
+          mistake_of(outcome.said,
+                     one.disagree || one.from != From::program ? std::string_view() : call.name)) {
+    return with_words(*mistake);
+  }
+  return std::nullopt;
+}
+
+// --- a trial -------------------------------------------------------------------------------------
+
+Trial::Trial(Context& on, const Case& what, const Call& which)
+    : context(on), me(on.rank_me()), other((on.rank_me() + 1) % kRanks), case_(what), call_(which) {
+  handler_ = context.register_am([this](rank_t, std::span<const std::byte>) {
+    make();
+    done_ = true;
+  });
+  const auto made = context.new_symmetric_array<uint64_t>(kElements);
+  auto spread = shared_array<uint64_t>::create(context, kElements);
+  const auto gone = context.new_symmetric_array<uint64_t>(kElements);
+  auto gone_elements = shared_array<uint64_t>::create(context, kElements);
+  if (!made.ok() || !spread.ok() || !gone.ok() || !gone_elements.ok()) _exit(kNotStarted);
+  array = *made;
+  elements = *spread;
+  freed_ = *gone;
+  freed_elements_ = *gone_elements;
+  auto handle = freed_elements_;
+  handle.destroy();
+  context.delete_symmetric_array(freed_);
+  for (size_t i = 0; i < kElements; ++i) context.local(array)[i] = first(me, i);
+  for (size_t i = 0; i < elements.local_span().size(); ++i) {
+    elements.local_span()[i] = first(0, elements.index_of(i));
+  }
+  for (size_t i = 0; i < own.size(); ++i) own[i] = 5000 + i;
+  context.barrier();
+}
+
+Kind Trial::kind(size_t argument) const {
+  if (case_.disagree && me != 1) return Kind::usual;
+  return case_.kinds[argument];
+}
+
+global_ptr<uint64_t> Trial::place(size_t argument) const {
+  const global_ptr<uint64_t> there = context.on_rank(array, other);
+  switch (kind(argument)) {
+    case Kind::zero:
+      return array;
+    case Kind::largest:
+      return there + (kElements - kLargestCount);
+    case Kind::beyond:
+      return {other, kSegmentBytes};
+    case Kind::nonsense:
+      return global_ptr<uint64_t>(other, 0) - 1;
+    case Kind::null:
+      return nullptr;
+    case Kind::misaligned:
+      return {other, there.offset() + 1};
+    case Kind::foreign:
+      return context.on_rank(array, kRanks);
+    case Kind::freed:
+      return context.on_rank(freed_, other);
+    case Kind::usual:
+      break;
+  }
+  return there;
+}
+
+uint64_t Trial::value_at(size_t argument, size_t i) const {
+  if (kind(argument) == Kind::zero) return first(me, i);
+  return first(other, i + (kind(argument) == Kind::largest ? kElements - kLargestCount : 0));
+}
+
+uint64_t* Trial::memory(size_t argument) {
+  switch (kind(argument)) {
+    case Kind::null:
+      return nullptr;
+    case Kind::misaligned:
+      return reinterpret_cast<uint64_t*>(reinterpret_cast<std::byte*>(own.data()) + 1);
+    default:
+      return own.data();
+  }
+}
+
+size_t Trial::count(size_t argument) const {
+  switch (kind(argument)) {
+    case Kind::zero:
+      return 0;
+    case Kind::largest:
+      return kLargestCount;
+    case Kind::beyond:
+      return kSegmentBytes / sizeof(uint64_t) + 1;
+    case Kind::nonsense:
+      return (size_t{1} << 61) + 1;
+    default:
+      return kCount;
+  }
+}
+
+rank_t Trial::rank(size_t argument) const {
+  switch (kind(argument)) {
+    case Kind::zero:
+      return 0;
+    case Kind::beyond:
+      return kRanks;
+    case Kind::nonsense:
+      return ~rank_t{0};
+    default:
+      return 1;
+  }
+}
+
+uint64_t Trial::element(size_t argument) const {
+  switch (kind(argument)) {
+    case Kind::zero:
+      return 0;
+    case Kind::largest:
+      return kElements - 1;
+    case Kind::beyond:
+      return kElements;
+    case Kind::nonsense:
+      return ~uint64_t{0};
+    default:
+      return 3;
+  }
+}
+
+shared_array<uint64_t> Trial::handle(size_t argument) const {
+  switch (kind(argument)) {
+    case Kind::null:
+      return {};
+    case Kind::freed:
+      return freed_elements_;
+    default:
+      return elements;
+  }
+}
+
+void Trial::right(bool holds) {
+  if (holds || std::ranges::any_of(case_.kinds, is_doubtful)) return;
+  std::fprintf(stderr, "rank %u: the result is not right\n", me);
+  _exit(kWrong);
+}
+
+void Trial::refused(const Error& error) {
+  if (me == 0) std::fprintf(stderr, "%s\n", error.message().c_str());
+  // The job goes on.
+  context.barrier();
+  if (me == 0) _exit(kRefused);
+  context.barrier();
+}
+
+void Trial::make() { call_.make(*this); }
+
+void Trial::run() {
+  const bool makes = call_.collective || me == 0;
+  switch (case_.from) {
+    case From::program:
+      if (makes) make();
+      break;
+    case From::twice:
+      for (int time = 0; makes && time < 2; ++time) make();
+      break;
+    case From::handler:
+      if (me == 1) context.am_send(0, handler_, {});
+      if (me == 0) context.wait_until([this] { return done_; });
+      break;
+    case From::continuation: {
+      uint64_t value = 0;
+      const auto made = context.rget(context.on_rank(array, other), &value, 1).then([this, makes] {
+        if (makes) make();
+      });
+      made.wait();
+      break;
+    }
+    case From::thread:
+      if (makes) std::thread([this] { make(); }).join();
+      break;
+  }
+  context.barrier();
+}
+
+}  // namespace stripline::edges

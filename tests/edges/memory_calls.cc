@@ -1,0 +1,291 @@
+// Calls of context.h, atomic.h, vis.h, strict.h and lock.h: memory and one-sided operations.
+#include <array>
+#include <mutex>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <stripline/atomic.h>
+#include <stripline/lock.h>
+#include <stripline/memory_use.h>
+#include <stripline/strict.h>
+#include <stripline/vis.h>
+
+#include "tests/edges/edges.h"
+
+namespace stripline::edges {
+namespace {
+
+using enum Argument;
+
+// What was put into `place`, once it is there.
+void expect_stored(Trial& t, size_t place_argument, const uint64_t* source, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    t.right(t.context.rget(t.place(place_argument) + static_cast<std::ptrdiff_t>(i)) == source[i]);
+  }
+}
+
+void expect_fetched(Trial& t, size_t place_argument, const uint64_t* destination, size_t count) {
+  for (size_t i = 0; i < count; ++i) t.right(destination[i] == t.value_at(place_argument, i));
+}
+
+global_ptr<uint64_t> flag_of(Trial& t, global_ptr<uint64_t> place) {
+  return {place.where(), t.array.offset() + (Trial::kElements - 1) * sizeof(uint64_t)};
+}
+
+void add_one_sided(std::vector<Call>& calls) {
+  calls.push_back({"context.h", "rget", false, {place, memory, count}, [](Trial& t) {
+                     uint64_t* const to = t.memory(1);
+                     t.context.rget(t.place(0), to, t.count(2)).wait();
+                     expect_fetched(t, 0, to, t.count(2));
+                   }});
+  calls.push_back({"context.h", "rput", false, {memory, place, count}, [](Trial& t) {
+                     uint64_t* const from = t.memory(0);
+                     const future put = t.context.rput(from, t.place(1), t.count(2));
+                     put.wait_source();
+                     put.wait();
+                     expect_stored(t, 1, from, t.count(2));
+                   }});
+  calls.push_back({"context.h", "rput_buffered", false, {memory, place, count}, [](Trial& t) {
+                     uint64_t* const from = t.memory(0);
+                     t.context.rput_buffered(from, t.place(1), t.count(2)).wait();
+                     expect_stored(t, 1, from, t.count(2));
+                   }});
+  calls.push_back(
+      {"context.h", "rput_signal", false, {memory, place, count}, [](Trial& t) {
+         uint64_t* const from = t.memory(0);
+         t.context.rput_signal(from, t.place(1), t.count(2), flag_of(t, t.place(1)), 9).wait();
+         // The flag lies behind the data, but for the largest of them.
+         if (t.kind(1) != Kind::largest) expect_stored(t, 1, from, t.count(2));
+         t.right(t.context.rget(flag_of(t, t.place(1))) == 9);
+       }});
+  calls.push_back({"context.h", "rput_signal", false, {place}, [](Trial& t) {
+                     t.context
+                         .rput_signal(t.own.data(), t.context.on_rank(t.array, t.place(0).where()),
+                                      1, t.place(0), 9)
+                         .wait();
+                     t.right(t.context.rget(t.place(0)) == 9);
+                   }});
+  calls.push_back({"context.h", "rget_nbi", false, {place, memory, count}, [](Trial& t) {
+                     uint64_t* const to = t.memory(1);
+                     t.context.rget_nbi(t.place(0), to, t.count(2));
+                     t.context.fence();
+                     expect_fetched(t, 0, to, t.count(2));
+                   }});
+  calls.push_back({"context.h", "rput_nbi", false, {memory, place, count}, [](Trial& t) {
+                     uint64_t* const from = t.memory(0);
+                     t.context.rput_nbi(from, t.place(1), t.count(2));
+                     t.context.fence(t.place(1).where());
+                     expect_stored(t, 1, from, t.count(2));
+                   }});
+  calls.push_back({"context.h", "rget", false, {place}, [](Trial& t) {
+                     t.right(t.context.rget(t.place(0)) == t.value_at(0, 0));
+                   }});
+  calls.push_back({"context.h", "rput", false, {place}, [](Trial& t) {
+                     t.context.rput(uint64_t{7}, t.place(0));
+                     t.right(t.context.rget(t.place(0)) == 7);
+                   }});
+  calls.push_back(
+      {"context.h", "fence", false, {rank}, [](Trial& t) { t.context.fence(t.rank(0)); }});
+  calls.push_back({"context.h", "service_delay", false, {rank}, [](Trial& t) {
+                     t.right(t.context.service_delay(t.rank(0)) >= 0);
+                   }});
+  calls.push_back({"context.h", "wait_all", false, {}, [](Trial& t) {
+                     const std::array<future, 2> both = {
+                         t.context.rget(t.context.on_rank(t.array, 1), t.own.data(), 1), future()};
+                     wait_all(both);
+                     wait_all({});
+                     t.right(wait_any({}) == 0 && wait_any(both) < 2 && both[0].is_ready());
+                     t.right(t.own[0] == Trial::first(1));
+                   }});
+  calls.push_back({"context.h", "wait_until", false, {}, [](Trial& t) {
+                     t.right(!t.context.wait_until([] { return false; }, 0));
+                     t.right(t.context.wait_until([] { return true; }, -1));
+                   }});
+  calls.push_back({"context.h", "compute_for", false, {}, [](Trial& t) {
+                     t.context.compute_for(0);
+                     t.context.progress();
+                     t.right(t.context.now_s() >= 0 && t.context.am_max_bytes() > 0);
+                     t.right(t.context.work() == nullptr);
+                   }});
+  calls.push_back({"memory_use.h", "memory_use", false, {}, [](Trial& t) {
+                     t.right(memory_use(t.context).segment_bytes >= Trial::kSegmentBytes);
+                   }});
+}
+
+void add_allocations(std::vector<Call>& calls) {
+  calls.push_back({"context.h", "new_symmetric_array", true, {count}, [](Trial& t) {
+                     const auto made = t.context.new_symmetric_array<uint64_t>(t.count(0));
+                     if (!made.ok()) return t.refused(made.error());
+                     t.right(made->where() == t.me);
+                     t.context.delete_symmetric_array(*made);
+                   }});
+  calls.push_back({"context.h",
+                   "delete_symmetric_array",
+                   true,
+                   {place},
+                   [](Trial& t) {
+                     const auto made = t.context.new_symmetric_array<uint64_t>(4);
+                     if (!made.ok()) return t.refused(made.error());
+                     t.context.delete_symmetric_array(t.kind(0) == Kind::usual ? *made
+                                                                               : t.place(0));
+                   },
+                   {Kind::largest}});
+  calls.push_back({"context.h", "allocate_local", false, {count}, [](Trial& t) {
+                     const auto made = t.context.allocate_local<uint64_t>(t.count(0));
+                     if (!made.ok())
+                       return t.right(made.error().message().find("allocate_local") !=
+                                          std::string::npos ||
+                                      !made.error().message().empty());
+                     t.context.local(*made)[0] = 5;
+                     t.context.deallocate_local(*made);
+                   }});
+  calls.push_back({"context.h",
+                   "deallocate_local",
+                   false,
+                   {place},
+                   [](Trial& t) {
+                     const auto made = t.context.allocate_local<uint64_t>(4);
+                     if (!made.ok()) return t.right(false);
+                     t.context.deallocate_local(t.kind(0) == Kind::usual ? *made : t.place(0));
+                   },
+                   {Kind::largest}});
+  calls.push_back({"context.h",
+                   "try_global_ptr",
+                   false,
+                   {memory},
+                   [](Trial& t) {
+                     t.right(t.context.try_global_ptr(t.memory(0)).is_null());
+                     t.right(t.context.try_global_ptr(t.context.local(t.array)) == t.array);
+                   },
+                   {Kind::null}});
+  calls.push_back({"context.h",
+                   "is_local",
+                   false,
+                   {rank},
+                   [](Trial& t) {
+                     t.right(t.context.is_local(t.rank(0)) <= (t.rank(0) < Trial::kRanks));
+                     t.right(t.context.is_local(t.array));
+                   },
+                   {Kind::beyond, Kind::nonsense}});
+}
+
+void add_atomics(std::vector<Call>& calls) {
+  calls.push_back({"atomic.h", "atomic_domain", false, {option}, [](Trial& t) {
+                     const atomic_domain<uint64_t> domain(t.context, t.option<AtomicPath>(0));
+                     t.right(domain.path() != AtomicPath::automatic);
+                   }});
+  calls.push_back({"atomic.h", "atomic operation", false, {place, memory}, [](Trial& t) {
+                     uint64_t* const previous = t.memory(1);
+                     const atomic_domain<uint64_t> domain(t.context);
+                     domain.fetch_add(t.place(0), 2, previous).wait();
+                     t.right(previous != nullptr && *previous == t.value_at(0, 0));
+                     t.right(domain.load(t.place(0)) == t.value_at(0, 0) + 2);
+                     domain.store(t.place(0), t.value_at(0, 0)).wait();
+                   }});
+  calls.push_back({"atomic.h", "atomic operation", false, {place}, [](Trial& t) {
+                     const atomic_domain<uint64_t> domain(t.context);
+                     const uint64_t was = t.value_at(0, 0);
+                     t.right(domain.compare_swap(t.place(0), was, 7) == was);
+                     t.right(domain.compare_swap_async(t.place(0), was, 8).wait() == 7);
+                     t.right(domain.fetch_max_async(t.place(0), 9).wait() == 7);
+                     domain.store(t.place(0), was).wait();
+                     domain.bit_xor(t.place(0), 1);
+                     t.right(domain.swap(t.place(0), was) == (was ^ 1));
+                   }});
+  calls.push_back({"strict.h", "strict", false, {place}, [](Trial& t) {
+                     strict_write(t.context, 4, t.place(0));
+                     strict_fence(t.context);
+                     t.right(strict_read(t.context, t.place(0)) == 4);
+                   }});
+  calls.push_back({"lock.h", "global_lock", true, {rank}, [](Trial& t) {
+                     auto made = global_lock::create(t.context, t.rank(0));
+                     if (!made.ok()) return t.refused(made.error());
+                     {
+                       const std::lock_guard hold(*made);
+                       t.right(t.context.now_s() >= 0);
+                     }
+                   }});
+  calls.push_back({"lock.h", "global_lock", true, {option}, [](Trial& t) {
+                     auto made = global_lock::create(t.context);
+                     if (!made.ok()) return t.refused(made.error());
+                     if (t.kind(0) == Kind::nonsense) made->unlock();  // which it does not hold
+                     if (t.me == 0) {
+                       t.right(made->try_lock());
+                       made->unlock();
+                     }
+                   }});
+}
+
+// A column of the 4 x 4 elements of `array`.
+constexpr std::array<std::ptrdiff_t, 1> kFar = {32};
+constexpr std::array<std::ptrdiff_t, 1> kNear = {8};
+
+void add_many_regions(std::vector<Call>& calls) {
+  calls.push_back({"vis.h", "rget_strided", false, {place, memory, count}, [](Trial& t) {
+                     uint64_t* const to = t.memory(1);
+                     // Of the largest count, one by one.
+                     const auto& stride =
+                         t.kind(2) == Kind::largest || t.kind(0) == Kind::largest ? kNear : kFar;
+                     rget_strided<1>(t.context, t.place(0), stride, to, kNear, {t.count(2)}).wait();
+                     for (size_t i = 0; i < t.count(2); ++i) {
+                       t.right(to[i] == t.value_at(0, i * static_cast<size_t>(stride[0]) / 8));
+                     }
+                   }});
+  calls.push_back({"vis.h", "rput_strided", false, {memory, place, count, option}, [](Trial& t) {
+                     uint64_t* const from = t.memory(0);
+                     rput_strided<1>(t.context, std::as_const(from), kNear, t.place(1), kNear,
+                                     {t.count(2)}, {.method = t.option<VisMethod>(3)})
+                         .wait();
+                     expect_stored(t, 1, from, t.count(2));
+                   }});
+  calls.push_back(
+      {"vis.h", "rput_strided_signal", false, {memory, place, count, place}, [](Trial& t) {
+         uint64_t* const from = t.memory(0);
+         const auto flag = t.kind(3) == Kind::usual ? flag_of(t, t.place(1)) : t.place(3);
+         rput_strided_signal<1>(t.context, std::as_const(from), kNear, t.place(1), kNear,
+                                {t.count(2)}, flag, 9)
+             .wait();
+         t.right(t.context.rget(flag) == 9);
+       }});
+  calls.push_back({"vis.h", "rget_regular", false, {place, memory, count}, [](Trial& t) {
+                     const std::vector<global_ptr<uint64_t>> from = {t.place(0)};
+                     const std::vector<uint64_t*> to = {t.memory(1)};
+                     rget_regular(t.context, from.begin(), from.end(), t.count(2), to.begin(),
+                                  to.end(), t.count(2))
+                         .wait();
+                     expect_fetched(t, 0, to[0], t.count(2));
+                   }});
+  calls.push_back(
+      {"vis.h", "rput_irregular", false, {memory, place, count}, [](Trial& t) {
+         const std::vector<std::pair<const uint64_t*, size_t>> from = {{t.memory(0), t.count(2)}};
+         const std::vector<std::pair<global_ptr<uint64_t>, size_t>> to = {{t.place(1), t.count(2)}};
+         rput_irregular(t.context, from.begin(), from.end(), to.begin(), to.end()).wait();
+         expect_stored(t, 1, from[0].first, t.count(2));
+       }});
+  calls.push_back({"vis.h",
+                   "rput_regular",
+                   false,
+                   {count},
+                   [](Trial& t) {
+                     // More there than here.
+                     const std::vector<const uint64_t*> from = {t.own.data()};
+                     const std::vector<global_ptr<uint64_t>> to = {t.context.on_rank(t.array, 1)};
+                     const size_t runs = t.count(0);
+                     rput_regular(t.context, from.begin(), from.end(), runs, to.begin(), to.end(),
+                                  t.kind(0) == Kind::usual ? runs : runs + 1)
+                         .wait();
+                   },
+                   {Kind::largest}});
+}
+
+}  // namespace
+
+void add_memory_calls(std::vector<Call>& calls) {
+  add_one_sided(calls);
+  add_allocations(calls);
+  add_atomics(calls);
+  add_many_regions(calls);
+}
+
+}  // namespace stripline::edges
