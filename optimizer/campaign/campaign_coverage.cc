@@ -1,12 +1,15 @@
 // How often do intervals contain the truth when a campaign has ended? Synthetic campaigns are
 // measured as next_run() says, with budgets that suffice, are tight or are too small, runs that are
 // lost and measured again, and ends as soon as intervals are narrow; then what they say of points
-// and of parameters is compared with what is so.
+// of parameters and of breaks is compared with what is so.
 //
-//   campaign_coverage [--campaigns N] [--first-seed N]
+//   campaign_coverage [--campaigns N] [--first-seed N] [--machines example|drawn]
+//                     [--points planned|added]
 //
-// Exits with 1 when the coverage of points or of parameters is below 95 % by more than two standard
-// errors (over campaigns, whose intervals are not independent), and with 2 for wrong arguments.
+// Of one machine like those of the papers, or of one that is drawn for every campaign; with points
+// that are added where curves break (the default), or those of the plan alone. Exits with 1 when
+// the coverage of points or of parameters is below 95 % by more than two standard errors (over
+// campaigns, whose intervals are not independent), and with 2 for wrong arguments.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -115,13 +118,16 @@ struct Ended {
   bool usable = false;
   uint32_t runs = 0;
   uint32_t lost = 0;
+  uint64_t measured = 0;  // points, in all runs
+  uint64_t added = 0;     // those of them that were added
   PointTable table;
   std::vector<experiment::SampleSeries> series;
 };
 
 class Campaign {
  public:
-  Campaign(const std::vector<fit::TrueOperation>& machine, const Plan& plan, uint64_t seed)
+  Campaign(const std::vector<fit::TrueOperation>& machine, const Plan& plan, uint64_t seed,
+           bool adds)
       : machine_(machine), seed_(seed), random_(seed), drawn_(draw(random_)) {
     rule_.enough_runs = kEnoughRuns;
     rule_.fewest_runs = kFewestRuns;
@@ -133,7 +139,7 @@ class Campaign {
     rule_.time_budget_s = drawn_.time_budget_s;
     rule_.node_budget_s = drawn_.node_budget_s;
     rule_.nodes = 2;
-    rule_.refine_breaks = true;
+    rule_.refine_breaks = adds;
     ended_.table = PointTable(plan.points);
   }
 
@@ -175,6 +181,9 @@ class Campaign {
       return true;
     }
     record(places, attempt);
+    ended_.measured += points;
+    ended_.added += static_cast<uint64_t>(
+        std::ranges::count_if(places, [&](uint32_t place) { return place >= rule_.all_points; }));
     progress_.runs.push_back({next.grid, points, kStartS, whole_s});
     progress_.points = &ended_.table;
     return true;
@@ -261,6 +270,7 @@ struct Parameters {
   Covered whole;   // of operations whose segments were found
   Covered merged;  // of those whose break was not: the grid has too few sizes to show it
   Covered few;     // of those with a segment that too few sizes tell of
+  fit::BreakTally breaks;
 };
 
 // True if all segments have sizes enough to tell how far off a line is.
@@ -291,6 +301,7 @@ Parameters parameters_covered(const std::vector<fit::TrueOperation>& machine, co
     fit::Tallies own;
     int right = 0;
     fit::judge_coverage(truth, *fitted, own, right);
+    fit::judge_breaks(truth, *fitted, covered.breaks);
     const bool lines = tells_lines(*fitted, found->second);
     for (const auto& [name, tally] : own) {
       Covered& pool = right == 0 ? covered.merged : lines ? covered.whole : covered.few;
@@ -307,12 +318,22 @@ Parameters parameters_covered(const std::vector<fit::TrueOperation>& machine, co
 struct Arguments {
   uint64_t campaigns = 1000;
   uint64_t first_seed = 1;
+  bool drawn = false;
+  bool adds = true;
 };
 
 std::optional<Arguments> parse(const std::vector<std::string>& words) {
   Arguments arguments;
   for (size_t i = 0; i < words.size(); i += 2) {
     if (i + 1 == words.size()) return std::nullopt;
+    if (words[i] == "--machines" && (words[i + 1] == "drawn" || words[i + 1] == "example")) {
+      arguments.drawn = words[i + 1] == "drawn";
+      continue;
+    }
+    if (words[i] == "--points" && (words[i + 1] == "planned" || words[i + 1] == "added")) {
+      arguments.adds = words[i + 1] == "added";
+      continue;
+    }
     char* end = nullptr;
     const uint64_t value = std::strtoull(words[i + 1].c_str(), &end, 10);
     if (words[i + 1].empty() || *end != '\0' || words[i + 1][0] == '-') return std::nullopt;
@@ -330,21 +351,29 @@ std::optional<Arguments> parse(const std::vector<std::string>& words) {
 int run(const std::vector<std::string>& words) {
   const auto arguments = parse(words);
   if (!arguments) {
-    std::fprintf(stderr, "usage: campaign_coverage [--campaigns N] [--first-seed N]\n");
+    std::fprintf(stderr,
+                 "usage: campaign_coverage [--campaigns N] [--first-seed N] "
+                 "[--machines example|drawn] [--points planned|added]\n");
     return 2;
   }
-  const std::vector<fit::TrueOperation> machine = fit::example_machine();
-  const Plan plan = plan_of(machine);
   Pool points;
   Pool parameters;
   Pool merged;
   Pool few;
+  Pool breaks;
+  Pool visible;
+  uint64_t measured = 0;
+  uint64_t added = 0;
   std::map<std::string, Pool> by_end;
   std::map<std::string, int> ends;
   fit::Tallies tallies;
   uint32_t lost = 0;
   for (uint64_t i = 0; i < arguments->campaigns; ++i) {
-    const Ended ended = Campaign(machine, plan, derive_seed(arguments->first_seed, i)).finish();
+    const uint64_t seed = derive_seed(arguments->first_seed, i);
+    const auto machine = arguments->drawn ? fit::drawn_machine(seed) : fit::example_machine();
+    const Ended ended = Campaign(machine, plan_of(machine), seed, arguments->adds).finish();
+    measured += ended.measured;
+    added += ended.added;
     lost += ended.lost;
     const std::string end =
         std::string(to_string(ended.reason)) + (!ended.usable              ? ", no result"
@@ -359,22 +388,29 @@ int run(const std::vector<std::string>& words) {
     parameters.add(of_parameters.whole);
     merged.add(of_parameters.merged);
     few.add(of_parameters.few);
+    breaks.add({of_parameters.breaks.covered, of_parameters.breaks.fitted});
+    visible.add({of_parameters.breaks.found, of_parameters.breaks.visible});
   }
   std::printf("%llu campaigns, %u runs lost\n",
               static_cast<unsigned long long>(arguments->campaigns), lost);
   for (const auto& [end, count] : ends) std::printf("  %5d %s\n", count, end.c_str());
+  std::printf("%llu points measured, %llu of them added (%.1f %% more)\n",
+              static_cast<unsigned long long>(measured), static_cast<unsigned long long>(added),
+              100.0 * static_cast<double>(added) / static_cast<double>(measured - added));
   std::printf("\ncoverage, with its standard error over campaigns\n");
   const bool points_good = points.report("points");
   for (const auto& [end, pool] : by_end) pool.report(("  " + end).c_str());
   const bool parameters_good = parameters.report("parameters");
   merged.report("  where a break was not found");
   few.report("  where few sizes tell of a line");
+  const bool breaks_good = breaks.report("breaks");
+  visible.report("  found, of visible switches");
   for (const auto& [name, tally] : tallies) {
     std::printf("  %-26s %9.4f  absent %d\n", name.c_str(),
                 tally.fitted == 0 ? 1 : static_cast<double>(tally.covered) / tally.fitted,
                 tally.absent);
   }
-  return points_good && parameters_good ? 0 : 1;
+  return points_good && parameters_good && breaks_good ? 0 : 1;
 }
 
 }  // namespace

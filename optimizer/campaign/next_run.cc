@@ -171,9 +171,11 @@ Next next_of_race(const Rule& rule, const Progress& progress) {
   return next;
 }
 
-// Points added now can still be measured often enough.
-bool may_refine(const Rule& rule, const Progress& progress) {
-  return rule.refine_breaks && progress.runs.size() + rule.enough_runs <= most_runs(rule);
+// Points added now can still be measured often enough. Runs beyond those that were asked for follow
+// only where all of the plan is measured.
+bool may_refine(const Rule& rule, const Progress& progress, uint32_t grid) {
+  const uint32_t most = grid < rule.all_points ? rule.runs : most_runs(rule);
+  return rule.refine_breaks && progress.runs.size() + rule.enough_runs <= most;
 }
 
 void expect(Next& next, const Progress& progress) {
@@ -259,7 +261,8 @@ Next next_run(const Rule& rule, const Progress& progress) {
   if (adaptive) {
     // A run of the coarse grid leaves points without the runs that they need, whatever follows.
     const bool whole = plan_is_measured(rule, progress);
-    if (may_refine(rule, progress)) next.added = points_at_breaks(*progress.points);
+    if (may_refine(rule, progress, next.grid))
+      next.added = points_at_breaks(*progress.points, next.grid);
     if (!whole && finished >= rule.runs) return ended(StopReason::max_runs);
     if (whole && next.added.empty()) {
       next.places = affordable(needs_of(rule, progress), rule, progress);

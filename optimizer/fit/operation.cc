@@ -18,6 +18,8 @@ namespace {
 
 constexpr const char* kMethod = "wls-per-run+t";
 constexpr std::size_t kMinSizes = 3;
+// So many sizes of its own tell a segment's line in each run.
+constexpr std::size_t kSizesOfLine = 2;
 // So many runs tell how much the median over them errs.
 constexpr std::size_t kRunsThatTell = 3;
 // Times that are no line in the size are off one by so much, however well they are known.
@@ -28,6 +30,50 @@ struct SizeRange {
   uint64_t from = 0;
   uint64_t to = std::numeric_limits<uint64_t>::max();
 };
+
+// The lines of a segment.
+struct Lines {
+  RunLines likely;
+  // Where too few of the segment's sizes were measured to tell: what the lines are at most at no
+  // bytes, and what they are at most for each byte. Else none.
+  std::vector<RunLines> extremes;
+
+  bool doubtful() const { return !extremes.empty(); }
+  const RunLines& extreme(std::size_t i) const { return doubtful() ? extremes[i] : likely; }
+};
+constexpr std::size_t kExtremes = 2;
+
+Lines sum_of(const Lines& a, const Lines& b) {
+  Lines sum{add(a.likely, b.likely), {}};
+  if (!a.doubtful() && !b.doubtful()) return sum;
+  for (std::size_t i = 0; i < kExtremes; ++i) {
+    sum.extremes.push_back(add(a.extreme(i), b.extreme(i)));
+  }
+  return sum;
+}
+
+// The lines through what is known at one size, in each run: constant or proportional to the size,
+// and between both as `slopes` say.
+Lines lines_through(const RunMedians& level, uint64_t bytes, const RunLines& slopes) {
+  const auto size = static_cast<double>(std::max<uint64_t>(1, bytes));
+  Lines lines;
+  lines.extremes.resize(kExtremes);
+  const auto append = [](RunLines& of_runs, uint32_t run, const RunLine& line) {
+    of_runs.used[run] = line;
+    of_runs.free_intercepts.push_back(line.intercept);
+    of_runs.free_slopes.push_back(line.slope);
+  };
+  for (const auto& [run, value] : level) {
+    const auto found = slopes.used.find(run);
+    if (found == slopes.used.end()) continue;
+    const double at_most = std::max(0.0, value) / size;
+    const double slope = std::clamp(found->second.slope, 0.0, at_most);
+    append(lines.likely, run, {value - slope * size, slope});
+    append(lines.extremes[0], run, {value, 0.0});
+    append(lines.extremes[1], run, {0.0, value / size});
+  }
+  return lines;
+}
 
 class OperationFitter {
  public:
@@ -88,6 +134,27 @@ class OperationFitter {
   std::optional<model::Parameter> publish_slope(const RunLines& lines,
                                                 const std::string& method = kMethod) const {
     return publish(lines.free_slopes, lines.slope_misfit, lines.misfit_freedom, method);
+  }
+
+  // What is published of the likely lines, with an interval that holds those of the extremes.
+  template <typename Publish>
+  static std::optional<model::Parameter> publish_all(const Lines& lines, const Publish& publish) {
+    std::optional<model::Parameter> parameter = publish(lines.likely);
+    for (const RunLines& extreme : lines.extremes) {
+      const std::optional<model::Parameter> other = publish(extreme);
+      if (!parameter || !other) continue;
+      parameter->ci_low = std::min(parameter->ci_low, other->ci_low);
+      parameter->ci_high = std::max(parameter->ci_high, other->ci_high);
+    }
+    return parameter;
+  }
+
+  std::optional<model::Parameter> publish_intercept(const Lines& lines) const {
+    return publish_all(lines, [&](const RunLines& one) { return publish_intercept(one); });
+  }
+
+  std::optional<model::Parameter> publish_slope(const Lines& lines) const {
+    return publish_all(lines, [&](const RunLines& one) { return publish_slope(one); });
   }
 
   // The depth is a whole number and its estimates are skewed: when Q is one of the measured bursts,
@@ -340,17 +407,44 @@ class OperationFitter {
       if (i > 0) {
         begins = {found.breaks[i - 1].interval_low, found.breaks[i - 1].interval_high};
       }
-      fit_.model.segments.push_back(fit_segment(from, to, range, begins));
+      fit_.model.segments.push_back(fit_segment(from, to, without_bands(range, i), begins));
       from = to;
     }
     return {};
   }
 
-  // Lines within the segment's sizes, or over all sizes where it holds too few of its own.
-  RunLines lines_in(const SizeCurve& curve, const SizeCurve& measured, SizeRange range) const {
+  // A size that a switch may lie on either side of tells nothing of a segment that others tell of.
+  SizeRange without_bands(SizeRange range, std::size_t segment) const {
+    SizeRange sure = range;
+    if (segment > 0) sure.from = fit_.breakpoints[segment - 1].interval_high;
+    if (segment < fit_.breakpoints.size()) sure.to = fit_.breakpoints[segment].interval_low + 1;
+    if (!(sure.from < sure.to)) return range;
+    return slice(samples_.latency, sure).size() >= kMinSizes ? sure : range;
+  }
+
+  // Lines through the segment's sizes. Where it holds too few of its own, what is known is what the
+  // costs are at the nearest size: costs that do not fall with the size leave lines from a constant
+  // one to one that is proportional to the size, and other segments say nothing of which of them.
+  Lines lines_in(const SizeCurve& curve, const SizeCurve& measured, SizeRange range) const {
     const SizeCurve inside = slice(curve, range);
-    const bool enough = inside.size() >= std::min(kMinSizes, curve.size());
-    return fit_run_lines(enough ? inside : curve, measured, options_.robust);
+    if (inside.size() >= std::min(kSizesOfLine, curve.size())) {
+      return {fit_run_lines(inside, measured, options_.robust), {}};
+    }
+    const RunLines all = fit_run_lines(curve, measured, options_.robust);
+    auto nearest = curve.lower_bound(range.from);
+    if (nearest == curve.end()) --nearest;
+    return lines_through(nearest->second, nearest->first, all);
+  }
+
+  // What is left of the overlap samples: r.
+  Lines retire_lines(const Lines& o, SizeRange range) const {
+    Lines r = lines_in(subtract(samples_.overlap, o.likely), samples_.overlap, range);
+    if (r.doubtful() || !o.doubtful()) return r;
+    for (const RunLines& extreme : o.extremes) {
+      r.extremes.push_back(
+          lines_in(subtract(samples_.overlap, extreme), samples_.overlap, range).likely);
+    }
+    return r;
   }
 
   model::Segment fit_segment(uint64_t from, uint64_t to, SizeRange range,
@@ -361,25 +455,33 @@ class OperationFitter {
     segment.begins = begins;
     const std::string where = "segment from " + std::to_string(from) + " bytes: ";
 
-    RunLines cpu;  // What the CPU does of a blocking operation: o + r, as far as known.
+    Lines cpu;  // What the CPU does of a blocking operation: o + r, as far as known.
     if (issue_.empty()) {
       note(where + "o is absent, no issue bursts were measured; it is part of L");
     } else {
-      const RunLines o = lines_in(issue_, issue_, range);
+      const Lines o = lines_in(issue_, issue_, range);
       segment.o_base_s = publish_intercept(o);
       segment.o_per_byte_s = publish_slope(o);
+      if (o.doubtful()) {
+        note(where + "o was measured at fewer than two of its sizes: its interval reaches from a " +
+             "constant to what grows with the size");
+      }
       cpu = o;
     }
     if (!one_way_ && !samples_.overlap.empty()) {
-      const RunLines r = lines_in(subtract(samples_.overlap, cpu), samples_.overlap, range);
+      const Lines r = retire_lines(cpu, range);
       if (!issue_.empty()) {
         segment.r_base_s = publish_intercept(r);
         segment.r_per_byte_s = publish_slope(r);
       }
-      cpu = issue_.empty() ? r : add(cpu, r);
+      cpu = issue_.empty() ? r : sum_of(cpu, r);
     }
-    const RunLines wire = fit_run_lines(slice(subtract(samples_.latency, cpu), range),
-                                        samples_.latency, options_.robust);
+    const auto wire_beside = [&](const RunLines& of_cpu) {
+      return fit_run_lines(slice(subtract(samples_.latency, of_cpu), range), samples_.latency,
+                           options_.robust);
+    };
+    Lines wire{wire_beside(cpu.likely), {}};
+    for (const RunLines& extreme : cpu.extremes) wire.extremes.push_back(wire_beside(extreme));
     fit_wire(wire, where, segment);
     fit_stream(range, where, wire, segment);
     segment.s_base_s = serve_base_s_;
@@ -387,8 +489,8 @@ class OperationFitter {
     return segment;
   }
 
-  void fit_wire(const RunLines& wire, const std::string& where, model::Segment& segment) {
-    if (wire.free_slopes.empty()) {
+  void fit_wire(const Lines& wire, const std::string& where, model::Segment& segment) {
+    if (wire.likely.free_slopes.empty()) {
       note(where + "L and G are absent, they need two sizes in two runs");
       return;
     }
@@ -400,14 +502,16 @@ class OperationFitter {
     }
     if (issue_.empty()) method += "; L includes o";
     const double trips = !one_way_ ? 2.0 : 1.0;
-    std::vector<double> latencies = wire.free_intercepts;
-    for (double& value : latencies) value /= trips;
-    segment.L_s =
-        publish(latencies, wire.intercept_misfit / (trips * trips), wire.misfit_freedom, method);
+    segment.L_s = publish_all(wire, [&](const RunLines& lines) {
+      std::vector<double> latencies = lines.free_intercepts;
+      for (double& value : latencies) value /= trips;
+      return publish(latencies, lines.intercept_misfit / (trips * trips), lines.misfit_freedom,
+                     method);
+    });
     segment.G_s_per_byte = publish_slope(wire);
   }
 
-  void fit_stream(SizeRange range, const std::string& where, const RunLines& wire,
+  void fit_stream(SizeRange range, const std::string& where, const Lines& wire,
                   model::Segment& segment) {
     if (one_way_) return;
     const SizeCurve inside = slice(nic_bound_, range);
@@ -428,26 +532,47 @@ class OperationFitter {
     if (!slope) return;
     // The better of two estimates of G, by their residuals: choosing the one whose runs happen to
     // agree would make the interval too narrow.
-    if (!segment.G_s_per_byte || stream.slope_variance < wire.slope_variance) {
+    if (!segment.G_s_per_byte || wire.doubtful() ||
+        stream.slope_variance < wire.likely.slope_variance) {
       segment.G_s_per_byte = slope;
     }
   }
 
-  // g, per run, from streams of few sizes: what a message takes there beyond its bytes.
+  // g, per run, from streams of few sizes: what a message takes there beyond its bytes, in the mean
+  // over the sizes by the weights of relative residuals. The least would lie below the truth. What
+  // G errs by, all runs share.
   std::optional<model::Parameter> gap_beside(
       const SizeCurve& streams, const std::optional<model::Parameter>& per_byte) const {
+    struct Sum {
+      double weighted = 0;
+      double weight = 0;
+    };
     const double of_byte = per_byte ? per_byte->value : 0.0;
-    std::map<uint32_t, double> least;
+    const std::map<uint64_t, double> weights = weights_of(streams);
+    std::map<uint32_t, Sum> sums;
+    Sum bytes_of_all;
     for (const auto& [bytes, medians] : streams) {
+      const double weight = weights.at(bytes);
+      bytes_of_all.weighted += weight * static_cast<double>(bytes);
+      bytes_of_all.weight += weight;
       for (const auto& [run, value] : medians) {
-        const double left = std::max(0.0, value - of_byte * static_cast<double>(bytes));
-        const auto [found, added] = least.emplace(run, left);
-        if (!added) found->second = std::min(found->second, left);
+        sums[run].weighted += weight * (value - of_byte * static_cast<double>(bytes));
+        sums[run].weight += weight;
       }
     }
     std::vector<double> per_run;
-    for (const auto& [run, value] : least) per_run.push_back(value);
-    return publish(per_run, 0.0, 0.0, "stream beyond G+t");
+    for (const auto& [run, sum] : sums) per_run.push_back(sum.weighted / sum.weight);
+    auto gap = publish(per_run, 0.0, 0.0, "stream beyond G+t");
+    if (!gap || !per_byte) return gap;
+    const double mean_bytes = bytes_of_all.weighted / bytes_of_all.weight;
+    const auto widened = [&](double of_runs, double of_slope) {
+      return std::hypot(of_runs, of_slope * mean_bytes);
+    };
+    gap->ci_low = std::max(
+        0.0, gap->value - widened(gap->value - gap->ci_low, per_byte->ci_high - per_byte->value));
+    gap->ci_high =
+        gap->value + widened(gap->ci_high - gap->value, per_byte->value - per_byte->ci_low);
+    return gap;
   }
 
   OperationSamples samples_;  // With logarithms linearized.

@@ -254,6 +254,15 @@ void drop_weak_breaks(const Axis& axis, const SegmentOptions& options, Starts& s
   }
 }
 
+// The confidence at which an F test has to be passed for an interval of where a line breaks. That
+// place is not a parameter that least squares are smooth in: the ratio of likelihoods of the true
+// place and the best one exceeds c with probability 1 - (1 - exp(-c/2))^2, not that of a chi-square
+// variable (Hansen, Econometrica 68 (2000), 575, theorem 2).
+double confidence_of_place(double confidence) {
+  const double ratio = -2.0 * std::log(1.0 - std::sqrt(confidence));
+  return std::erf(std::sqrt(ratio / 2.0));
+}
+
 Breakpoint describe(const Axis& axis, const SegmentOptions& options, const Starts& starts,
                     std::size_t index) {
   const std::vector<uint64_t>& sizes = axis.sizes();
@@ -270,12 +279,13 @@ Breakpoint describe(const Axis& axis, const SegmentOptions& options, const Start
   const double total = total_cost(axis, starts);
   const double dof = axis.points() - parameters(axis, starts.size() + 1);
   double limit = total;
+  const double confidence = confidence_of_place(options.confidence);
   if (options.noise > 0) {
-    limit = total + options.noise * options.noise *
-                        stats::f_quantile(options.confidence, 1.0, kManyFreedoms);
+    limit =
+        total + options.noise * options.noise * stats::f_quantile(confidence, 1.0, kManyFreedoms);
   } else if (dof >= 1.0) {
     const double noise = std::max(total, kNoiseFloor * axis.points());
-    limit = total + noise * stats::f_quantile(options.confidence, 1.0, dof) / dof;
+    limit = total + noise * stats::f_quantile(confidence, 1.0, dof) / dof;
   }
   const double rest = total - axis.cost(begin, at) - axis.cost(at, end);
   result.interval_low = result.last_below;

@@ -142,8 +142,39 @@ double time_of(const TrueOperation& operation, const Point& point) {
   }
   if (point.experiment == micro::kOverlap.name) return exposed_time(s, size);
   if (point.experiment == micro::kServe.name) return s.s_base + s.s_per_byte * size;
-  return operation.name == "am" ? s.o_base + s.o_per_byte * size + s.L + s.G * size
-                                : blocking_time(s, size);
+  return latency_s(operation, s, bytes);
+}
+
+// As scripts/random_profiles.py draws emulated networks.
+class Chance {
+ public:
+  explicit Chance(uint64_t seed) : random_(seed) {}
+
+  double uniform(double least, double most) { return least + (most - least) * share_(random_); }
+  double between(double least, double most) {
+    return std::exp(uniform(std::log(least), std::log(most)));
+  }
+
+ private:
+  std::mt19937_64 random_;
+  std::uniform_real_distribution<double> share_{0, 1};
+};
+
+// Switches are at least so many times as large as those before them.
+constexpr double kLeastDistance = 4;
+
+std::vector<uint64_t> drawn_switches(Chance& chance) {
+  constexpr int kCounts[] = {0, 1, 1, 1, 2, 3};
+  const int count = kCounts[static_cast<size_t>(chance.uniform(0, 6))];
+  std::vector<double> sizes;
+  for (int i = 0; i < count; ++i) sizes.push_back(chance.between(256, 512 << 10));
+  std::ranges::sort(sizes);
+  std::vector<uint64_t> switches{0};
+  for (const double size : sizes) {
+    if (size < kLeastDistance * static_cast<double>(switches.back())) continue;
+    switches.push_back(static_cast<uint64_t>(size));
+  }
+  return switches;
 }
 
 }  // namespace
@@ -181,6 +212,48 @@ std::vector<TrueOperation> example_machine() {
         {kEagerLimit, 2.5e-6, 0.10e-9, 12.0e-6, 2.0e-6, 1.20e-9, 0.0, 0.0}},
        32.0},
   };
+}
+
+std::vector<TrueOperation> drawn_machine(uint64_t seed) {
+  Chance chance(seed);
+  const double latency = chance.between(0.3e-6, 200e-6);
+  const double byte = chance.between(10e-12, 20e-9);
+  const double overhead = std::min(chance.between(0.05e-6, 5e-6), latency);
+  const double copy = chance.uniform(0, 3) < 1 ? chance.between(20e-12, 300e-12) : 0;
+  const double depth = std::floor(chance.between(2, 512));
+  std::vector<TrueOperation> machine;
+  for (const char* name : {"get", "put", "am"}) {
+    TrueOperation operation{name, {}, depth};
+    TrueSegment s;
+    s.L = latency * chance.uniform(1, 1.3);
+    s.G = byte * chance.uniform(0.9, 1.2);
+    s.o_base = overhead * chance.uniform(0.7, 1.5);
+    s.o_per_byte = copy;
+    for (const uint64_t from : drawn_switches(chance)) {
+      s.from_bytes = from;
+      if (from > 0) {
+        s.L += latency * chance.uniform(0, 3);
+        s.G *= chance.uniform(0.5, 1);
+        s.o_base *= chance.uniform(0.8, 1.5);
+        s.o_per_byte *= chance.uniform(0, 3) < 1 ? 0 : 1;
+      }
+      s.g = s.o_base * chance.uniform(0.2, 1.5);
+      if (operation.name != "am") {
+        s.r_base = s.o_base * chance.uniform(0.3, 1);
+        s.r_per_byte = s.o_per_byte * chance.uniform(0, 1);
+      }
+      operation.segments.push_back(s);
+    }
+    machine.push_back(std::move(operation));
+  }
+  return machine;
+}
+
+double latency_s(const TrueOperation& operation, const TrueSegment& segment, uint64_t bytes) {
+  const auto size = static_cast<double>(bytes);
+  return operation.name == "am"
+             ? segment.o_base + segment.o_per_byte * size + segment.L + segment.G * size
+             : blocking_time(segment, size);
 }
 
 std::vector<Point> points_of(const std::vector<TrueOperation>& machine,

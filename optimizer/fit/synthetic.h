@@ -63,6 +63,13 @@ SyntheticCampaign full_campaign();
 /// A network like those of the papers: two segments of each operation, a queue of 64.
 std::vector<TrueOperation> example_machine();
 
+/// A network that nobody described: operations with up to three switches of protocol each, at sizes
+/// of their own, where latencies grow by up to three times that of the network.
+std::vector<TrueOperation> drawn_machine(uint64_t seed);
+
+/// What a blocking operation, or an active message, of so many bytes would take in a segment.
+double latency_s(const TrueOperation& operation, const TrueSegment& segment, uint64_t bytes);
+
 /// What a run of the campaign measures, in order.
 std::vector<experiment::Point> points_of(const std::vector<TrueOperation>& machine,
                                          const SyntheticCampaign& campaign);
