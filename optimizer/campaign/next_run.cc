@@ -178,6 +178,14 @@ bool may_refine(const Rule& rule, const Progress& progress, uint32_t grid) {
   return rule.refine_breaks && progress.runs.size() + rule.enough_runs <= most;
 }
 
+// How many points may still be added.
+size_t room_of(uint32_t grid, const Rule& rule, const PointTable& table) {
+  const auto most = std::max(kFewAdded, static_cast<uint32_t>(kMostAdded * grid));
+  const size_t added =
+      table.points().size() - std::min<size_t>(rule.all_points, table.points().size());
+  return most > added ? most - added : 0;
+}
+
 void expect(Next& next, const Progress& progress) {
   const auto points = next.places.empty() ? next.grid : next.places.size();
   const auto pace = typical_pace(progress.runs);
@@ -261,8 +269,10 @@ Next next_run(const Rule& rule, const Progress& progress) {
   if (adaptive) {
     // A run of the coarse grid leaves points without the runs that they need, whatever follows.
     const bool whole = plan_is_measured(rule, progress);
-    if (may_refine(rule, progress, next.grid))
-      next.added = points_at_breaks(*progress.points, next.grid);
+    if (may_refine(rule, progress, next.grid)) {
+      next.added =
+          points_at_breaks(*progress.points, next.grid, room_of(next.grid, rule, *progress.points));
+    }
     if (!whole && finished >= rule.runs) return ended(StopReason::max_runs);
     if (whole && next.added.empty()) {
       next.places = affordable(needs_of(rule, progress), rule, progress);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -255,6 +256,108 @@ TEST(Breaks, NothingIsAddedWherePointsAreNear) {
   }
   table.add_run(1, results);
   EXPECT_TRUE(points_at_breaks(table).empty());
+}
+
+// Medians of three runs that agree.
+PointTable table_of(const std::vector<Point>& points, const std::function<double(double)>& time_s) {
+  PointTable table(points);
+  for (uint32_t run = 1; run <= 3; ++run) {
+    std::vector<PointResult> results;
+    for (uint32_t place = 0; place < points.size(); ++place) {
+      const double bytes = *experiment::number_param(points[place], "bytes");
+      const double off = 1 + 1e-6 * static_cast<double>((run * 7 + place * 3) % 5);
+      results.push_back({place, time_s(bytes) * off, 6, 0});
+    }
+    table.add_run(run, results);
+  }
+  return table;
+}
+
+std::vector<double> sizes_of(const std::vector<Point>& points) {
+  std::vector<double> sizes;
+  for (const Point& point : points) sizes.push_back(*experiment::number_param(point, "bytes"));
+  std::ranges::sort(sizes);
+  return sizes;
+}
+
+TEST(Breaks, AStepNearTheEndOfACurveIsLookedInto) {
+  // Two sizes lie beyond it: too few for a segment of the residuals.
+  std::vector<Point> points;
+  for (int64_t bytes = 8; bytes <= 64 << 10; bytes *= 2) {
+    points.push_back(latency(bytes));
+    if (bytes >= 64 && bytes <= 2048) points.push_back(latency(bytes + bytes / 2));
+  }
+  const auto with_step = [](double bytes) {
+    return 2e-6 + 1e-9 * bytes + (bytes > 20000 ? 4e-6 : 0);
+  };
+  const auto added = sizes_of(points_at_breaks(table_of(points, with_step)));
+  ASSERT_EQ(added.size(), 3U);
+  EXPECT_GT(added.front(), 16384);
+  EXPECT_LT(added.back(), 32768);
+  // A step of 1 % changes no decision.
+  const auto with_small_step = [](double bytes) {
+    return 2e-6 + 1e-9 * bytes + (bytes > 20000 ? 0.2e-6 : 0);
+  };
+  EXPECT_TRUE(points_at_breaks(table_of(points, with_small_step)).empty());
+}
+
+TEST(Breaks, FewSizesGetOthersBetweenThem) {
+  const std::vector<Point> few = {latency(8), latency(2048), latency(65536)};
+  const auto straight = [](double bytes) { return 2e-6 + 1e-9 * bytes; };
+  EXPECT_EQ(sizes_of(points_at_breaks(table_of(few, straight))), (std::vector<double>{128, 11584}));
+  // The widest gap first, where few may be added.
+  EXPECT_EQ(sizes_of(points_at_breaks(table_of(few, straight), 0, 1)), std::vector<double>{128});
+  EXPECT_TRUE(points_at_breaks(table_of(few, straight), 0, 0).empty());
+  // What the next run measures anyway is not added.
+  std::vector<Point> planned = few;
+  for (int64_t bytes = 16; bytes <= 32 << 10; bytes *= 2) {
+    if (bytes != 2048) planned.push_back(latency(bytes));
+    planned.push_back(latency(bytes + bytes / 2));
+  }
+  PointTable table(planned);
+  std::vector<PointResult> results;
+  for (uint32_t place = 0; place < 3; ++place) {
+    results.push_back({place, straight(*experiment::number_param(planned[place], "bytes")), 6, 0});
+  }
+  table.add_run(1, results);
+  EXPECT_TRUE(points_at_breaks(table, static_cast<uint32_t>(planned.size())).empty());
+  EXPECT_EQ(points_at_breaks(table, 3).size(), 2U);
+  // A size of the plan that the runs are too short for has enough runs never: its neighbour has.
+  std::vector<Point> with_middle = few;
+  with_middle.push_back(latency(128));
+  PointTable cut_short(with_middle);
+  cut_short.add_run(1, results);
+  EXPECT_EQ(sizes_of(points_at_breaks(cut_short, 3)), (std::vector<double>{136, 11584}));
+}
+
+TEST(Breaks, ABreakComesBeforeWhatIsMerelyCoarse) {
+  const std::vector<Point> few = {latency(8),    latency(64),    latency(512),
+                                  latency(4096), latency(32768), latency(262144)};
+  const auto broken = [](double bytes) { return (bytes > 1000 ? 4e-6 : 2e-6) + 1e-11 * bytes; };
+  const auto added = sizes_of(points_at_breaks(table_of(few, broken), 0, 3));
+  ASSERT_EQ(added.size(), 3U);
+  EXPECT_GT(added.front(), 512);
+  EXPECT_LT(added.back(), 4096);
+}
+
+TEST(NextRun, APlanGrowsByASmallShareOnly) {
+  // Curves of three sizes beside many points of another experiment.
+  std::vector<Point> plan;
+  for (const char* variant : {"get", "put", "am"}) {
+    for (const int64_t bytes : {8, 4096, 1 << 20}) plan.push_back(latency(bytes, variant));
+  }
+  Loop small({.runs = 8, .width = 0.05, .time_budget_s = 1000, .refine_breaks = true}, plan, {});
+  small.finish();
+  EXPECT_GT(small.table_.points().size(), plan.size());
+  EXPECT_LE(small.table_.points().size(), plan.size() + kFewAdded);
+  for (int64_t bytes = 8; plan.size() < 100; bytes += 8) {
+    plan.push_back({"kernel.noisy", "plain", {{"bytes", bytes}}});
+  }
+  Loop large({.runs = 8, .width = 0.05, .time_budget_s = 1000, .refine_breaks = true}, plan, {});
+  large.finish();
+  EXPECT_GT(large.table_.points().size(), plan.size() + kFewAdded);
+  EXPECT_LE(static_cast<double>(large.table_.points().size()),
+            (1 + kMostAdded) * static_cast<double>(plan.size()));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "optimizer/fit/least_squares.h"
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/run_lines.h"
+#include "optimizer/fit/typical_curve.h"
 #include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
 
@@ -20,10 +21,6 @@ constexpr const char* kMethod = "wls-per-run+t";
 constexpr std::size_t kMinSizes = 3;
 // So many sizes of its own tell a segment's line in each run.
 constexpr std::size_t kSizesOfLine = 2;
-// So many runs tell how much the median over them errs.
-constexpr std::size_t kRunsThatTell = 3;
-// Times that are no line in the size are off one by so much, however well they are known.
-constexpr double kLeastNoise = 0.01;
 
 // The half-open range of sizes of one segment.
 struct SizeRange {
@@ -364,36 +361,23 @@ class OperationFitter {
     }
   }
 
-  static Curve relative_curve(const SizeCurve& curve) {
-    const std::map<uint64_t, double> weights = weights_of(curve);
-    Curve result;
-    for (const auto& [bytes, medians] : curve) {
-      result.push_back({bytes, across_runs(medians), weights.at(bytes)});
-    }
-    return result;
-  }
-
-  // By how much the medians over runs err, as a share: of the size in the middle. 0: too few runs
-  // tell.
-  static double noise_of(const SizeCurve& curve) {
-    std::vector<double> errors;
-    for (const auto& [bytes, medians] : curve) {
-      std::vector<double> logs;
-      for (const auto& [run, value] : medians) {
-        if (value > 0.0) logs.push_back(std::log(value));
-      }
-      if (logs.size() < kRunsThatTell) continue;
-      errors.push_back(
-          std::sqrt(stats::mean_and_variance(logs).variance / static_cast<double>(logs.size())));
-    }
-    return errors.size() < kMinSizes ? 0.0 : std::max(kLeastNoise, stats::median(errors));
-  }
-
   Status find_segments() {
-    std::vector<Curve> curves{relative_curve(samples_.latency)};
-    if (!nic_bound_.empty()) curves.push_back(relative_curve(nic_bound_));
+    const TypicalCurve latency = typical_curve(samples_.latency);
+    std::vector<Curve> curves{latency.curve};
     SegmentOptions options = options_.segments;
-    if (!(options.noise > 0.0)) options.noise = noise_of(samples_.latency);
+    if (!(options.noise > 0.0) && latency.noise > 0.0) {
+      options.noise = latency.noise;
+      options.noise_freedom = latency.freedom;
+    }
+    if (!nic_bound_.empty()) {
+      TypicalCurve stream = typical_curve(nic_bound_);
+      // Streams are differences of times, and err by more.
+      const double share = stream.noise > 0.0 && latency.noise > 0.0
+                               ? std::min(1.0, latency.noise / stream.noise)
+                               : 1.0;
+      for (CurvePoint& point : stream.curve) point.weight *= share * share;
+      curves.push_back(std::move(stream.curve));
+    }
     STRIPLINE_ASSIGN_OR_RETURN(const Segmentation found, segment_curves(curves, options));
     fit_.breakpoints = found.breaks;
     fit_.misfit = found.misfit;

@@ -222,6 +222,81 @@ TEST(FitOperation, RefusesOptionsOutsideOfTheirBounds) {
             ErrorCode::invalid_argument);
 }
 
+// Latency at powers of two, and whatever else at three sizes: one of them beyond the switch.
+SyntheticCampaign coarse_campaign() {
+  SyntheticCampaign campaign = full_campaign();
+  campaign.runs = 8;
+  campaign.issue_sizes = campaign.overlap_sizes = {8, 4096, 1U << 20};
+  return campaign;
+}
+
+TEST(FitOperation, OverheadsOfASegmentAreNotThoseOfAnother) {
+  int all = 0;
+  int covered = 0;
+  const auto count = [&](const std::optional<model::Parameter>& parameter, double truth) {
+    ASSERT_TRUE(parameter.has_value());
+    ++all;
+    covered += parameter->ci_low <= truth && truth <= parameter->ci_high ? 1 : 0;
+  };
+  const TrueSegment truth = example_machine()[0].segments[1];
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const auto fit = fit_operation(samples_of("get", {}, seed, coarse_campaign()), Kind::get);
+    ASSERT_TRUE(fit.ok());
+    if (fit->model.segments.size() != 2) continue;
+    const model::Segment& found = fit->model.segments[1];
+    count(found.o_base_s, truth.o_base);
+    count(found.o_per_byte_s, truth.o_per_byte);
+    count(found.r_base_s, truth.r_base);
+    count(found.r_per_byte_s, truth.r_per_byte);
+    count(found.L_s, truth.L);
+    count(found.G_s_per_byte, truth.G);
+  }
+  EXPECT_GT(all, 180);
+  EXPECT_GE(covered, 0.95 * all);
+}
+
+TEST(FitOperation, TheGapOfFewStreamsIsNotTheirLeast) {
+  SyntheticCampaign campaign = full_campaign();
+  std::vector<TrueOperation> machine = example_machine();
+  machine[1].segments.resize(1);
+  // Latency tells G, streams of two sizes g: one that is small beside the other.
+  campaign.issue_sizes = campaign.overlap_sizes = {8, 512};
+  int all = 0;
+  int covered = 0;
+  double sum_s = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    OperationSamples samples = samples_of("put", {}, seed, campaign, machine);
+    std::erase_if(samples.flood, [](const auto& of) { return of.first != 8 && of.first != 64; });
+    const auto fit = fit_operation(samples, Kind::put);
+    ASSERT_TRUE(fit.ok());
+    const auto& g = fit->model.segments[0].g_s;
+    ASSERT_TRUE(g.has_value());
+    ++all;
+    sum_s += g->value;
+    covered += g->ci_low <= machine[1].segments[0].g && machine[1].segments[0].g <= g->ci_high;
+  }
+  EXPECT_NEAR(sum_s / all, machine[1].segments[0].g, 0.003 * machine[1].segments[0].g);
+  EXPECT_GE(covered, 0.9 * all);
+}
+
+TEST(FitOperation, AStraightCurveHasNoSwitchHoweverFewItsSizesAre) {
+  std::vector<TrueOperation> machine = example_machine();
+  for (TrueOperation& operation : machine) operation.segments.resize(1);
+  SyntheticCampaign campaign = full_campaign();
+  campaign.runs = 6;
+  campaign.sizes = {8, 32, 128, 1024, 4096, 16384, 65536, 262144, 1048576};
+  campaign.issue_sizes = campaign.overlap_sizes = campaign.sizes;
+  campaign.bursts = {1, 4, 64, 512};
+  int broken = 0;
+  constexpr int kFits = 150;
+  for (uint64_t seed = 0; seed < kFits; ++seed) {
+    const auto fit = fit_operation(samples_of("put", {}, seed, campaign, machine), Kind::put);
+    ASSERT_TRUE(fit.ok());
+    broken += fit->breakpoints.empty() ? 0 : 1;
+  }
+  EXPECT_LE(broken, 0.03 * kFits);
+}
+
 // An old network: L steps by 2 us at 32 KiB, where an operation takes 160 us, and nothing else
 // changes. Large sizes are measured with few repetitions.
 std::vector<TrueOperation> stepping_machine() {

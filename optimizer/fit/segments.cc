@@ -15,7 +15,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Relative variance below which a better fit means nothing: clocks and rounding.
 constexpr double kNoiseFloor = 1e-8;
-constexpr double kManyFreedoms = 100;  // of an error that was measured
 constexpr double kFalseBreaks = 0.01;  // Accepted share of curves with a break that is none.
 
 // Sums over a range of points of one curve.
@@ -241,14 +240,14 @@ void drop_weak_breaks(const Axis& axis, const SegmentOptions& options, Starts& s
     }
     const double saved = 2.0 * axis.curves() + 1.0;
     const bool small = weakest_change < options.min_change;
-    // With a known noise, as many degrees of freedom as many repetitions have.
     const double error = options.noise > 0 ? options.noise * options.noise
                          : dof >= 1.0      ? total / dof
                                            : 0.0;
     const bool noise =
         error > 0.0 &&
         weakest_gain / saved <
-            stats::f_quantile(confidence, saved, options.noise > 0 ? kManyFreedoms : dof) * error;
+            stats::f_quantile(confidence, saved, options.noise > 0 ? options.noise_freedom : dof) *
+                error;
     if (!small && !noise) return;
     starts.erase(starts.begin() + static_cast<std::ptrdiff_t>(weakest));
   }
@@ -281,8 +280,8 @@ Breakpoint describe(const Axis& axis, const SegmentOptions& options, const Start
   double limit = total;
   const double confidence = confidence_of_place(options.confidence);
   if (options.noise > 0) {
-    limit =
-        total + options.noise * options.noise * stats::f_quantile(confidence, 1.0, kManyFreedoms);
+    limit = total + options.noise * options.noise *
+                        stats::f_quantile(confidence, 1.0, options.noise_freedom);
   } else if (dof >= 1.0) {
     const double noise = std::max(total, kNoiseFloor * axis.points());
     limit = total + noise * stats::f_quantile(confidence, 1.0, dof) / dof;

@@ -36,6 +36,7 @@ struct SegmentOptions {
   /// segment needs kPointsOfKnownNoise points only: a coarse grid has no more on one side of a
   /// switch. It counts where it shows more breaks than the residuals do.
   double noise = 0;
+  double noise_freedom = 100;  ///< Degrees of freedom of the noise.
 };
 inline constexpr std::size_t kPointsOfKnownNoise = 2;
 

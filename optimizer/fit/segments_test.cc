@@ -53,6 +53,23 @@ TEST(Segments, FindsASwitchBetweenItsNeighbours) {
   EXPECT_GE(covered, right);
 }
 
+// Places of switches that hardly show are uncertain, and say so.
+TEST(Segments, IntervalsOfBreaksContainTheSwitch) {
+  int breaks = 0;
+  int covered = 0;
+  for (uint64_t seed = 0; seed < 1000; ++seed) {
+    const auto cost = [](double s) { return 10e-6 + 1e-9 * s + (s <= 8192 ? 0 : 1.2e-6); };
+    const auto found = segment_curves(std::vector<Curve>{make_curve(cost, 0.03, seed, 4)});
+    ASSERT_TRUE(found.ok());
+    if (found->breaks.size() != 1) continue;
+    ++breaks;
+    const Breakpoint& b = found->breaks[0];
+    covered += b.interval_low <= 8192 && b.interval_high > 8192 ? 1 : 0;
+  }
+  EXPECT_GT(breaks, 500);
+  EXPECT_GE(covered, 0.95 * breaks);
+}
+
 TEST(Segments, NoiselessDataGivesNoSpuriousBreaks) {
   EXPECT_TRUE(segment_curves(std::vector<Curve>{make_curve(one_line, 0.0, 0)})->breaks.empty());
   const auto found = segment_curves(std::vector<Curve>{make_curve(with_switch, 0.0, 0)});

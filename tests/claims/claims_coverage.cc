@@ -1,8 +1,9 @@
 // How many of the claims "gains at least x" hold: random networks, a budgeted campaign of each, and
 // random loops that are planned with its model and carried out in truth.
 //
-//   claims_coverage [--claims N] [--first-seed N] [--loops N] [--verbose]
+//   claims_coverage [--claims N] [--first-seed N] [--loops N] [--network drawn|rdma] [--verbose]
 //
+// With --network rdma, of campaigns of one network with a switch where strips are often taken.
 // Prints what share of the claims holds, and how chosen plans compare with the best ones of a sweep
 // and with the loop that is not cut. Exits with 1 when fewer than 95 % of the claims hold, and with
 // 2 for wrong arguments.
@@ -34,6 +35,7 @@ struct Arguments {
   uint64_t claims = 1000;
   uint64_t first_seed = 1;
   uint64_t loops = 20;
+  bool rdma = false;
   bool verbose = false;
 };
 
@@ -42,6 +44,11 @@ std::optional<Arguments> parse(const std::vector<std::string>& words) {
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--verbose") {
       arguments.verbose = true;
+      continue;
+    }
+    if (words[i] == "--network" && i + 1 < words.size() &&
+        (words[i + 1] == "drawn" || words[i + 1] == "rdma")) {
+      arguments.rdma = words[++i] == "rdma";
       continue;
     }
     uint64_t* const value = words[i] == "--claims"       ? &arguments.claims
@@ -147,13 +154,14 @@ int run(const std::vector<std::string>& words) {
   const auto arguments = parse(words);
   if (!arguments) {
     std::fprintf(stderr,
-                 "usage: claims_coverage [--claims N] [--first-seed N] [--loops N] [--verbose]\n");
+                 "usage: claims_coverage [--claims N] [--first-seed N] [--loops N] "
+                 "[--network drawn|rdma] [--verbose]\n");
     return 2;
   }
   Totals totals;
   for (uint64_t seed = arguments->first_seed; totals.claims < arguments->claims; ++seed) {
     Draw draw(derive_seed(seed, 0));
-    const Network network = draw_network(draw);
+    const Network network = arguments->rdma ? rdma_network(draw) : draw_network(draw);
     const Campaign campaign = run_campaign(network, draw);
     ++totals.networks;
     if (!campaign.usable) {

@@ -162,6 +162,31 @@ Network draw_network(Draw& draw) {
   return network;
 }
 
+Network rdma_network(Draw& draw) {
+  Network network;
+  for (const char* name : {"get", "put", "am"}) {
+    fit::TrueOperation operation;
+    operation.name = name;
+    operation.queue_depth = 64;
+    fit::TrueSegment s;
+    s.o_base = 80e-9;
+    s.r_base = 40e-9;
+    s.L = 0.9e-6;
+    s.g = 60e-9;
+    s.G = 20e-12;
+    operation.segments.push_back(s);
+    s.from_bytes = (12 << 10) + 1;
+    s.L = 1.5e-6;
+    operation.segments.push_back(s);
+    network.operations.push_back(operation);
+  }
+  network.noise.within_run = draw.between(0, 0.1);
+  network.noise.between_runs = draw.between(0, 0.02);
+  network.noise.effect = draw.one_in(2) ? fit::RunEffect::shared : fit::RunEffect::per_point;
+  network.strip_overhead_s = 60e-9;
+  return network;
+}
+
 model::PathModel exact_path(const Network& network) {
   model::PathModel path;
   for (const fit::TrueOperation& operation : network.operations) {

@@ -37,6 +37,10 @@ struct Network {
 /// size with steps of up to 3 L, queues of 2 to 512, jitter of up to 30 %.
 Network draw_network(Draw& draw);
 
+/// A network of a 400 Gb/s RDMA kind whose protocol switches at 12 KiB, between the sizes that
+/// grids hold, and makes blocking operations there half as slow again. Noise is drawn.
+Network rdma_network(Draw& draw);
+
 /// The operations as a model that is exact.
 model::PathModel exact_path(const Network& network);
 
