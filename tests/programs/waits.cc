@@ -69,8 +69,11 @@ int main(int argc, char** argv) {
   stripline::atomic_domain<uint64_t> counters(context);
   auto lock = stripline::global_lock::create(context, 0);
   if (!lock.ok()) return stripline::report(lock.error());
+  constexpr size_t kBudgetBytes = 1 << 20;
   stripline::UpdateEpoch<uint64_t, stripline::op_add> epoch(
-      context, {.mode = stripline::UpdateMode::log, .settings = {.method = method_of(kind)}});
+      context, {.mode = stripline::UpdateMode::log,
+                .budget_bytes = kBudgetBytes,
+                .settings = {.method = method_of(kind)}});
   bool heard = false;
   const uint32_t message =
       context.register_am([&](rank_t, std::span<const std::byte>) { heard = true; });
@@ -126,8 +129,9 @@ int main(int argc, char** argv) {
   }
   if (waits && kind == "atomic") counters.fetch_add(theirs, 1);
   if (waits && kind == "updates") {
-    // Until rank 1 has as many parcels as it may have.
-    for (int i = 0; i < 1000000; ++i) epoch.update(theirs + i % static_cast<int>(kWords), i);
+    // More than the budget keeps while rank 1 has as many parcels as it may have.
+    constexpr int kUpdates = 4 * kBudgetBytes / sizeof(uint64_t);
+    for (int i = 0; i < kUpdates; ++i) epoch.update(theirs + i % static_cast<int>(kWords), i);
   }
   if (waits && (kind == "flush" || kind == "single_updates" || kind == "locked_updates")) {
     epoch.update(theirs, 1);
