@@ -29,6 +29,7 @@
 #include "base/exit_codes.h"
 #include "base/host_load.h"
 #include "base/host_name.h"
+#include "base/process_state.h"
 #include "base/pushed_models.h"
 
 namespace stripline::agent {
@@ -122,6 +123,7 @@ class Agent::Impl {
       follow(session_.on_time(now));
       if (runner_) {
         runner_->on_time(now);
+        if (runner_->wants_look()) runner_->on_look(now, look_at_ranks());
         carry_out();
       }
       accept_offers();
@@ -440,8 +442,12 @@ class Agent::Impl {
   }
 
   void perform(const TellServer& tell) {
-    if (!session_.live()) return;
     const auto* update = std::get_if<AssignmentUpdate>(&tell.message);
+    if (update != nullptr && update->state == AssignmentUpdate::State::running &&
+        !update->message.empty()) {
+      spdlog::warn("{}: {}", update->assignment.name, update->message);
+    }
+    if (!session_.live()) return;
     // Whether the next run begins at once depends on what the host does now.
     if (update != nullptr && update->state == AssignmentUpdate::State::finished) {
       look_at_host();
@@ -450,8 +456,19 @@ class Agent::Impl {
     link_.send(tell.message);
   }
 
+  std::vector<Sight> look_at_ranks() const {
+    std::vector<Sight> sights;
+    for (const auto& [rank, worker] : workers_) {
+      const auto state = process_state(worker.process.pid());
+      const bool stopped = state && (state->stopped() || state->state == 't');
+      sights.push_back({rank, worker.process.points_begun(), stopped});
+    }
+    return sights;
+  }
+
   // Everything that the worker has sent by now.
   void read_messages(uint32_t rank, Worker& worker) {
+    runner_->on_begun(rank, worker.process.points_begun());
     while (true) {
       const Result<std::optional<Json>> message = worker.process.next_message();
       if (!message.ok()) {

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "base/quantity.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/point_order.h"
 #include "optimizer/experiment/rank_environment.h"
 
 namespace stripline::agent {
@@ -163,8 +165,13 @@ void AssignmentRunner::on_worker_message(double now_s, uint32_t rank, const Json
     const ErrorCode code =
         error_code_from_string(member(message, "code")).value_or(ErrorCode::internal);
     const bool consequence = code == ErrorCode::unavailable || code == ErrorCode::aborted;
-    fail(now_s, {consequence ? kConsequence : kCause, code,
-                 rank_name(rank) + ": " + without_rank(member(message, "message"), rank)});
+    Failure failure{consequence ? kConsequence : kCause, code,
+                    rank_name(rank) + ": " + without_rank(member(message, "message"), rank)};
+    if (const auto point = consequence ? std::nullopt : point_at(sender.begun)) {
+      failure.message += ", while it measured " + experiment::point_key(*point);
+      failure.experiment = point->experiment;
+    }
+    fail(now_s, std::move(failure));
   } else if (type == "left") {
     sender.left = true;
     sender.kill_at_s = now_s + limits_.exit_grace_s;
@@ -184,12 +191,82 @@ void AssignmentRunner::on_worker_exit(double now_s, uint32_t rank, const ExitSta
   it->second.kill_at_s.reset();
   const bool good_end = (it->second.left && ready_sent_) || it->second.killed;
   if (!good_end) {
-    const int weight = status.signal != 0 ? kDeath : kConsequence;
-    fail(now_s, {weight, ErrorCode::aborted,
-                 rank_name(rank) + " " + status.describe() +
-                     (status.signal != 0 ? "" : " before the run was over; see the agent's log")});
+    const bool died = status.signal != 0;
+    Failure failure{died ? kDeath : kConsequence, ErrorCode::aborted,
+                    rank_name(rank) + " " + status.describe() +
+                        (died ? "" : " before the run was over; see the agent's log")};
+    if (const auto point = died ? point_at(it->second.begun) : std::nullopt) {
+      failure.message += " while it measured " + experiment::point_key(*point);
+      failure.experiment = point->experiment;
+    }
+    fail(now_s, std::move(failure));
   }
   settle();
+}
+
+void AssignmentRunner::on_begun(uint32_t rank, uint64_t begun) {
+  if (const auto it = ranks_.find(rank); it != ranks_.end()) it->second.begun = begun;
+}
+
+// The point with this number among those that ranks take; nullopt if there is none.
+std::optional<experiment::Point> AssignmentRunner::point_at(uint64_t begun) const {
+  if (begun == 0 || begun > work_.points.size()) return std::nullopt;
+  return experiment::order_of_points(work_).at(begun - 1);
+}
+
+// The ranks take the points together: the one that is furthest behind says where they are.
+void AssignmentRunner::on_look(double now_s, const std::vector<Sight>& sights) {
+  wants_look_ = false;
+  if (phase_ != Phase::working || sights.empty()) return;
+  uint64_t behind = UINT64_MAX;
+  std::vector<uint32_t> stopped;
+  for (const Sight& sight : sights) {
+    on_begun(sight.rank, sight.begun);
+    behind = std::min(behind, sight.begun);
+    if (sight.stopped) stopped.push_back(sight.rank);
+  }
+  if (behind != pace_.begun) {
+    pace_.slowest_s = std::max(pace_.slowest_s, pace_.seen_s - pace_.since_s);
+    pace_.begun = behind;
+    pace_.since_s = pace_.told_s = now_s;
+  }
+  pace_.seen_s = now_s;
+  if (stopped.empty()) {
+    pace_.stopped_since_s.reset();
+    judge_point(now_s);
+  } else {
+    if (!pace_.stopped_since_s) pace_.stopped_since_s = now_s;
+    judge_stopped(now_s, stopped);
+  }
+}
+
+void AssignmentRunner::judge_point(double now_s) {
+  const double taken_s = now_s - pace_.since_s;
+  if (now_s - pace_.told_s < limits_.silence_s && taken_s < limits_.least_point_s) return;
+  const auto point = point_at(pace_.begun);
+  if (!point) return;
+  const double limit_s = std::max(limits_.least_point_s, limits_.slowest_points * pace_.slowest_s);
+  const std::string taken = experiment::point_key(*point) + " has taken " +
+                            exact_seconds_text(std::round(taken_s)) + " on nodes/" + node_;
+  const std::string limit = exact_seconds_text(std::round(limit_s));
+  if (taken_s >= limit_s) {
+    fail(now_s, {kCause, ErrorCode::deadline_exceeded,
+                 taken + ", and is given up: the limit by the slowest point before it is " + limit,
+                 point->experiment});
+  } else if (now_s - pace_.told_s >= limits_.silence_s) {
+    pace_.told_s = now_s;
+    send_update(AssignmentUpdate::State::running, "", taken + "; it is given up after " + limit);
+  }
+}
+
+// What a stopped process measured is not to blame.
+void AssignmentRunner::judge_stopped(double now_s, const std::vector<uint32_t>& ranks) {
+  if (now_s - *pace_.stopped_since_s < limits_.stopped_s) return;
+  fail(now_s, {kCause, ErrorCode::deadline_exceeded,
+               "rank " + ranks_text(ranks) + " on nodes/" + node_ + " did not go on for " +
+                   exact_seconds_text(std::round(now_s - *pace_.stopped_since_s)) +
+                   ": a signal (SIGSTOP or SIGTSTP) or a debugger has stopped the process; see who "
+                   "stops processes on this node"});
 }
 
 void AssignmentRunner::on_group_ready(double now_s, const std::vector<std::string>& addresses) {
@@ -203,6 +280,9 @@ void AssignmentRunner::on_group_ready(double now_s, const std::vector<std::strin
   ready_sent_ = true;
   phase_ = Phase::working;
   deadline_s_ = now_s + work_.deadline_s + limits_.deadline_margin_s;
+  next_look_s_ = now_s + limits_.look_s;
+  pace_ = {};
+  pace_.since_s = pace_.seen_s = pace_.told_s = now_s;
   tell_all({{"type", "ready"}, {"addresses", addresses}});
   tell_all({{"type", "work"}, {"assignment", work_json_}, {"answers", true}});
 }
@@ -266,6 +346,10 @@ void AssignmentRunner::send_batch() {
 void AssignmentRunner::on_time(double now_s) {
   if (done()) return;
   start_some();
+  if (next_look_s_ && now_s >= *next_look_s_) {
+    wants_look_ = true;
+    next_look_s_ = now_s + limits_.look_s;
+  }
   for (auto& [rank, state] : ranks_) {
     if (state.alive && state.kill_at_s && now_s >= *state.kill_at_s) {
       state.kill_at_s.reset();
@@ -276,8 +360,14 @@ void AssignmentRunner::on_time(double now_s) {
   if (deadline_s_ && now_s >= *deadline_s_) {
     deadline_s_.reset();
     std::string message = "the run on nodes/" + node_ + " was not over " +
-                          exact_seconds_text(work_.deadline_s) +
-                          " after its start; measure fewer points or give it more time";
+                          exact_seconds_text(work_.deadline_s) + " after its start; ";
+    const auto point = point_at(pace_.begun);
+    const double taken_s = now_s - pace_.since_s;
+    // More time would not have helped much where one point took most of it.
+    message += point && taken_s > work_.deadline_s / 2
+                   ? experiment::point_key(*point) + " alone had taken " +
+                         exact_seconds_text(std::round(taken_s)) + "; leave it out"
+                   : "measure fewer points or give it more time";
     if (phase_ == Phase::joining) {
       std::vector<uint32_t> missing;
       for (const auto& [rank, state] : ranks_) {
@@ -296,6 +386,7 @@ std::optional<double> AssignmentRunner::next_event_s() const {
   if (done()) return std::nullopt;
   if (may_start()) return 0;  // at once
   std::optional<double> next = deadline_s_;
+  if (next_look_s_ && (!next || *next_look_s_ < *next)) next = next_look_s_;
   for (const auto& [rank, state] : ranks_) {
     if (state.alive && state.kill_at_s && (!next || *state.kill_at_s < *next)) {
       next = state.kill_at_s;
@@ -322,6 +413,7 @@ void AssignmentRunner::begin_ending(double now_s, Phase phase, double grace_s,
                                     const Json& farewell) {
   phase_ = phase;
   deadline_s_.reset();
+  next_look_s_.reset();
   unstarted_.clear();
   tell_all(farewell);
   for (auto& [rank, state] : ranks_) {
@@ -338,6 +430,7 @@ void AssignmentRunner::settle() {
       // The last progress may have come after the last samples had gone.
       if (!batch_.empty() || points_reported_ != points_done_) send_batch();
       deadline_s_.reset();
+      next_look_s_.reset();
       phase_ = Phase::draining;
       if (batches_.empty()) finish(AssignmentUpdate::State::finished, ErrorCode::internal, "");
       return;
@@ -351,7 +444,8 @@ void AssignmentRunner::settle() {
       return;
     case Phase::failing:
       flush();
-      finish(AssignmentUpdate::State::failed, failure_->code, failure_->message);
+      finish(AssignmentUpdate::State::failed, failure_->code, failure_->message,
+             failure_->experiment);
       return;
     case Phase::draining:
     case Phase::done:
@@ -360,15 +454,17 @@ void AssignmentRunner::settle() {
 }
 
 void AssignmentRunner::finish(AssignmentUpdate::State state, ErrorCode code,
-                              const std::string& message) {
+                              const std::string& message, std::string experiment) {
   phase_ = Phase::done;
   const bool failed = state == AssignmentUpdate::State::failed;
-  send_update(state, failed ? std::string(to_string(code)) : std::string(), message);
+  send_update(state, failed ? std::string(to_string(code)) : std::string(), message,
+              std::move(experiment));
 }
 
 void AssignmentRunner::send_update(AssignmentUpdate::State state, std::string code,
-                                   std::string message) {
-  outcome_ = {assignment_.id, state, std::move(code), std::move(message), facts_};
+                                   std::string message, std::string experiment) {
+  outcome_ = {assignment_.id,     state,  std::move(code),
+              std::move(message), facts_, std::move(experiment)};
   send(outcome_);
 }
 

@@ -52,11 +52,23 @@ struct RunnerLimits {
   double join_margin_s = 3;  ///< beyond the server's join timeout, should the server be gone
   double deadline_margin_s = 5;            ///< beyond the assignment's own deadline
   size_t batch_bytes = size_t{512} << 10;  ///< a batch is closed above this
+  double look_s = 5;                       ///< from one look at the ranks' points to the next
+  double silence_s = 15;       ///< a point that takes longer is told of, each time that it has
+  double least_point_s = 30;   ///< a point that takes longer may be given up ...
+  double slowest_points = 10;  ///< ... if it takes so many times as long as the slowest before
+  double stopped_s = 10;       ///< a rank's process that is stopped for longer ends the run
   /// A series above this fails the run: the server would refuse the batch that holds it.
   size_t max_series_bytes = size_t{3} << 20;
   /// Workers that have been started and have not joined: no more are started meanwhile, so that the
   /// node can do other things, among them to hear that the run is cancelled.
   uint32_t max_starting = 16;
+};
+
+/// What can be seen of a rank's process without disturbing it.
+struct Sight {
+  uint32_t rank = 0;
+  uint64_t begun = 0;    ///< points of the assignment; 0: none, or it does not record them
+  bool stopped = false;  ///< by a signal, or a debugger
 };
 
 class AssignmentRunner {
@@ -82,6 +94,12 @@ class AssignmentRunner {
   void on_worker_garbage(double now_s, uint32_t rank, const Error& error);
   /// Call it after the last message of the rank has been delivered.
   void on_worker_exit(double now_s, uint32_t rank, const ExitStatus& status);
+
+  /// A look at all ranks that are alive; due when on_time() has made wants_look() true.
+  void on_look(double now_s, const std::vector<Sight>& sights);
+  bool wants_look() const { return wants_look_; }
+  /// Points that this rank has begun: before its messages and its end are delivered.
+  void on_begun(uint32_t rank, uint64_t begun);
 
   void on_group_ready(double now_s, const std::vector<std::string>& addresses);
   void on_ack(uint64_t seq);
@@ -121,6 +139,7 @@ class AssignmentRunner {
     bool left = false;
     bool alive = false;
     bool killed = false;  ///< by this agent: its end says nothing
+    uint64_t begun = 0;   ///< points
     std::optional<double> kill_at_s;
   };
   /// The most telling of several failures wins: one rank's death makes its peers fail, too.
@@ -128,20 +147,35 @@ class AssignmentRunner {
     int weight = 0;
     ErrorCode code = ErrorCode::internal;
     std::string message;
+    std::string experiment = {};
+  };
+  /// How long the ranks have been at one point, as far as looks tell.
+  struct Pace {
+    uint64_t begun = 0;                          ///< of the rank that is furthest behind
+    double since_s = 0;                          ///< it was first seen there
+    double seen_s = 0;                           ///< and last
+    double slowest_s = 0;                        ///< of the points before
+    double told_s = 0;                           ///< when it was last said that it takes long
+    std::optional<double> stopped_since_s = {};  ///< all looks since then saw a stopped process
   };
 
   void start_some();
   std::map<std::string, std::string> environment_of(uint32_t rank) const;
   uint32_t starting() const;
+  std::optional<experiment::Point> point_at(uint64_t begun) const;
+  void judge_point(double now_s);
+  void judge_stopped(double now_s, const std::vector<uint32_t>& ranks);
   void fail(double now_s, Failure failure);
   void begin_ending(double now_s, Phase phase, double grace_s, const Json& farewell);
   void settle();
-  void finish(AssignmentUpdate::State state, ErrorCode code, const std::string& message);
+  void finish(AssignmentUpdate::State state, ErrorCode code, const std::string& message,
+              std::string experiment = "");
   void add_series(const std::string& series);
   void send_batch();
   void tell_all(const Json& message);
   void send(AgentMessage message) { actions_.emplace_back(TellServer{std::move(message)}); }
-  void send_update(AssignmentUpdate::State state, std::string code, std::string message);
+  void send_update(AssignmentUpdate::State state, std::string code, std::string message,
+                   std::string experiment = "");
   std::string rank_name(uint32_t rank) const;
   bool any_alive() const;
   bool may_start() const { return !unstarted_.empty() && starting() < limits_.max_starting; }
@@ -153,8 +187,11 @@ class AssignmentRunner {
   Json work_json_;
   Phase phase_ = Phase::joining;
   std::map<uint32_t, Rank> ranks_;
-  std::deque<uint32_t> unstarted_;    ///< of them
-  std::optional<double> deadline_s_;  ///< of the phase joining or working
+  std::deque<uint32_t> unstarted_;     ///< of them
+  std::optional<double> deadline_s_;   ///< of the phase joining or working
+  std::optional<double> next_look_s_;  ///< while working
+  bool wants_look_ = false;
+  Pace pace_;
   std::optional<Failure> failure_;
   std::string cancel_message_;
   std::optional<std::string> agent_stop_;

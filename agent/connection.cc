@@ -98,7 +98,10 @@ void Connection::write() {
       blocked_ = true;
       return;
     } else if (errno != EINTR) {
-      return call_.connection_lost(errno_text(errno));
+      // A server that hangs up has mostly said why.
+      const std::string why = errno_text(errno);
+      read();
+      return call_.connection_lost(why);
     }
   }
 }

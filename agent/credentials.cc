@@ -80,7 +80,7 @@ std::optional<std::string> Credentials::renewal_due(double now_unix_s) {
   const double whole_s = certificate->not_after_unix_s() - certificate->not_before_unix_s();
   const double left_s = certificate->not_after_unix_s() - now_unix_s;
   const double due_in_s = left_s - kRenewWhenLeft * whole_s;
-  if (due_in_s > 0) {
+  if (due_in_s > 0 && certificate->not_before_unix_s() <= now_unix_s) {
     look_again_unix_s_ = now_unix_s + std::min(due_in_s, kLookEvery_s);
     return std::nullopt;
   }

@@ -44,8 +44,8 @@ class Credentials {
   /// For the next connection, to this server. Errors: of a file that exists and cannot be used.
   Result<Way> way(const HostAndPort& server) const;
 
-  /// A certificate request, when less than a third of the certificate's time is left and none has
-  /// been made for an hour; nullopt else.
+  /// A certificate request, when less than a third of the certificate's time is left, or it is not
+  /// valid yet, and none has been made for an hour; nullopt else.
   std::optional<std::string> renewal_due(double now_unix_s);
   /// Stores what the server has answered; the next connection uses it. Errors: data_loss for what
   /// is no certificate of this key, unavailable.

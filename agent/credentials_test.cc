@@ -66,6 +66,12 @@ TEST_F(CredentialsTest, ARenewalIsDueWhenAThirdOfTheTimeIsLeft) {
   EXPECT_FALSE(credentials.renewal_due(kEnd_s));
 }
 
+TEST_F(CredentialsTest, ACertificateThatIsNotValidYetIsReplaced) {
+  enrol();
+  Credentials credentials(file_);
+  EXPECT_TRUE(credentials.renewal_due(kBegin_s - kDay_s));
+}
+
 TEST_F(CredentialsTest, ACertificateOfAnotherKeyIsNotTaken) {
   enrol();
   const Credentials credentials(file_);

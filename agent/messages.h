@@ -77,6 +77,7 @@ struct AssignmentUpdate {
   std::string code;  ///< an ErrorCode's name, when failed
   std::string message;
   std::map<std::string, std::string> facts = {};  ///< of its ranks, as far as they have told them
+  std::string experiment = {};  ///< whose point was being measured, if that is what failed
 };
 
 /// A new certificate is asked for.

@@ -83,6 +83,7 @@ void fill(const AssignmentUpdate& update, v1::AgentMessage& out) {
   wire.set_code(update.code);
   wire.set_message(update.message);
   for (const auto& [field, value] : update.facts) (*wire.mutable_facts())[field] = value;
+  wire.set_experiment(update.experiment);
 }
 
 void fill(const RenewCertificate& renew, v1::AgentMessage& out) {

@@ -13,11 +13,14 @@ namespace stripline::agent {
 Result<WorkerProcess> WorkerProcess::start(const std::string& program,
                                            const std::map<std::string, std::string>& environment) {
   constexpr int kControlFd = 3;
+  constexpr int kRecordFd = 5;  // ranks may look for their operation record in 4
   STRIPLINE_ASSIGN_OR_RETURN(auto ends, socket_pair());
   SubprocessOptions options;
   options.argv = {program};
+  STRIPLINE_ASSIGN_OR_RETURN(PointRecord record, PointRecord::create());
   options.environment = environment;
-  options.inherit = {{ends.second.get(), kControlFd}};
+  options.environment[kPointRecordVariable] = std::to_string(kRecordFd);
+  options.inherit = {{ends.second.get(), kControlFd}, {record.file(), kRecordFd}};
   STRIPLINE_ASSIGN_OR_RETURN(Subprocess process, Subprocess::spawn(options));
   // The system call itself: the header of glibc 2.36 declares pidfd_open for C only.
   UniqueFd exit_fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid(), 0)));
@@ -26,7 +29,8 @@ Result<WorkerProcess> WorkerProcess::start(const std::string& program,
                  "cannot watch a worker: " + std::generic_category().message(errno) +
                      "; pidfd_open needs Linux 5.3 and a free descriptor");
   }
-  return WorkerProcess(std::move(process), JsonChannel(std::move(ends.first)), std::move(exit_fd));
+  return WorkerProcess(std::move(process), JsonChannel(std::move(ends.first)), std::move(exit_fd),
+                       std::move(record));
 }
 
 void WorkerProcess::tell(const Json& message) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json_channel.h"
+#include "base/point_record.h"
 #include "base/result.h"
 #include "base/subprocess.h"
 
@@ -40,14 +41,20 @@ class WorkerProcess {
   std::optional<ExitStatus> poll_exit() { return process_.poll(); }
   void kill();
   pid_t pid() const { return process_.pid(); }
+  /// How many points of its assignment it has begun, as far as it says so.
+  uint64_t points_begun() const { return record_.begun(); }
 
  private:
-  WorkerProcess(Subprocess process, JsonChannel channel, UniqueFd exit_fd)
-      : process_(std::move(process)), channel_(std::move(channel)), exit_fd_(std::move(exit_fd)) {}
+  WorkerProcess(Subprocess process, JsonChannel channel, UniqueFd exit_fd, PointRecord record)
+      : process_(std::move(process)),
+        channel_(std::move(channel)),
+        exit_fd_(std::move(exit_fd)),
+        record_(std::move(record)) {}
 
   Subprocess process_;
   JsonChannel channel_;
   UniqueFd exit_fd_;
+  PointRecord record_;
   std::string outbox_;
   bool channel_open_ = true;
 };

@@ -1,13 +1,17 @@
 #include "cli/access_commands.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <string>
+#include <sys/stat.h>
+#include <system_error>
 #include <termios.h>
 #include <unistd.h>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "base/exit_codes.h"
 #include "base/host_and_port.h"
 #include "base/pki/probe.h"
@@ -23,6 +27,8 @@
 
 namespace stripline::cli {
 namespace {
+
+constexpr mode_t kOwnerOnly = S_IRUSR | S_IWUSR;
 
 std::string role_text(v1::Role role) {
   std::string name = v1::Role_Name(role);
@@ -118,9 +124,34 @@ int run(const Global& global, const TokenCreate& command) {
   request.set_role(role_from(command.role));
   request.set_subject(command.subject);
   request.set_valid_s(command.valid_s);
-  const auto made = Service(global).create_token(request);
+  if (!command.output.empty()) {
+    // The server tells the secret once: what can go wrong with the file goes wrong before.
+    std::error_code ignored;
+    if (std::filesystem::exists(std::filesystem::symlink_status(command.output, ignored))) {
+      return print_error(
+          "'" + command.output + "' exists, and may hold another token; name a new file",
+          kExitUsage);
+    }
+  }
+  auto file = command.output.empty() ? Result<AtomicFile>(Error(ErrorCode::not_found, ""))
+                                     : AtomicFile::create(command.output, kOwnerOnly);
+  if (!command.output.empty() && !file.ok()) return print_error(file.error());
+  auto made = Service(global).create_token(request);
   if (!made.ok()) return print_error(made.error());
-  print(global.json ? json_line(*made) : made->text() + "\n");
+  if (file.ok()) {
+    Status kept = file->write(made->text() + "\n");
+    if (kept.ok()) kept = file->commit();
+    if (!kept.ok()) {
+      return print_error(kept.error().with_context(
+          made->token().name() + " was made and is lost: 'stripline token revoke " +
+          short_name(made->token().name()) + "' ends it"));
+    }
+    made->clear_text();
+    print_note("the token is in " + command.output + ", for this user alone\n");
+    if (global.json) print(json_line(*made));
+  } else {
+    print(global.json ? json_line(*made) : made->text() + "\n");
+  }
   if (!global.json) {
     print_note(made->token().name() + ", valid until " + date_text(made->token().expire_time()) +
                "\n");
@@ -171,6 +202,7 @@ int run(const Global& global, const AuditList& command) {
     page_token = page->next_page_token();
   } while (!page_token.empty() && left > 0);
   if (!global.json) print(table.empty() ? "nothing yet\n" : table.text());
+  if (!page_token.empty()) print_note("there are more; --limit shows them\n");
   return kExitOk;
 }
 

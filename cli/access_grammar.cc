@@ -64,16 +64,22 @@ void AccessGrammar::define_tokens(CLI::App& app, Action& result) {
                    "For so long, e.g. 8h (default: 90 days; with --role agent a day)")
       ->type_name("TIME")
       ->transform(time_within({.least_s = 1, .most_s = 3650.0 * 86400}));
+  create
+      ->add_option("-o,--output", create_.output,
+                   "New file for the token, readable by this user alone (default: printed)")
+      ->type_name("FILE");
   create->footer(
       std::string(
-          "Prints the token, which the server cannot tell again: it keeps a hash. Give a user's\n"
+          "Prints the token, or writes it to FILE with -o, which the server cannot tell again: it "
+          "keeps a hash. Give a user's\n"
           "to 'stripline login', a node's to 'stripline-agent --enroll'.\n"
           "viewer reads; operator also runs campaigns; publisher also withdraws models; admin\n"
           "also makes and revokes tokens. Needs the role admin.\n\n"
-          "Exit codes: 0, 2 wrong name, 3 not allowed, or a server without certificates,\n"
+          "Exit codes: 0, 2 wrong name, FILE exists, 3 not allowed, or a server without "
+          "certificates,\n"
           "4 no server.\n\n"
           "Examples:\n"
-          "  stripline token create --role operator alice > alice.token\n"
+          "  stripline token create --role operator alice -o alice.token\n"
           "  stripline token create --role agent n17 | ssh n17 stripline-agent --server head:7411 "
           "--enroll -\n") +
       kServiceOptions);

@@ -190,6 +190,7 @@ int run(const Global& global, const CampaignList& command) {
     print(table.empty() ? "no campaigns yet; start one with 'stripline campaign run --fabric tcp'\n"
                         : table.text());
   }
+  if (!token.empty()) print_note("there are more; --limit shows them\n");
   return kExitOk;
 }
 

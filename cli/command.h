@@ -230,6 +230,7 @@ struct TokenCreate {
   std::string role;     ///< "agent" | "viewer" | "operator" | "publisher" | "admin"
   std::string subject;  ///< a user, or a node; may be empty for the latter
   double valid_s = 0;   ///< 0: the server's choice
+  std::string output;   ///< the file that gets it; empty: standard output
 };
 struct TokenList {};
 struct TokenRevoke {

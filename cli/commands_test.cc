@@ -23,6 +23,7 @@
 #include "base/pki/dev_token.h"
 #include "base/pki/secret_file.h"
 #include "base/pki/token.h"
+#include "cli/access_commands.h"
 #include "cli/campaign_commands.h"
 #include "cli/explain_commands.h"
 #include "cli/model_commands.h"
@@ -32,10 +33,12 @@
 #include "cli/server_errors.h"
 #include "cli/service.h"
 #include "cli/testing/commands_fixture.h"
+#include "cli/testing/lossy_network.h"
 #include "cli/watch.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
 #include "proto/rpc_error.h"
+#include "stripline/v1/access.grpc.pb.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
 #include "stripline/v1/fleet.grpc.pb.h"
 #include "stripline/v1/models.grpc.pb.h"
@@ -221,6 +224,23 @@ struct FakeModels final : v1::Models::Service {
   std::string unreadable;
 };
 
+struct FakeAdmin final : v1::Admin::Service {
+  grpc::Status CreateToken(grpc::ServerContext*, const v1::CreateTokenRequest*,
+                           v1::CreateTokenResponse* response) override {
+    ++made;
+    response->set_text("the-secret");
+    response->mutable_token()->set_name("tokens/t1");
+    return grpc::Status::OK;
+  }
+  grpc::Status ListAuditEvents(grpc::ServerContext*, const v1::ListAuditEventsRequest*,
+                               v1::ListAuditEventsResponse* response) override {
+    response->add_events()->set_actor("users/root");
+    response->set_next_page_token("more");
+    return grpc::Status::OK;
+  }
+  std::atomic<int> made = 0;
+};
+
 struct FakeFleet final : v1::Fleet::Service {
   grpc::Status ListNodes(grpc::ServerContext*, const v1::ListNodesRequest*,
                          v1::ListNodesResponse* response) override {
@@ -245,7 +265,7 @@ using ExplainSweep = Explain<plan::WavefrontMechanism>;
 
 class CommandsTest : public CommandsFixture {
  protected:
-  CommandsTest() { serve({&campaigns_, &models_, &fleet_}); }
+  CommandsTest() { serve({&campaigns_, &models_, &fleet_, &admin_}); }
   ~CommandsTest() override { stop_serving(); }
 
   template <typename Action>
@@ -263,7 +283,37 @@ class CommandsTest : public CommandsFixture {
   FakeCampaigns campaigns_;
   FakeModels models_;
   FakeFleet fleet_;
+  FakeAdmin admin_;
 };
+
+TEST_F(CommandsTest, AListThatIsCutSaysThatThereIsMore) {
+  EXPECT_EQ(run(CampaignList{1}), kExitOk);
+  EXPECT_TRUE(complained("there are more; --limit shows them")) << err_;
+  EXPECT_EQ(run(CampaignList{2}), kExitOk);
+  EXPECT_EQ(err_, "");
+  EXPECT_EQ(run(AuditList{1}), kExitOk);
+  EXPECT_TRUE(complained("there are more; --limit shows them")) << err_;
+}
+
+TEST_F(CommandsTest, ATokenGoesIntoAFileOfItsOwnersAlone) {
+  TokenCreate command{"operator", "alice", 0, (folder_ / "alice.token").string()};
+  EXPECT_EQ(run(command), kExitOk) << err_;
+  EXPECT_EQ(read(command.output), "the-secret\n");
+  EXPECT_EQ(std::filesystem::status(command.output).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_FALSE(printed("the-secret")) << out_;
+  EXPECT_TRUE(complained("alice.token")) << err_;
+  // 'stripline login' takes it as it is.
+  EXPECT_EQ(*pki::read_secret_line(command.output), "the-secret");
+  // What is there may be another user's: no token is made that nobody would see.
+  EXPECT_EQ(run(command), kExitUsage);
+  command.output = (folder_ / "none" / "alice.token").string();
+  EXPECT_NE(run(command), kExitOk);
+  EXPECT_EQ(admin_.made, 1);
+  command.output.clear();
+  EXPECT_EQ(run(command), kExitOk);
+  EXPECT_EQ(out_, "the-secret\n");
+}
 
 TEST_F(CommandsTest, CampaignRunWatchesToTheEndAndSaysWhatIsNext) {
   CampaignRun command;
@@ -290,6 +340,26 @@ TEST_F(CommandsTest, WatchContinuesAfterTheLastEvent) {
     EXPECT_EQ(out_.find(line, first + 1), std::string::npos) << line << " twice";
   }
   EXPECT_TRUE(complained("the server is back")) << err_;
+}
+
+// A network that fails and comes back closes no connection: without a look at whether the server is
+// still there, the call would last to its end, and the patience with it.
+TEST_F(CommandsTest, WatchNoticesANetworkThatLosesEverything) {
+  LossyNetwork network(std::stoi(global_.server.substr(global_.server.find(':') + 1)));
+  global_.server = "127.0.0.1:" + std::to_string(network.port());
+  global_.timeout_s = 40;
+  campaigns_.break_before = 6;
+  int calls = 0;
+  campaigns_.before_watch = [&](const grpc::ServerContext&) {
+    if (++calls == 2) {
+      network.lose();
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+    return grpc::Status::OK;
+  };
+  EXPECT_EQ(run(CampaignWatch{"campaigns/c1"}), kExitOk) << err_;
+  EXPECT_TRUE(printed("event 10\n")) << out_;
+  EXPECT_GT(calls, 2);
 }
 
 // A --dev server takes connections before it has written its token: a call that begins in between

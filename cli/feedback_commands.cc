@@ -113,6 +113,7 @@ int run(const Global& global, const FeedbackList& command) {
   if (!any && !global.json) {
     print("no run has reported of it; 'stripline run --report agent' does\n");
   }
+  if (!token.empty()) print_note("there are more; --limit shows them\n");
   return kExitOk;
 }
 

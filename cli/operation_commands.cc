@@ -161,6 +161,7 @@ int run(const Global& global, const OperationList& command) {
   if (!global.json) {
     print(table.empty() ? "no operations; 'stripline model fit' starts one\n" : table.text());
   }
+  if (!request.page_token().empty()) print_note("there are more; --limit shows them\n");
   return kExitOk;
 }
 

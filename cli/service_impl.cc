@@ -22,6 +22,13 @@ grpc::ChannelArguments channel_arguments() {
   // A server that restarts is noticed soon.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  // So is a network that loses packets without a word, and its return: a connection that nothing
+  // comes back on ends, and an attempt at another one is given up before TCP's own next try is far
+  // off.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 5000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 5000);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // any number
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 2000);
   arguments.SetMaxReceiveMessageSize(64 << 20);
   return arguments;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/pki/token.h"
+#include "base/rfc3339.h"
 #include "server/names.h"
 
 namespace stripline::server {
@@ -15,6 +16,10 @@ constexpr double kUserTokenValid_s = 90 * kDay_s;
 constexpr double kNodeTokenValid_s = kDay_s;
 constexpr double kMostValid_s = 3650 * kDay_s;
 constexpr double kListedAfterEnd_s = 30 * kDay_s;
+// A certificate that replaces a revoked one begins up to a few seconds later than now.
+constexpr double kSameMoment_s = 60;
+constexpr const char* kEnrolAgain =
+    ", enrol the node again, with a token of 'stripline token create --role agent'";
 
 Problem unauthenticated(const std::string& message) {
   return {ErrorCode::failed_precondition, "UNAUTHENTICATED", message, {}};
@@ -108,8 +113,16 @@ Answer<Caller> Access::identify_user(const std::string& bearer, double now_unix_
 }
 
 Answer<Caller> Access::identify_node(const std::string& certificate_pem, double now_unix_s) const {
+  // TLS has seen that the caller holds the certificate's key, and nothing else: what is wrong with
+  // it is said here, where the caller hears it.
   const auto certificate = pki::Certificate::from_pem(certificate_pem);
-  const std::string node = certificate.ok() ? node_of(*certificate) : "";
+  if (!authority_ || !certificate.ok() || !certificate->is_client_of(authority_->certificate())) {
+    return unauthenticated(
+        "the certificate shown is not one that this server has issued to a node; enrol the node "
+        "here, with 'stripline-agent --enroll' and a token of 'stripline token create --role "
+        "agent'");
+  }
+  const std::string node = node_of(*certificate);
   if (node.empty()) return unauthenticated("this certificate is not a node's");
   Caller caller{node_name(node),
                 Role::nobody,
@@ -121,13 +134,19 @@ Answer<Caller> Access::identify_node(const std::string& certificate_pem, double 
   return caller;
 }
 
-// TLS has looked at the time already, but a session goes on, and may have been resumed.
 std::optional<Problem> Access::refusal_of_certificate(const Caller& caller,
                                                       double now_unix_s) const {
   if (now_unix_s > caller.until_unix_s) {
-    return unauthenticated("the certificate of " + caller.name +
-                           " has expired; enrol the node anew, with a token of 'stripline token "
-                           "create --role agent'");
+    return unauthenticated("the certificate of " + caller.name + " has expired at " +
+                           rfc3339(caller.until_unix_s) + kEnrolAgain);
+  }
+  if (caller.since_unix_s > now_unix_s + kSameMoment_s) {
+    return unauthenticated("the certificate of " + caller.name + " begins at " +
+                           rfc3339(caller.since_unix_s) + ", and the server's clock says " +
+                           rfc3339(std::floor(now_unix_s)) +
+                           ": it was issued while that clock was ahead, or is behind now; where "
+                           "the clock is right" +
+                           kEnrolAgain);
   }
   const std::lock_guard lock(*mutex_);
   const auto bound = bounds_.find(caller.node);
@@ -282,8 +301,11 @@ Answer<std::string> Access::enroll(const std::string& token, const std::string& 
 
 double Access::certificate_from_s(const std::string& node, double now_unix_s) const {
   const auto bound = bounds_.find(node);
-  return std::max(std::floor(now_unix_s) - kClocksDiffer_s,
-                  bound == bounds_.end() ? 0.0 : bound->second);
+  const double from_s = std::floor(now_unix_s) - kClocksDiffer_s;
+  // A bound that lies ahead was set while this machine's clock was: the node would not be let in
+  // until then. Certificates of that time are not valid until then, either.
+  if (bound == bounds_.end() || bound->second > now_unix_s + kSameMoment_s) return from_s;
+  return std::max(from_s, bound->second);
 }
 
 Answer<std::string> Access::renew(const Caller& caller, const std::string& request_pem,

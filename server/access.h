@@ -33,7 +33,7 @@ struct Caller {
 /// What a call brings with it.
 struct Credentials {
   std::string bearer;           ///< the secret of a token; empty: none
-  std::string certificate_pem;  ///< that TLS has verified; empty: none
+  std::string certificate_pem;  ///< whose key the caller has shown to hold; empty: none
 };
 
 struct NewToken {

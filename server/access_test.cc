@@ -55,6 +55,41 @@ class AccessTest : public testing::Test {
   }
 };
 
+TEST_F(AccessTest, ANodeThatIsRefusedHearsWhy) {
+  const auto why = [&](const std::string& pem, double now_s) {
+    const auto caller = access_->identify({"", pem}, now_s);
+    return caller.ok() ? std::string() : caller.problem().message;
+  };
+  const std::string pem = enrolled(kNow);
+  EXPECT_EQ(why(pem, kNow), "");
+  EXPECT_NE(why(pem, kNow + 31 * kDay_s).find("nodes/a has expired at 2027-02-14T"),
+            std::string::npos)
+      << why(pem, kNow + 31 * kDay_s);
+  EXPECT_NE(why(pem, kNow - 10 * kDay_s).find("begins at 2027-01-13T"), std::string::npos)
+      << why(pem, kNow - 10 * kDay_s);
+  // Of another authority, or of ours for another purpose.
+  const pki::PrivateKey key = *pki::PrivateKey::generate();
+  const pki::Issuer foreign{*pki::make_authority(key, "Stripline authority", {0, 2 * kNow}), key};
+  const auto forged = pki::issue(foreign, key, {"a", {}, {node_uri("a")}}, pki::Use::client,
+                                 {kNow - 60, kNow + 60});
+  EXPECT_NE(why(*forged->pem(), kNow).find("not one that this server has issued"),
+            std::string::npos);
+  EXPECT_NE(why(*access_->authority()->server_certificate()->pem(), kNow)
+                .find("not one that this server has issued"),
+            std::string::npos);
+}
+
+// While the clock was two years ahead, a node enrolled; its name would have been shut out for
+// those.
+TEST_F(AccessTest, ANodeEnrolledWhileTheClockWasAheadCanEnrolAgain) {
+  const std::string ahead = enrolled(kNow + 730 * kDay_s);
+  EXPECT_FALSE(counts(ahead, kNow));
+  const std::string again = enrolled(kNow);
+  EXPECT_TRUE(counts(again, kNow));
+  EXPECT_FALSE(counts(ahead, kNow));
+  EXPECT_TRUE(counts(renewed(again, kNow), kNow));
+}
+
 TEST_F(AccessTest, ANodeEnrolledADayAheadStaysWhenTheClockIsSetBack) {
   const std::string first = enrolled(kNow + kDay_s);
   EXPECT_TRUE(counts(first, kNow));

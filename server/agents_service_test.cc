@@ -102,6 +102,77 @@ TEST_F(AgentsServiceTest, ABatchThatComesAgainWithOtherSamplesIsNotAcknowledged)
   EXPECT_EQ(exported(campaign_)[0].at("values"), Json::array({1e-6}));
 }
 
+// One of two experiments kills a rank whenever it is measured: the campaign goes on without it.
+TEST_F(AgentsServiceTest, AnExperimentThatAlwaysFailsIsLeftOutAndNamed) {
+  v1::CampaignSpec spec = small_spec();
+  spec.add_experiments("micro.latency");
+  campaign_ = created(spec).name();
+  const std::string death =
+      "rank 1 on nodes/b was killed by signal 11 (Segmentation fault) while it measured "
+      "micro.latency/get?bytes=8";
+  for (int attempt = 1; attempt <= 2; ++attempt) {
+    receive_orders();
+    EXPECT_FALSE(Json::parse(order_a_.assignment_json()).contains("left_out"));
+    join_both();
+    b_->update(order_b_, Update::FAILED, "aborted", death, "micro.latency");
+    ASSERT_TRUE(a_->receive(Message::kCancelAssignment));
+    a_->update(order_a_, Update::CANCELLED);
+  }
+  receive_orders();
+  const Json order = Json::parse(order_a_.assignment_json());
+  ASSERT_TRUE(order.contains("left_out")) << order.dump();
+  EXPECT_EQ(order.at("left_out").at("micro.latency"), death);
+  // As a worker reports what it leaves out.
+  join_both();
+  const auto assignment = experiment::assignment_from_json(order);
+  ASSERT_TRUE(assignment.ok());
+  Json data = Json::array();
+  for (const experiment::Point& point : assignment->points) {
+    experiment::SampleSeries series;
+    series.point = point;
+    series.run = 1;
+    series.note = "not measured: the experiment was left out after " + death;
+    if (point.experiment == "kernel.loop") {
+      series.values = {1e-6};
+      series.timestamps_s = {0.5};
+      series.verified = true;
+      series.note.clear();
+    }
+    data.push_back(experiment::to_json(series));
+  }
+  a_->batch(order_a_.name(), order_a_.fence(), 1, data.dump());
+  EXPECT_EQ(acknowledged(), 1U);
+  finish_both();
+  EXPECT_EQ(end().state(), v1::Campaign::SUCCEEDED) << end().message();
+  EXPECT_NE(end().message().find("without micro.latency, which was left out after rank 1"),
+            std::string::npos)
+      << end().message();
+}
+
+TEST_F(AgentsServiceTest, ACampaignOfOneExperimentThatAlwaysFailsNamesThePoint) {
+  give_out();
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    if (attempt > 1) receive_orders();
+    join_both();
+    b_->update(order_b_, Update::FAILED, "aborted",
+               "rank 1 on nodes/b died while it measured kernel.loop/tuned?bytes=8", "kernel.loop");
+    ASSERT_TRUE(a_->receive(Message::kCancelAssignment));
+    a_->update(order_a_, Update::CANCELLED);
+  }
+  EXPECT_EQ(end().state(), v1::Campaign::FAILED);
+  EXPECT_NE(end().message().find("kernel.loop/tuned?bytes=8"), std::string::npos)
+      << end().message();
+}
+
+TEST_F(AgentsServiceTest, FollowersHearThatAPointTakesLong) {
+  give_out();
+  join_both();
+  a_->update(order_a_, Update::RUNNING, "", "kernel.loop/tuned?bytes=8 has taken 15 s");
+  ASSERT_TRUE(eventually([&] {
+    return get(campaign_).message() == "run 1: kernel.loop/tuned?bytes=8 has taken 15 s";
+  }));
+}
+
 TEST_F(AgentsServiceTest, BatchesAreLimited) {
   give_out();
   join_both();

@@ -137,7 +137,7 @@ Api::Api(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& ac
       store_(store),
       hub_(hub),
       access_(access),
-      meters_(meters),
+      refusals_(meters),
       roles_(method_roles()) {}
 
 http::Response Api::answer(const http::Request& request) {
@@ -159,7 +159,7 @@ http::Response Api::call(const http::Request& request) {
   auto caller = access_.authorize({secret_of(request.bearer), ""}, roles_.at(entry->route.method),
                                   unix_seconds());
   if (!caller) {
-    meters_.count(Meters::Counter::calls_refused);
+    refusals_.note(request.path, caller.problem().message);
     return refused(caller.problem());
   }
   if (const auto problem = limits_.refusal(request.peer, entry->cost)) return refused(*problem);

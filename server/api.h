@@ -14,6 +14,7 @@
 #include "server/http/web_server.h"
 #include "server/meters.h"
 #include "server/openapi.h"
+#include "server/refusals.h"
 #include "server/store.h"
 #include "server/watch_hub.h"
 
@@ -88,7 +89,7 @@ class Api {
   Store& store_;
   WatchHub& hub_;
   const Access& access_;
-  Meters& meters_;
+  Refusals refusals_;
   const std::map<std::string, Role> roles_;
   CallLimits limits_;
 };

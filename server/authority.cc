@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/pki/secret_file.h"
+#include "base/rfc3339.h"
 #include "base/whole_file.h"
 
 namespace stripline::server {
@@ -105,6 +106,14 @@ Result<Authority> Authority::open(const std::filesystem::path& data_dir, double 
                      "' has expired, and with it all its certificates; check this machine's "
                      "clock, or move the folder away and run 'stripline-server init' again");
   }
+  if (now_unix_s < certificate.not_before_unix_s()) {
+    return Error(ErrorCode::data_loss,
+                 "the authority in '" + folder.string() + "' begins at " +
+                     rfc3339(certificate.not_before_unix_s()) + ", and this machine's clock says " +
+                     rfc3339(now_unix_s) +
+                     ": set the clock; if it is right, the authority was made with a wrong one: "
+                     "move the folder away and run 'stripline-server init' again");
+  }
   return authority;
 }
 
@@ -120,7 +129,8 @@ Result<std::vector<std::string>> Authority::hosts() const {
 Result<bool> Authority::renew_server(double now_unix_s) const {
   STRIPLINE_ASSIGN_OR_RETURN(const pki::Certificate server, server_certificate());
   const double whole_s = server.not_after_unix_s() - server.not_before_unix_s();
-  if (server.not_after_unix_s() - now_unix_s > kRenewWhenLeft * whole_s) return false;
+  const bool valid = server.not_before_unix_s() <= now_unix_s;
+  if (valid && server.not_after_unix_s() - now_unix_s > kRenewWhenLeft * whole_s) return false;
   STRIPLINE_RETURN_IF_ERROR(certify_server(server.hosts(), now_unix_s));
   return true;
 }

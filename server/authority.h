@@ -34,18 +34,24 @@ class Authority {
   static Result<Authority> create(const std::filesystem::path& data_dir,
                                   const std::vector<std::string>& hosts, double now_unix_s);
   /// Errors: not_found when there is none; failed_precondition when others could read a key;
-  /// data_loss when files are damaged or do not belong together, or it has expired.
+  /// data_loss when files are damaged or do not belong together, or it has expired or begins later
+  /// than now.
   static Result<Authority> open(const std::filesystem::path& data_dir, double now_unix_s);
 
-  /// Writes a new certificate for the server when a third or less of the old one's time is left,
-  /// for the same hosts. True: it did. A server that runs takes it up. Errors: unavailable.
+  /// Writes a new certificate for the server, for the same hosts, when a third or less of the old
+  /// one's time is left, or when the old one is not valid yet: it was made while this machine's
+  /// clock was ahead, and no client would accept it. True: it did. A server that runs takes it up.
+  /// Errors: unavailable.
   Result<bool> renew_server(double now_unix_s) const;
 
   /// Errors: invalid_argument for what is no request.
   Result<std::string> certify_node(const std::string& node, const std::string& request_pem,
                                    const pki::Validity& validity) const;
 
+  const pki::Certificate& certificate() const { return issuer_.certificate; }
   std::string sha256() const { return issuer_.certificate.sha256(); }
+  /// The present one of the server. Errors: those of a file that cannot be read.
+  Result<pki::Certificate> server_certificate() const;
   /// The hosts in the server's certificate.
   Result<std::vector<std::string>> hosts() const;
 
@@ -57,7 +63,6 @@ class Authority {
   Authority(std::filesystem::path folder, pki::Issuer issuer)
       : folder_(std::move(folder)), issuer_(std::move(issuer)) {}
   Status certify_server(const std::vector<std::string>& hosts, double now_unix_s) const;
-  Result<pki::Certificate> server_certificate() const;
 
   std::filesystem::path folder_;
   pki::Issuer issuer_;

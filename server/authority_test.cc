@@ -93,6 +93,22 @@ TEST_F(AuthorityTest, ItsServersCertificateIsRenewedInTime) {
   EXPECT_EQ(later->hosts()->size(), 2U);
 }
 
+// A server whose clock was ahead when it renewed: nobody could connect any more.
+TEST_F(AuthorityTest, AServersCertificateThatIsNotValidYetIsReplaced) {
+  EXPECT_TRUE(*open(kNow + 730 * kDay_s)->renew_server(kNow + 730 * kDay_s));
+  EXPECT_GT(open()->server_certificate()->not_before_unix_s(), kNow);
+  EXPECT_TRUE(*open()->renew_server(kNow));
+  EXPECT_LE(open()->server_certificate()->not_before_unix_s(), kNow);
+  EXPECT_EQ(open()->hosts()->size(), 2U);
+  EXPECT_FALSE(*open()->renew_server(kNow));
+}
+
+TEST_F(AuthorityTest, IsNotUsedBeforeItBegins) {
+  const auto early = open(kNow - 3 * kDay_s);
+  ASSERT_FALSE(early.ok());
+  EXPECT_NE(early.error().message().find("set the clock"), std::string::npos);
+}
+
 TEST_F(AuthorityTest, ExpiresWithAWord) {
   const auto late = open(kNow + kAuthorityValid_s + kDay_s);
   ASSERT_FALSE(late.ok());

@@ -186,6 +186,14 @@ double quiet_patience_s(const CampaignSpec& spec) {
   return spec.when_busy == WhenBusy::refuse ? std::min(share_s, kPatienceToRefuseS) : share_s;
 }
 
+std::string left_out_text(const CampaignSpec& spec) {
+  std::string text;
+  for (const auto& [experiment, why] : spec.left_out) {
+    text += "; without " + experiment + ", which was left out after " + why;
+  }
+  return text;
+}
+
 Json to_json(const CampaignSpec& spec) {
   Json json{{"fabric", spec.fabric},
             {"clock", spec.clock},
@@ -208,6 +216,7 @@ Json to_json(const CampaignSpec& spec) {
     json["prior"] = spec.prior;
   }
   if (spec.when_busy != WhenBusy::wait) json["when_busy"] = to_string(spec.when_busy);
+  if (!spec.left_out.empty()) json["left_out"] = spec.left_out;
   return json;
 }
 
@@ -233,6 +242,7 @@ Result<CampaignSpec> campaign_spec_from_json(const Json& json) {
     spec.race = json.value("race", false);
     spec.prior = json.value("prior", "");
     spec.when_busy = when_busy_from_string(json.value("when_busy", "")).value_or(WhenBusy::wait);
+    spec.left_out = json.value("left_out", spec.left_out);
     return spec;
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("stored campaign spec: ") + error.what());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,9 @@ struct CampaignSpec {
   std::string prior = {};    ///< For a race: "campaigns/{campaign}", "nearest" or "none".
   std::string cluster = {};  ///< Empty, also when complete: that of the nodes there are
   WhenBusy when_busy = WhenBusy::wait;  ///< Real clock only.
+  /// What the campaign does not measure any more, by experiment, and why: two attempts at a run
+  /// have failed while they measured it. Empty when it is asked for and when it is tried again.
+  std::map<std::string, std::string> left_out = {};
 };
 
 /// Fills in the defaults that campaigns.proto states (an unspecified effort is budgeted) and checks
@@ -63,6 +67,9 @@ double budget_s(const CampaignSpec& spec);
 
 /// For how long it waits for hosts to become quiet, in all: until it measures, or is refused.
 double quiet_patience_s(const CampaignSpec& spec);
+
+/// "; without X, which was left out after ..." for each experiment that is; else empty.
+std::string left_out_text(const CampaignSpec& spec);
 
 Json to_json(const CampaignSpec& spec);
 /// Errors: data_loss, naming the member.

@@ -304,8 +304,9 @@ Status Coordinator::place(const PlaceRun& place) {
   for (uint32_t rank = 0; rank < d.campaign.spec.ranks; ++rank) {
     run.rank_nodes.push_back(place.nodes[rank % place.nodes.size()]);
   }
-  STRIPLINE_ASSIGN_OR_RETURN(std::string text, order_text(plan, run.fence, run.points_total,
-                                                          d.campaign.spec.time_budget_s));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      std::string text, order_text(plan, run.fence, run.points_total, d.campaign.spec.time_budget_s,
+                                   d.campaign.spec.left_out));
   const Order order = std::make_shared<const std::string>(std::move(text));
   std::map<std::string, std::string> instances;
   for (const std::string& node : place.nodes) {
@@ -357,6 +358,7 @@ void Coordinator::fail(ActiveRun& active, Failure failure) {
 // What is only remembered while a campaign measures.
 void Coordinator::forget(int64_t campaign) {
   health_.forget(campaign);
+  failures_at_.erase(campaign);
   paused_until_s_.erase(campaign);
   waiting_since_s_.erase(campaign);
   quiet_waits_.erase(campaign);
@@ -402,6 +404,23 @@ void Coordinator::end_active(std::map<int64_t, ActiveRun>::iterator active) {
   active_.erase(active);
 }
 
+// If this was the second time that an attempt failed at points of one experiment, or another
+// attempt would fail there for good, the campaign goes on without it as long as there are others.
+// Returns its name; empty: none is left out.
+std::string Coordinator::leave_out(CampaignRecord& campaign, const LoseRun& lose) {
+  constexpr uint32_t kMostFailures = 2;
+  const auto active = active_.find(lose.campaign);
+  if (active == active_.end() || !active->second.failure || !lose.counts) return {};
+  const std::string& experiment = active->second.failure->experiment;
+  auto& left_out = campaign.spec.left_out;
+  if (!campaign.requirements.contains(experiment) || left_out.contains(experiment)) return {};
+  const uint32_t failures = ++failures_at_[lose.campaign][experiment];
+  if (failures < kMostFailures && lose.again) return {};
+  if (left_out.size() + 1 >= campaign.requirements.size()) return {};
+  left_out[experiment] = lose.reason;
+  return experiment;
+}
+
 // The active run is lost or failed: it is queued again, or fails for good.
 Status Coordinator::give_up(const LoseRun& lose) {
   const RunKey key{lose.campaign, lose.run};
@@ -410,12 +429,18 @@ Status Coordinator::give_up(const LoseRun& lose) {
   if (lose.counts) ++run.failures;
   run.message = lose.reason;
   run.points_done = 0;
-  run.state = lose.again ? RunState::pending : RunState::failed;
+  const std::string left_out = leave_out(d.campaign, lose);
+  // The next attempt is at another run, so to say: it measures the others.
+  if (!left_out.empty()) run.failures = 0;
+  const bool again = lose.again || !left_out.empty();
+  run.state = again ? RunState::pending : RunState::failed;
   d.changes.orphaned.push_back(key);
   charge_active_run(d.campaign, lose.counts);
   d.campaign.message =
-      run_of(key.run, d.runs.size()) + (lose.again ? " was lost: " : " failed: ") + lose.reason;
-  if (lose.again) {
+      run_of(key.run, d.runs.size()) + (again ? " was lost: " : " failed: ") + lose.reason;
+  if (!left_out.empty()) {
+    d.campaign.message += "; " + left_out + " is left out from now on, and the others are measured";
+  } else if (again) {
     d.campaign.message += "; it is measured again";
     if (lose.counts) {
       d.campaign.message += " (attempt " + std::to_string(run.failures + 1) + " of " +
@@ -426,13 +451,16 @@ Status Coordinator::give_up(const LoseRun& lose) {
   meters_.count(Meters::Counter::runs_lost);
   spdlog::warn("{}: {}", campaign_name(key.campaign), d.campaign.message);
   const double now_s = steady_seconds();
-  if (lose.blamed) {
+  if (!left_out.empty()) {
+    // It was the experiment, not the nodes.
+    for (const std::string& node : run.rank_nodes) health_.succeeded(node);
+  } else if (lose.blamed) {
     health_.failed(key.campaign, *lose.blamed, lose.for_good, lose.reason, now_s);
     if (const auto why = health_.quarantine(*lose.blamed, now_s); !why.empty()) {
       spdlog::warn("{} is {}", node_name(*lose.blamed), why);
     }
   }
-  if (lose.counts) {
+  if (lose.counts && left_out.empty()) {
     const uint32_t doublings = std::min(run.failures, kMostDoublings) - 1;
     paused_until_s_[key.campaign] = now_s + std::ldexp(options_.retry_pause_s, doublings);
   }
@@ -504,6 +532,7 @@ Status Coordinator::finish_measuring(const FinishMeasuring& finish) {
   std::string message =
       std::to_string(finished) + " of " + std::to_string(d.runs.size()) + " runs measured";
   d.campaign.stop_reason = to_string(finish.reason);
+  message += left_out_text(d.campaign.spec);
   if (finish.reason != campaign::StopReason::max_runs) {
     message = d.campaign.stop_reason + ": " + message;
   }

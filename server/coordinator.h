@@ -242,6 +242,7 @@ class Coordinator {
     bool for_good = false;            // another attempt there would fail in the same way
     std::optional<std::string> node;  // to blame
     bool at_will = false;             // somebody wanted it: the campaign is not charged
+    std::string experiment = {};      // a point of which was measured, if that is what failed
   };
   struct ActiveRun {
     ActiveRun(RunGroup given_out, uint32_t points_of_plan)
@@ -317,6 +318,7 @@ class Coordinator {
   Result<bool> carry_out(const Decision& decision) STRIPLINE_REQUIRES(mutex_);
   Status place(const PlaceRun& place) STRIPLINE_REQUIRES(mutex_);
   Status give_up(const LoseRun& lose) STRIPLINE_REQUIRES(mutex_);
+  std::string leave_out(CampaignRecord& campaign, const LoseRun& lose) STRIPLINE_REQUIRES(mutex_);
   Status finish_measuring(const FinishMeasuring& finish) STRIPLINE_REQUIRES(mutex_);
   Status complete_run(const CompleteRun& complete) STRIPLINE_REQUIRES(mutex_);
   Status end_campaign(int64_t number, CampaignState state, const std::string& message,
@@ -354,6 +356,7 @@ class Coordinator {
   Sessions::iterator session_of_node(const std::string& node) STRIPLINE_REQUIRES(mutex_);
   Session* heard(uint64_t session) STRIPLINE_REQUIRES(mutex_);
   std::optional<Problem> check_room(const std::string& node) STRIPLINE_REQUIRES(mutex_);
+  void note_identity(const NodeRecord& now) STRIPLINE_REQUIRES(mutex_);
   std::optional<Problem> check_hello(const Hello& hello, Session& session);
   void drop_session(Sessions::iterator session, const std::optional<Problem>& why)
       STRIPLINE_REQUIRES(mutex_);
@@ -373,6 +376,7 @@ class Coordinator {
                   const std::map<std::string, std::string>& facts) STRIPLINE_REQUIRES(mutex_);
   bool handle(Session& session, const Heartbeat& heartbeat) STRIPLINE_REQUIRES(mutex_);
   bool handle(Session& session, const GroupJoin& join) STRIPLINE_REQUIRES(mutex_);
+  Status note_slow(const RunKey& run, const std::string& message) STRIPLINE_REQUIRES(mutex_);
   bool handle(Session& session, const AssignmentUpdate& update) STRIPLINE_REQUIRES(mutex_);
 
   // coordinator_snapshot.cc
@@ -523,6 +527,8 @@ class Coordinator {
     double before_s = 0;            // it did earlier
   };
   std::map<int64_t, QuietWait> quiet_waits_ STRIPLINE_GUARDED_BY(mutex_);
+  // Attempts that have failed while they measured an experiment, by campaign.
+  std::map<int64_t, std::map<std::string, uint32_t>> failures_at_ STRIPLINE_GUARDED_BY(mutex_);
   std::map<int64_t, double> paused_until_s_
       STRIPLINE_GUARDED_BY(mutex_);  // campaigns a run of which has just failed
   uint64_t next_session_ STRIPLINE_GUARDED_BY(mutex_) = 1;

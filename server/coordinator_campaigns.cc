@@ -285,7 +285,7 @@ Status Coordinator::publish(int64_t number, const Result<FittedModel>& fitted) {
   d.campaign.model_version = version_name(key);
   const PublishedModel outcome = outcome_of(d.campaign.model_version, *fitted);
   d.campaign.state = outcome.failed ? CampaignState::failed : CampaignState::succeeded;
-  d.campaign.message = outcome.message;
+  d.campaign.message = outcome.message + left_out_text(d.campaign.spec);
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   spdlog::info("{}: {}", campaign_name(number), d.campaign.message);
   return {};

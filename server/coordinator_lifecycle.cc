@@ -188,6 +188,7 @@ std::optional<Problem> Coordinator::reopen(Draft& d, const RetryOrder& order,
   if (auto full = no_room()) return full;
   if (order.time_budget_s != 0) campaign.spec.time_budget_s = order.time_budget_s;
   if (order.node_budget_s != 0) campaign.spec.node_budget_s = order.node_budget_s;
+  campaign.spec.left_out.clear();
   const auto spec = complete_spec(campaign.spec);
   if (!spec) return spec.problem();
   for (RunRecord& run : d.runs) {

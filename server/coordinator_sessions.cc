@@ -148,6 +148,21 @@ std::optional<Problem> Coordinator::check_room(const std::string& node) {
                  {}};
 }
 
+// Says so when a name was another machine's before.
+void Coordinator::note_identity(const NodeRecord& now) {
+  std::optional<NodeRecord> before;
+  if (const auto unsaved = unsaved_nodes_.find(now.name); unsaved != unsaved_nodes_.end()) {
+    before = unsaved->second;
+  } else if (auto known = store_.node(now.name); known.ok()) {
+    before = *std::move(known);
+  }
+  if (!before) return;
+  const std::string change = machine_change(before->fingerprint, now.fingerprint);
+  if (change.empty()) return;
+  meters_.count(Meters::Counter::nodes_changed);
+  spdlog::warn("{} {}", node_name(now.name), change);
+}
+
 void Coordinator::await_hello(const std::shared_ptr<AgentLink>& link) {
   const MutexLock lock(mutex_);
   strangers_.push_back({link, steady_seconds() + silent_s()});
@@ -181,6 +196,7 @@ Answer<uint64_t> Coordinator::open_session(const Hello& hello, std::shared_ptr<A
             ErrorCode::aborted, "SESSION_REPLACED", "the agent has opened a newer session", {}});
   }
   if (auto problem = check_room(hello.node)) return std::move(*problem);
+  note_identity(session.record);
   unsaved_nodes_[hello.node] = session.record;
   health_.connected(hello.node, hello.instance_id);
   session.last_heard_s = steady_seconds();
@@ -301,8 +317,9 @@ Result<Coordinator::Order> Coordinator::order_of(const RunKey& run, uint64_t fen
   STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, store_.run_plan(run));
   STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, store_.campaign(run.campaign));
   if (!campaign) return Error(ErrorCode::internal, campaign_name(run.campaign) + " is not stored");
-  STRIPLINE_ASSIGN_OR_RETURN(std::string text,
-                             order_text(plan, fence, points, campaign->spec.time_budget_s));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      std::string text,
+      order_text(plan, fence, points, campaign->spec.time_budget_s, campaign->spec.left_out));
   return std::make_shared<const std::string>(std::move(text));
 }
 
@@ -424,6 +441,16 @@ bool Coordinator::take_facts(ActiveRun& active, const std::string& node,
   return false;
 }
 
+// What an agent has to say of a run that goes on: followers of the campaign hear it.
+Status Coordinator::note_slow(const RunKey& run, const std::string& message) {
+  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(run.campaign));
+  const std::string text = "run " + std::to_string(run.run) + ": " + message;
+  if (d.campaign.message == text) return {};
+  d.campaign.message = text;
+  spdlog::warn("{}: {}", campaign_name(run.campaign), text);
+  return commit(d, text);
+}
+
 bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {
   const auto run = parse_run_name(update.assignment);
   if (!run) return false;
@@ -432,6 +459,8 @@ bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {
   if (update.state == UpdateState::running || update.state == UpdateState::unspecified) {
     if (active == nullptr) return false;
     active->group.renew(node, steady_seconds());
+    if (!update.message.empty())
+      report(note_slow(*run, shortened(update.message, kMaxMessageBytes)));
     return take_facts(*active, node, update.facts);
   }
   // Whatever it says beyond that, the node is free again.
@@ -452,7 +481,8 @@ bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {
       break;
     case UpdateState::failed:
       fail(*active,
-           {named ? message : node_name(node) + ": " + message, is_final_error(update.code), node});
+           {named ? message : node_name(node) + ": " + message, is_final_error(update.code), node,
+            false, shortened(update.experiment, kMaxFactBytes)});
       break;
     case UpdateState::cancelled:
       // An agent that leaves, as at the end of its job, is not to blame.

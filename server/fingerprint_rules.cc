@@ -34,6 +34,23 @@ std::string switches_of(const std::map<std::string, std::string>& facts) {
   return found == facts.end() ? "" : found->second;
 }
 
+std::string machine_change(const std::map<std::string, std::string>& before,
+                           const std::map<std::string, std::string>& now) {
+  std::string changed;
+  bool other_host = false;
+  for (const auto& [field, value] : before) {
+    const auto same = now.find(field);
+    if (same == now.end() || same->second == value) continue;
+    other_host = other_host || field == kHostFact;
+    // What hard rules compare is what a machine is.
+    if (fingerprint_rule(field) != model::MatchRule::hard) continue;
+    changed += (changed.empty() ? "" : ", ") + field + " was '" + value + "' and is '" +
+               same->second + "'";
+  }
+  if (!changed.empty()) return "is another machine than before: " + changed;
+  return other_host ? "is on another host than before, or its host was restarted" : "";
+}
+
 Result<JoinedFingerprint> join_fingerprints(const MeasuredFacts& measured,
                                             const std::string& fabric, const std::string& clock) {
   JoinedFingerprint joined;

@@ -25,6 +25,12 @@ inline constexpr std::string_view kSwitchesFact = "host.switches";
 /// Empty: nobody has.
 std::string switches_of(const std::map<std::string, std::string>& facts);
 
+/// How a machine that has a node's name now differs from the one that had it before, as what
+/// follows the name: "is another machine than before: cpu.model was 'A' and is 'B'". Empty: it does
+/// not.
+std::string machine_change(const std::map<std::string, std::string>& before,
+                           const std::map<std::string, std::string>& now);
+
 /// The facts of each machine at each measurement; the key says which, for messages: "nodes/a in run
 /// 1".
 using MeasuredFacts = std::map<std::string, std::map<std::string, std::string>>;

@@ -37,6 +37,22 @@ TEST(FingerprintRules, WhatDiffersMatchesAnything) {
 }
 
 // "*" would match any network.
+TEST(FingerprintRules, AnotherMachineUnderANameIsNoticed) {
+  const std::map<std::string, std::string> before{
+      {"cpu.model", "A"}, {"host.boot", "1"}, {"os.kernel", "6.1"}};
+  auto now = before;
+  EXPECT_EQ(machine_change(before, now), "");
+  now["os.kernel"] = "6.2";
+  EXPECT_EQ(machine_change(before, now), "");
+  now["host.boot"] = "2";
+  EXPECT_EQ(machine_change(before, now),
+            "is on another host than before, or its host was restarted");
+  now["cpu.model"] = "B";
+  EXPECT_EQ(machine_change(before, now),
+            "is another machine than before: cpu.model was 'A' and is 'B'");
+  EXPECT_EQ(machine_change({}, now), "");
+}
+
 TEST(FingerprintRules, TwoNetworksAreNoModel) {
   const auto joined = join_fingerprints({{"nodes/a in run 1", {{"fabric.provider", "tcp"}}},
                                          {"nodes/b in run 1", {{"fabric.provider", "verbs"}}}},

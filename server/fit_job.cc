@@ -168,6 +168,20 @@ std::string shared_host(const FitInput& input) {
   return "";
 }
 
+// Nodes of which one run saw another host than another, and how many hosts.
+std::map<std::string, size_t> changed_hosts(const FitInput& input) {
+  std::map<std::string, std::set<std::string>> hosts;
+  for (const AttemptFacts& node : input.nodes) {
+    const auto host = node.facts.find(std::string(kHostFact));
+    if (host != node.facts.end()) hosts[node.node].insert(host->second);
+  }
+  std::map<std::string, size_t> changed;
+  for (const auto& [node, seen] : hosts) {
+    if (seen.size() > 1) changed[node] = seen.size();
+  }
+  return changed;
+}
+
 std::string provisional_reasons(const FitInput& input, const fit::Noise& noise) {
   std::vector<std::string> reasons;
   if (input.runs < kMinRunsForIntervals) {
@@ -211,6 +225,15 @@ std::vector<Finding> findings_of(const FitInput& input,
     findings.push_back({"LEFT_OUT", "", static_cast<double>(left_out),
                         std::to_string(left_out) + " series left out because fewer than " +
                             std::to_string(runs_needed(input)) + " runs measured their points"});
+  }
+  for (const auto& [experiment, why] : input.spec.left_out) {
+    findings.push_back(
+        {"LEFT_OUT", experiment, 0, experiment + " was not measured to its end: " + why});
+  }
+  for (const auto& [node, runs] : changed_hosts(input)) {
+    findings.push_back({"HOST_CHANGED", node_name(node), static_cast<double>(runs),
+                        node_name(node) + " was on " + std::to_string(runs) +
+                            " hosts in these runs, or its host was restarted between them"});
   }
   if (const size_t wrong = failed_verification(input); wrong > 0) {
     findings.push_back({"UNVERIFIED", "", static_cast<double>(wrong),

@@ -124,6 +124,26 @@ TEST(FitJob, WhatIsDoubtfulMakesAModelProvisional) {
   EXPECT_EQ(reasons(on_one_host), "");
 }
 
+TEST(FitJob, SaysWhatWasLeftOutAndThatANodeMoved) {
+  FitInput input = input_of(6);
+  input.spec.left_out["micro.am"] = "rank 1 on nodes/b died";
+  input.nodes.push_back(input.nodes[0]);
+  input.nodes.back().run.run = 2;
+  input.nodes.back().facts["host.boot"] = "z";
+  const auto fitted = fit_campaign(input);
+  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
+  const auto message_of = [&](const std::string& kind, const std::string& subject) {
+    for (const Finding& finding : fitted->findings) {
+      if (finding.kind == kind && finding.subject == subject) return finding.message;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message_of("LEFT_OUT", "micro.am"),
+            "micro.am was not measured to its end: rank 1 on nodes/b died");
+  EXPECT_NE(message_of("HOST_CHANGED", "nodes/a").find("2 hosts"), std::string::npos);
+  EXPECT_EQ(message_of("HOST_CHANGED", "nodes/b"), "");
+}
+
 TEST(FitJob, ParametersComeFromSixVerifiedRunsOrNone) {
   FitInput input = input_of(6);
   for (experiment::SampleSeries& series : input.series) {

@@ -11,6 +11,7 @@
 #include <grpcpp/security/tls_credentials_options.h>
 
 #include "server/clock.h"
+#include "server/refusals.h"
 #include "server/rpc_status.h"
 #include "stripline/v1/access.pb.h"
 #include "stripline/v1/agents.pb.h"
@@ -71,7 +72,7 @@ Credentials credentials_from(const Metadata& metadata, const grpc::AuthContext* 
 class Judge final : public grpc::AuthMetadataProcessor {
  public:
   Judge(const Access& access, Meters& meters)
-      : access_(access), meters_(meters), roles_(method_roles()) {}
+      : access_(access), refusals_(meters), roles_(method_roles()) {}
 
   bool IsBlocking() const override { return false; }
 
@@ -88,13 +89,13 @@ class Judge final : public grpc::AuthMetadataProcessor {
     const auto caller =
         access_.authorize(credentials_from(metadata, context), role->second, unix_seconds());
     if (caller) return grpc::Status::OK;
-    meters_.count(Meters::Counter::calls_refused);
+    refusals_.note(method, caller.problem().message);
     return rpc_status(caller.problem());
   }
 
  private:
   const Access& access_;
-  Meters& meters_;
+  Refusals refusals_;
   const std::map<std::string, Role> roles_;
 };
 
@@ -125,8 +126,9 @@ std::shared_ptr<grpc::ServerCredentials> tls_credentials(const Authority& author
   grpc::experimental::TlsServerCredentialsOptions options(files);
   options.watch_root_certs();
   options.watch_identity_key_cert_pairs();
-  // Users and nodes that are to be enrolled have none.
-  options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
+  // Users and nodes that are to be enrolled have none. Access judges a certificate that is shown: a
+  // handshake that fails says nothing to either side.
+  options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_BUT_DONT_VERIFY);
   return grpc::experimental::TlsServerCredentials(options);
 }
 

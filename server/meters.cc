@@ -35,6 +35,8 @@ constexpr std::array kCounters = {
     Name{"stripline_enrolments_refused_total", "Enrolments refused"},
     Name{"stripline_campaigns_deleted_total", "Campaigns deleted because of their age or for room"},
     Name{"stripline_samples_deleted_total", "Samples deleted with them"},
+    Name{"stripline_nodes_changed_total",
+         "Agents that came under the name of another machine, or after a restart of their host"},
 };
 constexpr std::array kGauges = {
     Name{"stripline_sessions", "Agents connected"},
@@ -49,6 +51,8 @@ constexpr std::array kGauges = {
     Name{"stripline_database_free_bytes", "Room in the database file for what is stored next"},
     Name{"stripline_log_bytes", "Size of the database's write-ahead log"},
     Name{"process_resident_memory_bytes", "Memory that the server occupies"},
+    Name{"stripline_certificate_days_left", "Days until the server's certificate ends"},
+    Name{"stripline_authority_days_left", "Days until the server's authority ends"},
 };
 constexpr std::array kTimes = {
     Name{"stripline_commit_seconds", "Storing a step, synced to disk"},

@@ -26,7 +26,8 @@ class Meters {
     enrolments,
     enrolments_refused,
     campaigns_deleted,
-    samples_deleted
+    samples_deleted,
+    nodes_changed  ///< names under which another machine, or a restarted one, came
   };
   /// Go up and down; set when they are asked for.
   enum class Gauge {
@@ -40,7 +41,9 @@ class Meters {
     database_bytes,
     free_bytes,
     log_bytes,
-    resident_bytes
+    resident_bytes,
+    certificate_days,  ///< until the server's ends
+    authority_days
   };
   /// Durations, counted in buckets.
   enum class Time {

@@ -159,7 +159,8 @@ struct ModelRecord {
 
 /// What a fit found besides parameters.
 struct Finding {
-  /// OUTLIERS, DRIFT, BETWEEN_RUNS, LEFT_OUT, UNVERIFIED, NO_TIME, NOT_FITTED, NODES_DIFFER.
+  /// OUTLIERS, DRIFT, BETWEEN_RUNS, LEFT_OUT, UNVERIFIED, NO_TIME, NOT_FITTED, NODES_DIFFER,
+  /// HOST_CHANGED.
   std::string kind;
   std::string subject;  ///< An operation or fields of fingerprints; empty: the campaign as a whole.
   double value = 0;     ///< A share or a count, as the kind has one.

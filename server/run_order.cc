@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/json.h"
+#include "optimizer/experiment/point_order.h"
 
 namespace stripline::server {
 namespace {
@@ -55,7 +56,8 @@ std::optional<List> find_list(std::string_view text, size_t at, uint32_t kept) {
 }  // namespace
 
 Result<std::string> order_text(std::string_view plan, uint64_t fence, uint32_t points,
-                               double deadline_s) {
+                               double deadline_s,
+                               const std::map<std::string, std::string>& left_out) {
   const Error damaged(ErrorCode::data_loss, "a stored plan is damaged");
   const size_t at_deadline = plan.find(kDeadlineMember);
   const size_t at_fence = plan.find(kFenceMember);
@@ -74,6 +76,10 @@ Result<std::string> order_text(std::string_view plan, uint64_t fence, uint32_t p
   order += Json(deadline_s).dump();
   order += plan.substr(seconds_end, digits - seconds_end);
   order += std::to_string(fence);
+  if (!left_out.empty()) {
+    order += ",\"" + std::string(experiment::kLeftOutMember) +
+             "\":" + Json(left_out).dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
   order += plan.substr(digits + 1, list->cut - (digits + 1));
   order += plan.substr(list->end);
   return order;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/point_order.h"
 
 namespace stripline::server {
 namespace {
@@ -41,6 +42,16 @@ TEST(OrderText, IsThePlanWithItsFenceAndSoManyPoints) {
     for (size_t i = 0; i < order.points.size(); ++i) EXPECT_EQ(order.points[i], plan.points[i]);
   }
   EXPECT_TRUE(order_of(plan_of(0), 1, 3).points.empty());
+}
+
+TEST(OrderText, NamesWhatIsLeftOut) {
+  const std::map<std::string, std::string> left_out{
+      {"kernel.loop", R"(rank 1 said "no": fence":0)"}};
+  const auto text = order_text(experiment::to_json(plan_of(3)).dump(), 2, 3, 60, left_out);
+  ASSERT_TRUE(text.ok());
+  const Json order = Json::parse(*text);
+  EXPECT_EQ(*experiment::left_out_of(order), left_out);
+  EXPECT_EQ(experiment::assignment_from_json(order)->points.size(), 3U);
 }
 
 TEST(OrderText, RefusesWhatIsNoPlan) {

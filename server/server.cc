@@ -51,7 +51,7 @@ constexpr int kMaxConcurrentCalls = 256;
 // near, gRPC reads less.
 constexpr size_t kMaxTransportBytes = size_t{256} << 20;
 constexpr std::chrono::seconds kStopPatience{2};
-constexpr std::chrono::hours kRenewalCheck{24};
+constexpr std::chrono::minutes kRenewalCheck{10};
 constexpr std::chrono::minutes kTidyUp{1};
 // How soon it is noticed that the store fails, or that a stream's reader has lost his rights.
 constexpr std::chrono::seconds kLook{1};
@@ -284,6 +284,16 @@ class Server::Impl {
       meters_.set(Meters::Gauge::free_bytes, static_cast<double>(size->free_bytes));
     }
     if (!log_file_.empty()) meters_.set(Meters::Gauge::log_bytes, size_of(log_file_));
+    if (const auto& authority = access_->authority()) {
+      constexpr double kDay_s = 86400;
+      const double now_unix_s = unix_seconds();
+      if (const auto own = authority->server_certificate(); own.ok()) {
+        meters_.set(Meters::Gauge::certificate_days,
+                    (own->not_after_unix_s() - now_unix_s) / kDay_s);
+      }
+      meters_.set(Meters::Gauge::authority_days,
+                  (authority->certificate().not_after_unix_s() - now_unix_s) / kDay_s);
+    }
     meters_.set(Meters::Gauge::resident_bytes, resident_bytes());
     return meters_.text();
   }
@@ -314,7 +324,8 @@ class Server::Impl {
     return {};
   }
 
-  // A certificate is renewed months before it ends: looking once a day is enough.
+  // A certificate is renewed months before it ends, but at once when the clock has been set back to
+  // before it begins: nobody can connect meanwhile.
   void renew() const {
     const auto renewed = access_->authority()->renew_server(unix_seconds());
     if (!renewed.ok()) spdlog::error("cannot renew the certificate: {}", renewed.error().message());

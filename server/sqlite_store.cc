@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include <spdlog/spdlog.h>
+
 #include "server/clock.h"
 #include "server/file_lock.h"
 #include "server/sql_retention.h"
@@ -20,6 +22,9 @@ namespace stripline::server {
 namespace {
 
 constexpr std::chrono::seconds kCheckpointEvery{1};
+// A log of so many pages (16 MiB) is larger than what is written between two checkpoints.
+constexpr int64_t kLargeLogPages = 4096;
+constexpr int64_t kLargeLogBytes = kLargeLogPages * 4096;
 
 Result<uint64_t> pragma(SqlDatabase& database, const std::string& name) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text, database.query_text("PRAGMA " + name));
@@ -53,6 +58,7 @@ class SqliteStore final : public SqlStore {
   Status write(const Changes& changes);
   void ask_for_checkpoint();
   void run_checkpoints(const std::stop_token& stop);
+  void checkpoint();
 
   FileLock lock_;
   std::mutex mutex_;
@@ -61,6 +67,7 @@ class SqliteStore final : public SqlStore {
   std::mutex reader_mutex_;
   SqliteDatabase reader_;
   SqliteDatabase checkpointer_;  // of its thread
+  int64_t told_pages_ = 0;       // of it: the log had so many when it was last called large
   const std::string installation_id_;
   const uint64_t fence_base_;
   std::mutex written_mutex_;
@@ -135,10 +142,38 @@ void SqliteStore::run_checkpoints(const std::stop_token& stop) {
     has_written_.wait_for(lock, stop, kCheckpointEvery, [] { return false; });
     written_ = false;
     lock.unlock();
-    // What it cannot copy now it copies the next time, or whoever opens the database.
-    (void)checkpointer_.execute("PRAGMA wal_checkpoint(PASSIVE)");
+    checkpoint();
     lock.lock();
   }
+}
+
+// What it cannot copy now it copies the next time, or whoever opens the database. A log that is
+// copied whole is written from its beginning again, but keeps its size: one that has become large
+// is cut.
+void SqliteStore::checkpoint() {
+  int64_t pages = 0;
+  int64_t copied = 0;
+  {
+    const auto statement = checkpointer_.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+    if (!statement.ok() || !(*statement)->step()) return;
+    pages = (*statement)->integer(1);
+    copied = (*statement)->integer(2);
+  }
+  if (pages < kLargeLogPages) {
+    told_pages_ = 0;
+    return;
+  }
+  if (copied == pages) {
+    // Fails at once while somebody reads in it: the next commit tries again.
+    (void)checkpointer_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+    return;
+  }
+  if (pages < 2 * told_pages_) return;
+  told_pages_ = pages;
+  spdlog::warn(
+      "the database's write-ahead log has {} pages, of which {} can be copied into the database: a "
+      "program that reads the file (sqlite3, a backup) has kept a transaction open since; end it",
+      pages, copied);
 }
 
 }  // namespace
@@ -160,9 +195,17 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& pa
       const std::string base,
       database.query_text("SELECT value FROM meta WHERE key = 'fence_base'"));
   STRIPLINE_RETURN_IF_ERROR(database.execute("PRAGMA wal_autocheckpoint = 0"));
+  // A commit that begins the log again cuts what is above, which readers had kept from the
+  // checkpoint.
+  STRIPLINE_RETURN_IF_ERROR(
+      database.execute("PRAGMA journal_size_limit = " + std::to_string(kLargeLogBytes)));
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase reader, SqliteDatabase::open(path.string()));
   STRIPLINE_RETURN_IF_ERROR(reader.execute("PRAGMA query_only = ON"));
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase checkpointer, SqliteDatabase::open(path.string()));
+  // Nobody waits for a checkpoint, and it waits for nobody.
+  STRIPLINE_RETURN_IF_ERROR(checkpointer.execute("PRAGMA busy_timeout = 0"));
+  // What a server that was killed has left.
+  (void)checkpointer.execute("PRAGMA wal_checkpoint(TRUNCATE)");
   return std::unique_ptr<Store>(std::make_unique<SqliteStore>(
       std::move(*lock), std::move(database), std::move(reader), std::move(checkpointer),
       std::move(id), std::stoull("0" + base)));

@@ -50,6 +50,30 @@ TEST_F(StoreTest, ReadersDoNotWaitForWriters) {
   EXPECT_TRUE(*store_->campaign(2));
 }
 
+// The log grows while somebody reads in it; it must not stay as large for ever.
+TEST_F(StoreTest, TheLogShrinksWhenNobodyReadsInItAnyMore) {
+  const auto log_bytes = [&] { return std::filesystem::file_size(path_.string() + "-wal"); };
+  const auto write = [&](int64_t number) {
+    CampaignRecord record = campaign(number);
+    record.message = std::string(size_t{1} << 20, 'x');
+    apply({.campaigns = {record}});
+  };
+  Saboteur reader(path_.parent_path());
+  reader.run("BEGIN");
+  reader.run("SELECT count(*) FROM campaigns");
+  for (int64_t number = 1; number <= 40; ++number) write(number);
+  EXPECT_GT(log_bytes(), size_t{32} << 20);
+  reader.run("COMMIT");
+  // Each commit is followed by a checkpoint within a second or so.
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  int64_t number = 41;
+  while (log_bytes() > size_t{24} << 20 && std::chrono::steady_clock::now() < patience) {
+    apply({.campaigns = {campaign(number++)}});
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  EXPECT_LE(log_bytes(), size_t{24} << 20);
+}
+
 TEST_F(StoreTest, ASecondServerIsTurnedAwayWithTheOwnersProcess) {
   const auto second = open_sqlite_store(path_);
   ASSERT_FALSE(second.ok());

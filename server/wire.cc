@@ -193,7 +193,8 @@ std::optional<AgentMessage> from_wire(v1::AgentMessage& message) {
       const v1::AssignmentUpdate& update = message.assignment_update();
       return AssignmentUpdate{
           update.assignment(), update.fence(),   from_wire(update.state()),
-          update.code(),       update.message(), {update.facts().begin(), update.facts().end()}};
+          update.code(),       update.message(), {update.facts().begin(), update.facts().end()},
+          update.experiment()};
     }
     default:
       return std::nullopt;

@@ -7,6 +7,8 @@
 #include <netinet/in.h>
 #include <openssl/ec.h>
 #include <openssl/pem.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
 #include <utility>
 
 #include "base/pki/openssl.h"
@@ -263,6 +265,21 @@ bool Certificate::is_signed_by(const Certificate& issuer) const {
   const bool is_signed = X509_verify(get(), X509_get0_pubkey(issuer.get())) == 1;
   ERR_clear_error();
   return is_signed;
+}
+
+bool Certificate::is_client_of(const Certificate& authority) const {
+  const std::unique_ptr<X509_STORE, Freed<X509_STORE_free>> trusted(X509_STORE_new());
+  const std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>> context(X509_STORE_CTX_new());
+  bool is_client = false;
+  if (trusted && context && X509_STORE_add_cert(trusted.get(), authority.get()) == 1 &&
+      X509_STORE_CTX_init(context.get(), trusted.get(), get(), nullptr) == 1) {
+    X509_VERIFY_PARAM* const rules = X509_STORE_CTX_get0_param(context.get());
+    is_client = X509_VERIFY_PARAM_set_purpose(rules, X509_PURPOSE_SSL_CLIENT) == 1 &&
+                X509_VERIFY_PARAM_set_flags(rules, X509_V_FLAG_NO_CHECK_TIME) == 1 &&
+                X509_verify_cert(context.get()) == 1;
+  }
+  ERR_clear_error();
+  return is_client;
 }
 
 Result<Certificate> make_authority(const PrivateKey& key, const std::string& common_name,

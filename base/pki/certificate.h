@@ -53,6 +53,9 @@ class Certificate {
   bool belongs_to(const PrivateKey& key) const;
   /// True if `issuer` signed it; nothing about validity in time.
   bool is_signed_by(const Certificate& issuer) const;
+  /// True if this is a client's certificate that `authority` issued: signature, chain and purpose,
+  /// as TLS would verify them; nothing about validity in time.
+  bool is_client_of(const Certificate& authority) const;
   x509_st* get() const { return certificate_.get(); }
 
  private:

@@ -184,8 +184,13 @@ void TlsStream::fail(const std::string& what) {
     return;
   }
   ERR_clear_error();
+  const bool is_time =
+      verified == X509_V_ERR_CERT_NOT_YET_VALID || verified == X509_V_ERR_CERT_HAS_EXPIRED;
   failure_ = Error(ErrorCode::unavailable, what + ": the server's certificate is not accepted: " +
-                                               X509_verify_cert_error_string(verified));
+                                               X509_verify_cert_error_string(verified) +
+                                               (is_time ? "; compare the clocks of this machine "
+                                                          "and the server"
+                                                        : ""));
 }
 
 std::string TlsStream::take_plain() { return std::exchange(plain_, {}); }

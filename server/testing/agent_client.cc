@@ -92,7 +92,8 @@ void AgentClient::batch(const std::string& assignment, uint64_t fence, uint64_t 
 }
 
 void AgentClient::update(const v1::Assignment& assignment, v1::AssignmentUpdate::State state,
-                         const std::string& code, const std::string& text) {
+                         const std::string& code, const std::string& text,
+                         const std::string& experiment) {
   v1::AgentMessage message;
   v1::AssignmentUpdate& update = *message.mutable_assignment_update();
   update.set_assignment(assignment.name());
@@ -100,6 +101,7 @@ void AgentClient::update(const v1::Assignment& assignment, v1::AssignmentUpdate:
   update.set_state(state);
   update.set_code(code);
   update.set_message(text);
+  update.set_experiment(experiment);
   send(message);
 }
 

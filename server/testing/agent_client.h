@@ -42,7 +42,8 @@ class AgentClient {
   void batch(const std::string& assignment, uint64_t fence, uint64_t seq, const std::string& data,
              uint32_t points_done = 0);
   void update(const v1::Assignment& assignment, v1::AssignmentUpdate::State state,
-              const std::string& code = "", const std::string& message = "");
+              const std::string& code = "", const std::string& message = "",
+              const std::string& experiment = "");
 
   /// The next message; nullopt when the stream ended or nothing came in time.
   std::optional<v1::ServerMessage> receive(double timeout_s = kTestPatienceS);

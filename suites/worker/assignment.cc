@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/random.h"
 #include "optimizer/model/fingerprint.h"
 #include "optimizer/model/model_json.h"
 #include "runtime/rma/context_state.h"
@@ -32,11 +31,10 @@ Status adopt_model(Context& context, const std::string& model_json) {
 }
 
 Result<RunEnd> run_assignment(Session& session, const experiment::Assignment& assignment,
-                              Reporter* reporter) {
+                              Reporter* reporter, const RunAids& aids) {
   Context& ctx = session.context();
   const bool reports = ctx.rank_me() == 0 && reporter != nullptr;
-  std::vector<experiment::Point> points = assignment.points;
-  shuffle(points, assignment.seed);
+  const std::vector<experiment::Point> points = experiment::order_of_points(assignment);
   std::vector<experiment::SampleSeries> pending;
   std::optional<Error> failure;
   double reported_s = ctx.now_s();
@@ -65,8 +63,13 @@ Result<RunEnd> run_assignment(Session& session, const experiment::Assignment& as
       if (reports) STRIPLINE_RETURN_IF_ERROR(reporter->report(pending, done, points.size()));
       return RunEnd::cancelled;
     }
-    auto series = as_series(run_point(session, points[done], assignment.stop_rule), points[done],
-                            assignment.run);
+    if (aids.record != nullptr) aids.record->begin(done + 1);
+    const auto left_out = aids.left_out.find(points[done].experiment);
+    auto series = as_series(
+        left_out == aids.left_out.end()
+            ? run_point(session, points[done], assignment.stop_rule)
+            : Error(ErrorCode::aborted, "the experiment was left out after " + left_out->second),
+        points[done], assignment.run);
     if (reports) pending.push_back(std::move(series));
   }
   if (reports) STRIPLINE_RETURN_IF_ERROR(reporter->report(pending, points.size(), points.size()));

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/point_record.h"
 #include "base/result.h"
 #include "optimizer/experiment/experiment.h"
+#include "optimizer/experiment/point_order.h"
 #include "suites/session.h"
 
 namespace stripline::suites {
@@ -30,11 +32,17 @@ Status adopt_model(Context& context, const std::string& model_json);
 
 enum class RunEnd { complete, cancelled };
 
-/// Collective. Runs the points, in an order that depends on the seed of the assignment; series
-/// reach the reporter at intervals of about a second, so that the receiver is mostly idle while
-/// samples are taken. A point that cannot be measured here yields a series without values
-/// (registry.h, as_series). Errors: those of Reporter::report, on rank 0.
+/// What goes with an assignment besides it.
+struct RunAids {
+  experiment::LeftOut left_out = {};  ///< The same on every rank.
+  PointRecord* record = nullptr;      ///< Where this process says which point it is at, or null.
+};
+
+/// Collective. Runs the points, in the order of order_of_points(); series reach the reporter at
+/// intervals of about a second, so that the receiver is mostly idle while samples are taken. A
+/// point that cannot be measured here, or whose experiment is left out, yields a series without
+/// values (registry.h, as_series). Errors: those of Reporter::report, on rank 0.
 Result<RunEnd> run_assignment(Session& session, const experiment::Assignment& assignment,
-                              Reporter* reporter);
+                              Reporter* reporter, const RunAids& aids = {});
 
 }  // namespace stripline::suites

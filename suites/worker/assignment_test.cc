@@ -89,6 +89,30 @@ TEST(RunAssignment, ReportsWhatWasMeasuredBeforeACancel) {
   EXPECT_EQ(notes.last_done, 5u);
 }
 
+// The point at which a rank hangs or dies is known, and an experiment that does is passed over.
+TEST(RunAssignment, SaysWhichPointItIsAtAndLeavesOut) {
+  experiment::Assignment assignment;
+  assignment.points = latencies(3);
+  assignment.points.push_back({"micro.bandwidth", "get", {}});
+  Notes notes;
+  auto record = PointRecord::create();
+  ASSERT_TRUE(record.ok());
+  on_ranks(2, kFabric, "virtual", [&](Session& session) {
+    const bool first = session.context().rank_me() == 0;
+    const auto end =
+        run_assignment(session, assignment, first ? &notes : nullptr,
+                       {{{"micro.bandwidth", "rank 1 died"}}, first ? &*record : nullptr});
+    EXPECT_TRUE(end.ok());
+  });
+  EXPECT_EQ(record->begun(), 4U);
+  ASSERT_EQ(notes.all.size(), 4U);
+  for (const SampleSeries& series : notes.all) {
+    EXPECT_EQ(series.values.empty(), series.point.experiment == "micro.bandwidth");
+    if (!series.values.empty()) continue;
+    EXPECT_EQ(series.note, "not measured: the experiment was left out after rank 1 died");
+  }
+}
+
 TEST(RunAssignment, AReporterThatFailsIsAnError) {
   experiment::Assignment assignment;
   assignment.points = latencies(3);

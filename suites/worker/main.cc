@@ -20,7 +20,9 @@
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/json_channel.h"
+#include "base/point_record.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/point_order.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/fiber_group.h"
 #include "runtime/rma/context_state.h"
@@ -134,6 +136,7 @@ void end_after(double seconds) {
 
 struct Work {
   experiment::Assignment assignment;
+  experiment::LeftOut left_out;
   bool answers = false;
 };
 
@@ -154,11 +157,12 @@ Result<Work> receive_work(JsonChannel& channel) {
   }
   STRIPLINE_ASSIGN_OR_RETURN(const Json* assignment, get_object(json, "assignment", "work"));
   STRIPLINE_ASSIGN_OR_RETURN(auto read, experiment::assignment_from_json(*assignment));
+  STRIPLINE_ASSIGN_OR_RETURN(auto left_out, experiment::left_out_of(*assignment));
   const auto answers = json.find("answers");
-  return Work{std::move(read), answers != json.end() && *answers == true};
+  return Work{std::move(read), std::move(left_out), answers != json.end() && *answers == true};
 }
 
-Status carry_out(Context& context, const Work& work, JsonChannel& channel) {
+Status carry_out(Context& context, const Work& work, JsonChannel& channel, PointRecord& record) {
   const experiment::Assignment& assignment = work.assignment;
   if (!assignment.model_json.empty()) {
     STRIPLINE_RETURN_IF_ERROR(adopt_model(context, assignment.model_json));
@@ -173,7 +177,8 @@ Status carry_out(Context& context, const Work& work, JsonChannel& channel) {
     STRIPLINE_RETURN_IF_ERROR(channel.write({{"type", "facts"}, {"facts", facts}}));
   }
   ChannelReporter reporter(channel, work.answers);
-  STRIPLINE_ASSIGN_OR_RETURN(const RunEnd end, run_assignment(session, assignment, &reporter));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const RunEnd end, run_assignment(session, assignment, &reporter, {work.left_out, &record}));
   if (context.rank_me() != 0) return {};
   return channel.write(
       {{"type", "finished"}, {"reason", end == RunEnd::complete ? "complete" : "cancelled"}});
@@ -192,7 +197,8 @@ int run_rank() {
   // The other ranks may be anywhere; the launcher ends them.
   if (!work.ok()) state.fail(work.error());
   end_after(work->assignment.deadline_s);
-  const Status done = carry_out(**context, *work, *channel);
+  PointRecord record = PointRecord::from_environment();
+  const Status done = carry_out(**context, *work, *channel, record);
   if (!done.ok()) state.fail(done.error());
   return kExitOk;
 }
@@ -202,10 +208,11 @@ Status run_all_ranks(bootstrap::Bootstrap& process, JsonChannel& channel) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto alone, process.exchange(std::string()));
   STRIPLINE_ASSIGN_OR_RETURN(const Work work, receive_work(channel));
   end_after(work.assignment.deadline_s);
+  PointRecord record = PointRecord::from_environment();
   bootstrap::FiberGroupOptions group{.ranks = work.assignment.ranks, .process = &process};
   STRIPLINE_ASSIGN_OR_RETURN(group.context, Options::from_environment());
   return bootstrap::run_fibers(group, [&](Context& context) {
-    const Status done = carry_out(context, work, channel);
+    const Status done = carry_out(context, work, channel, record);
     if (!done.ok()) context.state().fail(done.error());
   });
 }
