@@ -7,6 +7,10 @@ namespace {
 
 constexpr std::string_view kAnything = "*";
 
+// What is set for a run, and was not set for a model that does not hold it.
+constexpr const char* kVariables = "libfabric.variables";
+constexpr const char* kNone = "none";
+
 bool alike(std::string_view field, const std::string& of_model, const std::string& here) {
   if (here == of_model || here == kAnything) return true;
   return field == "fabric" && network_name(here) == network_name(of_model);
@@ -54,6 +58,11 @@ std::string MatchReport::text() const {
 
 MatchReport match(const Fingerprint& of_model, const std::map<std::string, std::string>& machine) {
   MatchReport report;
+  if (const auto here = machine.find(kVariables); here != machine.end() && here->second != kNone &&
+                                                  here->second != kAnything &&
+                                                  !of_model.contains(kVariables)) {
+    report.soft.push_back({kVariables, kNone, here->second, MatchRule::soft});
+  }
   for (const auto& [field, expected] : of_model) {
     if (expected.value == kAnything) continue;
     const auto here = machine.find(field);

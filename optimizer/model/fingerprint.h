@@ -35,7 +35,9 @@ struct MatchReport {
 };
 
 /// Compares each field of the model with the machine's value of the same name. A field the machine
-/// does not report is a difference; facts of the machine that the model does not hold are not. "*"
+/// does not report is a difference; facts of the machine that the model does not hold are not, but
+/// for variables of libfabric (`libfabric.variables`), of which models from before they were always
+/// kept had none if they do not say any. "*"
 /// on either side matches anything: that is how a model, or a user who knows better, relaxes a
 /// field. Fabrics are compared as networks (base/network_name.h): a model of "emulated:X" fits
 /// "emulated:X,compute=declared".

@@ -35,6 +35,17 @@ TEST(FingerprintMatch, AMissingFactIsADifference) {
   EXPECT_NE(report.text().find("fabric is not reported by this machine"), std::string::npos);
 }
 
+TEST(FingerprintMatch, VariablesOfTheNetworkAreComparedBothWays) {
+  const std::string set = "FI_OFI_RXM_BUFFER_SIZE=1024";
+  EXPECT_EQ(
+      match({}, {{"libfabric.variables", set}}).text(),
+      "warning: libfabric.variables is '" + set + "' here, the model was measured with 'none'\n");
+  EXPECT_EQ(match({}, {{"libfabric.variables", "none"}}).text(), "");
+  const Fingerprint of_set = {{"libfabric.variables", {set, MatchRule::soft}}};
+  EXPECT_EQ(match(of_set, {{"libfabric.variables", "none"}}).soft.size(), 1U);
+  EXPECT_EQ(match(of_set, {{"libfabric.variables", set}}).text(), "");
+}
+
 TEST(FingerprintMatch, AStarOnEitherSideRelaxesAField) {
   EXPECT_TRUE(match(kModel, {{"fabric", "*"}, {"cpu", "*"}, {"kernel", "*"}}).text().empty());
   const Fingerprint relaxed = {{"fabric", {"*", MatchRule::hard}}};

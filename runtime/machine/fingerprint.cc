@@ -1,8 +1,13 @@
 #include "runtime/machine/fingerprint.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <fstream>
+#include <utility>
+#include <vector>
 
 #include "base/control_groups.h"
+#include "base/json.h"
 #include "base/network_name.h"
 
 namespace stripline::machine {
@@ -12,6 +17,37 @@ uint64_t rounded_memory(uint64_t bytes) {
   constexpr uint64_t kGibibyte = uint64_t{1} << 30;
   const uint64_t step = bytes < 4 * kGibibyte ? kGibibyte / 2 : kGibibyte;
   return (bytes + step / 2) / step * step;
+}
+
+// The words of a file, with one space between them, or only the one in brackets.
+std::string words_of(const char* path, bool chosen) {
+  std::ifstream file(path);
+  std::string words;
+  for (std::string word; file >> word;) {
+    if (chosen && word.starts_with('[') && word.ends_with(']')) {
+      return word.substr(1, word.size() - 2);
+    }
+    if (!chosen) words += (words.empty() ? "" : " ") + word;
+  }
+  return words;
+}
+
+// What an administrator sets, and what is measured depends on.
+void add_settings(Facts& facts) {
+  const auto add = [&facts](const char* name, std::string value) {
+    if (!value.empty()) facts[name] = std::move(value);
+  };
+  const std::string pages = "/sys/kernel/mm/transparent_hugepage/";
+  add("memory.huge_pages.segments", words_of((pages + "shmem_enabled").c_str(), true));
+  add("memory.huge_pages.private", words_of((pages + "enabled").c_str(), true));
+  add("tcp.receive_bytes", words_of("/proc/sys/net/ipv4/tcp_rmem", false));
+  add("tcp.send_bytes", words_of("/proc/sys/net/ipv4/tcp_wmem", false));
+  add("tcp.congestion_control", words_of("/proc/sys/net/ipv4/tcp_congestion_control", false));
+}
+
+bool uses_tcp(const std::string& provider) {
+  return provider.starts_with("tcp") || provider.starts_with("net") ||
+         provider.starts_with("sockets");
 }
 
 }  // namespace
@@ -31,15 +67,60 @@ std::map<std::string, std::string> machine_facts(const Topology& topology) {
   for (const auto& [name, bytes] : topology.cache_bytes) {
     facts["cache." + name + "_bytes"] = std::to_string(bytes);
   }
+  add_settings(facts);
   return facts;
 }
 
 std::map<std::string, std::string> machine_fingerprint(const fabric::Info& info) {
   std::map<std::string, std::string> facts = machine_facts(read_topology());
+  if (!uses_tcp(info.provider)) {
+    std::erase_if(facts, [](const auto& fact) { return fact.first.starts_with("tcp."); });
+  }
   for (const auto& [name, value] : info.attributes) facts[name] = value;
   facts["fabric"] = network_name(info.name);
   facts["fabric.provider"] = info.provider;
   facts["clock"] = info.clock;
+  return facts;
+}
+
+Facts join_facts(std::span<const Facts> of_ranks) {
+  constexpr size_t kMostNamed = 3;
+  Facts joined;
+  for (const Facts& of_rank : of_ranks) {
+    for (const auto& [name, value] : of_rank) joined[name] = value;
+  }
+  for (auto& [name, joined_value] : joined) {
+    std::vector<std::pair<std::string, size_t>> first;  // rank of each value
+    for (size_t rank = 0; rank < of_ranks.size(); ++rank) {
+      const auto found = of_ranks[rank].find(name);
+      const std::string value = found == of_ranks[rank].end() ? "nothing" : found->second;
+      const auto known = std::ranges::find(first, value, &std::pair<std::string, size_t>::first);
+      if (known == first.end()) first.emplace_back(value, rank);
+    }
+    if (first.size() == 1) continue;
+    joined_value.clear();
+    for (size_t i = 0; i < std::min(first.size(), kMostNamed); ++i) {
+      joined_value +=
+          (i > 0 ? ", " : "") + first[i].first + " on rank " + std::to_string(first[i].second);
+    }
+    if (first.size() > kMostNamed) joined_value += ", and others";
+  }
+  return joined;
+}
+
+std::string encode_facts(const Facts& facts) {
+  return Json(facts).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<Facts> decode_facts(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) {
+    return Error(ErrorCode::data_loss, "a rank has not said what its machine is");
+  }
+  Facts facts;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_string()) facts[name] = value.get<std::string>();
+  }
   return facts;
 }
 

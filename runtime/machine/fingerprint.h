@@ -2,8 +2,11 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 
+#include "base/result.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/machine/topology.h"
 
@@ -18,6 +21,11 @@ namespace stripline::machine {
 ///   memory_bytes      rounded to whole GiB (half GiB below 4), since firmware and kernels reserve
 ///                     a little that varies between equal nodes
 ///   kernel            release
+///   memory.huge_pages.segments, memory.huge_pages.private   when the kernel gives huge pages to
+///                     shared segments (shmem_enabled) and to private memory (enabled)
+///   tcp.receive_bytes, tcp.send_bytes   net.ipv4.tcp_rmem and tcp_wmem: "4096 131072 6291456"
+///   tcp.congestion_control   net.ipv4.tcp_congestion_control
+/// Those that the kernel does not tell are left out.
 std::map<std::string, std::string> machine_facts(const Topology& topology);
 
 /// machine_facts() of this machine, with
@@ -25,7 +33,17 @@ std::map<std::string, std::string> machine_facts(const Topology& topology);
 ///   fabric.provider   e.g. "tcp;ofi_rxm"
 ///   clock             "real" or "virtual"
 /// and all of info.attributes. What a difference means is decided where models are made (the rule
-/// of each field is in the model file).
+/// of each field is in the model file). Facts of tcp are of fabrics that use it, no others.
 std::map<std::string, std::string> machine_fingerprint(const fabric::Info& info);
+
+using Facts = std::map<std::string, std::string>;
+
+/// The facts of a job, by those of its ranks: what not all ranks have alike has as its value which
+/// rank has what ("1024 on rank 0, none on rank 3"), the first of each value and at most three.
+Facts join_facts(std::span<const Facts> of_ranks);
+
+/// Facts in a text, and back. Errors: data_loss if it was not written by encode_facts().
+std::string encode_facts(const Facts& facts);
+Result<Facts> decode_facts(std::string_view text);
 
 }  // namespace stripline::machine

@@ -167,7 +167,11 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   }
   state->job.set_fingerprint(machine::machine_fingerprint(state->job.fabric().info()));
   if (*model != nullptr) {
-    const auto fit = rma::check_fit(**model, options.model_path, state->job.fingerprint());
+    // Rank 0 speaks for all: what another rank has differently, it says.
+    const auto fit =
+        rma::check_fit(**model, options.model_path,
+                       job.rank() == 0 && !introduced->facts.empty() ? introduced->facts
+                                                                     : state->job.fingerprint());
     if (!fit.ok() && !options.model_may_not_fit) return refuse(fit.error());
     if (fit.ok() && !fit->empty() && job.rank() == 0) {
       std::fprintf(stderr, "warning: model file '%s':\n%s\n", options.model_path.c_str(),

@@ -78,8 +78,8 @@ Result<std::string> terms_of(const model::TunedModel* model) {
 std::string Introduction::encode() const {
   return std::to_string(address.size()) + ":" + std::to_string(terms.size()) + ":" +
          std::to_string(handlers.size()) + ":" + std::to_string(model.size()) + ":" +
-         std::to_string(variables.size()) + ":" + address + terms + handlers + model + variables +
-         description;
+         std::to_string(variables.size()) + ":" + std::to_string(facts.size()) + ":" + address +
+         terms + handlers + model + variables + facts + description;
 }
 
 Result<Introduction> Introduction::decode(std::string_view bytes) {
@@ -96,10 +96,11 @@ Result<Introduction> Introduction::decode(std::string_view bytes) {
   size_t handlers = 0;
   size_t model = 0;
   size_t variables = 0;
+  size_t facts = 0;
   const Error malformed(ErrorCode::data_loss,
                         "a rank introduces itself in another form; run one version of the program");
   if (!take_length(address) || !take_length(terms) || !take_length(handlers) ||
-      !take_length(model) || !take_length(variables)) {
+      !take_length(model) || !take_length(variables) || !take_length(facts)) {
     return malformed;
   }
   Introduction introduction;
@@ -112,7 +113,7 @@ Result<Introduction> Introduction::decode(std::string_view bytes) {
   };
   if (!take(address, introduction.address) || !take(terms, introduction.terms) ||
       !take(handlers, introduction.handlers) || !take(model, introduction.model) ||
-      !take(variables, introduction.variables)) {
+      !take(variables, introduction.variables) || !take(facts, introduction.facts)) {
     return malformed;
   }
   introduction.description = bytes;
@@ -161,23 +162,28 @@ Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fa
                              const std::string& handlers) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string model_terms, terms_of(model));
   const std::string report = report_destination();
-  const Introduction mine{
-      fabric.local_address(),
-      options.verbose ? description(fabric.info(), options) : std::string(),
-      "STRIPLINE_SEGMENT_BYTES=" + std::to_string(options.segment_bytes) +
-          " STRIPLINE_SAME_NODE=" + options.same_node + " STRIPLINE_TUNING=" + options.tuning +
-          (options.debug ? " STRIPLINE_DEBUG=1" : " STRIPLINE_DEBUG=0") +
-          (options.model_may_not_fit ? " STRIPLINE_MODEL_MAY_NOT_FIT=1"
-                                     : " STRIPLINE_MODEL=" + model_terms) +
-          (report.empty() ? "" : " STRIPLINE_REPORT=" + report),
-      handlers,
-      model_terms,
-      options.fabric.starts_with("emulated:") ? std::string() : variables_of_libfabric()};
+  const bool emulated = options.fabric.starts_with("emulated:");
+  const Introduction mine{fabric.local_address(),
+                          options.verbose ? description(fabric.info(), options) : std::string(),
+                          "STRIPLINE_SEGMENT_BYTES=" + std::to_string(options.segment_bytes) +
+                              " STRIPLINE_SAME_NODE=" + options.same_node +
+                              " STRIPLINE_TUNING=" + options.tuning +
+                              (options.debug ? " STRIPLINE_DEBUG=1" : " STRIPLINE_DEBUG=0") +
+                              (options.model_may_not_fit ? " STRIPLINE_MODEL_MAY_NOT_FIT=1"
+                                                         : " STRIPLINE_MODEL=" + model_terms) +
+                              (report.empty() ? "" : " STRIPLINE_REPORT=" + report),
+                          handlers,
+                          model_terms,
+                          emulated ? std::string() : variables_of_libfabric(),
+                          emulated || model == nullptr
+                              ? std::string()
+                              : machine::encode_facts(machine::machine_fingerprint(fabric.info()))};
   STRIPLINE_ASSIGN_OR_RETURN(const auto introductions, job.exchange(mine.encode()));
   Introduced introduced;
   std::vector<std::string>& addresses = introduced.addresses;
   std::vector<machine::RankDescription> described;
   std::vector<std::string> variables;
+  std::vector<machine::Facts> facts;
   for (const std::string& bytes : introductions) {
     STRIPLINE_ASSIGN_OR_RETURN(Introduction theirs, Introduction::decode(bytes));
     const auto rank = static_cast<rank_t>(addresses.size());
@@ -188,6 +194,10 @@ Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fa
     }
     addresses.push_back(std::move(theirs.address));
     variables.push_back(std::move(theirs.variables));
+    if (!theirs.facts.empty()) {
+      STRIPLINE_ASSIGN_OR_RETURN(machine::Facts of_rank, machine::decode_facts(theirs.facts));
+      facts.push_back(std::move(of_rank));
+    }
     if (theirs.description.empty()) introduced.all_described = false;
     if (!options.verbose || job.rank() != 0) continue;
     machine::RankDescription one{.host = "did not say"};  // where STRIPLINE_VERBOSE is not set
@@ -196,6 +206,7 @@ Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fa
     }
     described.push_back(std::move(one));
   }
+  if (facts.size() == addresses.size()) introduced.facts = machine::join_facts(facts);
   introduced.variables_differ = differing_variables(variables);
   if (job.rank() == 0 && !introduced.variables_differ.empty()) {
     std::fprintf(stderr,

@@ -12,6 +12,7 @@
 #include "optimizer/model/tuned_model.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/fabric/fabric.h"
+#include "runtime/machine/fingerprint.h"
 
 namespace stripline::rma {
 
@@ -24,6 +25,8 @@ struct Introduction {
   std::string model;     ///< its name and hash; "none"
   /// Those of libfabric that are in force, as fabric::to_text(); empty on emulated networks.
   std::string variables = {};
+  /// As machine::encode_facts(); empty without a model, and on emulated networks.
+  std::string facts = {};
 
   std::string encode() const;
   /// Errors: data_loss if the bytes were not written by encode().
@@ -44,6 +47,9 @@ struct Introduced {
   /// Which ranks have other variables of libfabric than rank 0, for a person to read; empty: none
   /// have. The same on every rank.
   std::string variables_differ;
+  /// Of all ranks' machines (machine::join_facts()), the same on every rank; empty unless all have
+  /// told theirs.
+  machine::Facts facts;
 };
 
 /// Introduced::variables_differ of the variables of all ranks, by rank.

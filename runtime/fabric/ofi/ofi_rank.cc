@@ -138,9 +138,9 @@ void OfiRank::describe(const std::string& fabric) {
       {"fabric.inject_bytes", std::to_string(limits.inject_bytes)},
       {"fabric.queue_depth", std::to_string(limits.transmit_depth)},
   };
-  if (const auto variables = libfabric_variables(); !variables.empty()) {
-    info_.attributes["libfabric.variables"] = to_text(variables);
-  }
+  // Also that there are none, in which another run may differ.
+  const std::string variables = to_text(that_change_speed(libfabric_variables()));
+  info_.attributes["libfabric.variables"] = variables.empty() ? "none" : variables;
 }
 
 OfiRank::~OfiRank() {
