@@ -30,9 +30,9 @@ class Refusal final : public grpc::ServerGenericBidiReactor {
 };
 
 // Every method of every service.
-class Refusals final : public grpc::CallbackGenericService {
+class RefusingService final : public grpc::CallbackGenericService {
  public:
-  explicit Refusals(std::function<Problem()> why) : why_(std::move(why)) {}
+  explicit RefusingService(std::function<Problem()> why) : why_(std::move(why)) {}
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* /*context*/) override {
     return new Refusal(rpc_status(why_()));  // deletes itself
@@ -47,7 +47,7 @@ class Refusals final : public grpc::CallbackGenericService {
 class Standby::Impl {
  public:
   explicit Impl(const ServerOptions& options)
-      : address_(options.listen), refusals_([this] { return problem(); }) {}
+      : address_(options.listen), refusing_([this] { return problem(); }) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
@@ -67,7 +67,7 @@ class Standby::Impl {
     connections_ = builder.experimental().AddExternalConnectionAcceptor(
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
         authority ? tls_credentials(*authority) : grpc::InsecureServerCredentials());
-    builder.RegisterCallbackGenericService(&refusals_);
+    builder.RegisterCallbackGenericService(&refusing_);
     server_ = builder.BuildAndStart();
     if (!server_) return Error(ErrorCode::internal, "gRPC could not start its server");
     // It lives, and that is all.
@@ -132,7 +132,7 @@ class Standby::Impl {
   std::string writer_address_;
   std::string obstacle_;
   Meters meters_;
-  Refusals refusals_;
+  RefusingService refusing_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;
   std::unique_ptr<grpc::Server> server_;
   std::optional<Monitoring> monitoring_;
