@@ -226,7 +226,10 @@ void AssignmentRunner::on_look(double now_s, const std::vector<Sight>& sights) {
     if (sight.stopped) stopped.push_back(sight.rank);
   }
   if (behind != pace_.begun) {
-    pace_.slowest_s = std::max(pace_.slowest_s, pace_.seen_s - pace_.since_s);
+    // One look alone says nothing of how long a point took.
+    if (pace_.seen_s > pace_.since_s) {
+      pace_.slowest_s = std::max(pace_.slowest_s, now_s - pace_.since_s);
+    }
     pace_.begun = behind;
     pace_.since_s = pace_.told_s = now_s;
   }

@@ -13,6 +13,8 @@ namespace {
 // What decides which network the figures describe, and which instructions the primitives used.
 constexpr std::array<std::string_view, 4> kHard = {"cpu.architecture", "fabric", "fabric.profile",
                                                    "fabric.provider"};
+// What stays alike however a machine is set up, restarted and updated.
+constexpr std::array<std::string_view, 2> kMachine = {"cpu.architecture", "cpu.model"};
 // Where and under what it was measured; changes with every update and says little about speed.
 constexpr std::array<std::string_view, 4> kIgnored = {"host", "hostname", "kernel", "os"};
 
@@ -42,8 +44,7 @@ std::string machine_change(const std::map<std::string, std::string>& before,
     const auto same = now.find(field);
     if (same == now.end() || same->second == value) continue;
     other_host = other_host || field == kHostFact;
-    // What hard rules compare is what a machine is.
-    if (fingerprint_rule(field) != model::MatchRule::hard) continue;
+    if (std::ranges::find(kMachine, field) == kMachine.end()) continue;
     changed += (changed.empty() ? "" : ", ") + field + " was '" + value + "' and is '" +
                same->second + "'";
   }

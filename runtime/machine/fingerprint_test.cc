@@ -9,6 +9,8 @@ namespace {
 
 TEST(Fingerprint, HoldsWhatAdministratorsSet) {
   fabric::Info info;
+  info.name = "tcp";
+  info.clock = "real";
   info.provider = "tcp;ofi_rxm";
   const Facts of_tcp = machine_fingerprint(info);
   info.provider = "shm";
