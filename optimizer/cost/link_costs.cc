@@ -76,7 +76,8 @@ struct Line {
 
 // Bounds two lines on [low, high] by one: from above where `beyond` is >, from below where it is <.
 // It joins the larger (smaller) values at the two ends. The larger of two lines is convex, so that
-// this chord lies nowhere below it; the smaller one is concave, so that its chord lies nowhere above.
+// this chord lies nowhere below it; the smaller one is concave, so that its chord lies nowhere
+// above.
 template <typename Compare>
 Line chord(const Line& a, const Line& b, double low, double high, const Compare& beyond) {
   const auto at = [&](double bytes) {
