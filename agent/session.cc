@@ -89,9 +89,8 @@ SessionStep Session::on_closed(double now_s, const Error& error, const std::stri
   return step;
 }
 
-// `answered`: it is the server that ended the session, and said why. `for_how_long`: it tries
-// again,
-// ", for 60 s"; empty: without end.
+// `answered`: it is the server that ended the session, and said why. `for_how_long` says until when
+// the agent tries again (", for 60 s"); empty: it does so without end.
 SessionStep Session::lose(double now_s, const std::string& why, bool answered,
                           const std::string& for_how_long) {
   if (state_ == State::live && now_s - live_since_s_ >= limits_.stable_after_s) backoff_.reset();

@@ -226,8 +226,9 @@ class SessionReactor final : public SessionStream {
 
   // The operator hears of it as the agent does: it may try for days.
   void refuse(const std::string& node, const Problem& why) {
-    if (why.code != ErrorCode::unavailable)
+    if (why.code != ErrorCode::unavailable) {
       refusals_.note("a session of nodes/" + node, why.message);
+    }
     link_->close(why);
   }
 
