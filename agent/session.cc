@@ -82,7 +82,11 @@ SessionStep Session::on_closed(double now_s, const Error& error, const std::stri
     refusal_ = error;
     return {};
   }
-  if (!may_pass) return lose(now_s, error.message(), !reason.empty());
+  if (!may_pass) {
+    // A server that was away may know of other sessions when it is back.
+    patience_end_s_.reset();
+    return lose(now_s, error.message(), !reason.empty());
+  }
   SessionStep step =
       lose(now_s, error.message(), true, ", for " + exact_seconds_text(limits_.refusal_patience_s));
   next_s_ = std::min(next_s_, *patience_end_s_);

@@ -108,6 +108,21 @@ TEST(Session, NameInUseIsTriedForAWhileThenFinal) {
   EXPECT_FALSE(session.next_event_s());
 }
 
+TEST(Session, ARefusalOfBeforeTheServerWasAwayDoesNotCount) {
+  Session session = make_session();
+  const Error in_use(ErrorCode::already_exists, "nodes/a is in use");
+  session.on_time(0);
+  session.on_closed(0, in_use, "NODE_IN_USE");
+  session.on_time(30);
+  session.on_closed(30, kRefused, "");
+  session.on_time(90);
+  session.on_closed(90, in_use, "NODE_IN_USE");
+  EXPECT_NE(session.state(), Session::State::refused);
+  session.on_time(150);
+  session.on_closed(150, in_use, "NODE_IN_USE");
+  EXPECT_EQ(session.state(), Session::State::refused);
+}
+
 TEST(Session, ACertificateThatIsNotTakenIsFinalAfterAWhile) {
   Session session = make_session();
   const Error expired(ErrorCode::failed_precondition, "the certificate has expired");
