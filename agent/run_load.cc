@@ -16,7 +16,8 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-// Of children that were waited for.
+// Processor time, in seconds, of the child processes that have ended and were waited for: the
+// kernel does not count others here. After a run its workers are among them.
 double children_s() {
   rusage usage{};
   if (::getrusage(RUSAGE_CHILDREN, &usage) != 0) return 0;

@@ -65,7 +65,7 @@ SessionStep Session::on_hello_ack(double now_s, int protocol, double heartbeat_i
   spread_s_ = spread_s > 0 ? std::min(spread_s, kLongestSpread_s) : 0;
   next_s_ = now_s + heartbeat_interval_s_;
   reported_lost_ = false;
-  refused_since_s_.reset();
+  patience_end_s_.reset();
   step.became_live = true;
   step.log = "connected to the server at " + server_;
   return step;
@@ -74,19 +74,29 @@ SessionStep Session::on_hello_ack(double now_s, int protocol, double heartbeat_i
 SessionStep Session::on_closed(double now_s, const Error& error, const std::string& reason) {
   if (state_ != State::greeting && state_ != State::live) return {};
   const bool may_pass = reason == "NODE_IN_USE" || reason == "UNAUTHENTICATED";
-  if (may_pass && !refused_since_s_) refused_since_s_ = now_s;
-  const bool patience_over = may_pass && now_s - *refused_since_s_ >= limits_.refusal_patience_s;
+  if (may_pass && !patience_end_s_) patience_end_s_ = now_s + limits_.refusal_patience_s;
+  const bool patience_over = may_pass && now_s >= *patience_end_s_;
   if (reason == "PROTOCOL_VERSION" || reason == "PERMISSION_DENIED" ||
       error.code() == ErrorCode::invalid_argument || patience_over) {
     state_ = State::refused;
     refusal_ = error;
     return {};
   }
-  return lose(now_s, error.message(), !reason.empty());
+  if (!may_pass) {
+    // A server that was away may know of other sessions when it is back.
+    patience_end_s_.reset();
+    return lose(now_s, error.message(), !reason.empty());
+  }
+  SessionStep step =
+      lose(now_s, error.message(), true, ", for " + exact_seconds_text(limits_.refusal_patience_s));
+  next_s_ = std::min(next_s_, *patience_end_s_);
+  return step;
 }
 
-// `answered`: it is the server that ended the session, and said why.
-SessionStep Session::lose(double now_s, const std::string& why, bool answered) {
+// `answered`: it is the server that ended the session, and said why. `for_how_long` says until when
+// the agent tries again (", for 60 s"); empty: it does so without end.
+SessionStep Session::lose(double now_s, const std::string& why, bool answered,
+                          const std::string& for_how_long) {
   if (state_ == State::live && now_s - live_since_s_ >= limits_.stable_after_s) backoff_.reset();
   const bool was_live = state_ == State::live;
   state_ = State::offline;
@@ -101,7 +111,7 @@ SessionStep Session::lose(double now_s, const std::string& why, bool answered) {
                              : answered ? "the server at " + server_ + " turned this agent away"
                                         : "cannot reach the server at " + server_;
     step.log = what + ": " + why + "; trying again, at most " +
-               exact_seconds_text(limits_.backoff.max_s) + " apart";
+               exact_seconds_text(limits_.backoff.max_s) + " apart" + for_how_long;
   }
   return step;
 }

@@ -34,7 +34,7 @@ struct SessionLimits {
   double silence_timeout_s = 60;
   /// How long a refusal that may pass is not taken for the last word: the session of an agent that
   /// was killed lives on at the server until its heartbeats are missed, and a server that starts
-  /// with a new secret may be reached before the secret is read.
+  /// with a new secret may be reached before the secret is read. The last attempt is made then.
   double refusal_patience_s = 60;
 };
 
@@ -81,7 +81,8 @@ class Session {
   const std::optional<Error>& refusal() const { return refusal_; }
 
  private:
-  SessionStep lose(double now_s, const std::string& why, bool answered = false);
+  SessionStep lose(double now_s, const std::string& why, bool answered = false,
+                   const std::string& for_how_long = "");
 
   std::string server_;
   SessionLimits limits_;
@@ -94,7 +95,7 @@ class Session {
   double heartbeat_interval_s_ = 1;
   double spread_s_ = 0;
   bool reported_lost_ = false;
-  std::optional<double> refused_since_s_;
+  std::optional<double> patience_end_s_;  // once it was refused for what may pass
   std::optional<Error> refusal_;
 };
 

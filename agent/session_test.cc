@@ -92,17 +92,35 @@ TEST(Session, SilentServerIsGivenUp) {
 TEST(Session, NameInUseIsTriedForAWhileThenFinal) {
   Session session = make_session();
   const Error in_use(ErrorCode::already_exists, "nodes/a is in use");
-  double now = 0;
+  double now = 5;
+  std::string said;
   while (session.state() != Session::State::refused && now < 1000) {
     session.on_time(now);
-    session.on_closed(now, in_use, "NODE_IN_USE");
+    const SessionStep step = session.on_closed(now, in_use, "NODE_IN_USE");
+    said += step.log.value_or("");
     if (const auto next = session.next_event_s()) now = *next;
   }
   ASSERT_TRUE(session.refusal());
   EXPECT_EQ(session.refusal()->code(), ErrorCode::already_exists);
-  EXPECT_GE(now, 60);
-  EXPECT_LE(now, 75);
+  EXPECT_EQ(now, 65) << "as long as it says";
+  EXPECT_TRUE(said.ends_with("nodes/a is in use; trying again, at most 10 s apart, for 60 s"))
+      << said;
   EXPECT_FALSE(session.next_event_s());
+}
+
+TEST(Session, ARefusalOfBeforeTheServerWasAwayDoesNotCount) {
+  Session session = make_session();
+  const Error in_use(ErrorCode::already_exists, "nodes/a is in use");
+  session.on_time(0);
+  session.on_closed(0, in_use, "NODE_IN_USE");
+  session.on_time(30);
+  session.on_closed(30, kRefused, "");
+  session.on_time(90);
+  session.on_closed(90, in_use, "NODE_IN_USE");
+  EXPECT_NE(session.state(), Session::State::refused);
+  session.on_time(150);
+  session.on_closed(150, in_use, "NODE_IN_USE");
+  EXPECT_EQ(session.state(), Session::State::refused);
 }
 
 TEST(Session, ACertificateThatIsNotTakenIsFinalAfterAWhile) {

@@ -44,7 +44,8 @@ bool is_number(const std::string& name) {
          std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-// Whether a task of this stat file ("12 (name) R ...") runs, and its program's name.
+// What /proc/PID/stat, or that of a thread, says of a task: "12 (name) R ...", where R stands for
+// running, or ready to run.
 struct Task {
   std::string_view name;
   bool runs = false;
@@ -59,7 +60,8 @@ std::optional<Task> task_of(std::string_view stat) {
   return Task{stat.substr(open + 1, close - open - 1), stat[close + 2] == 'R'};
 }
 
-// Tasks of these programs, and of this process, that run.
+// How many threads run, or are ready to, of this process and of all processes of the programs
+// `own`, by their names in /proc.
 double running_of(std::span<const std::string_view> own, const fs::path& proc) {
   double running = 0;
   const std::string self = std::to_string(::getpid());

@@ -32,9 +32,14 @@ std::string effort_text(v1::CampaignSpec::Effort effort) {
 std::string size_text(const v1::Campaign& campaign) {
   const v1::CampaignSpec& spec = campaign.spec();
   return count_text(spec.ranks(), "rank") + " on " + count_text(spec.nodes(), "node") + ", " +
-         count_text(campaign.runs_total(), "run") + ", " +
-         count_text(campaign.points_total(), "point") + ", at most " +
+         count_text(campaign.runs_total(), "run") + " with at most " +
+         count_text(campaign.points_total(), "point") + " together, at most " +
          duration_text(spec.time_budget_s());
+}
+
+// Intervals that are wider than their medians are large say no more by how much.
+std::string within_text(double width) {
+  return width > 1 ? "not even within 100 %" : "within " + percent_text(width);
 }
 
 std::string estimate_text(const v1::CampaignEstimate& estimate) {
@@ -43,7 +48,7 @@ std::string estimate_text(const v1::CampaignEstimate& estimate) {
                      count_text(spec.ranks(), "rank") + " on " + count_text(spec.nodes(), "node") +
                      ", " + count_text(estimate.runs(), "run") + " of up to " +
                      count_text(estimate.points(), "point") + ", " +
-                     count_text(estimate.points_total(), "point") + " in all\n";
+                     count_text(estimate.points_total(), "point") + " together\n";
   text += "  cost:     " + duration_text(estimate.seconds()) + " of measuring, " +
           count_text(static_cast<uint64_t>(std::llround(estimate.node_s())), "node-second") + "\n";
   if (estimate.pairs_size() > 0) {
@@ -55,9 +60,9 @@ std::string estimate_text(const v1::CampaignEstimate& estimate) {
     text += "  pairs:    " + pairs + "\n";
   }
   text += "  ends:     " + estimate.stop_reason() + "\n";
-  text += "  medians:  " +
-          (estimate.width() > 0 ? "within " + percent_text(estimate.width()) : "nothing tells") +
-          (spec.width() > 0 ? ", " + percent_text(spec.width()) + " are asked for" : "") + "\n";
+  text +=
+      "  medians:  " + (estimate.width() > 0 ? within_text(estimate.width()) : "nothing tells") +
+      (spec.width() > 0 ? ", " + percent_text(spec.width()) + " are asked for" : "") + "\n";
   text += "  told by:  " +
           (estimate.based_on().empty() ? "the plan alone" : short_name(estimate.based_on())) + "\n";
   for (const auto& risk : estimate.risks()) {
@@ -69,7 +74,8 @@ std::string estimate_text(const v1::CampaignEstimate& estimate) {
 // Half of the interval, relative to the median.
 std::string width_text(const v1::PlannedPoint& point) {
   if (!point.has_low() || !point.has_high() || point.median() == 0) return "-";
-  return percent_text((point.high() - point.low()) / 2 / std::abs(point.median()));
+  const double width = (point.high() - point.low()) / 2 / std::abs(point.median());
+  return width > 1 ? "> 100 %" : percent_text(width);
 }
 
 v1::CampaignSpec spec_of(const CampaignRun& command, const std::string& fabric) {
@@ -254,11 +260,11 @@ int run(const Global& global, const CampaignShow& command) {
   line("experiments", experiments.empty() ? "all that feed the model" : experiments);
   line("nodes", (nodes.empty() ? "any" : nodes) + " of cluster " + spec.cluster());
   for (const std::string& way : spec.same_node()) line("on a node", way);
-  line("points",
-       std::to_string(campaign->points_done()) + " of " + std::to_string(campaign->points_total()));
+  line("points", std::to_string(campaign->points_done()) + " of at most " +
+                     std::to_string(campaign->points_total()) + " of all runs together");
   line("samples", std::to_string(campaign->samples()));
   if (campaign->width() > 0) {
-    line("medians", "within " + percent_text(campaign->width()) +
+    line("medians", within_text(campaign->width()) +
                         (spec.width() > 0 ? ", " + percent_text(spec.width()) + " are asked for"
                                           : std::string()));
   }

@@ -246,7 +246,7 @@ void CampaignGrammar::define_views(CLI::App& campaign, Action& result) {
       ->transform(count())
       ->capture_default_str();
   list->footer(
-      std::string("DONE is the share of the points measured, MODEL the version published.\n"
+      std::string("DONE is the share of the measuring that is done, MODEL the version published.\n"
                   "States: QUEUED (waits for nodes), RUNNING, PAUSED, DRAINING (is cancelled\n"
                   "after its running run), FITTING, SUCCEEDED, FAILED, CANCELLED.\n\n"
                   "Exit codes: 0, 4 no server, 6 no answer in time.\n") +

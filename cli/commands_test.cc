@@ -77,6 +77,7 @@ struct FakeCampaigns final : v1::Campaigns::Service {
     }
     *response = campaign(shown_state);
     response->set_message(shown_message);
+    response->set_width(shown_width);
     return grpc::Status::OK;
   }
   grpc::Status ListCampaigns(grpc::ServerContext*, const v1::ListCampaignsRequest* request,
@@ -169,6 +170,7 @@ struct FakeCampaigns final : v1::Campaigns::Service {
   v1::Campaign::State final_state = v1::Campaign::SUCCEEDED;
   v1::Campaign::State shown_state = v1::Campaign::RUNNING;
   std::string shown_message;
+  double shown_width = 0;
   grpc::Status create_status;
   grpc::Status export_status;
   bool interrupt_export = false;
@@ -464,6 +466,33 @@ TEST_F(CommandsTest, WhatTheFitOfACampaignFoundIsShownALineEach) {
   EXPECT_EQ(run(CampaignShow{"campaigns/c1"}), kExitOk);
   EXPECT_TRUE(printed("12 runs, 345 samples\n")) << out_;
   EXPECT_TRUE(printed("\nfinding NOT_FITTED: put: no break found\n")) << out_;
+}
+
+TEST_F(CommandsTest, EveryBudgetThatIsTooSmallIsAdvised) {
+  v1::Campaign small = campaign(v1::Campaign::RUNNING);
+  small.mutable_spec()->set_nodes(4);
+  small.mutable_spec()->set_time_budget_s(60);
+  EXPECT_EQ(budget_advice(small), "");
+  small.set_advised_budget_s(130);
+  EXPECT_EQ(budget_advice(small),
+            "1:00 of measuring are too few at this pace; '--time-budget 130' would do");
+  small.mutable_spec()->set_node_budget_s(120);
+  EXPECT_EQ(budget_advice(small),
+            "30 s of measuring are too few at this pace; '--time-budget 130 --node-budget 520' "
+            "would do");
+  small.mutable_spec()->set_time_budget_s(300);
+  EXPECT_EQ(budget_advice(small),
+            "30 s of measuring are too few at this pace; '--node-budget 520' would do");
+}
+
+TEST_F(CommandsTest, OfIntervalsThatAreWiderThanTheirMediansNoWidthIsShown) {
+  campaigns_.shown_state = v1::Campaign::PAUSED;
+  campaigns_.shown_width = 51;
+  EXPECT_EQ(run(CampaignShow{"campaigns/c1"}), kExitOk);
+  EXPECT_TRUE(printed("not even within 100 %")) << out_;
+  EXPECT_FALSE(printed("5100")) << out_;
+  EXPECT_TRUE(printed("paused: 0 %, 0 of 6 runs\n")) << out_;
+  EXPECT_TRUE(printed("0 of at most 10 of all runs together")) << out_;
 }
 
 TEST_F(CommandsTest, AnEstimateNamesCostWidthAndRisks) {

@@ -35,12 +35,6 @@ std::string ratio_text(const Point& point) {
   return text.data();
 }
 
-std::string part_text(double part) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.2g %%", 100 * part);
-  return text.data();
-}
-
 // The surest differences first.
 std::vector<const Point*> shown(const v1::CompareCampaignsResponse& response, bool all) {
   std::vector<const Point*> points;
@@ -70,7 +64,7 @@ std::string table_text(const std::vector<const Point*>& points) {
                median(point->has_baseline_median(), point->baseline_median()),
                median(point->has_candidate_median(), point->candidate_median()),
                point->why().empty() ? ratio_text(*point) : printable_line(point->why()),
-               point->has_detectable() ? part_text(point->detectable()) : "-"});
+               point->has_detectable() ? percent_text(point->detectable()) : "-"});
   }
   return table.text();
 }
@@ -109,9 +103,9 @@ std::string resolution_text(const v1::CompareCampaignsResponse& response) {
   }
   if (parts.empty()) return "";
   std::ranges::sort(parts);
-  return "  a difference is seen in four of five cases from " + part_text(parts[parts.size() / 2]) +
-         " on at half of the points, from " + part_text(parts[parts.size() * 9 / 10]) +
-         " on at nine of ten\n";
+  return "  a difference is seen in four of five cases from " +
+         percent_text(parts[parts.size() / 2]) + " on at half of the points, from " +
+         percent_text(parts[parts.size() * 9 / 10]) + " on at nine of ten\n";
 }
 
 }  // namespace

@@ -37,17 +37,22 @@ std::string done_text(const Progress& progress) {
 }
 
 std::string run_text(const Progress& progress) {
+  if (progress.stage != Progress::Stage::measuring && progress.stage != Progress::Stage::draining) {
+    return std::to_string(progress.runs_done) + " of " + std::to_string(progress.runs_total) +
+           " runs";
+  }
   // The run in progress counts: the first one shows as 1 of n.
   const uint32_t current = std::min(progress.runs_done + 1, progress.runs_total);
   return "run " + std::to_string(current) + "/" + std::to_string(progress.runs_total);
 }
 
+// Empty where nothing is known of time.
 std::string time_text(const Progress& progress) {
   if (!progress.connected) return "waiting for the server";
   if (progress.stage == Progress::Stage::measuring && progress.left_s >= 0) {
     return duration_text(progress.left_s) + " left";
   }
-  return duration_text(progress.elapsed_s);
+  return progress.elapsed_s < 0 ? std::string() : duration_text(progress.elapsed_s);
 }
 
 std::string padded(const std::string& text, size_t width, bool right) {
@@ -61,8 +66,11 @@ double fraction_done(const Progress& progress) {
   if (progress.stage == Progress::Stage::succeeded || progress.stage == Progress::Stage::fitting) {
     return 1;
   }
-  if (progress.points_total == 0) return 0;
-  return std::min(1.0, static_cast<double>(progress.points_done) / progress.points_total);
+  const auto share = [](uint32_t done, uint32_t total) {
+    return total == 0 ? 0 : std::min(1.0, static_cast<double>(done) / total);
+  };
+  return std::max(share(progress.points_done, progress.points_total),
+                  share(progress.runs_done, progress.runs_total));
 }
 
 std::string progress_line(const Progress& progress, size_t width) {
@@ -71,13 +79,14 @@ std::string progress_line(const Progress& progress, size_t width) {
   constexpr size_t kMaxBar = 40;
   std::string head = padded(stage_text(progress.stage), kStageWidth, false);
   if (progress.stage == Progress::Stage::queued) {
-    std::string line = head + " " + time_text(progress);
-    if (!progress.message.empty()) line += "  " + progress.message;
+    std::string line = head;
+    if (const std::string time = time_text(progress); !time.empty()) line += " " + time + " ";
+    if (!progress.message.empty()) line += " " + progress.message;
     return fit(line, width);
   }
   std::string tail = padded(done_text(progress), 5, true);
   if (progress.runs_total > 0) tail += "  " + run_text(progress);
-  tail += "  " + time_text(progress);
+  if (const std::string time = time_text(progress); !time.empty()) tail += "  " + time;
   const size_t fixed = head.size() + tail.size() + 4;  // spaces and brackets
   if (width < fixed + kMinBar) return fit(head + " " + tail, width);
   const size_t bar = std::min(kMaxBar, width - fixed);
@@ -93,7 +102,8 @@ std::string progress_summary(const Progress& progress) {
   }
   line += ": " + done_text(progress);
   if (progress.runs_total > 0) line += ", " + run_text(progress);
-  return line + ", " + time_text(progress);
+  if (const std::string time = time_text(progress); !time.empty()) line += ", " + time;
+  return line;
 }
 
 }  // namespace stripline::cli

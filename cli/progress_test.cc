@@ -77,5 +77,31 @@ TEST(Progress, Summary) {
   EXPECT_EQ(progress_summary(measuring()), "measuring: 45 %, run 6/12, 1:05 left");
 }
 
+TEST(Progress, WithoutARunUnderWayThoseThatAreDoneAreCounted) {
+  Progress progress = measuring();
+  progress.stage = Progress::Stage::paused;
+  progress.elapsed_s = -1;
+  EXPECT_EQ(progress_summary(progress), "paused: 45 %, 5 of 12 runs");
+  progress.stage = Progress::Stage::failed;
+  EXPECT_EQ(progress_summary(progress), "failed: 45 %, 5 of 12 runs");
+  progress.stage = Progress::Stage::draining;
+  EXPECT_EQ(progress_summary(progress), "draining: 45 %, run 6/12");
+  progress.stage = Progress::Stage::queued;
+  progress.message = "waits for 2 nodes";
+  EXPECT_EQ(progress_line(progress, 80), "queued    waits for 2 nodes");
+}
+
+// Four of eight runs measured 64 points or so; the others could measure 1577.
+TEST(Progress, RunsOfFewPointsCountAsMuchAsOthers) {
+  Progress progress = measuring();
+  progress.points_done = 262;
+  progress.points_total = 5051;
+  progress.runs_done = 4;
+  progress.runs_total = 8;
+  EXPECT_EQ(fraction_done(progress), 0.5);
+  progress.runs_total = 0;
+  EXPECT_NEAR(fraction_done(progress), 0.052, 0.001);
+}
+
 }  // namespace
 }  // namespace stripline::cli

@@ -48,7 +48,7 @@ class Display {
       print(json_line(event));
       return;
     }
-    if (manner_ == Manner::redraw) advise(event.campaign());
+    advise(event.campaign());
     progress_ = progress_of(event.campaign());
     last_event_ = Clock::now();
     if (manner_ == Manner::redraw) {
@@ -90,12 +90,10 @@ class Display {
 
   // Once: the figure changes with every run.
   void advise(const v1::Campaign& campaign) {
-    if (advised_ || campaign.advised_budget_s() <= 0) return;
+    if (advised_ || budget_advice(campaign).empty()) return;
     advised_ = true;
     clear();
-    print_note("stripline: " + duration_text(campaign.spec().time_budget_s()) +
-               " are too few at this pace; '--time-budget " +
-               std::to_string(std::lround(campaign.advised_budget_s())) + "' would do\n");
+    print_note("stripline: " + budget_advice(campaign) + "\n");
   }
 
   void draw() {
@@ -189,6 +187,27 @@ Progress progress_of(const v1::Campaign& campaign) {
   progress.left_s = campaign.seconds_left();
   progress.message = printable_line(campaign.message());
   return progress;
+}
+
+std::string budget_advice(const v1::Campaign& campaign) {
+  const v1::CampaignSpec& spec = campaign.spec();
+  const double advised_s = campaign.advised_budget_s();
+  const double node_s = advised_s * spec.nodes();
+  const bool nodes_bind = spec.node_budget_s() > 0 && spec.node_budget_s() < node_s;
+  std::string options;
+  if (spec.time_budget_s() < advised_s) {
+    options = "--time-budget " + std::to_string(std::lround(advised_s));
+  }
+  if (nodes_bind) {
+    options += (options.empty() ? "--node-budget " : " --node-budget ") +
+               std::to_string(std::lround(node_s));
+  }
+  if (options.empty()) return "";
+  const double allowed_s = nodes_bind
+                               ? std::min(spec.time_budget_s(), spec.node_budget_s() / spec.nodes())
+                               : spec.time_budget_s();
+  return duration_text(allowed_s) + " of measuring are too few at this pace; '" + options +
+         "' would do";
 }
 
 std::string outcome_text(const v1::Campaign& campaign) {

@@ -12,6 +12,10 @@ namespace stripline::cli {
 /// What there is to show of a campaign.
 Progress progress_of(const v1::Campaign& campaign);
 
+/// "1:00 of measuring are too few at this pace; '--time-budget 130' would do": the options of those
+/// of its budgets that are too small. Empty: nothing is advised.
+std::string budget_advice(const v1::Campaign& campaign);
+
 /// "succeeded: models/tcp/versions/3 ..." with the next command to run, or why it failed.
 std::string outcome_text(const v1::Campaign& campaign);
 

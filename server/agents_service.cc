@@ -17,6 +17,7 @@
 #include "server/grpc_access.h"
 #include "server/rate_limit.h"
 #include "server/reactor_step.h"
+#include "server/refusals.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
 #include "server/unary.h"
@@ -149,9 +150,10 @@ class StreamLink final : public AgentLink, public std::enable_shared_from_this<S
 
 class SessionReactor final : public SessionStream {
  public:
-  SessionReactor(Coordinator& coordinator, Access& access, Caller caller)
+  SessionReactor(Coordinator& coordinator, Access& access, Refusals& refusals, Caller caller)
       : coordinator_(coordinator),
         access_(access),
+        refusals_(refusals),
         caller_(std::move(caller)),
         link_(std::make_shared<StreamLink>(this)) {
     ReactorStep step(this);
@@ -213,17 +215,21 @@ class SessionReactor final : public SessionStream {
     const std::string& node = message_.hello().node();
     listen_for_revocation(node);
     if (const auto refusal = access_.refusal_of_node(caller_, node, unix_seconds())) {
-      link_->close(*refusal);
-      return;
+      return refuse(node, *refusal);
     }
     const auto session = coordinator_.open_session(from_wire(message_.hello()), link_);
-    if (!session) {
-      link_->close(session.problem());
-      return;
-    }
+    if (!session) return refuse(node, session.problem());
     const std::lock_guard lock(mutex_);
     session_ = *session;
     if (left_) coordinator_.close_session(session_);
+  }
+
+  // The operator hears of it as the agent does: it may try for days.
+  void refuse(const std::string& node, const Problem& why) {
+    if (why.code != ErrorCode::unavailable) {
+      refusals_.note("a session of nodes/" + node, why.message);
+    }
+    link_->close(why);
   }
 
   // Before the certificate is looked at, so that no revocation is missed.
@@ -258,6 +264,7 @@ class SessionReactor final : public SessionStream {
 
   Coordinator& coordinator_;
   Access& access_;
+  Refusals& refusals_;
   const Caller caller_;
   std::shared_ptr<StreamLink> link_;
   v1::AgentMessage message_;
@@ -273,11 +280,11 @@ class SessionReactor final : public SessionStream {
 class AgentsService final : public v1::Agents::CallbackService {
  public:
   AgentsService(Coordinator& coordinator, Access& access, Meters& meters)
-      : coordinator_(coordinator), access_(access), meters_(meters) {}
+      : coordinator_(coordinator), access_(access), meters_(meters), refusals_(meters) {}
 
   SessionStream* Session(grpc::CallbackServerContext* context) override {
     // NOLINTNEXTLINE(cppcoreguidelines-owning-memory)
-    return new SessionReactor(coordinator_, access_, caller_of(*context, access_));
+    return new SessionReactor(coordinator_, access_, refusals_, caller_of(*context, access_));
   }
 
   grpc::ServerUnaryReactor* Enroll(grpc::CallbackServerContext* context,
@@ -302,6 +309,7 @@ class AgentsService final : public v1::Agents::CallbackService {
   Access& access_;
   CallLimits limits_;
   Meters& meters_;
+  Refusals refusals_;
 };
 
 }  // namespace

@@ -601,6 +601,9 @@ TEST_F(AgentsServiceTest, ANodesNameBelongsToOneAgent) {
   const grpc::Status status = other.finish();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::ALREADY_EXISTS);
   EXPECT_EQ(reason_of(status), "NODE_IN_USE");
+  EXPECT_NE(status.error_message().find("another agent of host 'a' is connected as nodes/a"),
+            std::string::npos)
+      << status.error_message();
   // The same agent may replace its own session.
   AgentClient again(address_, test_hello("a", "i1"));
   EXPECT_TRUE(again.receive(Message::kHelloAck));

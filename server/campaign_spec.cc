@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/network_name.h"
+#include "base/quantity.h"
 #include "optimizer/experiment/requirements.h"
 #include "server/names.h"
 
@@ -177,6 +178,16 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
 double budget_s(const CampaignSpec& spec) {
   if (spec.node_budget_s == 0) return spec.time_budget_s;
   return std::min(spec.time_budget_s, spec.node_budget_s / spec.nodes);
+}
+
+std::string budget_text(const CampaignSpec& spec, double running_s) {
+  const double node_s = running_s * spec.nodes;
+  const bool nodes_bind = spec.node_budget_s > 0 && spec.node_budget_s < node_s;
+  const std::string of_nodes =
+      nodes_bind ? "a node budget of " + exact_seconds_text(node_s) : std::string();
+  if (nodes_bind && spec.time_budget_s >= running_s) return of_nodes;
+  return "a time budget of " + exact_seconds_text(running_s) +
+         (nodes_bind ? " and " + of_nodes : std::string());
 }
 
 double quiet_patience_s(const CampaignSpec& spec) {

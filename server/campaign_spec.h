@@ -65,6 +65,10 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec);
 /// For how long a run of it may be active in all: its time budget, or what its node-seconds allow.
 double budget_s(const CampaignSpec& spec);
 
+/// Which of its budgets have to be larger for that to be at least `running_s`, and how large: "a
+/// time budget of 130 s". A complete spec whose budgets allow less.
+std::string budget_text(const CampaignSpec& spec, double running_s);
+
 /// For how long it waits for hosts to become quiet, in all: until it measures, or is refused.
 double quiet_patience_s(const CampaignSpec& spec);
 

@@ -106,6 +106,15 @@ TEST(CampaignSpec, WrongFieldsAreNamed) {
   }
 }
 
+TEST(CampaignSpec, EveryBudgetThatIsTooSmallIsNamed) {
+  const auto spec = *complete_spec({.fabric = "tcp", .nodes = 4, .node_budget_s = 800});
+  EXPECT_EQ(budget_text(spec, 100), "a time budget of 100 s");
+  EXPECT_EQ(budget_text(spec, 250), "a time budget of 250 s and a node budget of 1000 s");
+  const auto of_nodes =
+      *complete_spec({.fabric = "tcp", .nodes = 4, .time_budget_s = 600, .node_budget_s = 100});
+  EXPECT_EQ(budget_text(of_nodes, 50), "a node budget of 200 s");
+}
+
 TEST(CampaignSpec, JsonRoundTripsAndRejectsOtherThings) {
   const auto spec = *complete_spec({.fabric = "tcp",
                                     .effort = Effort::full,

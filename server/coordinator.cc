@@ -493,8 +493,8 @@ Status Coordinator::complete_run(const CompleteRun& complete) {
   run.points_done = run.points_total;
   run.duration_s = active_seconds(complete.campaign).value_or(0);
   run.start_s = active.pace.start_s();
-  d.campaign.message = run_of(complete.run, d.runs.size()) + " finished" + budget_warning(d);
   d.campaign.measured_s += run.duration_s;
+  d.campaign.message = run_of(complete.run, d.runs.size()) + " finished" + budget_warning(d);
   d.campaign.samples += active.samples;
   for (const auto& [node, facts] : active.facts) {
     d.changes.facts.push_back({run.key, run.fence, node, facts});

@@ -61,14 +61,6 @@ std::string finished_text(const std::vector<RunRecord>& runs) {
   return std::to_string(finished) + " of " + std::to_string(runs.size()) + " runs are measured";
 }
 
-// So much running time, in the budget that binds.
-std::string budget_text(const CampaignSpec& spec, double running_s) {
-  const bool nodes_bind =
-      spec.node_budget_s > 0 && spec.node_budget_s / spec.nodes < spec.time_budget_s;
-  if (!nodes_bind) return "a time budget of " + exact_seconds_text(running_s);
-  return "a node budget of " + exact_seconds_text(running_s * spec.nodes);
-}
-
 CampaignState state_of_runs(const std::vector<RunRecord>& runs) {
   const bool started =
       std::ranges::any_of(runs, [](const RunRecord& run) { return run.fence > 0; });

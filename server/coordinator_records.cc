@@ -95,7 +95,7 @@ Status Coordinator::note_progress(double now_s) {
     run.start_s = active.pace.start_s();
     add_records(d, "run " + std::to_string(run.key.run) + " of " + std::to_string(d.runs.size()) +
                        ": " + std::to_string(active.stored_points) + " of " +
-                       count_text(active.points, "point") + budget_warning(d));
+                       count_text(active.points, "point"));
     const auto append = [](auto& to, auto& from) { to.insert(to.end(), from.begin(), from.end()); };
     append(changes.campaigns, d.changes.campaigns);
     append(changes.runs, d.changes.runs);

@@ -5,6 +5,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/quantity.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
 #include "server/run_order.h"
@@ -183,10 +184,15 @@ Answer<uint64_t> Coordinator::open_session(const Hello& hello, std::shared_ptr<A
   const auto present = session_of_node(hello.node);
   if (present != sessions_.end()) {
     if (present->second.instance_id != hello.instance_id) {
+      const auto& facts = present->second.record.fingerprint;
+      const auto host = facts.find("host");
       return Problem{ErrorCode::already_exists,
                      "NODE_IN_USE",
-                     "another agent is connected as " + node_name(hello.node) +
-                         "; stop it or choose another --node",
+                     "another agent" +
+                         (host == facts.end() ? std::string() : " of host '" + host->second + "'") +
+                         " is connected as " + node_name(hello.node) + " and stays so until " +
+                         exact_seconds_text(silent_s()) +
+                         " after it was heard of last; stop it or choose another --node",
                      {{"node", node_name(hello.node)}}};
     }
     // The same agent came back before its broken stream was noticed.

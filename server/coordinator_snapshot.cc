@@ -122,11 +122,13 @@ std::optional<double> Coordinator::advised_budget_s(const Draft& d) const {
   return sufficient_budget_s(snapshot_of(d.campaign, d.runs, steady_seconds()));
 }
 
+// Of a run that has just finished and been charged. Once in a campaign: all its events carry what
+// is advised as a figure of their own.
 std::string Coordinator::budget_warning(const Draft& d) const {
-  const auto advice = advised_budget_s(d);
+  const auto advice = newly_advised_budget_s(snapshot_of(d.campaign, d.runs, steady_seconds()));
   if (!advice) return "";
-  return "; " + exact_seconds_text(d.campaign.spec.time_budget_s) +
-         " are too few at this pace, a time budget of " + exact_seconds_text(*advice) +
+  return "; " + exact_seconds_text(budget_s(d.campaign.spec)) +
+         " of measuring are too few at this pace, " + budget_text(d.campaign.spec, *advice) +
          " would do" +
          (d.campaign.feeds_model ? " (a model of fewer runs will be provisional)" : "");
 }

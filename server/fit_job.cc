@@ -96,7 +96,11 @@ void add_load(const FitInput& input, size_t delayed, std::vector<Finding>& findi
                       count_text(delayed, "sample") + " of these left out as delayed by it"});
 }
 
-std::string percent(double share, const char* pattern) {
+// "3.5 %", "314 %"; with a sign where it is a change.
+std::string percent(double share, bool is_change = false) {
+  const bool is_small = std::abs(share) < 0.0995;
+  const char* const pattern =
+      is_change ? (is_small ? "%+.2g %%" : "%+.0f %%") : (is_small ? "%.2g %%" : "%.0f %%");
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), pattern, 100 * share);
   return text.data();
@@ -137,19 +141,17 @@ size_t failed_verification(const FitInput& input) {
 void add_noise(const fit::Noise& noise, std::vector<Finding>& findings) {
   if (noise.outliers > 0) {
     const double share = static_cast<double>(noise.outliers) / static_cast<double>(noise.samples);
-    findings.push_back(
-        {"OUTLIERS", "", share,
-         percent(share, "%.2g %%") + " of the samples are outliers (kept: medians count)"});
+    findings.push_back({"OUTLIERS", "", share,
+                        percent(share) + " of the samples are outliers (kept: medians count)"});
   }
   if (noise.drift) {
-    findings.push_back({"DRIFT", "", *noise.drift,
-                        "times drifted by " + percent(*noise.drift, "%+.2g %%") +
-                            " from the first run to the last"});
+    findings.push_back(
+        {"DRIFT", "", *noise.drift,
+         "times drifted by " + percent(*noise.drift, true) + " from the first run to the last"});
   }
   if (noise.between_runs) {
-    findings.push_back(
-        {"BETWEEN_RUNS", "", *noise.between_runs,
-         percent(*noise.between_runs, "%.0f %%") + " of the variance lies between runs"});
+    findings.push_back({"BETWEEN_RUNS", "", *noise.between_runs,
+                        percent(*noise.between_runs) + " of the variance lies between runs"});
   }
 }
 
@@ -198,7 +200,7 @@ std::string provisional_reasons(const FitInput& input, const fit::Noise& noise) 
     reasons.push_back(text_of(measured, input) + ": the time budget was too small for the others");
   }
   if (noise.drift && std::abs(*noise.drift) > kMostDrift) {
-    reasons.push_back("times drifted by " + percent(*noise.drift, "%+.2g %%"));
+    reasons.push_back("times drifted by " + percent(*noise.drift, true));
   }
   if (const size_t wrong = failed_verification(input); wrong > 0) {
     reasons.push_back(count_text(wrong, "series", "series") + " failed verification");

@@ -113,6 +113,12 @@ TEST(FitJob, WhatIsDoubtfulMakesAModelProvisional) {
   }
   EXPECT_TRUE(reasons(drifting).starts_with("times drifted by +2")) << reasons(drifting);
 
+  for (experiment::SampleSeries& series : drifting.series) {
+    for (double& value : series.values) value *= 1 + 0.15 * series.run;
+  }
+  EXPECT_TRUE(reasons(drifting).starts_with("times drifted by +")) << reasons(drifting);
+  EXPECT_EQ(reasons(drifting).find("e+0"), std::string::npos) << reasons(drifting);
+
   FitInput wrong = input_of(7);
   wrong.series.front().verified = false;
   EXPECT_EQ(reasons(wrong), "1 series failed verification");

@@ -41,9 +41,10 @@ Result<Initialised> initialise(const std::filesystem::path& data_dir,
   if (!admin) return Error(admin.problem().code, admin.problem().message);
   const auto node = access.create_token(installer, Role::agent, "", 0, now_unix_s);
   if (!node) return Error(node.problem().code, node.problem().message);
-  const std::filesystem::path file = data_dir / "admin.token";
-  STRIPLINE_RETURN_IF_ERROR(pki::write_secret(file, admin->text + "\n"));
-  return Initialised{hosts.front(), node->text, file};
+  Initialised made{hosts.front(), data_dir / "admin.token", data_dir / "node.token"};
+  STRIPLINE_RETURN_IF_ERROR(pki::write_secret(made.admin_token_file, admin->text + "\n"));
+  STRIPLINE_RETURN_IF_ERROR(pki::write_secret(made.node_token_file, node->text + "\n"));
+  return made;
 }
 
 }  // namespace stripline::server

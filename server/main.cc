@@ -108,16 +108,17 @@ int initialise(const Invocation& invocation) {
   if (!made.ok()) return fail(made.error());
   const std::string address =
       ListenAddress{made->server_host, stripline::server::kDefaultPort}.text();
-  std::cerr << "Certificates and tokens are in '" << folder << "', for this user alone.\n\n"
-            << "Serve:\n  stripline-server --listen 0.0.0.0:7411 --data-dir " << folder
-            << (location->url.empty() ? "" : " --store '" + location->url + "'") << "\n\n"
-            << "Administer:\n  stripline login --server " << address << " --token-file "
-            << made->admin_token_file.string() << "\n\n"
-            << "Enrol a node, which starts its agent, with this token within a day; 'stripline "
-               "token create\n--role agent' makes one for each further node:\n"
-            << std::flush;
-  std::cout << "echo " << made->node_token << " | stripline-agent --server " << address
-            << " --enroll -" << std::endl;
+  std::cerr
+      << "Certificates and tokens are in '" << folder << "', for this user alone.\n\n"
+      << "Serve:\n  stripline-server --listen 0.0.0.0:7411 --data-dir " << folder
+      << (location->url.empty() ? "" : " --store '" + location->url + "'") << "\n\n"
+      << "Administer:\n  stripline login --server " << address << " --token-file "
+      << made->admin_token_file.string() << "\n\n"
+      << "Enrol a node, which starts its agent, with a file of this user there, within a day; "
+         "'stripline\ntoken create --role agent -o FILE' makes one for each further node:\n"
+      << std::flush;
+  std::cout << "stripline-agent --server " << address << " --enroll "
+            << made->node_token_file.string() << std::endl;
   return stripline::kExitOk;
 }
 

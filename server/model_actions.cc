@@ -144,6 +144,15 @@ Answer<std::optional<std::string>> label_refusal(Coordinator& coordinator, Store
 
 namespace {
 
+// All moves of a label, the last one first: without them it names nothing.
+std::vector<LabelRecord> all_moves(const std::vector<LabelRecord>& moves, std::string_view label) {
+  std::vector<LabelRecord> back;
+  for (const LabelRecord& move : moves) {
+    if (move.label == label) back.insert(back.begin(), move);
+  }
+  return back;
+}
+
 // What takes back the moves of a label since the last version before the present one that may be
 // used, the last one first. All of them where there is none and the label `may_end`; else none.
 Answer<std::vector<LabelRecord>> taken_back(Store& store, const std::vector<LabelRecord>& moves,
@@ -158,16 +167,14 @@ Answer<std::vector<LabelRecord>> taken_back(Store& store, const std::vector<Labe
   }
   std::vector<LabelRecord> back = rolled_back(moves, label, unfit);
   if (!back.empty() || !may_end) return back;
-  for (const LabelRecord& move : moves) {
-    if (move.label == label) back.insert(back.begin(), move);
-  }
-  return back;
+  return all_moves(moves, label);
 }
 
-// `ends_trial`: the label canary names then what it named before.
-Answer<v1::ModelVersion> promote(Coordinator& coordinator, Store& store,
-                                 const v1::PromoteModelVersionRequest& request,
-                                 const std::string& actor, bool ends_trial) {
+}  // namespace
+
+Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
+                                       const v1::PromoteModelVersionRequest& request,
+                                       const std::string& actor) {
   if (!is_label(request.label())) return no_label("label", request.label());
   const auto version = find_version(store, request.name());
   if (!version) return version.problem();
@@ -184,18 +191,24 @@ Answer<v1::ModelVersion> promote(Coordinator& coordinator, Store& store,
   const auto nodes = canaries_of(coordinator, store, request, version->key.model);
   if (!nodes) return nodes.problem();
   const LabelRecord* const current = current_of(*moves, request.label());
-  if (current != nullptr && current->key == version->key && current->nodes == *nodes) {
+  const bool is_named =
+      current != nullptr && current->key == version->key && current->nodes == *nodes;
+  const LabelRecord* const canary = current_of(*moves, kCanaryLabel);
+  const bool ends_trial =
+      request.label() == kStableLabel && canary != nullptr && canary->key == version->key;
+  if (is_named && !ends_trial) {
     coordinator.offer_models();  // to those that have rejected it
     return to_wire(*version);
   }
   Changes changes;
-  changes.labels.push_back({version->key, request.label(),
-                            current == nullptr ? 1 : current->place + 1, actor, unix_seconds(),
-                            *nodes});
+  if (!is_named) {
+    changes.labels.push_back({version->key, request.label(),
+                              current == nullptr ? 1 : current->place + 1, actor, unix_seconds(),
+                              *nodes});
+  }
   if (ends_trial) {
-    auto back = taken_back(store, *moves, kCanaryLabel, true);
-    if (!back) return back.problem();
-    changes.unlabelled = *std::move(back);
+    // Not what was tried before either: this version has taken its place.
+    changes.unlabelled = all_moves(*moves, kCanaryLabel);
     changes.audit.push_back(
         {0, unix_seconds(), actor, "roll back canary", version_name(version->key)});
   }
@@ -209,6 +222,8 @@ Answer<v1::ModelVersion> promote(Coordinator& coordinator, Store& store,
   if (promoted) coordinator.offer_models();
   return promoted;
 }
+
+namespace {
 
 // `changes` are stored in the same step. A label that `may_end` names nothing where there is no
 // version to go back to.
@@ -241,20 +256,6 @@ Answer<v1::ModelVersion> roll_back(Coordinator& coordinator, Store& store, const
 }
 
 }  // namespace
-
-Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
-                                       const v1::PromoteModelVersionRequest& request,
-                                       const std::string& actor) {
-  return promote(coordinator, store, request, actor, false);
-}
-
-Answer<v1::ModelVersion> settle_canary(Coordinator& coordinator, Store& store,
-                                       const VersionKey& canary, const std::string& actor) {
-  v1::PromoteModelVersionRequest request;
-  request.set_name(version_name(canary));
-  request.set_label(std::string(kStableLabel));
-  return promote(coordinator, store, request, actor, true);
-}
 
 Answer<v1::ModelVersion> retire_stale(Coordinator& coordinator, Store& store,
                                       const VersionKey& stale, const std::string& actor) {

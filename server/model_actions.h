@@ -27,12 +27,10 @@ Answer<v1::ModelVersion> check_model(Coordinator& coordinator, Store& store,
 Answer<std::optional<std::string>> label_refusal(Coordinator& coordinator, Store& store,
                                                  const ModelVersionRecord& version,
                                                  const std::string& label);
+/// A canary that becomes stable is not canary any more: its trial ends in the same step.
 Answer<v1::ModelVersion> promote_model(Coordinator& coordinator, Store& store,
                                        const v1::PromoteModelVersionRequest& request,
                                        const std::string& actor);
-/// Makes stable what is canary; the label canary names then what it named before, in the same step.
-Answer<v1::ModelVersion> settle_canary(Coordinator& coordinator, Store& store,
-                                       const VersionKey& canary, const std::string& actor);
 Answer<v1::ModelVersion> rollback_label(Coordinator& coordinator, Store& store,
                                         const v1::RollbackModelLabelRequest& request,
                                         const std::string& actor);

@@ -35,6 +35,32 @@ TEST_F(ModelPushTest, CanariesFirstThenTheRest) {
   EXPECT_EQ(offered(a), "");
 }
 
+TEST_F(ModelPushTest, ACanaryThatBecomesStableIsCanaryNoMore) {
+  const FakeAgent a = connect("a");
+  ASSERT_TRUE(promote(2, "canary"));
+  answer(a, 2);
+  ASSERT_TRUE(promote(1, "canary"));
+  answer(a, 1);
+  const auto stable = promote(1, "stable");
+  ASSERT_TRUE(stable) << stable.problem().message;
+  EXPECT_EQ(std::vector<std::string>(stable->labels().begin(), stable->labels().end()),
+            std::vector<std::string>{"stable"});
+  auto moves = store_->labels("tcp");
+  EXPECT_EQ(current_of(*moves, kCanaryLabel), nullptr) << "version 2 is not tried again";
+  EXPECT_EQ(model_of("a").label, "stable");
+  // What became canary afterwards, too.
+  ASSERT_TRUE(promote(1, "canary"));
+  ASSERT_TRUE(promote(1, "stable"));
+  moves = store_->labels("tcp");
+  EXPECT_EQ(current_of(*moves, kCanaryLabel), nullptr);
+  EXPECT_EQ(current_of(*moves, kStableLabel)->place, 1);
+  // So that a rollback reaches the nodes that tried it, too.
+  ASSERT_TRUE(promote(2, "stable"));
+  EXPECT_EQ(model_of("a").key.version, 2);
+  ASSERT_TRUE(rollback("stable"));
+  EXPECT_EQ(model_of("a").key.version, 1);
+}
+
 TEST_F(ModelPushTest, ABadCanaryNeverReachesTheRest) {
   FakeAgent a = connect("a");
   FakeAgent b = connect("b");

@@ -241,6 +241,17 @@ TEST_F(OperationTest, TellsFiguresByHttp) {
   EXPECT_FALSE(says("stripline_samples_stored_total 0\n"));
   EXPECT_FALSE(says("process_resident_memory_bytes 0\n"));
   EXPECT_EQ(client.Get("/readyz")->status, 200);
+  // A second agent of a name, which may go on trying for days, is counted and logged once.
+  EXPECT_TRUE(says("stripline_calls_refused_total 0\n"));
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    AgentClient other(address_, test_hello("a", "another"));
+    EXPECT_EQ(reason_of(other.finish()), "NODE_IN_USE");
+  }
+  EXPECT_TRUE(says("stripline_calls_refused_total 2\n"));
+  const std::string line = "refused a session of nodes/a: another agent of host 'a' is connected";
+  ASSERT_TRUE(eventually([&] { return server->log().find(line) != std::string::npos; }));
+  const std::string log = server->log();
+  EXPECT_EQ(log.find(line), log.rfind(line)) << log;
   const auto other = serve_beside({"--metrics-listen", "127.0.0.1:" + std::to_string(port)});
   EXPECT_EQ(other->exit_code(), kExitConflict) << other->log();
 }

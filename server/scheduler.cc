@@ -321,4 +321,16 @@ std::optional<double> sufficient_budget_s(const CampaignSnapshot& campaign) {
   return campaign::sufficient_budget_s(rule_of(campaign), progress_of(campaign), active);
 }
 
+std::optional<double> newly_advised_budget_s(const CampaignSnapshot& campaign) {
+  const auto advice = sufficient_budget_s(campaign);
+  if (!advice) return std::nullopt;
+  CampaignSnapshot before = campaign;
+  const auto last = std::ranges::find(before.runs.rbegin(), before.runs.rend(), RunState::finished,
+                                      &RunSnapshot::state);
+  if (last == before.runs.rend()) return std::nullopt;
+  last->state = RunState::pending;
+  before.measured_s -= last->duration_s;
+  return sufficient_budget_s(before) ? std::nullopt : advice;
+}
+
 }  // namespace stripline::server

@@ -177,4 +177,8 @@ uint32_t fewest_runs(const CampaignSnapshot& campaign);
 /// with a reserve. Nullopt when the budget will do, or nothing has been measured yet.
 std::optional<double> sufficient_budget_s(const CampaignSnapshot& campaign);
 
+/// The same where no run is active and the last finished run is what shows it. Nullopt, too, when
+/// the finished runs before it had shown it already: who reads messages has been warned then.
+std::optional<double> newly_advised_budget_s(const CampaignSnapshot& campaign);
+
 }  // namespace stripline::server

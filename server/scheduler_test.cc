@@ -364,6 +364,25 @@ TEST(Scheduler, TheTimeBudgetFailsACampaignThatHasTooLittle) {
   only<FinishMeasuring>({{}, {samples}});
 }
 
+// Everyone who reads the messages of a campaign has been warned by then.
+TEST(Scheduler, ABudgetIsAdvisedAgainOnlyAfterRunsThatNeededNone) {
+  const auto advised_after = [](const std::vector<double>& runs_s) {
+    CampaignSnapshot c = campaign(1);
+    finish(c, runs_s.size(), 0);
+    for (size_t i = 0; i < runs_s.size(); ++i) {
+      c.runs[i].duration_s = runs_s[i];
+      c.measured_s += runs_s[i];
+    }
+    return newly_advised_budget_s(c).has_value();
+  };
+  EXPECT_FALSE(advised_after({}));
+  EXPECT_TRUE(advised_after({30}));
+  EXPECT_FALSE(advised_after({30, 30}));
+  EXPECT_FALSE(advised_after({30, 20, 30}));
+  EXPECT_FALSE(advised_after({2}));
+  EXPECT_TRUE(advised_after({2, 58}));
+}
+
 TEST(Scheduler, APilotRunMeasuresTheCoarseGrid) {
   Snapshot s{{node("b"), node("c")}, {campaign(1)}};
   EXPECT_EQ(only<PlaceRun>(s).points, 100U);

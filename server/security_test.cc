@@ -44,7 +44,7 @@ class SecurityTest : public testing::Test {
   void SetUp() override {
     const auto made = initialise(folder_.path(), {"head"}, unix_seconds());
     ASSERT_TRUE(made.ok()) << made.error().message();
-    first_node_token_ = made->node_token;
+    first_node_token_ = *pki::read_secret_line(made->node_token_file.string());
     admin_.bearer = parse(*pki::read_secret_line(made->admin_token_file.string())).secret;
     start();
   }

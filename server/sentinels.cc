@@ -217,7 +217,8 @@ Status Sentinels::introduce(const ModelRecord& model, const VersionKey& key,
   if (version->was_stable) return {};
   const LabelRecord* const canary = current_of(moves, kCanaryLabel);
   if (canary != nullptr && canary->key == key && canary->actor == kActor) {
-    const auto settled = settle_canary(coordinator_, store_, key, std::string(kActor));
+    const auto settled =
+        promote_model(coordinator_, store_, promotion(key, kStableLabel), std::string(kActor));
     if (!settled) say_once(settled.problem().message);
     return {};
   }

@@ -36,7 +36,7 @@ export function attention(nodes: Node[], campaigns: Campaign[], models: TunedMod
     } else if (campaign.state === "QUEUED" && now - Date.parse(campaign.create_time) > 60_000) {
       add("warn", `Campaign ${name} waits since ${ago(campaign.create_time, now).replace(" ago", "")}.`, campaign.message, link);
     } else if (campaign.state === "RUNNING" && campaign.advised_budget_s > 0) {
-      add("warn", `Campaign ${name} will not end within its time budget.`, `A budget of ${duration(campaign.advised_budget_s)} would do.`, link);
+      add("warn", `Campaign ${name} will not end within its budget.`, `${duration(campaign.advised_budget_s)} of measuring would do.`, link);
     }
   }
 

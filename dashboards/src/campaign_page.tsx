@@ -12,7 +12,7 @@ import { shrinking } from "./scale";
 import { colour, useTheme } from "./theme";
 import { Timeline } from "./timeline";
 import type { Campaign, CampaignEvent, Point } from "./types";
-import { ago, bytes, count, duration, percent, seconds } from "./units";
+import { ago, bytes, count, doneShare, duration, half, percent, seconds } from "./units";
 import { Action } from "./who";
 
 const over = (campaign: Campaign) => ["SUCCEEDED", "FAILED", "CANCELLED"].includes(campaign.state);
@@ -66,7 +66,7 @@ function describe(point: Point): string {
   const params = Object.entries(point.params).map(([name, value]) => `${name} ${label(value, name)}`).join(", ");
   const known = width(point);
   const value = point.median === null ? (point.failed > 0 ? "no valid sample" : "not measured yet") : seconds(point.median);
-  return `${point.variant}, ${params}: ${value}${known === null ? "" : ` ± ${percent(known, 2)}`} (${count(point.runs, "run")}, ${count(point.samples, "sample")})`;
+  return `${point.variant}, ${params}: ${value}${known === null ? "" : `, ${half(known)}`} (${count(point.runs, "run")}, ${count(point.samples, "sample")})`;
 }
 
 const outlined = grades.map((one) => one === "none" || one === "failed");
@@ -174,7 +174,7 @@ function Width({ events, enough }: { events: CampaignEvent[]; enough: number }) 
     <Figure id="width" title="How well points are known" about="Half of the 95 % interval of nearly every point (19 of 20) is this share of its median at most, run after run."
       table={() => ({ columns: ["time", "width"], rows: moments.map((one) => [new Date(one.at).toISOString(), one.value]) })}>
       <Timeline label="Width of intervals over time" moments={moments} usual={enough > 0 ? { value: enough, text: "narrow enough" } : undefined} xName="time (UTC)" format={(value) => percent(value, 2)}
-        say={(index) => `${new Date(moments[index].at).toISOString().slice(11, 19)}: ± ${percent(moments[index].value, 2)}`} />
+        say={(index) => `${new Date(moments[index].at).toISOString().slice(11, 19)}: ${half(moments[index].value)}`} />
     </Figure>
   );
 }
@@ -184,11 +184,11 @@ function Head({ of }: { of: Campaign }) {
   return (
     <>
       {of.state === "FAILED" && <div class="state bad" role="alert"><strong>It failed:</strong> <span>{of.message}</span></div>}
-      {of.state === "RUNNING" && of.advised_budget_s > 0 && <div class="state stale"><strong>Its time budget will not do.</strong> <span>{duration(of.advised_budget_s)} would.</span></div>}
+      {of.state === "RUNNING" && of.advised_budget_s > 0 && <div class="state stale"><strong>Its budget will not do.</strong> <span>{duration(of.advised_budget_s)} of measuring would.</span></div>}
       <div class="tiles">
-        <div class="tile"><b><Progress done={of.points_done} total={of.points_total} label="points measured" /></b><span>{of.points_done.toLocaleString("en")} of {of.points_total.toLocaleString("en")} points</span></div>
+        <div class="tile"><b><Progress share={doneShare(of)} label="share of the measuring that is done" /></b><span>{of.points_done.toLocaleString("en")} points, of at most {of.points_total.toLocaleString("en")} of all runs together</span></div>
         <div class="tile"><b>{of.runs_done} of {of.runs_total}</b><span>runs</span></div>
-        <div class="tile"><b>{of.width > 0 ? `± ${percent(of.width, 2)}` : "–"}</b><span>{of.spec.width > 0 ? `width; ± ${percent(of.spec.width, 2)} is enough` : "width of nearly all intervals"}</span></div>
+        <div class="tile"><b>{of.width > 0 ? half(of.width) : "–"}</b><span>{of.spec.width > 0 ? `width; ${half(of.spec.width)} is enough` : "width of nearly all intervals"}</span></div>
         <div class="tile"><b>{Number(of.samples).toLocaleString("en")}</b><span>samples stored</span></div>
         <div class="tile"><b>{over(of) ? "–" : of.seconds_left < 0 ? "unknown" : duration(of.seconds_left)}</b><span>left</span></div>
         <div class="tile"><b>{model ? <a href={`#/models/${model}?version=${version}`}>{model}@{version}</a> : "–"}</b><span>model</span></div>

@@ -3,7 +3,7 @@ import { getAll } from "./api";
 import { Empty, Show, useData } from "./data";
 import { Choice, Progress, Sorted, State, type Column } from "./here";
 import type { Campaign } from "./types";
-import { ago, count, duration, fabricText, short } from "./units";
+import { ago, count, doneShare, duration, fabricText, short } from "./units";
 
 const columns: Column<Campaign>[] = [
   { name: "campaign", key: (one) => short(one.name), cell: (one) => <a href={`#/campaigns/${short(one.name)}`}>{short(one.name)}</a> },
@@ -11,7 +11,7 @@ const columns: Column<Campaign>[] = [
   { name: "fabric", key: (one) => one.spec.fabric, cell: (one) => <span title={one.spec.fabric}>{fabricText(one.spec.fabric)}</span> },
   { name: "effort", key: (one) => one.spec.effort, cell: (one) => one.spec.effort.toLowerCase() },
   { name: "nodes × ranks", key: (one) => one.spec.ranks, cell: (one) => `${one.spec.nodes} × ${one.spec.ranks}`, right: true },
-  { name: "points", key: (one) => one.points_done, cell: (one) => <Progress done={one.points_done} total={one.points_total} label={`points of ${short(one.name)}`} />, right: true },
+  { name: "done", key: (one) => doneShare(one), cell: (one) => <Progress share={doneShare(one)} label={`share of ${short(one.name)} that is done`} />, right: true },
   { name: "runs", key: (one) => one.runs_done, cell: (one) => `${one.runs_done} of ${one.runs_total}`, right: true },
   { name: "left", key: (one) => one.seconds_left, cell: (one) => (one.state === "RUNNING" && one.seconds_left >= 0 ? duration(one.seconds_left) : "–"), right: true },
   { name: "model", key: (one) => one.model_version, cell: (one) => { const [, model, , version] = one.model_version.split("/"); return model ? <a href={`#/models/${model}?version=${version}`}>{model}@{version}</a> : "–"; } },

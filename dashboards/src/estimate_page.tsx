@@ -6,12 +6,12 @@ import { budgetsAround, commandOf, fields, specOf, wrongField, type Estimate } f
 import { Figure } from "./figure";
 import { choose, CopyText } from "./here";
 import type { Node } from "./types";
-import { count, duration, fabricText, percent, short } from "./units";
+import { count, duration, fabricText, half, short } from "./units";
 
 const endTexts: Record<string, string> = {
   CONVERGED: "when intervals are narrow enough", MAX_RUNS: "with the last of its runs", TIME_BUDGET: "at its limit of time", NODE_BUDGET: "at its limit of node time",
 };
-const widthText = (width: number) => (width > 0 ? `± ${percent(width, 2)}` : "nothing tells");
+const widthText = (width: number) => (width > 0 ? half(width) : "nothing tells");
 const ask = (query: Record<string, string>) => post<Estimate>("campaigns/estimate", { spec: specOf(query) });
 
 interface Budgeted { budget_s: number; estimate: Estimate }
@@ -96,8 +96,8 @@ function Answer({ query }: { query: Record<string, string> }) {
             <div class="tiles">
               <div class="tile"><b>{duration(of.seconds)}</b><span>of measuring</span></div>
               <div class="tile"><b>{duration(of.node_s)}</b><span>of nodes, {of.spec.nodes} in the group</span></div>
-              <div class="tile"><b>{Number(of.points_total).toLocaleString("en")}</b><span>points: {count(of.runs, "run")} of up to {of.points.toLocaleString("en")}</span></div>
-              <div class="tile"><b>{widthText(of.width)}</b><span>{of.spec.width > 0 ? `width; ± ${percent(of.spec.width, 2)} is asked for` : "width of nearly all intervals"}</span></div>
+              <div class="tile"><b>{Number(of.points_total).toLocaleString("en")}</b><span>points of all runs together: {count(of.runs, "run")} of up to {of.points.toLocaleString("en")}</span></div>
+              <div class="tile"><b>{widthText(of.width)}</b><span>{of.spec.width > 0 ? `width; ${half(of.spec.width)} is asked for` : "width of nearly all intervals"}</span></div>
             </div>
             <p class="lead">
               It ends {endTexts[of.stop_reason] ?? of.stop_reason}. {of.based_on === "" ? "No campaign like it is known: points are taken to last as long as the plan allows." : <>Told by the pace and the intervals of <a href={`#/campaigns/${short(of.based_on)}`}>{short(of.based_on)}</a>, the last one like it.</>}

@@ -1,7 +1,7 @@
 // Intervals of parameters beneath one another, each relative to its value: how well each is known.
 import { useState } from "preact/hooks";
 import { relativeWidth, type NamedParameter } from "./model_file";
-import { percent, quantity } from "./units";
+import { half, quantity } from "./units";
 
 const kRow = 22;
 const kNames = 330;
@@ -51,7 +51,7 @@ export function Forest({ of }: { of: NamedParameter[] }) {
       </svg>
       <output aria-live="polite">
         {said
-          ? `${said.name}: ${said.parameter.at_least ? "at least " : ""}${quantity(said.parameter.value, said.parameter.unit)} [${quantity(said.parameter.ci[0], said.parameter.unit)}, ${quantity(said.parameter.ci[1], said.parameter.unit)}], ${Number.isFinite(relativeWidth(said.parameter)) ? `± ${percent(relativeWidth(said.parameter), 2)}, ` : ""}${said.parameter.runs} runs, ${said.parameter.samples} samples, ${said.parameter.method}`
+          ? `${said.name}: ${said.parameter.at_least ? "at least " : ""}${quantity(said.parameter.value, said.parameter.unit)} [${quantity(said.parameter.ci[0], said.parameter.unit)}, ${quantity(said.parameter.ci[1], said.parameter.unit)}], ${Number.isFinite(relativeWidth(said.parameter)) ? `${half(relativeWidth(said.parameter))}, ` : ""}${said.parameter.runs} runs, ${said.parameter.samples} samples, ${said.parameter.method}`
           : "Move over the picture, or use the arrow keys, to read values."}
       </output>
     </div>

@@ -60,11 +60,12 @@ export function CopyText({ text, children }: { text: string; children: string })
   return <button type="button" onClick={copy}>{copied ? "Copied" : children}</button>;
 }
 
-export function Progress({ done, total, label }: { done: number; total: number; label: string }) {
+/** `share` from 0 to 1; 100 % is said only when it is so. */
+export function Progress({ share, label }: { share: number; label: string }) {
   return (
     <span class="progress">
-      <progress value={done} max={Math.max(total, 1)} aria-label={label} />
-      <span>{total > 0 ? Math.floor((100 * done) / total) : 0} %</span>
+      <progress value={share} max={1} aria-label={label} />
+      <span>{Math.floor(100 * share + 1e-9)} %</span>
     </span>
   );
 }

@@ -67,7 +67,7 @@ function Buttons({ of, gate, done }: { of: ModelVersion; gate: Gate; done: () =>
   const back = (label: string) => post(`models/${of.name.split("/")[1]}/labels/${label}/rollback`);
   return (
     <div class="actions">
-      {gate.canary === null && !of.labels.includes("canary") && <Action text="Try it on some nodes" role="PUBLISHER" question={`${name} becomes canary: one in ten nodes is offered it.`} act={() => promote("canary")} done={done} />}
+      {gate.canary === null && of.labels.length === 0 && <Action text="Try it on some nodes" role="PUBLISHER" question={`${name} becomes canary: one in ten nodes is offered it.`} act={() => promote("canary")} done={done} />}
       {gate.stable === null && !of.labels.includes("stable") && <Action text="Make it stable" role="PUBLISHER" question={`All nodes that can open its network are offered ${name}.`} act={() => promote("stable")} done={done} />}
       {of.labels.map((label) => <Action key={label} text={`Roll back ${label}`} role="PUBLISHER" question={`${name} is ${label} no more; nodes are offered the version of before.`} act={() => back(label)} done={done} />)}
       <Action text="Validate" role="PUBLISHER" question={`A campaign that ${name} was not fitted to judges it; that counts from then on.`}

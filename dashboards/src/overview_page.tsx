@@ -8,7 +8,7 @@ import { Badge, Progress, State } from "./here";
 import type { ModelFile } from "./model_file";
 import { offersOf } from "./rollout";
 import type { Campaign, Decisions, ModelVersion, Node } from "./types";
-import { ago, count, duration, fabricText, percent, short } from "./units";
+import { ago, count, doneShare, duration, fabricText, percent, short } from "./units";
 import { tunedModels, VersionBadges, type TunedModel } from "./versions";
 
 function useGains(version: string): ReturnType<typeof useData<Gains>> {
@@ -19,7 +19,8 @@ function useGains(version: string): ReturnType<typeof useData<Gains>> {
   });
 }
 
-// Of a version that does not do well nothing is shown but why.
+// What a version gains: in loops by its model, in other things as measured. Of one that was withdrawn, has failed, is stale, was
+// not judged, or with which runs lost time, only that is shown: what it says of gains is not to be believed.
 function Gain({ of }: { of?: ModelVersion }) {
   const why = of ? silence(of) : null;
   const gains = useGains(of && why === null ? of.name : "");
@@ -93,7 +94,7 @@ export function OverviewPage() {
           <Show of={campaigns} what="The campaigns">
             {() => (active.length === 0 ? <p class="quiet">No campaign.</p> : (
               <ul class="active">{active.map((one) => (
-                <li key={one.name}><a href={`#/campaigns/${short(one.name)}`}>{short(one.name)}</a> {fabricText(one.spec.fabric)} <State of={one.state} /> <Progress done={one.points_done} total={one.points_total} label={`points of ${short(one.name)}`} /> {one.seconds_left >= 0 && <span class="nowrap">{duration(one.seconds_left)} left</span>}</li>
+                <li key={one.name}><a href={`#/campaigns/${short(one.name)}`}>{short(one.name)}</a> {fabricText(one.spec.fabric)} <State of={one.state} /> <Progress share={doneShare(one)} label={`share of ${short(one.name)} that is done`} /> {one.seconds_left >= 0 && <span class="nowrap">{duration(one.seconds_left)} left</span>}</li>
               ))}</ul>
             ))}
           </Show>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { offersOf, rollouts } from "./rollout";
+import { audience, offersOf, rollouts } from "./rollout";
 import type { ModelVersion, Node, NodeModel } from "./types";
 
 const version = (name: string, ...labels: string[]) => ({ name, labels }) as ModelVersion;
@@ -21,4 +21,23 @@ test("a version that no node is to have is there, too, and reasons are summed up
   assert.deepEqual(rollouts([version(tcp2, "stable")], [])[0].offers, []);
   const many = Array.from({ length: 1000 }, (_, i) => node(`n${i}`, [tcp2, "stable", "REJECTED", i < 10 ? "rare" : "common"]));
   assert.deepEqual(rollouts([version(tcp2, "stable")], offersOf(many))[0].reasons.map((one) => [one.reason, one.nodes.length]), [["common", 990], ["rare", 10]]);
+});
+
+test("what has become stable is not tried any more, also where it is still labelled canary", () => {
+  const all = rollouts([version(tcp3, "canary", "stable"), version(tcp2)], offersOf([node("a", [tcp3, "canary", "APPLIED"]), node("b", [tcp3, "stable", "APPLIED"])]));
+  assert.deepEqual(all.map((one) => [one.version.name, one.label, one.offers.length]), [[tcp3, "stable", 2]]);
+  assert.equal(audience(all[0], all), "For every node: 2 nodes.");
+});
+
+test("it is said who is to have a version, or why that is no node", () => {
+  const said = (versions: ModelVersion[], nodes: Node[]) => {
+    const all = rollouts(versions, offersOf(nodes));
+    return all.map((one) => audience(one, all));
+  };
+  const both = [version(tcp3, "canary"), version(tcp2, "stable")];
+  const [a, b] = [node("a", [tcp3, "canary", "APPLIED"]), node("b", [tcp2, "stable", "APPLIED"])];
+  assert.deepEqual(said(both, [a, b]), ["Tried first by a.", "For every other node: 1 node."]);
+  assert.deepEqual(said(both, [a]), ["Tried first by a.", "For every other node, but all try the canary."]);
+  assert.match(said(both, [b])[0], /^No node tries it: another version was labelled since/);
+  assert.match(said(both, []).join(" "), /^No node tries it: none .* For every node, but none /);
 });

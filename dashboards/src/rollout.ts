@@ -1,6 +1,6 @@
 // Which node is to have which version, and what nodes have answered: pure.
 import type { ModelVersion, Node, NodeModel } from "./types";
-import { short } from "./units";
+import { count, short } from "./units";
 
 export const answers = ["APPLIED", "PENDING", "REJECTED"] as const;
 export type AnswerState = (typeof answers)[number];
@@ -29,7 +29,10 @@ function reasonsOf(offers: Offered[]): Rollout["reasons"] {
   return [...by].map(([reason, nodes]) => ({ reason, nodes })).sort((a, b) => b.nodes.length - a.nodes.length);
 }
 
-/** All labelled versions, those of a model together, its canary before the rest; also those that no node is to have. */
+/**
+ * All labelled versions, those of a model together, its canary before the rest; also those that no node is to have. What is
+ * stable is there once, with all its nodes: it has been tried, whatever else it is labelled.
+ */
 export function rollouts(versions: ModelVersion[], offers: Offered[]): Rollout[] {
   const by = new Map<string, Offered[]>();
   for (const one of offers) {
@@ -38,10 +41,25 @@ export function rollouts(versions: ModelVersion[], offers: Offered[]): Rollout[]
     by.get(key)!.push(one);
   }
   const model = (one: Rollout) => one.version.name.split("/")[1];
-  return versions.flatMap((version) => version.labels.map((label): Rollout => {
-    const some = by.get(`${version.name} ${label}`) ?? [];
+  return versions.flatMap((version) => (version.labels.includes("stable") ? ["stable"] : version.labels).map((label): Rollout => {
+    const some = (label === "stable" ? version.labels : [label]).flatMap((each) => by.get(`${version.name} ${each}`) ?? []);
     const counts = { APPLIED: 0, PENDING: 0, REJECTED: 0 };
     for (const { model: { state } } of some) ++counts[state as AnswerState];
     return { version, label, offers: some, counts, reasons: reasonsOf(some) };
   })).sort((a, b) => model(a).localeCompare(model(b)) || a.label.localeCompare(b.label));
 }
+
+/** Who is to have it, in words; also why that is no node. `all`: the other versions on their way, too. */
+export function audience(of: Rollout, all: Rollout[]): string {
+  const model = (one: Rollout) => one.version.name.split("/")[1];
+  const others = all.filter((one) => one !== of && model(one) === model(of) && one.offers.length > 0);
+  if (of.label === "canary") {
+    if (of.offers.length > 0) return `Tried first by ${some(of.offers.map((one) => one.node))}.`;
+    return others.length > 0 ? "No node tries it: another version was labelled since, or its nodes are gone." : "No node tries it: none that can open its network is known.";
+  }
+  if (of.offers.length > 0) return `For every ${others.length > 0 ? "other " : ""}node: ${count(of.offers.length, "node")}.`;
+  return others.length > 0 ? "For every other node, but all try the canary." : "For every node, but none that can open its network is known.";
+}
+
+/** The first of many names. */
+export const some = (names: string[]): string => (names.length <= 5 ? names.join(", ") : `${names.slice(0, 4).join(", ")} and ${(names.length - 4).toLocaleString("en")} more`);

@@ -4,7 +4,7 @@ import { get, getAll, post } from "./api";
 import { Empty, Show, useData } from "./data";
 import { Figure } from "./figure";
 import { Badge, Choice, choose, Sorted, type Column } from "./here";
-import { answers, offersOf, rollouts, type AnswerState, type Offered, type Rollout } from "./rollout";
+import { answers, audience, offersOf, rollouts, some, type AnswerState, type Offered, type Rollout } from "./rollout";
 import type { Gate, Node } from "./types";
 import { ago, count, fabricText, short } from "./units";
 import { nameOf } from "./version_name";
@@ -14,7 +14,6 @@ import { Action } from "./who";
 const words: Record<AnswerState, string> = { APPLIED: "applied", PENDING: "no answer yet", REJECTED: "rejected" };
 const kinds: Record<AnswerState, "good" | "warn" | "bad"> = { APPLIED: "good", PENDING: "warn", REJECTED: "bad" };
 const modelOf = (one: Rollout) => one.version.name.split("/")[1];
-const some = (names: string[]) => (names.length <= 5 ? names.join(", ") : `${names.slice(0, 4).join(", ")} and ${(names.length - 4).toLocaleString("en")} more`);
 
 const kWidth = 900;
 const kNames = 230;
@@ -54,7 +53,7 @@ function Bars({ of }: { of: Rollout[] }) {
                   </g>
                 );
               })}
-              <text x={left + 8} y={row * kRow + 21}>{one.offers.length === 0 ? "no node can open its network, or is connected" : count(one.offers.length, "node")}</text>
+              <text x={left + 8} y={row * kRow + 21}>{count(one.offers.length, "node")}</text>
             </g>
           );
         })}
@@ -67,7 +66,7 @@ function Bars({ of }: { of: Rollout[] }) {
 }
 
 // One step of a model's way: the canary, or the rest.
-function Step({ of, again }: { of: Rollout; again: () => void }) {
+function Step({ of, all, again }: { of: Rollout; all: Rollout[]; again: () => void }) {
   const gate = useData(of.label === "canary" ? `${of.version.name}/gate` : null, (signal) => get<Gate>(`${of.version.name}/gate`, signal), 10);
   const name = nameOf(of.version.name);
   const changed = () => { gate.again(); again(); };
@@ -75,7 +74,7 @@ function Step({ of, again }: { of: Rollout; again: () => void }) {
   return (
     <li class="card" aria-label={`${name}, ${of.label}`}>
       <h3><a href={`#/models/${modelOf(of)}?version=${short(of.version.name)}`}>{name}</a> <VersionBadges of={of.version} /></h3>
-      <p>{of.label === "canary" ? `Tried first by ${some(of.offers.map((one) => one.node)) || "no node"}.` : `For every other node: ${count(of.offers.length, "node")}.`}{" "}
+      <p>{audience(of, all)}{" "}
         {answers.filter((state) => of.counts[state] > 0).map((state) => <Badge key={state} kind={kinds[state]}>{of.counts[state]} {words[state]}</Badge>)}</p>
       {of.reasons.slice(0, 4).map((one) => <p key={one.reason} class="problem"><strong>{count(one.nodes.length, "node")} rejected it</strong> ({some(one.nodes)}): {one.reason}</p>)}
       {of.label === "canary" && gate.data && (
@@ -122,7 +121,7 @@ function Everything({ all, offers, query, again }: { all: Rollout[]; offers: Off
         return (
           <section key={one} aria-labelledby={`rollout-${one}`}>
             <h2 id={`rollout-${one}`}>{one}</h2>
-            <ol class="steps">{steps.map((step) => <Step key={step.label} of={step} again={again} />)}</ol>
+            <ol class="steps">{steps.map((step) => <Step key={step.label} of={step} all={all} again={again} />)}</ol>
           </section>
         );
       })}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ago, bytes, count, duration, fabricText, percent, quantity, seconds, short } from "./units";
+import { ago, bytes, count, doneShare, duration, fabricText, half, percent, quantity, seconds, short } from "./units";
 
 test("seconds choose their unit, also just below the next", () => {
   assert.equal(seconds(1.2345e-6), "1.23 µs");
@@ -27,6 +27,9 @@ test("parameters show their unit", () => {
 
 test("shares, times and counts", () => {
   assert.equal(percent(0.1234), "12.3 %");
+  assert.equal(half(0.043), "± 4.3 %");
+  assert.equal(half(1), "± 100 %");
+  assert.equal(half(51), "wider than ± 100 %");
   assert.equal(duration(59.6), "1:00 min");
   assert.equal(duration(3725), "1:02 h");
   assert.equal(ago("2026-01-01T00:00:00Z", Date.parse("2026-01-01T00:00:42Z")), "42 s ago");
@@ -39,4 +42,10 @@ test("shares, times and counts", () => {
 test("of a network in a file the file is told", () => {
   assert.equal(fabricText("emulated:/home/eve/networks/switch.json"), "emulated:…/switch.json");
   assert.deepEqual(["tcp", "emulated:modern-rdma", "verbs;ofi_rxm"].map(fabricText), ["tcp", "emulated:modern-rdma", "verbs;ofi_rxm"]);
+});
+
+test("runs of few points count as much as others", () => {
+  assert.equal(doneShare({ points_done: 262, points_total: 5051, runs_done: 4, runs_total: 8 }), 0.5);
+  assert.equal(doneShare({ points_done: 14, points_total: 20, runs_done: 1, runs_total: 2 }), 0.7);
+  assert.equal(doneShare({ points_done: 0, points_total: 0, runs_done: 0, runs_total: 0 }), 0);
 });

@@ -35,6 +35,11 @@ export function percent(part: number, digits = 3): string {
   return Number.isFinite(part) ? `${significant(part * 100, digits)} %` : "–";
 }
 
+/** Half of an interval as a share of what it is about: "± 4 %". One that is wider than that is large says no more by how much. */
+export function half(width: number): string {
+  return width > 1 ? "wider than ± 100 %" : `± ${percent(width, 2)}`;
+}
+
 /** A parameter's value in its unit: "s", "s/B" or "1". */
 export function quantity(value: number, unit: string): string {
   if (unit === "s") return seconds(value);
@@ -60,6 +65,12 @@ export function ago(time: string, now: number): string {
   if (s < 3600) return `${Math.round(s / 60)} min ago`;
   if (s < 2 * 86400) return `${Math.round(s / 3600)} h ago`;
   return `${Math.round(s / 86400)} days ago`;
+}
+
+/** How much of a campaign's measuring is done, from 0 to 1: of points or of runs, the larger share, as runs to come may measure fewer points than planned. */
+export function doneShare(of: { points_done: number; points_total: number; runs_done: number; runs_total: number }): number {
+  const share = (done: number, total: number) => (total > 0 ? Math.min(1, done / total) : 0);
+  return Math.max(share(of.points_done, of.points_total), share(of.runs_done, of.runs_total));
 }
 
 /** "1 node", "3 nodes". */

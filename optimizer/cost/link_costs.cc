@@ -74,8 +74,10 @@ struct Line {
   double at(double bytes) const { return base + per_byte * bytes; }
 };
 
-// Of the dearer of two lines, or the cheaper one, at both ends of a range: the chord, which lies on
-// the side of the larger of two lines between them, or of the smaller one.
+// Bounds two lines on [low, high] by one: from above where `beyond` is >, from below where it is <.
+// It joins the larger (smaller) values at the two ends. The larger of two lines is convex, so that
+// this chord lies nowhere below it; the smaller one is concave, so that its chord lies nowhere
+// above.
 template <typename Compare>
 Line chord(const Line& a, const Line& b, double low, double high, const Compare& beyond) {
   const auto at = [&](double bytes) {
@@ -86,7 +88,8 @@ Line chord(const Line& a, const Line& b, double low, double high, const Compare&
   return {at(low) - per_byte * low, per_byte};
 }
 
-// What sizes in [low, high] cost by the one of two protocols whose times lie beyond the other's.
+// Costs of messages of `low` to `high` bytes that may go by either of two protocols: each cost is
+// bounded from above (`beyond` is >) or from below (<) by a line of its own.
 template <typename Compare>
 MessageCosts either(const MessageCosts& a, const MessageCosts& b, double low, double high,
                     const Compare& beyond) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/model/model_fixture.h"
+#include "optimizer/model/section.h"
 
 namespace stripline::model {
 namespace {
@@ -47,6 +48,11 @@ TEST(ModelText, SaysWhatIsChosenForSingleOperations) {
   EXPECT_NE(model_text(model).find("adds to a call"), std::string::npos);
   model.rma.reset();
   EXPECT_EQ(model_text(model).find("single operations"), std::string::npos);
+}
+
+TEST(ModelText, LargeSharesHaveNoExponent) {
+  EXPECT_EQ(share_text(260), "26000 %");
+  EXPECT_EQ(share_text(0.02), "2 %");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "optimizer/model/section.h"
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include "base/quantity.h"
@@ -17,7 +18,8 @@ std::string number_text(double value) {
 
 std::string share_text(double value) {
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g %%", value * 100);
+  std::snprintf(text.data(), text.size(), std::abs(value) < 9.995 ? "%.3g %%" : "%.0f %%",
+                value * 100);
   return text.data();
 }
 

@@ -1,6 +1,7 @@
 #include "optimizer/plan/row.h"
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <utility>
@@ -21,7 +22,9 @@ std::string format(const char* pattern, double value) {
 
 std::string time_text(double seconds) { return seconds_text(seconds, 4); }
 
-std::string percent_text(double part) { return format("%.3g %%", 100 * part); }
+std::string percent_text(double part) {
+  return format(std::abs(part) < 9.995 ? "%.3g %%" : "%.0f %%", 100 * part);
+}
 
 std::string filled(std::string_view phrase, std::string_view value) {
   std::string text(phrase);

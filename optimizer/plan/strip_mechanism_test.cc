@@ -142,6 +142,13 @@ TEST(StripMechanism, SaysWhatIsTooCloseToCall) {
   EXPECT_FALSE(to_json(sure).contains("tie"));
 }
 
+// What is predicted to take 1900 times as long.
+TEST(StripMechanism, LargePercentagesHaveNoExponent) {
+  EXPECT_EQ(percent_text(-1899), "-189900 %");
+  EXPECT_EQ(percent_text(9.999), "1000 %");
+  EXPECT_EQ(percent_text(0.01234), "1.23 %");
+}
+
 TEST(StripMechanism, SaysWhatFollowsWithoutAModel) {
   const auto e = explain(balanced_request(), nullptr);
   EXPECT_FALSE(e.has_times);

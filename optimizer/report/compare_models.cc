@@ -250,12 +250,9 @@ std::string resolution_text(const std::vector<ComparedParameter>& parameters) {
   }
   if (parts.empty()) return "";
   std::ranges::sort(parts);
-  std::array<char, 128> text{};
-  std::snprintf(text.data(), text.size(),
-                "a difference is seen in four of five cases from %.2g %% on in half of them, from "
-                "%.2g %% on in nine of ten\n",
-                100 * parts[parts.size() / 2], 100 * parts[parts.size() * 9 / 10]);
-  return text.data();
+  return "a difference is seen in four of five cases from " +
+         plan::percent_text(parts[parts.size() / 2]) + " on in half of them, from " +
+         plan::percent_text(parts[parts.size() * 9 / 10]) + " on in nine of ten\n";
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ struct ServerSetup {
 };
 
 /// `stripline-server init` for the server of this folder, with homes in it for what programs keep.
-/// Returns the token that enrols a first agent, and leaves the administrator's in
-/// `data/admin.token`; empty if it failed.
+/// Returns the token that enrols a first agent, which is in `data/node.token` as the
+/// administrator's is in `data/admin.token`; empty if it failed, or printed a token.
 std::string initialise(const TempFolder& folder, const std::vector<std::string>& options = {});
 
 /// A file with a secret, which is its owner's only.
