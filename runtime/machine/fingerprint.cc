@@ -32,17 +32,22 @@ std::string words_of(const char* path, bool chosen) {
   return words;
 }
 
+void add(Facts& facts, const char* name, std::string value) {
+  if (!value.empty()) facts[name] = std::move(value);
+}
+
 // What an administrator sets, and what is measured depends on.
-void add_settings(Facts& facts) {
-  const auto add = [&facts](const char* name, std::string value) {
-    if (!value.empty()) facts[name] = std::move(value);
-  };
+void add_huge_pages(Facts& facts) {
   const std::string pages = "/sys/kernel/mm/transparent_hugepage/";
-  add("memory.huge_pages.segments", words_of((pages + "shmem_enabled").c_str(), true));
-  add("memory.huge_pages.private", words_of((pages + "enabled").c_str(), true));
-  add("tcp.receive_bytes", words_of("/proc/sys/net/ipv4/tcp_rmem", false));
-  add("tcp.send_bytes", words_of("/proc/sys/net/ipv4/tcp_wmem", false));
-  add("tcp.congestion_control", words_of("/proc/sys/net/ipv4/tcp_congestion_control", false));
+  add(facts, "memory.huge_pages.segments", words_of((pages + "shmem_enabled").c_str(), true));
+  add(facts, "memory.huge_pages.private", words_of((pages + "enabled").c_str(), true));
+}
+
+void add_settings_of_tcp(Facts& facts) {
+  const std::string settings = "/proc/sys/net/ipv4/tcp_";
+  add(facts, "tcp.receive_bytes", words_of((settings + "rmem").c_str(), false));
+  add(facts, "tcp.send_bytes", words_of((settings + "wmem").c_str(), false));
+  add(facts, "tcp.congestion_control", words_of((settings + "congestion_control").c_str(), false));
 }
 
 bool uses_tcp(const std::string& provider) {
@@ -67,15 +72,13 @@ std::map<std::string, std::string> machine_facts(const Topology& topology) {
   for (const auto& [name, bytes] : topology.cache_bytes) {
     facts["cache." + name + "_bytes"] = std::to_string(bytes);
   }
-  add_settings(facts);
+  add_huge_pages(facts);
   return facts;
 }
 
 std::map<std::string, std::string> machine_fingerprint(const fabric::Info& info) {
   std::map<std::string, std::string> facts = machine_facts(read_topology());
-  if (!uses_tcp(info.provider)) {
-    std::erase_if(facts, [](const auto& fact) { return fact.first.starts_with("tcp."); });
-  }
+  if (uses_tcp(info.provider)) add_settings_of_tcp(facts);
   for (const auto& [name, value] : info.attributes) facts[name] = value;
   facts["fabric"] = network_name(info.name);
   facts["fabric.provider"] = info.provider;

@@ -23,17 +23,18 @@ namespace stripline::machine {
 ///   kernel            release
 ///   memory.huge_pages.segments, memory.huge_pages.private   when the kernel gives huge pages to
 ///                     shared segments (shmem_enabled) and to private memory (enabled)
-///   tcp.receive_bytes, tcp.send_bytes   net.ipv4.tcp_rmem and tcp_wmem: "4096 131072 6291456"
-///   tcp.congestion_control   net.ipv4.tcp_congestion_control
-/// Those that the kernel does not tell are left out.
+/// Those that the kernel does not say are left out.
 std::map<std::string, std::string> machine_facts(const Topology& topology);
 
 /// machine_facts() of this machine, with
 ///   fabric            as the user wrote it
 ///   fabric.provider   e.g. "tcp;ofi_rxm"
 ///   clock             "real" or "virtual"
-/// and all of info.attributes. What a difference means is decided where models are made (the rule
-/// of each field is in the model file). Facts of tcp are of fabrics that use it, no others.
+/// and all of info.attributes; where the provider uses the kernel's TCP, also
+///   tcp.receive_bytes, tcp.send_bytes   net.ipv4.tcp_rmem and tcp_wmem: "4096 131072 6291456"
+///   tcp.congestion_control              net.ipv4.tcp_congestion_control
+/// What a difference means is decided where models are made (the rule of each field is in the model
+/// file).
 std::map<std::string, std::string> machine_fingerprint(const fabric::Info& info);
 
 using Facts = std::map<std::string, std::string>;
