@@ -126,8 +126,8 @@ TEST(JudgeDecisions, ADepthOfOneIsSeen) {
     (*operation)->queue_depth = model::example_parameter(1, 0);
   }
   const Judgement judgement = judged(lie, truth());
-  // Bursts: all of them.
-  EXPECT_GE(judgement.missed, 10U);
+  // All bursts of gets. The depth of puts changes no time.
+  EXPECT_GE(judgement.missed, 6U);
   EXPECT_GT(judgement.mean_error, 0.3);
 }
 

@@ -23,6 +23,11 @@ std::optional<uint64_t> number(const Point& point, const char* name) {
   return static_cast<uint64_t>(*value);
 }
 
+plan::Direction direction_of(const Point& point) {
+  return point.variant == std::string_view(variant::kPut) ? plan::Direction::put
+                                                          : plan::Direction::get;
+}
+
 // Of operations between nodes; null where the model has none. What planners need besides, such as
 // an overhead, may be missing.
 const cost::LinkCosts* link_of(const plan::CompiledModel& model, const Point& point) {
@@ -47,14 +52,13 @@ std::optional<ExpectedTime> expected_shape(const plan::CompiledModel& model, con
       !window || !chunk || *bytes < 2 * *region_bytes) {
     return std::nullopt;
   }
-  const bool is_put = point.variant == std::string_view(variant::kPut);
+  const plan::Direction direction = direction_of(point);
   const plan::StripCosts& strip = *model.strip(model::Path::network);
   // Without overheads nothing is said of operations in flight.
-  if (!(is_put ? strip.has_put() : strip.has_get())) return std::nullopt;
-  const plan::VisRequest request = request_of({is_put ? plan::Direction::put : plan::Direction::get,
-                                               *region_bytes, *bytes / *region_bytes, *stride},
-                                              plan::ComputeClass::communication_only,
-                                              std::max<uint64_t>(*chunk, plan::kUsualMessageBytes));
+  if (!(direction == plan::Direction::put ? strip.has_put() : strip.has_get())) return std::nullopt;
+  const plan::VisRequest request = request_of(
+      {direction, *region_bytes, *bytes / *region_bytes, *stride},
+      plan::ComputeClass::communication_only, std::max<uint64_t>(*chunk, plan::kUsualMessageBytes));
   const plan::VisMethod method = is_packed ? plan::VisMethod::packed : plan::VisMethod::pipelined;
   const plan::VisPlan plan =
       plan::force_vis(request, costs, method, *chunk, static_cast<uint32_t>(*window));
@@ -85,13 +89,15 @@ ExpectedTime expected_time(const cost::LinkCosts& costs, uint64_t bytes) {
   return {bytes, costs.blocking(bytes), at(cost::Corner::low), at(cost::Corner::high)};
 }
 
-ExpectedTime expected_burst(const cost::LinkCosts& costs, uint64_t bytes, uint64_t count) {
+ExpectedTime expected_burst(const cost::LinkCosts& costs, plan::Direction direction, uint64_t bytes,
+                            uint64_t count) {
   const auto at = [&](cost::Corner corner) {
     const cost::MessageCosts& m = costs.at(bytes, corner);
     const auto size = static_cast<double>(bytes);
     const double one = m.blocking(size);
     const uint64_t depth = std::max<uint32_t>(1, costs.queue_depth());
-    const double later = count > depth ? one / static_cast<double>(depth) : 0;
+    const bool waits = direction == plan::Direction::get && count > depth;
+    const double later = waits ? one / static_cast<double>(depth) : 0;
     return one +
            static_cast<double>(std::max<uint64_t>(count, 1) - 1) * std::max(m.stream(size), later);
   };
@@ -111,7 +117,8 @@ std::optional<ExpectedTime> expected_sentinel(const plan::CompiledModel& model,
   if (link == nullptr || !bytes) return std::nullopt;
   if (!is_burst) return expected_time(*link, *bytes);
   const auto count = number(point, factor::kCount);
-  return count ? std::optional(expected_burst(*link, *bytes, *count)) : std::nullopt;
+  if (!count) return std::nullopt;
+  return expected_burst(*link, direction_of(point), *bytes, *count);
 }
 
 bool is_outside(const ExpectedTime& expected, double measured_s) {

@@ -48,6 +48,20 @@ TEST(Sentinels, ABurstTellsADepth) {
   EXPECT_TRUE(is_outside(*shallow, deep->predicted_s));
 }
 
+// Where the network has room for two or three operations, streams of puts are as fast as it sends.
+TEST(Sentinels, APutLeavesTheQueueWhenItIsSent) {
+  model::TunedModel deep = model::example_model();
+  deep.network["inter-node"].put->queue_depth = model::example_parameter(256, 0);
+  model::TunedModel shallow = deep;
+  shallow.network["inter-node"].put->queue_depth = model::example_parameter(3, 0);
+  Point puts = burst();
+  puts.variant = "put";
+  const auto by_deep = expected_sentinel(plan::CompiledModel(deep), puts);
+  const auto by_shallow = expected_sentinel(plan::CompiledModel(shallow), puts);
+  ASSERT_TRUE(by_deep && by_shallow);
+  EXPECT_EQ(by_shallow->predicted_s, by_deep->predicted_s);
+}
+
 TEST(Sentinels, ATransferOfManyRegionsTellsAWindow) {
   const Point windowed{"micro.vis_window",
                        "put",

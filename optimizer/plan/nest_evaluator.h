@@ -132,7 +132,8 @@ class NestEvaluator {
       }
       if (costs_ == nullptr) costs_ = link.strip;
       const cost::LinkCosts& costs = reads(mode) ? link.strip->get() : link.strip->put();
-      queue_ = std::min(queue_, costs.queue_depth());
+      // A put leaves the queue when it is sent.
+      if (reads(mode)) queue_ = std::min(queue_, costs.queue_depth());
     }
     if (known()) compute_s_ = estimate_compute_s(Corner::nominal);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "optimizer/plan/strip_costs.h"
 #include "optimizer/plan/strip_shape.h"
@@ -49,7 +50,12 @@ class Evaluator {
 
   const StripShape& shape() const { return shape_; }
   const cost::LinkCosts& link() const { return link_; }
-  uint32_t queue_depth() const { return link_.queue_depth(); }
+  /// Strips that may be outstanding: a put leaves the queue when it is sent
+  /// (optimizer/fit/hinge.h).
+  uint32_t queue_depth() const {
+    return request_.direction == Direction::get ? link_.queue_depth()
+                                                : std::numeric_limits<uint32_t>::max();
+  }
 
   /// Blocking transfers of pieces, each followed (or preceded) by its computation; own work hides
   /// under the first, unless nobody serves that meanwhile.

@@ -415,6 +415,19 @@ TEST(ForceVis, DoesWhatItIsTold) {
   }
 }
 
+// A put leaves the queue when it is sent: a window as small as the queue would wait for round trips.
+TEST(ForceVis, AShortQueueMakesNoSmallWindowOfPuts) {
+  const auto window_of = [](Direction direction, double depth) {
+    model::PathModel path = model::example_model().network.at("inter-node");
+    path.get->queue_depth = path.put->queue_depth = example_parameter(depth, 0);
+    const VisCosts costs(path, model::example_pack(), nullptr);
+    return force_vis(request_of(512, 64, direction), &costs, VisMethod::pipelined, 0, 0).window;
+  };
+  EXPECT_LE(window_of(Direction::get, 3), 3U);
+  EXPECT_GT(window_of(Direction::put, 3), 3U);
+  EXPECT_EQ(window_of(Direction::put, 3), window_of(Direction::put, 4096));
+}
+
 TEST(ForceVis, ReducesWhatDoesNotFit) {
   VisRequest request = request_of(10000, 100);
   EXPECT_EQ(force_vis(request, nullptr, VisMethod::packed, 100000, 2).chunk_bytes, 8192U);

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include "optimizer/plan/vis.h"
 #include "optimizer/plan/vis_costs.h"
@@ -61,10 +62,16 @@ inline double contiguous_delay(const VisRequest& request, const VisCosts& costs)
              : 0.0;
 }
 
+/// Operations that may be outstanding before issuing blocks. A put leaves the queue when it is sent
+/// (optimizer/fit/hinge.h), so that its depth limits none.
+inline uint64_t most_outstanding(const cost::LinkCosts& link, Direction direction) {
+  return direction == Direction::get ? link.queue_depth() : std::numeric_limits<uint32_t>::max();
+}
+
 /// `count` contiguous operations of `bytes` each, at most `window` in flight, each of which waits
 /// `delay_s` at the target.
-inline double windowed(const cost::LinkCosts& link, double bytes, uint64_t count, uint32_t window,
-                       double delay_s, double extra_o = 0) {
+inline double windowed(const cost::LinkCosts& link, Direction direction, double bytes,
+                       uint64_t count, uint32_t window, double delay_s, double extra_o = 0) {
   const cost::MessageCosts& m = link.at(static_cast<uint64_t>(bytes));
   const double o = m.o(bytes) + extra_o;
   const double r = m.r(bytes);
@@ -73,7 +80,7 @@ inline double windowed(const cost::LinkCosts& link, double bytes, uint64_t count
   // Up to a window is issued while nothing has to be retired yet.
   const double early = std::max({o, m.gap(bytes), r});
   const double late = std::max({o + r, m.gap(bytes), one / window});
-  const uint64_t in_flight = std::min<uint64_t>(window, link.queue_depth());
+  const uint64_t in_flight = std::min<uint64_t>(window, most_outstanding(link, direction));
   const uint64_t ahead = std::min<uint64_t>(count, in_flight) - 1;
   return one + static_cast<double>(ahead) * early + static_cast<double>(count - 1 - ahead) * late;
 }
@@ -89,7 +96,7 @@ inline double flag_time(const VisRequest& request, const VisCosts& costs) {
 
 inline double pipelined_time(const VisRequest& request, const VisCosts& costs, uint32_t window) {
   const uint64_t pieces = vis_pieces(request);
-  return windowed(costs.link(request.direction),
+  return windowed(costs.link(request.direction), request.direction,
                   static_cast<double>(vis_bytes(request)) / static_cast<double>(pieces), pieces,
                   window, contiguous_delay(request, costs)) +
          flag_time(request, costs);
@@ -105,7 +112,7 @@ inline double native_iov_time(const VisRequest& request, const VisCosts& costs, 
                               double iov_piece_s) {
   const uint64_t operations = iov_operations(request);
   const double pieces = static_cast<double>(vis_pieces(request)) / static_cast<double>(operations);
-  return windowed(costs.link(request.direction),
+  return windowed(costs.link(request.direction), request.direction,
                   static_cast<double>(vis_bytes(request)) / static_cast<double>(operations),
                   operations, window, contiguous_delay(request, costs), pieces * iov_piece_s) +
          flag_time(request, costs);

@@ -38,9 +38,9 @@ bool Choices::by_model() const {
           compiled.path(model::Path::mapped) != nullptr);
 }
 
-bool Choices::counts_readers() const {
-  return by_model() && context_.state().job.compiled().path(model::Path::mapped) != nullptr;
-}
+// A model without a mapped path decides about mapped memory by another path: what counts is whether
+// there is any.
+bool Choices::counts_readers() const { return by_model() && context_.state().memory.any_shared(); }
 
 // The reader knows all that decides.
 plan::GatherMethod Choices::method(const OwnerReads& reads, uint32_t readers, bool led) {

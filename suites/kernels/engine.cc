@@ -17,6 +17,7 @@ namespace {
 constexpr uint64_t kSite = 0x5171;
 
 constexpr const char* kClaim = "claims a gain of at least ";
+constexpr const char* kOf = " % of ";
 
 std::string plan_text(const LoopPlan& plan) {
   std::string strips = std::to_string(plan.count) + " x " + exact_bytes_text(plan.strip_bytes);
@@ -91,16 +92,19 @@ std::string plan_text(const NestPlan& plan) {
   return strips;
 }
 
-std::string claim_text(plan::Reason reason, double gain_low) {
+std::string claim_text(plan::Reason reason, const Claim& claim) {
   if (reason != plan::Reason::tuned) return {};
   char text[80];
-  std::snprintf(text, sizeof(text), "%s%.2f %%\n", kClaim, 100 * gain_low);
+  std::snprintf(text, sizeof(text), "%s%.2f%s%.6g s\n", kClaim, 100 * claim.gain, kOf, claim.of_s);
   return text;
 }
 
-std::optional<double> claimed_gain(std::string_view explanation) {
-  if (!explanation.starts_with(kClaim)) return std::nullopt;
-  return std::strtod(explanation.data() + std::string_view(kClaim).size(), nullptr) / 100;
+std::optional<Claim> claim_of(std::string_view explanation) {
+  const size_t of = explanation.find(kOf);
+  if (!explanation.starts_with(kClaim) || of == std::string_view::npos) return std::nullopt;
+  const std::string text(explanation.substr(0, explanation.find('\n')));
+  return Claim{std::strtod(text.c_str() + std::string_view(kClaim).size(), nullptr) / 100,
+               std::strtod(text.c_str() + of + std::string_view(kOf).size(), nullptr)};
 }
 
 Status check_model(Context& context, Variant variant) {
@@ -150,7 +154,8 @@ std::string kernel_note(Context& context, Variant variant, const EngineLoop& loo
     case Variant::forced:
       return plan_text(loop.plan);
     case Variant::tuned:
-      return plan_text(loop.plan) + "\n" + claim_text(loop.plan.reason, loop.plan.gain_low) +
+      return plan_text(loop.plan) + "\n" +
+             claim_text(loop.plan.reason, {loop.plan.gain_low, loop.plan.baseline_s}) +
              reasons(context, loop);
   }
   return {};

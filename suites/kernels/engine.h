@@ -87,11 +87,16 @@ std::string kernel_note(Context& context, Variant variant, const EngineLoop& loo
 /// A nest's plan on one line: "B, 16 x 4 KiB, 2 ahead".
 std::string plan_text(const NestPlan& plan);
 
-/// The second line of a tuned kernel's note, where its plan is taken because it surely gains: by
-/// how much of the baseline's time at least. Empty for any other reason.
-std::string claim_text(plan::Reason reason, double gain_low);
+/// What a plan claims that is taken because it surely gains.
+struct Claim {
+  double gain = 0;  ///< By how much of the baseline's time at least, a share,
+  double of_s = 0;  ///< which is predicted to be this. A kernel's own time holds more.
+};
+
+/// The second line of a tuned kernel's note: what its plan claims. Empty for any other reason.
+std::string claim_text(plan::Reason reason, const Claim& claim);
 /// What such a line, with which `explanation` begins, claims. Nothing if it does not.
-std::optional<double> claimed_gain(std::string_view explanation);
+std::optional<Claim> claim_of(std::string_view explanation);
 
 /// Errors: failed_precondition for tuned and guarded when no model is loaded.
 Status check_model(Context& context, Variant variant);

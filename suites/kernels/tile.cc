@@ -286,7 +286,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   SampleSeries series = measure_kernel(session, rule, parts);
   series.note =
       !series.verified ? kWrongResult
-      : by_nest        ? plan_text(plan) + "\n" + claim_text(plan.reason, plan.gain_low)
+      : by_nest ? plan_text(plan) + "\n" + claim_text(plan.reason, {plan.gain_low, plan.baseline_s})
                 : "strided calls in " + std::to_string(manner.pieces) + " pieces: " + counts.text();
   return series;
 }

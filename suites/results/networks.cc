@@ -131,7 +131,7 @@ Status measure(const Options& options, const Network& network, uint32_t ranks,
     one.cell.chosen_plan = plan_of(chosen.samples_of(one.points.chosen));
     one.cell.untuned_plan = plan_of(sweep.samples_of(one.points.untuned));
     one.cell.best_plan = plan_of(sweep.samples_of(one.best));
-    one.cell.claim = claimed_gain(chosen.samples_of(one.points.chosen).explanation());
+    one.cell.claim = claim_of(chosen.samples_of(one.points.chosen).explanation());
     add_once(without, one.points.untuned);
     add_once(without, one.best);
   }

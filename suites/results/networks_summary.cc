@@ -48,6 +48,15 @@ Result<std::vector<double>> times_of(const Json& json, const char* name) {
   return values;
 }
 
+// A claim fails where even the interval of what was measured lies below it.
+bool holds(const suites::Claim& claim, const PairedRatio& to_untuned,
+           const std::vector<double>& untuned_s) {
+  double untuned = 0;
+  for (const double seconds : untuned_s) untuned += seconds;
+  untuned /= static_cast<double>(untuned_s.size());
+  return (1 - to_untuned.low) * untuned >= claim.gain * std::min(claim.of_s, untuned);
+}
+
 }  // namespace
 
 Json to_json(const NetworkCell& cell) {
@@ -61,7 +70,7 @@ Json to_json(const NetworkCell& cell) {
                {"chosen_s", cell.chosen_s},
                {"untuned_s", cell.untuned_s},
                {"best_s", cell.best_s}};
-  if (cell.claim) json["claim"] = *cell.claim;
+  if (cell.claim) json["claim"] = {cell.claim->gain, cell.claim->of_s};
   return json;
 }
 
@@ -92,7 +101,11 @@ Result<NetworkCell> network_cell_from_json(const Json& json) {
   STRIPLINE_ASSIGN_OR_RETURN(cell.untuned_s, times_of(json, "untuned_s"));
   STRIPLINE_ASSIGN_OR_RETURN(cell.best_s, times_of(json, "best_s"));
   if (json.contains("claim")) {
-    STRIPLINE_ASSIGN_OR_RETURN(cell.claim, get_number(json, "claim", "networks"));
+    STRIPLINE_ASSIGN_OR_RETURN(const std::vector<double> claim, times_of(json, "claim"));
+    if (claim.size() != 2) {
+      return Error(ErrorCode::data_loss, "networks.claim: a share and a time are expected");
+    }
+    cell.claim = {claim[0], claim[1]};
   }
   return cell;
 }
@@ -136,8 +149,7 @@ NetworksVerdict networks_verdict(const std::vector<NetworkCell>& cells,
     }
     if (cell.claim) {
       ++verdict.claims;
-      // A claim fails where even the interval of what was measured lies below it.
-      if (1 - to_untuned.low >= *cell.claim) ++verdict.claims_held;
+      if (holds(*cell.claim, to_untuned, cell.untuned_s)) ++verdict.claims_held;
     }
   }
   verdict.networks = by_network.size();
@@ -222,7 +234,7 @@ std::string networks_tables(const std::vector<NetworkCell>& cells,
   for (const NetworkCell* cell : losses) {
     worst.add({cell->network, cell->problem, cell->chosen_plan, number(chosen_over_best(*cell)),
                cell->best_plan, number(paired_ratio(cell->chosen_s, cell->untuned_s).value),
-               cell->claim ? percent(*cell->claim) : "-"});
+               cell->claim ? percent(cell->claim->gain) : "-"});
   }
   return criteria_table.text() + "\n" + by_network.text() + "\nThe cells that lose most:\n\n" +
          worst.text();

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "suites/kernels/engine.h"
 #include "suites/results/drawn_cells.h"
 
 namespace stripline::suites::results {
@@ -29,8 +30,9 @@ struct NetworkCell {
   std::vector<double> chosen_s;
   std::vector<double> untuned_s;
   std::vector<double> best_s;
-  /// By how much of the untuned time the plan claims to gain at least; none: it claims nothing.
-  std::optional<double> claim;
+  /// What the plan claims to gain of the loop's or nest's untuned time, beside which these times
+  /// hold what the program does besides; none: it claims nothing.
+  std::optional<suites::Claim> claim;
 
   std::string key() const { return network + ", " + std::string(to_string(kind)) + ", " + problem; }
 };
