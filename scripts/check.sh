@@ -21,6 +21,8 @@
 #                                    (default 20), on each fabric
 #   scripts/check.sh gathers [SEEDS]  indices of up to a million entries against the elements they name, with so
 #                                    many seeds (default 20), on each fabric
+#   scripts/check.sh edges [SEEDS] [FIRST]  calls of the public headers with arguments at the edges of their range, one
+#                                    argument at a time, and random ones for SEEDS seeds (default 2000) from FIRST on
 #   scripts/check.sh schedules [RANKS]  replayed computation with so many ranks (default 64), however the host
 #                                    schedules them
 #   scripts/check.sh simgrid         the emulated fat tree beside SimGrid's fluid model: a table of patterns
@@ -116,6 +118,11 @@ case ${1:-} in
   crashes)
     configure_and_build release e2e_crashes_test
     STRIPLINE_TEST_CRASHES=${2:-200} build/release/bin/e2e_crashes_test
+    ;;
+  edges)
+    configure_and_build release edges
+    build/release/bin/edges
+    build/release/bin/edges "${3:-1}" "${2:-2000}"
     ;;
   litmus)
     configure_and_build release litmus_test

@@ -300,7 +300,7 @@ Result<std::unique_ptr<HaloExchange>> HaloExchange::create(Context& context, con
     mine.grid[d] = shape.grid[d];
     mine.periodic[d] = shape.periodic[d] ? 1 : 0;
   }
-  mine.corners = shape.corners ? 1 : 0;
+  mine.corners = static_cast<uint32_t>(shape.neighbours);
   mine.element_bytes = static_cast<uint32_t>(shape.element_bytes);
   mine.together_bytes = context.state().operations.one_way_signalled_bytes();
   std::vector<HaloPart> parts(context.rank_n());

@@ -1,6 +1,10 @@
 #include "runtime/array/halo_layout.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "optimizer/access/saturate.h"
 
 namespace stripline::array {
 
@@ -120,6 +124,19 @@ std::string HaloLayout::mistake() const {
     if (!parts_[rank].same_but_interior(parts_[0])) {
       return "width, grid, periodic, neighbours or the element's size" + its +
              " differ from those of rank 0";
+    }
+    if (parts_[rank].corners > 1) {
+      return "neighbours" + its + " are " + std::to_string(parts_[rank].corners) +
+             ", which is not a valid halo_neighbours; use faces or all";
+    }
+    uint64_t bytes = parts_[rank].element_bytes;
+    for (size_t d = 0; d < dimensions_; ++d) {
+      const uint64_t ghosts = access::saturating_multiply(parts_[rank].width[d], 2);
+      bytes = access::saturating_multiply(bytes,
+                                          access::saturating_add(parts_[rank].interior[d], ghosts));
+    }
+    if (bytes > static_cast<uint64_t>(std::numeric_limits<std::ptrdiff_t>::max())) {
+      return "the array" + its + ", with its ghosts, is larger than any memory";
     }
     size_t below = 1;  // ranks of the dimensions behind this one
     for (size_t d = dimensions_; d-- > 0;) {

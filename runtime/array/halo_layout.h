@@ -34,7 +34,7 @@ struct HaloPart {
   PerDimension<uint64_t> width{};
   PerDimension<uint32_t> grid{1, 1, 1, 1};
   PerDimension<uint8_t> periodic{};
-  uint32_t corners = 0;
+  uint32_t corners = 0;  ///< halo_neighbours: 1 with edges and corners
   uint32_t element_bytes = 0;
   uint64_t together_bytes = 0;  ///< borders of so much that it sends to one rank travel together
 

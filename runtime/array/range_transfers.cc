@@ -103,12 +103,15 @@ class Move {
 };
 
 void check_range(Context& context, rma::Call call, const detail::ArrayShape& shape, uint64_t first,
-                 uint64_t count) {
-  if (count <= shape.elements && first <= shape.elements - count) return;
+                 uint64_t count, const std::byte* memory) {
+  const bool is_within = count <= shape.elements && first <= shape.elements - count;
+  if (is_within && (memory != nullptr || count == 0)) return;
+  const std::string what = text(call) + " of " + std::to_string(count) + " elements";
   context.state().fail(Error(ErrorCode::invalid_argument,
-                             text(call) + " of " + std::to_string(count) + " elements from " +
-                                 std::to_string(first) + " on of a shared array of " +
-                                 std::to_string(shape.elements)));
+                             is_within ? what + " with a null pointer for this rank's side"
+                                       : what + " from " + std::to_string(first) +
+                                             " on of a shared array of " +
+                                             std::to_string(shape.elements)));
 }
 
 /// The largest part of a range that is moved at once.
@@ -153,7 +156,7 @@ namespace detail {
 
 void read_elements(Context& context, const ArrayShape& shape, uint64_t offset, uint64_t first,
                    uint64_t count, std::byte* destination, CallSite site) {
-  array::check_range(context, {"read_range", site}, shape, first, count);
+  array::check_range(context, {"read_range", site}, shape, first, count, destination);
   const uint64_t most = array::elements_at_once(shape, context.rank_n(), {});
   array::Move move(context, shape, offset, site);
   for (uint64_t done = 0; done < count; done += most) {
@@ -163,7 +166,7 @@ void read_elements(Context& context, const ArrayShape& shape, uint64_t offset, u
 
 void write_elements(Context& context, const ArrayShape& shape, uint64_t offset, uint64_t first,
                     uint64_t count, const std::byte* source, CallSite site) {
-  array::check_range(context, {"write_range", site}, shape, first, count);
+  array::check_range(context, {"write_range", site}, shape, first, count, source);
   const uint64_t most = array::elements_at_once(shape, context.rank_n(), {});
   array::Move move(context, shape, offset, site);
   for (uint64_t done = 0; done < count; done += most) {

@@ -28,6 +28,11 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
     : context_(&context), type_(type), path_(path) {
   const ContextState& state = context.state();
   const bool has_all = provider_has_all(context, type);
+  if (path_ > AtomicPath::message) {
+    state.fail(Error(ErrorCode::invalid_argument,
+                     "atomic_domain: " + std::to_string(static_cast<int>(path_)) +
+                         " is not a valid AtomicPath; use automatic, provider or message"));
+  }
   if (path_ == AtomicPath::provider && !has_all) {
     state.fail(Error(ErrorCode::unimplemented,
                      "atomic_domain: provider '" + state.job.fabric().info().provider +
@@ -41,6 +46,14 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
 
 future AtomicDomain::start(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand,
                            uint64_t expected, void* previous, CallSite site) const {
+  // Of these two, only the value that the variable held says what has happened.
+  if (previous == nullptr && (op == AtomicOp::load || op == AtomicOp::compare_swap)) [[unlikely]] {
+    context_->state().fail(
+        Error(ErrorCode::invalid_argument,
+              rma::text({"atomic operation", site}) +
+                  " with a null pointer for the value that the variable held, which load and "
+                  "compare_swap store there"));
+  }
   const fabric::AtomicRequest request{op, type_, operand, expected};
   if (path_ == AtomicPath::message) {
     ContextState& state = context_->state();

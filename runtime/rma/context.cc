@@ -118,7 +118,10 @@ void Context::free_symmetric(uint64_t offset, CallSite site) {
   state_->operations.complete_all(rma::Operations::Kind::get);
   barrier(site);
   const Status freed = state_->memory.heap().free(offset);
-  if (!freed.ok()) state_->fail(freed.error());
+  if (!freed.ok()) {
+    const rma::Call call("delete_symmetric_array", site);
+    state_->fail(Error(freed.error().code(), text(call) + ": " + freed.error().message()));
+  }
   if (debug != nullptr) debug->freed(offset, site);
 }
 
@@ -169,6 +172,12 @@ global_ptr<std::byte> Context::find_global(const std::byte* object) const {
 uint32_t Context::register_am(AmHandler handler, CallSite site) {
   const auto inside = state_->exclusive();
   const rma::CollectiveScope scope(*state_, "register_am", site);
+  if (!handler) {
+    state_->fail(Error(ErrorCode::invalid_argument,
+                       rma::text({"register_am", site}) +
+                           ": the handler is an empty std::function; give it one to call when a "
+                           "message arrives"));
+  }
   const uint32_t id = state_->operations.messages().register_handler(std::move(handler));
   barrier(site);
   return id;

@@ -52,6 +52,11 @@ void RpcCalls::check_bytes(rank_t target, size_t bytes) const {
 
 void RpcCalls::send(rank_t target, const detail::RpcEntry& entry,
                     std::span<const std::byte> arguments, std::unique_ptr<detail::RpcCall> call) {
+  if (target >= job_.ranks()) {
+    job_.fail(Error(ErrorCode::invalid_argument, "rpc names rank " + std::to_string(target) +
+                                                     ", but the job has ranks 0 to " +
+                                                     std::to_string(job_.ranks() - 1)));
+  }
   job_.activity().start("rpc", target, arguments.size());
   check_bytes(target, arguments.size());
   Request request{.function = {}, .id = 0};

@@ -1,12 +1,16 @@
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include <stripline/team.h>
 
+#include "base/exit_codes.h"
 #include "optimizer/access/saturate.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/debug_checks.h"
@@ -82,6 +86,28 @@ std::string name_of(const sync::Group& group) {
   return group.id == 0 ? "the job" : "team " + std::to_string(group.id);
 }
 
+// The Context of a team. Ends the process if the team refers to none: its job is unknown then.
+Context& valid(Context* context, const sync::Group* group, rma::Call call) {
+  if (context != nullptr && group != nullptr) [[likely]]
+    return *context;
+  std::fprintf(stderr,
+               "error: %s of a team object that refers to no team, being empty or moved from; "
+               "team::world() and split() make teams\n",
+               text(call).c_str());
+  ::_exit(exit_code_for(ErrorCode::invalid_argument));
+}
+
+// Ends the job if a range that is not empty begins at a null pointer.
+void check_memory(const detail::ContextState& state, rma::Call call,
+                  std::initializer_list<std::span<const std::byte>> ranges) {
+  for (const std::span<const std::byte> range : ranges) {
+    if (range.data() != nullptr || range.empty()) continue;
+    state.fail(Error(ErrorCode::invalid_argument,
+                     text(call) + " of " + rma::byte_count_text(range.size()) +
+                         " at a null pointer; the ranges of a collective call are in memory"));
+  }
+}
+
 // What each rank says in a split.
 struct Choice {
   int64_t key = 0;
@@ -135,13 +161,26 @@ void team::destroy() noexcept {
   group_ = nullptr;
 }
 
-rank_t team::world_rank(rank_t rank) const { return group_->world(rank); }
+rank_t team::world_rank(rank_t rank) const {
+  Context& context = valid(context_, group_, "world_rank");
+  if (rank >= rank_n_) {
+    context.state().fail(
+        Error(ErrorCode::invalid_argument, "world_rank of rank " + std::to_string(rank) + " of " +
+                                               name_of(*group_) + ", which has ranks 0 to " +
+                                               std::to_string(rank_n_ - 1)));
+  }
+  return group_->world(rank);
+}
 
 std::optional<rank_t> team::from_world(rank_t world_rank) const {
+  valid(context_, group_, "from_world");
   return group_->from_world(world_rank);
 }
 
-uint32_t team::id() const { return group_->id; }
+uint32_t team::id() const {
+  valid(context_, group_, "id");
+  return group_->id;
+}
 
 detail::ContextState& team::enter(const char* name) const {
   detail::ContextState& state = context_->state();
@@ -150,7 +189,7 @@ detail::ContextState& team::enter(const char* name) const {
 }
 
 team team::split(uint32_t colour, int64_t key, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"split", site}).state().exclusive();
   detail::ContextState& state = enter("split");
   const rma::CollectiveScope scope(state, "split", site);
   std::vector<Choice> choices(rank_n_);
@@ -186,7 +225,7 @@ team team::split(uint32_t colour, int64_t key, CallSite site) const {
 }
 
 void team::barrier(CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"barrier", site}).state().exclusive();
   detail::ContextState& state = enter("barrier");
   state.operations.complete_puts();
   const rma::CollectiveScope scope(state, "barrier", site);
@@ -195,7 +234,9 @@ void team::barrier(CallSite site) const {
 }
 
 future team::barrier_async(CallSite site) const {
-  return context_->state().start_barrier(*context_, *group_, site);
+  return valid(context_, group_, {"barrier_async", site})
+      .state()
+      .start_barrier(*context_, *group_, site);
 }
 
 // --- checks --------------------------------------------------------------------------------------
@@ -248,11 +289,12 @@ void team::check_own_block(const char* name, std::span<const size_t> counts, siz
 
 void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorithm,
                            CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"broadcast", site}).state().exclusive();
   detail::ContextState& state = enter("broadcast");
   const rma::CollectiveScope scope(state, "broadcast", site);
   check_root("broadcast", root);
   check_length("broadcast", data.size(), data.size());
+  check_memory(state, {"broadcast", site}, {data});
   state.mechanisms.collectives().broadcast(
       *group_, data, root,
       choose(state, CollectiveOperation::broadcast, rank_n_, data.size(), algorithm));
@@ -260,11 +302,12 @@ void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorit
 
 void team::reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, rank_t root,
                         collective_algorithm algorithm, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"reduce", site}).state().exclusive();
   detail::ContextState& state = enter("reduce");
   const rma::CollectiveScope scope(state, "reduce", site, op.name);
   check_root("reduce", root);
   if (rank_me_ == root) check_length("reduce", out.size(), in.size());
+  check_memory(state, {"reduce", site}, {in, rank_me_ == root ? out : Bytes()});
   state.mechanisms.collectives().reduce(
       *group_, in, out, op, root,
       choose(state, CollectiveOperation::reduce, rank_n_, in.size(), algorithm));
@@ -272,10 +315,11 @@ void team::reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, r
 
 void team::allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
                            collective_algorithm algorithm, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"allreduce", site}).state().exclusive();
   detail::ContextState& state = enter("allreduce");
   const rma::CollectiveScope scope(state, "allreduce", site, op.name);
   check_length("allreduce", out.size(), in.size());
+  check_memory(state, {"allreduce", site}, {in, out});
   state.mechanisms.collectives().allreduce(
       *group_, in, out, op,
       choose(state, CollectiveOperation::allreduce, rank_n_, in.size(), algorithm));
@@ -283,12 +327,13 @@ void team::allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op
 
 void team::gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm,
                         CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"gather", site}).state().exclusive();
   detail::ContextState& state = enter("gather");
   const rma::CollectiveScope scope(state, "gather", site);
   check_root("gather", root);
   if (rank_me_ == root)
     check_length("gather", out.size(), access::saturating_multiply(in.size(), rank_n_));
+  check_memory(state, {"gather", site}, {in, rank_me_ == root ? out : Bytes()});
   state.mechanisms.collectives().gather(
       *group_, in, out, root,
       choose(state, CollectiveOperation::gather, rank_n_, in.size(), algorithm));
@@ -297,7 +342,7 @@ void team::gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algori
 void team::gather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> counts,
                           std::span<const size_t> offsets, size_t element_bytes, rank_t root,
                           CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"gather_v", site}).state().exclusive();
   detail::ContextState& state = enter("gather_v");
   const rma::CollectiveScope scope(state, "gather_v", site);
   check_root("gather_v", root);
@@ -305,12 +350,13 @@ void team::gather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> coun
     check_blocks("gather_v", "output", counts, offsets, element_bytes, out.size());
     check_own_block("gather_v", counts, element_bytes, in.size());
   }
+  check_memory(state, {"gather_v", site}, {in, rank_me_ == root ? out : Bytes()});
   state.mechanisms.collectives().gatherv(*group_, in, out, {counts, offsets, element_bytes}, root);
 }
 
 void team::scatter_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm,
                          CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"scatter", site}).state().exclusive();
   detail::ContextState& state = enter("scatter");
   const rma::CollectiveScope scope(state, "scatter", site);
   check_root("scatter", root);
@@ -319,6 +365,7 @@ void team::scatter_bytes(ConstBytes in, Bytes out, rank_t root, collective_algor
                      "scatter of an input of " + std::to_string(in.size()) + " bytes where " +
                          std::to_string(out.size() * rank_n_) + " are needed"));
   }
+  check_memory(state, {"scatter", site}, {rank_me_ == root ? in : ConstBytes(), out});
   // The same tree as gather's, in the other direction.
   state.mechanisms.collectives().scatter(
       *group_, in, out, root,
@@ -328,7 +375,7 @@ void team::scatter_bytes(ConstBytes in, Bytes out, rank_t root, collective_algor
 void team::scatter_v_bytes(ConstBytes in, std::span<const size_t> counts,
                            std::span<const size_t> offsets, Bytes out, size_t element_bytes,
                            rank_t root, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"scatter_v", site}).state().exclusive();
   detail::ContextState& state = enter("scatter_v");
   const rma::CollectiveScope scope(state, "scatter_v", site);
   check_root("scatter_v", root);
@@ -336,17 +383,19 @@ void team::scatter_v_bytes(ConstBytes in, std::span<const size_t> counts,
     check_blocks("scatter_v", "input", counts, offsets, element_bytes, in.size());
     check_own_block("scatter_v", counts, element_bytes, out.size());
   }
+  check_memory(state, {"scatter_v", site}, {rank_me_ == root ? in : ConstBytes(), out});
   state.mechanisms.collectives().scatterv(*group_, in, {counts, offsets, element_bytes}, out, root);
 }
 
 void team::allgather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> counts,
                              std::span<const size_t> offsets, size_t element_bytes,
                              collective_algorithm algorithm, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"allgather_v", site}).state().exclusive();
   detail::ContextState& state = enter("allgather_v");
   const rma::CollectiveScope scope(state, "allgather_v", site);
   check_blocks("allgather_v", "output", counts, offsets, element_bytes, out.size());
   check_own_block("allgather_v", counts, element_bytes, in.size());
+  check_memory(state, {"allgather_v", site}, {in, out});
   uint64_t elements = 0;
   for (const size_t count : counts) elements += count;
   state.mechanisms.collectives().allgatherv(
@@ -356,7 +405,7 @@ void team::allgather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> c
 
 void team::reduce_scatter_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
                                 collective_algorithm algorithm, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"reduce_scatter", site}).state().exclusive();
   detail::ContextState& state = enter("reduce_scatter");
   const rma::CollectiveScope scope(state, "reduce_scatter", site, op.name);
   if (in.size() % rank_n_ != 0) {
@@ -366,16 +415,18 @@ void team::reduce_scatter_bytes(ConstBytes in, Bytes out, const detail::Reductio
                          " blocks of the same length"));
   }
   check_length("reduce_scatter", out.size(), in.size() / rank_n_);
+  check_memory(state, {"reduce_scatter", site}, {in, out});
   state.mechanisms.collectives().reduce_scatter(
       *group_, in, out, op, direct_or_ring(state, "reduce_scatter", in.size(), algorithm));
 }
 
 future team::start_broadcast(Bytes data, rank_t root, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"broadcast_async", site}).state().exclusive();
   detail::ContextState& state = enter("broadcast_async");
   rma::CollectiveScope scope(state, "broadcast_async", site);
   scope.returns_early();
   check_root("broadcast_async", root);
+  check_memory(state, {"broadcast_async", site}, {data});
   const uint32_t slot = state.operations.acquire_slot(rma::CompletionSlots::Kind::collective);
   const rma::SlotUse use = state.operations.use_of(slot);
   state.mechanisms.async_collectives().broadcast(*group_, data, root,
@@ -385,11 +436,12 @@ future team::start_broadcast(Bytes data, rank_t root, CallSite site) const {
 
 future team::start_allreduce(ConstBytes in, Bytes out, const detail::Reduction& op,
                              std::shared_ptr<const void> function, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"allreduce_async", site}).state().exclusive();
   detail::ContextState& state = enter("allreduce_async");
   rma::CollectiveScope scope(state, "allreduce_async", site, op.name);
   scope.returns_early();
   check_length("allreduce_async", out.size(), in.size());
+  check_memory(state, {"allreduce_async", site}, {in, out});
   const uint32_t slot = state.operations.acquire_slot(rma::CompletionSlots::Kind::collective);
   const rma::SlotUse use = state.operations.use_of(slot);
   state.mechanisms.async_collectives().allreduce(*group_, in, out, op, std::move(function),
@@ -399,10 +451,11 @@ future team::start_allreduce(ConstBytes in, Bytes out, const detail::Reduction& 
 
 void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm,
                            CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"allgather", site}).state().exclusive();
   detail::ContextState& state = enter("allgather");
   const rma::CollectiveScope scope(state, "allgather", site);
   check_length("allgather", out.size(), access::saturating_multiply(in.size(), rank_n_));
+  check_memory(state, {"allgather", site}, {in, out});
   state.mechanisms.collectives().allgather(
       *group_, in, out,
       choose(state, CollectiveOperation::allgather, rank_n_, in.size(), algorithm));
@@ -410,7 +463,7 @@ void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algori
 
 void team::all_to_all_bytes(ConstBytes in, Bytes out, size_t element_bytes,
                             collective_algorithm algorithm, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"all_to_all", site}).state().exclusive();
   detail::ContextState& state = enter("all_to_all");
   const rma::CollectiveScope scope(state, "all_to_all", site);
   check_length("all_to_all", out.size(), in.size());
@@ -420,6 +473,7 @@ void team::all_to_all_bytes(ConstBytes in, Bytes out, size_t element_bytes,
                          " elements, which are not " + std::to_string(rank_n_) +
                          " blocks of the same length"));
   }
+  check_memory(state, {"all_to_all", site}, {in, out});
   state.mechanisms.collectives().all_to_all(
       *group_, in, out,
       choose(state, CollectiveOperation::all_to_all, rank_n_, in.size() / rank_n_, algorithm));
@@ -430,11 +484,12 @@ void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
                               std::span<const size_t> out_counts,
                               std::span<const size_t> out_offsets, size_t element_bytes,
                               collective_algorithm algorithm, CallSite site) const {
-  const auto inside = context_->state().exclusive();
+  const auto inside = valid(context_, group_, {"all_to_all_v", site}).state().exclusive();
   detail::ContextState& state = enter("all_to_all_v");
   const rma::CollectiveScope scope(state, "all_to_all_v", site);
   check_blocks("all_to_all_v", "input", in_counts, in_offsets, element_bytes, in.size());
   check_blocks("all_to_all_v", "output", out_counts, out_offsets, element_bytes, out.size());
+  check_memory(state, {"all_to_all_v", site}, {in, out});
   size_t elements = 0;
   for (const size_t count : in_counts) elements += count;
   const size_t mean_bytes = access::saturating_multiply(elements, element_bytes) / rank_n_;
@@ -446,11 +501,12 @@ void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
 
 void team::scan_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, bool exclusive,
                       collective_algorithm algorithm, CallSite site) const {
-  const auto inside = context_->state().exclusive();
   const char* const name = exclusive ? "exclusive_scan" : "inclusive_scan";
+  const auto inside = valid(context_, group_, {name, site}).state().exclusive();
   detail::ContextState& state = enter(name);
   const rma::CollectiveScope scope(state, name, site, op.name);
   check_length(name, out.size(), in.size());
+  check_memory(state, {name, site}, {in, out});
   state.mechanisms.collectives().scan(
       *group_, in, out, op, exclusive,
       choose(state, CollectiveOperation::scan, rank_n_, in.size(), algorithm));

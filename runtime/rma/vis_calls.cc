@@ -157,6 +157,14 @@ std::vector<vis::Region> regions_of(const ContextState& state, rma::Call call,
   return regions;
 }
 
+void check_options(const ContextState& state, rma::Call call, const VisOptions& options) {
+  if (options.method <= VisMethod::packed && options.compute <= VisCompute::heavy) return;
+  refuse(state, text(call) + ": VisOptions::method is " +
+                    std::to_string(static_cast<int>(options.method)) + " and VisOptions::compute " +
+                    std::to_string(static_cast<int>(options.compute)) +
+                    ", one of which is not a valid enumerator");
+}
+
 // For a call with a signal; the flag itself is checked when it is raised.
 void check_flag(const ContextState& state, rma::Call call, rank_t target, const VisSignal& signal) {
   if (!signal.flag.is_null() && signal.flag.where() == target) return;
@@ -179,12 +187,6 @@ void raise_here(const VisSignal* signal, std::byte* segment) {
 plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection direction, rank_t target,
                                        const vis::Extent& extent, const VisOptions& options,
                                        bool signalled) {
-  if (options.method > VisMethod::packed || options.compute > VisCompute::heavy) {
-    refuse(state, "VisOptions::method is " + std::to_string(static_cast<int>(options.method)) +
-                      " and VisOptions::compute " +
-                      std::to_string(static_cast<int>(options.compute)) +
-                      ", of which one is not an enumerator");
-  }
   plan::VisRequest request;
   request.direction = direction_of(direction);
   request.extent_bytes = static_cast<uint64_t>(extent.high - extent.low);
@@ -271,6 +273,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   ContextState& state = context.state();
   const auto inside = state.exclusive();
   state.job.activity() = name;
+  check_options(state, call, options);
   state.memory.check_target(call, transfer.target);
   const vis::Strided shape = shape_of(state, call, transfer);
   state.operations.check(call, transfer.target, 0, 0);  // not in handlers
@@ -326,6 +329,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   ContextState& state = context.state();
   const auto inside = state.exclusive();
   state.job.activity() = name;
+  check_options(state, call, options);
   std::vector<vis::Region> regions = regions_of(state, call, direction, pieces);
   if (signal != nullptr && regions.empty()) check_flag(state, call, signal->flag.where(), *signal);
   if (regions.empty()) return nothing(context, signal, site);
@@ -340,6 +344,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   ContextState& state = context.state();
   const auto inside = state.exclusive();
   state.job.activity() = name;
+  check_options(state, call, options);
   const indexed_list& local = *transfer.local_list;
   const indexed_list& remote = *transfer.remote_list;
   if (local.size() != remote.size()) {

@@ -38,7 +38,8 @@ Status check(const std::byte* cells, const grid_extent& shape, const SharedUpdat
   const auto refuse = [](const std::string& why) {
     return Status(Error(ErrorCode::invalid_argument, "shared updates " + why));
   };
-  if (cells == nullptr || shape.cells() == 0) return refuse("need at least one cell");
+  if (cells == nullptr || shape.cells() == 0)
+    return refuse("need at least one cell, at a pointer that is not null");
   const grid_extent& box = options.box;
   if (box != grid_extent{0, 0, 0} &&
       !(std::has_single_bit(box.x) && std::has_single_bit(box.y) && std::has_single_bit(box.z))) {

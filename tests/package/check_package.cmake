@@ -1,6 +1,7 @@
 # Installs the build into WORK_DIR/prefix and uses it as its users would: the consumer and the first
-# program of docs/programming.md through find_package(), that program and all other C++ of the
-# documents (documents.awk) through pkg-config; and runs each.
+# program of docs/programming.md through find_package(), that program, all other C++ of the
+# documents (documents.awk) and the examples of the public headers (headers.awk) through pkg-config;
+# and runs these over mapped memory, tcp and shm, and in debug mode.
 file(REMOVE_RECURSE ${WORK_DIR})
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output
@@ -44,10 +45,15 @@ file(GLOB pages RELATIVE ${ROOT_DIR} ${ROOT_DIR}/README.md ${ROOT_DIR}/docs/*.md
 execute_process(COMMAND awk -v folder=${documents} -f ${SOURCE_DIR}/documents.awk ${pages}
                 WORKING_DIRECTORY ${ROOT_DIR} COMMAND_ERROR_IS_FATAL ANY)
 
+file(GLOB headers RELATIVE ${ROOT_DIR} ${ROOT_DIR}/runtime/include/stripline/*.h)
+execute_process(COMMAND awk -v folder=${documents} -f ${SOURCE_DIR}/headers.awk
+                        tests/package/header_given.inc ${headers}
+                WORKING_DIRECTORY ${ROOT_DIR} COMMAND_ERROR_IS_FATAL ANY)
+
 # The page's own lines for CMake, and for the command line.
 file(GLOB cmake_lists ${documents}/docs_programming_md-*.cmake)
 file(GLOB programs ${documents}/*.cc)
-list(REMOVE_ITEM programs ${documents}/fragments.cc)
+list(REMOVE_ITEM programs ${documents}/fragments.cc ${documents}/headers.cc)
 list(FILTER programs INCLUDE REGEX "docs_programming_md")
 list(LENGTH cmake_lists found)
 if(NOT found EQUAL 1 OR NOT programs)
@@ -71,6 +77,13 @@ foreach(program IN LISTS programs)
   string(REPLACE "-O2 program.cc -o program" "${CXX_FLAGS} -I ${SOURCE_DIR} ${program} -o ${program}.out"
          compile "${command}")
   run(sh -c "${compile}")
-  # One fragment has a grid of 2 x 2, another one memory that the ranks of a node share.
+  # One fragment has a grid of 2 x 2, another one memory that the ranks of a node share. All of them
+  # are right on every path, and in debug mode.
   run_ranks(4 ${program}.out --fabric tcp --same-node mapped)
+  run_ranks(4 ${program}.out --fabric tcp --same-node mapped --debug)
+  run_ranks(4 ${program}.out --fabric tcp --same-node network)
+  run_ranks(4 ${program}.out --fabric shm --same-node network --debug)
+  if(program MATCHES "headers.cc$")
+    run_ranks(8 ${program}.out --fabric tcp --same-node mapped)  # the grid of halo.h: 2 x 2 x 2
+  endif()
 endforeach()

@@ -71,7 +71,7 @@ struct HaloShape {
   std::span<const size_t> width;
   std::span<const rank_t> grid;
   std::span<const bool> periodic;
-  bool corners = false;
+  halo_neighbours neighbours = halo_neighbours::faces;
 };
 
 class HaloExchange {
@@ -100,7 +100,7 @@ class halo_exchange {
  public:
   /// Collective, as the end of the object: takes twice the size of all borders from the segment.
   /// Errors, the same on every rank: invalid_argument if the shapes do not fit each other or the
-  /// job, resource_exhausted if the segment has no room.
+  /// job, or no memory holds an array of this shape; resource_exhausted if the segment has no room.
   static Result<halo_exchange> create(Context& context, const halo_shape<N>& shape,
                                       CallSite site = CallSite::current()) {
     auto core = detail::HaloExchange::create(context,
@@ -109,7 +109,7 @@ class halo_exchange {
                                               .width = shape.width,
                                               .grid = shape.grid,
                                               .periodic = shape.periodic,
-                                              .corners = shape.neighbours == halo_neighbours::all},
+                                              .neighbours = shape.neighbours},
                                              site);
     if (!core.ok()) return core.error();
     return halo_exchange(shape, std::move(*core));

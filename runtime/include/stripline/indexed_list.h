@@ -2,8 +2,8 @@
 // a vector that a matrix needs, in every iteration of a solver.
 //
 //   const indexed_list columns(needed);  // numbers of elements at the peer: checked once, and kept
-//   for (...) rget_indexed(ctx, x_there, columns, ghosts).wait();  // ghosts[i] =
-//   x_there[needed[i]]
+//   const auto all = indexed_list::in_order(needed.size());
+//   for (...) rget_indexed(ctx, x_there, columns, ghosts, all).wait();  // in the order of needed
 //
 // A list is of no array: it is used with any base, of any element type. It takes 4 bytes for each
 // element, where lists of pointers take 24 bytes in each call, and is neither copied nor walked

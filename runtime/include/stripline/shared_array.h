@@ -6,13 +6,13 @@
 //   for (double& mine : a.local_span()) mine = 1.0;                            // plain memory
 //   ctx.barrier();
 //   double x = a.read(i);                                                      // wherever it is
-//   a.read_range(first, count, buffer);                                        // a message per
-//   rank
+//   a.read_range(first, count, buffer);                         // one transfer for each owner
 //
-//   shared_array<float, block_cyclic<64>> tiles;                               // layout.h
-//   shared_array<float, block_cyclic<>>::create(ctx, n, blocked(n, ctx.rank_n()));
-//   shared_array<int, cyclic, static_ranks<4>>                                 // for jobs of 4
-//   ranks
+// Other layouts (layout.h), and a number of ranks that is known when compiling:
+//
+//   shared_array<float, block_cyclic<64>> tiles;
+//   auto parts = shared_array<float, block_cyclic<>>::create(ctx, n, blocked(n, ctx.rank_n()));
+//   shared_array<int, cyclic, static_ranks<4>> quarters;
 //
 // An array is a handle: a value that refers to the memory and to the Context. Accesses are relaxed
 // (docs/memory-model.md): a barrier, or what else orders, must lie between a rank's write and

@@ -1,0 +1,204 @@
+// Calls of shared_array.h, layout.h, pointer_to_shared.h, forall.h and halo.h.
+#include <array>
+#include <span>
+#include <vector>
+
+#include <stripline/forall.h>
+#include <stripline/halo.h>
+#include <stripline/layout.h>
+#include <stripline/pointer_to_shared.h>
+#include <stripline/shared_array.h>
+
+#include "tests/edges/edges.h"
+
+namespace stripline::edges {
+namespace {
+
+using enum Argument;
+
+void add_shared_arrays(std::vector<Call>& calls) {
+  calls.push_back({"shared_array.h",
+                   "shared_array",
+                   true,
+                   {count},
+                   [](Trial& t) {
+                     auto made = shared_array<uint64_t>::create(t.context, t.count(0));
+                     if (!made.ok()) return t.refused(made.error());
+                     t.right(made->size() == t.count(0));
+                     made->destroy();
+                   },
+                   {Kind::beyond}});
+  calls.push_back({"layout.h",
+                   "shared_array",
+                   true,
+                   {count},
+                   [](Trial& t) {
+                     using Blocks = shared_array<uint64_t, block_cyclic<>>;
+                     auto made = Blocks::create(t.context, 10, block_cyclic<>{t.count(0)});
+                     if (!made.ok()) return t.refused(made.error());
+                     t.right(made->affinity(9) == 9 / t.count(0) % Trial::kRanks);
+                     made->destroy();
+                   },
+                   {Kind::beyond, Kind::nonsense}});
+  calls.push_back({"layout.h", "shared_array", true, {rank}, [](Trial& t) {
+                     auto made = shared_array<uint64_t, indefinite>::create(t.context, 10,
+                                                                            indefinite{t.rank(0)});
+                     if (!made.ok()) return t.refused(made.error());
+                     t.right(made->affinity(9) == t.rank(0));
+                     made->destroy();
+                   }});
+  calls.push_back({"shared_array.h", "shared_array::destroy", true, {array}, [](Trial& t) {
+                     if (t.kind(0) == Kind::usual) return;
+                     auto handle = t.handle(0);
+                     handle.destroy();
+                   }});
+  calls.push_back({"shared_array.h", "shared_array::read", false, {array, element}, [](Trial& t) {
+                     t.right(t.handle(0).read(t.element(1)) == Trial::first(0, t.element(1)));
+                   }});
+  calls.push_back({"shared_array.h", "shared_array::write", false, {array, element}, [](Trial& t) {
+                     t.handle(0).write(t.element(1), 4);
+                     t.right(t.handle(0).read(t.element(1)) == 4);
+                   }});
+  calls.push_back({"shared_array.h", "rget", false, {array, element, memory}, [](Trial& t) {
+                     t.handle(0).rget(t.element(1), t.memory(2)).wait();
+                     t.right(*t.memory(2) == Trial::first(0, t.element(1)));
+                   }});
+  calls.push_back({"shared_array.h", "rput", false, {array, element, memory}, [](Trial& t) {
+                     t.handle(0).rput(t.memory(2), t.element(1)).wait();
+                     t.right(t.handle(0).read(t.element(1)) == *t.memory(2));
+                   }});
+  calls.push_back(
+      {"shared_array.h", "read_range", false, {array, element, memory, count}, [](Trial& t) {
+         t.handle(0).read_range(t.element(1) == Trial::kElements - 1 ? 8 : t.element(1), t.count(3),
+                                t.memory(2));
+         t.right(t.count(3) == 0 ||
+                 t.own[0] == Trial::first(0, t.element(1) == 15 ? 8 : t.element(1)));
+       }});
+  calls.push_back(
+      {"shared_array.h", "write_range", false, {array, element, memory, count}, [](Trial& t) {
+         const uint64_t from = t.element(1) == Trial::kElements - 1 ? 8 : t.element(1);
+         t.handle(0).write_range(from, t.count(3), t.memory(2));
+         t.right(t.count(3) == 0 || t.handle(0).read(from) == 5000);
+       }});
+  calls.push_back({"shared_array.h",
+                   "shared_array::global",
+                   false,
+                   {array, element},
+                   [](Trial& t) {
+                     const auto place = t.handle(0).global(t.element(1));
+                     t.right(t.element(1) == Trial::kElements ||
+                             t.context.rget(place) == Trial::first(0, t.element(1)));
+                   },
+                   {Kind::beyond}});
+  calls.push_back({"pointer_to_shared.h",
+                   "shared_array::ptr",
+                   false,
+                   {array, element},
+                   [](Trial& t) {
+                     auto pointer = t.handle(0).ptr(t.element(1));
+                     if (t.element(1) == Trial::kElements) return;
+                     t.right(t.context.rget(pointer.global()) == Trial::first(0, t.element(1)));
+                   },
+                   {Kind::beyond}});
+  calls.push_back({"shared_array.h",
+                   "local_span",
+                   false,
+                   {array},
+                   [](Trial& t) {
+                     t.right(t.handle(0).local_span().size() ==
+                             (t.kind(0) == Kind::null ? 0 : Trial::kElements / 2));
+                   },
+                   {Kind::null}});
+}
+
+void add_foralls(std::vector<Call>& calls) {
+  calls.push_back(
+      {"forall.h",
+       "forall",
+       true,
+       {array, option},
+       [](Trial& t) {
+         const auto a = t.handle(0);
+         const int64_t step = t.kind(1) == Kind::usual ? 1 : t.kind(1) == Kind::zero ? 0 : 100;
+         size_t made = 0;
+         forall(t.context, range(0, static_cast<int64_t>(a.size()), step), owner_of(a),
+                [&](int64_t i) { made += a.is_local(static_cast<uint64_t>(i)) ? 1 : 0; });
+         if (t.kind(1) == Kind::usual) t.right(made == a.size() / Trial::kRanks);
+       },
+       {Kind::null, Kind::nonsense}});
+  calls.push_back({"forall.h", "forall", true, {array, count}, [](Trial& t) {
+                     const auto a = t.handle(0);
+                     uint64_t sum = 0;
+                     // beyond: one iteration more than the array has elements.
+                     const auto end = t.kind(1) == Kind::beyond ? int64_t{Trial::kElements} + 1
+                                      : t.kind(1) == Kind::nonsense
+                                          ? int64_t{1} << 62
+                                          : static_cast<int64_t>(t.count(1));
+                     forall(t.context, range(0, end), owner_of(a),
+                            [&](int64_t i) { sum += a.read(static_cast<uint64_t>(i)); });
+                     t.right(sum == 0 || sum >= Trial::first(0));
+                   }});
+  calls.push_back({"forall.h",
+                   "forall",
+                   true,
+                   {array, array},
+                   [](Trial& t) {
+                     uint64_t sum = 0;
+                     forall(t.context, zip(t.handle(0), t.handle(1)),
+                            [&](uint64_t& a, uint64_t& b) { sum += a == b ? 1 : 0; });
+                     t.right(sum == t.elements.size() / 2 || t.kind(0) == Kind::null);
+                   },
+                   {Kind::null}});
+  calls.push_back({"forall.h",
+                   "forall",
+                   true,
+                   {rank},
+                   [](Trial& t) {
+                     size_t made = 0;
+                     forall(t.context, range(0, 10), rank_by([&t](int64_t) { return t.rank(0); }),
+                            [&](int64_t) { ++made; });
+                     t.right(made == (t.rank(0) == t.me ? 10U : 0U));
+                   },
+                   {Kind::beyond, Kind::nonsense}});
+}
+
+void add_halos(std::vector<Call>& calls) {
+  calls.push_back({"halo.h",
+                   "halo_exchange",
+                   true,
+                   {count, rank, option},
+                   [](Trial& t) {
+                     halo_shape<1> shape{
+                         .interior = {t.count(0)}, .width = {1}, .grid = {2}, .periodic = {true}};
+                     if (t.kind(1) != Kind::usual) shape.grid = {t.rank(1)};
+                     shape.neighbours = t.option<halo_neighbours>(2);
+                     auto made = halo_exchange<uint64_t, 1>::create(t.context, shape);
+                     if (!made.ok()) return t.refused(made.error());
+                     std::vector<uint64_t> cells(made->elements(), t.me);
+                     made->exchange(cells.data());
+                     t.right(cells.front() == t.other && cells.back() == t.other);
+                   },
+                   {Kind::beyond}});
+  calls.push_back({"halo.h", "halo_exchange", true, {memory, option}, [](Trial& t) {
+                     const halo_shape<1> shape{
+                         .interior = {4}, .width = {1}, .grid = {2}, .periodic = {true}};
+                     auto made = halo_exchange<uint64_t, 1>::create(t.context, shape);
+                     if (!made.ok()) return t.refused(made.error());
+                     made->wait();  // no exchange is under way
+                     made->start(t.memory(0));
+                     if (t.kind(1) == Kind::nonsense) made->start(t.memory(0));
+                     made->wait();
+                     t.right(t.own[0] == 5004 && t.kind(1) != Kind::nonsense);
+                     for (size_t i = 0; i < t.own.size(); ++i) t.own[i] = 5000 + i;
+                   }});
+}
+
+}  // namespace
+
+void add_array_calls(std::vector<Call>& calls) {
+  add_shared_arrays(calls);
+  add_foralls(calls);
+  add_halos(calls);
+}
+
+}  // namespace stripline::edges
