@@ -6,7 +6,10 @@
 #   scripts/check.sh tidy            clang-tidy over every source file that is not known to be clean; goes on where it ended
 #   scripts/check.sh includes        folders include what docs/architecture.md allows, and none in a circle;
 #                                    part of every test run
-#   scripts/check.sh plans           record anew what the planners decide (tests/plans), and list every
+#   scripts/check.sh language [record|list KIND [PATH...]]  words that docs/glossary.md asks not to use, against the
+#                                    numbers in scripts/language_counts.txt, which only fall: part of every test run.
+#                                    record: write lower numbers; list: every occurrence
+#   scripts/check.sh plans           record again what the planners decide (tests/plans), and list every
 #                                    decision that is another one than was recorded
 #   scripts/check.sh schema          write docs/schema/model-v1.schema.json anew from the sections of the model
 #   scripts/check.sh mixed [SEEDS]   a million mixed operations per seed (default 20) and fabric against
@@ -96,6 +99,10 @@ case ${1:-} in
     ;;
   includes)
     git ls-files '*.h' '*.cc' | xargs awk -f scripts/check_includes.awk docs/architecture.md
+    ;;
+  language)
+    shift
+    python3 scripts/check_language.py "$@"
     ;;
   plans)
     configure_and_build release plan_corpus_test

@@ -15,7 +15,7 @@ build_packages=(
   libcli11-dev libspdlog-dev libtomlplusplus-dev prometheus-cpp-dev libcpp-httplib-dev libzstd-dev
   libpq-dev libhwloc-dev libpmix-dev libssl-dev libgtest-dev libbenchmark-dev)
 check_packages=(
-  postgresql
+  postgresql python3
   clang-format-14 clang-tidy-14 git iproute2 openssh-client openssh-server procps util-linux
   openmpi-bin libopenmpi-dev slurm-wlm munge)
 # For the dashboard, without which the server is built as well. Nodejs of elsewhere brings its npm.

@@ -57,6 +57,8 @@ if [ "$what" != asan ]; then
   check_format
   echo "== includes"
   scripts/check.sh includes
+  echo "== language"
+  scripts/check.sh language
   echo "== release build"
   configure_and_build release
   run_tests release "fast tests" -L fast
