@@ -415,7 +415,8 @@ TEST(ForceVis, DoesWhatItIsTold) {
   }
 }
 
-// A put leaves the queue when it is sent: a window as small as the queue would wait for round trips.
+// A put leaves the queue when it is sent: a window as small as the queue would wait for round
+// trips.
 TEST(ForceVis, AShortQueueMakesNoSmallWindowOfPuts) {
   const auto window_of = [](Direction direction, double depth) {
     model::PathModel path = model::example_model().network.at("inter-node");

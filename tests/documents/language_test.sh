@@ -8,7 +8,7 @@ cd "$work"
 git init -q .
 git config user.name test
 git config user.email test@localhost
-mkdir scripts base docs other
+mkdir scripts base pages other
 cat >base/code.cc <<'END'
 // One way to do it, always; away from the gateway.
 
@@ -24,7 +24,7 @@ END
 cat >base/code_test.cc <<'END'
 const char* text = "'x' is no number";
 END
-cat >docs/words.md <<'END'
+cat >pages/words.md <<'END'
 He was told it anew, so many times.
 <!-- language: off -->
 way way way told
@@ -70,7 +70,7 @@ grep -q '^way: 2 in all, and 1 are recorded' found
 # What moves to another folder may be recorded; what is gone stays gone.
 git checkout -q base/code.cc
 git mv base/code_test.cc other/
-git mv docs/words.md other/
+git mv pages/words.md other/
 if python3 "$program" >found; then
   echo "words in a folder without any were not found"
   exit 1
