@@ -415,7 +415,7 @@ std::string Coordinator::leave_out(CampaignRecord& campaign, const LoseRun& lose
   auto& left_out = campaign.spec.left_out;
   if (!campaign.requirements.contains(experiment) || left_out.contains(experiment)) return {};
   const uint32_t failures = ++failures_at_[lose.campaign][experiment];
-  if (failures < kMostFailures && lose.again) return {};
+  if (failures < kMostFailures && !lose.for_good) return {};
   if (left_out.size() + 1 >= campaign.requirements.size()) return {};
   left_out[experiment] = lose.reason;
   return experiment;
