@@ -38,6 +38,7 @@ HeldOutSeries take_held_out(std::span<const experiment::SampleSeries> series,
 /// A prediction of the time of a single operation or of a burst.
 struct JudgedTime {
   std::string what;  ///< experiment::describe()
+  std::string kind;  ///< "size of get": what is predicted in the same manner.
   double predicted_s = 0;
   double measured_s = 0;
   bool missed = false;  ///< By more than kMiss, and by more than the model's interval.
@@ -67,7 +68,7 @@ struct Judged {
 Judged judge_held_out(const model::TunedModel& model, std::span<const HeldOutTimes> held_out,
                       uint32_t ranks);
 
-/// The figures.
+/// The figures. Its mean_error is that of kinds of times, which weigh alike, or half of one kind's.
 Judgement summed_up(const Judged& judged);
 
 /// How one model's decisions do beside another's on the same problems.

@@ -168,7 +168,7 @@ TEST_F(TwoHosts, RanksThatFailThereAreNamed) {
   EXPECT_NE(exits.err.find("rank 3 on other-host exited with code 9 before it left"),
             std::string::npos)
       << exits.err;
-  const Finished stopped = run({"--hosts", both()}, {copy("waits"), "barrier"}, "1");
+  const Finished stopped = run({"--hosts", both()}, {copy("waits"), "barrier"}, "4");
   EXPECT_EQ(stopped.exit_code, kExitRankDied);
   EXPECT_NE(stopped.err.find("rank 1 has been stopped"), std::string::npos) << stopped.err;
   EXPECT_NE(stopped.err.find(" on " + remote() + ")"), std::string::npos) << stopped.err;
