@@ -90,7 +90,8 @@ TEST(CampaignLoop, FromAgentsToAModelFileAndBack) {
   }
   EXPECT_EQ(std::to_string(samples), shown[0]["samples"].get<std::string>());
 
-  const Finished same = cli(server.address(), {"model", "diff", "vapi@1", file});
+  // Under sanitizers comparing all usual decisions takes its time.
+  const Finished same = cli(server.address(), {"model", "diff", "vapi@1", file}, 240);
   EXPECT_EQ(same.exit_code, kExitOk) << same.err;
   EXPECT_NE(same.out.find("no parameter differs"), std::string::npos) << same.out;
   // A report of the campaign has its points, its events and the model.
