@@ -14,10 +14,14 @@
 // leave it (U, or fewer where they are merged), M messages of S bytes, and h times the mean load at
 // the busiest owner, buffers take
 //
-//   T = max(U in + f n in + M (o + r + a) + h (n apply + M (s + a)), h M gap) + hops (o + L + G S)
+//   T = max(U in + f n in + M (o + r + a) + h (n apply + M (s + a)), h M gap, W) +
+//       hops (o + L + G S)
 //
 // where f of the items are forwarded, `in` is what it takes to write or merge one, and `a` what two
 // small messages do, by which a rank says that something has come and its owner that it is done.
+// W is what messages wait for those before them: as many as an owner has slots for a rank, or as a
+// rank has under way, leave together, and the next ones when those have come back, which on a slow
+// network takes longer than all else.
 // Updates of its own cells a rank carries out at once, whatever the way, one `apply` each. What all
 // ways have in common is left out: the program's own work, and the barrier at the end.
 #pragma once
