@@ -6,8 +6,9 @@
 // all of the plan as an interval needs, or a coarser grid where time is short. Then, if a width is
 // asked for, points are measured further by whole experiments, because a fit needs each of its
 // curves in the same run: those whose intervals are still too wide, and can become narrow enough,
-// and those with points that were added where a curve breaks (breaks.h). A campaign that races
-// measures the plan once, and then the alternatives that are nearest to each choice's fastest one.
+// and those with points that were added where a curve breaks (breaks.h), which get the runs that
+// they lack after a coarser grid, too. A campaign that races measures the plan once, and then the
+// alternatives that are nearest to each choice's fastest one.
 #pragma once
 
 #include <cstdint>
