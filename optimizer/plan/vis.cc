@@ -127,10 +127,11 @@ uint32_t fitting_window(const VisRequest& request, VisMethod method, uint64_t wi
 // Operations in flight that keep the slowest stage busy.
 uint64_t sufficient_window(const VisRequest& request, const VisCosts& costs, VisMethod method) {
   const cost::LinkCosts& link = costs.link(request.direction);
-  const uint64_t operations =
-      method == VisMethod::native_iov ? iov_operations(request) : vis_pieces(request);
+  const bool native = method == VisMethod::native_iov;
+  const uint64_t operations = native ? iov_operations(request) : vis_pieces(request);
   const double bytes = static_cast<double>(vis_bytes(request)) / static_cast<double>(operations);
-  const cost::MessageCosts& m = link.at(static_cast<uint64_t>(bytes));
+  const double largest = native ? iov_bytes(request) : bytes;
+  const cost::MessageCosts& m = link.at(static_cast<uint64_t>(largest));
   const double stage = m.stream(bytes);
   if (!(stage > 0)) return kDefaultPipelinedWindow;
   const double round = m.blocking(bytes) + contiguous_delay(request, costs);

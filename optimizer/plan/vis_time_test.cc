@@ -83,6 +83,24 @@ TEST(VisTime, NativeOperationsTakeSeveralPieces) {
               16e-3, 1e-4);
 }
 
+// Five pieces are four and one: the four are too many for the protocol of small operations,
+// although half of the pieces would not be.
+TEST(VisTime, NativeOperationsGoByTheProtocolOfThoseThatAreFull) {
+  model::OperationModel switching = operation(1);
+  switching.segments.push_back(switching.segments.front());
+  switching.segments[0].to_bytes = switching.segments[1].from_bytes = 4000;
+  switching.segments[1].L_s = example_parameter(50e-6);
+  const VisCosts costs({switching, switching, operation(2)}, model::example_pack(), nullptr);
+  VisRequest request = request_of(5, 1000);
+  request.iov_limit = 4;
+  const double full_s = costs.link(Direction::get).blocking(4000);
+  EXPECT_GT(native_iov_time(request, costs, 8, 0), full_s);
+  EXPECT_GT(vis_stage(request, costs, {VisMethod::native_iov, 8, 0}).round_trip, 100e-6);
+  // All of them in one are smaller.
+  request.regions = 3;
+  EXPECT_LT(native_iov_time(request, costs, 8, 0), full_s / 2);
+}
+
 TEST(VisTime, ABoundingBoxIsAGetAndCopies) {
   const VisCosts costs = costs_with();
   const VisRequest request = request_of(16, 100);
