@@ -79,10 +79,10 @@ inline double windowed(const cost::LinkCosts& link, Direction direction, double 
   const double r = m.r(bytes);
   const double one = o + m.round_trip(bytes) + delay_s + r;
   if (count <= 1) return one;
-  // Up to a window is issued while nothing has to be retired yet.
-  const double early = std::max({o, m.gap(bytes), r});
-  const double late = std::max({o + r, m.gap(bytes), one / window});
   const uint64_t in_flight = std::min<uint64_t>(window, most_outstanding(link, direction));
+  // Up to a window, or what the queue holds, is issued while nothing has to be retired yet.
+  const double early = std::max({o, m.gap(bytes), r});
+  const double late = std::max({o + r, m.gap(bytes), one / static_cast<double>(in_flight)});
   const uint64_t ahead = std::min<uint64_t>(count, in_flight) - 1;
   return one + static_cast<double>(ahead) * early + static_cast<double>(count - 1 - ahead) * late;
 }

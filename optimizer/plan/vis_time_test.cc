@@ -63,6 +63,22 @@ TEST(VisTime, ALongStreamIsAsFastAsItsSlowestStage) {
   EXPECT_NEAR(pipelined_time(request_of(kMany, 100000), costs, 1024) / kMany, 2e-6 + 100e-6, 1e-8);
 }
 
+// A get leaves the queue when its data are there, so that a larger window is of no use; a put when
+// it is sent.
+TEST(VisTime, AQueueHoldsUpMoreGetsThanItHas) {
+  constexpr uint64_t kMany = 1000000;
+  model::OperationModel distant = operation(1);
+  distant.segments[0].L_s = example_parameter(200e-6);
+  distant.queue_depth = example_parameter(8, 0);
+  const VisCosts costs({distant, distant, operation(2)}, model::example_pack(), nullptr);
+  VisRequest request = request_of(kMany, 8);
+  const double blocking_s = costs.link(Direction::get).blocking(8);
+  EXPECT_NEAR(pipelined_time(request, costs, 64) / kMany, blocking_s / 8, 1e-9);
+  EXPECT_NEAR(pipelined_time(request, costs, 4) / kMany, blocking_s / 4, 1e-9);
+  request.direction = Direction::put;
+  EXPECT_NEAR(pipelined_time(request, costs, 64) / kMany, blocking_s / 64, 1e-9);
+}
+
 TEST(VisTime, LocalPiecesCountAsWell) {
   const VisCosts costs = costs_with();
   VisRequest request = request_of(4, 1000);
