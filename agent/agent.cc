@@ -45,7 +45,7 @@ constexpr double kPatience_s = 7 * 86400.0;
 // From one report of a run that is passed on to the next.
 constexpr double kReportPause_s = 1;
 
-// From the end of the workers to the end of an agent that was told to stop.
+// From the end of the workers to the end of an agent that was asked to stop.
 constexpr double kFarewellTimeout_s = 1;
 
 double now_s() { return steady_s(); }

@@ -29,7 +29,7 @@ struct AgentOptions {
   SessionLimits session;
   RunnerLimits runner;
   StayLimits stay;     ///< times of steady_s()
-  double drain_s = 0;  ///< what is being measured may go on for so long after stop()
+  double drain_s = 0;  ///< what is being measured may go on for this long after stop()
   /// Called by run() after hang_up().
   std::function<void()> on_hang_up = [] {};
 };
@@ -57,7 +57,7 @@ class Agent {
 
   /// Ends run() in good order: no new runs are taken, and what is being measured may go on for
   /// AgentOptions::drain_s, or to the job's end if `patiently`; then workers are ended, which takes
-  /// about a second, and the server is told. Said again, it ends at once. Async-signal-safe,
+  /// about a second, and the server is notified. Said again, it ends at once. Async-signal-safe,
   /// callable from any thread.
   void stop(bool patiently = false);
 

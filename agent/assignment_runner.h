@@ -53,9 +53,9 @@ struct RunnerLimits {
   double deadline_margin_s = 5;            ///< beyond the assignment's own deadline
   size_t batch_bytes = size_t{512} << 10;  ///< a batch is closed above this
   double look_s = 5;                       ///< from one look at the ranks' points to the next
-  double silence_s = 15;       ///< a point that takes longer is told of, each time that it has
+  double silence_s = 15;       ///< a point that takes longer is reported, each time that it has
   double least_point_s = 30;   ///< a point that takes longer may be given up ...
-  double slowest_points = 10;  ///< ... if it takes so many times as long as the slowest before
+  double slowest_points = 10;  ///< ... if it takes this many times as long as the slowest before
   double stopped_s = 10;       ///< a rank's process that is stopped for longer ends the run
   /// A series above this fails the run: the server would refuse the batch that holds it.
   size_t max_series_bytes = size_t{3} << 20;
@@ -195,7 +195,7 @@ class AssignmentRunner {
   std::optional<Failure> failure_;
   std::string cancel_message_;
   std::optional<std::string> agent_stop_;
-  std::map<std::string, std::string> facts_;  ///< of the first rank that told them
+  std::map<std::string, std::string> facts_;  ///< of the first rank that reported them
   bool ready_sent_ = false;
   bool waits_for_answer_ = false;  ///< rank 0's worker, until its samples are sent
 

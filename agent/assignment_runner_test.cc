@@ -562,7 +562,7 @@ TEST_F(RunnerTest, ARealTimeWorkerWaitsUntilItsSamplesAreSent) {
   EXPECT_TRUE(told(0).empty());
 }
 
-// The network is known to ranks that have opened it, and to nobody before.
+// The network is known to ranks that have opened it, and to no one before.
 TEST_F(RunnerTest, TellsWhatRanksKnowOfTheFabric) {
   bring_to_work({0, 1});
   const Json facts = {{"type", "facts"}, {"facts", {{"fabric.provider", "tcp"}, {"odd", 1}}}};
@@ -580,7 +580,7 @@ TEST_F(RunnerTest, TellsWhatRanksKnowOfTheFabric) {
   EXPECT_EQ(updates[0].facts.size(), 1U);
 }
 
-// They would change what is measured, and nobody would know.
+// They would change what is measured, and no one would know.
 TEST_F(RunnerTest, SettingsOfTheAgentsEnvironmentDoNotReachFigures) {
   make({0});
   const auto starts = of_kind<StartWorker>();

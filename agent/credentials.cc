@@ -36,7 +36,7 @@ Result<Identity> read_identity(const std::filesystem::path& file) {
     return Error(ErrorCode::data_loss,
                  "'" + file.string() +
                      "' is not a node's key with its certificate and the authority's; remove it "
-                     "and enrol the node anew");
+                     "and enrol the node again");
   }
   Identity identity;
   STRIPLINE_ASSIGN_OR_RETURN(identity.key_pem, key->pem());

@@ -1,5 +1,5 @@
 // What this agent shows to the server: the certificate of its node, the secret of a server that the
-// same user started with --dev, or nothing. Read anew for each connection, so that renewal and a
+// same user started with --dev, or nothing. Read again for each connection, so that renewal and a
 // restarted server need no restart of the agent.
 #pragma once
 

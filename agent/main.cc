@@ -137,13 +137,14 @@ constexpr const char* kFooter =
     "  2  wrong option or setting, no such worker, or no token\n"
     "  3  the server speaks another version of the protocol, or refuses this agent or its token\n"
     "  4  the worker cannot describe this node; with --job: no server was there\n"
-    "  7  stopped while it was measuring: the run was ended and the server told\n"
+    "  7  stopped while it was measuring: the run was ended and the server notified\n"
     "  9  another agent holds this node's name\n\n"
     "Examples:\n"
     "  stripline-agent --server head:7411\n"
     "  stripline-agent --server head:7411 --enroll token.txt   # the first time, by TLS\n"
     "  srun --ntasks-per-node=1 --cpu-bind=none stripline-agent --job --server head:7411\n"
-    "  stripline-agent --relay 0.0.0.0:7411 --server head:7411   # for nodes without a way there\n"
+    "  stripline-agent --relay 0.0.0.0:7411 --server head:7411   # for nodes without a route to "
+    "it\n"
     "  stripline-agent --server 127.0.0.1:7411 --node a   # two agents on one machine need two "
     "names\n";
 
@@ -154,7 +155,7 @@ constexpr const char* kIdentityOfNode = "NAME.pem in ~/.local/share/stripline/no
 std::string is_name(const std::string& name) {
   return stripline::agent::is_node_name(name)
              ? std::string()
-             : "'" + name + "' is no name; it must match [a-z0-9][a-z0-9._-]{0,62}";
+             : "'" + name + "' is not a valid name; it must match [a-z0-9][a-z0-9._-]{0,62}";
 }
 
 // One reading of all settings.
@@ -202,7 +203,7 @@ class Invocation {
                     "'stripline run' looks for them; none: take none (default: "
                     "/var/lib/stripline/models, or the user's ~/.local/state/stripline/models)")
         ->type_name("DIR");
-    app_.add_option("--log-format", log_format, "Of the log on stderr")
+    app_.add_option("--log-format", log_format, "Format of the log on stderr")
         ->type_name("FORMAT")
         ->check(stripline::one_of(stripline::log_formats()))
         ->capture_default_str();
@@ -215,12 +216,12 @@ class Invocation {
                     "server")
         ->type_name("HOST:PORT");
     app_.add_option("--drain-time", drain_s,
-                    "SIGTERM lets what is being measured go on for so long")
+                    "SIGTERM lets what is being measured go on for this time")
         ->type_name("TIME")
         ->transform(stripline::time_within({.least_s = 0, .most_s = 86400}))
         ->capture_default_str();
     app_.add_flag("--job", job, "End when there is no work, and before the job's end");
-    app_.add_option("--job-idle", job_idle_s, "Without work for so long it ends")
+    app_.add_option("--job-idle", job_idle_s, "Time without work after which it ends")
         ->type_name("TIME")
         ->transform(stripline::time_within({.least_s = 0.1, .most_s = 86400}))
         ->capture_default_str();
@@ -289,7 +290,7 @@ class Invocation {
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), end_s);
     if (error == std::errc() && end == value.data() + value.size()) return end_s;
     return stripline::Error(stripline::ErrorCode::invalid_argument,
-                            std::string(kVariable) + " is no number of seconds: '" + value +
+                            std::string(kVariable) + " is not a number of seconds: '" + value +
                                 "'; say when the job ends with --job-end");
   }
 

@@ -38,7 +38,7 @@ struct Hello {
   std::vector<std::string> fabrics;
   std::vector<std::string> experiments_json;
   AssignmentId assignment;   ///< what it still works on after a reconnect
-  double available_s = 0;    ///< it may measure for so long; 0: no end is known
+  double available_s = 0;    ///< it may measure for this long; 0: no end is known
   bool leaving = false;      ///< it wants no new runs
   std::string cluster = {};  ///< empty: the server's default
   /// It installs models; what it has, by fabric: the first 12 digits of the sha256.
@@ -76,7 +76,8 @@ struct AssignmentUpdate {
   State state = State::running;
   std::string code;  ///< an ErrorCode's name, when failed
   std::string message;
-  std::map<std::string, std::string> facts = {};  ///< of its ranks, as far as they have told them
+  std::map<std::string, std::string> facts =
+      {};                       ///< of its ranks, as far as they have reported them
   std::string experiment = {};  ///< whose point was being measured, if that is what failed
 };
 
@@ -105,7 +106,7 @@ using AgentMessage = std::variant<Hello, Heartbeat, GroupJoin, SampleBatch, Assi
 struct HelloAck {
   int protocol = 0;
   double heartbeat_interval_s = 0;  ///< at least this often
-  double reconnect_spread_s = 0;    ///< after its loss, a random time up to so long is waited
+  double reconnect_spread_s = 0;    ///< after its loss, a random time up to this long is waited
 };
 
 /// One run of a campaign: which ranks to start here, and what they measure.

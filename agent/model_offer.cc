@@ -10,7 +10,7 @@
 namespace stripline::agent {
 namespace {
 
-// "models/tcp/versions/3" -> "tcp@3"; nothing that is no name of a version.
+// "models/tcp/versions/3" -> "tcp@3"; nothing that is not the name of a version.
 std::string short_name(const std::string& version) {
   constexpr std::string_view kModels = "models/";
   constexpr std::string_view kVersions = "/versions/";
@@ -68,7 +68,7 @@ Status accept_offer(const ModelOffer& offer, const std::filesystem::path& folder
   }
   const std::string name = short_name(offer.version);
   if (name.empty()) {
-    return Error(ErrorCode::data_loss, "'" + offer.version + "' is no name of a version");
+    return Error(ErrorCode::data_loss, "'" + offer.version + "' is not the name of a version");
   }
   const auto present = find_pushed_model({folder}, offer.fabric);
   if (offer.content.empty() && present && offer.sha256.starts_with(present->sha256)) return {};

@@ -29,7 +29,7 @@ bool is_job_id(const std::string& id) {
 
 Status check_form(const Assignment& order, const experiment::Assignment& work) {
   if (!is_job_id(order.job_id)) {
-    return Error(ErrorCode::data_loss, "'" + order.job_id + "' is no job's name");
+    return Error(ErrorCode::data_loss, "'" + order.job_id + "' is not the name of a job");
   }
   if (work.model_json.size() > kMaxModelBytes) {
     return Error(ErrorCode::data_loss, "its model has " + bytes_text(work.model_json.size()));

@@ -70,10 +70,10 @@ TEST_F(OrderCheckTest, FabricsAreThoseOffered) {
 TEST_F(OrderCheckTest, NoNameReachesAPath) {
   for (const char* id : {"", "../../home", "a/b", "a b"}) {
     order_.job_id = id;
-    EXPECT_TRUE(refused_for("is no job's name")) << id;
+    EXPECT_TRUE(refused_for("is not the name of a job")) << id;
   }
   order_.job_id = std::string(100, 'a');
-  EXPECT_TRUE(refused_for("is no job's name"));
+  EXPECT_TRUE(refused_for("is not the name of a job"));
 }
 
 TEST_F(OrderCheckTest, PointsAreThoseOffered) {

@@ -18,7 +18,7 @@ namespace stripline::agent {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{64} << 10;
-// When no descriptor is free, connections wait for so long until one is tried again.
+// When no descriptor is free, connections wait for this long until one is tried again.
 constexpr int kPause_ms = 100;
 
 std::string text_of(int error) { return std::generic_category().message(error); }

@@ -1,4 +1,4 @@
-// What runs of this node tell of the models that they used, until the server is told.
+// What runs of this node tell of the models that they used, until the server is notified.
 #pragma once
 
 #include <deque>

@@ -61,7 +61,7 @@ AddressLookup::AddressLookup(const HostAndPort& server) : shared_(std::make_shar
     shared_->set(std::move(numeric));
     return;
   }
-  // Nobody waits for a resolver that hangs: the thread owns all that it uses.
+  // No one waits for a resolver that hangs: the thread owns all that it uses.
   std::thread([shared = shared_, server] {
     shared->set(look_up(server, AI_ADDRCONFIG | AI_NUMERICSERV));
   }).detach();

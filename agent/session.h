@@ -18,7 +18,7 @@
 
 namespace stripline::agent {
 
-/// Servers that want heartbeats more often get them so often.
+/// Servers that want heartbeats more often get them this often.
 inline constexpr double kLeastHeartbeat_s = 0.01;
 
 /// A server cannot keep agents away for longer.
@@ -63,7 +63,7 @@ class Session {
 
   /// HelloAck arrived. A heartbeat interval that is not positive is treated as one second, one that
   /// would keep the agent busy as kLeastHeartbeat_s.
-  /// `spread_s`: when the session is lost, a random time up to so long passes before the next, at
+  /// `spread_s`: when the session is lost, a random time up to this long passes before the next, at
   /// most kLongestSpread_s, so that not all agents of a server come at once.
   SessionStep on_hello_ack(double now_s, int protocol, double heartbeat_interval_s,
                            double spread_s = 0);

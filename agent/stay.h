@@ -1,4 +1,4 @@
-// How long an agent stays: as a service until it is told to stop; in a job until there is no work
+// How long an agent stays: as a service until it is asked to stop; in a job until there is no work
 // for it, or until the job's end comes near. A state machine that reads no clock: times are those
 // of the caller's clock.
 #pragma once
@@ -10,11 +10,11 @@ namespace stripline::agent {
 struct StayLimits {
   /// The job ends then; nullopt: no end is known.
   std::optional<double> end_s;
-  /// No new runs are taken from so long before the end on.
+  /// No new runs are taken from this long before the end on.
   double leave_before_end_s = 60;
   /// What is being measured is ended so long before the end.
   double stop_before_end_s = 10;
-  /// Without work for so long the agent ends; nullopt: it waits for ever.
+  /// Without work for this long the agent ends; nullopt: it waits for ever.
   std::optional<double> idle_s;
 };
 
@@ -31,7 +31,7 @@ class Stay {
   /// It is to leave, and to stop after `limit_s` at the latest, whatever the job's end is.
   void leave(double now_s, double limit_s);
 
-  /// What the agent is to do; `measuring`: a run is under way.
+  /// What the agent is to do; `measuring`: a run is in progress.
   Wish wish(double now_s, bool measuring);
   /// When that may change although nothing happens.
   std::optional<double> next_event_s() const;

@@ -18,7 +18,7 @@ Error write_error(const std::filesystem::path& path, int error) {
                                       "; check the folder and the space left"};
 }
 
-// So many files of this name that killed processes have left behind are removed.
+// This many files of this name that killed processes have left behind are removed.
 constexpr int kMostLeftOver = 100;
 
 }  // namespace
@@ -30,7 +30,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& destination,
   if (std::filesystem::is_directory(there)) return write_error(destination, EISDIR);
   if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
     return Error(ErrorCode::unavailable, "cannot write '" + destination.string() +
-                                             "': it is no regular file; name one, or a new one");
+                                             "': it is not a regular file; name one, or a new one");
   }
   std::filesystem::path target = destination;
   if (std::filesystem::exists(there)) {

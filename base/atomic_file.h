@@ -1,4 +1,4 @@
-// Writing a file so that nobody ever sees half of it.
+// Writing a file so that no one ever sees half of it.
 #pragma once
 
 #include <cstdio>

@@ -91,7 +91,7 @@ TEST(AtomicFile, ReplacesFilesOnly) {
   const Status written = write_atomically(pipe, "text");
   ASSERT_FALSE(written.ok());
   EXPECT_EQ(written.error().code(), ErrorCode::unavailable);
-  EXPECT_NE(written.error().message().find("it is no regular file"), std::string::npos);
+  EXPECT_NE(written.error().message().find("it is not a regular file"), std::string::npos);
   EXPECT_TRUE(fs::is_fifo(pipe));
   EXPECT_EQ(write_atomically(folder / "", "text").error().code(), ErrorCode::unavailable);
   EXPECT_EQ(write_atomically(folder / "none/file", "text").error().code(), ErrorCode::unavailable);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/exit_codes.h"
+#include "base/grammar_facts.h"
+#include "base/manual.h"
 #include "base/standard_output.h"
 #include "base/suggest.h"
 
@@ -75,9 +77,32 @@ std::optional<std::string> stray_argument(const CLI::App& program, const Chosen&
          (hint.empty() ? std::string() : "; " + std::string(hint));
 }
 
+// What CLI11 calls "candidate is required" and "A subcommand is required".
+std::string missing_text(const CLI::App& command, const std::string& text) {
+  const std::string name = text.substr(0, text.find(" is required"));
+  if (name == "A subcommand") {
+    std::string list;
+    for (const std::string& each : known_commands(command))
+      list += (list.empty() ? "" : ", ") + each;
+    constexpr size_t kShort = 60;  // longer lists are for the help
+    return "the command is missing" + (list.size() > kShort ? "" : ": " + list);
+  }
+  for (const CLI::Option* option : positionals_of(command)) {
+    if (option->get_name() != name) continue;
+    const std::string type = value_type_of(*option).name;
+    const std::string& described = option->get_description();
+    return (type.empty() ? name : type) + " is missing" +
+           (described.empty() ? "" : " (" + described + ")");
+  }
+  return text;
+}
+
 // CLI11 counts: "--fabric: 1 required F missing".
-std::string mistake_text(const CLI::ParseError& error) {
+std::string mistake_text(const CLI::App& command, const CLI::ParseError& error) {
   const std::string text = error.what();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    return missing_text(command, text);
+  }
   const bool no_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr &&
                         text.find(" required ") != std::string::npos;
   return no_value ? text.substr(0, text.find(':')) + " needs a value" : text;
@@ -142,7 +167,7 @@ CLI::Validator share() {
             if (percent) value /= 100;
             if (ec != std::errc() || end != number.data() + number.size() || !(value > 0) ||
                 !(value <= 1)) {
-              return "'" + text + "' is no share; write e.g. 2% or 0.02, at most 100%";
+              return "'" + text + "' is not a share; write e.g. 2% or 0.02, at most 100%";
             }
             std::ostringstream exact;
             exact.precision(17);
@@ -181,14 +206,15 @@ CommandLineEnd command_line_end(const CLI::App& app, const CLI::ParseError& erro
   }
   end.exit_code = kExitUsage;
   const Chosen chosen = chosen_command(app);
-  end.err =
-      usage_line(chosen.name, stray_argument(app, chosen, stray).value_or(mistake_text(error)));
+  end.err = usage_line(
+      chosen.name, stray_argument(app, chosen, stray).value_or(mistake_text(*chosen.app, error)));
   return end;
 }
 
 std::optional<int> read_command_line(CLI::App& app, int argc, const char* const* argv,
                                      std::string_view stray) {
   add_version(app);
+  if (const auto end = write_manual_if_asked(app, {argv + 1, argv + argc})) return end;
   try {
     app.parse(argc, argv);
     return std::nullopt;

@@ -1,5 +1,5 @@
 // What the command lines of all programs have in common: numbers, sizes and times that are read
-// and refused alike, mistakes that are told in one line, and --version. A library of its own
+// and refused alike, mistakes that are printed in one line, and --version. A library of its own
 // (stripline_command_line), so that base itself needs no CLI11.
 #pragma once
 
@@ -55,8 +55,8 @@ CommandLineEnd command_line_end(const CLI::App& app, const CLI::ParseError& erro
 /// "PROGRAM: error: MESSAGE; see 'PROGRAM --help'\n"
 std::string usage_line(const std::string& program, const std::string& message);
 
-/// Adds --version and parses. Prints help, version or mistake, and returns the exit code of a
-/// program that ends there; nullopt: it goes on.
+/// Adds --version and parses. Prints help, version or mistake, or writes the manual (manual.h), and
+/// returns the exit code of a program that ends there; nullopt: it goes on.
 std::optional<int> read_command_line(CLI::App& app, int argc, const char* const* argv,
                                      std::string_view stray = {});
 

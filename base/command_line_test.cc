@@ -112,6 +112,20 @@ TEST(CommandLine, AValueThatIsMissingIsSaidSo) {
             "example: error: --fabric needs a value; see 'example --help'\n");
 }
 
+TEST(CommandLine, WhatIsMissingIsNamedAsTheHelpNamesIt) {
+  Example example;
+  CLI::App* compare = example.app.add_subcommand("compare", "")->require_subcommand(0, 0);
+  std::string candidate;
+  compare->add_option("candidate", candidate, "What is compared")->required()->type_name("B");
+  EXPECT_EQ(example.parse({"--fabric", "tcp", "compare"}).err,
+            "example: error: B is missing (What is compared); see 'example --help'\n");
+  Example other;
+  other.app.require_subcommand(1);
+  EXPECT_EQ(other.parse({"--fabric", "tcp"}).err,
+            "example: error: the command is missing: measure; see 'example --help'\n");
+  EXPECT_EQ(mistake({"measure"}), "example: error: --fabric is required; see 'example --help'\n");
+}
+
 TEST(CommandLine, UnknownCommandsAndArgumentsAreNamed) {
   EXPECT_NE(mistake({"--fabric", "tcp", "maesure"}).find("did you mean 'example measure'?"),
             std::string::npos);

@@ -25,7 +25,7 @@ void set_limits(rlim_t soft, rlim_t hard) {
 }
 
 // In a process of its own, which ends with 0 if `good`. The death test's own descriptors matter to
-// nobody by then.
+// no one by then.
 template <typename Function>
 void expect_in_child(Function good) {
   EXPECT_EXIT(::_exit(good() ? 0 : 1), ::testing::ExitedWithCode(0), "");

@@ -1,7 +1,7 @@
-// Which point of its assignment a worker is at, where the process that started it can read it at
-// any time, also when the worker has been killed, is stopped or hangs: one number in memory that is
-// handed down as a descriptor. The worker writes it with a plain store, so that neither side is
-// disturbed while a point is timed.
+// A record of the point of its assignment that a worker is at, where the process that started it
+// can read it at any time, also when the worker has been killed, is stopped or hangs: one number in
+// memory that is handed down as a descriptor. The worker writes it with a plain store, so that
+// neither side is disturbed while a point is timed.
 #pragma once
 
 #include <atomic>

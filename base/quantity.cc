@@ -128,7 +128,7 @@ Result<uint64_t> parse_bytes(std::string_view text, std::string_view what) {
   if (!(value >= 0 && value <= kLimit) || value != std::floor(value)) {
     return Error(ErrorCode::invalid_argument,
                  std::string(what) + " '" + std::string(text) +
-                     "' is no number of bytes; write e.g. 4096, 64KiB or 1MiB");
+                     "' is not a number of bytes; write e.g. 4096, 64KiB or 1MiB");
   }
   return static_cast<uint64_t>(value);
 }
@@ -137,9 +137,9 @@ Result<double> parse_seconds(std::string_view text, const TimeRange& range) {
   const bool clock = text.find(':') != std::string_view::npos;
   const double value = clock ? clock_seconds(text) : scaled(text, kTimeUnits);
   if (std::isnan(value)) {
-    return Error(
-        ErrorCode::invalid_argument,
-        "'" + std::string(text) + "' is no time; write e.g. 0.5, 350us, 120ms, 2min, 1:30 or 1h");
+    return Error(ErrorCode::invalid_argument,
+                 "'" + std::string(text) +
+                     "' is not a time; write e.g. 0.5, 350us, 120ms, 2min, 1:30 or 1h");
   }
   if (!(value >= range.least_s && value <= range.most_s)) return out_of_range(text, range);
   return value;

@@ -40,10 +40,11 @@ std::optional<ErrorCode> error_code_from_string(std::string_view name);
 /// A code and a message for a person.
 class Error {
  public:
+  /// `message` says what happened, to what, and what to do about it.
   Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
 
-  ErrorCode code() const { return code_; }
-  const std::string& message() const { return message_; }
+  ErrorCode code() const { return code_; }                 ///< what callers branch on
+  const std::string& message() const { return message_; }  ///< for a person
 
   /// This error with "context: " in front of its message.
   Error with_context(std::string_view context) const;
@@ -51,7 +52,7 @@ class Error {
   /// This error, which a person is shown by somebody else (e.g. the launcher of a job, once for all
   /// its ranks): who receives it acts on it, but does not print it again.
   Error as_shown() const;
-  bool shown() const { return shown_; }
+  bool shown() const { return shown_; }  ///< true for as_shown()
 
  private:
   ErrorCode code_;
@@ -72,27 +73,32 @@ namespace detail {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT
+  /// Success, with this value.
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT
+  /// Failure.
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
-  bool ok() const { return state_.index() == 0; }
-  explicit operator bool() const { return ok(); }
+  bool ok() const { return state_.index() == 0; }  ///< true if there is no error
+  explicit operator bool() const { return ok(); }  ///< as ok()
 
+  /// The value; ends the process if there is none.
   T& value() & {
     require_value();
     return *std::get_if<0>(&state_);
   }
+  /// The value; ends the process if there is none.
   const T& value() const& {
     require_value();
     return *std::get_if<0>(&state_);
   }
-  T&& value() && { return std::move(value()); }
-  T& operator*() & { return value(); }
-  const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
-  T* operator->() { return &value(); }
-  const T* operator->() const { return &value(); }
+  T&& value() && { return std::move(value()); }    ///< the value; ends the process if there is none
+  T& operator*() & { return value(); }             ///< as value()
+  const T& operator*() const& { return value(); }  ///< as value()
+  T&& operator*() && { return std::move(*this).value(); }  ///< as value()
+  T* operator->() { return &value(); }                     ///< as value()
+  const T* operator->() const { return &value(); }         ///< as value()
 
+  /// The error; ends the process if there is none.
   const Error& error() const {
     const Error* const error = std::get_if<1>(&state_);
     if (error == nullptr) [[unlikely]]
@@ -114,10 +120,12 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
+  /// Failure.
   Result(Error error) : error_(std::move(error)) {}  // NOLINT
 
-  bool ok() const { return !error_; }
-  explicit operator bool() const { return ok(); }
+  bool ok() const { return !error_; }              ///< true if there is no error
+  explicit operator bool() const { return ok(); }  ///< as ok()
+  /// The error; ends the process if there is none.
   const Error& error() const {
     if (!error_) [[unlikely]]
       detail::fail_without_error();

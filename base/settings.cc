@@ -32,7 +32,7 @@ constexpr std::array kVariables = {
              "thread: a thread of the runtime serves peers while a rank computes; auto: the "
              "provider's; tuned: one of the runtime from where it pays"},
     Variable{"STRIPLINE_GUARD", "1",
-             "0: tuned plans are not compared with the simple way now and then"},
+             "0: tuned plans are not compared with the baseline now and then"},
     Variable{"STRIPLINE_LOAD_ESTIMATION", "1",
              "0: loops count on the bandwidth of an idle network, whoever else communicates"},
     Variable{"STRIPLINE_SWITCHES", "",
@@ -51,7 +51,7 @@ constexpr std::array kVariables = {
              "1: loops and nests keep what they fetch until the rank's next acquire"},
     Variable{"STRIPLINE_PEER_TIMEOUT", "120",
              "seconds after which a rank whose process is stopped, or that answers nothing that "
-             "is under way to it, ends the job"},
+             "is in flight to it, ends the job"},
     Variable{"STRIPLINE_STALL_NOTICE", "60",
              "seconds without progress of any rank after which the launcher says where each of "
              "them is; 0: never"},

@@ -72,7 +72,7 @@ Result<std::vector<TomlSetting>> read_toml_settings(const std::string& file) {
     const std::string where =
         place + ", line " + std::to_string(node.source().begin.line) + ", " + name;
     auto values = texts_of(node);
-    if (!values) return wrong(where + ": this is no text, number, truth, or list of them");
+    if (!values) return wrong(where + ": expected a string, number, boolean, or list of them");
     settings.push_back({name, where, std::move(*values)});
   }
   return settings;

@@ -20,7 +20,7 @@ TEST(WholeFile, IsReadUpToALimit) {
   EXPECT_EQ(read_whole_file(folder.path()).error().code(), ErrorCode::not_found);
 }
 
-// Nobody would ever write to it, or stop.
+// No one would ever write to it, or stop.
 TEST(WholeFile, PipesAndDevicesAreRefusedAtOnce) {
   const TempFolder folder;
   const std::string pipe = folder / "pipe";

@@ -67,8 +67,9 @@ std::string asked_token() {
 Status log_in(const Global& global, const std::string& text, std::string& who) {
   STRIPLINE_ASSIGN_OR_RETURN(const pki::Token token, pki::parse_token(text));
   if (token.kind != pki::Token::Kind::user) {
-    return Error(ErrorCode::invalid_argument,
-                 "this token is no user's; 'stripline token create --role viewer NAME' makes one");
+    return Error(
+        ErrorCode::invalid_argument,
+        "this is not a user's token; 'stripline token create --role viewer NAME' makes one");
   }
   STRIPLINE_ASSIGN_OR_RETURN(const std::vector<HostAndPort> servers, parse_servers(global.server));
   Result<std::string> authority = std::string();
@@ -154,7 +155,7 @@ int run(const Global& global, const TokenCreate& command) {
   }
   if (!global.json) {
     print_note(made->token().name() + ", valid until " + date_text(made->token().expire_time()) +
-               "\n");
+               (to_file ? ", is in '" + command.output + "', for this user alone\n" : "\n"));
   }
   return kExitOk;
 }

@@ -12,7 +12,7 @@ void AccessGrammar::define(CLI::App& app, Action& result) {
   define_tokens(app, result);
   CLI::App* audit =
       leaf_command(app, "audit", "List who changed what, newest first", audit_, result);
-  audit->add_option("--limit", audit_.limit, "At most so many")
+  audit->add_option("--limit", audit_.limit, "Maximum number of entries to print")
       ->type_name("N")
       ->transform(count())
       ->capture_default_str();
@@ -51,7 +51,9 @@ void AccessGrammar::define_tokens(CLI::App& app, Action& result) {
   token->fallthrough();
   token->footer("Needs the role admin.\n");
   CLI::App* create = leaf_command(*token, "create", "Make a token", create_, result);
-  create->add_option("--role", create_.role, "Of the user, or agent: it enrols one node, once")
+  create
+      ->add_option("--role", create_.role,
+                   "Role of the user; agent: the token enrols one node, once")
       ->type_name("ROLE")
       ->required()
       ->check(CLI::IsMember({"agent", "viewer", "operator", "publisher", "admin"}));
@@ -61,7 +63,7 @@ void AccessGrammar::define_tokens(CLI::App& app, Action& result) {
       ->type_name("NAME");
   create
       ->add_option("--valid", create_.valid_s,
-                   "For so long, e.g. 8h (default: 90 days; with --role agent a day)")
+                   "Validity, e.g. 8h (default: 90 days; with --role agent a day)")
       ->type_name("TIME")
       ->transform(time_within({.least_s = 1, .most_s = 3650.0 * 86400}));
   create

@@ -79,7 +79,7 @@ void define_request(CLI::App& command, CampaignRun& run) {
       ->check(one_of({"mapped", "cma"}));
   command
       .add_option("--cluster", run.cluster,
-                  "Of which nodes the groups are (default: that of the nodes there are)")
+                  "Cluster whose nodes form the groups (default: that of the nodes there are)")
       ->type_name("NAME");
   command
       .add_option("--node", run.only_nodes, "Use only this node; may be repeated (default: any)")
@@ -93,7 +93,7 @@ void define_request(CLI::App& command, CampaignRun& run) {
                    "Only find out which alternatives are the fastest; fit no model");
   command
       .add_option("--prior", run.prior,
-                  "Of a race: a campaign with what was nearly the fastest in which it begins, or "
+                  "Campaign whose near-best candidates a race begins with, or "
                   "none (default: nearest, of the machine most like these)")
       ->type_name("NAME");
   command
@@ -241,7 +241,7 @@ void CampaignGrammar::define_views(CLI::App& campaign, Action& result) {
       kServiceOptions);
 
   CLI::App* list = leaf_command(campaign, "list", "List campaigns, newest first", list_, result);
-  list->add_option("--limit", list_.limit, "At most so many")
+  list->add_option("--limit", list_.limit, "Maximum number of entries to print")
       ->type_name("N")
       ->transform(count())
       ->capture_default_str();
@@ -274,7 +274,7 @@ void CampaignGrammar::define_views(CLI::App& campaign, Action& result) {
         return text.find('=') == std::string::npos ? "'" + text + "' is not NAME=VALUE"
                                                    : std::string();
       });
-  points->add_option("--limit", points_.limit, "At most so many")
+  points->add_option("--limit", points_.limit, "Maximum number of entries to print")
       ->type_name("N")
       ->transform(whole_number(1, 1'000'000))
       ->capture_default_str();
@@ -301,14 +301,14 @@ void CampaignGrammar::define_comparison(CLI::App& campaign, Action& result) {
       ->transform(share());
   compare
       ->add_option("--false-discoveries", compare_.false_discoveries,
-                   "Of the points called FASTER or SLOWER, the share that may be so by chance "
+                   "Share of the points called FASTER or SLOWER that may be so by chance "
                    "(default: 5%)")
       ->type_name("SHARE")
       ->transform(share());
   compare->add_flag("--all", compare_.all, "List also the points that do not differ");
   compare->footer(
       std::string(
-          "Of each point: B is FASTER or SLOWER than A, EQUIVALENT, INCONCLUSIVE, or "
+          "About each point: B is FASTER or SLOWER than A, EQUIVALENT, INCONCLUSIVE, or "
           "INCOMPARABLE,\n"
           "where one does not have it or measures something else by its name (ranks, clock, "
           "version\n"
@@ -325,7 +325,7 @@ void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
   CLI::App* cancel =
       leaf_command(campaign, "cancel", "Stop a campaign; its samples stay", cancel_, result);
   take_name(*cancel, cancel_.name);
-  cancel->add_flag("--drain", cancel_.drain, "Let the run that is under way end first");
+  cancel->add_flag("--drain", cancel_.drain, "Let the active run end first");
   cancel->footer(std::string("No model is made of it; 'campaign retry' takes it up again. ") +
                  kRole +
                  "Exit codes: 0 cancelled (also when it was already), 2 no such campaign, 9 it has "
@@ -335,7 +335,7 @@ void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
   CLI::App* pause =
       leaf_command(campaign, "pause", "Start no run until it is resumed", pause_, result);
   take_name(*pause, pause_.name);
-  pause->footer(std::string("A run that is under way goes on to its end, and other campaigns get "
+  pause->footer(std::string("The active run goes on to its end, and other campaigns get "
                             "the nodes. Also\nacross restarts of the server. ") +
                 kRole + "Exit codes: 0 (also when it is paused), 2 no such campaign, 9 it has " +
                 "ended.\n" + kServiceOptions);
@@ -363,7 +363,7 @@ void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
   retry->add_flag("--detach", retry_.detach, "Return once it is queued");
   retry->footer(
       std::string("Runs that have finished count; the others are made again, and the model is\n"
-                  "fitted anew. Shows its progress as 'campaign run' does. ") +
+                  "fitted again. Shows its progress as 'campaign run' does. ") +
       kRole +
       "Exit codes: those of 'campaign run', and 9 where it has not ended or succeeded, or its\n"
       "budget is used up.\n" +
@@ -407,7 +407,7 @@ void CampaignGrammar::define_samples(CLI::App& campaign, Action& result) {
       ->check(one_of({"race", "straddle", "halving", "random", "grid"}));
   replay
       ->add_option("--share", replay_.share,
-                   "Of the recording's seconds of measuring, what all but grid may take")
+                   "Share of the recording's seconds of measuring that all but grid may take")
       ->type_name("SHARE")
       ->transform(share())
       ->default_str("15%");
@@ -416,7 +416,7 @@ void CampaignGrammar::define_samples(CLI::App& campaign, Action& result) {
                    "A recording of another machine: a race begins with what was nearly the fastest "
                    "there")
       ->type_name("FILE");
-  replay->add_option("--seed", replay_.seed, "Of chance")
+  replay->add_option("--seed", replay_.seed, "Random seed")
       ->type_name("N")
       ->transform(whole_number_from<uint64_t>(0));
   replay->footer(
@@ -425,8 +425,8 @@ void CampaignGrammar::define_samples(CLI::App& campaign, Action& result) {
       "measures all and drops what is slower, straddle begins with every other size and goes\n"
       "on where a Gaussian process is not certain, halving gives up the slower half after each "
       "run, random\n"
-      "measures points by chance, grid all of them. WITHIN 3 % of the best are so many\n"
-      "choices; SLOWER BY is the geometric mean of all.\n\n"
+      "measures points by chance, grid all of them. WITHIN 3 % of the best is the number\n"
+      "of such choices; SLOWER BY is the geometric mean of all.\n\n"
       "Exit codes: 0, 2 no such file or no recording.\n");
 }
 

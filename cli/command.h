@@ -62,7 +62,7 @@ struct CampaignShow {
 };
 struct CampaignCancel {
   std::string name;
-  bool drain = false;  ///< a run that is under way ends first
+  bool drain = false;  ///< a run that is in progress ends first
 };
 struct CampaignPause {
   std::string name;

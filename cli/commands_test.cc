@@ -307,7 +307,7 @@ TEST_F(CommandsTest, ATokenGoesIntoAFileOfItsOwnersAlone) {
   EXPECT_TRUE(complained("alice.token")) << err_;
   // 'stripline login' takes it as it is.
   EXPECT_EQ(*pki::read_secret_line(command.output), "the-secret");
-  // What is there may be another user's: no token is made that nobody would see.
+  // What is there may be another user's: no token is made that no one would see.
   EXPECT_EQ(run(command), kExitUsage);
   command.output = (folder_ / "none" / "alice.token").string();
   EXPECT_NE(run(command), kExitOk);

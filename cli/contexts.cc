@@ -28,12 +28,12 @@ Result<Contexts> parse_contexts(std::string_view text) {
   }
   Contexts contexts;
   if (const auto* server = root.get("server")) {
-    if (!server->is_string()) return wrong("'server' is no text");
+    if (!server->is_string()) return wrong("'server' must be a string");
     contexts.server = server->ref<std::string>();
   }
   const toml::node* servers = root.get("servers");
   if (servers == nullptr) return contexts;
-  if (!servers->is_table()) return wrong("'servers' is no table");
+  if (!servers->is_table()) return wrong("'servers' must be a table");
   for (const auto& [name, node] : *servers->as_table()) {
     const toml::table* entry = node.as_table();
     const auto* authority = entry == nullptr ? nullptr : entry->get_as<std::string>("authority");

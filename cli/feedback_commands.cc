@@ -23,7 +23,7 @@ constexpr uint32_t kReportsPerPage = 20;
 
 std::string time_text(double seconds) { return seconds > 0 ? seconds_text(seconds) : "-"; }
 
-// Gain of the model's decision over the simple way, where the guard has timed both.
+// Gain of the model's decision over the baseline, where the guard has timed both.
 std::string gain_text(const v1::FeedbackPlace& place) {
   if (!(place.measured_s() > 0) || !(place.simple_s() > 0)) return "-";
   return percent_text(1 - place.measured_s() / place.simple_s());

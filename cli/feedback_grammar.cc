@@ -28,7 +28,7 @@ void FeedbackGrammar::define(CLI::App& app, Action& result) {
                    "Name, of all versions, or with one: tcp, tcp@2, tcp@stable")
       ->required()
       ->type_name("NAME[@VERSION|@LABEL]");
-  list->add_option("--limit", list_.limit, "The newest so many reports")
+  list->add_option("--limit", list_.limit, "Number of most recent reports to print")
       ->type_name("N")
       ->transform(count())
       ->capture_default_str();
@@ -37,7 +37,7 @@ void FeedbackGrammar::define(CLI::App& app, Action& result) {
           "For each run: the places of the program that took the longest, how often the decision\n"
           "there was carried out, what the model predicted of one execution and what was "
           "measured,\n"
-          "what the simple way took where the guard has timed both, and whether the guard has\n"
+          "what the baseline took where the guard has timed both, and whether the guard has\n"
           "given up the decision for it.\n\n"
           "Exit codes: 0, 2 no such model or version, 4 no server, 6 no answer in time.\n") +
       kServiceOptions);

@@ -36,7 +36,7 @@ Result<std::optional<std::string>> existing_sha256(const std::filesystem::path& 
     return std::optional<std::string>(std::move(sha256));
   }
   return Error(ErrorCode::already_exists,
-               "'" + path.string() + "' exists and is no intact model (" +
+               "'" + path.string() + "' exists and is not an intact model (" +
                    existing.error().message() + "); remove it, or write elsewhere with --output");
 }
 
@@ -46,7 +46,7 @@ Status check_destination(const std::filesystem::path& path) {
   const auto there = std::filesystem::status(path, ignored);
   if (!std::filesystem::exists(there) || std::filesystem::is_regular_file(there)) return {};
   return Error(ErrorCode::unavailable, "cannot write '" + path.string() +
-                                           "': it is no regular file; name one, a new one, or "
+                                           "': it is not a regular file; name one, a new one, or "
                                            "'-' for standard output");
 }
 

@@ -31,8 +31,8 @@ std::string_view without(std::string_view prefix, std::string_view text) {
 }
 
 Error bad_name(std::string_view text, const std::string& kind, const std::string& example) {
-  return {ErrorCode::invalid_argument,
-          "'" + std::string(text) + "' is no name of a " + kind + "; one looks like " + example};
+  return {ErrorCode::invalid_argument, "'" + std::string(text) + "' is not the name of a " + kind +
+                                           "; one looks like " + example};
 }
 
 }  // namespace

@@ -67,9 +67,11 @@ int run(const Global& global, const NodeList& /*command*/) {
     token = page->next_page_token();
   } while (!token.empty());
   if (!global.json) {
-    print(table.empty() ? "no nodes yet; start an agent with 'stripline-agent --server " +
-                              service.server() + "'\n"
-                        : table.text());
+    print(table.empty()
+              ? "no nodes yet; start an agent with 'stripline-agent --server " + service.server() +
+                    "', the first time with --enroll FILE ('stripline token create --role "
+                    "agent -o FILE'), unless the server has no certificates\n"
+              : table.text());
   }
   return kExitOk;
 }

@@ -85,7 +85,7 @@ void NodeGrammar::define_farewells(CLI::App& node, Action& result) {
   revoke->footer(
       std::string(
           "Its session ends at once; what it was measuring is measured again elsewhere. It\n"
-          "may be enrolled anew. Needs the role admin.\n\n"
+          "may be enrolled again. Needs the role admin.\n\n"
           "Exit codes: 0, 2 never enrolled, 3 not allowed, 4 no server.\n") +
       kServiceOptions);
 }

@@ -23,7 +23,7 @@ void OperationGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
   fit->add_flag("--detach", fit_.detach, "Return once it is stored");
   fit->footer(
       std::string(
-          "Of one campaign or several that have ended and measured the same fabric; their runs\n"
+          "Takes one campaign or several that have ended and measured the same fabric; their runs\n"
           "count together. It is an operation: Ctrl-C ends the waiting, a restart of the server\n"
           "does not end it, and 'operation show' tells what became of it. Needs the role\n"
           "publisher.\n\n"
@@ -38,7 +38,7 @@ void OperationGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
   operation->require_subcommand(1);
   operation->fallthrough();
   CLI::App* list = leaf_command(*operation, "list", "List operations, newest first", list_, result);
-  list->add_option("--limit", list_.limit, "At most so many")
+  list->add_option("--limit", list_.limit, "Maximum number of entries to print")
       ->type_name("N")
       ->transform(count())
       ->capture_default_str();

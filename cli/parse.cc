@@ -10,6 +10,7 @@
 #include "base/command_line.h"
 #include "base/exit_codes.h"
 #include "base/host_and_port.h"
+#include "base/manual.h"
 #include "cli/access_grammar.h"
 #include "cli/campaign_grammar.h"
 #include "cli/explain_grammar.h"
@@ -35,6 +36,13 @@ const std::map<std::string, std::string>& helpers() {
 
 // The command of campaigns that is one of stripline-bench, too.
 constexpr const char* kRunPlan = "run-plan";
+
+Delegates delegates() {
+  Delegates by_command = {
+      {std::string("campaign ") + kRunPlan, std::string("stripline-bench ") + kRunPlan}};
+  for (const auto& [name, description] : helpers()) by_command[name] = "stripline-" + name;
+  return by_command;
+}
 
 Parsed helper_command(const std::string& program, std::vector<std::string> arguments) {
   Parsed parsed;
@@ -90,7 +98,7 @@ class Grammar {
         ->envname("STRIPLINE_SERVER")
         ->capture_default_str();
     app_.add_option("--timeout", command_.global.timeout_s,
-                    "Give up when the server has not answered for so long (e.g. 30, 500ms, 2min)")
+                    "Give up when the server has not answered for this time (e.g. 30, 500ms, 2min)")
         ->type_name("TIME")
         ->transform(time_within(kTimeLimits))
         ->capture_default_str();
@@ -105,16 +113,21 @@ class Grammar {
     nodes_grammar_.define(app_, command_.action);
     access_.define(app_, command_.action);
     CLI::App* version = leaf(app_, "version", "Print the version", version_);
-    version->footer("Of this command. Agents tell theirs in 'stripline nodes'.\n");
+    version->footer(
+        "This is the version of the command. Agents report theirs in 'stripline nodes'.\n");
   }
 
   Parsed parse(const std::vector<std::string>& arguments) {
     Parsed parsed;
+    if (const auto end = write_manual_if_asked(app_, arguments, delegates())) {
+      parsed.exit_code = *end;
+      return parsed;
+    }
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     try {
       app_.parse(reversed);
     } catch (const CLI::ParseError& error) {
-      CommandLineEnd end = command_line_end(app_, error);
+      CommandLineEnd end = command_line_end(app_, error, stray_hint());
       parsed.out = std::move(end.out);
       parsed.err = std::move(end.err);
       parsed.exit_code = end.exit_code;
@@ -127,6 +140,12 @@ class Grammar {
   }
 
  private:
+  // What is said of an argument where none is expected.
+  std::string stray_hint() const {
+    const CLI::App* campaign = app_.get_subcommand("campaign");
+    return campaign->got_subcommand("run") ? "name the network by --fabric" : "";
+  }
+
   // leaf_command() whose result is this command's.
   template <typename Chosen>
   CLI::App* leaf(CLI::App& parent, const std::string& name, const std::string& description,
@@ -177,7 +196,7 @@ class Grammar {
     fetch->footer(
         std::string(
             "The file is checked before it replaces an older one, and never half written. One\n"
-            "that is current already is left alone. A file that is no model is not replaced. A\n"
+            "that is current already is left alone. A file that is not a model is not replaced. A\n"
             "name alone gets the newest version that is neither withdrawn, provisional, stale nor\n"
             "unjudged, if there is one, and none that failed its validation; a version that is\n"
             "named is fetched as it is, with a warning.\n\n"

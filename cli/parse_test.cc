@@ -327,6 +327,13 @@ TEST(Parse, MistakesGetASuggestion) {
 TEST(Parse, UnknownOptionsNameTheNearestOne) {
   EXPECT_NE(refuse({"campaign", "run", "--fabrik", "tcp"}).err.find("did you mean --fabric?"),
             std::string::npos);
+  EXPECT_NE(refuse({"campaign", "run", "tcp"})
+                .err.find("unexpected argument 'tcp'; name the network by --fabric"),
+            std::string::npos);
+  EXPECT_NE(refuse({"campaign", "compare", "c1"}).err.find("error: B is missing ("),
+            std::string::npos);
+  EXPECT_NE(refuse({"token"}).err.find("the command is missing: create, list, revoke"),
+            std::string::npos);
   EXPECT_NE(refuse({"model", "list", "--jsn"}).err.find("did you mean --json?"), std::string::npos);
 }
 
@@ -453,7 +460,7 @@ TEST(CampaignFile, IsRefusedWithTheLineThatIsWrong) {
       {"fabric = 'tcp'\ndetach = 'yes'\n", "line 2, detach: true or false is needed"},
       {"fabric = ['tcp', 'shm']\nmodel = 'x'\n", "each fabric has a model of its own"},
       {"runs = 8\n", "--fabric is required"},
-      {"fabric = {a = 1}\n", "line 1, fabric: this is no text"},
+      {"fabric = {a = 1}\n", "line 1, fabric: expected a string"},
       {"fabric = \n", "line 1: "}};
   for (const auto& [text, message] : wrong) {
     std::ofstream(file) << text;

@@ -75,7 +75,8 @@ Error explained(const RpcError& error, const std::string& server) {
   if (error.reason == "NOT_ENOUGH_NODES") {
     return {ErrorCode::unavailable,
             with_hint(message, "'stripline-agent --server " + server +
-                                   "' starts an agent, 'stripline nodes' lists the nodes")};
+                                   "' starts an agent, the first time with --enroll FILE, "
+                                   "'stripline nodes' lists the nodes")};
   }
   for (const char* conflict :
        {"GATE", "FAILED_VALIDATION", "NO_EARLIER_VERSION", "NOTHING_TO_JUDGE", "OTHER_FABRIC",
@@ -125,7 +126,7 @@ Error explained(const RpcError& error, const std::string& server) {
   if (code == ErrorCode::unimplemented || code == ErrorCode::internal ||
       code == ErrorCode::failed_precondition) {
     return {ErrorCode::unavailable, "what answers at " + server +
-                                        " is no stripline-server of this version (" + message +
+                                        " is not a stripline-server of this version (" + message +
                                         "); name another with --server or STRIPLINE_SERVER"};
   }
   return error.error;

@@ -32,7 +32,7 @@ bool is_away(const Error& error) {
   return error.code() == ErrorCode::unavailable || error.code() == ErrorCode::aborted;
 }
 
-// Draws what it is told, each in its manner.
+// Draws what it is given, each in its manner.
 class Display {
  public:
   explicit Display(bool json)
@@ -120,7 +120,7 @@ class Display {
 };
 
 // Ranks that `stripline run` starts share a node and reach each other through its memory, unless
-// they are told to use what was measured; an emulated network goes by the clock that it was
+// they are asked to use what was measured; an emulated network goes by the clock that it was
 // measured on.
 std::string run_line(const v1::CampaignSpec& spec, const std::string& file) {
   std::string line = "stripline run -n " + std::to_string(std::max(2U, spec.ranks())) +

@@ -1,4 +1,4 @@
-# One way to declare a library, a program, a test and a benchmark, so that every folder reads alike.
+# One function each to declare a library, a program, a test and a benchmark, so that every folder reads alike.
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -39,7 +39,11 @@ endif()
 if(STRIPLINE_UNITY)
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
-  # What is private to one source is not to be told from what is private to its neighbours.
+  # CMake writes absolute paths into the sources that include the others, and __FILE__ would hold them: so
+  # ccache recognises what another clone has compiled.
+  target_compile_options(stripline_options INTERFACE
+    $<BUILD_INTERFACE:-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=>)
+  # A source sees the private names of those that it is compiled with.
   target_compile_options(stripline_options INTERFACE $<BUILD_INTERFACE:-Wno-shadow>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(stripline_options INTERFACE $<BUILD_INTERFACE:-Wno-subobject-linkage>)
@@ -83,10 +87,11 @@ endfunction()
 # All that `cmake --install` installs: build it, and nothing is missing.
 add_custom_target(installed)
 
-# stripline_program(NAME SOURCES main.cc [DEPS ...] [COMPONENT commands]): an installed executable in
-# bin/, of the package of that component (StriplinePackages.cmake).
+# stripline_program(NAME SOURCES main.cc [DEPS ...] [COMPONENT commands] [MANUAL 1|8]): an installed executable in
+# bin/, of the package of that component (StriplinePackages.cmake). MANUAL: users start it, so that its pages in
+# this section of the manual and its completion are installed, too, which it writes when it is built (base/manual.h).
 function(stripline_program name)
-  cmake_parse_arguments(ARG "" "COMPONENT" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "COMPONENT;MANUAL" "SOURCES;DEPS" ${ARGN})
   if(NOT ARG_COMPONENT)
     set(ARG_COMPONENT commands)
   endif()
@@ -94,6 +99,14 @@ function(stripline_program name)
   target_link_libraries(${name} PRIVATE stripline_options ${ARG_DEPS})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${ARG_COMPONENT})
   add_dependencies(installed ${name})
+  if(ARG_MANUAL AND NOT CMAKE_CROSSCOMPILING)
+    # Defaults that depend on the user are shown as they are for every user.
+    set(manual ${CMAKE_BINARY_DIR}/manual/${name})
+    add_custom_command(TARGET ${name} POST_BUILD VERBATIM
+      COMMAND ${CMAKE_COMMAND} -E env --unset=XDG_DATA_HOME HOME=$HOME ASAN_OPTIONS=detect_leaks=0
+              $<TARGET_FILE:${name}> --write-manual ${manual} ${ARG_MANUAL})
+    install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT ${ARG_COMPONENT})
+  endif()
 endfunction()
 
 # stripline_test(NAME SOURCES a_test.cc [DEPS ...] [LABELS fast] [TIMEOUT seconds])

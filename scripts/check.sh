@@ -2,16 +2,18 @@
 # The checks that take longer than a test run.
 #
 #   scripts/check.sh tsan            build with ThreadSanitizer and run the tests without processes of their own
-#   scripts/check.sh fuzz [SECONDS]  build the fuzzers and run each for so long (default 60)
+#   scripts/check.sh fuzz [SECONDS]  build the fuzzers and run each for this long (default 60)
 #   scripts/check.sh tidy            clang-tidy over every source file that is not known to be clean; goes on where it ended
 #   scripts/check.sh includes        folders include what docs/architecture.md allows, and none in a circle;
 #                                    part of every test run
 #   scripts/check.sh language [record|list KIND [PATH...]]  words that docs/glossary.md asks not to use, against the
 #                                    numbers in scripts/language_counts.txt, which only fall: part of every test run.
 #                                    record: write lower numbers; list: every occurrence
+#   scripts/check.sh reference [DIR]  the reference of the programming interface, from the public headers by doxygen,
+#                                    in DIR/html (default build/reference); what is public and not documented is an error
 #   scripts/check.sh plans           record again what the planners decide (tests/plans), and list every
 #                                    decision that is another one than was recorded
-#   scripts/check.sh schema          write docs/schema/model-v1.schema.json anew from the sections of the model
+#   scripts/check.sh schema          write docs/schema/model-v1.schema.json again from the sections of the model
 #   scripts/check.sh mixed [SEEDS]   a million mixed operations per seed (default 20) and fabric against
 #                                    an oracle
 #   scripts/check.sh kills [TRIES]   ranks killed at random moments, so often on each of five paths
@@ -20,13 +22,13 @@
 #                                    (default 200) with each store, and what else befalls a server: stopped, disk full,
 #                                    read-only, its clock set by days, replaced by its backup
 #   scripts/check.sh litmus [TIMES]  the memory model's litmus tests, so often each (default 10000)
-#   scripts/check.sh updates [SEEDS]  a million random updates against the same one by one, with so many seeds
+#   scripts/check.sh updates [SEEDS]  a million random updates against the same one by one, with this many seeds
 #                                    (default 20), on each fabric
 #   scripts/check.sh gathers [SEEDS]  indices of up to a million entries against the elements they name, with so
 #                                    many seeds (default 20), on each fabric
 #   scripts/check.sh edges [SEEDS] [FIRST]  calls of the public headers with arguments at the edges of their range, one
 #                                    argument at a time, and random ones for SEEDS seeds (default 2000) from FIRST on
-#   scripts/check.sh schedules [RANKS]  replayed computation with so many ranks (default 64), however the host
+#   scripts/check.sh schedules [RANKS]  replayed computation with this many ranks (default 64), however the host
 #                                    schedules them
 #   scripts/check.sh simgrid         the emulated fat tree beside SimGrid's fluid model: a table of patterns
 #   scripts/check.sh neighbours      every system of the comparison with neighbours delivers right data,
@@ -37,23 +39,23 @@
 #                                    stored, and restored
 #   scripts/check.sh packages [FRESH]  make the Debian packages, and look whether what is in them works, in a
 #                                    system of debootstrap's, too
-#   scripts/check.sh load [AGENTS] [SECONDS]  a server under so many agents over TLS (default 100) for so long
+#   scripts/check.sh load [AGENTS] [SECONDS]  a server under this many agents over TLS (default 100) for this long
 #                                    (default 10), killed and started again in the middle: what it takes
 #   scripts/check.sh pages [DIR]     every page of the dashboard in Chromium, by a server with a campaign of its
 #                                    own: controls, axe, pictures in DIR (default build/pages)
-#   scripts/check.sh budgets [CAMPAIGNS] [NETWORKS]  so many budgeted campaigns (default 10) of each of two emulated
-#                                    networks unlike those that are built in and of so many random ones (default
+#   scripts/check.sh budgets [CAMPAIGNS] [NETWORKS]  this many budgeted campaigns (default 10) of each of two emulated
+#                                    networks unlike those that are built in and of this many random ones (default
 #                                    1): how much their models vary, and what their decisions lose
-#   scripts/check.sh claims [CLAIMS] [SEED]  so many claims "gains at least x" (default 1000) about random loops on
+#   scripts/check.sh claims [CLAIMS] [SEED]  this many claims "gains at least x" (default 1000) about random loops on
 #                                    random networks against the truth: 95 % have to hold
 #   scripts/check.sh programs [STEPS...]  five programs as users write them, with a model, without one and with a
 #                                    wrong one, on two emulated networks, tcp and mapped memory: ratios of their times,
 #                                    and what the guard took
-#   scripts/check.sh networks [NETWORKS] [SEED]  so many random emulated networks (default 10), drawn by SEED (default 1):
+#   scripts/check.sh networks [NETWORKS] [SEED]  this many random emulated networks (default 10), drawn by SEED (default 1):
 #                                    what the model of a budgeted campaign of each decides on random problems, beside a
 #                                    sweep and beside no model
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
-#   scripts/check.sh campaign-coverage [CAMPAIGNS]  the same at the end of so many synthetic campaigns (default 1000)
+#   scripts/check.sh campaign-coverage [CAMPAIGNS]  the same at the end of this many synthetic campaigns (default 1000)
 #                                    with budgets, lost runs and early ends
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -103,6 +105,17 @@ case ${1:-} in
   language)
     shift
     python3 scripts/check_language.py "$@"
+    ;;
+  reference)
+    require_packages "${reference_packages[@]}"
+    folder=${2:-build/reference}
+    mkdir -p "$folder"
+    {
+      cat docs/reference/Doxyfile
+      echo "OUTPUT_DIRECTORY = \"$folder\""
+      echo "PROJECT_NUMBER = $(sed -n 's/^project(stripline VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)"
+    } | doxygen -
+    echo "the reference begins at $folder/html/index.html"
     ;;
   plans)
     configure_and_build release plan_corpus_test

@@ -6,7 +6,7 @@
 # A server and two agents on loopback make CAMPAIGNS (10) budgeted campaigns of each of two emulated
 # networks, a 400 Gbit/s RDMA fabric with a switch of protocols at 12 KiB and 1 Gbit/s Ethernet among
 # virtual machines, and of NETWORKS (1) random ones; stripline-results judges the models. What was
-# made is kept in build/budgets, where an interrupted check goes on; remove it to begin anew.
+# made is kept in build/budgets, where an interrupted check goes on; remove it to begin again.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$repository"
@@ -21,7 +21,7 @@ python3 scripts/make_profiles.py "$folder/profiles" "$random"
 revision=$(git describe --always --dirty --abbrev=12)
 kept=$(cat "$folder/revision" 2>/dev/null || echo "$revision")
 [ "$kept" = "$revision" ] || {
-  echo "check.sh budgets: the campaigns in build/budgets are of $kept and count; remove the folder to begin anew" >&2
+  echo "check.sh budgets: the campaigns in build/budgets are of $kept and count; remove the folder to start over" >&2
 }
 echo "$kept" >"$folder/revision"
 for profile in "$folder"/profiles/*.json; do agent_options+=(--profile "$profile"); done

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# What models of networks that nobody described decide, beside sweeps and beside doing without a model.
+# What models of networks that no one described decide, beside sweeps and beside doing without a model.
 #
 #   scripts/check_networks.sh [NETWORKS] [SEED]
 #
 # Draws NETWORKS (10) emulated networks by SEED (1), makes a budgeted campaign of each by a server and two
-# agents on loopback, and judges the models on problems that are drawn, too (stripline-results networks).
+# agents on loopback, and judges the models on problems that are drawn, too (stripline-results networks). Campaigns
+# and problems both take declared computation: what packing and computing take is that of the processor that is
+# drawn with a network, not of this host, of which a model would know nothing that holds there.
 # What was made is kept in build/networks/SEED, where an interrupted check goes on; remove it to begin
 # from nothing.
 set -euo pipefail
@@ -37,7 +39,7 @@ for profile in "${profiles[@]}"; do
   if [ ! -s "$file" ]; then
     echo "== campaign of $name" >&2
     # A campaign that fails publishes nothing that programs would use.
-    if "$bin/stripline" campaign run --fabric "$fabric" --effort budgeted --model "$name" \
+    if "$bin/stripline" campaign run --fabric "$fabric,compute=declared" --effort budgeted --model "$name" \
       >"$folder/models/$name.log" 2>&1; then
       "$bin/stripline" model fetch "$name" -o "$file" >&2
     fi

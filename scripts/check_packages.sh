@@ -40,6 +40,11 @@ PATH=$root/usr/bin:$PATH
 for program in stripline stripline-server stripline-agent; do
   "$program" --version
 done
+# Each package has the pages and the completion of its programs.
+for file in man/man1/stripline.1 man/man1/stripline-campaign.1 man/man1/stripline-run.1 man/man8/stripline-server.8 \
+  man/man8/stripline-agent.8 bash-completion/completions/stripline bash-completion/completions/stripline-agent; do
+  [ -s "$root/usr/share/$file" ] || { echo "no package has share/$file" >&2; exit 1; }
+done
 stripline-server --config "$root/usr/share/stripline/server.toml" --check-config
 stripline-agent --config "$root/usr/share/stripline/agent.toml" --check-config
 # systemd looks for programs where packages put them.
@@ -111,7 +116,7 @@ stripline model show /root/fresh.stripline.json >/root/model.txt
 kill "${pids[@]}"
 wait
 pids=()
-# As the units make it: every user reads pushed models, and nobody what the server keeps beside them.
+# As the units make it: every user reads pushed models, and no one what the server keeps beside them.
 units=/usr/lib/systemd/system
 id stripline >/dev/null 2>&1 || useradd --system --no-create-home --home-dir /var/lib/stripline stripline
 mode=$(sed -n 's/^StateDirectoryMode=//p' $units/stripline-server.service)

@@ -9,7 +9,8 @@
 # networks, on the virtual clock with declared computation, where times are exact, with 4 ranks; and on tcp and
 # mapped memory of this host with 2 ranks, where runs of the three kinds take turns ($PROGRAMS_REPEATS of each,
 # default 5) and the ratio is the median over turns. Models are made by budgeted campaigns of a server and two agents on
-# loopback, and kept in build/programs, where an interrupted check goes on; remove it to begin again.
+# loopback, with declared computation where the programs have it, and kept in build/programs, where an interrupted
+# check goes on; remove it to begin again.
 # $PROGRAMS_NETWORKS: names of networks, to leave others out.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -32,7 +33,7 @@ trap 'exit 130' INT TERM
 fabric_of() {
   case $1 in
     tcp | mapped) echo tcp ;;
-    *) echo "emulated:$1" ;;
+    *) echo "emulated:$1,compute=declared" ;;
   esac
 }
 # The model of a network, as a file that fits any: the check gives programs wrong ones, too.

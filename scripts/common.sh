@@ -22,6 +22,8 @@ check_packages=(
 dashboard_packages=(nodejs npm)
 # For scripts/check.sh pages.
 pages_packages=(chromium fonts-dejavu-core)
+# For scripts/check.sh reference.
+reference_packages=(doxygen)
 # What the runtime is compared with (scripts/compare_neighbours.sh).
 neighbour_packages=(openmpi-bin libopenmpi-dev libucx-dev)
 # What the emulated fat tree is compared with (scripts/check.sh simgrid). LGPL; never linked by what is
@@ -105,7 +107,7 @@ stop_service() {
   for pid in "${pids[@]:-}"; do [ -z "$pid" ] || wait "$pid" 2>/dev/null || true; done
 }
 
-# clang-tidy over those sources that standard input names, so many at a time, as they are compiled one
+# clang-tidy over those sources that standard input names, this many at a time, as they are compiled one
 # by one. Generated headers are those of the release build.
 tidy() {
   local build=build/release database=build/release/tidy

@@ -29,7 +29,7 @@
 #   all          all of them, in this order
 #
 #   --out DIR    keep measurements in DIR (default: build/results). An interrupted command continues
-#                from there; remove the folder to measure anew
+#                from there; remove the folder to measure again
 #   --print      leave docs/results alone
 #   --quick      few seeds, sizes and cells: shows that all works; with --print
 #   --only TEXT  only networks whose name contains TEXT
@@ -145,7 +145,7 @@ if keeps "$what"; then
   begun=$(cat "$kept/sources" 2>/dev/null || echo "sources that it does not name")
   if [ "$begun" != "$sources" ]; then
     echo "results.sh: $kept holds measurements from $begun, and these are $sources." \
-      "Remove it to measure anew, or take another --out." >&2
+      "Remove it to measure again, or take another --out." >&2
     [ -n "$print_only" ] || exit 1
   fi
 fi

@@ -198,7 +198,7 @@ Answer<NewToken> Access::create_token(const Caller& actor, Role role, const std:
   }
   if (subject.empty() ? role != Role::agent : !is_segment(subject)) {
     return invalid_field("subject", "'" + subject +
-                                        "' is no name; it must match "
+                                        "' is not a valid name; it must match "
                                         "[a-z0-9][a-z0-9._-]{0,62}");
   }
   const double usual_s = role == Role::agent ? kNodeTokenValid_s : kUserTokenValid_s;
@@ -263,13 +263,13 @@ Answer<std::string> Access::enroll(const std::string& token, const std::string& 
   if (!authority_) return no_certificates();
   if (!is_segment(node)) {
     return invalid_field("node", "'" + node +
-                                     "' is no name; it must match "
+                                     "' is not a valid name; it must match "
                                      "[a-z0-9][a-z0-9._-]{0,62}");
   }
   const auto shown = pki::parse_token(token);
   if (!shown.ok() || shown->kind != pki::Token::Kind::node) {
     return unauthenticated(
-        "this is no token that enrols a node; an administrator makes one with "
+        "this is not a token that enrols a node; an administrator makes one with "
         "'stripline token create --role agent'");
   }
   const std::lock_guard lock(*mutex_);

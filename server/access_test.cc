@@ -67,7 +67,7 @@ TEST_F(AccessTest, ANodeThatIsRefusedHearsWhy) {
       << why(pem, kNow + 31 * kDay_s);
   EXPECT_NE(why(pem, kNow - 10 * kDay_s).find("begins at 2027-01-13T"), std::string::npos)
       << why(pem, kNow - 10 * kDay_s);
-  // Of another authority, or of ours for another purpose.
+  // A certificate of another authority, or of ours for another purpose.
   const pki::PrivateKey key = *pki::PrivateKey::generate();
   const pki::Issuer foreign{*pki::make_authority(key, "Stripline authority", {0, 2 * kNow}), key};
   const auto forged = pki::issue(foreign, key, {"a", {}, {node_uri("a")}}, pki::Use::client,

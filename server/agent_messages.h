@@ -71,7 +71,7 @@ struct AssignmentUpdate {
   std::string code;
   std::string message;
   std::map<std::string, std::string> facts;
-  std::string experiment = {};  ///< Whose point failed, if one did.
+  std::string experiment = {};  ///< The experiment whose point failed, if one did.
 };
 
 struct ModelAck {

@@ -512,7 +512,7 @@ TEST_F(AgentsServiceTest, JoiningAgainIsAnsweredOnce) {
 // It is told something with each message, and takes none of it.
 TEST_F(AgentsServiceTest, AnAgentThatDoesNotReadIsDropped) {
   server_.reset();
-  options_.coordinator.lease_s = kTestPatienceS;  // what it is told to end may wait
+  options_.coordinator.lease_s = kTestPatienceS;  // what it is asked to end may wait
   options_.coordinator.heartbeat_interval_s = 1;
   start();
   grpc::ClientContext context;

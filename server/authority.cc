@@ -53,7 +53,7 @@ Result<Authority> Authority::create(const std::filesystem::path& data_dir,
     if (!std::filesystem::exists(std::filesystem::symlink_status(folder / name, ignored))) continue;
     return Error(ErrorCode::already_exists,
                  "'" + (folder / name).string() +
-                     "' exists: the certificates of nodes and users hang on it; to begin anew, "
+                     "' exists: the certificates of nodes and users hang on it; to start over, "
                      "which shuts all of them out, move '" +
                      folder.string() + "' away");
   }

@@ -93,7 +93,7 @@ TEST_F(AuthorityTest, ItsServersCertificateIsRenewedInTime) {
   EXPECT_EQ(later->hosts()->size(), 2U);
 }
 
-// A server whose clock was ahead when it renewed: nobody could connect any more.
+// A server whose clock was ahead when it renewed: no node could connect any more.
 TEST_F(AuthorityTest, AServersCertificateThatIsNotValidYetIsReplaced) {
   EXPECT_TRUE(*open(kNow + 730 * kDay_s)->renew_server(kNow + 730 * kDay_s));
   EXPECT_GT(open()->server_certificate()->not_before_unix_s(), kNow);

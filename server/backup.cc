@@ -58,7 +58,7 @@ Status make_copy(const std::filesystem::path& target,
   part += ".part";
   std::filesystem::remove(part, ignored);
   {
-    // Samples are nobody else's business. SQLite takes an empty file for a new one.
+    // Samples are no one else's business. SQLite takes an empty file for a new one.
     const UniqueFd created(::open(part.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
     if (!created) {
       return Error(ErrorCode::unavailable, "cannot create '" + part.string() +

@@ -36,7 +36,7 @@ TEST_F(BackupTest, IsWhole) {
   });
 }
 
-// So many bytes that nothing makes fewer.
+// This many bytes that nothing makes fewer.
 std::string noise(size_t size, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::string bytes(size, '\0');

@@ -12,7 +12,7 @@
 
 namespace stripline::server {
 
-/// What an answer costs that takes as much as so many lists: a table of decisions, a page of what
+/// What an answer costs that takes as much as this many lists: a table of decisions, a page of what
 /// runs tell.
 inline constexpr double kTableCost = 10;
 

@@ -1,5 +1,5 @@
-// What a campaign would take, how surely it would know, and what speaks against it: told from its
-// plan before it starts. Pure.
+// What a campaign would take, how surely it would know, and what speaks against it: derived from
+// its plan before it starts. Pure.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kEventsAtOnce = 64;
 constexpr std::chrono::seconds kWait{1};
-// Something is sent so often, so that a reader who has gone is noticed.
+// Something is sent this often, so that a reader who has gone is noticed.
 constexpr double kSignOfLife_s = 15;
 
 Result<std::string> text_of(const v1::CampaignEvent& event) {

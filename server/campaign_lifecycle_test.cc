@@ -74,7 +74,7 @@ TEST_F(CampaignLifecycleTest, APausedCampaignWaitsAlsoAcrossARestart) {
   ASSERT_TRUE(pause(name, campaign).ok());
   EXPECT_EQ(campaign.state(), v1::Campaign::PAUSED);
   EXPECT_TRUE(pause(name, campaign).ok());
-  // The run that is under way ends, and no other starts.
+  // The run that is in progress ends, and no other starts.
   ASSERT_TRUE(eventually([&] {
     return get(name).runs_done() > 0 && node_state("nodes/a") == v1::Node::IDLE &&
            node_state("nodes/b") == v1::Node::IDLE;
@@ -178,7 +178,7 @@ TEST_F(CampaignLifecycleTest, AFitThatFailedIsMadeAgain) {
   EXPECT_EQ(end.model_version(), "models/tcp/versions/1");
 }
 
-// What is fitted when nobody wants it any more comes to nothing, and is in nobody's way.
+// What is fitted when no one wants it any more comes to nothing, and is in no one's way.
 TEST_F(CampaignLifecycleTest, AFitEndsWithItsCampaign) {
   server_.reset();
   std::atomic<int> fits = 0;
@@ -207,7 +207,7 @@ TEST_F(CampaignLifecycleTest, AFitEndsWithItsCampaign) {
   let_go = 1;
   ASSERT_TRUE(eventually([&] { return fits == 2; }));
   ASSERT_EQ(get(retried).state(), v1::Campaign::FITTING);
-  // Wanted anew, with whatever is measured until then.
+  // Wanted again, with whatever is measured until then.
   ASSERT_TRUE(cancel(retried, campaign).ok());
   ASSERT_TRUE(retry(retried, campaign).ok());
   ASSERT_TRUE(in_state(retried, v1::Campaign::FITTING));

@@ -25,7 +25,7 @@ struct NodeOffer {
   std::vector<std::string> fabrics;
   std::shared_ptr<const std::vector<experiment::Experiment>> experiments;  ///< Shared by nodes.
   std::string cluster = kDefaultCluster;
-  std::string switches = {};  ///< Above it; empty: nobody knows.
+  std::string switches = {};  ///< Above it; empty: no one knows.
 };
 
 struct CampaignPlan {

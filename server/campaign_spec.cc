@@ -156,7 +156,7 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   if (!spec.cluster.empty() && !is_segment(spec.cluster)) {
     return invalid_field(
         "spec.cluster",
-        "'" + spec.cluster + "' is no name; it must match [a-z0-9][a-z0-9._-]{0,62}");
+        "'" + spec.cluster + "' is not a valid name; it must match [a-z0-9][a-z0-9._-]{0,62}");
   }
   std::set<std::string_view> ways;
   for (const std::string& way : spec.same_node) {

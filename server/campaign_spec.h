@@ -47,7 +47,7 @@ struct CampaignSpec {
   std::string model;                    ///< "models/{model}"; empty: publish none
   std::vector<std::string> only_nodes;  ///< "nodes/{node}"
   std::vector<std::string> same_node;   ///< "mapped", "cma"
-  double width = 0;                     ///< 0, also when complete: just so many runs
+  double width = 0;                     ///< 0, also when complete: just this many runs
   double node_budget_s = 0;             ///< 0, when complete: none
   bool race = false;                    ///< Only which alternatives are the fastest matters.
   std::string prior = {};    ///< For a race: "campaigns/{campaign}", "nearest" or "none".
@@ -65,7 +65,7 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec);
 /// For how long a run of it may be active in all: its time budget, or what its node-seconds allow.
 double budget_s(const CampaignSpec& spec);
 
-/// Which of its budgets have to be larger for that to be at least `running_s`, and how large: "a
+/// The budgets that have to be larger for that to be at least `running_s`, and how large: "a
 /// time budget of 130 s". A complete spec whose budgets allow less.
 std::string budget_text(const CampaignSpec& spec, double running_s);
 

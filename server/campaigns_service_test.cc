@@ -536,7 +536,7 @@ TEST_F(CampaignsServiceTest, AModelThatCannotBeStoredIsStoredWhenThatIsPossibleA
   EXPECT_EQ(fits, 1);
 }
 
-// Killed between the end of the last run and the decision to fit: nobody needs to connect for it.
+// Killed between the end of the last run and the decision to fit: no one needs to connect for it.
 TEST_F(CampaignsServiceTest, ACampaignWithoutOpenRunsIsFittedAfterARestart) {
   const std::string name = finish_a_campaign_and_stop();
   Saboteur(options_.data_dir).run("UPDATE campaigns SET state = 'RUNNING', model_version = ''");

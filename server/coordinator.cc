@@ -382,7 +382,7 @@ void Coordinator::end_quiet_wait(int64_t campaign) {
   waits->second.since_s.reset();
 }
 
-// Ends the campaign's active group: nodes that still work on it are told to stop.
+// Ends the campaign's active group: nodes that still work on it are asked to stop.
 void Coordinator::release_group(int64_t campaign, const std::string& message) {
   const auto found = active_.find(campaign);
   if (found == active_.end()) return;

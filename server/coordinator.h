@@ -1,10 +1,10 @@
 // The heart of the server: agents' sessions, campaigns and the fitting thread, joined by the
-// scheduler's decisions. Everything that must survive is in the store before anyone is told;
+// scheduler's decisions. Everything that must survive is in the store before anyone is notified;
 // sessions, leases and joined addresses live in memory, because agents re-establish them.
 //
 // Thread-safe: all calls may come from any thread and take one lock; none waits for an agent. What
 // agents say is noted at once; one thread decides what follows from it, and from leases, timeouts
-// and budgets that end. It sleeps for ever when nothing is under way. Samples go to the disk on a
+// and budgets that end. It sleeps for ever when nothing is in progress. Samples go to the disk on a
 // thread of their own (ingest.h), without the lock; another thread fits models.
 #pragma once
 
@@ -59,13 +59,13 @@ struct CoordinatorOptions {
   /// Agents that worked on a run when the server ended have so much more time, once it has started
   /// again: they try to connect at most so far apart.
   double reconnect_s = 15;
-  uint32_t max_failures = 3;  ///< A run lost or failed so often fails its campaign.
+  uint32_t max_failures = 3;  ///< A run lost or failed this often fails its campaign.
   /// From the first failure of a run to its next attempt; twice as long after each further one.
   double retry_pause_s = 1;
-  double max_wait_s = 7 * 86400;  ///< A campaign that waits for nodes for so long has failed.
+  double max_wait_s = 7 * 86400;  ///< A campaign that waits for nodes for this long has failed.
   uint64_t max_nodes = 10'000;    ///< Names of nodes that are remembered.
   uint64_t max_campaigns = 1000;  ///< That have not ended.
-  double storage_retry_s = 5;     ///< What could not be stored is tried again after so long.
+  double storage_retry_s = 5;     ///< What could not be stored is tried again after this long.
 };
 
 /// A campaign that failed or was cancelled is to go on, within these budgets from its beginning on;
@@ -111,7 +111,7 @@ class Coordinator {
   /// their agents come back; campaigns that were being fitted are fitted. Errors: the store's.
   Status start();
 
-  /// Ends sessions and threads. What was under way is taken up by the next start().
+  /// Ends sessions and threads. What was in progress is taken up by the next start().
   void stop();
 
   /// From now on no run is given out any more. Active ones go on.
@@ -146,7 +146,7 @@ class Coordinator {
   /// What it would take, told without starting it. Problems: those of create_campaign() about the
   /// spec and the nodes, BUSY.
   Answer<CampaignEstimate> estimate_campaign(const CampaignSpec& spec);
-  /// `drain`: the run that is under way ends first. Problems: CAMPAIGN_NOT_FOUND,
+  /// `drain`: the run that is in progress ends first. Problems: CAMPAIGN_NOT_FOUND,
   /// CAMPAIGN_FINISHED.
   Answer<CampaignView> cancel_campaign(int64_t number, bool drain, const std::string& actor);
   /// Problems: CAMPAIGN_NOT_FOUND, CAMPAIGN_FINISHED, CAMPAIGN_DRAINING.
@@ -239,7 +239,7 @@ class Coordinator {
   };
   struct Failure {
     std::string reason;
-    bool for_good = false;            // another attempt there would fail in the same way
+    bool for_good = false;            // another attempt there would fail alike
     std::optional<std::string> node;  // to blame
     bool at_will = false;             // somebody wanted it: the campaign is not charged
     std::string experiment = {};      // a point of which was measured, if that is what failed
@@ -267,7 +267,7 @@ class Coordinator {
     std::vector<campaign::PointResult> results;  // stored, by place in the run's plan
     uint64_t samples = 0;                        // stored
     std::string note;                            // why the first point without time has none
-    uint64_t contiguous = 0;                     // the batches 1 to so many are stored
+    uint64_t contiguous = 0;                     // the batches 1 to this many are stored
     std::set<uint64_t> beyond;                   // others that are
     std::set<uint64_t> on_their_way;             // that will be
     std::shared_ptr<const std::vector<std::string>> addresses;  // of the ranks, once it is ready

@@ -79,7 +79,7 @@ Answer<CampaignView> Coordinator::import_results(const campaign::OfflineResults&
   return answer;
 }
 
-// Samples have megabytes: they are written without the lock. Nobody else numbers a campaign while
+// Samples have megabytes: they are written without the lock. No one else numbers a campaign while
 // `creating_` is held.
 Answer<CampaignView> Coordinator::store_results(const campaign::OfflineResults& results,
                                                 const std::string& sha256,

@@ -65,7 +65,7 @@ Result<Coordinator::ReadBatch> Coordinator::read_batch(const SampleBatch& batch,
   if (!read.sampler) {
     STRIPLINE_ASSIGN_OR_RETURN(read.sampler, store_.sampling_node(run, batch.fence));
   }
-  if (read.sampler != node) return read;  // Nobody asks what is in it.
+  if (read.sampler != node) return read;  // No one asks what is in it.
   if (points > 0 && !read.planned) {
     STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, store_.run_plan(run));
     STRIPLINE_ASSIGN_OR_RETURN(PlannedPoints planned, PlannedPoints::read(plan, points));
@@ -299,7 +299,7 @@ Status Coordinator::count_late_samples(const RunKey& run, uint64_t samples) {
 }
 
 // Neither stores nor acknowledges it. A member of the active group fails its run by it; any other
-// node is told to stop.
+// node is asked to stop.
 bool Coordinator::refuse_samples(Session& session, const SampleBatch& batch, const RunKey& run,
                                  const Failure& why) {
   spdlog::error("{}: {}", run_name(run), why.reason);

@@ -40,7 +40,7 @@ bool is_final_error(const std::string& code) {
   }
 }
 
-// At most so many bytes of it, cut between characters.
+// At most this many bytes of it, cut between characters.
 std::string shortened(const std::string& text, size_t limit) {
   if (text.size() <= limit) return text;
   while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
@@ -133,7 +133,7 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
   return std::nullopt;
 }
 
-// A name costs a row for ever: only so many may be made up.
+// A name costs a row for ever: only this many may be made up.
 std::optional<Problem> Coordinator::check_room(const std::string& node) {
   if (unsaved_nodes_.contains(node)) return std::nullopt;
   const auto known = store_.node(node);
@@ -350,7 +350,7 @@ void Coordinator::send_cancel(Session& session, const RunKey& run, uint64_t fenc
                               const std::string& why) {
   auto& holding = session.holding;
   const bool same = holding && holding->run == run && holding->fence == fence;
-  if (same && holding->cancel_deadline_s) return;  // It has been told.
+  if (same && holding->cancel_deadline_s) return;  // It has been notified.
   if (!holding || same) holding = Holding{run, fence, steady_seconds() + options_.lease_s};
   session.link->send(CancelAssignment{run_name(run), fence, why});
 }
@@ -409,7 +409,7 @@ bool Coordinator::handle(Session& session, const GroupJoin& join) {
                    true, node});
     return true;
   }
-  // Whoever comes back to a group that is ready has been told with its Hello.
+  // Whoever comes back to a group that is ready has been notified with its Hello.
   if (was_ready || !group.ready()) return false;
   note_ready(*active);
   for (const std::string& member : group.nodes()) {

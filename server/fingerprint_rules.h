@@ -22,7 +22,7 @@ inline constexpr std::string_view kHostFact = "host.boot";
 /// The field with the switches above a node, from the uppermost down, joined by dots, where
 /// somebody has said them (STRIPLINE_SWITCHES); it names a place, not a kind of machine.
 inline constexpr std::string_view kSwitchesFact = "host.switches";
-/// Empty: nobody has.
+/// Empty: no one has.
 std::string switches_of(const std::map<std::string, std::string>& facts);
 
 /// How a machine that has a node's name now differs from the one that had it before, as what

@@ -97,7 +97,7 @@ Answer<CampaignSpec> joint_spec(const FitOrder& order, const std::vector<FittedC
     const auto has = [&](const FittedCampaign& part) { return holds(part, run); };
     if (std::ranges::any_of(parts, has)) continue;
     return invalid_field("without",
-                         "'" + run_name(run) + "' is no finished run of these campaigns");
+                         "'" + run_name(run) + "' is not a finished run of these campaigns");
   }
   const auto runs = fitted_runs(order, parts);
   if (runs.size() < kMinRunsForProvisional) {

@@ -1,4 +1,4 @@
-// Samples on their way to the disk, beside the coordinator: whatever waits while a transaction is
+// Samples in transit to the disk, beside the coordinator: whatever waits while a transaction is
 // synced goes into the next one.
 #pragma once
 
@@ -39,7 +39,7 @@ class Ingest {
   Ingest& operator=(const Ingest&) = delete;
 
   void add(Arrival arrival);
-  /// What still waits is not stored: nobody has been told that it is. No call of the sink follows.
+  /// What still waits is not stored: no one has been told that it is. No call of the sink follows.
   void stop();
 
  private:

@@ -135,7 +135,7 @@ Error with_choices(const Error& error, const ServerOptions& options) {
 
 // Blocked in every thread; the main thread waits for them.
 sigset_t block_signals() {
-  // A log that nobody reads any more is no reason to end.
+  // A log that no one reads any more is no reason to end.
   std::signal(SIGPIPE, SIG_IGN);
   sigset_t signals;
   sigemptyset(&signals);

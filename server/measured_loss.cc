@@ -58,7 +58,7 @@ std::optional<MeasuredLoss> measured_loss(const std::vector<FeedbackRecord>& rep
       }
       if (!places.emplace(record.report.program, place.place, place.what).second) continue;
       lost.push_back({place.place + ", " + place.what + ", took " + share_text(*share) +
-                          " longer than the simple way (" + record.report.program + ", by " +
+                          " longer than the baseline (" + record.report.program + ", by " +
                           record.sender + ")",
                       *share});
     }
@@ -81,7 +81,7 @@ std::vector<std::string> elsewhere(const MeasuredLoss& loss, const std::vector<N
   for (const NodeGroup& one : all) {
     if (std::ranges::binary_search(loss.nodes, one.node)) clusters.insert(one.cluster);
   }
-  if (clusters.empty()) return others;  // Nobody knows where these nodes are.
+  if (clusters.empty()) return others;  // No one knows where these nodes are.
   for (const NodeGroup& one : all) {
     if (!clusters.contains(one.cluster)) others.push_back(one.node);
   }

@@ -9,9 +9,9 @@
 
 namespace stripline::server {
 
-/// What a place of a program took more by the model's decision than the simple way, as a share, if
+/// What a place of a program took more by the model's decision than the baseline, as a share, if
 /// it surely did: both were timed several times, or the guard has given the decision up. Nullopt:
-/// it did not, or it cannot be told.
+/// it did not, or it cannot be known.
 std::optional<double> loss_of(const model::FeedbackPlace& place);
 
 /// A version lost time where runs used it.

@@ -33,7 +33,7 @@ TEST(MeasuredLoss, IsOneThatIsSure) {
   EXPECT_FALSE(loss_of(place("t.cc:1", 0.5, 1)));
   EXPECT_FALSE(loss_of(place("t.cc:1", 1.05, 1))) << "as much as noise makes";
   EXPECT_FALSE(loss_of(place("t.cc:1", 2, 1, 1))) << "timed once";
-  EXPECT_FALSE(loss_of(place("t.cc:1", 2, 0))) << "the simple way was not timed";
+  EXPECT_FALSE(loss_of(place("t.cc:1", 2, 0))) << "the baseline was not timed";
   EXPECT_TRUE(loss_of(place("t.cc:1", 1.3, 1, 2)));
   EXPECT_FALSE(loss_of(place("t.cc:1", 1.15, 1, 2)));
   model::FeedbackPlace demoted = place("t.cc:1", 1.05, 1, 2);

@@ -36,7 +36,7 @@ Answer<v1::ModelVersion> applied(Store& store, Changes changes, const VersionKey
 }
 
 Problem no_label(const std::string& field, const std::string& label) {
-  return invalid_field(field, "'" + label + "' is no label; there are 'stable' and 'canary'");
+  return invalid_field(field, "'" + label + "' is not a label; there are 'stable' and 'canary'");
 }
 
 Answer<std::optional<ModelVersionRecord>> labelled(Store& store,

@@ -149,7 +149,7 @@ class ModelActionsTest : public StoreTest {
     ASSERT_TRUE(withdraw_model(*coordinator(), *store_, request, kActor));
   }
 
-  // One that has not been started: it serves nobody.
+  // One that has not been started: it serves no one.
   std::unique_ptr<Coordinator> coordinator() {
     return std::make_unique<Coordinator>(*store_, hub_, meters_, fit_in_process,
                                          CoordinatorOptions());

@@ -23,7 +23,7 @@ struct VersionVerdict {
   std::string why;
 };
 
-/// A version is judged by so many predicted times, and so many decisions, or more.
+/// A version is judged by this many predicted times, and this many decisions, or more.
 inline constexpr std::size_t kFewestPoints = 8;
 inline constexpr std::size_t kFewestChoices = 4;
 

@@ -69,7 +69,7 @@ TEST(ModelVerdict, SaysWhatFailedByHowMuch) {
   EXPECT_EQ(verdict_on(judgement).verdict, Verdict::passed);
 }
 
-// Of few times, more may miss by chance; one decision may lose.
+// Where there are few times, more may miss by chance; one decision may lose.
 TEST(ModelVerdict, SharesExceedTheirBoundsBeyondChance) {
   const auto with_misses = [](std::size_t missed, std::size_t points) {
     fit::Judgement judgement = good();

@@ -205,7 +205,7 @@ Answer<NodeOffer> offer_of_description(std::string_view description) {
   const auto fabrics = get_array(*json, "fabrics", kDescription);
   if (!fabrics.ok()) return wrong(fabrics.error().message());
   for (const Json& fabric : **fabrics) {
-    if (!fabric.is_string()) return wrong("a fabric's name is no text");
+    if (!fabric.is_string()) return wrong("a fabric's name is not a string");
     offer.fabrics.push_back(fabric.get<std::string>());
   }
   const auto experiments = get_array(*json, "experiments", kDescription);

@@ -38,7 +38,7 @@ struct OperationRecord {
 inline constexpr int64_t kMostOperations = 1000;
 
 std::string operation_name(int64_t number);  ///< "operations/o3"
-/// Nullopt when it is no name of an operation.
+/// Nullopt when it is not the name of an operation.
 std::optional<int64_t> parse_operation_name(std::string_view name);
 Problem operation_not_found(const std::string& name);  ///< OPERATION_NOT_FOUND
 

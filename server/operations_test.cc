@@ -160,7 +160,7 @@ TEST_F(OperationsTest, WhatIsCancelledComesToNothing) {
   EXPECT_EQ(state_after_cancelling(waiting), v1::Operation::CANCELLED);
   EXPECT_EQ(state_after_cancelling(active), v1::Operation::CANCELLED);
   EXPECT_EQ(state_after_cancelling(active), v1::Operation::CANCELLED) << "again, as it was";
-  // The fit has been told to stop, and the next one begins while both would be held.
+  // The fit has been asked to stop, and the next one begins while both would be held.
   ASSERT_TRUE(eventually([&] { return get(later).message() == "fits 6 runs"; }));
   hold_ = false;
   EXPECT_EQ(ended(later).result(), "models/later/versions/1");

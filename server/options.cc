@@ -48,9 +48,9 @@ void declare_init(CLI::App& app, Arguments& arguments) {
       ->type_name("HOST");
   init->footer(
       "Writes a certificate authority and the server's certificate (in DIR/tls) and an\n"
-      "administrator's token (DIR/admin.token), readable by this user alone. Prints the command "
-      "that\n"
-      "enrols the first node. What exists is not overwritten.\n\n"
+      "administrator's token (DIR/admin.token) and one that enrols the first node\n"
+      "(DIR/node.token), readable by this user alone. Prints the command that enrols it. What\n"
+      "exists is not overwritten.\n\n"
       "Exit codes: 0 done, 2 wrong host, 4 cannot write, 9 done before, or a server runs there\n\n"
       "Example:\n"
       "  stripline-server init --data-dir /srv/stripline --host head --host 10.0.0.1\n");
@@ -95,7 +95,7 @@ void declare_service(CLI::App& app, Arguments& arguments) {
   app.add_option("--port-file", arguments.port_file,
                  "Write HOST:PORT to this file once the server is ready")
       ->type_name("FILE");
-  app.add_option("--log-format", arguments.log_format, "Of the log on stderr")
+  app.add_option("--log-format", arguments.log_format, "Format of the log on stderr")
       ->type_name("FORMAT")
       ->check(one_of(log_formats()))
       ->capture_default_str();
@@ -116,30 +116,31 @@ void declare_times(CLI::App& app, Arguments& arguments) {
   time("--heartbeat", times.heartbeat_interval_s, 0.05,
        "Agents' heartbeats; silent for three times as long, a session is closed");
   time("--lease", times.lease_s, 0.1,
-       "A node that gives no sign of life for so long loses its run");
+       "A node that gives no sign of life for this time loses its run");
   time("--join-timeout", times.join_timeout_s, 0.1,
        "All ranks of a run must have started and joined by then");
   time("--takeover-time", arguments.takeover_s, 1,
-       "On PostgreSQL: a server that gives the database no sign of life for so long is replaced by "
+       "On PostgreSQL: a server that gives the database no sign of life for this time is replaced "
+       "by "
        "the one that stands by");
   app.add_option("--drain-time", arguments.drain_s,
-                 "SIGTERM lets active runs go on for so long, and starts no others")
+                 "SIGTERM lets active runs go on for this time, and starts no others")
       ->type_name("TIME")
       ->transform(time_within({.least_s = 0, .most_s = 3600}))
       ->capture_default_str();
   app.add_option("--max-failures", times.max_failures,
-                 "A run lost or failed so often fails its campaign")
+                 "A run lost or failed this often fails its campaign")
       ->type_name("N")
       ->transform(whole_number(1, 1000))
       ->capture_default_str();
   app.add_option("--max-wait", times.max_wait_s,
-                 "A campaign that waits for nodes for so long fails")
+                 "A campaign that waits for nodes for this time fails")
       ->type_name("TIME")
       ->transform(time_within({.least_s = 1, .most_s = 1e9}))
       ->default_str("7d");
   app.add_option(
          "--keep-for", arguments.retention.keep_s,
-         "Campaigns that ended so long ago are deleted, but for those from which a model was "
+         "Campaigns that ended this long ago are deleted, but for those from which a model was "
          "fitted (default: never)")
       ->type_name("TIME")
       ->transform(time_within({.least_s = 3600, .most_s = 1e9}));
@@ -153,9 +154,10 @@ void declare_times(CLI::App& app, Arguments& arguments) {
       ->type_name("TIME")
       ->transform(time_within({.least_s = 0, .most_s = 1e9}))
       ->default_str("1d");
-  app.add_option("--stale-policy", arguments.stale_policy,
-                 "Of a stable version whose sentinels are off twice in a row: keep it, rollback to "
-                 "the one before, or replace it also by a campaign like its own")
+  app.add_option(
+         "--stale-policy", arguments.stale_policy,
+         "About a stable version whose sentinels are off twice in a row: keep it, rollback to "
+         "the one before, or replace it also by a campaign like its own")
       ->type_name("POLICY")
       ->check(one_of({"keep", "rollback", "replace"}))
       ->capture_default_str();

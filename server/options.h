@@ -1,4 +1,4 @@
-// What `stripline-server` is told: its command line, with environment and file (base/daemon).
+// The settings of `stripline-server`: its command line, with environment and file (base/daemon).
 #pragma once
 
 #include <filesystem>

@@ -16,7 +16,7 @@
 
 namespace stripline::server {
 
-/// A connection over which nothing comes for so long while an answer is due is given up.
+/// A connection over which nothing comes for this long while an answer is due is given up.
 inline constexpr std::chrono::seconds kPostgresPatience{10};
 
 /// The SQLSTATE of a step of a server that is not the one that may write any more.
@@ -43,7 +43,7 @@ class PostgresConnection final : public SqlDatabase {
  public:
   /// Connects, to a database in UTF-8. Commits are synced, whatever the database's default is; a
   /// transaction that is left open ends soon. Errors: unavailable when it cannot be reached or lets
-  /// nobody in; failed_precondition for another encoding; invalid_argument for a wrong URL.
+  /// no one in; failed_precondition for another encoding; invalid_argument for a wrong URL.
   static Result<std::unique_ptr<PostgresConnection>> open(const std::string& url);
 
   Status execute(const std::string& sql) override;

@@ -17,7 +17,7 @@ constexpr const char* kLockHolders =
     " AND (classid::bigint << 32) + objid::bigint = 6004508103086860660 AND objsubid = 1"
     " AND granted AND pid <> pg_backend_pid()"
     " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-// Steps that are under way: each has changed the row of the writer.
+// Steps that are in progress: each has changed the row of the writer.
 constexpr const char* kEndSteps =
     "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'writer'::regclass"
     " AND mode = 'RowExclusiveLock' AND pid <> pg_backend_pid()";
@@ -33,7 +33,7 @@ PostgresLease::PostgresLease(std::string url, std::string address, double lease_
 PostgresLease::~PostgresLease() {
   keeper_ = {};
   if (token_ == 0) return;
-  // The next server need not wait to find out that nobody is there. The connection may have been
+  // The next server need not wait to find out that no one is there. The connection may have been
   // lost unnoticed.
   for (int attempt = 0; attempt < 2 && connect().ok(); ++attempt) {
     const Status given = connection_->execute(
@@ -48,7 +48,7 @@ Status PostgresLease::connect() {
   connection_.reset();
   locked_ = false;
   STRIPLINE_ASSIGN_OR_RETURN(auto connection, PostgresConnection::open(url_));
-  // Tables of before are brought up to date by whoever writes, when nobody else does.
+  // Tables of before are brought up to date by whoever writes, when no one else does.
   STRIPLINE_ASSIGN_OR_RETURN(const int version, postgres_table_version(*connection));
   if (version == 0) STRIPLINE_RETURN_IF_ERROR(prepare_postgres_tables(*connection));
   connection_ = std::move(connection);

@@ -111,7 +111,7 @@ class PostgresStore final : public SqlStore {
   std::mutex mutex_;
   bool failing_ = false;  // the last step could not be stored
   int64_t step_ = 0;
-  bool in_doubt_ = false;  // whether the last step was stored, which nobody has been told
+  bool in_doubt_ = false;  // whether the last step was stored, which no one has been told
   Reconnecting writer_;
   std::mutex reader_mutex_;
   Reconnecting reader_;
@@ -162,7 +162,7 @@ Status PostgresStore::apply(const Changes& changes) {
   return stored;
 }
 
-// All statements are sent before the first answer is waited for: a step takes one way to the
+// All statements are sent before the first answer is waited for: a step takes one trip to the
 // database and back, however many rows it writes.
 Status PostgresStore::write(const Changes& changes) {
   STRIPLINE_ASSIGN_OR_RETURN(PostgresConnection* const connection, writer_.get());
@@ -183,7 +183,7 @@ Status PostgresStore::write(const Changes& changes) {
   return in_doubt_ ? wait_for_outcome(stored.error()) : stored;
 }
 
-// Waits until the transaction of that step has ended, should it still be under way.
+// Waits until the transaction of that step has ended, should it still be in progress.
 Result<bool> PostgresStore::last_step_is_stored(PostgresConnection& connection) const {
   STRIPLINE_ASSIGN_OR_RETURN(
       const std::string step,
@@ -210,14 +210,14 @@ Status PostgresStore::wait_for_outcome(const Error& lost) {
 }
 
 // A step that was reported as failed and turns out to be stored: what this server has in memory is
-// not what is in the database. It must begin anew.
+// not what is in the database. It must begin again.
 Status PostgresStore::resolve(PostgresConnection& connection) {
   if (!in_doubt_) return {};
   STRIPLINE_ASSIGN_OR_RETURN(const bool stored, last_step_is_stored(connection));
   in_doubt_ = false;
   if (!stored) return {};
   return Error(ErrorCode::aborted,
-               "a step is stored whose answer was lost with the connection; beginning anew");
+               "a step is stored whose answer was lost with the connection; beginning again");
 }
 
 // Without something to write nothing would be tried.

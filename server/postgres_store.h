@@ -19,7 +19,7 @@ Status check_postgres_url(const std::string& url);
 struct PostgresOptions {
   std::string url;      ///< "postgresql://..."
   std::string address;  ///< Where clients find this server.
-  double lease_s = 15;  ///< A server that gives no sign of life for so long is replaced.
+  double lease_s = 15;  ///< A server that gives no sign of life for this long is replaced.
 };
 
 /// A server's place in the queue of those that want to write to a database.

@@ -33,7 +33,7 @@ Answer<v1::CampaignEstimate> estimate_campaign(Coordinator& coordinator,
                                                const v1::EstimateCampaignRequest& request);
 Answer<v1::Campaign> get_campaign(Coordinator& coordinator, Store& store,
                                   const v1::GetCampaignRequest& request);
-/// A stored event as it is told. Errors: data_loss.
+/// A stored event as it is reported. Errors: data_loss.
 Result<v1::CampaignEvent> event_message(const EventRecord& event);
 
 /// It says that the campaign, whose record is now this one, has ended for good: whatever follows

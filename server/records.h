@@ -40,7 +40,7 @@ struct NodeHold {
   bool operator==(const NodeHold&) const = default;
 };
 
-/// Paused and draining ones make no new run; the latter are cancelled when none is under way.
+/// Paused and draining ones make no new run; the latter are cancelled when none is in progress.
 enum class CampaignState {
   queued,
   running,

@@ -1,5 +1,5 @@
-// Calls that are refused because of who makes them: counted, and told to the operator in one line
-// each, the same line once in a minute.
+// Calls that are refused because of who makes them: counted, and reported to the operator in one
+// line each, the same line once in a minute.
 //
 // Thread-safe.
 #pragma once

@@ -24,7 +24,7 @@ class RetentionTest : public testing::Test {
         std::make_unique<Coordinator>(*store_, hub_, meters_, fit_in_process, CoordinatorOptions());
   }
 
-  // A campaign of one run with so many batches of a kilobyte that does not compress.
+  // A campaign of one run with this many batches of a kilobyte that does not compress.
   void add(int64_t number, double ended_unix_s, CampaignState state = CampaignState::failed,
            uint64_t batches = 1) {
     Changes changes;

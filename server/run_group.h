@@ -33,7 +33,7 @@ class RunGroup {
   bool has_node(const std::string& node) const { return leases_.contains(node); }
   std::vector<uint32_t> ranks_of(const std::string& node) const;
 
-  /// A sign of life from a node: its lease starts anew.
+  /// A sign of life from a node: its lease starts again.
   void renew(const std::string& node, double now_s);
 
   /// Rank `rank` joined from `node`; joining again replaces the address until the group is ready.
@@ -46,7 +46,7 @@ class RunGroup {
   /// By rank. Only when ready.
   std::vector<std::string> addresses() const;
 
-  /// Everybody gets so much longer: nobody looked for a while.
+  /// Everybody gets so much longer: no one looked for a while.
   void postpone(double delay_s);
 
   /// The node's part has ended well; it needs no lease any more.

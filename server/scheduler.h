@@ -38,11 +38,11 @@ struct NodeSnapshot {
   std::shared_ptr<const std::set<std::pair<std::string, int64_t>>> experiments;
   double failures = 0;   ///< Rate of runs there, lately.
   std::string left_out;  ///< Why no run is given to it now; empty: there is no reason.
-  /// It will be there for so long; none: no end is known.
+  /// It will be there for this long; none: no end is known.
   std::optional<double> available_s = std::nullopt;
   std::string cluster = kDefaultCluster;
-  std::string switches = {};  ///< Above it (campaign::NodePlace); empty: nobody knows.
-  std::string host = {};      ///< The same for nodes of one host; empty: nobody knows.
+  std::string switches = {};  ///< Above it (campaign::NodePlace); empty: no one knows.
+  std::string host = {};      ///< The same for nodes of one host; empty: no one knows.
   std::optional<HostLoad> load = std::nullopt;  ///< Of the host, by the last word of its agent.
 };
 
@@ -53,7 +53,7 @@ struct RunSnapshot {
   double duration_s = 0;      ///< When finished.
   double start_s = 0;         ///< When finished: of it, before the first point; 0: unknown.
   uint32_t points = 0;        ///< That it measured, or is measuring.
-  uint32_t grid = 0;          ///< Their grid; 0: the one of so many points.
+  uint32_t grid = 0;          ///< Their grid; 0: the one of this many points.
   uint32_t points_least = 0;  ///< In the plan's coarsest grid.
   uint32_t points_core = 0;   ///< In its coarse grid, which holds the coarsest.
   uint32_t points_all = 0;    ///< In the whole plan.
@@ -62,7 +62,7 @@ struct RunSnapshot {
   std::optional<campaign::Pace> pace;   ///< When active, once it is known.
   bool complete = false;                ///< Active, and every node's part has ended well.
   std::optional<std::string> lost;      ///< Active, and why it must be given up.
-  bool lost_for_good = false;           ///< Another attempt there would fail in the same way.
+  bool lost_for_good = false;           ///< Another attempt there would fail alike.
   std::optional<std::string> lost_at;   ///< The node to blame, if one is.
   bool lost_at_will = false;            ///< Somebody wanted the attempt to end: it does not count.
   std::string message;                  ///< When failed.
@@ -138,7 +138,7 @@ struct FinishMeasuring {
   int64_t campaign = 0;
   campaign::StopReason reason = campaign::StopReason::max_runs;
 };
-/// It was to be cancelled once no run is under way, and none is.
+/// It was to be cancelled once no run is in progress, and none is.
 struct EndDraining {
   int64_t campaign = 0;
 };
@@ -155,7 +155,7 @@ struct Wait {
 using Decision =
     std::variant<PlaceRun, CompleteRun, LoseRun, FinishMeasuring, EndDraining, FailCampaign, Wait>;
 
-/// `max_failures`: a run lost so often is not tried again, and fails its campaign. At most one
+/// `max_failures`: a run lost this often is not tried again, and fails its campaign. At most one
 /// decision for each campaign. A Wait changes nothing; when there are only those, there is nothing
 /// to do until something happens.
 std::vector<Decision> decide(const Snapshot& snapshot, uint32_t max_failures);

@@ -468,7 +468,7 @@ TEST(Scheduler, TheStartOfARunCountsOnceARun) {
   EXPECT_EQ(only<PlaceRun>(s).points, 40U);
 }
 
-// All points of a plan of a hundred, in so many runs, with medians that differ by this share.
+// All points of a plan of a hundred, in this many runs, with medians that differ by this share.
 std::shared_ptr<const campaign::PointTable> measured(uint32_t runs, double spread) {
   campaign::PointTable table;
   for (int64_t i = 0; i < 100; ++i) table.add({"micro.latency", "get", {{"bytes", 8 * i}}});

@@ -7,7 +7,7 @@
 
 namespace stripline::server {
 
-/// So many of the last checks are told of.
+/// This many of the last checks are reported.
 inline constexpr size_t kMostTold = 100;
 
 /// {"tolerance", "checks": [{"campaign", "time", "points", "outside", "ratio", "off", "sentinels":

@@ -176,7 +176,7 @@ Status Sentinels::judge(const ModelVersionRecord& version, const CampaignRecord&
   return {};
 }
 
-// Measures a model anew: the newest version that became stale while it was stable, if no newer one
+// Measures a model again: the newest version that became stale while it was stable, if no newer one
 // is stable.
 Status Sentinels::replace(const ModelRecord& model, const std::vector<LabelRecord>& moves) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto versions,
@@ -196,7 +196,7 @@ Status Sentinels::replace(const ModelRecord& model, const std::vector<LabelRecor
       spdlog::info("{} is to replace {}, which is stale", created->name, version_name(stale->key));
     } else {
       say_once(version_name(stale->key) +
-               " is stale and cannot be measured anew: " + created.problem().message);
+               " is stale and cannot be measured again: " + created.problem().message);
     }
     return {};
   }

@@ -75,7 +75,7 @@ class Sentinels {
   Coordinator& coordinator_;
   Store& store_;
   const SentinelOptions options_;
-  // By name of the version: the attempt under way or to come, and when it may be made.
+  // By name of the version: the attempt in progress or to come, and when it may be made.
   struct Attempt {
     uint32_t number = 0;
     double not_before_unix_s = 0;

@@ -51,10 +51,10 @@ struct ServerOptions {
   RetentionLimits retention;
   SentinelOptions sentinels;
   Fitter fitter = fit_in_process;
-  /// Called once, on a thread of the server's, should it lose its port: nobody reaches it any more.
+  /// Called once, on a thread of the server's, should it lose its port: no one reaches it any more.
   std::function<void(const Error&)> failed = [](const Error& /*why*/) {};
   /// Called once, on any thread, should another server have taken the database over: stop this one,
-  /// and start anew when it is its turn again.
+  /// and start again when it is its turn again.
   std::function<void(const Error&)> replaced = [](const Error& /*why*/) {};
 };
 

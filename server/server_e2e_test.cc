@@ -167,7 +167,7 @@ TEST_F(ServerE2eTest, KillingTheServerLosesNoAcknowledgedSample) {
   spec.set_time_budget_s(3600);
   const std::string name = created(spec).name();
   for (uint32_t kills = 1; kills <= 3; ++kills) {
-    // In the middle of a run: some of its batches are acknowledged, others under way.
+    // In the middle of a run: some of its batches are acknowledged, others in progress.
     const size_t before = a.acknowledged().size();
     ASSERT_TRUE(eventually([&] { return a.acknowledged().size() >= before + 10; }));
     server->kill();

@@ -343,7 +343,7 @@ Status write_deletions(SqlDatabase& database, const std::vector<int64_t>& campai
                    [](SqlStatement& s, int64_t number) { s.bind(number); });
 }
 
-// Removed nodes come first: one that is written in the same step has come anew.
+// Removed nodes come first: one that is written in the same step has come again.
 Status write_nodes(SqlDatabase& database, const Changes& changes) {
   const auto bind_name = [](SqlStatement& s, const std::string& name) { s.bind(name); };
   for (const char* table :

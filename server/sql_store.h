@@ -65,7 +65,7 @@ class SqlStore : public Store {
  protected:
   using Use = std::function<Status(SqlDatabase&)>;
   /// Calls `use` with a connection for reads, of which no other thread makes use meanwhile. Once
-  /// more, from its beginning, where the connection had to be made anew.
+  /// more, from its beginning, where the connection had to be made again.
   virtual Status read(const Use& use) = 0;
 
  private:

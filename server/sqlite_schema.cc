@@ -98,7 +98,7 @@ Status prepare_tables(SqliteDatabase& database, const std::filesystem::path& pat
 
 Result<SqliteDatabase> open_store_database(const std::filesystem::path& path) {
   STRIPLINE_RETURN_IF_ERROR(check_header(path));
-  // Samples are nobody else's business; the log gets the rights of the database.
+  // Samples are no one else's business; the log gets the rights of the database.
   UniqueFd(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)).reset();
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::open(path.string()));
   const auto prepare = [&]() -> Status {

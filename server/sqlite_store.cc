@@ -22,7 +22,7 @@ namespace stripline::server {
 namespace {
 
 constexpr std::chrono::seconds kCheckpointEvery{1};
-// A log of so many pages (16 MiB) is larger than what is written between two checkpoints.
+// A log of this many pages (16 MiB) is larger than what is written between two checkpoints.
 constexpr int64_t kLargeLogPages = 4096;
 constexpr int64_t kLargeLogBytes = kLargeLogPages * 4096;
 
@@ -67,7 +67,7 @@ class SqliteStore final : public SqlStore {
   std::mutex reader_mutex_;
   SqliteDatabase reader_;
   SqliteDatabase checkpointer_;  // of its thread
-  int64_t told_pages_ = 0;       // of it: the log had so many when it was last called large
+  int64_t told_pages_ = 0;       // pages of the log when it was last reported as large
   const std::string installation_id_;
   const uint64_t fence_base_;
   std::mutex written_mutex_;
@@ -202,7 +202,7 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& pa
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase reader, SqliteDatabase::open(path.string()));
   STRIPLINE_RETURN_IF_ERROR(reader.execute("PRAGMA query_only = ON"));
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase checkpointer, SqliteDatabase::open(path.string()));
-  // Nobody waits for a checkpoint, and it waits for nobody.
+  // No reader or writer waits for a checkpoint, and it waits for none of them.
   STRIPLINE_RETURN_IF_ERROR(checkpointer.execute("PRAGMA busy_timeout = 0"));
   // What a server that was killed has left.
   (void)checkpointer.execute("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -223,7 +223,7 @@ TEST_P(StoreMigrationTest, ADatabaseThatCannotBeMigratedIsLeftAsItIs) {
   EXPECT_EQ(store_->batches(1, 0, 10)->size(), 2U);
 }
 
-// What labels have named is known from the audit trail where nobody remembered it.
+// What labels have named is known from the audit trail where no one remembered it.
 TEST_F(StoreTest, AnEarlierDatabaseLearnsWhatHasHappenedToVersions) {
   std::vector<NewModelVersion> versions(2);
   for (size_t i = 0; i < 2; ++i) {

@@ -38,9 +38,9 @@ class WatchHub {
   size_t listeners();
   /// The campaign's listeners are told soon; once for several calls in a row.
   void notify(int64_t campaign);
-  /// All listeners are told to look soon.
+  /// All listeners are asked to look soon.
   void look();
-  /// All listeners have been told when it returns.
+  /// All listeners have been notified when it returns.
   void shutdown();
 
  private:
@@ -54,7 +54,7 @@ class WatchHub {
   bool looking_ = false;
   bool stopping_ = false;
 
-  std::mutex mutex_;  // while listeners are told; never taken beside the other
+  std::mutex mutex_;  // while listeners are notified; never taken beside the other
   bool down_ = false;
   std::map<int64_t, std::set<EventListener*>> listeners_;
 

@@ -1,4 +1,4 @@
-// Operations of which so many are in flight.
+// Operations of which this many are in flight.
 #pragma once
 
 #include <cstddef>

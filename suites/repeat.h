@@ -18,7 +18,7 @@
 
 namespace stripline::suites {
 
-/// Decides how many repetitions to make. Pure but for what it is told.
+/// Decides how many repetitions to make. Pure but for what it is given.
 class RepetitionControl {
  public:
   /// `least`: as of stats::check_repetitions().

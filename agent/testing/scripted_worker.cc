@@ -2,7 +2,7 @@
 // fabric says. The samples are made up, so it measures nothing.
 //
 //   good          measures each point of the assignment once and leaves
-//   slow          a series every 20 ms until it is told to cancel
+//   slow          a series every 20 ms until it is asked to cancel
 //   no-join       never joins
 //   die-early     SIGKILL before it joins
 //   die-RANK      rank RANK dies by SIGKILL once it has work, the others report a lost peer

@@ -1,7 +1,7 @@
 // The settings of a daemon: from its command line, else from the environment, else from a TOML
 // file, else the default. There is one table of them, the options of its CLI::App: the option
 // --log-level is the variable PREFIX_LOG_LEVEL and the key `log-level`, read, checked and described
-// in the same way wherever it comes from.
+// alike wherever it comes from.
 #pragma once
 
 #include <map>

@@ -114,7 +114,7 @@ TEST(Configuration, SaysWhereAWrongValueStands) {
   EXPECT_EQ(complaint("\nruns = 99\n"), "2, runs: '99' is not a whole number from 1 to 10");
   EXPECT_EQ(complaint("dev = 1\n"), "1, dev: true or false is needed");
   EXPECT_EQ(complaint("lease = 1979-05-27\n"),
-            "1, lease: this is no text, number, truth, or list of them");
+            "1, lease: expected a string, number, boolean, or list of them");
   EXPECT_EQ(complaint("runs = [1, 2]\n").substr(0, 7), "1, runs");
   EXPECT_EQ(complaint("a = [\n").substr(0, 1), "1");
   EXPECT_EQ(Daemon(Variables{{"DAEMON_RUNS", "0"}}).error(),

@@ -13,7 +13,7 @@
 namespace stripline {
 namespace {
 
-// The socket of a service manager, and what was told to it.
+// The socket of a service manager, and what was sent to it.
 class Manager {
  public:
   explicit Manager(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {

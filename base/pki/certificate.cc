@@ -182,7 +182,8 @@ Result<PrivateKey> PrivateKey::from_pem(std::string_view pem) {
   };
   EVP_PKEY* key = bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, no_password, nullptr) : nullptr;
   if (key == nullptr) {
-    return openssl_error(ErrorCode::data_loss, "this is no private key in PEM without a password");
+    return openssl_error(ErrorCode::data_loss,
+                         "this is not a private key in PEM without a password");
   }
   return PrivateKey({key, EVP_PKEY_free});
 }
@@ -209,7 +210,7 @@ Result<std::vector<Certificate>> Certificate::all_from_pem(std::string_view pem)
   }
   const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   if (found.empty() || !at_end) {
-    return openssl_error(ErrorCode::data_loss, "this is no certificate in PEM");
+    return openssl_error(ErrorCode::data_loss, "this is not a certificate in PEM");
   }
   ERR_clear_error();
   return found;
@@ -307,7 +308,7 @@ Result<Certificate> issue_for_request(const Issuer& issuer, std::string_view req
                                  : nullptr);
   EVP_PKEY* key = request ? X509_REQ_get0_pubkey(request.get()) : nullptr;
   if (key == nullptr) {
-    return openssl_error(ErrorCode::invalid_argument, "this is no certificate request in PEM");
+    return openssl_error(ErrorCode::invalid_argument, "this is not a certificate request in PEM");
   }
   if (X509_REQ_verify(request.get(), key) != 1) {
     return openssl_error(ErrorCode::invalid_argument,

@@ -45,7 +45,7 @@ Status make_private_folder(const std::filesystem::path& folder) {
                                              "': " + std::generic_category().message(errno));
   }
   if (!std::filesystem::is_directory(folder, failure)) {
-    return Error(ErrorCode::unavailable, "'" + folder.string() + "' is no folder");
+    return Error(ErrorCode::unavailable, "'" + folder.string() + "' is not a folder");
   }
   return check_private(folder, "700");
 }

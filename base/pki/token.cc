@@ -76,7 +76,7 @@ Result<Token> parse_token(std::string_view text) {
     return token;
   }
   return Error(ErrorCode::invalid_argument,
-               "this is no token of Stripline, or only a part of one: 'stripline-user.' or "
+               "this is not a token of Stripline, or only a part of one: 'stripline-user.' or "
                "'stripline-node.', 64 hexadecimal digits, '.', 43 characters");
 }
 

@@ -1,4 +1,4 @@
-// Tokens come from users and files, and their secrets into messages of errors if nobody looks.
+// Tokens come from users and files, and their secrets into messages of errors if no one looks.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -16,7 +16,7 @@ export function attention(nodes: Node[], campaigns: Campaign[], models: TunedMod
 
   const offline = nodes.filter((node) => node.state === "OFFLINE");
   if (nodes.length > 0 && offline.length === nodes.length) {
-    add("bad", "No node is connected.", "Start agents: stripline-agent --server HOST:PORT", "#/fleet?state=OFFLINE");
+    add("bad", "No node is connected.", "Start agents: stripline-agent --server HOST:PORT, the first time with --enroll FILE", "#/fleet?state=OFFLINE");
   } else if (offline.length > 0) {
     add("warn", `${count(offline.length, "node")} offline: ${named(offline.map((node) => short(node.name)))}.`, "If they are gone for good: stripline node remove NAME", "#/fleet?state=OFFLINE");
   }

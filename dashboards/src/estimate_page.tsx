@@ -123,7 +123,7 @@ export function EstimatePage({ query }: { query: Record<string, string> }) {
       <Show of={nodes} what="The nodes">
         {(all) => {
           const fabrics = [...new Set(all.flatMap((one) => one.fabrics))].sort();
-          if (fabrics.length === 0) return <Empty>No agent has ever connected, so there is nothing to measure. Start one on each node: <code>stripline-agent --server HOST:PORT</code></Empty>;
+          if (fabrics.length === 0) return <Empty>No agent has ever connected, so there is nothing to measure. Start one on each node: <code>stripline-agent --server HOST:PORT</code>, the first time with <code>--enroll FILE</code></Empty>;
           const asked: Record<string, string> = { ...query, fabric: query.fabric ?? fabrics[0] };
           return (
             <div class="asked">

@@ -38,7 +38,7 @@ export interface PlaceGain {
   predicted_s: number | null;
   measured_s: number | null;
   simple_s: number | null;
-  /** By how much less time the decision takes than the simple way; null: one of them was not measured. */
+  /** By how much less time the decision takes than the baseline; null: one of them was not measured. */
   gain: number | null;
   /** Of the executions as chosen, in all; below zero: lost. */
   saved_s: number;

@@ -59,7 +59,7 @@ export function FleetPage({ query }: { query: Record<string, string> }) {
       <h1>Fleet</h1>
       <Show of={nodes} what="The nodes">
         {(all) => {
-          if (all.length === 0) return <Empty>No agent has ever connected. Start one on each node: <code>stripline-agent --server HOST:PORT</code></Empty>;
+          if (all.length === 0) return <Empty>No agent has ever connected. Start one on each node: <code>stripline-agent --server HOST:PORT</code>, the first time with <code>--enroll FILE</code></Empty>;
           const number = (one: string) => all.filter((each) => matches(each, "", one)).length;
           const shown = all.filter((each) => matches(each, q, state));
           const detail = all.find((each) => short(each.name) === node);

@@ -87,7 +87,7 @@ export function OverviewPage() {
         <section aria-labelledby="attention">
           <h2 id="attention">What needs attention</h2>
           {notices === undefined ? <Show of={{ error: nodes.error ?? campaigns.error ?? models.error, again }} what="The state">{() => null}</Show>
-            : notices.length === 0 && nodes.data?.length === 0 ? <Empty>No agent has ever connected. Start one on each node: <code>stripline-agent --server HOST:PORT</code></Empty>
+            : notices.length === 0 && nodes.data?.length === 0 ? <Empty>No agent has ever connected. Start one on each node: <code>stripline-agent --server HOST:PORT</code>, the first time with <code>--enroll FILE</code></Empty>
             : notices.length === 0 ? <div class="state good"><strong>Nothing.</strong> All nodes are connected, and every model in force is sound.</div>
               : <ul class="notices">{notices.map((one) => <li key={one.text} class={one.grade}><a href={one.link}>{one.text}</a><span>{one.todo}</span></li>)}</ul>}
           <h2>Under way</h2>

@@ -12,7 +12,7 @@ function medianOf(sorted: number[]): number {
 
 /**
  * Where an axis of these values begins and ends: it holds zero and all of them, unless a few are so far
- * from the others that these could not be told apart; then it ends before them, and `outside` counts
+ * from the others that these could not be distinguished; then it ends before them, and `outside` counts
  * them. Ends of intervals (`whiskers`) have room as far as the axis goes anyway, and half as far again.
  */
 export function clipped(values: (number | null)[], whiskers: (number | null)[] = []): Clipped {

@@ -49,7 +49,7 @@ export function rollouts(versions: ModelVersion[], offers: Offered[]): Rollout[]
   })).sort((a, b) => model(a).localeCompare(model(b)) || a.label.localeCompare(b.label));
 }
 
-/** Who is to have it, in words; also why that is no node. `all`: the other versions on their way, too. */
+/** Who is to have it, in words; also why that is no node. `all`: the other versions that are being rolled out, too. */
 export function audience(of: Rollout, all: Rollout[]): string {
   const model = (one: Rollout) => one.version.name.split("/")[1];
   const others = all.filter((one) => one !== of && model(one) === model(of) && one.offers.length > 0);

@@ -1,4 +1,4 @@
-// Which node has what: versions on their way to nodes, canaries first, then the rest.
+// Which node has what: versions in transit to nodes, canaries first, then the rest.
 import { useMemo, useState } from "preact/hooks";
 import { get, getAll, post } from "./api";
 import { Empty, Show, useData } from "./data";

@@ -43,10 +43,10 @@ struct Contest {
   std::vector<Contender> contenders;
 };
 
-/// How alternatives are told apart.
+/// How alternatives are distinguished.
 struct RaceTerms {
   double level = 0.05;         ///< Level of the paired test that drops slower ones (search/race.h).
-  double hopeless_factor = 3;  ///< So many times the leader's median ends it at once.
+  double hopeless_factor = 3;  ///< This many times the leader's median ends it at once.
   double equivalent = 0.01;    ///< Two within this are not worth another run.
   uint32_t equivalent_runs = 3;  ///< Runs that it takes to say so.
 };

@@ -103,7 +103,7 @@ TEST(CompareCampaigns, EqualsAreEquivalentAndSayWhatCouldHaveBeenSeen) {
   const auto equals = compare_campaigns(a, measured(1));
   EXPECT_GT(share(equals, "EQUIVALENT"), 0.8);
   EXPECT_LT(share(equals, "FASTER") + share(equals, "SLOWER"), 0.005);
-  // Two one-sided tests at 5 % call so many of those equivalent that differ by the margin.
+  // Two one-sided tests at 5 % call this many of those equivalent that differ by the margin.
   EXPECT_LT(share(compare_campaigns(a, measured(1 + kPointMargin)), "EQUIVALENT"), 0.07);
   // What is said to be seen in four of five cases is.
   double detectable = 0;

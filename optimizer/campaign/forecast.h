@@ -29,7 +29,7 @@ struct Forecast {
 
 /// Each run takes what `pace` says. With an earlier width the intervals are expected to narrow with
 /// the root of the number of runs, and a rule that asks for a width ends when it is reached;
-/// without one it makes Rule::runs. Points at breaks, and racing, are left out: nobody knows of
+/// without one it makes Rule::runs. Points at breaks, and racing, are left out: no one knows of
 /// them yet.
 Forecast forecast(const Rule& rule, const Pace& pace, const std::optional<EarlierWidth>& earlier);
 

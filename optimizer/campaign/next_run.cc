@@ -24,7 +24,7 @@ uint32_t coarsest(const Rule& rule) {
   return rule.least_points > 0 ? rule.least_points : rule.core_points;
 }
 
-// The finished runs that measured so many of the plan's first points.
+// The finished runs that measured this many of the plan's first points.
 size_t runs_of(uint32_t points, const Progress& progress) {
   return static_cast<size_t>(std::ranges::count_if(
       progress.runs, [&](const FinishedRun& run) { return run.grid >= points; }));
@@ -77,6 +77,25 @@ std::vector<Need> needs_of(const Rule& rule, const Progress& progress) {
     if (lacks_runs || (wide && (can_narrow || is_planned))) {
       needs.push_back({std::move(block), lacks_runs});
     }
+  }
+  return needs;
+}
+
+// What deserves runs beyond those that were asked for where these measured a coarser grid: points
+// that were added, as long as they can still have enough runs, with what has been measured of their
+// experiments. Without them, all that is known of a switch is between which points of a grid it is.
+std::vector<Need> needs_of_added(const Rule& rule, const Progress& progress) {
+  const auto& points = progress.points->points();
+  const size_t left = most_runs(rule) - progress.runs.size();
+  std::vector<Need> needs;
+  for (Block& block : blocks_of(*progress.points, rule.width)) {
+    const bool lacks_runs = std::ranges::any_of(block.places, [&](uint32_t place) {
+      const size_t runs = points[place].runs();
+      return place >= rule.all_points && runs < rule.enough_runs && runs + left >= rule.enough_runs;
+    });
+    if (!lacks_runs) continue;
+    std::erase_if(block.places, [&](uint32_t place) { return points[place].runs() == 0; });
+    needs.push_back({std::move(block), true});
   }
   return needs;
 }
@@ -155,7 +174,7 @@ Next next_of_race(const Rule& rule, const Progress& progress) {
   const double run_s = allowed_s(rule, progress);
   Next next;
   next.grid = rule.all_points;
-  // What nobody has measured may be lost by more than what is compared once more.
+  // What no one has measured may be lost by more than what is compared once more.
   const double for_open_s = contests.empty() ? run_s : run_s / 2;
   for (const Uncertain& one : open) {
     if (next.expected_s + one.seconds > for_open_s) continue;
@@ -260,8 +279,11 @@ Next next_run(const Rule& rule, const Progress& progress) {
     // A run of the coarse grid leaves points without the runs that they need, whatever follows.
     const bool whole = plan_is_measured(rule, progress);
     if (may_refine(rule, progress)) next.added = points_at_breaks(*progress.points);
-    if (!whole && finished >= rule.runs) return ended(StopReason::max_runs);
-    if (whole && next.added.empty()) {
+    if (!whole && finished >= rule.runs) {
+      next.added.clear();
+      next.places = affordable(needs_of_added(rule, progress), rule, progress);
+      if (next.places.empty()) return ended(StopReason::max_runs);
+    } else if (whole && next.added.empty()) {
       next.places = affordable(needs_of(rule, progress), rule, progress);
       if (next.places.empty()) {
         const bool narrow = achieved_width(*progress.points) <= rule.width;

@@ -6,8 +6,9 @@
 // all of the plan as an interval needs, or a coarser grid where time is short. Then, if a width is
 // asked for, points are measured further by whole experiments, because a fit needs each of its
 // curves in the same run: those whose intervals are still too wide, and can become narrow enough,
-// and those with points that were added where a curve breaks (breaks.h). A campaign that races
-// measures the plan once, and then the alternatives that are nearest to each choice's fastest one.
+// and those with points that were added where a curve breaks (breaks.h), which get the runs that
+// they lack after a coarser grid, too. A campaign that races measures the plan once, and then the
+// alternatives that are nearest to each choice's fastest one.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,7 @@ std::optional<StopReason> stop_reason_from_string(std::string_view name);
 
 /// What a campaign is asked for.
 struct Rule {
-  uint32_t runs = 8;         ///< So many are made, unless something ends them earlier.
+  uint32_t runs = 8;         ///< This many are made, unless something ends them earlier.
   uint32_t enough_runs = 6;  ///< That each point needs for an interval that can be published.
   uint32_t fewest_runs = 3;  ///< When a budget is used up: enough for a provisional result.
   /// Relative half-width of intervals to reach: then measuring ends after enough_runs, and a few
@@ -61,7 +62,7 @@ struct Rule {
 struct Progress {
   std::vector<FinishedRun> runs;
   double spent_s = 0;  ///< Time of running, the time of lost runs and of the active one included.
-  const PointTable* points = nullptr;  ///< What the finished runs have said; none: nobody knows.
+  const PointTable* points = nullptr;  ///< What the finished runs have said; none: no one knows.
 };
 
 /// The runs that may be made beyond Rule::runs.
@@ -80,10 +81,10 @@ struct Next {
 /// The seconds of running that are allowed.
 double budget_s(const Rule& rule);
 
-/// Budgets that are used up, whatever is under way. Nullopt: none is.
+/// Budgets that are used up, whatever is in flight. Nullopt: none is.
 std::optional<Next> used_up(const Rule& rule, const Progress& progress);
 
-/// Called when no run is under way.
+/// Called when no run is in flight.
 Next next_run(const Rule& rule, const Progress& progress);
 
 /// How many of the plan's first points the next run measures: the finest grid that all runs which
@@ -93,8 +94,8 @@ Next next_run(const Rule& rule, const Progress& progress);
 uint32_t next_grid(const Rule& rule, const Progress& progress);
 
 /// A time budget that would do for enough runs at the pace so far, in round figures with a reserve.
-/// `active`: the pace of a run that is under way and what it was given, where no run has finished.
-/// Nullopt when the budget will do, or no pace is known.
+/// `active`: the pace of a run that is in progress and what it was given, where no run has
+/// finished. Nullopt when the budget will do, or no pace is known.
 struct ActiveRun {
   std::optional<Pace> pace;
   uint32_t points = 0;

@@ -234,6 +234,25 @@ TEST(NextRun, ACoarseGridIsNotFollowedByExtraRuns) {
   EXPECT_LE(loop.progress_.runs.size(), 8U);
 }
 
+// Points where a curve breaks come later than the grid, and would lack runs to count.
+TEST(NextRun, ASwitchThatIsFoundOnACoarseGridGetsItsRuns) {
+  std::vector<Point> plan = sizes();
+  for (int64_t i = 1; i <= 200; ++i) plan.push_back({"kernel.noisy", "plain", {{"bytes", 8 * i}}});
+  // Six runs of all would take 19 s.
+  Rule rule{.runs = 6, .width = 0.05, .pilot = true, .least_points = 20, .core_points = 20};
+  rule.time_budget_s = 18;
+  rule.refine_breaks = true;
+  Loop loop(rule, plan, {});
+  EXPECT_EQ(loop.finish().done, StopReason::max_runs);
+  EXPECT_GT(loop.table_.points().size(), plan.size());
+  for (const PointStatus& status : loop.table_.points()) {
+    const bool is_measured = status.point.experiment == "micro.latency";
+    EXPECT_EQ(status.runs() >= 6, is_measured) << experiment::point_key(status.point);
+  }
+  EXPECT_GT(loop.progress_.runs.size(), 6U);
+  EXPECT_LE(loop.progress_.spent_s, rule.time_budget_s);
+}
+
 TEST(Widths, DifferencesCountBesideAnOperation) {
   PointTable table({latency(64), {"micro.serve", "get", {{"bytes", int64_t{64}}}}});
   for (uint32_t run = 1; run <= 6; ++run) {

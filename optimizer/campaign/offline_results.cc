@@ -130,7 +130,7 @@ class ResultsReader {
   Status take_nodes(const Json& object, const std::string& where, OfflineRun& run) const {
     STRIPLINE_ASSIGN_OR_RETURN(const Json* nodes, get_array(object, "rank_nodes", where));
     for (const Json& node : *nodes) {
-      if (!is_short_text(node)) return bad(where, "a node's name is no text, or too long");
+      if (!is_short_text(node)) return bad(where, "a node's name is not a string, or too long");
       run.rank_nodes.push_back(node.get<std::string>());
     }
     if (run.rank_nodes.size() == results_.plan.assignment.ranks) return {};
@@ -148,7 +148,7 @@ class ResultsReader {
       }
       for (const auto& [field, value] : of_node.items()) {
         if (!is_short_text(value) || field.size() > kMostTextBytes) {
-          return bad(where, "a fact is no text, or too long");
+          return bad(where, "a fact is not a string, or too long");
         }
         run.facts[node][field] = value.get<std::string>();
       }
@@ -168,7 +168,7 @@ class ResultsReader {
       if (!series.ok()) return series.error().with_context(where);
       if (series->run != results_.runs.size()) return bad(where, "samples of another run");
       const std::string key = point_key(series->point);
-      if (!points_.contains(key)) return bad(where, key + " is no point of the plan");
+      if (!points_.contains(key)) return bad(where, key + " is not a point of the plan");
       if (!of_run_.insert(key).second) return bad(where, key + " was measured twice in one run");
       batch.push_back(*std::move(series));
     }
@@ -193,7 +193,7 @@ class ResultsReader {
     STRIPLINE_ASSIGN_OR_RETURN(const Json* end, get_object(json, "end", where));
     STRIPLINE_ASSIGN_OR_RETURN(const std::string reason, get_string(*end, "reason", where));
     const auto known = stop_reason_from_string(reason);
-    if (!known) return bad(where, "'" + reason + "' is no reason to stop");
+    if (!known) return bad(where, "'" + reason + "' is not a reason to stop");
     results_.reason = *known;
     STRIPLINE_ASSIGN_OR_RETURN(const int64_t lost,
                                get_whole(*end, "lost_runs", where, 0, kMostLostRuns));

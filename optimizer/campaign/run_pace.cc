@@ -7,8 +7,8 @@
 namespace stripline::campaign {
 namespace {
 
-// An estimate from less would be a guess: so many points between two reports, or, where they are
-// slow, points measured for so long.
+// An estimate from less would be a guess: this many points between two reports, or, where they are
+// slow, points measured for this long.
 constexpr uint32_t kLeastEvidencePoints = 4;
 constexpr double kSlowEvidenceS = 6;
 

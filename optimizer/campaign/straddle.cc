@@ -20,7 +20,7 @@ namespace factor = experiment::factor;
 
 // Planes of fewer cells are measured whole: so few say too little of how smooth they are.
 constexpr size_t kFewCells = 8;
-// From so many runs on their own spread is believed.
+// From this many runs on their own spread is believed.
 constexpr size_t kRunsThatTell = 4;
 
 constexpr const char* kSizes[] = {factor::kBytes, factor::kRegionBytes};

@@ -12,9 +12,9 @@
 
 namespace stripline::cost {
 
-/// The nodes that communicate while an operation is under way: all nodes, each as this one does.
+/// The nodes that communicate while an operation is in flight: all nodes, each as this one does.
 struct NetworkLoad {
-  uint32_t nodes = 1;  ///< 1: nothing is known, or nobody else communicates
+  uint32_t nodes = 1;  ///< 1: nothing is known, or no one else communicates
   /// How many of the operations go so far: in any unit, since only the shares count.
   std::array<uint16_t, model::kDistances> at_distance{};
 

@@ -28,7 +28,7 @@ constexpr bool has_choice(HeldOutKind kind) { return kind >= HeldOutKind::call; 
 
 struct HeldOutProblem {
   HeldOutKind kind = HeldOutKind::size;
-  /// The ways to carry it out, what is done without a model first; one where there is no choice.
+  /// The methods to carry it out, what is done without a model first; one where there is no choice.
   /// Factors that are left out have their declaration's default.
   std::vector<Point> points;
 };

@@ -189,7 +189,8 @@ std::optional<model::AtomicModel> fit_atomic(const SampleTable& table, double co
   auto provider_s = time_of(*provider, confidence);
   auto message_s = time_of(*message, confidence);
   if (!ratio || !provider_s || !message_s) {
-    notes.emplace_back("the way of atomic operations is absent: fewer than two runs measured both");
+    notes.emplace_back(
+        "the method of atomic operations is absent: fewer than two runs measured both");
     return std::nullopt;
   }
   model::AtomicModel atomic{model::AtomicWay::provider, *std::move(provider_s),
@@ -221,7 +222,8 @@ std::optional<model::PutCombiningModel> fit_put_combining(const SampleTable& tab
   const WaysByFactor messages = ways_of(table, micro::kPutMessage, factor::kMessageBytes);
   if (puts.empty() && messages.empty()) return std::nullopt;
   const char* const unknown =
-      "the rule of combining puts is absent: fewer than two runs measured both ways, or the sizes "
+      "the rule of combining puts is absent: fewer than two runs measured both methods, or the "
+      "sizes "
       "of messages";
   auto message_s = message_cost(messages, confidence);
   const auto message_bytes = best_message(messages);

@@ -19,7 +19,7 @@ std::optional<ExpectedTime> expected_of(const plan::CompiledModel& model,
                                         const experiment::HeldOutProblem& problem);
 
 /// The decision among these of a problem's alternatives, given by their indices: where the planner
-/// leaves the way that is taken without a model, the alternative that it predicts to be the
+/// leaves the method that is taken without a model, the alternative that it predicts to be the
 /// fastest. Strips are of any size where programs run, here of those that were measured. Nullopt
 /// where the one that it wants is not among them, or the model says nothing of such problems.
 std::optional<size_t> chosen_alternative(const plan::CompiledModel& model,

@@ -288,7 +288,7 @@ TEST(Hinge, FourBurstsFindADepthTenTimesAlike) {
 }
 
 TEST(Hinge, ALimitInBytesAlwaysLeavesRoomForOneOperation) {
-  // 65536 bytes are more than the queue takes: then one is under way at a time.
+  // 65536 bytes are more than the queue takes: then one is in flight at a time.
   std::mt19937_64 random(1);
   std::vector<BurstCurve> curves;
   for (const uint64_t bytes : {64, 2048, 65536}) {

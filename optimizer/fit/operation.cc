@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kMethod = "wls-per-run+t";
 constexpr std::size_t kMinSizes = 3;
-// So many runs tell how much the median over them errs.
+// This many runs tell how much the median over them errs.
 constexpr std::size_t kRunsThatTell = 3;
 // Times that are no line in the size are off one by so much, however well they are known.
 constexpr double kLeastNoise = 0.01;

@@ -21,7 +21,7 @@ enum class Kind {
   put,  ///< A latency sample is o + 2L + G S + r; an operation leaves the queue when it is sent.
   get,  ///< The same latency; an operation leaves the queue when its data is there.
   /// Active message: o + L + G S; what the handler costs is part of L. Holds its place in the
-  /// window of messages under way until it was served.
+  /// window of messages in flight until it was served.
   am,
 };
 

@@ -68,14 +68,14 @@ struct CollectiveDefaults {
   uint32_t in_order_ranks = 4;
   /// Larger blocks are gathered directly.
   uint64_t gather_tree_bytes = 2048;
-  /// Bruck's allgather up to so many bytes of result.
+  /// Bruck's allgather up to this many bytes of result.
   uint64_t allgather_bruck_bytes = uint64_t{64} << 10;
-  /// Bruck's all-to-all for blocks up to so many bytes, of at least `bruck_ranks` ranks.
+  /// Bruck's all-to-all for blocks up to this many bytes, of at least `bruck_ranks` ranks.
   uint64_t all_to_all_bruck_bytes = 256;
   uint32_t bruck_ranks = 8;
   /// Larger blocks are exchanged with one partner at a time.
   uint64_t all_to_all_direct_bytes = uint64_t{64} << 10;
-  /// Up to so many ranks of one node, or of which some share cores, send each message straight to
+  /// Up to this many ranks of one node, or of which some share cores, send each message straight to
   /// where it is needed. For more, one rank's n - 1 messages outweigh the rounds of a tree.
   uint32_t few_ranks = 8;
 };

@@ -69,7 +69,7 @@ class Reader {
     if (!status_.ok()) return;
     const auto number = get_number(object_, key, where_);
     if (!number.ok()) return fail(number.error());
-    if (!std::isfinite(*number) || *number < 0) return fail(key, "is no time");
+    if (!std::isfinite(*number) || *number < 0) return fail(key, "is not a time");
     value = *number;
   }
   void fail(const Error& error) {
@@ -87,7 +87,7 @@ class Reader {
 };
 
 Result<FeedbackPlace> place_from_json(const Json& json, const std::string& where) {
-  if (!json.is_object()) return Error(ErrorCode::data_loss, where + " is no object");
+  if (!json.is_object()) return Error(ErrorCode::data_loss, where + " is not an object");
   FeedbackPlace place;
   Reader reader(json, where);
   reader.read("place", place.place);
@@ -203,7 +203,7 @@ Result<Feedback> parse_feedback(std::string_view text, std::string_view what) {
   const auto form = get_integer(json, kMark, where);
   if (!form.ok()) {
     return Error(ErrorCode::data_loss,
-                 where + " is no report of a run; 'stripline run --report FILE' writes one");
+                 where + " is not a report of a run; 'stripline run --report FILE' writes one");
   }
   if (*form != kForm) {
     return Error(ErrorCode::failed_precondition, where + " has form " + std::to_string(*form) +

@@ -38,7 +38,7 @@ struct FeedbackPlace {
 /// What guards did, of all ranks (runtime/decide): the comparison of decisions with the baseline.
 struct FeedbackGuard {
   uint64_t checks = 0;  ///< Executions and iterations of the program that were compared.
-  double excess_s = 0;  ///< What checks took longer than the way in use would have.
+  double excess_s = 0;  ///< What checks took longer than the method in use would have.
   double taken_s = 0;   ///< What all that is guarded took, checks included.
   bool operator==(const FeedbackGuard&) const = default;
   /// Of taken_s, what checks took longer.

@@ -116,14 +116,14 @@ TEST(Feedback, OfNonsenseSaysWhatIsWrong) {
     json[key] = value;
     return message(json.dump());
   };
-  EXPECT_NE(message("[]").find("r.json is no report"), std::string::npos);
+  EXPECT_NE(message("[]").find("r.json is not a report"), std::string::npos);
   EXPECT_NE(message("{").find("r.json"), std::string::npos);
   EXPECT_NE(with("stripline_feedback", 2).find("has form 2"), std::string::npos);
   EXPECT_EQ(with("model_sha256", "abc"), "r.json.model_sha256 is no SHA-256");
   EXPECT_EQ(with("ranks", -1), "r.json.ranks is out of range");
-  EXPECT_EQ(with("elapsed_s", -2.0), "r.json.elapsed_s is no time");
+  EXPECT_EQ(with("elapsed_s", -2.0), "r.json.elapsed_s is not a time");
   EXPECT_EQ(with("program", std::string(201, 'x')), "r.json.program has more than 200 bytes");
-  EXPECT_EQ(with("places", Json::array({1})), "r.json.places[0] is no object");
+  EXPECT_EQ(with("places", Json::array({1})), "r.json.places[0] is not an object");
   EXPECT_EQ(with("places", Json(std::vector<int>(201))), "r.json has more than 200 places");
   EXPECT_NE(message(std::string(kMostFeedbackBytes + 1, ' ')).find("more than"), std::string::npos);
 }

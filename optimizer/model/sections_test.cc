@@ -57,7 +57,7 @@ TEST(Sections, RefuseWhatIsNoSectionAtAll) {
   }
 }
 
-// `scripts/check.sh schema` writes it anew.
+// `scripts/check.sh schema` writes it again.
 TEST(ModelSchema, IsTheFileOfTheDocumentation) {
   const std::filesystem::path path = docs() / "schema/model-v1.schema.json";
   if (environment("STRIPLINE_TEST_WRITE_SCHEMA") != nullptr) {

@@ -244,7 +244,7 @@ struct LogTime {
   double above = 0;
 };
 
-/// Which of two ways is taken where neither is a baseline.
+/// Which of two methods is taken where neither is a baseline.
 struct LeastRegret {
   bool uncertain = false;    ///< the interval of their ratio contains 1
   bool takes_other = false;  ///< that loses less, in the worst case, than the one that is faster

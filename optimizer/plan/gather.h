@@ -16,12 +16,12 @@
 //
 //   T(pack) = pack(R, N w, S)                 T(bound) = pack(1, S, S)
 //
-// Elements of k arrays travel together, side by side: they are gathered either way,
+// Elements of k arrays travel together, side by side: they are gathered in either case,
 //
 //   T(pack) = pack(k N, k N w, k S) + put(k N w)      T(bound) = pack(k S / w, k S, k S) + put(k S)
 //
 // An owner with r readers serves them one after another; the last one waits for r - 1 times the
-// gathering, or the gap between puts, whichever takes longer. There are other ways then:
+// gathering, or the gap between puts, whichever takes longer. There are other methods then:
 //
 //   pull       the reader is told that it may, and fetches the elements: where loads reach them,
 //              readers gather at the same time; elsewhere it asks, and the owner gathers;

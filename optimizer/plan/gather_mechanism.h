@@ -23,7 +23,7 @@ struct GatherMechanism {
                                        "Elements of a distributed array that a rank needs "
                                        "(<stripline/gather.h>)",
                                    .example = "--elements 4000 --span 64KiB",
-                                   .baseline = "the way that is taken without a model",
+                                   .baseline = "the method that is taken without a model",
                                    .no_model =
                                        "the model does not hold puts and packing, so elements are "
                                        "packed unless they lie side by side",

@@ -16,7 +16,7 @@ constexpr double kPriorDeviation = 0.05;
 constexpr double kPriorExecutions = 4;
 constexpr uint64_t kPriorPlaces = 4;
 constexpr double kPriorPairs = 2;
-// The way in use is changed for one that is faster by so many standard errors, and by so much; by
+// The way in use is changed for one that is faster by this many standard errors, and by so much; by
 // more if there is but one pair.
 constexpr double kErrors = 2.5;
 constexpr double kErrorsAtOnce = 3;
@@ -117,7 +117,7 @@ double Guard::expected_excess_s(double used_s) const {
     return std::numeric_limits<double>::infinity();
   }
   const double scale = foreign ? used_s / of_used.seconds : 1;
-  // What nobody has seen may take the longest that is predicted.
+  // What no one has seen may take the longest that is predicted.
   const double other_s = in_use_ == Way::tuned ? of_other.seconds : of_other.high_s;
   return scale * other_s - used_s;
 }
@@ -223,7 +223,7 @@ void Guard::compare(Way way, double seconds) {
   }
   ++checks_;
   average(std::log(baseline_s / tuned_s));
-  // By the way in use, which has been timed more often.
+  // By the method in use, which has been timed more often.
   const double log_s = std::log(used_s);
   mean_log_s_[index(in_use_)] = log_s;
   mean_log_s_[index(other())] = log_s + ahead();
@@ -272,7 +272,7 @@ bool Guard::is_sure() const {
 }
 
 void Guard::judge() {
-  // How much longer the way in use takes than the other one.
+  // How much longer the method in use takes than the other one.
   const double behind = -ahead();
   if (suspended_) {
     suspended_ = false;

@@ -1,5 +1,5 @@
 // Tells whether a tuned plan keeps what the model promises: the guard of one call site, or of the
-// iterations of a program; or which of two ways is faster where the model cannot tell. Every
+// iterations of a program; or which of two methods is faster where the model cannot tell. Every
 // execution is timed. A site whose plan differs from the baseline is now and then carried out the
 // other way, and the faster of them stays in use. So a wrong model costs speed for a moment, not
 // for a run.
@@ -14,14 +14,14 @@
 // that counts, unless it takes four times as long as those in the way in use, and the first one
 // after the check says nothing either. When a check begins:
 //
-// * Only if what it is expected to take longer than the way in use, with what checks have taken
+// * Only if what it is expected to take longer than the method in use, with what checks have taken
 //   longer so far, is at most kBudget of all that the site has taken so far. That is expected of
 //   what the planner predicts (expect()), until the other way is measured. What has not been
 //   measured nor predicted is taken to last twice as long.
 // * Never, if the other way is slower beyond any doubt: even the lower end of what is predicted for
-//   it is kBeyondDoubt times what the way in use takes. A model that has predicted much more for
-//   the way in use than that takes is no authority for this; of it only ratios count.
-// * At once, and whatever it takes, if the tuned way takes longer than the upper end of what was
+//   it is kBeyondDoubt times what the method in use takes. A model that has predicted much more for
+//   the method in use than that takes is no authority for this; of it only ratios count.
+// * At once, and whatever it takes, if the tuned method takes longer than the upper end of what was
 //   predicted for it: the plan may be losing. Once for a prediction; then what was measured counts.
 //
 // The very first execution says nothing. The tuned way is given up at its first clear loss. If that
@@ -35,7 +35,7 @@
 // take part in every check: then the ranks share what checks may take.
 //
 // The logarithm of the ratio of the two times is averaged over checks, older ones counting less, so
-// that the guard follows what changes. It changes the way in use when the other one is faster
+// that the guard follows what changes. It changes the method in use when the other one is faster
 // beyond the uncertainty of that mean.
 //
 // A value; no clock, no allocation; the same times give the same turns. Not thread-safe.
@@ -88,7 +88,7 @@ class Guard {
   /// not surely, the baseline.
   Guard(Of of, Way first) : of_(of), begun_with_(first), in_use_(first) {}
 
-  /// So many ranks check this site at different times, each of which holds up the others: checks
+  /// This many ranks check this site at different times, each of which holds up the others: checks
   /// are so many times as far apart.
   void share_budget(uint32_t ranks) { sharers_ = ranks > 0 ? ranks : 1; }
   /// What is predicted. Of `turns`, which are more than what is predicted, the difference counts.
@@ -114,7 +114,7 @@ class Guard {
 
   Way in_use() const { return in_use_; }
   Way begun_with() const { return begun_with_; }
-  /// True if nothing is compared any more: the tuned way has lost.
+  /// True if nothing is compared any more: the tuned method has lost.
   bool is_demoted() const { return demoted_; }
   /// True if there was no check, and will be none: the other way is slower beyond any doubt.
   bool is_beyond_doubt() const;
@@ -124,7 +124,7 @@ class Guard {
   uint32_t checks() const { return checks_; }
   /// The way in use is faster, beyond the uncertainty of what was found.
   bool is_sure() const;
-  /// What an execution takes in the way in use; 0: none was timed.
+  /// What an execution takes in the method in use; 0: none was timed.
   double used_s() const { return recent_.typical(); }
   /// What all executions took so far, and by how much longer checks took than the way in use would
   /// have; restart() does not change either.
@@ -140,7 +140,7 @@ class Guard {
   Balance balance() const;
 
  private:
-  // The latest times of the way in use.
+  // The latest times of the method in use.
   class Recent {
    public:
     void add(double seconds);
@@ -175,11 +175,11 @@ class Guard {
   Way begun_with_ = Way::tuned;
   Way in_use_ = Way::tuned;
   bool demoted_ = false;
-  bool suspended_ = false;   // the tuned way has lost, which is to be confirmed
+  bool suspended_ = false;   // the tuned method has lost, which is to be confirmed
   bool urgent_ = false;      // a check is to be made at once
   bool surprised_ = false;   // the prediction has missed, and was answered
   bool settling_ = true;     // the next execution says little of its way
-  uint32_t left_ = 0;        // executions of the check that is under way
+  uint32_t left_ = 0;        // executions of the check that is in progress
   uint32_t checks_ = 0;      // since the last restart
   uint64_t place_ = 0;       // executions so far
   uint64_t not_before_ = 0;  // the place of the next check

@@ -106,7 +106,7 @@ class Search {
   /// Cuts at every loop. Of a loop, sizes of about as many steps as are expected to be best come
   /// first, then smaller and larger ones: once some in a row were worse than the best, and ever
   /// worse, those further on are, too, but for those that just fill the buffers: between two of
-  /// them no more steps can be under way than with the larger one.
+  /// them no more steps can be in flight than with the larger one.
   void run(const Tiles& baseline, const Steps& uncut, double baseline_s) {
     tried().tiles = baseline;
     tried().steps = uncut;
@@ -313,7 +313,7 @@ class Search {
   double best_s_ = std::numeric_limits<double>::infinity();
 };
 
-// A way to run the nest, whose time is asked for while parameters are perturbed.
+// A method to run the nest, whose time is asked for while parameters are perturbed.
 struct Perturbed {
   const Tiles& tiles;
   Steps& steps;
@@ -486,7 +486,7 @@ NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate,
   allowed.cut = detail::within(request.nest, candidate.cut);
   allowed.window = std::max<uint32_t>(allowed.window, 1);
   std::optional<Tiles> tiles = tiles_of(request.nest, allowed.cut);
-  // Fewer steps under way, then smaller ones, until the buffers fit.
+  // Fewer steps in flight, then smaller ones, until the buffers fit.
   while (tiles && !fits(request, evaluator.buffers(*tiles), allowed)) {
     if (allowed.schedule == Schedule::all_issued) {
       allowed.schedule = Schedule::pipelined;

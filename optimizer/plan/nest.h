@@ -24,7 +24,7 @@
 
 namespace stripline::plan {
 
-/// Different ways to ranks that a nest may use: loads and stores, the network, and more.
+/// Different paths to ranks that a nest may use: loads and stores, the network, and more.
 inline constexpr size_t kNestLinks = 4;
 
 /// The ways of a running job, as indices of NestRequest::links: loads and stores, then the paths of
@@ -35,7 +35,7 @@ constexpr uint8_t link_by(model::Path path) {
 }
 static_assert(1 + model::kPaths <= kNestLinks);
 
-/// A way to some of the ranks.
+/// A path to some of the ranks.
 struct NestLink {
   bool in_reach = false;              ///< loads and stores reach them; nothing is moved
   const StripCosts* strip = nullptr;  ///< null: no model
@@ -48,7 +48,7 @@ struct NestRequest {
   access::Nest nest;
   /// The way of each reference: an index of `links`.
   std::array<uint8_t, access::kMaxReferences> link{};
-  /// By distributed array whose pieces take different ways: those in reach, as a part of
+  /// By distributed array whose pieces take different paths: those in reach, as a part of
   /// all. The others take the way that `link` says.
   std::array<double, access::kMaxReferences> in_reach_part{};
   std::array<NestLink, kNestLinks> links{};
@@ -74,7 +74,7 @@ struct NestTransfer {
   uint64_t chunk_bytes = 0;
   uint64_t count = 0;       ///< N: tiles
   uint64_t bytes = 0;       ///< S: of a tile
-  uint32_t burst = 1;       ///< B_Issue: tiles that are under way
+  uint32_t burst = 1;       ///< B_Issue: tiles that are in flight
   uint32_t init_level = 0;  ///< loops around the place where a transfer is begun
   uint32_t sync_level = 0;  ///< and where it is known to be complete
   uint32_t sync_burst = 1;  ///< B_Sync: tiles retired at a time
@@ -85,7 +85,7 @@ struct NestPlan {
   Reason reason = Reason::no_model;
   access::Cut cut;
   uint64_t steps = 1;   ///< over all iterations of the loops around the cut
-  uint32_t window = 1;  ///< steps that are under way; B only
+  uint32_t window = 1;  ///< steps that are in flight; B only
   uint32_t groups = 0;  ///< of access::tile() for the cut
   std::array<NestTransfer, access::kMaxReferences> transfer{};
   uint64_t buffer_bytes = 0;
@@ -96,7 +96,7 @@ struct NestPlan {
   std::optional<access::Failure> obstacle;
 };
 
-/// One way to run the nest.
+/// One method to run the nest.
 struct NestCandidate {
   Schedule schedule = Schedule::vectorised;
   access::Cut cut;
@@ -110,8 +110,8 @@ struct NestPruned {
 };
 using NestRecord = Record<NestCandidate, NestPruned>;
 
-/// Slots for what moves from step to step: for the one that is computed on, those under way to this
-/// rank and, where a nest gets and puts, as many under way from it.
+/// Slots for what moves from step to step: for the one that is computed on, those in flight to this
+/// rank and, where a nest gets and puts, as many in flight from it.
 inline uint64_t nest_slots(Schedule schedule, uint64_t window, uint64_t steps, bool gets,
                            bool puts) {
   if (schedule == Schedule::vectorised) return 1;

@@ -30,7 +30,7 @@ struct TileCosts {
   double gap = 0;
 };
 
-// Tiles that are under way together.
+// Tiles that are in flight together.
 struct WayOfTiles {
   double way = 0;  // until all have come
   double serve = 0;
@@ -174,7 +174,7 @@ class NestEvaluator {
     return buffers;
   }
 
-  /// The bytes that so many tiles may have together so that a slot of `slot_bytes` holds them.
+  /// The bytes that this many tiles may have together so that a slot of `slot_bytes` holds them.
   uint64_t most_tile_bytes(uint64_t slot_bytes, uint64_t tiles) const {
     const uint64_t unused = tiles == 0 ? 0 : (tiles - 1) * (slots_.bytes() - 1);
     const uint64_t bytes = slots_.down(slot_bytes);
@@ -224,7 +224,7 @@ class NestEvaluator {
     take_times(tiles, steps);
   }
 
-  /// Anew with the parameters as perturb() has left them.
+  /// Again with the parameters as perturb() has left them.
   void take_times(const Tiles& tiles, Steps& steps) const {
     steps.clear();
     StripTerms& t = steps.terms;
@@ -296,7 +296,7 @@ class NestEvaluator {
   double bound(Steps& steps) const {
     set_work(steps, Schedule::pipelined, 1);
     const StripTerms& t = steps.terms;
-    // The first tiles are under way while others are issued.
+    // The first tiles are in flight while others are issued.
     const double issue = std::max(t.strips * t.o, t.o + t.round_trip);
     const double cpu = t.strips * (t.r + t.work + steps.put_issue + steps.put_retire);
     return steps.once_s + std::max({issue + cpu, t.strips * t.gap, held_pace(steps)});
@@ -328,7 +328,7 @@ class NestEvaluator {
   }
 
   /// Steps of which the first one's transfers, which are not hidden, take as long as issuing those
-  /// of all steps: about so many are best. At least 1.
+  /// of all steps: about this many are best. At least 1.
   double balanced_steps(const Tiles& tiles, const Steps& uncut) const {
     double each_s = overhead();
     for (const TileTransfer& transfer : uncut.transfers) {

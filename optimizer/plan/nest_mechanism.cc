@@ -105,7 +105,7 @@ std::string add_transfers(const NestRequest& request, const NestPlan& plan, Json
         row.bytes("chunk_bytes", transfer.chunk_bytes, ", chunks of {}");
       }
     }
-    row.number("burst", transfer.burst, ", {} under way")
+    row.number("burst", transfer.burst, ", {} in flight")
         .number("init_level", transfer.init_level, ", init level {}")
         .number("sync_level", transfer.sync_level, ", sync level {}")
         .number("sync_burst", transfer.sync_burst, ", sync burst {}");

@@ -74,8 +74,8 @@ TEST(NestMechanism, TextNamesReferencesDecisionReasonAndParameters) {
                 "reference 0 reads 8 B at 0 + 8192 i0 + 8 i1 of owner 1, inter-node",
                 "reference 1 updates 8 B",
                 "plan: schedule A, cut at loop 0 into 16 steps of 4 iterations, buffers ",
-                "    reference 0: 16 tiles of 32 KiB, 16 under way, init level 0, sync level 0, ",
-                "    reference 1: 16 tiles of 32 B, 16 under way, init level 0, sync level 0, ",
+                "    reference 0: 16 tiles of 32 KiB, 16 in flight, init level 0, sync level 0, ",
+                "    reference 1: 16 tiles of 32 B, 16 in flight, init level 0, sync level 0, ",
                 "why: gains ", "more than 2 % is required", "  * schedule A", "vectorised, 1 step",
                 ", of a get over inter-node", ", of a put over inter-node", "    G: "});
 }

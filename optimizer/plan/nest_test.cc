@@ -72,7 +72,7 @@ TEST(PlanNest, ATransferHasTheFieldsOfEquation1) {
   EXPECT_EQ(rows.transfer[0].burst, 3U);
   EXPECT_EQ(rows.transfer[0].init_level, 0U);
   EXPECT_EQ(rows.transfer[1].bytes, 32U);
-  EXPECT_EQ(rows.buffer_bytes, 7 * (32 * kKiB + 32));  // y goes both ways
+  EXPECT_EQ(rows.buffer_bytes, 7 * (32 * kKiB + 32));  // y goes in both directions
   EXPECT_GT(rows.predicted_s, 0);
 
   // Within a row y stays: one element, held for four steps.

@@ -10,7 +10,7 @@
 namespace stripline::plan {
 namespace {
 
-// Ranks and nodes, of which nobody has more.
+// Ranks and nodes, of which no one has more.
 constexpr uint64_t kMany = uint64_t{1} << 20;
 
 std::string list_text(const std::vector<uint64_t>& numbers) {
@@ -56,7 +56,7 @@ constexpr std::array<SurroundingsField, 7> kSurroundings = {{
                      .within(1, kMany)},
     {Fact::load, field<Surroundings, &Surroundings::load, &cost::NetworkLoad::at_distance>(
                      "distances", "--distances", nullptr,
-                     "Of the peers, those at distance 0, 1, ... of the model's service levels")
+                     "Peers at distance 0, 1, ... of the model's service levels")
                      .within(0, std::numeric_limits<uint16_t>::max())},
 }};
 

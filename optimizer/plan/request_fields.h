@@ -33,7 +33,7 @@ void for_each_field(const typename Mechanism::Asked& asked, const Visit& visit) 
   }
 }
 
-/// What `stripline explain` has to be told, each option after a space.
+/// What `stripline explain` has to be given, each option after a space.
 template <typename Mechanism>
 std::string options_text(const typename Mechanism::Asked& asked) {
   std::string options;

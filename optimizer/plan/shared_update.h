@@ -34,7 +34,7 @@ inline std::string_view to_string(SharedStrategy strategy) {
 struct SharedCosts {
   double plain_s = 0;     ///< an update of a cell in this worker's cache
   double atomic_s = 0;    ///< the same as an atomic operation; infinite where the type has none
-  double lock_s = 0;      ///< the same under a lock that nobody else wants
+  double lock_s = 0;      ///< the same under a lock that no one else wants
   double transfer_s = 0;  ///< a cache line that another worker has changed
   double box_s = 0;       ///< an update of a cell in a box, which is found by a table
   double fold_s = 0;      ///< combining a cell of a replica with its target, and clearing it
@@ -119,7 +119,7 @@ struct Slab {
 std::vector<Slab> equal_slabs(uint32_t workers, uint64_t planes, uint64_t rows);
 /// The same with (nearly) equal numbers of points: `points_at[x * rows + y]` of them. Cut by X
 /// alone as long as that leaves the worker that has most at most `tolerance` above the mean; else
-/// by X into so many slabs, and those by Y, that this worker has fewest.
+/// by X into this many slabs, and those by Y, that this worker has fewest.
 std::vector<Slab> balanced_slabs(uint32_t workers, std::span<const uint32_t> points_at,
                                  uint64_t planes, uint64_t rows, double tolerance);
 

@@ -16,7 +16,7 @@ namespace {
 
 using namespace detail;
 
-// After so many sizes in a row that cannot win, and ever less, those further on of the same
+// After this many sizes in a row that cannot win, and ever less, those further on of the same
 // protocol cannot either: smaller ones cost more to issue, larger ones take longer until the first
 // has come.
 constexpr int kHopelessSizes = 2;
@@ -217,7 +217,7 @@ class Search {
   const StripCandidate& best() const { return best_; }
   double best_s() const { return best_s_; }
 
-  /// What is predicted, with what has to be gained by more that is under way.
+  /// What is predicted, with what has to be gained by more that is in flight.
   double counted_s(const StripCandidate& candidate, double predicted_s) const {
     return predicted_s * (1 + disturbance(candidate));
   }
@@ -225,7 +225,7 @@ class Search {
   double least_s() const { return least_s_; }
 
  private:
-  // What is predicted of loops out of step errs by so many margins of decisions.
+  // What is predicted of loops out of step errs by this many margins of decisions.
   static constexpr double kOutOfStep = 2;
   static constexpr double kFirstAbove = 1.5;  // the nearest of sizes that are a factor of two apart
 
@@ -302,7 +302,7 @@ class Search {
     return out_of_step_ > 0 && leaves_step(candidate) ? out_of_step_ : 0;
   }
 
-  // True if strips of more than one peer are under way.
+  // True if strips of more than one peer are in flight.
   bool leaves_step(const StripCandidate& candidate) const {
     if (candidate.schedule == Schedule::vectorised) return false;
     const uint64_t count = shape_.strips(candidate.strip_bytes);
@@ -310,7 +310,7 @@ class Search {
     return strips > evaluator_.strips_per_peer(count);
   }
 
-  // The part of the data that is under way at a time.
+  // The part of the data that is in flight at a time.
   double in_flight(const StripCandidate& candidate) const {
     if (candidate.schedule == Schedule::all_issued) return 1;
     const auto bytes = static_cast<double>(candidate.strip_bytes) * candidate.window;
@@ -332,11 +332,11 @@ class Search {
   const StripShape& shape_;
   const bool buffers_matter_;
   // Uneven gets from several ranks disturb those of other ranks, which choose for themselves. Who
-  // has everything under way has to gain the margin of all decisions over who has next to nothing;
+  // has everything in flight has to gain the margin of all decisions over who has next to nothing;
   // so ranks whose loops differ a little do not choose plans that differ much.
   const double crowding_;
   // Ranks whose loops are alike go in step, one at a peer at a time. With strips of a second peer
-  // under way they find each other there, strip after strip, and not only at first (set_lag()).
+  // in flight they find each other there, strip after strip, and not only at first (set_lag()).
   const double out_of_step_;
   StripCandidate best_;
   double best_s_ = std::numeric_limits<double>::infinity();

@@ -59,17 +59,17 @@ struct StripRequest {
   static constexpr Fact kFacts = Fact::nic_ranks | Fact::target_polls_only | Fact::load;
   Surroundings surroundings;
   uint64_t element_bytes = 8;     ///< at least 1
-  uint64_t granule_elements = 1;  ///< strips hold a multiple of so many elements, e.g. a row
-  /// A strip of a get also needs so many bytes beyond its end (Chen's k); 0 for puts.
+  uint64_t granule_elements = 1;  ///< strips hold a multiple of this many elements, e.g. a row
+  /// A strip of a get also needs this many bytes beyond its end (Chen's k); 0 for puts.
   uint64_t halo_bytes = 0;
   /// The data have a place in this rank's memory, where all of them stay: no buffers.
   bool placed = false;
   /// Memory that the plan may use for buffers. One granule and its halo always fit.
   uint64_t max_buffer_bytes = std::numeric_limits<uint64_t>::max();
-  /// Each strip's slot in the buffers begins at a multiple of so many bytes; at least 1.
+  /// Each strip's slot in the buffers begins at a multiple of this many bytes; at least 1.
   uint64_t slot_alignment = 1;
   /// Gets only: bytes of local data that the loop also goes through, while the first transfers are
-  /// under way.
+  /// in flight.
   uint64_t own_bytes = 0;
   /// Seconds of computation on the `total_bytes` by a loop that is not cut, when known (measured,
   /// given); negative: estimated from the three members below. What strips and small buffers save
@@ -99,7 +99,7 @@ struct StripPlan {
   bool operator==(const StripPlan&) const = default;
 };
 
-/// One way to run the loop.
+/// One method to run the loop.
 struct StripCandidate {
   Schedule schedule = Schedule::vectorised;
   uint64_t strip_bytes = 0;  ///< a multiple of the granule, or at least a block
@@ -112,7 +112,7 @@ struct StripPruned {
   double bound_s = 0;
 };
 /// The best is the decomposition whose gain decides. Gets from several ranks may pass over faster
-/// candidates that have more under way.
+/// candidates that have more in flight.
 using StripRecord = Record<StripCandidate, StripPruned>;
 
 /// The plan for a loop. `costs` may be null (no model): vectorise. A decomposition is chosen only

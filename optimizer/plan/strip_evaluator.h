@@ -58,7 +58,7 @@ class Evaluator {
   }
 
   /// Blocking transfers of pieces, each followed (or preceded) by its computation; own work hides
-  /// under the first, unless nobody serves that meanwhile.
+  /// under the first, unless no one serves that meanwhile.
   VectorisedTerms vectorised(uint64_t piece, Corner corner, double compute_s) const {
     const uint64_t per_block = shape_.strips_per_block(piece);
     const uint64_t full = std::min(piece, shape_.block);
@@ -172,7 +172,7 @@ class Evaluator {
       t.gap_first = gap(first, first_bytes);
     }
   }
-  /// The work of a strip when the loop uses so many bytes of buffers.
+  /// The work of a strip when the loop uses this many bytes of buffers.
   void set_work(CandidateTerms& t, uint64_t buffer_bytes, Corner corner, double compute_s) const {
     const double overhead =
         costs_.strip_overhead(corner == Corner::nominal ? overhead_corner_ : corner);
@@ -361,7 +361,7 @@ class Evaluator {
   double round_trip(const MessageCosts& message, double bytes) const {
     return idle(message, bytes, sharing(bytes));
   }
-  // The part of the time that a message is under way which serving another one does not fill.
+  // The part of the time that a message is in flight which serving another one does not fill.
   double idle(const MessageCosts& message, double bytes, double byte_factor) const {
     return std::max(0.0, wire(message, bytes, byte_factor) - serve(message, bytes));
   }

@@ -50,7 +50,7 @@ void add_passed_over(Explained<StripMechanism>& e) {
   e.why += taken ? "; what is faster, by up to " : ", but for what has to gain more than ";
   e.why += percent_text(1 - fastest_s / best_s);
   e.why += taken ? ", has" : ", as it has";
-  e.why += " more under way, which disturbs the gets of other ranks";
+  e.why += " more in flight, which disturbs the gets of other ranks";
 }
 
 void add_compute(const StripRequest& request, const StripCosts& costs, Row& row) {
@@ -106,7 +106,8 @@ StripRequest StripMechanism::usual() {
 
 std::span<const Field<Strip>> StripMechanism::fields() {
   static constexpr std::array<Field<Strip>, 20> kFields = {
-      field<Strip, &Strip::direction>("direction", "--direction", "{}", "Of the transfers")
+      field<Strip, &Strip::direction>("direction", "--direction", "{}",
+                                      "Direction of the transfers")
           .always(),
       bytes<Strip, &Strip::total_bytes>("total_bytes", "--bytes", " of {}",
                                         "Remote data of the whole loop, e.g. 1MiB")
@@ -131,7 +132,7 @@ std::span<const Field<Strip>> StripMechanism::fields() {
           .from(1)
           .always(),
       field<Strip, &Strip::granule_elements>("granule_elements", "--granule", nullptr,
-                                             "Strips are a multiple of so many elements")
+                                             "Strips are a multiple of this many elements")
           .within(1, kMostNumber),
       bytes<Strip, &Strip::halo_bytes>("halo_bytes", "--halo", ", halo {}",
                                        "Bytes that a strip of a get needs beyond its end"),
@@ -139,7 +140,7 @@ std::span<const Field<Strip>> StripMechanism::fields() {
                                              "Memory that the plan may use (default: no limit)"),
       bytes<Strip, &Strip::slot_alignment>(
           "slot_alignment", "--slot-alignment", nullptr,
-          "Strips begin at multiples of so many bytes of that memory")
+          "Strips begin at multiples of this many bytes of that memory")
           .within(1, kMostNumber),
       field<Strip, &Strip::blocks>("blocks", "--blocks", ", in {} blocks",
                                    "Contiguous regions that the data are in")
@@ -154,7 +155,7 @@ std::span<const Field<Strip>> StripMechanism::fields() {
           "The largest of the blocks, where they differ (default: they are equal)"),
       bytes<Strip, &Strip::own_bytes>("own_bytes", "--own", ", beside {} of its own",
                                       "Local data that the loop goes through while the "
-                                      "first transfers are under way"),
+                                      "first transfers are in flight"),
       field<Strip, &Strip::placed>("placed", "--placed", nullptr,
                                    "The data have a place in the program's memory"),
   };
@@ -167,7 +168,7 @@ Result<StripRequest> StripMechanism::request_of(const Strip& asked) {
   }
   if (asked.element_bytes == 0 || asked.total_bytes % asked.element_bytes != 0) {
     return refused("--bytes " + std::to_string(asked.total_bytes) +
-                   " is no multiple of the element, " + std::to_string(asked.element_bytes) +
+                   " is not a multiple of the element, " + std::to_string(asked.element_bytes) +
                    " bytes");
   }
   if (asked.peers > asked.blocks) {
@@ -208,7 +209,7 @@ void StripMechanism::add_to(Explained<StripMechanism>& e, const Strip& request,
   const double slowdown =
       load.slowdown(request.surroundings.load, request.total_bytes / request.blocks);
   e.asked.factor("slowdown", slowdown,
-                 slowdown > 1 ? ", a byte {} times as long under way as alone" : "");
+                 slowdown > 1 ? ", a byte {} times as long in flight as alone" : "");
   e.entries.push_back(
       entry_of(request, *costs, request.total_bytes, e.record.alternatives.front().candidate));
   const StripCandidate best =

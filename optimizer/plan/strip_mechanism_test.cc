@@ -65,7 +65,7 @@ TEST(StripMechanism, SaysWhyTheFastestPlanOfGetsFromSeveralRanksIsNotTaken) {
       return alternative.predicted_s >= e.decision.predicted_s;
     });
     const std::string why = to_json(e)["why"];
-    ASSERT_EQ(why.find("more under way") == std::string::npos, fastest) << to_text(e);
+    ASSERT_EQ(why.find("more in flight") == std::string::npos, fastest) << to_text(e);
     if (e.decision.reason == Reason::no_faster_plan) {
       left_whole += fastest ? 0 : 1;
       return;
@@ -82,7 +82,7 @@ TEST(StripMechanism, SaysWhyTheFastestPlanOfGetsFromSeveralRanksIsNotTaken) {
     const StripCosts costs = costs_of(cases.network(0));
     check(cases.request(), costs);
   }
-  // Much has to be gained, and only what has several gets under way gains anything.
+  // Much has to be gained, and only what has several gets in flight gains anything.
   for (const double margin : {0.1, 0.4, 0.9}) {
     model::TunedModel demanding = model::example_model();
     demanding.strip->minimum_gain = model::example_parameter(margin);

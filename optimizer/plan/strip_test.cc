@@ -147,7 +147,7 @@ TEST(TieOfStrip, IsWhatTheModelCannotTellFromOneTransfer) {
   EXPECT_GT(tie->count, 1U);
   EXPECT_LT(tie->predicted_s, tie->baseline_s);
   EXPECT_DOUBLE_EQ(tie->baseline_s, plan_strip(hidden, &costs).baseline_s);
-  // What has more under way concerns other ranks, too.
+  // What has more in flight concerns other ranks, too.
   StripRequest uneven = hidden;
   uneven.blocks = uneven.peers = 4;
   EXPECT_TRUE(tie_of_strip(uneven, &costs));
@@ -246,7 +246,7 @@ TEST(PlanStrip, SeveralBlocksAreOnePipelineAndOwnWorkHidesTheFirst) {
   StripRequest request = request_of(uint64_t{8} * 4096, 20e-6);
   request.blocks = 8;
   StripPlan plan = plan_strip(request, &costs);
-  // Too small to divide, but worth having under way together.
+  // Too small to divide, but worth having in flight together.
   EXPECT_EQ(plan.reason, Reason::tuned);
   EXPECT_EQ(plan.count % 8, 0U);
   EXPECT_EQ(plan.baseline_s, 20e-6 + 8 * costs.get().blocking(4096));
@@ -360,7 +360,7 @@ TEST(PlanStrip, PeersThatComputeServeBetweenStrips) {
   const double step_s = transfer_s / 16;
   EXPECT_NEAR(time(ahead(1)) - alone[2], 15 * step_s, 2 * step_s) << "nothing is hidden";
   EXPECT_NEAR(time(ahead(8)), alone[3], 2 * step_s);
-  // What is done while the first transfer is under way keeps the peer from serving it.
+  // What is done while the first transfer is in flight keeps the peer from serving it.
   request.own_bytes = kMiB;
   EXPECT_NEAR(time(whole), alone[0] + transfer_s, 0.01 * transfer_s);
   EXPECT_NEAR(time({Schedule::all_issued, kMiB, 1}), time(whole), 0.01 * transfer_s);
@@ -377,7 +377,7 @@ TEST(PlanStrip, PeersThatComputeServeBetweenStrips) {
   EXPECT_NEAR(time(ahead(2)) - put_s, serve_strips_s, 0.1 * serve_strips_s);
 }
 
-// A transfer both ways takes both ranks all the time that serving it takes.
+// A transfer in both directions takes both ranks all the time that serving it takes.
 TEST(PlanStrip, WhereServingIsAllOfATransferStripsHideNothing) {
   model::TunedModel m = model::example_model();
   for (model::Segment& segment : m.network["inter-node"].get->segments) {
@@ -724,7 +724,7 @@ TEST(PlanStripProperty, TheLowerGainCoversErrorsOfTheModel) {
   EXPECT_GE(held, 0.95 * checked);
 }
 
-// Having more under way than keeps the NIC busy gains nothing, and disturbs other ranks.
+// Having more in flight than keeps the NIC busy gains nothing, and disturbs other ranks.
 TEST(PlanStripProperty, OfPlansThatTakeAboutAsLongTheOneWithLessUnderWayIsTaken) {
   RandomCases cases(11);
   int not_the_fastest = 0;

@@ -37,7 +37,7 @@ struct StripTerms {
   double filled = 0;
   double gap = 0;                  ///< NIC occupancy
   double work = 0, work_last = 0;  ///< computation and engine overhead of one strip
-  /// Gets: independent local work done once the first messages are on their way.
+  /// Gets: independent local work done once the first messages are in flight.
   double own_work = 0;
   /// Gets: how much later the strips of the first rank come when all that is in flight at first
   /// comes with them, or because the peer does something else first.
@@ -147,7 +147,7 @@ inline double get_pipelined(const StripTerms& t) {
 
 /// Puts, schedule A: compute and issue strip by strip, each from its own buffer, then wait for all
 /// and retire them. Where a network needs calls to go on, some are retired on the way, instead of
-/// while the last one is under way: the loop takes up to a round trip longer.
+/// while the last one is in flight: the loop takes up to a round trip longer.
 inline double put_all_issued(const StripTerms& t) {
   const double m = t.strips;
   const double step = t.work + t.o;

@@ -25,7 +25,7 @@ struct Surroundings {
   /// How long messages were seen to wait at the target until it looked for them; 0: not at all, or
   /// not known. In few different values, if plans are to be remembered.
   double service_delay_s = 0;
-  /// What else is under way in the network: all nodes do the same. The shares are those of the
+  /// What else is in flight in the network: all nodes do the same. The shares are those of the
   /// ranks that the data are of.
   cost::NetworkLoad load;
 

@@ -9,6 +9,7 @@
 #include "optimizer/plan/perturbed.h"
 #include "optimizer/plan/strip_costs.h"
 #include "optimizer/plan/update_mechanism.h"
+#include "optimizer/plan/vis.h"
 
 namespace stripline::plan {
 namespace {
@@ -190,7 +191,7 @@ class Evaluator {
     const double cells = remote_cells(request_) / destinations;  // behind each of them
     double items = std::min(remote_, remote_cells(request_));
     if (room < cells) {
-      // So many updates of random cells fill a buffer.
+      // This many updates of random cells fill a buffer.
       const double full = room / cells;
       items = std::min(remote_, remote_ * full / -std::log1p(-full));
     }
@@ -199,6 +200,24 @@ class Evaluator {
     const double density = std::min(1.0, std::min(room, cells) / std::max(behind, 1.0));
     const ExpectedEncoding expected = expected_encoding(density, !request_.no_identity, encoding);
     return {items, expected.item_bytes, expected.cells};
+  }
+
+  // How long messages that are sent to each of `peers` wait for those before them, whatever the
+  // processor and the NIC could do: an owner has some slots for each rank, each of which is taken
+  // until the message in it has been applied and the slot has come back; the network has let go of
+  // all but some of what a rank sends before it takes more; and of small messages, of which one
+  // says that something is in a slot, it takes some at a time to each peer. As all of them come
+  // back at about the same time, those that follow wait for a whole round.
+  double waiting(double messages, double peers, const MessageCosts& put, double bytes) const {
+    const auto rounds = [](double count, uint64_t at_a_time) {
+      return std::floor(std::max(0.0, count - 1) / static_cast<double>(at_a_time));
+    };
+    const double to_peer = std::ceil(messages / peers);
+    const double put_s = put.blocking(bytes) + delay();
+    const uint64_t told_at_a_time = std::max<uint64_t>(costs_.am().queue_depth(), 1);
+    return std::max({rounds(to_peer, kLandingSlots) * (put_s + trip()),
+                     rounds(messages, kSpareUpdateBuffers) * put_s,
+                     rounds(to_peer, told_at_a_time) * small_.blocking(kSmallMessageBytes)});
   }
 
   double buffers(const UpdateCandidate& way) const {
@@ -216,6 +235,7 @@ class Evaluator {
     const double own_s = own_ * apply_s_;
     double came_s = leaving.items * leaving.cells * apply_s_;
     double nic_s = 0;
+    double wait_s = 0;
     double tail_s = small_.one_way(kSmallMessageBytes) + request_.surroundings.service_delay_s;
     double moves = 0;  // of all items, over hops
     for (uint32_t hop = 0; hop < way.hops; ++hop) {
@@ -233,6 +253,7 @@ class Evaluator {
       sent_s += messages * (put.o(bytes) + put.r(bytes) + serve_trip());
       came_s += messages * (serve(put, bytes) + serve_trip());
       nic_s += messages * (put.gap(bytes) + 2 * small_.gap(kSmallMessageBytes));
+      wait_s = std::max(wait_s, waiting(messages, peers, put, bytes));
       tail_s += put.o(bytes) + put.L + put.G * bytes + small_.one_way(kSmallMessageBytes) +
                 request_.surroundings.service_delay_s;
       if (!request_.fetches) continue;
@@ -248,7 +269,7 @@ class Evaluator {
     sent_s += forwarded * costs_.append(memory_bytes, items_);
     if (request_.fetches) sent_s += leaving.items * costs_.append(memory_bytes, items_);
     const double shared = std::max(request_.surroundings.nic_ranks, 1U);
-    return std::max(sent_s + own_s + hot_ * came_s, hot_ * shared * nic_s) + tail_s;
+    return std::max({sent_s + own_s + hot_ * came_s, hot_ * shared * nic_s, wait_s}) + tail_s;
   }
 
   const UpdateRequest& request_;
@@ -320,7 +341,7 @@ ExpectedEncoding expected_encoding(double density, bool has_identity,
   // The gap before the next cell that is updated has j cells with probability d (1 - d)^j.
   const uint64_t widest = has_identity ? widest_covered_gap(costs) : 0;
   const double empty = 1 - std::min(density, 1.0);
-  const double beyond = std::pow(empty, static_cast<double>(widest));  // gaps of so many or more
+  const double beyond = std::pow(empty, static_cast<double>(widest));  // gaps of this many or more
   const double filled =
       empty > 0
           ? empty / (1 - empty) * (1 - beyond * (1 + static_cast<double>(widest) * (1 - empty)))

@@ -14,10 +14,14 @@
 // leave it (U, or fewer where they are merged), M messages of S bytes, and h times the mean load at
 // the busiest owner, buffers take
 //
-//   T = max(U in + f n in + M (o + r + a) + h (n apply + M (s + a)), h M gap) + hops (o + L + G S)
+//   T = max(U in + f n in + M (o + r + a) + h (n apply + M (s + a)), h M gap, W) +
+//       hops (o + L + G S)
 //
 // where f of the items are forwarded, `in` is what it takes to write or merge one, and `a` what two
 // small messages do, by which a rank says that something has come and its owner that it is done.
+// W is what messages wait for those before them: as many as an owner has slots for a rank, or as a
+// rank has in flight, leave together, and the next ones when those have come back, which on a slow
+// network takes longer than all else.
 // Updates of its own cells a rank carries out at once, whatever the way, one `apply` each. What all
 // ways have in common is left out: the program's own work, and the barrier at the end.
 #pragma once
@@ -83,7 +87,7 @@ struct UpdateRequest {
   uint64_t remote() const { return updates - updates * local_percent / 100; }
 };
 
-/// One way to carry them out. What follows the method is of buffers.
+/// One method to carry them out. What follows the method is of buffers.
 struct UpdateCandidate {
   UpdateMethod method = UpdateMethod::buffers;
   bool merges = false;
@@ -157,7 +161,7 @@ uint32_t update_destinations(uint32_t ranks, uint32_t hops) noexcept;
 /// The dimensions of that grid, of which the first ones may be longer by one; 1 beyond `hops`.
 std::array<uint32_t, kMostUpdateHops> update_grid(uint32_t ranks, uint32_t hops) noexcept;
 
-/// Buffers of a rank whose updates make so many hops: of each destination, of its own cells, of
+/// Buffers of a rank whose updates make this many hops: of each destination, of its own cells, of
 /// each destination again for what others send on through it, where there are several hops, and
 /// spare ones.
 uint32_t update_buffers(uint32_t ranks, uint32_t hops) noexcept;
@@ -175,7 +179,7 @@ struct ExpectedEncoding {
 ExpectedEncoding expected_encoding(double density, bool has_identity,
                                    const EncodingCosts& costs) noexcept;
 
-/// What encodings of a message of so many bytes take by the model.
+/// What encodings of a message of this many bytes take by the model.
 EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& costs,
                              uint64_t message_bytes) noexcept;
 
@@ -191,7 +195,7 @@ UpdatePlan baseline_of_update(const UpdateRequest& request, const UpdateCosts* c
 UpdatePlan force_update(const UpdateRequest& request, const UpdateCosts* costs,
                         const UpdateCandidate& way) noexcept;
 
-/// Ways to race while the program runs (runtime/decide/race.h), beside the baseline: of each
+/// Methods to race while the program runs (runtime/decide/race.h), beside the baseline: of each
 /// method, and of buffers with and without merging, the one that is predicted to be the fastest, if
 /// it does not take more than kRivalFactor times as long as the fastest of all, the baseline
 /// included; and buffers of other sizes that take no more than kSizeFactor times as long. The

@@ -1,5 +1,5 @@
 // How updates of one owner's memory are written into a message: each with its address, in runs of
-// neighbours, or in boxes that also cover cells which nobody updates. Those are filled with the
+// neighbours, or in boxes that also cover cells which no one updates. Those are filled with the
 // identity of the operator, so that applying them changes nothing.
 //
 // The rule for boxes is that of Su, section 5.2: going up through the addresses, a gap is covered

@@ -56,12 +56,12 @@ std::span<const Field<Update>> UpdateMechanism::fields() {
           .within(2, model::kMaxRanks)
           .required(),
       field<Update, &Update::local_percent>("local_percent", "--local", ", {} % of them in reach",
-                                            "Of the updates, percent whose cells are in reach of "
+                                            "Percent of the updates whose cells are in reach of "
                                             "loads and stores")
           .within(0, kMostPercent),
       field<Update, &Update::hottest_percent>(
           "hottest_percent", "--hottest", ", {} % to the busiest owner",
-          "Of all updates, percent that go to the busiest owner (default: an equal part)")
+          "Percent of all updates that go to the busiest owner (default: an equal part)")
           .within(0, kMostPercent),
       field<Update, &Update::one_value>("one_value", "--one-value", ", of one value",
                                         "All updates have the same value, as those that count do"),

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "optimizer/plan/update_fixture.h"
+#include "optimizer/plan/vis.h"
 
 namespace stripline::plan {
 namespace {
@@ -198,6 +199,78 @@ TEST(UpdateTime, OfOneValueIsThatOfAddresses) {
   const double merged_s = predict_update(request, costs, merged);
   request.one_value = false;
   EXPECT_DOUBLE_EQ(predict_update(request, costs, merged), merged_s);
+}
+
+// Where it takes long until what was sent is acknowledged.
+model::TunedModel distant_model() {
+  model::TunedModel m = model::example_model();
+  model::PathModel& path = m.network.at("inter-node");
+  for (model::OperationModel* operation : {&*path.put, &*path.am}) {
+    for (model::Segment& segment : operation->segments) {
+      segment.L_s = model::example_parameter(100e-6);
+    }
+  }
+  return m;
+}
+
+// An owner has a number of slots for a rank, and one more message waits until they have come back.
+TEST(UpdateTime, CountsRoundsOfMessagesThatWaitForSlots) {
+  const UpdateCosts costs = update_costs_of(distant_model());
+  constexpr uint64_t kItems = 100;  // of a message
+  constexpr double kBytes = kItems * 12;
+  const UpdateCandidate way{.buffer_bytes = kItems * 12};
+  const auto& put = costs.put().at(kItems * 12);
+  const auto& small = costs.am().at(32);
+  const double last_s = put.o(kBytes) + put.L + put.G * kBytes + 2 * small.one_way(32);
+  const double round_s = put.blocking(kBytes) + 2 * small.one_way(32);
+  const auto time_of = [&](uint64_t messages) {
+    const UpdateRequest request{.updates = messages * kItems, .span_bytes = 8 << 20, .ranks = 2};
+    return predict_update(request, costs, way);
+  };
+  EXPECT_LT(time_of(4), last_s + 0.2 * round_s);
+  EXPECT_NEAR(time_of(5), last_s + round_s, 1e-12);
+  EXPECT_NEAR(time_of(9), last_s + 2 * round_s, 1e-12);
+}
+
+// What a rank has in flight to all others together is bounded, too.
+TEST(UpdateTime, CountsRoundsOfMessagesThatTheNetworkHolds) {
+  const UpdateCosts costs = update_costs_of(distant_model());
+  constexpr uint64_t kItems = 100;
+  const UpdateCandidate way{.buffer_bytes = kItems * 12};
+  const auto& put = costs.put().at(kItems * 12);
+  const auto& small = costs.am().at(32);
+  // Three to each of eight others, which are nearly full.
+  const UpdateRequest request{.updates = 24 * (kItems - 1), .span_bytes = 8 << 20, .ranks = 9};
+  const double bytes = (kItems - 1) * 12;
+  const double last_s = put.o(bytes) + put.L + put.G * bytes + 2 * small.one_way(32);
+  EXPECT_NEAR(predict_update(request, costs, way), last_s + 5 * put.blocking(bytes), 1e-12);
+}
+
+TEST(UpdateTime, CountsRoundsOfSmallMessagesThatAPeerTakes) {
+  model::TunedModel m = distant_model();
+  model::Parameter& depth = *m.network.at("inter-node").am->queue_depth;
+  depth = model::example_parameter(1, 0);
+  const UpdateCosts costs = update_costs_of(m);
+  constexpr uint64_t kItems = 100;
+  const UpdateCandidate way{.buffer_bytes = kItems * 12};
+  const auto& put = costs.put().at(kItems * 12);
+  const auto& small = costs.am().at(32);
+  const double bytes = kItems * 12;
+  const double last_s = put.o(bytes) + put.L + put.G * bytes + 2 * small.one_way(32);
+  const UpdateRequest request{.updates = 4 * kItems, .span_bytes = 8 << 20, .ranks = 2};
+  EXPECT_NEAR(predict_update(request, costs, way), last_s + 3 * small.blocking(32), 1e-12);
+}
+
+TEST(UpdatePlan, TakesBuffersThatDoNotWaitForEachOtherOnASlowNetwork) {
+  model::TunedModel m = distant_model();
+  for (auto& segment : m.network.at("inter-node").put->segments) {
+    segment.G_s_per_byte = model::example_parameter(16e-9);
+  }
+  const UpdateCosts costs = update_costs_of(m);
+  const UpdateRequest request{
+      .updates = 730, .span_bytes = 1 << 20, .ranks = 2, .one_value = true, .buffers_only = true};
+  const UpdatePlan plan = plan_update(request, &costs);
+  EXPECT_LE(request.updates * 12, kLandingSlots * plan.way.buffer_bytes);
 }
 
 // One more than fits is another message to each of the others.

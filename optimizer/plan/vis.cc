@@ -22,13 +22,13 @@ using namespace detail;
 // Data bytes below which a packed message is not worth its header.
 constexpr uint64_t kLeastData = 8;
 
-// Regions of so many messages or more travel as well by themselves as in chunks.
+// Regions of this many messages or more travel as well by themselves as in chunks.
 constexpr uint64_t kPackedBelowMessages = 2;
 
 // A window is so many times what suffices on an idle network, as others' messages come between.
 constexpr uint32_t kSlack = 2;
 
-// Chunks that are tried where none was tuned: the largest and so many halvings.
+// Chunks that are tried where none was tuned: the largest and this many halvings.
 constexpr int kHalvings = 5;
 
 uint64_t least_chunk(const VisRequest& request) {
@@ -67,7 +67,7 @@ struct PreparedPacked : Prepared {
 };
 
 // The window and chunk of packed messages next to those asked for that the request allows. The
-// window gives way to the buffer first: half a chunk costs twice the messages.
+// window yields to the buffer first: half a chunk costs twice the messages.
 PreparedPacked fitting_packed(const VisRequest& request, const VisCosts* costs,
                               uint64_t chunk_bytes, uint32_t window) {
   const uint64_t buffer = buffer_per_peer(request);
@@ -127,10 +127,11 @@ uint32_t fitting_window(const VisRequest& request, VisMethod method, uint64_t wi
 // Operations in flight that keep the slowest stage busy.
 uint64_t sufficient_window(const VisRequest& request, const VisCosts& costs, VisMethod method) {
   const cost::LinkCosts& link = costs.link(request.direction);
-  const uint64_t operations =
-      method == VisMethod::native_iov ? iov_operations(request) : vis_pieces(request);
+  const bool native = method == VisMethod::native_iov;
+  const uint64_t operations = native ? iov_operations(request) : vis_pieces(request);
   const double bytes = static_cast<double>(vis_bytes(request)) / static_cast<double>(operations);
-  const cost::MessageCosts& m = link.at(static_cast<uint64_t>(bytes));
+  const double largest = native ? iov_bytes(request) : bytes;
+  const cost::MessageCosts& m = link.at(static_cast<uint64_t>(largest));
   const double stage = m.stream(bytes);
   if (!(stage > 0)) return kDefaultPipelinedWindow;
   const double round = m.blocking(bytes) + contiguous_delay(request, costs);

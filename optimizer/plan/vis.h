@@ -28,7 +28,7 @@ inline std::string_view to_string(VisMethod method) {
   return kVisMethodNames[static_cast<size_t>(method)];
 }
 
-/// What the program does while the transfer is under way (Iancu et al., section 3). The target is
+/// What the program does while the transfer is in flight (Iancu et al., section 3). The target is
 /// taken to run the same program: a target that computes without entering the library lets active
 /// messages wait.
 enum class ComputeClass : uint8_t { communication_only, light, heavy };
@@ -63,7 +63,7 @@ struct VisRequest {
   /// Bytes of each packed message per region in it: 0 for strided transfers, the size of an address
   /// for indexed ones, that of an address and a length for vectors.
   uint32_t region_header_bytes = 0;
-  /// Ranks with which transfers like this one are under way at the same time.
+  /// Ranks with which transfers like this one are in flight at the same time.
   uint32_t peers = 1;
   /// The service delay counts where it exceeds what was measured for the class; of contiguous
   /// operations, where the target only polls. Whether the flag travels with the data matters for
@@ -109,7 +109,7 @@ inline constexpr uint64_t kLandingFromMessages = 3;
 /// Regions of a list that are shorter on average fill a request before their data fill a slot.
 inline constexpr uint64_t kLandingListRegion = 64;
 
-/// Chunks that are under way to one rank through a landing zone.
+/// Chunks that are in flight to one rank through a landing zone.
 inline constexpr uint32_t kLandingSlots = 4;
 
 /// How large they are at most: 64 KiB of data, and what says where they belong.
@@ -135,7 +135,7 @@ struct VisPlan {
   bool operator==(const VisPlan&) const = default;
 };
 
-/// One way to carry out the transfer.
+/// One method to carry out the transfer.
 struct VisCandidate {
   VisMethod method = VisMethod::pipelined;
   uint32_t window = 1;

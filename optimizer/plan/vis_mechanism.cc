@@ -18,7 +18,8 @@ AskedVis VisMechanism::usual() {
 std::span<const Field<AskedVis>> VisMechanism::fields() {
   using Vis = AskedVis;
   static constexpr std::array<Field<Vis>, 13> kFields = {
-      field<Vis, &Vis::direction>("direction", "--direction", "{}", "Of the transfers").always(),
+      field<Vis, &Vis::direction>("direction", "--direction", "{}", "Direction of the transfers")
+          .always(),
       field<Vis, &Vis::regions>("regions", "--regions", " of {} regions",
                                 "Contiguous remote pieces")
           .within(1, kMostNumber)
@@ -39,7 +40,7 @@ std::span<const Field<AskedVis>> VisMechanism::fields() {
                               "addresses")
           .always(),
       field<Vis, &Vis::dimensions>("dimensions", "--dimensions", " in {} dimensions",
-                                   "Of a shape, beside that within a region")
+                                   "Dimensions of a shape, beside that within a region")
           .from(1),
       field<Vis, &Vis::local_regions>("local_regions", "--local-regions",
                                       ", {} regions at this rank", "Contiguous local pieces")

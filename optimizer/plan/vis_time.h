@@ -68,19 +68,21 @@ inline uint64_t most_outstanding(const cost::LinkCosts& link, Direction directio
   return direction == Direction::get ? link.queue_depth() : std::numeric_limits<uint32_t>::max();
 }
 
-/// `count` contiguous operations of `bytes` each, at most `window` in flight, each of which waits
-/// `delay_s` at the target.
+/// `count` contiguous operations of `bytes` each on average, at most `window` in flight, each of
+/// which waits `delay_s` at the target. They go by the protocol of the largest one, which all but
+/// the last are as large as.
 inline double windowed(const cost::LinkCosts& link, Direction direction, double bytes,
-                       uint64_t count, uint32_t window, double delay_s, double extra_o = 0) {
-  const cost::MessageCosts& m = link.at(static_cast<uint64_t>(bytes));
+                       double largest, uint64_t count, uint32_t window, double delay_s,
+                       double extra_o = 0) {
+  const cost::MessageCosts& m = link.at(static_cast<uint64_t>(largest));
   const double o = m.o(bytes) + extra_o;
   const double r = m.r(bytes);
   const double one = o + m.round_trip(bytes) + delay_s + r;
   if (count <= 1) return one;
-  // Up to a window is issued while nothing has to be retired yet.
-  const double early = std::max({o, m.gap(bytes), r});
-  const double late = std::max({o + r, m.gap(bytes), one / window});
   const uint64_t in_flight = std::min<uint64_t>(window, most_outstanding(link, direction));
+  // Up to a window, or what the queue holds, is issued while nothing has to be retired yet.
+  const double early = std::max({o, m.gap(bytes), r});
+  const double late = std::max({o + r, m.gap(bytes), one / static_cast<double>(in_flight)});
   const uint64_t ahead = std::min<uint64_t>(count, in_flight) - 1;
   return one + static_cast<double>(ahead) * early + static_cast<double>(count - 1 - ahead) * late;
 }
@@ -96,15 +98,23 @@ inline double flag_time(const VisRequest& request, const VisCosts& costs) {
 
 inline double pipelined_time(const VisRequest& request, const VisCosts& costs, uint32_t window) {
   const uint64_t pieces = vis_pieces(request);
-  return windowed(costs.link(request.direction), request.direction,
-                  static_cast<double>(vis_bytes(request)) / static_cast<double>(pieces), pieces,
-                  window, contiguous_delay(request, costs)) +
+  const double bytes = static_cast<double>(vis_bytes(request)) / static_cast<double>(pieces);
+  return windowed(costs.link(request.direction), request.direction, bytes, bytes, pieces, window,
+                  contiguous_delay(request, costs)) +
          flag_time(request, costs);
 }
 
 inline uint64_t iov_operations(const VisRequest& request) {
   const uint64_t limit = std::max<uint64_t>(request.iov_limit, 1);
   return (vis_pieces(request) + limit - 1) / limit;
+}
+
+/// Data of one that takes as many pieces as it may; the last one may have fewer.
+inline double iov_bytes(const VisRequest& request) {
+  const uint64_t pieces = vis_pieces(request);
+  const uint64_t taken = std::min<uint64_t>(std::max<uint64_t>(request.iov_limit, 1), pieces);
+  return static_cast<double>(vis_bytes(request)) * static_cast<double>(taken) /
+         static_cast<double>(pieces);
 }
 
 /// What native operations take beside the cost of their pieces, iov_piece_s.
@@ -114,7 +124,8 @@ inline double native_iov_time(const VisRequest& request, const VisCosts& costs, 
   const double pieces = static_cast<double>(vis_pieces(request)) / static_cast<double>(operations);
   return windowed(costs.link(request.direction), request.direction,
                   static_cast<double>(vis_bytes(request)) / static_cast<double>(operations),
-                  operations, window, contiguous_delay(request, costs), pieces * iov_piece_s) +
+                  iov_bytes(request), operations, window, contiguous_delay(request, costs),
+                  pieces * iov_piece_s) +
          flag_time(request, costs);
 }
 
@@ -160,7 +171,7 @@ inline double packed_pipeline(uint64_t pieces, uint32_t window, double round, do
 /// What one packed piece takes of each part of the machine, in seconds.
 struct PackedParts {
   uint64_t pieces = 1;
-  double issue = 0;            ///< of the initiator's CPU, before the piece is under way
+  double issue = 0;            ///< of the initiator's CPU, before the piece is in flight
   double retire = 0;           ///< and once it has come back
   double serve = 0;            ///< of the target's CPU, for messages
   double serve_operation = 0;  ///< and for the data that land, where its calls serve operations
@@ -292,11 +303,11 @@ inline double model_time(const VisRequest& request, const VisCosts& costs,
 /// A transfer as one of several that follow each other: not how long it takes alone, but what each
 /// part of the machine spends on it. Seconds. Without a signal.
 struct VisStage {
-  double issue = 0;             ///< of the initiator's CPU, before it is under way
+  double issue = 0;             ///< of the initiator's CPU, before it is in flight
   double retire = 0;            ///< of the initiator's CPU, once it has come back
   double serve = 0;             ///< of the target's CPU, for messages
   double serve_operations = 0;  ///< and where its calls serve operations, for these
-  double round_trip = 0;        ///< from injection to completion, nothing else being under way
+  double round_trip = 0;        ///< from injection to completion, nothing else being in flight
   double gap = 0;               ///< of the NIC
 };
 
@@ -317,8 +328,8 @@ inline VisStage vis_stage(const VisRequest& request, const VisCosts& costs,
   const VisTuning& tuning = costs.tuning(request.direction);
   const auto data = static_cast<double>(vis_bytes(request));
   const auto pieces = static_cast<double>(vis_pieces(request));
-  const auto operations = [&](double count, double bytes, double extra_o) {
-    const cost::MessageCosts& m = costs.link(request.direction).at(static_cast<uint64_t>(bytes));
+  const auto operations = [&](double count, double bytes, double largest, double extra_o) {
+    const cost::MessageCosts& m = costs.link(request.direction).at(static_cast<uint64_t>(largest));
     const double gap = m.gap(bytes);
     return VisStage{count * (m.o(bytes) + extra_o),
                     count * m.r(bytes),
@@ -329,13 +340,15 @@ inline VisStage vis_stage(const VisRequest& request, const VisCosts& costs,
   };
   switch (candidate.method) {
     case VisMethod::pipelined:
-      return operations(pieces, data / pieces, 0);
+      return operations(pieces, data / pieces, data / pieces, 0);
     case VisMethod::native_iov: {
       const auto count = static_cast<double>(iov_operations(request));
-      return operations(count, data / count, pieces / count * tuning.iov_piece_s);
+      return operations(count, data / count, iov_bytes(request),
+                        pieces / count * tuning.iov_piece_s);
     }
     case VisMethod::bounding_box: {
-      VisStage stage = operations(1, static_cast<double>(request.extent_bytes), 0);
+      const auto extent = static_cast<double>(request.extent_bytes);
+      VisStage stage = operations(1, extent, extent, 0);
       stage.retire += costs.pack().unpack(pieces, data, request.extent_bytes);
       return stage;
     }

@@ -63,6 +63,22 @@ TEST(VisTime, ALongStreamIsAsFastAsItsSlowestStage) {
   EXPECT_NEAR(pipelined_time(request_of(kMany, 100000), costs, 1024) / kMany, 2e-6 + 100e-6, 1e-8);
 }
 
+// A get leaves the queue when its data are there, so that a larger window is of no use; a put when
+// it is sent.
+TEST(VisTime, AQueueHoldsUpMoreGetsThanItHas) {
+  constexpr uint64_t kMany = 1000000;
+  model::OperationModel distant = operation(1);
+  distant.segments[0].L_s = example_parameter(200e-6);
+  distant.queue_depth = example_parameter(8, 0);
+  const VisCosts costs({distant, distant, operation(2)}, model::example_pack(), nullptr);
+  VisRequest request = request_of(kMany, 8);
+  const double blocking_s = costs.link(Direction::get).blocking(8);
+  EXPECT_NEAR(pipelined_time(request, costs, 64) / kMany, blocking_s / 8, 1e-9);
+  EXPECT_NEAR(pipelined_time(request, costs, 4) / kMany, blocking_s / 4, 1e-9);
+  request.direction = Direction::put;
+  EXPECT_NEAR(pipelined_time(request, costs, 64) / kMany, blocking_s / 64, 1e-9);
+}
+
 TEST(VisTime, LocalPiecesCountAsWell) {
   const VisCosts costs = costs_with();
   VisRequest request = request_of(4, 1000);
@@ -81,6 +97,24 @@ TEST(VisTime, NativeOperationsTakeSeveralPieces) {
   // CPU-bound streams pay for each piece.
   EXPECT_NEAR(native_iov_time(request, costs, 8, 1e-3) - native_iov_time(request, costs, 8, 0),
               16e-3, 1e-4);
+}
+
+// Five pieces are four and one: the four are too many for the protocol of small operations,
+// although half of the pieces would not be.
+TEST(VisTime, NativeOperationsGoByTheProtocolOfThoseThatAreFull) {
+  model::OperationModel switching = operation(1);
+  switching.segments.push_back(switching.segments.front());
+  switching.segments[0].to_bytes = switching.segments[1].from_bytes = 4000;
+  switching.segments[1].L_s = example_parameter(50e-6);
+  const VisCosts costs({switching, switching, operation(2)}, model::example_pack(), nullptr);
+  VisRequest request = request_of(5, 1000);
+  request.iov_limit = 4;
+  const double full_s = costs.link(Direction::get).blocking(4000);
+  EXPECT_GT(native_iov_time(request, costs, 8, 0), full_s);
+  EXPECT_GT(vis_stage(request, costs, {VisMethod::native_iov, 8, 0}).round_trip, 100e-6);
+  // All of them in one are smaller.
+  request.regions = 3;
+  EXPECT_LT(native_iov_time(request, costs, 8, 0), full_s / 2);
 }
 
 TEST(VisTime, ABoundingBoxIsAGetAndCopies) {

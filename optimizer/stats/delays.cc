@@ -9,7 +9,7 @@
 namespace stripline::stats {
 namespace {
 
-// So many standard deviations above the location one of 740 normal times lies.
+// This many standard deviations above the location one of 740 normal times lies.
 constexpr double kFar = 3;
 // The mode is less certain than a median.
 constexpr double kFarFromMode = 4;

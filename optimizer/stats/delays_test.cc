@@ -95,7 +95,7 @@ TEST(Delays, BurstsOfOtherWorkDoNotMoveTheLocation) {
       std::printf("%7.0f%% %5.0f%% | %+8.2f%% %7.1f%% | %+8.2f%% %7.1f%% %9.2f%%\n", 100 * share,
                   100 * delay, 100 * plain.bias, 100 * plain.coverage, 100 * undelayed.bias,
                   100 * undelayed.coverage, 100 * undelayed.half_width);
-      // 95 %, within two standard errors of so many trials.
+      // 95 %, within two standard errors of this many trials.
       EXPECT_GE(undelayed.coverage, 0.936) << share << " " << delay;
       EXPECT_LT(std::abs(undelayed.bias), clean.half_width) << share << " " << delay;
       if (share >= 0.3) {

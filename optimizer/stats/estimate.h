@@ -9,7 +9,7 @@
 
 namespace stripline::stats {
 
-/// A value with its 95 % interval, made of so many runs.
+/// A value with its 95 % interval, made of this many runs.
 struct Estimate {
   double value = 0;
   Interval interval;

@@ -16,7 +16,7 @@ using Runs = std::vector<std::vector<double>>;
 /// Summary of a point. Derived data: the raw samples are kept elsewhere.
 struct Summary {
   double median = 0.0;  ///< Median of the run medians.
-  double ci_low = 0.0;  ///< Interval of the median; what it means is told by `method`.
+  double ci_low = 0.0;  ///< Interval of the median; `method` says what it means.
   double ci_high = 0.0;
   std::size_t n_samples = 0;
   std::size_t n_runs = 0;

@@ -14,8 +14,8 @@ namespace {
 // (Jacobson, Congestion avoidance and control, 1988).
 constexpr double kNewestWait = 1.0 / 8;
 
-// Answers in a row that nobody waits for, after which they are not asked for in advance any more.
-// Asking late costs the rank that waits a message and its way; an answer for nobody costs both
+// Answers in a row that no one waits for, after which they are not asked for in advance any more.
+// Asking late costs the rank that waits a message and its way; an answer for no one costs both
 // ranks a message, which over sockets takes about as long. Once such answers have cost as much as
 // asking late does, a message and a way, that rule takes at most twice what would have been best in
 // hindsight (rent or buy: Karlin, Manasse, Rudolph and Sleator, Competitive snoopy caching, 1988).
@@ -317,12 +317,12 @@ void ActiveMessages::run_for_program(const Handler& handler, Rank source,
   } catch (const std::exception& error) {
     what = error.what();
   } catch (...) {
-    what = "something that is no std::exception";
+    what = "something that is not a std::exception";
   }
   fail_(Error(ErrorCode::invalid_argument,
               "a handler of active messages has thrown, for a message of rank " +
                   std::to_string(source) + ": " + what +
-                  "; a handler must not throw: nobody could catch it"));
+                  "; a handler must not throw: no one could catch it"));
 }
 
 void ActiveMessages::note_wait(Peer& peer) {
@@ -390,7 +390,7 @@ void ActiveMessages::release_hold(uint32_t hold) {
 void ActiveMessages::give_back(Rank rank) {
   Peer& peer = peers_[rank];
   if (!credits_due(peer)) {
-    if (peer.first_hold == kNone) peer.asks = false;  // they are on their way
+    if (peer.first_hold == kNone) peer.asks = false;  // they are in flight
     return;
   }
   if (started_ && transmit(rank, HandlerTable::kNoHandler, Class::request, {}, {})) {

@@ -21,7 +21,7 @@
 // handlers to one target.
 //
 // Credits of requests come back in the order of the requests, also where one is held back: so many
-// as have come back, so many of the first ones are served. A message whose sender has to learn
+// as have come back, this many of the first ones are served. A message whose sender has to learn
 // nothing else therefore needs no answer (send_noted). Credits travel with what the target sends
 // anyway; whoever waits for them asks for them, with a message of its own or, after answers that
 // were waited for, with the message in question.
@@ -174,7 +174,7 @@ class ActiveMessages final : public fabric::MessageSink {
   }
 
   /// How long requests of this rank lately waited at `target` until it looked for them, smoothed,
-  /// in seconds; 0 until it has told of any. An upper bound where the fabric knows no better
+  /// in seconds; 0 until it has reported any. An upper bound where the fabric knows no better
   /// (Fabric::waited_s).
   double service_delay_s(Rank target) const { return decode_delay(peers_[target].told_delay); }
 
@@ -190,7 +190,7 @@ class ActiveMessages final : public fabric::MessageSink {
     return all += fabric_.missed();
   }
 
-  /// True if `target` has told of delays since this was last asked.
+  /// True if `target` has reported delays since this was last asked.
   bool take_delay_news(Rank target) { return std::exchange(peers_[target].delay_news, false); }
 
   /// True if a handler is running; nothing that waits may be called then.
@@ -244,7 +244,7 @@ class ActiveMessages final : public fabric::MessageSink {
     uint32_t next = kNone;  // of the same source
   };
 
-  // A message of which `served` is to be told.
+  // A message of which `served` is to be notified.
   struct Noted {
     uint64_t number = 0;  // among the requests to its target
     fabric::Counter* served = nullptr;
@@ -271,7 +271,7 @@ class ActiveMessages final : public fabric::MessageSink {
     bool answers_at_once = false;  // because answers were waited for lately
     uint32_t not_waited_for = 0;   // in a row
     // How long its requests wait here, smoothed; negative: not known. And the code of that, until
-    // it was told.
+    // it was notified.
     float wait_s = -1;
     uint8_t untold_delay = kNoDelayCode;
     // What it said of this rank's requests.

@@ -169,7 +169,7 @@ TEST_P(ActiveMessagesTest, CreditsBoundWhatWaitsAtAnInattentiveRank) {
   });
 }
 
-// Nobody answers a noted message; its sender learns by the way that it was served, or asks.
+// No one answers a noted message; its sender learns by the way that it was served, or asks.
 TEST_P(ActiveMessagesTest, NotedMessagesAreToldOfByTheWayOrWhenAsked) {
   static constexpr uint64_t kNoted = 10;
   on_ranks(2, 64, [](Context& context) {
@@ -205,7 +205,7 @@ TEST_P(ActiveMessagesTest, NotedMessagesAreToldOfByTheWayOrWhenAsked) {
 }
 
 // After one that was waited for, messages ask in advance, until two answers in a row were for
-// nobody: what those cost, asking late would have.
+// no one: what those cost, asking late would have.
 TEST_P(ActiveMessagesTest, AnswersForNobodyAreNotAskedForAgain) {
   static constexpr uint64_t kUnawaited = 12;
   on_ranks(2, 64, [](Context& context) {
@@ -223,7 +223,7 @@ TEST_P(ActiveMessagesTest, AnswersForNobodyAreNotAskedForAgain) {
       messages.send_noted(1, handler, {}, {}, noted);
       messages.ask(noted);
       EXPECT_TRUE(messages.wait([&] { return noted.pending == 0; }, 60));
-      // Each comes back by itself or with the last one's answer; nobody asks for them.
+      // Each comes back by itself or with the last one's answer; no one asks for them.
       for (uint64_t i = 0; i < kUnawaited; ++i) {
         messages.send_noted(1, handler, {}, {}, noted);
         if (i < 2) {

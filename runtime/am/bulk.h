@@ -1,7 +1,7 @@
 // Data larger than an active message, sent from rank to rank without asking for room.
 //
 // Behind the program's segment every rank has a landing zone: some slots for each other rank. The
-// sender owns its slots at the receiver: a free slot is the credit to fill it. So nobody has to
+// sender owns its slots at the receiver: a free slot is the credit to fill it. So no one has to
 // ask, and what peers can make a rank hold is its slots. A parcel is what comes in a slot: a head,
 // which says what it is, and a body. Where the network tells a target of puts (fabric::Shortcuts),
 // both go by one such put: one way over the network. Elsewhere the body is put, and a message with
@@ -135,7 +135,7 @@ class Bulk final : public Background {
   /// Inside of handlers: answers with data that stay as they are until is_idle(). They may lie in
   /// the slot.
   void answer(Rank source, uint32_t slot, std::span<const std::byte> body);
-  /// True if nothing of this rank is under way on behalf of others.
+  /// True if nothing of this rank is in flight on behalf of others.
   bool is_idle() const { return answers_.empty(); }
 
   /// This rank is done with a parcel.
@@ -180,7 +180,7 @@ class Bulk final : public Background {
     returned,  // it has given the slot back, and the network has not let go of the body
     asked,     // for an answer
     packed,    // the answer is in the slot
-    fetching,  // it is on its way to the twin
+    fetching,  // it is in transit to the twin
   };
   struct Lane {
     State state = State::unused;

@@ -86,7 +86,7 @@ TEST(IterationsOf, AgreeWithTestingEveryIteration) {
   }
 }
 
-// Loops that nobody can enumerate: each rank's first and last iterations are its own, nothing
+// Loops that no one can enumerate: each rank's first and last iterations are its own, nothing
 // before or after them is, and the numbers add up.
 TEST(IterationsOf, HugeBoundsAndFactors) {
   std::mt19937_64 random(11);

@@ -38,7 +38,7 @@ class Halo final : public HaloExchange {
   Status allocate(const HaloLayout& layout, CallSite site);
 
  private:
-  /// Cells that lie dense on their way.
+  /// Cells that lie dense in transit.
   struct Border {
     HaloBox box;
     vis::Side side;  // where they lie in the array
@@ -81,7 +81,7 @@ class Halo final : public HaloExchange {
   std::vector<vis::Strided> own_;  // borders of this rank that are its own ghosts
   global_ptr<std::byte> memory_;   // flags, then two turns of landing places
   size_t turn_bytes_ = 0;
-  uint64_t round_ = 0;  // of the exchange under way, or of the next one
+  uint64_t round_ = 0;  // of the exchange in progress, or of the next one
   std::byte* array_ = nullptr;
   uint64_t array_bytes_ = 0;
 };
@@ -206,10 +206,10 @@ void Halo::start(std::byte* array, CallSite site) {
               text(call) + " of a null pointer; it takes an array of elements() elements"));
   }
   if (array_ != nullptr) {
-    context_.state().fail(Error(ErrorCode::invalid_argument,
-                                text(call) +
-                                    " while an exchange of this object is under way; wait() comes "
-                                    "first"));
+    context_.state().fail(
+        Error(ErrorCode::invalid_argument,
+              text(call) + " while an exchange of this object is in progress; wait() comes "
+                           "first"));
   }
   array_ = array;
   context_.state().mechanisms.arrays_in_use().add({this, call, array, array_bytes_});

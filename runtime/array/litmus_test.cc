@@ -40,7 +40,7 @@ struct Round {
   Variable y;
   std::mt19937_64& random;
 
-  /// Up to 20 us of computing, so that ranks meet in all ways.
+  /// Up to 20 us of computing, so that ranks meet in all orders.
   void delay() const {
     if (random() % 4 != 0) ctx.compute_for(1e-8 * static_cast<double>(random() % 2000));
   }
@@ -417,7 +417,7 @@ TEST_P(Litmus, FlushedUpdatesComeBeforeAStrictWrite) {
 
 // --- strict accesses by themselves ---------------------------------------------------------------
 
-// Between the phases of a barrier they wait for nobody: the second rank arrives only after it has
+// Between the phases of a barrier they wait for no one: the second rank arrives only after it has
 // seen what the first one writes.
 TEST_P(Litmus, StrictAccessesBetweenThePhasesOfABarrier) {
   EXPECT_EQ(seen({[](const Round& at, Registers& registers) {

@@ -28,7 +28,7 @@ void copy_bytes(std::byte* destination, const std::byte* source, uint64_t bytes)
   }
 }
 
-/// One range of one array on its way.
+/// One range of one array in flight.
 class Move {
  public:
   Move(Context& context, const detail::ArrayShape& shape, uint64_t offset, CallSite site)

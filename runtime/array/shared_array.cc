@@ -85,7 +85,7 @@ void fail_element(Context* context, const char* name, uint64_t index, uint64_t s
                                   (size == 1 ? " element" : " elements, counted from 0")));
 }
 
-// Nobody knows of which job.
+// No one knows of which job.
 void fail_no_array(const char* name, CallSite site) {
   std::fprintf(stderr, "error: %s of a shared_array that refers to no array; create() makes one\n",
                text(rma::Call(name, site)).c_str());

@@ -24,7 +24,7 @@ struct Particle {
 };
 Particle particle(uint64_t index) { return {0.5 * static_cast<double>(index), 7, 9}; }
 
-// Filled locally, read from everywhere in every way, written remotely, looked at locally.
+// Filled locally, read from everywhere by every method, written remotely, looked at locally.
 template <typename Layout, typename Ranks = dynamic_ranks>
 void check_array(Context& ctx, uint64_t size, const Layout& layout) {
   auto made = shared_array<Particle, Layout, Ranks>::create(ctx, size, layout);
@@ -71,7 +71,7 @@ void check_array(Context& ctx, uint64_t size, const Layout& layout) {
   }
   ctx.barrier();
 
-  // Each rank writes every element of its own residue, in a way that depends on the element.
+  // Each rank writes every element of its own residue, with a value that depends on it.
   const uint64_t ranks = ctx.rank_n();
   for (uint64_t i = ctx.rank_me(); i < size; i += ranks) {
     const Particle value = particle(i + 1000);

@@ -64,11 +64,11 @@ class Bootstrap {
   /// True if who started the ranks notices when one of their processes is stopped.
   virtual bool notices_stopped() const { return false; }
 
-  /// True if who started the ranks says when none of them gets on, or nobody needs to know.
+  /// True if who started the ranks says when none of them gets on, or no one needs to know.
   virtual bool tells_of_stalls() const { return true; }
 
   /// True if who started the ranks has made sure of room for the segments of all of them on this
-  /// host, or was told that it does not matter.
+  /// host, or was notified that it does not matter.
   virtual bool room_is_known() const { return false; }
 
   /// The fibers that this rank is one of; null if it is none.

@@ -153,7 +153,7 @@ struct OtherLauncher {
 constexpr const char* kOtherWays =
     "'stripline run' (--hosts for several hosts), Open MPI's mpirun or 'srun --mpi=pmix'";
 
-/// Flux and PALS speak PMI-1, too: those that are told apart by a mark come first.
+/// Flux and PALS speak PMI-1, too: those that are distinguished by a mark come first.
 constexpr std::array<OtherLauncher, 6> kOtherLaunchers = {{
     {"Flux", "FLUX_TASK_RANK", "FLUX_TASK_RANK", "FLUX_JOB_SIZE",
      "'flux run -o pmi=pmix', where the plug-in is installed, or 'stripline run' (--hosts for "

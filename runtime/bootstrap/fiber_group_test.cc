@@ -26,7 +26,7 @@ Options options_on(const std::string& fabric) {
   return options;
 }
 
-// Communicates in every way, and notes when each thing was done.
+// Communicates by every method, and notes when each thing was done.
 std::vector<double> program(Context& context) {
   std::vector<double> times;
   const auto note = [&] { times.push_back(context.now_s()); };

@@ -61,7 +61,7 @@ Result<Mention> parse_mention(std::string_view text) {
     rest.remove_prefix(std::min(colon, rest.size()));
   }
   if (is_no_name(mention.name)) {
-    return malformed(text.empty() ? "a host without a name" : shown + " is no name of a host");
+    return malformed(text.empty() ? "a host without a name" : shown + " is not the name of a host");
   }
   if (rest.empty()) return mention;
   mention.slots = slots_of(rest.substr(1));

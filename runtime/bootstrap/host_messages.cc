@@ -105,7 +105,7 @@ Result<HostOrder> order_from_json(const Json& message) {
   }
   STRIPLINE_ASSIGN_OR_RETURN(const Json* environment, get_array(message, "environment", kMessage));
   for (const Json& pair : *environment) {
-    if (!pair.is_array() || pair.size() != 2) return garbled("a variable that is no pair");
+    if (!pair.is_array() || pair.size() != 2) return garbled("a variable that is not a pair");
     STRIPLINE_ASSIGN_OR_RETURN(const std::string name, bytes_of(pair[0]));
     STRIPLINE_ASSIGN_OR_RETURN(order.environment[name], bytes_of(pair[1]));
   }

@@ -36,7 +36,7 @@ struct HostOrder {
   bool bind = true;
   bool label = false;
   bool input = false;          ///< rank 0 reads what the launcher sends it
-  double silence_limit_s = 0;  ///< a launcher of which nothing is heard for so long is gone
+  double silence_limit_s = 0;  ///< a launcher of which nothing is heard for this long is gone
   bool operator==(const HostOrder&) const = default;
 };
 

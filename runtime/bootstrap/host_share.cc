@@ -120,7 +120,7 @@ class HostShare {
     [[maybe_unused]] const ssize_t written = ::write(channel_.write_fd(), "\n", 1);
     post(to_json(greeting()));
     while (!over_) turn();
-    // Nobody reads any more.
+    // No one reads any more.
     ranks_.reset();
     for (OutputStream& stream : streams_) stream.close();
     return exit_code_;

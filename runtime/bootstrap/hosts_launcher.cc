@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// How long the slower of things may take that mostly take a millisecond: an answer of all hosts
-/// about their ranks; the end of ranks that were killed; output that nobody takes; programs that
+/// about their ranks; the end of ranks that were killed; output that no one takes; programs that
 /// end.
 constexpr double kLookSeconds = 1;
 constexpr double kKillSeconds = 5;

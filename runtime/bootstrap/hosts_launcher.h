@@ -29,7 +29,7 @@ struct HostsOptions {
   bool label = false;                      ///< put the rank's number in front of lines
   /// Hosts that have not answered so long after they were called cannot be reached.
   double answer_limit_s = 60;
-  /// A host, or for a host the launcher, of which nothing is heard for so long is lost.
+  /// A host, or for a host the launcher, of which nothing is heard for this long is lost.
   double silence_limit_s = 120;
   /// Called with what a person should know, a line without end.
   std::function<void(const std::string&)> warn;
@@ -104,7 +104,7 @@ class HostsLauncher final : public StartedRanks {
   OutputQueue out_;
   OutputQueue err_;
   std::optional<Error> failure_;  // the first host's that was lost
-  uint32_t running_ = 0;          // none until all are told to start
+  uint32_t running_ = 0;          // none until all are asked to start
   bool all_read_ = false;         // since next() has looked
   bool wants_input_ = false;      // rank 0's host
   double beat_s_;

@@ -49,7 +49,7 @@ struct JobOutcome {
   /// and then exited with a code of its own.
   std::string message;
   /// For a person: where the ranks were (JobWatch::where()), if the job was ended because of a
-  /// time limit, a cancellation, or a rank that nobody hears. Else empty.
+  /// time limit, a cancellation, or a rank that no one hears. Else empty.
   std::string where = {};
 };
 

@@ -22,9 +22,9 @@
 namespace stripline::bootstrap {
 
 struct WatchSettings {
-  /// A process that is stopped for so long, while others of the job are not, ends the job.
+  /// A process that is stopped for this long, while others of the job are not, ends the job.
   double peer_timeout_s = 120;
-  /// When no rank has got on for so long, that is said. Infinity: never.
+  /// When no rank has got on for this long, that is said. Infinity: never.
   double stall_notice_s = 60;
 };
 

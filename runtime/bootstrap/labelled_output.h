@@ -12,7 +12,7 @@
 namespace stripline::bootstrap {
 
 /// A thread that reads pipes, and writes their lines to descriptors of this process. A pipe's end
-/// ends its last line, too. Lines longer than kLongestLine are divided. Where nobody takes what is
+/// ends its last line, too. Lines longer than kLongestLine are divided. Where no one takes what is
 /// written any more (EPIPE), it closes the pipe, so that the rank learns of it as without labels.
 /// A reader that is slow makes ranks wait.
 class LabelledOutput {

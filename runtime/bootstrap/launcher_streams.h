@@ -12,10 +12,10 @@
 namespace stripline::bootstrap {
 
 /// What has come of ranks and is to be written to a descriptor of this process, in order. Never
-/// blocks: a terminal or a pipe that takes nothing holds up nobody but the ranks.
+/// blocks: a terminal or a pipe that takes nothing holds up no one but the ranks.
 class OutputQueue {
  public:
-  /// Told that so many bytes of this owner have been written, or never will be.
+  /// Told that this many bytes of this owner have been written, or never will be.
   using Taken = std::function<void(size_t owner, size_t bytes)>;
 
   OutputQueue(int to, Taken taken) : to_(to), taken_(std::move(taken)) {}
@@ -26,9 +26,9 @@ class OutputQueue {
   /// For poll().
   pollfd wait() const { return {queue_.empty() ? -1 : to_, POLLOUT, 0}; }
   bool empty() const { return queue_.empty(); }
-  /// Nobody reads any more (EPIPE), or the disk is full.
+  /// No one reads any more (EPIPE), or the disk is full.
   bool closed() const { return closed_; }
-  /// What is left is dropped, as if nobody read any more.
+  /// What is left is dropped, as if no one read any more.
   void close();
 
  private:

@@ -65,7 +65,7 @@ class OperationRecorder {
     memory_->current.store(number, std::memory_order_relaxed);
   }
 
-  /// The operation of this name was called there last; nobody knows where, without a file. String
+  /// The operation of this name was called there last; no one knows where, without a file. String
   /// literals.
   void at(const char* name, CallSite site) {
     if (memory_ == nullptr) return;

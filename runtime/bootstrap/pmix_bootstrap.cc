@@ -67,7 +67,7 @@ class OwnedValue {
   pmix_value_t* value_ = nullptr;
 };
 
-/// Called by a thread of PMIx when the server is gone: nobody is left to end this rank or to hear
+/// Called by a thread of PMIx when the server is gone: no one is left to end this rank or to hear
 /// of it. Its message comes as the handler's object.
 void end_without_server(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[],
                         size_t info_count, pmix_info_t*, size_t,

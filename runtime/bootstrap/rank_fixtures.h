@@ -25,7 +25,7 @@ class RanksTest : public ::testing::TestWithParam<FabricUnderTest> {
   void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
     on_ranks(group_on(GetParam(), ranks), body);
   }
-  /// With so many credits of each kind of active messages.
+  /// With this many credits of each kind of active messages.
   void on_ranks(rank_t ranks, uint16_t credits, const std::function<void(Context&)>& body) {
     ThreadGroupOptions options = group_on(GetParam(), ranks);
     options.am_config.request_credits = credits;

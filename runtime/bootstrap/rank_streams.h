@@ -11,8 +11,8 @@
 
 namespace stripline::bootstrap {
 
-/// What ranks write into a pipe, on its way to a launcher. No more is under way than the launcher
-/// has not taken yet: a reader that is slow makes ranks wait, and nobody else.
+/// What ranks write into a pipe, in transit to a launcher. No more is in flight than the launcher
+/// has not taken yet: a reader that is slow makes ranks wait, and no one else.
 class OutputStream {
  public:
   /// `name` is "out" or "err". With `whole_lines`, what is taken ends with a line. Errors:
@@ -29,7 +29,7 @@ class OutputStream {
   std::string take();
   /// The launcher has taken so much.
   void taken(size_t bytes);
-  /// Nobody takes what is written any more: ranks learn of it as with a pipe that is closed.
+  /// No one takes what is written any more: ranks learn of it as with a pipe that is closed.
   void close() { from_.reset(); }
   /// True if nothing was left in the pipe when it was read last.
   bool empty() const { return empty_ || !from_; }

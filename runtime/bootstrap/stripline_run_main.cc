@@ -149,7 +149,7 @@ void use_pushed_model(std::map<std::string, std::string>& environment) {
   const auto pushed = find_pushed_model(pushed_model_folders(), fabric.empty() ? "tcp" : fabric);
   if (!pushed) return;
   environment[kModelVariable] = pushed->file.string();
-  environment["STRIPLINE_MODEL_MAY_NOT_FIT"] = "1";  // nobody here has asked for it
+  environment["STRIPLINE_MODEL_MAY_NOT_FIT"] = "1";  // no one here has asked for it
   std::fprintf(
       stderr,
       "stripline-run: using model %s (sha256 %s), pushed to this host; --model none: without\n",
@@ -251,7 +251,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   CLI::Option* const join_timeout =
       app.add_option("--join-timeout", job.join_timeout_s,
-                     "Give up when a rank has not joined the job after so long (default: 60)")
+                     "Give up when a rank has not joined the job after this time (default: 60)")
           ->type_name("TIME")
           ->transform(time_within(kTimeLimits));
   bool debug = false;
@@ -279,12 +279,17 @@ int main(int argc, char** argv) {
                  "('stripline feedback list')")
       ->type_name("FILE|agent");
   app.add_option("--timeout", job.time_limit_s,
-                 "End the job after so long, e.g. 90, 1:30, 2h (default: no limit)")
+                 "End the job after this time, e.g. 90, 1:30, 2h (default: no limit)")
       ->type_name("TIME")
       ->transform(time_within(kTimeLimits));
 
   const auto separator = find_separator(argc, argv);
   const int options = static_cast<int>(separator.value_or(static_cast<size_t>(argc)));
+  // CLI11 takes it for -n with the value p.
+  for (int i = 1; i < options; ++i) {
+    if (std::strcmp(argv[i], "-np") == 0)
+      return usage_error("unknown option -np; did you mean -n?");
+  }
   constexpr const char* kProgramComesLast =
       "write '--' before the program: stripline run -n 2 -- PROGRAM [ARGS...]";
   if (const auto end = read_command_line(app, options, argv, kProgramComesLast)) return *end;

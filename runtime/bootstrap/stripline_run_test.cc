@@ -415,7 +415,7 @@ TEST(StriplineRun, TakesTheModelThatWasPushedToThisHostAndSaysSo) {
   EXPECT_EQ(lines_with(elsewhere.err, "emu@3"), 0U) << elsewhere.err;
 }
 
-// Nobody here has asked for it.
+// No one here has asked for it.
 TEST(StriplineRun, APushedModelThatDoesNotFitIsLeftAside) {
   const TempFolder folder;
   model::TunedModel model = model::example_model();
@@ -429,7 +429,7 @@ TEST(StriplineRun, APushedModelThatDoesNotFitIsLeftAside) {
   EXPECT_EQ(job.exit_code, kExitOk) << job.err;
   EXPECT_EQ(lines_with(job.err, "is left aside, this run goes without"), 1U) << job.err;
   EXPECT_EQ(lines_with(job.err, "verbs;ofi_rxm"), 1U) << job.err;
-  EXPECT_EQ(lines_with(job.err, "is no variable of Stripline"), 0U) << job.err;
+  EXPECT_EQ(lines_with(job.err, "is not a variable of Stripline"), 0U) << job.err;
 }
 
 TEST(StriplineRun, ModelThatCannotBeUsedIsBadInput) {
@@ -520,6 +520,7 @@ TEST(StriplineRun, UsageErrorsSayWhatToDo) {
   refused({"-n", "2"}, "no program to start");
   refused({"-n", "2", "--"}, "no program to start");
   refused({"-n", "0", "--", "true"}, "--ranks");
+  refused({"-np", "2", "--", "true"}, "unknown option -np; did you mean -n?");
   refused({"--frabic", "tcp", "--", "true"}, "unknown option --frabic; did you mean --fabric?");
   refused({"-n", "2", "./p", "1"}, "write '--' before the program");
   refused({"--seed", "-1", "--", "true"}, "--seed");
@@ -535,7 +536,8 @@ TEST(StriplineRun, AVariableThatIsNoTimeIsNamed) {
   const Finished job = run_program({program("stripline-run"), "-n", "2", "--", "true"}, 60,
                                    {{"STRIPLINE_JOIN_TIMEOUT", "abc"}});
   EXPECT_EQ(job.exit_code, kExitUsage);
-  EXPECT_NE(job.err.find("STRIPLINE_JOIN_TIMEOUT: 'abc' is no time"), std::string::npos) << job.err;
+  EXPECT_NE(job.err.find("STRIPLINE_JOIN_TIMEOUT: 'abc' is not a time"), std::string::npos)
+      << job.err;
   EXPECT_EQ(job.err.find("--join-timeout"), std::string::npos) << job.err;
 }
 

@@ -21,7 +21,7 @@ class CallRhythm {
     uint32_t calls = 0;  ///< that an iteration has
   };
 
-  /// `repeats`: an iteration is one that was made so often after it was made first; at least 1.
+  /// `repeats`: an iteration is one that was made this often after it was made first; at least 1.
   explicit CallRhythm(uint32_t repeats) : repeats_(repeats), ids_(kLongest), runs_(kLongest + 1) {}
 
   /// One more call, by a number that tells calls apart. Takes time in proportion to kLongest.

@@ -38,7 +38,7 @@ struct Instruments {
 struct Terms {
   RunGuard::Call call;    ///< for the guard of iterations
   bool guarded = true;    ///< plans may be compared
-  bool measures = false;  ///< nobody knows what the computation takes, which plans depend on
+  bool measures = false;  ///< no one knows what the computation takes, which plans depend on
   /// The time of the execution is all that the plan changes, so that it tells which arm is faster.
   /// Else only iterations tell.
   bool judges_itself = true;
@@ -90,7 +90,7 @@ class Execution {
   Arm arm() const { return arm_; }
   /// Null without a site.
   const Site<Plan, kArms>* site() const { return site_; }
-  /// True if finish() is to be told what the computation took.
+  /// True if finish() is to be given what the computation took.
   bool measures() const { return measures_; }
   /// The computation that the plan was made for; negative: an estimate.
   double compute_s() const { return compute_s_; }
@@ -122,7 +122,7 @@ class Execution {
     if (site_ != nullptr) refine(mechanism, computed_s);
     abandon();
   }
-  /// It did not, or nobody is to learn from it.
+  /// It did not, or no one is to learn from it.
   void abandon() {
     if (site_ != nullptr) --site_->users;
     site_ = nullptr;
@@ -159,7 +159,7 @@ class Execution {
     return turn_.arm;
   }
 
-  // What the guards say, that of iterations having been told of the execution.
+  // What the guards say, that of iterations having been notified of the execution.
   Arm ask(RunGuard& run_guard, bool judges_itself) {
     Race& race = site_->race();
     if (of_run_.demoted) race.demote();

@@ -27,7 +27,7 @@ constexpr size_t kStrategies = 4;
 using Toy = Execution<Strategy, kStrategies>;
 using ToySite = Site<Strategy, kStrategies>;
 
-// Four ways to do one thing, of which the model knows little: they are raced. What they take in
+// Four methods to do one thing, of which the model knows little: they are raced. What they take in
 // truth is `seconds`, beside the computation.
 class Mechanism {
  public:

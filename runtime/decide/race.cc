@@ -59,7 +59,7 @@ void Race::expect(std::span<const plan::Guard::Forecast> forecasts, double basel
 }
 
 Race::Turn Race::next() {
-  // Nobody waits for an arm that is not tried.
+  // No one waits for an arm that is not tried.
   if (!decided_ && guard_.is_beyond_doubt()) {
     settle(std::log(kHopeless));
   }

@@ -20,7 +20,7 @@
 
 namespace stripline::decide {
 
-/// The number of a way to carry a site out.
+/// The number of a method to carry a site out.
 using Arm = uint8_t;
 inline constexpr Arm kBaseline = 0;
 
@@ -51,7 +51,7 @@ class Race {
   /// took before that (plan::Guard::remember()).
   void expect(std::span<const plan::Guard::Forecast> forecasts, double baseline_before_s = 0);
 
-  /// So many ranks compare the arms at different times (plan::Guard::share_budget()).
+  /// This many ranks compare the arms at different times (plan::Guard::share_budget()).
   void share_budget(uint32_t ranks) { guard_.share_budget(ranks); }
 
   bool has_rivals() const { return arms_ > 1; }

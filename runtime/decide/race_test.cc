@@ -11,7 +11,7 @@
 namespace stripline::decide {
 namespace {
 
-// A site whose arms take so many seconds, and scatter.
+// A site whose arms take this many seconds, and scatter.
 class Arms {
  public:
   explicit Arms(std::vector<double> seconds, uint64_t seed = 1)

@@ -4,7 +4,7 @@
 // longer on all of them, and the time of a strided call ends somewhere behind it.
 //
 // An iteration is the shortest sequence of calls of sites that the program repeats (call_rhythm.h).
-// Sites that plan by the model report their executions, and are told how to carry them out: as
+// Sites that plan by the model report their executions, and are informed how to carry them out: as
 // their own guards have found, or, in a check, all of them as the baseline. Iterations are
 // executions of a guard as that of a site is one, with its budget: a check is two iterations, of
 // which the second counts. What its first check is expected to take is what sites expect of the
@@ -80,9 +80,9 @@ class RunGuard {
       note(call);
     return turn_;
   }
-  /// In this iteration there is something that the tuned way and the baseline do not do alike.
-  /// Where nobody says so, nothing is timed. `excess_s`: what the baseline is expected to take
-  /// longer; nothing if it is not known. `used_s`: what the tuned way takes, as far as is known.
+  /// In this iteration there is something that the tuned method and the baseline do not do alike.
+  /// Where no one says so, nothing is timed. `excess_s`: what the baseline is expected to take
+  /// longer; nothing if it is not known. `used_s`: what the tuned method takes, as far as is known.
   void differs(std::optional<double> excess_s, double used_s) {
     differs_ = true;
     expected_s_ += used_s;
@@ -112,7 +112,7 @@ class RunGuard {
     CallRhythm::Anchor anchor;
     Regards regards;
     plan::Guard guard;
-    plan::Guard::Turn turn;  // of the iteration that is under way
+    plan::Guard::Turn turn;  // of the iteration that is in progress
     uint64_t iterations = 0;
   };
   static constexpr size_t kPhases = 4;
@@ -144,7 +144,7 @@ class RunGuard {
   uint64_t most_calls_ = 0;
   uint32_t times_ = 0;  // that the anchor was made in this iteration
 
-  bool timed_ = false;  // the iteration that is under way
+  bool timed_ = false;  // the iteration that is in progress
   double begun_s_ = 0;
 
   // While one is looked for.

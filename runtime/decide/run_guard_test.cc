@@ -21,7 +21,7 @@ class Program {
  public:
   explicit Program(double noise = 0, uint64_t seed = 1) : noise_(noise), random_(seed) {}
 
-  // Iterations whose calls are named by letters. What a call takes is what it was told to do times
+  // Iterations whose calls are named by letters. What a call takes is what it was asked to do times
   // its seconds of that way.
   void run(std::string_view calls, int iterations, double tuned_s, double simple_s) {
     for (int i = 0; i < iterations; ++i) {
@@ -42,7 +42,7 @@ class Program {
   }
   void clear() { tuned_ = simple_ = decided_ = 0, expected_s_ = 0; }
   void set_differs(bool differs) { differs_ = differs; }
-  // What the baseline is expected to take longer, where the tuned way takes 1 s.
+  // What the baseline is expected to take longer, where the tuned method takes 1 s.
   void expect(double excess_s) { expected_ = excess_s; }
   // Not a call that the guard sees.
   void spend(double seconds) { now_s_ += seconds; }

@@ -14,7 +14,7 @@ struct Savings {
   double demoted = 0;        ///< of these, carried out as the baseline now
   double checks = 0;         ///< pairs of times, one of each way, that all this goes by
   double taken_s = 0;        ///< what all that is guarded took, checks included
-  double excess_s = 0;       ///< what checks took longer than the way in use would have
+  double excess_s = 0;       ///< what checks took longer than the method in use would have
 
   void add(const Savings& other) {
     actual_s += other.actual_s;

@@ -14,7 +14,7 @@
 
 namespace stripline::decide {
 
-/// A plan does not change once it is made; a decision that is made anew has others. Does not move:
+/// A plan does not change once it is made; a decision that is made again has others. Does not move:
 /// its address is its number. Not thread-safe.
 template <typename PlanOfMechanism, size_t kArms = 2>
 class Site {
@@ -44,7 +44,7 @@ class Site {
 
   /// The arm of what the planner has decided.
   Arm decided() const { return decided_; }
-  /// The plan of an arm; `make(arm, planned_s)` makes those that nobody has asked for before.
+  /// The plan of an arm; `make(arm, planned_s)` makes those that no one has asked for before.
   template <typename Make>
   const Plan& plan(Arm arm, const Make& make) {
     auto& plan = plans_[arm];
@@ -93,7 +93,7 @@ class Site {
 
   /// The number of the site, for the guard of iterations (run_guard.h).
   uint64_t number() const { return reinterpret_cast<uintptr_t>(this); }
-  /// Executions that are under way, one within the other: the site must not go, nor its plans.
+  /// Executions that are in progress, one within the other: the site must not go, nor its plans.
   uint32_t users = 0;
   Refinement refinement;
   /// The planner has been asked for ties (Execution).

@@ -60,7 +60,7 @@ TEST(SiteTable, LeavesASiteToWhoUsesIt) {
   EXPECT_NE(table.find({1}), nullptr);
 }
 
-// What a plan saved is told, when its site is forgotten, too.
+// What a plan saved is reported, when its site is forgotten, too.
 TEST(SiteTable, AddsUpWhatWasSaved) {
   SiteTable<Numbered> table;
   Race& race = found(table, 1).race();

@@ -8,7 +8,7 @@ plan::Surroundings surroundings_of(const fabric::Info& info, Fact facts,
                                    const Operations& operations) {
   plan::Surroundings around;
   if (has(facts, Fact::nic_ranks) && !operations.alone) around.nic_ranks = info.nic_ranks;
-  // Between ranks of a node the kernel copies, or loads and stores do, which needs nobody; and
+  // Between ranks of a node the kernel copies, or loads and stores do, which needs no one; and
   // ranks that do nothing else answer at once.
   around.target_polls_only =
       has(facts, Fact::target_polls_only) && !operations.alone &&

@@ -54,7 +54,7 @@ bool contradict(const Savings& one, const Savings& other);
 /// sites.
 struct GuardTime {
   double checks = 0;
-  double excess_s = 0;  ///< what checks took longer than the way in use would have
+  double excess_s = 0;  ///< what checks took longer than the method in use would have
   double taken_s = 0;   ///< what all that is guarded took
   double share() const { return taken_s > 0 ? excess_s / taken_s : 0; }
 };

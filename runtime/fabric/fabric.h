@@ -175,7 +175,7 @@ class MessageSink {
   virtual void on_landed([[maybe_unused]] Rank source, [[maybe_unused]] uint32_t tag) {}
 };
 
-/// Told of a failure that ends the job. Must not return.
+/// Notified of a failure that ends the job. Must not return.
 using FailureHandler = std::function<void(const Error&)>;
 
 class Shortcuts;  // shortcuts.h
@@ -278,7 +278,7 @@ class Fabric {
   /// Inside of MessageSink::on_message(): how many seconds the message waited for this rank to look
   /// for messages; 0 if it came while the rank did. On the emulated fabric that is exact. Elsewhere
   /// it is the time since this rank looked last, which is the most that it can have been; empty if
-  /// that time was not noted, because nobody asked during the last calls.
+  /// that time was not noted, because no one asked during the last calls.
   virtual std::optional<double> waited_s() = 0;
 
   /// True if a get from `target` (or a put to it, if `put`) completes only when that rank makes
@@ -298,7 +298,7 @@ class Fabric {
   /// (waited_s).
   virtual void woken() {}
 
-  /// From now on counts operations of peers that waited for this rank because nobody looked for
+  /// From now on counts operations of peers that waited for this rank because no one looked for
   /// `least_s` or longer, and notes the times that waited_s() needs. No effect where watch() is
   /// empty.
   virtual void note_missed(double /*least_s*/) {}
@@ -371,13 +371,13 @@ struct OpenOptions {
   uint64_t seed = 0;  ///< jitter of the emulated fabric
   /// As far as the host permits; else the network. The emulated fabric stands between all ranks.
   SameNode same_node = SameNode::network;
-  /// So many ranks, in order, are taken for a node; 0: those of a machine.
+  /// This many ranks, in order, are taken for a node; 0: those of a machine.
   Rank node_ranks = 0;
   Progress progress = Progress::in_calls;
   /// Whether a peer is known to compute outside of calls that wait, so that an operation of which
   /// nothing is heard is not lost. Null: nothing is known of any.
   std::function<bool(Rank)> computes;
-  /// Nobody else looks after processes of this host that are stopped.
+  /// No one else looks after processes of this host that are stopped.
   bool watch_for_stopped = false;
   Crew* crew = nullptr;  ///< the ranks are fibers of one thread, on the virtual clock
 };

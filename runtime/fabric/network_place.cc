@@ -130,7 +130,7 @@ Result<std::string> switches_of_environment() {
   if (!said.empty() && !are_switches(said)) {
     return Error(ErrorCode::invalid_argument,
                  "STRIPLINE_SWITCHES: '" + said +
-                     "' is no path of switches; write those above this host, from the uppermost "
+                     "' is not a path of switches; write those above this host, from the uppermost "
                      "down, joined by dots, as core.row3.leaf12");
   }
   if (!said.empty()) return said;

@@ -38,7 +38,7 @@ Result<std::string> switches_of_host(std::string_view text, std::string_view hos
 
 /// What tells the switches of this node: STRIPLINE_SWITCHES, else the file that
 /// STRIPLINE_SWITCHES_FILE names, else Slurm (SLURM_TOPOLOGY_ADDR without the node's own name).
-/// Empty if nobody does. Errors: those of switches_of_host(); not_found if the file cannot be read;
+/// Empty if no one does. Errors: those of switches_of_host(); not_found if the file cannot be read;
 /// invalid_argument if the first one is none.
 Result<std::string> switches_of_environment();
 

@@ -55,9 +55,9 @@ plan::GatherMethod Choices::method(const OwnerReads& reads, uint32_t readers, bo
     if (options_.method == GatherMethod::bound) decision.method = plan::GatherMethod::bound;
     if (options_.method == GatherMethod::pull) decision.method = plan::GatherMethod::pull;
   }
-  // Elements of several arrays are not brought together on their way through a network.
+  // Elements of several arrays are not brought together in transit through a network.
   const bool can_pull = !led && (options_.vectors == 1 || request.by_stores);
-  // Those who follow have been told where elements are among those that are needed.
+  // Those who follow have been informed where elements are among those that are needed.
   const bool can_be_bound = !led || request.runs == 1;
   if ((decision.method == plan::GatherMethod::pull && !can_pull) ||
       (decision.method == plan::GatherMethod::bound && !can_be_bound)) {

@@ -41,13 +41,13 @@ class Choices {
   /// need; `elements`: what each needs, added up.
   bool shares(const OwnerReads& together, uint32_t ranks, uint64_t elements) const;
   /// False: to pass it on would not pay even if all other ranks needed of an owner what this one
-  /// needs, which receives so many elements in all, or is out of the question.
+  /// needs, which receives this many elements in all, or is out of the question.
   bool may_be_passed_on(const OwnerReads& reads, uint64_t receives) const;
   /// True if `readers` of this rank that need the same, one of which is `reader`, are to pass it
-  /// on. That one receives so many elements in all.
+  /// on. That one receives this many elements in all.
   bool broadcasts(const Selection& needed, rank_t reader, uint32_t readers,
                   uint64_t receives) const;
-  /// The same of elements beside which each of these needs at most so many others. What it saves,
+  /// The same of elements beside which each of these needs at most this many others. What it saves,
   /// for comparisons; 0: they are not to.
   double passing_on_saves(const Selection& hot, rank_t reader, uint32_t readers, uint64_t besides,
                           uint64_t receives) const;

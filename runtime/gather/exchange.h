@@ -37,7 +37,7 @@ std::vector<std::vector<T>> exchange(const team& all, const std::vector<std::vec
   return lists;
 }
 
-/// The same where nobody knows how many entries come.
+/// The same where no one knows how many entries come.
 template <typename T>
 std::vector<std::vector<T>> exchange(const team& all, const std::vector<std::vector<T>>& given,
                                      CallSite site) {

@@ -105,13 +105,13 @@ class Gather final : public GatherCore, public gathers::GatherState::Plan {
   Schedule schedule_;
   std::vector<const std::byte*> fetched_from_;  // arrays of another rank
   std::vector<const std::byte*> values_;  // by group and vector: where elements of number 0 are
-  uint64_t round_ = 0;                    // of the gather under way, or of the next one
+  uint64_t round_ = 0;                    // of the gather in progress, or of the next one
   uint64_t received_round_ = 0;
   bool under_way_ = false;
   bool released_ = false;
   const bool ordered_;
   const bool by_ring_;        // nothing needs to be looked after before all is here
-  size_t taken_of_ring_ = 0;  // owners, in the gather under way
+  size_t taken_of_ring_ = 0;  // owners, in the gather in progress
   const bool checks_;         // debug mode
   const uint64_t number_;     // of the plan among those of the job; used only if checks_
   uint64_t own_hash_ = 0;     // of this rank's elements when the gather began; only if checks_
@@ -162,7 +162,7 @@ void Gather::end() {
   gathers::release_memory(context_, schedule_);
 }
 
-// Until the reader has read so many gathers.
+// Until the reader has read this many gathers.
 void Gather::await_credit(const Outgoing& out, uint64_t rounds, CallSite site) {
   if (!out.credit.is_null() && rounds > 0) context_.wait_signal(out.credit, rounds, site);
 }
@@ -196,7 +196,7 @@ void Gather::start(std::span<const std::byte* const> own, CallSite site) {
   life_->check({"GatherPlan::start", site});
   if (under_way_) {
     refuse("GatherPlan::start", site,
-           "while a gather of this plan is under way; wait() comes first");
+           "while a gather of this plan is in progress; wait() comes first");
   }
   if (own.size() != vectors_) {
     refuse("GatherPlan::start", site,
@@ -287,7 +287,7 @@ uint64_t& Gather::flag_of(const Incoming& in) const {
   return *context_.local(at.flag(round_));
 }
 
-// Brings the elements to where they are received, or begins to; false: they are on their way.
+// Brings the elements to where they are received, or begins to; false: they are in flight.
 bool Gather::fetch(Incoming& in, CallSite site) {
   const auto own_offset = [&](size_t vector) {
     return static_cast<uint64_t>(values_[vector] - context_.state().memory.segment().data());

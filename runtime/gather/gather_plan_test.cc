@@ -265,7 +265,7 @@ TEST_P(Gather, CachedOnesAreReleasedMoreThanOnce) {
   });
 }
 
-// A body that throws on one rank leaves nothing under way, there or elsewhere.
+// A body that throws on one rank leaves nothing in flight, there or elsewhere.
 TEST_P(Gather, CanBeUsedAgainAfterABodyHasThrown) {
   on_ranks(3, [](Context& context) {
     auto x = shared_array<uint64_t, cyclic>::create(context, 90);
@@ -354,7 +354,7 @@ TEST_F(GatherDeathTest, StartsOneGatherAtATime) {
                          plan->start(*x);
                          plan->start(*x);
                        }),
-              ::testing::ExitedWithCode(2), "while a gather of this plan is under way");
+              ::testing::ExitedWithCode(2), "while a gather of this plan is in progress");
 }
 
 TEST_F(GatherDeathTest, RefusesArraysThatWereNotMade) {

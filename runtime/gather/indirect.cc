@@ -1,5 +1,5 @@
 // Loops over a[b[i]]: the engine of <stripline/indirect.h>. Two blocks are in use in turns: the
-// elements of one are on their way while the other is computed.
+// elements of one are in flight while the other is computed.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -363,7 +363,7 @@ void IndirectLoop::Engine::fetch(size_t array) {
   for (const gathers::OwnerReads& of : owners) units += of.places.size();
   fetched.memory.resize((units * unit_bytes + sizeof(Line) - 1) / sizeof(Line));
   std::byte* memory = reinterpret_cast<std::byte*>(fetched.memory.data());
-  // Lists stay where they are while transfers are under way.
+  // Lists stay where they are while transfers are in flight.
   fetched.owners.reserve(owners.size());
   size_t most = 0;
   for (gathers::OwnerReads& of : owners) {
@@ -407,7 +407,7 @@ std::byte* const* IndirectLoop::Engine::arrive() {
   for (size_t array = 0; array < arrays_.size(); ++array) {
     Fetched& fetched = block.fetched[array];
     for (OwnedElements& of : fetched.owners) of.under_way.wait(site_);
-    // They were on their way when the block before was computed.
+    // They were in flight when the block before was computed.
     if (modified_[array] && computed_ > 0) {
       patch(before_computed().fetched[array], fetched, arrays_[array].unit_bytes);
     }

@@ -1,4 +1,4 @@
-// Ways of gathering beside packing by the owner: each by force against the elements of the whole
+// Methods of gathering beside packing by the owner: each by force against the elements of the whole
 // array, and chosen where they pay.
 #include <algorithm>
 #include <cmath>

@@ -90,7 +90,7 @@ rma::Landing PassingOn::landing_of(const Spread& spread, rank_t reader) const {
               reader, there.flags + (others == 0 ? 0 : kFlagsOfTurns * sizeof(uint64_t)))};
 }
 
-// Each reader is told from whom it comes, what is hot if not all is, and where it is to go.
+// Each reader is informed from whom it comes, what is hot if not all is, and where it is to go.
 void PassingOn::tell(const Spread& spread, rank_t me,
                      std::vector<std::vector<uint64_t>>& told) const {
   std::vector<rank_t> ranks = {me};

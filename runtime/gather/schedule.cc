@@ -363,7 +363,7 @@ Status Agreement::tell(const Status& prepared) {
 }
 
 // A rank that is told something by another one in each gather knows that it has begun it. One that
-// sends several owners' elements to the same rank is told once: it waits for one word alone.
+// sends several owners' elements to the same rank is notified once: it waits for one word alone.
 void Agreement::settle_credits() {
   std::vector<bool> told(context_.rank_n(), false);
   for (const Outgoing& out : made_.outgoing) told[out.reader] = true;
@@ -423,7 +423,7 @@ Result<Schedule> Agreement::make() {
   }
   if (context_.rank_n() > 1) {
     if (anyone(&Told::passes_on)) {
-      // Those who follow have been told where elements are in what their leaders get.
+      // Those who follow have been informed where elements are in what their leaders get.
       PassingOn(choices_, asked_, element_bytes(), !sharing_, made_).agree(all_, site_);
     }
     settle_credits();

@@ -21,7 +21,7 @@ namespace stripline::gathers {
 /// How elements of an owner get here.
 enum class Way : uint8_t {
   sent,     ///< by the owner, or by a rank that has them from it
-  fetched,  ///< by this rank, from the owner's array, when it is told that it may
+  fetched,  ///< by this rank, from the owner's array, when it is notified that it may
   shared,   ///< copied from the memory of a rank of this node, when they are there
 };
 
@@ -31,7 +31,7 @@ struct HotPart {
   rank_t source = 0;
   rma::Landing landing;
   rma::TurnCredit credit;  ///< as Incoming::credit
-  bool here = false;       ///< in the gather under way
+  bool here = false;       ///< in the gather in progress
 };
 
 /// What this rank receives of an owner.
@@ -56,7 +56,7 @@ struct Incoming {
   std::optional<indexed_list> here_list;
   future fetch;
   bool fetching = false;
-  // For the gather under way:
+  // For the gather in progress:
   bool others_here = false;  ///< what is not hot
   bool here = false;
 
@@ -70,13 +70,13 @@ struct FetchSource {
   rank_t rank = 0;
   rma::TurnCredit done;
   uint32_t fetches = 0;  ///< in each gather
-  uint32_t left = 0;     ///< in the one under way
+  uint32_t left = 0;     ///< in the one in flight
 };
 
 /// What this rank sends to a reader.
 struct Outgoing {
   rank_t reader = 0;
-  bool fetched = false;          ///< by the reader, which is told that it may
+  bool fetched = false;          ///< by the reader, which is notified that it may
   std::optional<size_t> of;      ///< of the incoming elements of this number, when they are here
   bool hot = false;              ///< of these the hot ones
   std::vector<uint32_t> places;  ///< none: all elements from the first one on

@@ -10,7 +10,7 @@
 
 namespace stripline::detail {
 
-/// What a look takes this rank: the shortest of the first few, which served nobody.
+/// What a look takes this rank: the shortest of the first few, which served no one.
 class LookTime {
  public:
   /// True if enough have been timed.

@@ -87,14 +87,14 @@ class BufferPool {
 
   explicit BufferPool(uint64_t budget_bytes) : budget_(budget_bytes) {}
 
-  /// What one more loop may take: half of what others that are under way leave of the budget, so
+  /// What one more loop may take: half of what others that are in flight leave of the budget, so
   /// that loops in its body find something, too. While there are others, a power of two: plans are
   /// found again although it varies what those have.
   uint64_t room() const;
   /// While there are none.
   uint64_t most_room() const { return budget_ / 2; }
 
-  /// A buffer of so many bytes, whose contents nobody wants; none if there is no memory. Beyond
+  /// A buffer of this many bytes, whose contents no one wants; none if there is no memory. Beyond
   /// the budget it is one that goes when it is given back: a loop has to have one granule.
   Use acquire(uint64_t bytes);
 
@@ -105,7 +105,7 @@ class BufferPool {
 
  private:
   // A loop is not given a buffer that is more than so many times as large as it asks for: while it
-  // is under way, loops in its body have to do with the rest.
+  // is in flight, loops in its body have to do with the rest.
   static constexpr uint64_t kMostWaste = 4;
   static constexpr uint64_t kLeastBytes = 4096;
 

@@ -61,7 +61,7 @@ TEST(ComputeRates, ForgetRatherThanMixUp) {
 constexpr size_t kLeast = 100000;
 
 // What loops of one place are planned to compute, in any order; negative: estimated. Each is an
-// element longer than the one before, and its body takes so many seconds per element.
+// element longer than the one before, and its body takes this many seconds per element.
 std::vector<double> planned_for(const std::vector<double>& seconds_per_element) {
   const ModelFile file("compute_rates_test");
   bootstrap::ThreadGroupOptions options;

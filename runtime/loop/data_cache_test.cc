@@ -1,4 +1,4 @@
-// What loops and nests keep is used as long as nobody can tell, and no longer: for everything by
+// What loops and nests keep is used as long as no one can tell, and no longer: for everything by
 // which a rank may learn of changes, a test in which another rank makes one in between.
 #include "runtime/loop/data_cache.h"
 
@@ -414,7 +414,7 @@ TEST_P(DataCacheOnNetworks, StoresElsewhereLeaveWhatIsKept) {
   });
 }
 
-// A put that was under way when the loop read may have come later than the read.
+// A put that was in flight when the loop read may have come later than the read.
 TEST_P(DataCacheOnNetworks, PutsThatWereUnderWayAreSeenOnceTheyAreComplete) {
   on_ranks(2, [&](Context& context) {
     const auto data = *context.new_symmetric_array<double>(1 << 17);
@@ -773,7 +773,7 @@ TEST_P(DataCacheOnNetworks, LoopsStayWithinTheBudget) {
               });
     EXPECT_EQ(sum, 2.0 * 300 * kCount);
     EXPECT_GT(pool.statistics().most_bytes, 0U);
-    // Those that are kept give way to each other.
+    // Those that are kept yield to each other.
     for (size_t round = 0; round < 3; ++round) {
       for (size_t k = 0; k < 5; ++k) {
         EXPECT_EQ(sum_of(context, there + static_cast<std::ptrdiff_t>(k * 500), 900), 900.0);

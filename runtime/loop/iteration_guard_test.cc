@@ -99,7 +99,7 @@ double longest_s(const std::vector<Outcome>& outcomes) {
 }
 
 // Each rank puts `rows` rows of doubles out of a wider matrix to the next one, with a flag, into
-// the one of two such matrices that nobody reads at that time, and computes.
+// the one of two such matrices that no one reads at that time, and computes.
 auto ring_of(size_t rows, size_t columns, const VisOptions& options) {
   return [=](Context& context) {
     const size_t pitch = 2 * columns;

@@ -41,7 +41,7 @@ struct Outcome {
   uint32_t nodes = 0;
 };
 
-// Every rank reads from the one so many ranks further, in strips that are all under way at once.
+// Every rank reads from the one this many ranks further, in strips that are all in flight at once.
 Outcome read_from(rank_t step, bool estimates, model::DistanceScale scale, bool as_nest = false) {
   const ModelFile file("load_test", model_of(scale));
   bootstrap::ThreadGroupOptions group;

@@ -381,7 +381,7 @@ TEST_P(Loop, BodiesMayContainLoopsAndMayThrow) {
     EXPECT_THROW(strip_for(context, remote, kCount, {.force = outer},
                            [](size_t, size_t, const double*) { throw std::runtime_error("stop"); }),
                  std::runtime_error);
-    sum = 0;  // what was under way does not disturb the next loop
+    sum = 0;  // what was in flight does not disturb the next loop
     strip_for(context, remote, kCount, {.force = outer},
               [&](size_t begin, size_t end, const double* strip) {
                 for (size_t i = begin; i < end; ++i) sum += strip[i - begin];
@@ -459,7 +459,7 @@ TEST_P(LoopOnNetworks, UsesTheModelUnlessToldOtherwise) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-// Blocks of several ranks, and of different sizes: nobody else gets any from these ranks.
+// Blocks of several ranks, and of different sizes: no one else gets any from these ranks.
 TEST_P(LoopOnNetworks, WhoIsAloneFindsNobodyAtItsPeers) {
   const ModelFile file("loop_test");
   auto group = group_on(GetParam(), 3);
@@ -523,7 +523,7 @@ TEST_P(LoopOnNetworks, RefinesItsPlanByTheComputationItMeasures) {
 
 class LoopDeathTest : public bootstrap::RanksDeathTest {};
 
-// Before anything is moved, and also where so many bytes are no number.
+// Before anything is moved, and also where this many bytes are no number.
 TEST_F(LoopDeathTest, StaysWithinTheSegments) {
   // Rank 0 goes through `owner`'s memory.
   const auto reads = [](rank_t owner, size_t count, size_t halo) {

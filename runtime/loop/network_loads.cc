@@ -31,7 +31,7 @@ NetworkLoads::NetworkLoads(const ContextState& context) {
                      "stripline: the tuned model counts switches between nodes, and those above "
                      "rank %u are not known (STRIPLINE_SWITCHES, STRIPLINE_SWITCHES_FILE), so "
                      "loops take the network for "
-                     "one that nobody else uses\n",
+                     "one that no other rank uses\n",
                      mine.switches.empty() ? context.job.rank() : rank);
       }
       return;

@@ -158,7 +158,7 @@ void WavefrontEngine::begin(const RawStage& stage) {
   out_pieces_ = sent.pieces;
 }
 
-// The plan of a stage that nobody is asked about.
+// The plan of a stage that no one is asked about.
 std::optional<plan::WavefrontPlan> WavefrontEngine::given_plan() const {
   if (options_.pieces != 0) {
     return plan::WavefrontPlan{.pieces = options_.pieces, .reason = plan::Reason::forced};
@@ -267,7 +267,7 @@ void WavefrontEngine::note(decide::Trace& trace, double seconds) const {
   const bool planned = execution_.site() != nullptr && !unplanned;
   if (planned && plan.reason != plan::Reason::no_model) {
     plan::WavefrontRequest of_rank = request;
-    // Nothing comes to the first rank of a pipeline, which therefore serves nobody.
+    // Nothing comes to the first rank of a pipeline, which therefore serves no one.
     of_rank.surroundings.target_polls_only &= takes_over() || options_.all_busy;
     const plan::WavefrontTime time = plan::predict_wavefront(of_rank, *costs_, plan.pieces);
     plan.predicted_s = takes_over() && options_.all_busy ? time.step_s : time.busy_s;

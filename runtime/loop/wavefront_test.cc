@@ -337,7 +337,7 @@ TEST(TracedWavefront, ShowsTheCommandThatExplains) {
   EXPECT_NEAR(request.compute_s, 30e-6, 1e-6);
   const plan::StripCosts costs = exact_costs(kFabric);
   EXPECT_EQ(plan::plan_wavefront(request, &costs).pieces, pieces);
-  // Nobody was asked.
+  // No one was asked.
   ::testing::internal::CaptureStderr();
   go_round(file.path(), 30e-6, {.pieces = 2}, "sites");
   EXPECT_EQ(::testing::internal::GetCapturedStderr().find("explain sweep"), std::string::npos);

@@ -86,7 +86,7 @@ TEST(DoctorTest, RefusesAProviderThatLiesByItsName) {
     GTEST_SKIP() << "this libfabric loads no providers from folders";
   }
   EXPECT_EQ(outcome.exit_code, kExitUnavailable) << outcome.output;
-  EXPECT_NE(outcome.output.find("a put of 8 B that tells its target was told of to the rank that "
+  EXPECT_NE(outcome.output.find("a put of 8 B that tells its target was reported to the rank that "
                                 "made it: provider lying shows own operations as arrivals"),
             std::string::npos)
       << outcome.output;

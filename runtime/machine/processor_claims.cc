@@ -56,7 +56,7 @@ bool ProcessorClaims::claim(std::span<const uint32_t> processors) {
 }
 
 Places claim_places(uint32_t ranks, const std::string& folder) {
-  // Tries of jobs that start at the same moment and give way to each other, in turn.
+  // Tries of jobs that start at the same moment and yield to each other, in turn.
   constexpr int kTries = 20;
   Places places;
   const std::vector<Processor> allowed = allowed_processors();

@@ -278,7 +278,7 @@ class ProviderTrial {
       if (!done) return late(what);
       if (sink_.landed_from_itself) {
         return Error(ErrorCode::data_loss,
-                     what + " was told of to the rank that made it: provider " +
+                     what + " was reported to the rank that made it: provider " +
                          mine_.info().provider + " shows own operations as arrivals");
       }
       const bool told = sink_.landed == std::vector<uint32_t>{tag};

@@ -1,4 +1,4 @@
-// Arrays that something which is under way reads or writes, until the program waits for it:
+// Arrays that something which is in flight reads or writes, until the program waits for it:
 // gathers, exchanges of halos. Who frees an array asks here.
 #pragma once
 
@@ -14,14 +14,14 @@ namespace stripline::rma {
 class ArraysInUse {
  public:
   struct Use {
-    const void* user;  ///< what is under way
+    const void* user;  ///< what is in flight
     Call call;         ///< that has begun it
     const std::byte* first;
     uint64_t bytes;
   };
 
   void add(const Use& use) { uses_.push_back(use); }
-  /// All of what is under way has been waited for.
+  /// All of what is in flight has been waited for.
   void remove(const void* user) {
     std::erase_if(uses_, [user](const Use& use) { return use.user == user; });
   }

@@ -46,7 +46,7 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
 
 future AtomicDomain::start(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand,
                            uint64_t expected, void* previous, CallSite site) const {
-  // Of these two, only the value that the variable held says what has happened.
+  // For these two operations, only the value that the variable held says what has happened.
   if (previous == nullptr && (op == AtomicOp::load || op == AtomicOp::compare_swap)) [[unlikely]] {
     context_->state().fail(
         Error(ErrorCode::invalid_argument,

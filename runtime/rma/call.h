@@ -8,7 +8,7 @@
 namespace stripline::rma {
 
 struct Call {
-  // NOLINTBEGIN(google-explicit-constructor): a call whose place nobody knows is its name
+  // NOLINTBEGIN(google-explicit-constructor): a call whose place no one knows is its name
   constexpr Call(const char* name_in, CallSite site = {})
       : name(name_in), file(site.file), line(site.line) {}
   // NOLINTEND(google-explicit-constructor)

@@ -37,7 +37,7 @@ void CallTrace::note(ContextState& state, const TracedCall& call, std::optional<
 void CallTrace::begin(ContextState& state, uint32_t slot, uint32_t generation,
                       const TracedCall& call) {
   const auto [place, is_new] = under_way_.try_emplace(slot);
-  // What was there is complete by now, but nobody has waited for it.
+  // What was there is complete by now, but no one has waited for it.
   if (!is_new) note(state, place->second.call, std::nullopt);
   place->second = {generation, call};
 }

@@ -28,13 +28,13 @@ struct TracedCall {
 /// Those of one rank. Allocates; for programs that are traced.
 class CallTrace {
  public:
-  /// A transfer is under way, and completes in this slot (completion_slots.h).
+  /// A transfer is in flight, and completes in this slot (completion_slots.h).
   void begin(ContextState& state, uint32_t slot, uint32_t generation, const TracedCall& call);
   /// A transfer that was complete when it had been begun.
   void done(ContextState& state, const TracedCall& call);
   /// The program has waited for what is in this slot, which was not complete before.
   void waited(ContextState& state, uint32_t slot, uint32_t generation);
-  /// Nobody will wait for what is still under way.
+  /// No one will wait for what is still in flight.
   void end(ContextState& state);
 
  private:

@@ -111,7 +111,7 @@ void Context::free_symmetric(uint64_t offset, CallSite site) {
   const rma::CollectiveScope scope(
       *state_, "delete_symmetric_array", site,
       debug != nullptr ? ("offset " + std::to_string(offset)).c_str() : nullptr);
-  // Nobody may still be using it when the next allocation hands it out again: neither what the
+  // No one may still be using it when the next allocation hands it out again: neither what the
   // program would have to complete first, nor a get whose future it has dropped.
   state_->mechanisms.check_free({"delete_symmetric_array", site}, offset,
                                 state_->memory.heap().size_of(offset));
@@ -221,7 +221,7 @@ void Context::am_quiesce(CallSite site) {
   const team all = team::world(*this);
   Counts before{.sent = 0, .handled = 1};
   while (true) {
-    progress();  // a rank that is alone waits for nobody in the reduction
+    progress();  // a rank that is alone waits for no one in the reduction
     const Counts mine{.sent = state_->operations.messages().program_messages(),
                       .handled = state_->operations.messages().program_handlers(),
                       .waiting = state_->operations.continuations().idle() ? 0U : 1U};

@@ -28,7 +28,7 @@ ContextLife::ContextLife() : process_(::getpid()) {
   wiped_ = true;
 }
 
-// Nobody is left to tell the launcher.
+// No one is left to tell the launcher.
 void ContextLife::fail(const rma::Call& call) {
   std::fprintf(stderr,
                "error: %s, but the Context has gone; what a Context is needed for goes before it\n",

@@ -58,10 +58,11 @@ Result<NodeReach> node_reach_of(const std::string& text) {
     known = read.ec == std::errc() && read.ptr == end && reach.node_ranks > 0;
   }
   if (known) return reach;
-  return Error(ErrorCode::invalid_argument,
-               "STRIPLINE_SAME_NODE='" + text +
-                   "' is no way between ranks of one node; use 'mapped', 'cma' or 'network', with "
-                   "':N' behind it to take every N ranks of a host for a node");
+  return Error(
+      ErrorCode::invalid_argument,
+      "STRIPLINE_SAME_NODE='" + text +
+          "' is not a path between ranks of one node; use 'mapped', 'cma' or 'network', with "
+          "':N' behind it to take every N ranks of a host for a node");
 }
 
 Result<fabric::Progress> progress_of(const std::string& name) {
@@ -70,7 +71,7 @@ Result<fabric::Progress> progress_of(const std::string& name) {
   if (name == "auto") return fabric::Progress::by_provider;
   return Error(ErrorCode::invalid_argument,
                "STRIPLINE_PROGRESS='" + name +
-                   "' is no way to make progress; use 'manual', 'thread', 'auto' or 'tuned'");
+                   "' is not a mode of progress; use 'manual', 'thread', 'auto' or 'tuned'");
 }
 
 }  // namespace

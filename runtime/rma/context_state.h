@@ -41,7 +41,7 @@ struct ContextState {
   ContextState& operator=(const ContextState&) = delete;
 
   /// Plans by this model from now on, and makes its choices, but for what Options::tuning says.
-  /// Null: the defaults. After messages().start(), while no operation is under way. Errors: those
+  /// Null: the defaults. After messages().start(), while no operation is in flight. Errors: those
   /// of rma::tuning_of().
   Status use_model(std::shared_ptr<const model::TunedModel> model);
 

@@ -74,7 +74,7 @@ void DebugChecks::freed_local(uint64_t offset, CallSite site) {
   std::fill_n(state_.memory.segment().data() + offset, bytes, kFill);
 }
 
-// What other ranks have allocated by themselves, nobody has told this one.
+// What other ranks have allocated by themselves, no one has told this one.
 std::string DebugChecks::complaint(rank_t target, uint64_t offset, size_t bytes) const {
   if (target != state_.job.rank() && offset >= state_.memory.heap().end() + LocalHeap::kGap)
     return {};
@@ -185,7 +185,7 @@ void DebugChecks::open(AccessLog::Token token, OpenAccess&& access) {
     accesses_.open(token, std::move(access));
     return;
   }
-  // Without a place in the log nobody would deliver what was fetched; begins() has seen to that.
+  // Without a place in the log no one would deliver what was fetched; begins() has seen to that.
   if (std::exchange(said_full_, true)) return;
   std::fprintf(stderr,
                "warning: rank %u: more than %zu operations without a wait, fence or barrier; debug "

@@ -34,7 +34,7 @@ namespace stripline::rma {
 
 class DebugChecks final : public Observer {
  public:
-  /// What destinations of gets under way, and freed memory, are filled with.
+  /// What destinations of gets in flight, and freed memory, are filled with.
   static constexpr std::byte kFill{0xdb};
 
   /// After everything else in `state`, which stays.
@@ -45,7 +45,7 @@ class DebugChecks final : public Observer {
   void allocated(uint64_t offset, uint64_t bytes, CallSite site) {
     heap_.allocated(offset, bytes, site);
   }
-  /// Ends the job if this rank has updates under way for an array that `call` gives back.
+  /// Ends the job if this rank has updates in flight for an array that `call` gives back.
   void check_free(const Call& call, uint64_t offset, uint64_t bytes) const;
   /// Fills this rank's part.
   void freed(uint64_t offset, CallSite site);
@@ -82,7 +82,7 @@ class DebugChecks final : public Observer {
   void fenced(std::optional<rank_t> target) override;
 
   /// A flag, the end of a collective, what a get or an atomic operation has fetched, the program's
-  /// own memory after progress. Nobody can tell whose doing it was, and through how many ranks it
+  /// own memory after progress. No one can tell whose doing it was, and through how many ranks it
   /// has come, so that every observable operation may be known to be complete by it: where that is
   /// not so, a conflict stays unseen, but no correct program is stopped.
   void learnt() override;

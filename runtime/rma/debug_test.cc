@@ -71,7 +71,7 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
     second.wait();
     context.fence(next);
     context.rput_buffered(out.data() + 200, there + 200, 100);
-    out[200] = 0;  // its copy is under way
+    out[200] = 0;  // its copy is in flight
     context.barrier();
     out[200] = uint64_t{1000} * me + 200;
     const uint64_t* mine = context.local(*array);

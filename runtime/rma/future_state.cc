@@ -19,7 +19,7 @@ rma::SlotUse use_of(const future& operation) {
 FutureState::~FutureState() {
   if (error_ == nullptr || error_taken_) return;
   if (life_ != nullptr && life_->in_child()) return;  // it is the parent's
-  std::string what = "something that is no std::exception";
+  std::string what = "something that is not a std::exception";
   try {
     std::rethrow_exception(error_);
   } catch (const std::exception& error) {

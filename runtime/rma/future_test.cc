@@ -252,7 +252,7 @@ void what_follows_the_ready_may_be_pending(Context& context) {
   const auto fetch = [&] { return rget_async(context, there); };
   const auto fetch_after = [&](uint64_t) { return rget_async(context, there); };
   const auto check = [&](const auto& pending) {
-    // Copies see the same; what is dropped disturbs nobody.
+    // Copies see the same; what is dropped disturbs no one.
     (void)pending.then([](uint64_t value) { return value + 1; });
     const auto copy = pending;
     while (!copy.is_ready()) {

@@ -1,6 +1,6 @@
 // Combining of small gets without a handle: where many of one rank are outstanding, they travel as
 // one transfer of many regions, a message that names the places and one with the data, until a
-// fence, a full message, or their age sends them. Gets are unordered until a fence, so that nobody
+// fence, a full message, or their age sends them. Gets are unordered until a fence, so that no one
 // can tell the difference but by a clock.
 //
 // The first kAlone since the last fence, or since the last that were sent together, travel alone:
@@ -36,7 +36,7 @@ class GetCombiner {
       : transfers_(transfers), fabric_(fabric), peers_(ranks) {}
 
   /// True if a get of `bytes` from another rank out of reach is to be held; one that is not travels
-  /// alone, and is counted here. Of gets of more than kMaxGetBytes and of none nobody asks.
+  /// alone, and is counted here. Of gets of more than kMaxGetBytes and of none no one asks.
   bool takes(fabric::Rank target) {
     Peer& peer = peers_[target];
     if (peer.alone < kAlone) {

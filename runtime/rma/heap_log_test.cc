@@ -29,7 +29,7 @@ TEST(HeapLog, WhatRunsOverAnEndIsNamedWithBothArrays) {
   HeapLog log;
   log.allocated(0, 100, kMade);
   log.allocated(128, 64, kOther);
-  // The rest of the last cache line belongs to nobody.
+  // The rest of the last cache line belongs to no one.
   const std::string little = log.complaint(96, 8);
   EXPECT_TRUE(has(little,
                   "begins in the array of 100 bytes at offset 0 that was allocated at "

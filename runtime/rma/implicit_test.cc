@@ -261,7 +261,7 @@ TEST_P(ImplicitOnNetworks, AFenceOfOneRankSendsNothingToOthers) {
   });
 }
 
-// Nobody fences; the writer only makes progress now and then.
+// No one fences; the writer only makes progress now and then.
 TEST_P(ImplicitOnNetworks, OldPutsLeaveByThemselves) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<uint64_t>(1);
@@ -339,7 +339,7 @@ TEST_P(ImplicitOnNetworks, TravelAsTheyAreTunedTo) {
   }
 }
 
-// The source changes at once; more is under way than there is room for copies.
+// The source changes at once; more is in flight than there is room for copies.
 TEST_P(Implicit, BufferedPutsSendWhatWasThere) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kPuts = 300;

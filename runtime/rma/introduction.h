@@ -47,8 +47,8 @@ struct Introduced {
   /// Which ranks have other variables of libfabric than rank 0, for a person to read; empty: none
   /// have. The same on every rank.
   std::string variables_differ;
-  /// Of all ranks' machines (machine::join_facts()), the same on every rank; empty unless all have
-  /// told theirs.
+  /// Facts of all ranks' machines (machine::join_facts()), the same on every rank; empty unless all
+  /// have sent theirs.
   machine::Facts facts;
 };
 

@@ -30,7 +30,7 @@ TEST(Keepers, AreToldOfStoresIntoWhatTheyKeep) {
   Keepers keepers(4);
   Recorder one(keepers);
   Recorder other(keepers);
-  keepers.stored(1, 0, 100);  // nobody keeps anything
+  keepers.stored(1, 0, 100);  // no one keeps anything
   EXPECT_FALSE(keepers.any());
   one.keep(1, 100, 200);
   one.keep(1, 400, 500);  // the range in between counts as kept, too
@@ -52,7 +52,7 @@ TEST(Keepers, AreToldOfStoresIntoWhatTheyKeep) {
   EXPECT_EQ(one.told(), "");
 }
 
-// What was there before may have been read while the store was under way.
+// What was there before may have been read while the store was in flight.
 TEST(Keepers, AreToldAgainWhenStoresMayBeComplete) {
   Keepers keepers(4);
   Recorder keeper(keepers);
@@ -64,7 +64,7 @@ TEST(Keepers, AreToldAgainWhenStoresMayBeComplete) {
   keeper.keep(1, 0, 1000);
   EXPECT_EQ(keeper.told(), "");
   keepers.stores_complete();
-  EXPECT_EQ(keeper.told(), "1:100+108");  // others may still be under way
+  EXPECT_EQ(keeper.told(), "1:100+108");  // others may still be in flight
   keepers.stores_complete();
   EXPECT_EQ(keeper.told(), "1:100+108");
   keepers.no_stores_under_way();

@@ -74,7 +74,7 @@ void global_lock::lock() {
   const auto inside = context_->state().exclusive();
   begin("lock of a global_lock", false);
   const rank_t me = context_->rank_me();
-  // Nobody writes to them before this rank is in the queue.
+  // No one writes to them before this rank is in the queue.
   *context_->local(words_ + kNext) = 0;
   *context_->local(words_ + kGranted) = 0;
   const uint64_t before = domain_.swap(tail_, uint64_t{me} + 1, kNoPlace);

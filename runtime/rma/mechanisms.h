@@ -45,7 +45,7 @@ class Mechanism {
   virtual void add_to(MechanismReport&) const {}
   /// The rank is about to leave the job, as all ranks are: what needs others ends.
   virtual void leaves() {}
-  /// `call` gives back so many bytes of the symmetric heap on every rank. What the program should
+  /// `call` gives back this many bytes of the symmetric heap on every rank. What the program should
   /// have completed before ends the job; what it need not know of is complete on return.
   virtual void frees(const Call& call, uint64_t offset, uint64_t bytes) {
     static_cast<void>(call), static_cast<void>(offset), static_cast<void>(bytes);
@@ -63,11 +63,11 @@ class Mechanisms {
   Mechanisms& operator=(const Mechanisms&) = delete;
 
   /// Decides by the model that the job has now; what was made of another one is forgotten. While no
-  /// operation is under way.
+  /// operation is in flight.
   void use_model();
 
   /// What all ranks of the job have: puts that tell their target that they have landed, and reads
-  /// of the memory of other ranks of a node. While no collective operation is under way.
+  /// of the memory of other ranks of a node. While no collective operation is in flight.
   void use_shortcuts(bool notified_puts, bool reads);
 
   sync::Groups& groups() { return groups_; }
@@ -99,10 +99,10 @@ class Mechanisms {
   /// The sum over all of them of Mechanism::buffer_bytes().
   uint64_t buffer_bytes() const;
 
-  /// What is under way and uses arrays of the program.
+  /// What is in flight and uses arrays of the program.
   ArraysInUse& arrays_in_use() { return arrays_in_use_; }
   /// Ends the job if an array of the symmetric heap that `call` gives back is in use: by what is
-  /// under way here, or, with updates that are not complete, at any rank.
+  /// in flight here, or, with updates that are not complete, at any rank.
   void check_free(const Call& call, uint64_t offset, uint64_t bytes);
 
   /// Collective, before anything of the context ends: Mechanism::leaves() of all of them.

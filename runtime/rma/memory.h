@@ -79,7 +79,7 @@ class Memory {
 
   /// Ends the job unless the range lies within the target's segment. Debug mode's checks are behind
   /// the same branch (docs/debugging.md); `access` is what the operation does there, if it is to be
-  /// checked against those under way.
+  /// checked against those in flight.
   void check(Call call, rank_t target, uint64_t offset, size_t bytes,
              Access access = Access::none) const {
     if (target >= ranks_ || bytes > checked_bytes_ || offset > checked_bytes_ - bytes) [[unlikely]]

@@ -42,7 +42,7 @@ struct Block {
   std::vector<std::byte> buffer = std::vector<std::byte>(kBlock);
   rank_t target = 0;
   future pending;
-  bool implicit = false;  ///< under way without a handle
+  bool implicit = false;  ///< in flight without a handle
   bool is_get = false;
   size_t start = 0;
   size_t bytes = 0;
@@ -118,7 +118,7 @@ class Mix {
            static_cast<std::ptrdiff_t>((context_.rank_me() * kBlocks + index) * kBlock);
   }
 
-  // Completes what is under way on a block, and looks at what a get brought.
+  // Completes what is in flight on a block, and looks at what a get brought.
   void settle(Block& block) {
     if (block.implicit) context_.fence(block.target);
     block.implicit = false;

@@ -39,7 +39,7 @@ struct Observation {
   bool many_regions = false;  ///< what it touches is told region by region
 
   std::vector<OpenAccess> accesses;        ///< of debug mode
-  bool outermost = false;                  ///< of the trace: it is told of this one
+  bool outermost = false;                  ///< of the trace: it is notified of this one
   double begun_s = 0;                      ///< likewise
   std::optional<detail::TracedCall> plan;  ///< of a transfer of many regions that was planned
 };
@@ -75,7 +75,7 @@ class Observer {
 
   /// The program has found the operation of this slot complete.
   virtual void completed(const SlotUse&) {}
-  /// It has waited for that, for so long.
+  /// It has waited for that, for this long.
   virtual void waited(const SlotUse&, double /*seconds*/) {}
   /// It has found that the put of this slot no longer reads its source.
   virtual void source_free(const SlotUse&) {}
@@ -100,7 +100,7 @@ class Observers {
   void watch(std::unique_ptr<DebugChecks> debug);
   /// In the place of an earlier one.
   void watch(std::unique_ptr<ProgramTrace> trace);
-  /// Nobody watches any longer.
+  /// No one watches any longer.
   void clear();
 
   /// Tells all of an event: tell(&Observer::learnt).

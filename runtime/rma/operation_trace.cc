@@ -11,7 +11,7 @@ namespace {
 
 // Lines that a person reads.
 constexpr size_t kMostLines = 20;
-// So many operations are worth a thought about their form, if they are no larger than this on the
+// This many operations are worth a thought about their form, if they are no larger than this on the
 // average: a network's bandwidth is far from being used.
 constexpr uint64_t kMany = 16;
 constexpr uint64_t kSmallBytes = 4096;
@@ -111,8 +111,11 @@ std::string OperationTrace::hint(const Row& row, std::string_view name) {
     return "one " + call + "_regular of a list of places would do";
   }
   if (!blocking) return {};
-  return "begin them all before wait_all(), or collect those of each rank in one " + call +
-         "_regular";
+  // Of several ranks, in no order: elements that an index names, mostly.
+  return row.kind == Kind::get ? "for_each_indirect() or gather() where an index says which "
+                                 "elements; else begin them all before wait_all()"
+                               : "rput_nbi() and one fence(); or an UpdateEpoch where cells are "
+                                 "updated";
 }
 
 std::string OperationTrace::text(double total_s) const {

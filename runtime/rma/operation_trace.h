@@ -30,7 +30,7 @@ class OperationTrace {
     uint64_t bytes = 0;
   };
 
-  /// An operation of which nobody will be told later; whether it was complete when its call
+  /// An operation of which no one will be told later; whether it was complete when its call
   /// returned.
   void done(const Operation& operation, double seconds, bool complete);
   /// One that completes in this slot (completion_slots.h).
@@ -38,7 +38,7 @@ class OperationTrace {
   /// The program has waited so long for what is in this slot.
   void waited(uint32_t slot, uint32_t generation, double seconds);
 
-  /// A call within another one belongs to that: only the outermost is told of.
+  /// A call within another one belongs to that: only the outermost is reported.
   bool outermost() const { return depth_ == 0; }
   void enter() { ++depth_; }
   void leave() { --depth_; }

@@ -61,8 +61,8 @@ TEST(OperationTrace, HintsFollowWhereOperationsGo) {
             "one rget_regular of a list of places would do\n");
   EXPECT_EQ(hint(
                 100, [](uint64_t i) { return get_of(static_cast<rank_t>(i % 7), 8 * i); }, true),
-            "begin them all before wait_all(), or collect those of each rank in one "
-            "rget_regular\n");
+            "for_each_indirect() or gather() where an index says which elements; else begin them "
+            "all before wait_all()\n");
   EXPECT_EQ(hint(
                 100, [](uint64_t i) { return get_of(static_cast<rank_t>(i % 7), 8 * i); }, false),
             "");

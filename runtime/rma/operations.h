@@ -1,4 +1,4 @@
-// What is under way between this rank and others. Owns the message layer and all that carries one-
+// What is in flight between this rank and others. Owns the message layer and all that carries one-
 // sided operations: completion slots, counters of operations without handles, combiners, copies of
 // buffered puts, transfers of many regions, remote calls, and what is to follow futures. Starts
 // operations, waits for them, makes progress, and counts the acquires of this rank.
@@ -44,10 +44,10 @@ class Operations {
   Operations(const Operations&) = delete;
   Operations& operator=(const Operations&) = delete;
 
-  /// Combines and copies as this says, from now on. While no operation is under way.
+  /// Combines and copies as this says, from now on. While no operation is in flight.
   void use(const Tuning& tuning);
   /// Says whether puts may tell their target that they have landed. The same on every rank; while
-  /// no operation is under way.
+  /// no operation is in flight.
   void use_notified_puts(bool use);
 
   am::ActiveMessages& messages() { return messages_; }
@@ -168,7 +168,7 @@ class Operations {
   fabric::Counter& counter(uint32_t slot) { return slots_.counter(slot); }
   /// CompletionSlots::source_free().
   bool& source_free(uint32_t slot) { return slots_.source_free(slot); }
-  /// The slot of an operation that nobody has to wait for.
+  /// The slot of an operation that no one has to wait for.
   void release(uint32_t slot) { slots_.release(slot); }
   /// How a future names the operation of a slot that has been acquired.
   SlotUse use_of(uint32_t slot) const { return {slot, slots_.generation(slot)}; }

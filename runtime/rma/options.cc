@@ -50,7 +50,7 @@ void rma::warn_of_unknown_variables() {
   for (const Variable& known : variables()) names.emplace_back(known.name);
   for (const Setting& setting : settings()) {
     if (setting.origin != "unknown") continue;
-    std::fprintf(stderr, "warning: %s is no variable of Stripline%s; it has no effect\n",
+    std::fprintf(stderr, "warning: %s is not a variable of Stripline%s; it has no effect\n",
                  setting.name.c_str(), did_you_mean(setting.name, names).c_str());
   }
 }

@@ -70,7 +70,7 @@ TEST(Options, NamesThatMeanNothingAreWarnedOf) {
   ::testing::internal::CaptureStderr();
   rma::warn_of_unknown_variables();
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "warning: STRIPLINE_FABRC is no variable of Stripline (did you mean "
+            "warning: STRIPLINE_FABRC is not a variable of Stripline (did you mean "
             "'STRIPLINE_FABRIC'?); it has no effect\n");
 }
 
@@ -80,7 +80,7 @@ TEST(Report, PrintsTheRankAndGivesTheExitCode) {
   EXPECT_EQ(report(Error(ErrorCode::data_loss, "the file is truncated")), kExitBadInput);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "rank 6: error: the file is truncated\n");
 
-  // The launcher shows what it was told.
+  // The launcher shows what it was given.
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(report(Error(ErrorCode::data_loss, "the file is truncated").as_shown()), kExitBadInput);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");

@@ -31,7 +31,7 @@ namespace stripline::rma {
 class ProgressThread {
  public:
   struct Config {
-    /// The program counts as computing when it has not called for so long. Also what the first
+    /// The program counts as computing when it has not called for this long. Also what the first
     /// message to a rank that has begun to compute may wait.
     double absence_s = 1e-3;
     /// Between looks for what the descriptor does not tell of: the first interval after something

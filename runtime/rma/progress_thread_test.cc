@@ -449,7 +449,7 @@ void lose_a_peer_while_computing(const std::string& same_node) {
     ::raise(SIGKILL);
   }
   compute_until([] { return false; });
-  std::_Exit(98);  // nobody has noticed
+  std::_Exit(98);  // no one has noticed
 }
 
 TEST(ProgressThreadDeathTest, NoticesThatAPeerHasDiedWhileTheProgramComputes) {

@@ -1,5 +1,5 @@
 // Combining: small puts without a handle to one destination travel together in one message, until a
-// fence, a full buffer, or their age sends them. Puts are unordered until a fence, so that nobody
+// fence, a full buffer, or their age sends them. Puts are unordered until a fence, so that no one
 // can tell the difference but by a clock; what a network charges per message is paid once for
 // hundreds of puts. As in conveyors (Maley and DeVinney 2019) and Chapel's CopyAggregation, but
 // below the API.
@@ -64,7 +64,7 @@ class PutCombiner {
   /// Bulk::notifies() is another. Makes progress while the network reads from buffers.
   void start(const Rule& rule);
 
-  /// What start() was told.
+  /// What start() was given.
   const Rule& rule() const { return rule_; }
 
   /// True if a put of this size is combined.

@@ -43,7 +43,7 @@ void cascades_have_ended(Context& context) {
     expected += (uint64_t{2} << depth) - 1;
     EXPECT_EQ(team::world(context).allreduce(handled, op_add{}), expected);
   }
-  context.am_quiesce();  // nothing is under way
+  context.am_quiesce();  // nothing is in flight
 }
 
 // What follows an answer sends on.

@@ -144,7 +144,7 @@ void RpcAnswer::send(std::vector<std::byte> result) const {
 }
 
 void RpcAnswer::send_error(const std::exception_ptr& error) const {
-  std::string what = "something that is no std::exception";
+  std::string what = "something that is not a std::exception";
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& caught) {

@@ -159,7 +159,7 @@ TEST_P(ServiceDelay, IsToldByAnswersToAtomicOperationsToo) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
-// Many small regions are packed, unless the target lets messages wait and other ways do not need
+// Many small regions are packed, unless the target lets messages wait and other methods do not need
 // it.
 TEST_P(ServiceDelay, DecidesHowTransfersOfManyRegionsTravel) {
   auto options = group_on(GetParam(), 2);

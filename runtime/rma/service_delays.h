@@ -22,7 +22,7 @@ class ServiceDelays {
     double step = 4;
     /// A delay leaves its step when it is so many times beyond its ends.
     double slack = 1.5;
-    /// After so many plans for a peer without news of it, its delay counts as one step shorter:
+    /// After this many plans for a peer without news of it, its delay counts as one step shorter:
     /// what was avoided because of it is tried again in the end.
     uint16_t plans_per_step_back = 256;
   };

@@ -1,7 +1,7 @@
 // Says that no rank gets on, and where each of them is, in jobs at which no launcher of ours looks
 // (mpirun, srun; bootstrap/job_watch.h does it for the others). Once rank 0 has been in one and the
 // same wait for long, it asks all ranks, who answer when they look for messages. If all of them
-// have been in one wait for as long, it says so, once; the job goes on. Nobody is asked while rank
+// have been in one wait for as long, it says so, once; the job goes on. No one is asked while rank
 // 0 gets on, and a rank that computes, or is stopped, does not answer: then nothing is said.
 #pragma once
 
@@ -39,7 +39,7 @@ class StallNotice final : public am::Background {
     std::array<char, 160> operation;
   };
 
-  // Clocks are read at every so many looks, of which a waiting rank makes millions a second.
+  // Clocks are read at every this many looks, of which a waiting rank makes millions a second.
   static constexpr uint32_t kLooks = 256;
 
   Answer own(uint64_t round) const;

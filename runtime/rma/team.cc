@@ -219,7 +219,7 @@ team team::split(uint32_t colour, int64_t key, CallSite site) const {
     group = &state.mechanisms.groups().add(first_id + static_cast<uint32_t>(index),
                                            static_cast<rank_t>(me), std::move(members));
   }
-  // Nobody uses a team before all its members know it.
+  // No one uses a team before all its members know it.
   group_->barrier.wait(sync::Collective::barrier);
   return group == nullptr ? team() : team(context_, group, true);
 }

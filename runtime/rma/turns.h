@@ -78,7 +78,7 @@ class TurnSender {
   void wait_source(uint64_t round, CallSite site) const {
     puts_[Landing::turn_of(round)].wait_source(site);
   }
-  /// Until nothing is under way.
+  /// Until nothing is in flight.
   void wait(CallSite site) const {
     for (const future& put : puts_) put.wait(site);
   }

@@ -48,7 +48,7 @@ class AsyncCollectives final : public am::Background {
   void allreduce(Group& group, ConstBytes in, Bytes out, const Reduction& op,
                  std::shared_ptr<const void> function, fabric::Counter& counter);
 
-  /// True if operations are under way: of one team, or of all.
+  /// True if operations are in flight: of one team, or of all.
   bool active(uint32_t team) const;
   bool active() const { return !operations_.empty(); }
 
@@ -86,7 +86,7 @@ class AsyncCollectives final : public am::Background {
     uint32_t team = 0;
     Bytes data;
     std::vector<Stage> stages;
-    size_t stage = 0;  // the one under way
+    size_t stage = 0;  // the one in flight
     std::optional<Reduction> op;
     std::shared_ptr<const void> function;
     std::unique_ptr<std::byte[]> buffers;  // of two receives

@@ -70,7 +70,7 @@ TEST_P(AsyncCollectives, AgreeWithWhatIsExpected) {
   }
 }
 
-// Several under way at once, others between them, and what follows; ranks come in at different
+// Several in flight at once, others between them, and what follows; ranks come in at different
 // times.
 TEST_P(AsyncCollectives, OthersMayGoBetween) {
   on_ranks(4, [](Context& context) {

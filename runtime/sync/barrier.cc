@@ -40,7 +40,7 @@ bool Barrier::arrived(const Message& message) {
 }
 
 // A message that a handler sends may be kept back for want of a credit. The barrier is not over
-// before it is out: after the last one nobody would send it.
+// before it is out: after the last one no one would send it.
 void Barrier::send(Rank target, uint32_t round) {
   Message message{};
   message.sequence = sequence_;

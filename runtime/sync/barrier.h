@@ -46,7 +46,7 @@ class Barrier {
   /// rank has to say is kept back. The messages in between are sent when those before them are
   /// served: the caller's waits must serve messages. It says nothing about one-sided operations:
   /// the caller completes its own puts first. `kind` is barrier or leave. Waits for an earlier
-  /// barrier of this rank that is still under way.
+  /// barrier of this rank that is still in flight.
   void begin(Collective kind, fabric::Counter& counter);
 
   /// begin(), and returns when every rank has arrived. Makes progress meanwhile.
@@ -68,7 +68,7 @@ class Barrier {
   // By round or sender, the number of the latest barrier that the sender has reached. It goes up.
   std::array<uint64_t, 32> arrived_{};
   BarrierPattern pattern_ = BarrierPattern::dissemination;
-  // The barrier under way.
+  // The barrier in flight.
   fabric::Counter* counter_ = nullptr;  // null: none is
   Collective kind_ = Collective::none;
   uint64_t sequence_ = 0;

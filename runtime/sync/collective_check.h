@@ -1,7 +1,7 @@
 // Debug mode's check of collective operations: each rank tells the next one of the team, at the
 // beginning of an operation, which call of the program it is in, with its arguments and its place
 // in the source; who is told compares that with its own call of the same number. Ranks that agree
-// with their neighbours agree with all. Nobody waits for the check, so that a correct program does
+// with their neighbours agree with all. No one waits for the check, so that a correct program does
 // not change its course; a rank that has begun another operation hears of it while it waits there.
 //
 // CollectiveOrder (collective_order.h) finds most disagreements without this, from the messages of
@@ -11,7 +11,7 @@
 // wait in another one for ever. A rank that waits in an operation of one team and hears that its
 // predecessor is in one of another, to which it has not come, tells it so; if that one has not come
 // to the operation of the first team either, the job ends. Operations in two phases (barrier_async)
-// wait for nobody. Ranks that are no neighbours in either team, and circles of three teams, go
+// wait for no one. Ranks that are no neighbours in either team, and circles of three teams, go
 // unnoticed.
 //
 // Kinds and arguments that differ end the job. Places that differ are correct if different branches

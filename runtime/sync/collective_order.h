@@ -70,7 +70,7 @@ class CollectiveOrder {
   /// disagree, the check reports it, and the message must not be used.
   bool saw(const Call& call, uint64_t sequence, Rank source);
 
-  /// Debug mode's check, which is told of each operation and reports disagreements; null: none.
+  /// Debug mode's check, which is notified of each operation and reports disagreements; null: none.
   void set_check(CollectiveCheck* check) { check_ = check; }
 
   uint64_t sequence() const { return sequence_; }

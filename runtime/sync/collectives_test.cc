@@ -242,7 +242,7 @@ TEST_F(CollectivesDeathTest, MalformedMessagesOfCollectives) {
   for (const char* handler : {"barrier", "collective transfer"}) {
     EXPECT_EXIT(after_message(handler, {1}), ::testing::ExitedWithCode(3),
                 "rank 1 sent rank 0 a malformed message");
-    // A message of a team that nobody is in: the fourth word of messages.
+    // A message of a team that no one is in: the fourth word of messages.
     std::vector<uint32_t> words(12);
     words[3] = 1000;
     EXPECT_EXIT(after_message(handler, words), ::testing::ExitedWithCode(3),

@@ -1,4 +1,4 @@
-// One collective operation under way on this rank: its messages, by ranks of the team.
+// One collective operation in flight on this rank: its messages, by ranks of the team.
 #pragma once
 
 #include <cstddef>

@@ -52,7 +52,7 @@ void Collectives::direct_scan(Round& round, ConstBytes in, Bytes out, const Redu
   const Scratch scratch(*this, stride * (round.me + size_t{1}));
   const auto vector_of = [&](Rank rank) { return scratch.part(rank * stride, in.size()); };
   copy(in, vector_of(round.me));
-  // All before the first send: whoever sends waits for nobody but receivers.
+  // All before the first send: whoever sends waits for no one but receivers.
   std::vector<Round::Receive> receives(round.me);
   for (Rank rank = 0; rank < round.me; ++rank) {
     round.post(rank, 0, vector_of(rank), receives[rank]);

@@ -403,7 +403,7 @@ TEST_P(TeamTest, SplitsOrderByKeyAndRank) {
 }
 
 // Random teams, three at a time and nested, work on their own between common collectives, which
-// nobody may pass early.
+// no one may pass early.
 TEST_P(TeamTest, RandomTeams) {
   on_ranks(7, [](Context& context) {
     const team all = team::world(context);

@@ -283,7 +283,7 @@ void Transfers::take_done(Rank source, const Key& key, uint64_t offset) {
   }
 }
 
-// Half a window at a time, so that a sender that is stopped by it is owed enough to be told.
+// Half a window at a time, so that a sender that is stopped by it is owed enough to be notified.
 void Transfers::give_back(Rank peer, size_t bytes) {
   Peer& state = peers_[peer];
   state.received += charge(bytes);
@@ -430,7 +430,7 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
   const auto asked_for = [&] { return peer.ready_count > 0 && peer.ready[0].key == key; };
   const auto under_way = [](const Flight& one) { return one.active; };
   if (!asked_for()) {
-    // Nobody would notice otherwise that the receiver expects a small message, or none.
+    // No one would notice otherwise that the receiver expects a small message, or none.
     const Header announce = header(Type::announce, call, key, target);
     messages_.send(target, handler_, bytes_of(announce), bytes_of(Offer{.total = data.size()}));
   }

@@ -86,7 +86,7 @@ class Transfers {
   void start();
 
   /// Says whether every rank reads the memory of all others of its node. The same on every rank,
-  /// between the same collective operations; none is under way.
+  /// between the same collective operations; none is in flight.
   void read_within_nodes(bool read) { reads_ = read && shortcuts_ != nullptr; }
 
   // `source` and `target` are ranks of the job, and not this one. `call` is the operation that the
@@ -163,7 +163,7 @@ class Transfers {
     Key key;
     std::span<const std::byte> data;
   };
-  // What a large message may have under way at a time: the slots of its receive.
+  // What a large message may have in flight at a time: the slots of its receive.
   static constexpr size_t kPieces = 2;
   struct Slot {
     std::span<std::byte> memory;

@@ -45,7 +45,7 @@ constexpr double kMostOfAdding = 0.005;
 // those that it was made for.
 constexpr double kDrift = 2;
 constexpr uint32_t kStrange = 2;
-// An owner with so many times its equal part is a busy one.
+// An owner with this many times its equal part is a busy one.
 constexpr uint64_t kUneven = 2;
 
 bool far_apart(uint64_t a, uint64_t b) {
@@ -145,7 +145,7 @@ std::vector<uint64_t> Chooser::add_up(const Tally& mine) const {
 
 // --- rank 0 --------------------------------------------------------------------------------------
 
-// The ways of the next periods.
+// The methods of the next periods.
 void Chooser::start() {
   UpdateSite* other = nullptr;
   if (site_ == nullptr) {
@@ -232,7 +232,7 @@ void Chooser::learn(std::span<const uint64_t> sums) {
   if (told_.closely && site.periods >= kFirstPeriods) {
     site.look_again = site.periods + std::clamp(site.periods, kLookAgain, kLookSeldom);
   }
-  // What is another one but once is no reason to begin anew.
+  // What is another one but once is no reason to begin again.
   site.strange = differs(site.request, seen_) ? site.strange + 1 : 0;
   if (site.decisions > 0 && site.strange < kStrange) return;
   site.request = seen_;
@@ -240,7 +240,7 @@ void Chooser::learn(std::span<const uint64_t> sums) {
   decide();
 }
 
-// The updates of a period, of which so many were added up.
+// The updates of a period, of which this many were added up.
 plan::UpdateRequest Chooser::request_of(std::span<const uint64_t> sums, uint64_t periods) const {
   const uint64_t ranks = known_.ranks;
   const bool known = site_ != nullptr && site_->decisions > 0;

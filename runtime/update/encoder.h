@@ -7,9 +7,9 @@
 //   runs    neighbours that follow each other in the buffer, of which the first one is named; the
 //           order of the updates stays as it is
 //   boxes   neighbours of all updates, where those may be merged and lie dense; and with the
-//           identity for cells between them, where the program says that nobody stores there
+//           identity for cells between them, where the program says that no one stores there
 //
-// Runs and boxes look alike on their way.
+// Runs and boxes look alike in flight.
 #pragma once
 
 #include <cstddef>

@@ -162,7 +162,7 @@ TEST(Encoder, GoesByWhatTheModelSays) {
       }
     }
   }
-  // Cells that nobody updates cost as much as others.
+  // Cells that no one updates cost as much as others.
   Encoder encoder(detail::update_type<uint64_t, op_add>(), UpdateEncoding::automatic, true, true);
   Buffer sparse = scattered(3);
   EXPECT_EQ(encoder.encode(sparse.memory.data(), values_at(kRoom), kRoom).form, Form::pairs);

@@ -9,7 +9,7 @@ namespace stripline::update {
 namespace {
 
 // A buffer in which fewer than one update in so many was merged says that merging does not pay, and
-// it is left for so many buffers.
+// it is left for this many buffers.
 constexpr uint32_t kMergesWorthwhile = 16;
 constexpr uint32_t kBuffersWithoutMerging = 15;
 
@@ -58,7 +58,7 @@ bool Epoch::has_under_way() const {
 }
 
 // What is in buffers would update whatever is allocated there next. What has left them is carried
-// out first, which nobody can see.
+// out first, which no one can see.
 void Epoch::frees(const rma::Call& call, uint64_t offset, uint64_t bytes) {
   uint64_t held = 0;
   uint64_t first = 0;
@@ -108,7 +108,7 @@ void Epoch::open_lane(rank_t target, uint32_t buffer) {
   lane.values = buffers_[buffer].memory + values_offset();
 }
 
-// Begins to fill a lane, after one in which so many updates were merged.
+// Begins to fill a lane, after one in which this many updates were merged.
 void Epoch::begin_lane(rank_t target, uint32_t merged) {
   detail::UpdateLane& lane = lanes_[target];
   lane.count = 0;
@@ -129,7 +129,7 @@ void Epoch::begin_lane(rank_t target, uint32_t merged) {
   if (filling.without_merging == 0) lane.positions = filling.positions;
 }
 
-// True where updates of this rank's own cells need no buffer: nobody else updates these cells but
+// True where updates of this rank's own cells need no buffer: no one else updates these cells but
 // handlers, which run on this thread, and nothing has to see the updates one by one.
 bool Epoch::begin_own_lane() {
   detail::UpdateLane& lane = lanes_[me_];
@@ -373,7 +373,7 @@ void Epoch::returned(rank_t target, uint32_t slot, uint32_t index) {
   } else {
     --unreturned_;
   }
-  // It may be on its way again, since the network lets go of it earlier.
+  // It may be in flight again, since the network lets go of it earlier.
   Buffer& buffer = buffers_[index];
   if (buffer.target == target && buffer.slot == slot) buffer.slot = kNone;
 }

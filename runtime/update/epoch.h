@@ -6,7 +6,7 @@
 // buffer. The owner carries the updates out in its handler and gives the slot back, which tells
 // this rank that they are complete. A buffer without a slot waits for one (backlog.h), and the rank
 // goes on with others as far as its budget allows; then it waits, too, and serves others while it
-// does. So what is under way is bounded by the slots, nobody's memory fills up, and ranks that all
+// does. So what is in flight is bounded by the slots, no one's memory fills up, and ranks that all
 // send to each other come on, since handlers wait for nothing.
 //
 // Networks may deliver a parcel before an earlier one. The owner keeps it in its slot until that
@@ -282,7 +282,7 @@ class Epoch final : public detail::UpdateEpochState {
   std::unique_ptr<Chooser> chooser_;  // null where nothing is to be chosen
   bool closely_ = false;              // updates are counted for it
   Tally tally_;
-  // Others have been told how to go on, this rank has not: what has come for the new way.
+  // Others have been informed how to go on, this rank has not: what has come for the new method.
   bool changing_ = false;
   std::vector<Forwarder::Held> too_early_;
   std::vector<std::pair<rank_t, uint32_t>> flushed_too_early_;

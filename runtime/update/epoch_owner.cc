@@ -15,7 +15,7 @@ std::string what_of(const std::exception_ptr& error) {
   } catch (const std::exception& caught) {
     return caught.what();
   } catch (...) {
-    return "something that is no std::exception";
+    return "something that is not a std::exception";
   }
 }
 

@@ -240,7 +240,7 @@ UpdateSettings Epoch::in_use() const {
           .encoding = settings_.encoding};
 }
 
-// Buffers and lanes for a way; while nothing is under way.
+// Buffers and lanes for a way; while nothing is in flight.
 void Epoch::configure(const plan::UpdateCandidate& way) {
   way_ = way;
   merging_ = merges_ && way.merges;
@@ -258,7 +258,7 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
   const size_t stride = buffer_stride();
   const size_t needed = stride * buffers + 64;
   // What was allocated stays where the budget allows it, so that the next way does not begin with
-  // pages that nobody has touched. Positions take no more than the buffers they are of.
+  // pages that no one has touched. Positions take no more than the buffers they are of.
   const size_t positions =
       std::max(positions_.capacity() * sizeof(uint16_t), merging_ ? needed : size_t{0});
   if (memory_.size() < needed || memory_.size() + positions > budget_bytes_) {
@@ -288,7 +288,7 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
 }
 
 // All updates of all ranks are complete. From when rank 0 has heard of this one, others may send
-// what is for the new way. Where it hears nothing, neither way has hops, or there is no other.
+// what is for the new method. Where it hears nothing, neither way has hops, or there is no other.
 void Epoch::choose_again() {
   if (chooser_->ended(tally_)) {
     changing_ = true;

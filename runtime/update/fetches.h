@@ -56,9 +56,9 @@ class Fetches {
 
   /// The parcel in this slot has been carried out.
   void returned(rank_t target, uint32_t slot);
-  /// What the cells held. False if nobody has asked for it.
+  /// What the cells held. False if no one has asked for it.
   bool answered(rank_t source, uint32_t sequence, std::span<const std::byte> values);
-  /// True if nothing is under way.
+  /// True if nothing is in flight.
   bool idle() const { return under_way_.empty(); }
 
  private:

@@ -85,7 +85,7 @@ bool Forwarder::forward(Way& way, Held& parcel) {
     }
     if (owner >= lanes_.size()) epoch_.fail_malformed(parcel.source);
     const Grid::Step step = grid_.step_to(owner);
-    // What goes no later way would wait in a circle; nobody sends that.
+    // What goes no later way would wait in a circle; no one sends that.
     if (!is_behind(grid_.meaning(step.next), parcel.head.onward)) {
       epoch_.fail_malformed(parcel.source);
     }
@@ -156,7 +156,7 @@ void Forwarder::go_on(Way& way) {
   }
 }
 
-// Those who wait for what came so are told, once all of it is carried out.
+// Those who wait for what came so are notified, once all of it is carried out.
 void Forwarder::flush(Onward onward) {
   Way& way = way_of(onward);
   if (way.flushing.empty() || !way.held.empty() || unreturned_ > 0 || !has_sent_all()) return;

@@ -1,5 +1,5 @@
 // The middle of two hops or three (grid.h), of one epoch: parcels whose updates are of other ranks
-// wait in their slots until all of them are in buffers for the next rank on their way, or carried
+// wait in their slots until all of them are in buffers for the next rank on their path, or carried
 // out where they are this rank's own. A full buffer is sent as soon as there is a slot; others when
 // somebody flushes.
 //
@@ -43,7 +43,7 @@ class Forwarder {
   void flush_for(rank_t source, Onward onward, uint32_t number) {
     way_of(onward).flushing.push_back({source, number});
   }
-  /// All that this rank has forwarded to somebody, as `onward`, is carried out. False if nobody has
+  /// All that this rank has forwarded to somebody, as `onward`, is carried out. False if no one has
   /// been asked.
   bool flushed(Onward onward);
   /// A parcel that was forwarded has been taken from its slot.

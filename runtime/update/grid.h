@@ -8,7 +8,7 @@
 // row of their owner first; all others go along their row first, then along their column, and then
 // to the layer of their owner.
 //
-// Nobody waits in a circle: of these, each waits for later ones only, and the last ones are carried
+// No one waits in a circle: of these, each waits for later ones only, and the last ones are carried
 // out wherever they arrive.
 //
 //   from the last layer to another one; along rows; along columns; from other layers to any,
@@ -68,7 +68,7 @@ class Grid {
     }
     return in_last_layer() ? Onward::place_of : Onward::nothing;
   }
-  /// The owner that a number stands for here. May be no rank if nobody sends that.
+  /// The owner that a number stands for here. May be no rank if no one sends that.
   rank_t owner_of(Onward onward, uint64_t number) const {
     if (number >= ranks_) return ranks_;
     const auto n = static_cast<rank_t>(number);

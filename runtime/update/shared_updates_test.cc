@@ -395,7 +395,7 @@ TEST(Choice, IsBoxesForPointsThatAreFarApartUntilTheyNeedTooMany) {
     updates->finish();
     EXPECT_GT(updates->state().boxes, 0u);
     EXPECT_GT(updates->state().away_updates, 0u);
-    // All points fly apart before anybody sorts again: there is no room for so many boxes.
+    // All points fly apart before anybody sorts again: there is no room for this many boxes.
     const std::span<Particle> mine = updates->arrange(all, corner_of, kPatch);
     for (Particle& point : mine) point.corner.x = (point.corner.x + 300) % kPoints;
     spread_all(*updates, mine);

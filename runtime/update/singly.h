@@ -3,7 +3,7 @@
 // writing what this rank reaches.
 //
 // Locks are the owner's, who grants them by message in the order in which they are asked for. A
-// rank holds one at a time, and handlers wait for none, so that nobody waits in a circle.
+// rank holds one at a time, and handlers wait for none, so that no one waits in a circle.
 //
 // One thread at a time, as the runtime.
 #pragma once
@@ -52,7 +52,7 @@ class Singly {
   /// An update of `source` has been carried out.
   void carried_out(rank_t source);
   void asked(rank_t source, const Asked& asked);
-  /// False if nobody has asked for it.
+  /// False if no one has asked for it.
   bool answered(const Asked& answer);
 
  private:

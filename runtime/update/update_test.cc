@@ -301,7 +301,7 @@ TEST_P(Update, FetchesWhatWasThereBefore) {
       ASSERT_LT(ticket, 3 * kTickets);
       marking.update(ticket % kCells, 1);
     }
-    // What nobody waits for is there when the epoch ends.
+    // What no one waits for is there when the epoch ends.
     uint64_t last = 0;
     tickets.fetch(4, 5 + context.rank_me(), &last);
     epoch.end();

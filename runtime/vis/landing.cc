@@ -2,7 +2,7 @@
 // transport. A put packs a chunk and sends it as a parcel, which the target's handler unpacks. A
 // get asks the target, whose handler packs a chunk and answers through the slot. Where the stream
 // is contiguous at the target, the chunk goes there at once, and the target has nothing to do; it
-// holds a slot as well, so that as much is under way.
+// holds a slot as well, so that as much is in flight.
 #include "runtime/vis/stream.h"
 #include "runtime/vis/transfers.h"
 

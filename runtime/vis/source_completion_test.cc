@@ -70,7 +70,7 @@ TEST_P(SourceCompletion, WhatArrivesIsWhatWasThereBefore) {
   });
 }
 
-// The target does nothing until the source has been given back. Nobody passes the turn on the
+// The target does nothing until the source has been given back. No one passes the turn on the
 // virtual clock who waits outside of calls.
 TEST_P(SourceCompletion, WhatIsPackedWaitsForNobody) {
   std::atomic<bool> free = false;

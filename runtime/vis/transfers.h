@@ -1,4 +1,4 @@
-// Transfers of many regions between this rank's memory and another rank's segment, under way.
+// Transfers of many regions between this rank's memory and another rank's segment, in flight.
 //
 // Four methods (optimizer/plan/vis.h chooses):
 //   pipelined     one operation of the fabric per region, `window` of them in flight
@@ -171,8 +171,8 @@ class Transfers final : public am::Background {
     std::byte* local = nullptr;
     RegionList regions;
     uint64_t total = 0;
-    std::optional<fabric::Signal> signal;  // of a put, until it is on its way
-    bool* source_free = nullptr;           // of a put, until it is; null: nobody asks
+    std::optional<fabric::Signal> signal;  // of a put, until it is in flight
+    bool* source_free = nullptr;           // of a put, until it is; null: no one asks
 
     // What comes next, by region: pipelined, native_iov, packed lists.
     PairCursor pairs;
@@ -288,7 +288,7 @@ class Transfers final : public am::Background {
   fabric::Fabric& fabric_;
   std::span<std::byte> segment_;
   fabric::FailureHandler fail_;
-  std::deque<Transfer> transfers_;  // by token; grows to the most ever under way
+  std::deque<Transfer> transfers_;  // by token; grows to the most ever in flight
   std::vector<uint32_t> tokens_;    // of transfers that are free
   std::vector<Peer> peers_;
   std::vector<uint32_t> beginning_;  // transfers with something left to begin, oldest first

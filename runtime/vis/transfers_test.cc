@@ -544,7 +544,7 @@ TEST_P(VisOnNetworks, LargeChunksLand) {
   });
 }
 
-// A list whose regions have no gaps there needs nobody's help there, either.
+// A list whose regions have no gaps there needs no one's help there, either.
 TEST_P(VisOnNetworks, ChunksOfListsGoToTheirPlace) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kRuns = 3000;

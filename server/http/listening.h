@@ -18,7 +18,7 @@ class Listening {
   explicit Listening(httplib::Server& server) : server_(server) {}
   Listening(const Listening&) = delete;
   Listening& operator=(const Listening&) = delete;
-  /// Waits for answers under way.
+  /// Waits for answers in progress.
   ~Listening();
 
   /// `threads` connections at a time, each request with a body of at most `most_body_bytes`; `what`

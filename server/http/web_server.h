@@ -74,7 +74,7 @@ class WebServer {
   static Result<WebServer> start(const WebServerOptions& options, Handler handler);
   WebServer(WebServer&& other) noexcept;
   WebServer& operator=(WebServer&&) = delete;
-  /// Ends all streams, and waits for answers under way.
+  /// Ends all streams, and waits for answers in progress.
   ~WebServer();
 
   /// The real one.

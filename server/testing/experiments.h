@@ -54,7 +54,7 @@ inline std::vector<experiment::Experiment> test_experiments(int64_t high = 4 << 
   };
 }
 
-/// Transfers of many regions by an operation each, so many of which are in flight.
+/// Transfers of many regions by an operation each, this many of which are in flight.
 inline experiment::Experiment test_windows() {
   experiment::Experiment e =
       declared("micro.vis_window",

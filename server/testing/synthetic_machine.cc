@@ -17,7 +17,7 @@ bool is_odd(double bytes) { return bytes > 0 && std::exp2(std::round(std::log2(b
 
 }  // namespace
 
-// Regions by an operation each, so many of which are in flight.
+// Regions by an operation each, this many of which are in flight.
 double SyntheticMachine::in_window(const experiment::Point& point) const {
   const double region_bytes = number_param(point, "region_bytes").value_or(1);
   const double regions = std::floor(number_param(point, "bytes").value_or(0) / region_bytes);

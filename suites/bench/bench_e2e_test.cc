@@ -159,7 +159,7 @@ TEST_F(Bench, UsageErrorsSayWhatToDo) {
                "--model");
   expect_usage({"table", "--kernel", "micro.latency"}, "kernel.transpose");
   expect_usage({"table", "--param", "strip_bytes=4096"}, "leave out strip_bytes");
-  expect_usage({"run", "micro.latency", "--timeout", "nan"}, "is no time");
+  expect_usage({"run", "micro.latency", "--timeout", "nan"}, "is not a time");
   expect_usage({"run", "micro.latency", "--time-budget", "inf"}, "out of range");
   expect_usage({"fly"}, "--help");
 }

@@ -52,7 +52,7 @@ Result<campaign::OfflineResults> begun(const std::string& file, campaign::PlanBu
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text,
                              read_whole_file(file, campaign::kMostResultsBytes));
   STRIPLINE_ASSIGN_OR_RETURN(auto before, campaign::read_results(text, "'" + file + "'"));
-  // As JSON: files may write the same number in two ways.
+  // As JSON: files may write the same number in two forms.
   STRIPLINE_ASSIGN_OR_RETURN(const Json is, campaign::to_json(before.plan));
   STRIPLINE_ASSIGN_OR_RETURN(const Json asked, campaign::to_json(plan));
   if (is == asked) return before;

@@ -12,13 +12,13 @@
 
 namespace stripline::suites::compare {
 
-/// One way of moving the pieces.
+/// One method of moving the pieces.
 struct VisWay {
   std::string name;
   std::vector<double> seconds;  ///< of one transfer, by round
 };
 
-/// One transfer by all ways, in rounds that run each way once, in turning order.
+/// One transfer by all methods, in rounds that run each way once, in turning order.
 struct VisCell {
   bool is_put = false;
   Pieces pieces;

@@ -1,4 +1,4 @@
-// The plans that an exhaustive search over the ways of carrying out a kernel tries.
+// The plans that an exhaustive search over the methods of carrying out a kernel tries.
 #pragma once
 
 #include <cstdint>

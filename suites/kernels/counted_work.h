@@ -7,9 +7,9 @@
 
 namespace stripline::suites {
 
-/// Base of the shares and problems whose bodies count their work. Operations are those that the
-/// source has, as benchmarks publish them; bytes are those of the arrays that a body goes through,
-/// each time that it does, as if they came from memory.
+/// Base of the shares, problems and experiments whose bodies count their work. Operations are those
+/// that the source has, as benchmarks publish them; bytes are those of the arrays that a body goes
+/// through, each time that it does, as if they came from memory.
 class CountedWork {
  public:
   /// Bodies add to `work` from now on, which outlives them; to nothing if it is null.

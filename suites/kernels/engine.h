@@ -19,7 +19,7 @@
 
 namespace stripline::suites {
 
-/// A kernel's loop as the engine is told of it.
+/// A kernel's loop as the engine sees it.
 struct EngineLoop {
   LoopOptions options;
   size_t element_bytes = 0;

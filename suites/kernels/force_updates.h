@@ -30,7 +30,7 @@
 
 namespace stripline::suites {
 
-/// So many doubles side by side, which an update changes together.
+/// This many doubles side by side, which an update changes together.
 template <size_t kWidth>
 using Force = std::array<double, kWidth>;
 

@@ -27,7 +27,7 @@ namespace stripline::suites {
 /// its flag. They need no leave for ghosts either, but in the first step after a sum: the ghosts
 /// that a step writes are not read after the computation of the step before it, whose faces have
 /// come (level 1, which the solver clears in between, is never divided). What they put may leave
-/// while the next step computes. Ranks wait for nobody but their neighbours, except where the
+/// while the next step computes. Ranks wait for no one but their neighbours, except where the
 /// coarse grid is gathered.
 ///
 /// One rank's; a rank is one thread.

@@ -1,4 +1,4 @@
-// The NAS kernels verify over every way to communicate, wherever their grids are divided, and do
+// The NAS kernels verify by every method to communicate, wherever their grids are divided, and do
 // not when a transfer is left out.
 #include <algorithm>
 #include <functional>

@@ -24,9 +24,9 @@ inline constexpr const char* kPiecesFactor = "pieces";
 enum class NasVariant {
   blocking,  ///< one call after the other, each waited for; no model
   fine,      ///< one element after the other, each waited for, as the naive program has it
-  hand,      ///< all that can be under way at the same time, then waiting; no model
+  hand,      ///< all that can be in flight at the same time, then waiting; no model
   packed,    ///< packed into one contiguous put for each neighbour, and unpacked by the program
-  untuned,   ///< puts of faces with a signal, as far as they can be under way; no model
+  untuned,   ///< puts of faces with a signal, as far as they can be in flight; no model
   tuned,     ///< the calls of untuned, carried out as the loaded model says
   guarded,   ///< tuned as programs have it: given up where it loses (VisOptions::self_check)
   forced     ///< the calls of untuned, carried out by the method that a factor names

@@ -21,12 +21,12 @@ namespace stripline::suites {
 
 /// Ranks put their points into the ghosts of their neighbours. Variants fine and blocking wait for
 /// one operation after the other, and compute when all ghosts are there. The others compute the
-/// points that need no ghosts meanwhile, in parts, between which they look after what is under way.
+/// points that need no ghosts meanwhile, in parts, between which they look after what is in flight.
 /// Variant packed, and those whose calls raise a flag themselves, put into buffers beside the
 /// points, together with the flag that says so, which needs no leave: of two buffers that take
 /// turns, one is free whenever the neighbours' faces of the step before have come. The others put
 /// to where the ghosts belong once the neighbour has said that it has used those before, and raise
-/// a flag when the points are there. Ranks wait for nobody but their neighbours.
+/// a flag when the points are there. Ranks wait for no one but their neighbours.
 ///
 /// One rank's; a rank is one thread.
 class StencilTransfers {

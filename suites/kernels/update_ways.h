@@ -1,4 +1,4 @@
-// Ways to update cells of other ranks, for kernels whose ranks all do so at once: what a program
+// Methods to update cells of other ranks, for kernels whose ranks all do so at once: what a program
 // would write without updates (naive, lock, atomics, by_hand), UpdateEpoch (tuned), and one rank
 // that does the work of all on memory of its own (sequential).
 //
@@ -31,14 +31,14 @@ enum class UpdateWay : uint8_t { naive, lock, atomics, by_hand, tuned, sequentia
 UpdateWay update_way_of(const experiment::Point& point);
 
 /// Factors of kernels of updates: how UpdateEpoch collects, and for updates that can be made in
-/// other ways, too, by which of them.
+/// other methods, too, by which of them.
 std::vector<experiment::Factor> buffer_factors();
 std::vector<experiment::Factor> update_factors();
 /// Errors: invalid_argument for a mode that the method cannot keep, failed_precondition for a
 /// method that the network does not have.
 Result<UpdateOptions> update_options_of(Context& context, const experiment::Point& point);
 
-/// With ways that wait for each update, a repetition makes so many at most; with the others, all
+/// With ways that wait for each update, a repetition makes this many at most; with the others, all
 /// of them.
 constexpr size_t updates_made(UpdateWay way, size_t updates) {
   constexpr size_t kFew = 1000;
@@ -46,7 +46,7 @@ constexpr size_t updates_made(UpdateWay way, size_t updates) {
   return waits ? std::min(updates, kFew) : updates;
 }
 
-/// What a rank computes that goes through so many keys of 8 bytes, and updates a cell in its own
+/// What a rank computes that goes through this many keys of 8 bytes, and updates a cell in its own
 /// memory by each; nothing where `work` is null.
 inline void count_updates_in_place(Work* work, size_t keys) {
   if (work == nullptr) return;

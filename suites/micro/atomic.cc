@@ -41,7 +41,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
           }
           for (const future& one : futures) one.wait();
           const double seconds = ctx.now_s() - start_s;
-          // Nobody else adds: whatever their order, they saw these values, once each.
+          // No one else adds: whatever their order, they saw these values, once each.
           uint64_t sum = 0;
           for (const uint64_t seen : previous) sum += seen - added;
           if (sum != in_flight * (in_flight - 1) / 2) ++wrong;

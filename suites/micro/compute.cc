@@ -18,7 +18,7 @@ using experiment::SampleSeries;
 
 constexpr int64_t kSmallestFootprint = 4 << 10;
 constexpr int64_t kLargestFootprint = 16 << 20;
-// A repetition in cache sweeps the footprint until it has touched so many elements: long enough
+// A repetition in cache sweeps the footprint until it has touched this many elements: long enough
 // that reading the clock does not count.
 constexpr size_t kElementsPerRepetition = 65536;
 
@@ -39,7 +39,7 @@ class Primitive {
   virtual double element_bytes() const = 0;  // that a sweep reads and writes for each
   virtual void sweep() = 0;
   virtual void evict(Evictor& evictor) = 0;
-  virtual bool correct(size_t sweeps) = 0;  // after so many sweeps
+  virtual bool correct(size_t sweeps) = 0;  // after this many sweeps
 };
 
 class Reduction final : public Primitive {

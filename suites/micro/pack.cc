@@ -40,7 +40,7 @@ class Regions {
   size_t count() const { return count_; }
   size_t data_bytes() const { return count_ * bytes_; }
 
-  // All regions; calls `after(first, regions)` when so many were packed from the first one on.
+  // All regions; calls `after(first, regions)` when this many were packed from the first one on.
   template <typename After>
   void pack(const After& after) {
     for (size_t first = 0; first < count_; first += per_message_) {

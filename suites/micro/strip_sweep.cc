@@ -6,6 +6,7 @@
 #include "suites/compute_bodies.h"
 #include "suites/grids.h"
 #include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/counted_work.h"
 #include "suites/kernels/measure_kernel.h"
 #include "suites/micro/closed_form.h"
 #include "suites/micro/micro.h"
@@ -17,7 +18,7 @@ namespace {
 using experiment::SampleSeries;
 
 /// A loop over a remote array of integers that sums it up, strip by strip.
-class StripLoop {
+class StripLoop : public CountedWork {
  public:
   StripLoop(Context& context, global_ptr<const double> source, size_t elements, size_t strip,
             size_t window, size_t sweeps)
@@ -42,6 +43,7 @@ class StripLoop {
       if (issued < strips_) issue(issued++);
       const double* const data = buffer_.data() + (i % slots_) * strip_;
       for (size_t sweep = 0; sweep < sweeps_; ++sweep) sum_ += reduce(data, length(i));
+      did(sweeps_ * length(i), 1, sizeof(double));
     }
   }
 
@@ -82,6 +84,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   Context& ctx = session.context();
   STRIPLINE_ASSIGN_OR_RETURN(auto array, ctx.new_symmetric_array<double>(elements));
   StripLoop loop(ctx, ctx.on_rank(array, 1), elements, strip, window, sweeps);
+  loop.count_work(ctx.work());
 
   KernelParts parts;
   parts.prepare = [&](uint64_t salt) {

@@ -6,6 +6,7 @@
 
 #include "suites/compute_bodies.h"
 #include "suites/grids.h"
+#include "suites/kernels/counted_work.h"
 #include "suites/micro/closed_form.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/transfer.h"
@@ -31,9 +32,9 @@ VisMethod method_of(const std::string& variant) {
 }
 
 // What the ranks do while the transfer is under way: sums over as much data as it moves.
-class Work {
+class Computation : public CountedWork {
  public:
-  Work(const std::string& compute, size_t bytes)
+  Computation(const std::string& compute, size_t bytes)
       : sweeps_(compute == "heavy"   ? kHeavySweeps
                 : compute == "light" ? kLightSweeps
                                      : 0),
@@ -43,6 +44,7 @@ class Work {
   bool any() const { return sweeps_ > 0; }
   void run() {
     for (size_t i = 0; i < sweeps_; ++i) sum_ += reduce(data_.data(), data_.size());
+    did(sweeps_ * data_.size(), 1, sizeof(double));
     runs_ += sweeps_;
     asm volatile("" : : "g"(&sum_) : "memory");
   }
@@ -88,7 +90,8 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   if (transfers) STRIPLINE_RETURN_IF_ERROR(area.check_method(options));
 
   SampleSeries series;
-  Work work(compute, area.data_bytes());
+  Computation work(compute, area.data_bytes());
+  work.count_work(ctx.work());
   const auto initiate = [&] {
     const double start_s = ctx.now_s();
     if (transfers) {

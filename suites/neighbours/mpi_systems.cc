@@ -1,4 +1,4 @@
-// Open MPI in three ways: one-sided through a window, two-sided with a partner that knows what
+// Open MPI by three methods: one-sided through a window, two-sided with a partner that knows what
 // comes, and packed by hand into messages.
 #include <algorithm>
 #include <cstring>
@@ -483,7 +483,7 @@ class Packed final : public Messages {
     uint64_t place;
     uint64_t value;
   };
-  // 32 KiB, which aggregators over TCP and over shared memory do best with, two under way.
+  // 32 KiB, which aggregators over TCP and over shared memory do best with, two in flight.
   static constexpr size_t kItems = 2048;
   static constexpr size_t kBuffers = 2;
   Item* buffer(size_t i) { return items_.data() + i / kItems % kBuffers * kItems; }

@@ -22,7 +22,7 @@ struct Sample {
   std::string metric;    ///< "latency", "rate" or "bandwidth"
   double amount = 1;     ///< operations or bytes of an operation
   std::string family;    ///< the library: "Stripline", "libfabric", or a neighbour
-  std::string way;       ///< which of its ways, "" if it has one
+  std::string way;       ///< which of its methods, "" if it has one
   std::string settings;  ///< with which settings, "" for its own
   std::string launch;
   std::vector<double> seconds;  ///< of an operation, by round

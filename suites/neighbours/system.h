@@ -19,7 +19,7 @@ class System {
  public:
   virtual ~System() = default;
 
-  /// As reports name it: the library, and which of its ways.
+  /// As reports name it: the library, and which of its methods.
   virtual const char* family() const = 0;
   virtual const char* way() const = 0;
   /// True if it has something that serves for a row.

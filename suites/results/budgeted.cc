@@ -67,7 +67,7 @@ struct Judged {
   Losses shapes;
 };
 
-// A cell with the plan that nobody has to beat.
+// A cell with the plan that no one has to beat.
 struct Searched {
   Cell cell;
   Point best;

@@ -12,7 +12,7 @@
 
 namespace stripline::suites::results {
 
-/// `count` transfers of which nobody has thought: sizes and numbers of regions drawn evenly on a
+/// `count` transfers of which no one has thought: sizes and numbers of regions drawn evenly on a
 /// logarithmic scale, all classes of computation, both directions. Deterministic.
 std::vector<VisCell> random_vis_cells(size_t count, uint64_t seed);
 

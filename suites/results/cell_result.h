@@ -1,4 +1,4 @@
-// The ways to carry out a problem, measured side by side: the rows of a cell.
+// The methods to carry out a problem, measured side by side: the rows of a cell.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,12 @@ Result<CellResult> cell_result_from_json(const Json& json, std::span<const char*
 
 using KeptCells = KeptRecords<CellResult, &CellResult::key>;
 
-/// Where a network is measured with so many ranks. `model` is a file; empty: none.
+/// Where a network is measured with this many ranks. `model` is a file; empty: none.
 bench::Target target_of(const Options& options, const Network& network, uint32_t ranks,
                         const std::string& model);
 
 /// The row, and the variant, of what programs have: plans together with the guards that compare
-/// them with the simple way.
+/// them with the baseline.
 inline constexpr const char* kGuardedRow = "guarded";
 
 /// These points, each as often as it is carried out in a run: those with guards, or that choose how

@@ -1,4 +1,4 @@
-// How much a choice of the runtime loses against the best way of a sweep, on cells of several
+// How much a choice of the runtime loses against the best method of a sweep, on cells of several
 // problems, networks and numbers of ranks: what measurements of updates and of gathers share.
 #pragma once
 
@@ -27,7 +27,7 @@ struct ChoiceQuestion {
   double worst_bound = 0;  ///< of a cell
   /// The points of a campaign on a network that a model for these choices rests on.
   std::function<std::vector<experiment::Point>(const Network&, bool quick)> campaign;
-  /// The ways of a cell: kChosenRow first, then the sweep.
+  /// The methods of a cell: kChosenRow first, then the sweep.
   std::function<Result<RowPoints>(const Cell&)> rows;
 };
 

@@ -1,4 +1,4 @@
-// Problems that nobody thought of: loops, nests, calls, updates and gathers whose sizes and shapes
+// Problems that no one thought of: loops, nests, calls, updates and gathers whose sizes and shapes
 // are drawn, with all that a sweep measures of each. Pure.
 #pragma once
 

@@ -29,13 +29,13 @@ Point product(const char* matrix, int64_t rows) {
   return {kernels::kSpmv.name, kVariant, {{"matrix", std::string(matrix)}, {"rows", rows}}};
 }
 
-// Each row has so many entries.
+// Each row has this many entries.
 Point with_density(Point point, int64_t entries) {
   point.params["entries"] = entries;
   return point;
 }
 
-// Which is inspected anew after so many products.
+// Which is inspected again after this many products.
 Point used_few_times(Point point, int64_t products) {
   point.params["inspection"] = std::string("timed");
   point.params["iterations"] = products;

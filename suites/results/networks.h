@@ -1,4 +1,4 @@
-// What the decisions of models lose on networks that nobody described, on problems that nobody
+// What the decisions of models lose on networks that no one described, on problems that no one
 // thought of: a model each of random emulated networks, judged against sweeps and against doing
 // without a model.
 #pragma once

@@ -41,7 +41,7 @@ Json to_json(const NetworkCell& cell);
 /// Errors: data_loss.
 Result<NetworkCell> network_cell_from_json(const Json& json);
 
-/// The ratio of two ways over paired runs, as geometric mean with its 95 % interval.
+/// The ratio of two methods over paired runs, as geometric mean with its 95 % interval.
 struct PairedRatio {
   double value = 1;
   double low = 1;

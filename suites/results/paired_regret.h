@@ -11,7 +11,7 @@ namespace stripline::suites::results {
 /// Logarithms of the ratio of the chosen time to the best one's.
 ///
 /// The best of some noisy times is by luck among the fast ones in just these runs. So it is chosen
-/// on every other run and compared, paired, in the runs between them, and the other way round:
+/// on every other run and compared, paired, in the runs between them, and vice versa:
 /// `value` is the mean over all runs, which may be less than nothing.
 struct PairedRegret {
   size_t best = 0;  ///< over all runs

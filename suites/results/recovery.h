@@ -32,7 +32,7 @@ struct Recovered {
 /// with the one that the model has for the geometric middle of its sizes within [smallest,
 /// largest]. For active messages the cost of the handler counts as part of L and G, as
 /// docs/measurement.md defines it, a payload travels with `am_header_bytes`, and what fills up
-/// first is the queue or the window of messages under way per pair. A queue depth that is only
+/// first is the queue or the window of messages in flight per pair. A queue depth that is only
 /// bounded from below is not identified and left out. Pure.
 std::vector<Recovered> compare_with_truth(const fabric::Profile& profile,
                                           const model::PathModel& path, uint64_t smallest,

@@ -76,7 +76,7 @@ TEST_F(ResultsProgram, UsageErrorsSayWhatToDo) {
   expect_usage({"--model", "pigeon=m.json", "quality"}, "emulated:opteron-vapi");
   expect_usage({"--only", "pigeon", "overlap"}, "emulated:opteron-vapi");
   expect_usage({"--only", "tcp", "recovery"}, "emulated network");
-  expect_usage({"--search-budget", "nan", "quality"}, "is no time");
+  expect_usage({"--search-budget", "nan", "quality"}, "is not a time");
 }
 
 TEST_F(ResultsProgram, AFolderThatCannotBeWrittenIsToldBeforeMeasuring) {

@@ -1,5 +1,5 @@
-// The runtime without a model beside vectorised blocking transfers: what nobody has tuned is not to
-// be slower than the simple way.
+// The runtime without a model beside vectorised blocking transfers: what no one has tuned is not to
+// be slower than the baseline.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// How much the chosen way of updates loses against the best one of a sweep, on cells of several
+// How much the chosen method of updates loses against the best one of a sweep, on cells of several
 // operators, densities, localities and skews, with few ranks on real networks and with many on
 // emulated ones.
 #pragma once

@@ -34,7 +34,7 @@ std::vector<experiment::Point> vis_points(const VisCell& cell, const model::VisM
 /// The request that describes a cell to the planner, as the points carry it out.
 plan::VisRequest request_of_cell(const VisCell& cell, const model::VisModel& tuned);
 
-/// Chunks that the points ask for, at most; what the planner is told when it is judged.
+/// Chunks that the points ask for, at most; what the planner is given when it is judged.
 uint64_t vis_chunk_bytes(plan::Direction direction, const model::VisModel& tuned);
 
 /// What a choice loses in one cell: time of the chosen method over that of the best one, less 1, as

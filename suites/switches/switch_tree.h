@@ -1,4 +1,4 @@
-// Which nodes are at the same switches, told from the latencies between them. Pure.
+// Which nodes are at the same switches, derived from the latencies between them. Pure.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class Latencies {
   double& operator()(size_t from, size_t to) { return seconds_[from * nodes_ + to]; }
   /// The faster one of both ways: what disturbs a measurement makes it longer.
   double between(size_t a, size_t b) const;
-  /// The median of the difference of two ways, as a part of the faster one: about as much is
+  /// The median of the difference of two methods, as a part of the faster one: about as much is
   /// chance.
   double noise() const;
   /// By the node that they begin at.
@@ -47,7 +47,7 @@ struct SwitchTree {
 /// The tree of switches that latencies follow from: nodes of one switch are as far from each other
 /// as from any other node at that switch, and nearer than all those beyond it. Groups of nodes are
 /// joined in the order of their mean latencies (average linkage), so that a few long ones change
-/// nothing; levels are told apart where these rise by more than chance does, and by at least
+/// nothing; levels are distinguished where these rise by more than chance does, and by at least
 /// `kLeastStep`. failed_precondition if there is no such tree, or none to be seen: latencies differ
 /// by chance more than switches tell them apart, or too many pairs of a level have other latencies
 /// than it.
@@ -56,14 +56,14 @@ Result<SwitchTree> switch_tree(const Latencies& latencies);
 /// A hop over one more switch takes so much of a latency, at least.
 inline constexpr double kLeastStep = 0.02;
 
-/// Where one way and the other differ by more than this, switches are not told apart.
+/// Where one way and the other differ by more than this, switches are not distinguished.
 inline constexpr double kMostNoise = 0.04;
 
 /// The latencies of a level are so near their median.
 inline constexpr double kLevelWidth = 0.1;
 
 /// The partner of a node in one of `rounds_of_pairs(nodes)` rounds, in which every node meets
-/// every other one once; `nodes`: with nobody. `node` is below `nodes`, the round below the rounds.
+/// every other one once; `nodes`: with no one. `node` is below `nodes`, the round below the rounds.
 size_t partner_in_round(size_t nodes, size_t round, size_t node);
 size_t rounds_of_pairs(size_t nodes);
 

@@ -23,7 +23,7 @@ std::vector<Point> latencies(int64_t count) {
   return points;
 }
 
-// Notes what it is told; wants to stop once `stop_after` questions were asked.
+// Notes what it is given; wants to stop once `stop_after` questions were asked.
 class Notes final : public Reporter {
  public:
   explicit Notes(size_t stop_after = SIZE_MAX) : stop_after_(stop_after) {}

@@ -66,7 +66,7 @@ grep -q "build/results/full holds measurements from $commit" err || fail "the me
 scripts/results.sh overlap --print >out 2>err || fail "--print does not show what is kept"
 git diff --quiet || fail "--print wrote a table"
 rm -r build/results
-scripts/results.sh overlap >out || fail "what is measured anew is not written"
+scripts/results.sh overlap >out || fail "what is measured again is not written"
 git checkout -q "$page"
 
 # Sources that change while it measures.

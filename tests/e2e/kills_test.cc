@@ -42,7 +42,7 @@ std::string rank_of(pid_t pid) {
 
 using Words = std::vector<std::string>;
 
-/// By which way the ranks communicate, and the program.
+/// By which method the ranks communicate, and the program.
 class Kills : public ::testing::TestWithParam<std::tuple<Words, std::string>> {};
 
 TEST_P(Kills, EndTheJobOnAllRanks) {

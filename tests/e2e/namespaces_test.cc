@@ -19,7 +19,7 @@ TEST(Namespaces, ACampaignOnTcpBetweenTwoNetworks) {
   setup.listen = TwoNetworks::address(0) + ":7411";
   const ServerProcess server(folder, setup);
   ASSERT_FALSE(server.address().empty()) << server.log();
-  // Nobody says which addresses to use: it is those by which the agents reach the server.
+  // No one says which addresses to use: it is those by which the agents reach the server.
   const AgentProcess a(folder, server.address(), "a", networks.inside(0));
   const AgentProcess b(folder, server.address(), "b", networks.inside(1));
   std::vector<std::string> command = networks.inside(0);

@@ -1,4 +1,5 @@
 // The service by TLS as an administrator sets it up: real server, agents and commands.
+#include <filesystem>
 #include <fstream>
 #include <signal.h>
 #include <sys/stat.h>
@@ -44,7 +45,7 @@ class SecurityTest : public ::testing::Test {
 };
 
 TEST_F(SecurityTest, FromInitToSamples) {
-  // Nobody is let in yet.
+  // No one is let in yet.
   const Finished stranger = cli(address(), {"nodes"});
   EXPECT_EQ(stranger.exit_code, kExitUnavailable) << stranger.err;
   EXPECT_NE(stranger.err.find("login"), std::string::npos) << stranger.err;
@@ -54,9 +55,20 @@ TEST_F(SecurityTest, FromInitToSamples) {
   EXPECT_NE(login.err.find("admin"), std::string::npos);
 
   const auto a = agent("a", secret("first", first_token_));
-  const Finished token = cli(address(), {"token", "create", "--role", "agent", "b"});
+  const std::string second = (folder_ / "b.token").string();
+  const Finished token = cli(address(), {"token", "create", "--role", "agent", "b", "-o", second});
   ASSERT_EQ(token.exit_code, kExitOk) << token.err;
-  auto b = agent("b", secret("second", token.out));
+  EXPECT_EQ(token.out, "");
+  EXPECT_EQ(std::filesystem::status(second).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  const Finished lost =
+      cli(address(), {"token", "create", "--role", "agent", "c", "-o", "/dev/null/c.token"});
+  EXPECT_EQ(lost.exit_code, kExitUnavailable) << lost.err;
+  EXPECT_NE(lost.err.find("/dev/null/c.token"), std::string::npos) << lost.err;
+  const Finished tokens = cli(address(), {"token", "list"});
+  EXPECT_EQ(tokens.exit_code, kExitOk) << tokens.err;
+  EXPECT_EQ(tokens.out.find("c "), std::string::npos) << tokens.out;
+  auto b = agent("b", second);
   ASSERT_TRUE(nodes_become_idle(address(), {"a", "b"}, kLimit_s)) << a->err() << b->err();
 
   const Finished campaign =
@@ -73,11 +85,11 @@ TEST_F(SecurityTest, FromInitToSamples) {
   EXPECT_EQ(b->finish(kLimit_s).exit_code, kExitOk);
   server_->stop();
   server_->restart();
-  b = agent("b", secret("second", token.out));
+  b = agent("b", second);
   ASSERT_TRUE(nodes_become_idle(address(), {"a", "b"}, kLimit_s)) << a->err() << b->err();
   EXPECT_NE(b->err().find("enrolled already"), std::string::npos) << b->err();
 
-  // A used token enrols nobody else.
+  // A used token enrols no one else.
   EXPECT_EQ(agent("c", secret("first", first_token_))->finish(kLimit_s).exit_code, kExitBadInput);
 
   EXPECT_EQ(cli(address(), {"node", "revoke", "b"}).exit_code, kExitOk);

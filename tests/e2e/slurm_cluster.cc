@@ -15,7 +15,7 @@ namespace {
 constexpr double kStartLimit_s = 20;
 constexpr double kStopLimit_s = 5;
 
-/// Ports that nobody uses now.
+/// Ports that no one uses now.
 std::array<int, 2> free_ports() {
   std::array<int, 2> ports{};
   std::array<UniqueFd, 2> sockets;
@@ -107,7 +107,7 @@ SlurmCluster::~SlurmCluster() {
 }
 
 void SlurmCluster::write_configuration() const {
-  // Slurm wants to be sure that nobody else can write here.
+  // Slurm wants to be sure that no one else can write here.
   std::filesystem::permissions(folder_ / ".", std::filesystem::perms(0755));
   std::filesystem::create_directories(folder_ / "state");
   std::filesystem::create_directories(folder_ / "spool");

@@ -184,7 +184,7 @@ void add_halos(std::vector<Call>& calls) {
                          .interior = {4}, .width = {1}, .grid = {2}, .periodic = {true}};
                      auto made = halo_exchange<uint64_t, 1>::create(t.context, shape);
                      if (!made.ok()) return t.refused(made.error());
-                     made->wait();  // no exchange is under way
+                     made->wait();  // no exchange is in flight
                      made->start(t.memory(0));
                      if (t.kind(1) == Kind::nonsense) made->start(t.memory(0));
                      made->wait();

@@ -274,7 +274,7 @@ class Load {
                 end.at_s - begin.at_s, end.server_s - begin.server_s, end.here_s - begin.here_s);
   }
 
-  // Lets everybody work for so long.
+  // Lets everybody work for this long.
   void be_steady(double seconds) {
     const Spent begin = spent();
     turn_until([&] { return now_s() >= begin.at_s + seconds; }, seconds + kPatienceS);

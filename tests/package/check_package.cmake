@@ -33,6 +33,12 @@ endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
 
+foreach(file man/man1/stripline-run.1 bash-completion/completions/stripline-run)
+  if(NOT EXISTS ${WORK_DIR}/prefix/share/${file})
+    message(FATAL_ERROR "share/${file} is not installed")
+  endif()
+endforeach()
+
 file(COPY ${SOURCE_DIR}/consumer DESTINATION ${WORK_DIR})
 build_with_cmake(${WORK_DIR}/consumer)
 run_ranks(2 ${WORK_DIR}/consumer/build/neighbour ${EMULATED})

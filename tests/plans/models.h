@@ -22,7 +22,7 @@ struct Network {
 
 /// No model; every shipped profile of an emulated network, known exactly ("opteron-vapi") and as a
 /// campaign knows it, with intervals and all sections ("opteron-vapi,measured"); and networks that
-/// nobody built ("synthetic-0", ...). Always in this order.
+/// no one built ("synthetic-0", ...). Always in this order.
 std::vector<Network> networks();
 
 }  // namespace stripline::plan_corpus

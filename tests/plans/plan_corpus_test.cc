@@ -104,7 +104,7 @@ std::map<std::string, std::string> read_record() {
   return record;
 }
 
-// The requests of a group whose decisions are others now; those that are not told apart by their
+// The requests of a group whose decisions are others now; those that are not distinguished by their
 // codes are all named.
 std::vector<size_t> changed_in(const std::string& recorded, const Group& now, size_t first) {
   std::vector<size_t> changed;

@@ -3,7 +3,7 @@
 // For tests that end it by force.
 //
 //   churn             until something ends it
-//   churn ROUNDS      so many rounds, then leave
+//   churn ROUNDS      this many rounds, then leave
 
 #include <cstdint>
 #include <cstdlib>

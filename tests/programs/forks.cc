@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   for (double& value : x.local_span()) value = 1;
   ctx.barrier();
   {
-    // What goes with main, and what is under way.
+    // What goes with main, and what is in progress.
     UpdateEpoch<uint64_t, op_add> epoch(ctx);
     auto plan = *GatherPlan<double>::create(x, std::vector<uint64_t>{0, 1, 2, 3});
     auto lock = *global_lock::create(ctx);

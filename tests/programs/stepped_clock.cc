@@ -1,6 +1,6 @@
 // Takes the place of libc's calls that read the time of day: the machine's clock, set forward or
 // back by the seconds (an int64_t) in the file $STEPPED_CLOCK_FILE, which a test may change at any
-// time. Clocks that nobody can set are left alone.
+// time. Clocks that no one can set are left alone.
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>

@@ -21,7 +21,7 @@
 //   largest sum, over the links of a message, of what the others on it take, and its own time:
 //   `longest`. The ratio is in [bound / longest, longest / bound].
 // * Where messages that hinder each other, directly or through others, have one link in common, no
-//   message of ours waits for one that is not on its way through that link, and no flow is held up
+//   message of ours waits for one that is not in transit through that link, and no flow is held up
 //   by a link that does not fill that one: both keep it busy to the end, and the ratio is 1.
 #include <algorithm>
 #include <cmath>

@@ -13,7 +13,7 @@ namespace stripline::model {
 
 struct Section;
 
-/// Which algorithm a collective operation takes, for so many ranks and bytes in
+/// Which algorithm a collective operation takes, for this many ranks and bytes in
 /// [from_bytes, to_bytes), counted as in CollectiveRequest.
 struct CollectiveRule {
   CollectiveOperation operation = CollectiveOperation::broadcast;

@@ -10,7 +10,7 @@ namespace stripline::model {
 
 struct Section;
 
-/// Seconds per element of a primitive over a footprint of so many bytes.
+/// Seconds per element of a primitive over a footprint of this many bytes.
 struct ComputePoint {
   uint64_t bytes = 0;
   Parameter seconds_per_element;

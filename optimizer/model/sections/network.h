@@ -56,7 +56,7 @@ struct Segment {
   std::optional<SwitchBand> begins;
 };
 
-/// What the CPU pays for data that come into a private buffer of so many bytes, all of which is
+/// What the CPU pays for data that come into a private buffer of this many bytes, all of which is
 /// used before any of it is used again. Copies into, and reads from, a buffer that does not stay in
 /// the caches cost more.
 struct BufferPoint {

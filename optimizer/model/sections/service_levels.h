@@ -20,7 +20,7 @@ inline constexpr uint32_t kDistances = 8;
 /// What the distance between two nodes is.
 enum class DistanceScale : uint8_t {
   switches,  ///< levels of switches between them beyond the first one
-  numbers,   ///< where nobody knows the switches: the highest bit in which their numbers differ
+  numbers,   ///< where no one knows the switches: the highest bit in which their numbers differ
 };
 
 /// Names as they stand in model files.

@@ -46,7 +46,7 @@ Section update_section() {
        optional("message_s", &UpdateModel::message_s, seconds(),
                 "An atomic operation of a stream, by active message"),
        optional("minimum_gain", &UpdateModel::minimum_gain, gain(),
-                "By which another way must be faster than buffers")});
+                "By which another method must be faster than buffers")});
   // Memory that stays in a cache of 1 MiB, and other memory.
   return {
       optional("update", &TunedModel::update, form, "Updates of other ranks' memory"), update_text,

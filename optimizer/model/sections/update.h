@@ -12,7 +12,7 @@ namespace stripline::model {
 
 struct Section;
 
-/// One update of eight bytes at random among memory of so many bytes: buffers, a table, or cells.
+/// One update of eight bytes at random among memory of this many bytes: buffers, a table, or cells.
 struct UpdatePoint {
   uint64_t span_bytes = 0;
   Parameter append_s;  ///< written to the end of one of many buffers

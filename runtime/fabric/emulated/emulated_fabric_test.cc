@@ -289,7 +289,7 @@ TEST(VirtualClock, WhoServesPeersSpendsTimeOnThem) {
       std::array<std::byte, 8> word{};
       if (rank == initiator) {
         Counter counter;
-        // Nobody computes: it takes as long as if the target took no time.
+        // No one computes: it takes as long as if the target took no time.
         const double begin_s = fabric.now_s();
         fabric.get({word.data(), word.size()}, 1 - rank, 0, counter);
         fabric.wait_for(counter);
@@ -503,7 +503,7 @@ TEST(FatTreeNetwork, MessagesWaitForEachOtherWhereTheyShareALink) {
       const std::vector<double> times = transfer_times(kTree, ranks, put, peer_of);
       return *std::max_element(times.begin(), times.end());
     };
-    // So many of the first switch's four ranks send to one below another switch: two links lead
+    // This many of the first switch's four ranks send to one below another switch: two links lead
     // there.
     const auto senders = [](Rank count) {
       return [count](Rank rank) { return rank < count ? rank + 4 : rank; };
@@ -513,7 +513,7 @@ TEST(FatTreeNetwork, MessagesWaitForEachOtherWhereTheyShareALink) {
     EXPECT_NEAR(last_of(8, senders(4)) - one, wire_s, 0.01 * wire_s);
     // To both directions at once: links are there for each.
     EXPECT_NEAR(last_of(8, [](Rank rank) { return rank ^ 4; }) - one, wire_s, 0.01 * wire_s);
-    // Below one switch nobody waits.
+    // Below one switch no one waits.
     EXPECT_NEAR(last_of(8, [](Rank rank) { return rank ^ 1; }),
                 last_of(2, [](Rank rank) { return rank ^ 1; }), 1e-12);
   }

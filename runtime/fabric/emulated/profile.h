@@ -42,7 +42,7 @@ struct OperationProfile {
   const ProfileSegment& at(uint64_t bytes) const;
 };
 
-/// Bandwidth left to each transfer when so many nodes send at once.
+/// Bandwidth left to each transfer when this many nodes send at once.
 struct ConcurrencyLevel {
   uint32_t senders = 1;
   double bandwidth_factor = 1;  ///< in (0, 1]
@@ -67,7 +67,7 @@ struct Profile {
   OperationProfile get;
   OperationProfile am;
   uint32_t queue_depth = 64;      ///< operations a rank may have in the NIC before issuing blocks
-  uint32_t injection_limit = 16;  ///< messages a pair may have under way
+  uint32_t injection_limit = 16;  ///< messages a pair may have in flight
   uint32_t max_message_bytes = 8192;
   uint32_t ranks_per_node = 1;                ///< ranks that share one NIC
   std::vector<ConcurrencyLevel> concurrency;  ///< ascending senders; empty: no contention inside

@@ -147,7 +147,7 @@ class RankEngine : public Fabric {
   ComputeMode compute_mode() const { return compute_; }
   SharedRegion& region() { return region_; }
   bool connected() const { return connected_; }
-  /// Carries out what is still under way; for the engine's destructor.
+  /// Carries out what is still in flight; for the engine's destructor.
   void drain();
 
  private:

@@ -1,4 +1,4 @@
-// Data of an emulated rank on their way through a network that passes on packets.
+// Data of an emulated rank in transit through a network that passes on packets.
 //
 // A message is cut at the NIC of its sender, and comes together at that of its receiver. Its
 // packets take the links of its way one after the other, each in the order in which they come to

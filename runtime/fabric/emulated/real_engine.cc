@@ -47,7 +47,7 @@ double calibrate_read_s() {
   return differences[50];
 }
 
-// The emulated CPU has a time of its own, cpu_s_, which is also what the program is told: it goes
+// The emulated CPU has a time of its own, cpu_s_, which is also what the program reads: it goes
 // on by what the program computes and what calls cost, and jumps to what it waits for. The host's
 // clock is ahead of it by what the emulation itself takes, until the next cost makes up for that:
 // it is spent by spinning until the host's clock shows the CPU's time.

@@ -34,7 +34,7 @@ struct BufferState {
   uint64_t used_bytes;
   uint64_t last_ticket;   ///< of those who had to wait for room, in their order
   uint32_t waiting;       ///< how many do
-  uint32_t granted;       ///< 1: the first of them has been told to go on, and has not yet
+  uint32_t granted;       ///< 1: the first of them has been asked to go on, and has not yet
   double granted_s;       ///< from when on it may
   uint32_t next_granted;  ///< of the same rank, one more than the number of the buffer; 0: none
 };
@@ -57,7 +57,7 @@ struct alignas(kCacheLine) RankControl {
   double served_s;                 ///< until then it serves peers
 };
 
-/// One message under way. Written by the sender before it raises `ready`, read by the receiver.
+/// One message in flight. Written by the sender before it raises `ready`, read by the receiver.
 struct MessageSlot {
   std::atomic<uint32_t> ready;  ///< 1: arrival_s and the bytes are valid
   uint32_t size;
@@ -131,7 +131,7 @@ class SharedRegion {
   Offsets offsets_{};
   std::shared_ptr<std::byte> memory_;
   std::byte* base_ = nullptr;  // of it
-  std::string name_;           // empty: nobody else opens it, or it is gone
+  std::string name_;           // empty: no one else opens it, or it is gone
 };
 
 }  // namespace stripline::fabric

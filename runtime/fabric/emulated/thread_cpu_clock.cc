@@ -16,7 +16,7 @@ int64_t read_ns(clockid_t clock) {
   return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// For so long CPU time is taken to advance as the wall clock does, at most.
+// For this long CPU time is taken to advance as the wall clock does, at most.
 constexpr int64_t kSpan_ns = 1'000'000;
 
 // CPU and wall time of one moment, since which no other thread has had the processor.

@@ -13,7 +13,7 @@ namespace stripline::fabric {
 /// switches threads. Linux does up to 6.18; later ones may not where a thread slept in a system
 /// call, which is found out by trying. Where it does not, or there is no area, every reading is a
 /// system call. What interrupts and a host take is left out by the kernel's clock where it knows of
-/// it: readings follow it anew after a millisecond at the latest, and may then go back by that.
+/// it: readings follow it again after a millisecond at the latest, and may then go back by that.
 ///
 /// Thread-safe: every thread has its own. After fork() the child begins with
 /// restart_thread_cpu_ns().

@@ -231,7 +231,7 @@ class VirtualEngine final : public RankEngine {
     }
   }
 
-  // The rank that acts first; `preferred` if nobody ever does. Nothing happens at ranks that have
+  // The rank that acts first; `preferred` if no one ever does. Nothing happens at ranks that have
   // left.
   Rank first_in_line(Rank preferred) {
     const std::span<const double> next_s = region().next_s();
@@ -274,7 +274,7 @@ class VirtualEngine final : public RankEngine {
 
   [[noreturn]] void fail_deadlock() {
     std::ostringstream text;
-    text << "deadlock on the virtual clock: every rank waits and nothing is under way (";
+    text << "deadlock on the virtual clock: every rank waits and nothing is in flight (";
     for (Rank other = 0; other < ranks(); ++other) {
       const RankControl& control = region().control(other);
       if (other > 0) text << ", ";

@@ -5,7 +5,7 @@
 // (time, rank). A rank's clock advances by its own CPU time between calls, scaled, less what the
 // measuring costs, or by what a trace has written down; inside the library it advances as the
 // profile says. A rank that waits jumps to the next thing that concerns it. When every rank waits
-// and nothing is under way the job can never continue, and fails with a message.
+// and nothing is in flight the job can never continue, and fails with a message.
 #pragma once
 
 #include <memory>

@@ -107,7 +107,7 @@ TEST(OfiAddressTest, RanksAboveTheQuotaOfTheirContainerShareCores) {
 
 TEST(OfiAddressTest, CountsTheRanksThatReachOthersThroughOneNic) {
   std::vector<Address> addresses = ranks_on({"\x01", "\x02", "\x04"});
-  EXPECT_EQ(ranks_behind_nic(addresses, addresses[0].host), 1U);  // nobody is elsewhere
+  EXPECT_EQ(ranks_behind_nic(addresses, addresses[0].host), 1U);  // no one is elsewhere
   addresses[2].host.boot_id = "b";
   EXPECT_EQ(ranks_behind_nic(addresses, addresses[0].host), 2U);
   EXPECT_EQ(ranks_behind_nic(addresses, addresses[2].host), 1U);

@@ -318,7 +318,7 @@ class LandingSink final : public MessageSink {
   std::vector<std::pair<Rank, uint32_t>> landed;
 };
 
-// Puts of rank 0 tell rank 1, and nobody else.
+// Puts of rank 0 tell rank 1, and no one else.
 void expect_landings(std::span<const std::unique_ptr<Fabric>> ranks) {
   Shortcuts& mine = *ranks[0]->shortcuts();
   LandingSink own_sink;
@@ -576,11 +576,11 @@ TEST(OfiConnectTest, ASilentPeerIsNamedAtTheDeadline) {
       << status.error().message();
   EXPECT_EQ(status.error().message().find("rank 0 (host "), std::string::npos);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
-  // libfabric 1.17 leaks a connection request that nobody ever looked at.
+  // libfabric 1.17 leaks a connection request that no one ever looked at.
   for (int i = 0; i < 1000; ++i) (*second)->poll();
 }
 
-/// Rank 1's address with its port replaced by one nobody listens on, or its IP by one that no
+/// Rank 1's address with its port replaced by one no one listens on, or its IP by one that no
 /// packet comes back from.
 std::string with_endpoint(const std::string& encoded, uint32_t ip, uint16_t port) {
   Address address = *Address::decode(encoded);

@@ -355,7 +355,7 @@ void OfiRank::poll() {
 
 void OfiRank::look() {
   // A look at the provider costs a system call. Where all ranks send through rings, both ways, and
-  // nothing is under way there, it can wait a little.
+  // nothing is in flight there, it can wait a little.
   deliver_from_node();
   const bool idle_provider = ring_partners_ + 1 == ranks_ && operations_.in_use() == 0;
   if (idle_provider && ++polls_without_cq_ < kNodePollsPerCq) return;

@@ -39,7 +39,7 @@ constexpr std::string_view kOwnEndpoints = "tcp";
 constexpr std::array<std::string_view, 7> kWellKnown = {"tcp", "shm",  "verbs", "efa",
                                                         "cxi", "psm3", "opx"};
 
-/// Where socket providers listen unless told otherwise: jobs of one host need no more, and nobody
+/// Where socket providers listen unless asked otherwise: jobs of one host need no more, and no one
 /// else can reach it.
 constexpr std::string_view kLoopback = "127.0.0.1";
 

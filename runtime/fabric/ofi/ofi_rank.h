@@ -120,7 +120,7 @@ class OfiRank final : public Fabric, public Shortcuts {
 
   /// Where the provider reads or writes on this side.
 
-  /// A put with a signal under way.
+  /// A put with a signal in flight.
   struct SignalledPut {
     Rank target = 0;
     Signal signal;
@@ -241,7 +241,7 @@ class OfiRank final : public Fabric, public Shortcuts {
   double unseen_s_ = kNotNoted;   ///< from then to this look, once it was asked for
   /// A shorter absence misses nothing; infinite: what is missed is not counted.
   double least_absence_s_ = std::numeric_limits<double>::infinity();
-  bool absent_ = false;  ///< since stopped_s_, when no operation of this rank's was under way
+  bool absent_ = false;  ///< since stopped_s_, when no operation of this rank's was in flight
   double away_s_ = 0;    ///< absence of which something in the provider waits for a look's end
   Missed missed_;
   OperationQueue arrivals_;  ///< messages in order, for the sink

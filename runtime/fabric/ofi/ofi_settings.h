@@ -31,7 +31,7 @@ struct Settings {
   bool automatic_progress = false;
   /// Asks the provider for a descriptor that a thread of the runtime can wait for.
   bool waitable = false;
-  /// A queue that takes nothing, or operations of which none completes, for so long end the job.
+  /// A queue that takes nothing, or operations of which none completes, for this long end the job.
   /// STRIPLINE_PEER_TIMEOUT, in seconds.
   double peer_timeout_s = 120;
   /// How long a peer that has vanished may still be found to have left in good order.

@@ -22,7 +22,7 @@ struct Operation {
   void* provider_space[8] = {};
   Operation* next = nullptr;         ///< in a free list or a queue of arrivals
   Operation* group = nullptr;        ///< the transfer this is a piece of
-  Counter* counter = nullptr;        ///< told of the completion; null: nobody waits
+  Counter* counter = nullptr;        ///< notified of the completion; null: no one waits
   std::byte* buffer = nullptr;       ///< bounce, send or receive buffer
   std::byte* destination = nullptr;  ///< gets `bytes` from `staged` on completion
   std::byte* staged = nullptr;       ///< in `buffer`, or `scratch`

@@ -6,7 +6,7 @@
 //   stripline::short_am<uint64_t> done(ctx, [&](rank_t from, uint64_t rows) { ... });
 //   done.send(0, rows);
 //
-//   // A handler that is told what the data are, and where they lie:
+//   // A handler that is informed what the data are, and where they lie:
 //   stripline::long_am halo(ctx, [&](rank_t from, std::span<const std::byte> what,
 //                                    std::span<std::byte> data) { ... });
 //   halo.send(neighbour, what, data, there);
@@ -41,6 +41,7 @@ class short_am {
                 "short messages carry a small trivially copyable value");
 
  public:
+  /// What the target does with a message; as AmHandler.
   using Handler = std::function<void(rank_t source, const T& value)>;
 
   /// Collective, in the same order as other registrations on every rank.
@@ -88,7 +89,7 @@ class long_am {
                destination.template reinterpret<std::byte>(), site);
   }
 
-  size_t max_payload_bytes() const;
+  size_t max_payload_bytes() const;  ///< the largest payload beside the data
 
  private:
   void send_bytes(rank_t target, std::span<const std::byte> payload,

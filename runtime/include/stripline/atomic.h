@@ -1,5 +1,5 @@
 // Atomic operations on global memory, in domains as in UPC++: all operations on a variable go
-// through one domain, which picks one way to carry them out, so that they are atomic with each
+// through one domain, which picks one method to carry them out, so that they are atomic with each
 // other.
 //
 //   stripline::atomic_domain<int64_t> counters(ctx);          // collective
@@ -97,12 +97,15 @@ class atomic_domain {
 
   // --- nonblocking ----------------------------------------------------------------------------
 
+  /// Reads the variable.
   future load(global_ptr<const T> variable, T* value, CallSite site = CallSite::current()) const {
     return start(site, Op::load, variable, T{}, value);
   }
+  /// Writes the variable.
   future store(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     return start(site, Op::store, variable, value);
   }
+  /// Writes the variable; `previous`, or the result, is what it held before.
   future swap(global_ptr<T> variable, T value, T* previous,
               CallSite site = CallSite::current()) const {
     return start(site, Op::store, variable, value, previous);
@@ -112,47 +115,59 @@ class atomic_domain {
                       CallSite site = CallSite::current()) const requires(kInteger) {
     return start(site, Op::compare_swap, variable, value, previous, expected);
   }
+  /// Adds `value`.
   future add(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     return start(site, Op::add, variable, value);
   }
+  /// Keeps the smaller of the variable and `value`.
   future min(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     return start(site, Op::min, variable, value);
   }
+  /// Keeps the larger of the variable and `value`.
   future max(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     return start(site, Op::max, variable, value);
   }
+  /// Bitwise and with `value`.
   future bit_and(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
       requires(kInteger) {
     return start(site, Op::bit_and, variable, value);
   }
+  /// Bitwise or with `value`.
   future bit_or(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
       requires(kInteger) {
     return start(site, Op::bit_or, variable, value);
   }
+  /// Bitwise exclusive or with `value`.
   future bit_xor(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
       requires(kInteger) {
     return start(site, Op::bit_xor, variable, value);
   }
+  /// Adds `value`, and gets what was there before.
   future fetch_add(global_ptr<T> variable, T value, T* previous,
                    CallSite site = CallSite::current()) const {
     return start(site, Op::add, variable, value, previous);
   }
+  /// Keeps the smaller one, and gets what was there before.
   future fetch_min(global_ptr<T> variable, T value, T* previous,
                    CallSite site = CallSite::current()) const {
     return start(site, Op::min, variable, value, previous);
   }
+  /// Keeps the larger one, and gets what was there before.
   future fetch_max(global_ptr<T> variable, T value, T* previous,
                    CallSite site = CallSite::current()) const {
     return start(site, Op::max, variable, value, previous);
   }
+  /// Bitwise and, and gets what was there before.
   future fetch_and(global_ptr<T> variable, T value, T* previous,
                    CallSite site = CallSite::current()) const requires(kInteger) {
     return start(site, Op::bit_and, variable, value, previous);
   }
+  /// Bitwise or, and gets what was there before.
   future fetch_or(global_ptr<T> variable, T value, T* previous,
                   CallSite site = CallSite::current()) const requires(kInteger) {
     return start(site, Op::bit_or, variable, value, previous);
   }
+  /// Bitwise exclusive or, and gets what was there before.
   future fetch_xor(global_ptr<T> variable, T value, T* previous,
                    CallSite site = CallSite::current()) const requires(kInteger) {
     return start(site, Op::bit_xor, variable, value, previous);
@@ -160,37 +175,48 @@ class atomic_domain {
 
   // --- nonblocking, with a value: what the variable held before ---------------------------------
 
+  /// Reads the variable, as the value of the future.
   future_of<T> load_async(global_ptr<const T> variable, CallSite site = CallSite::current()) const {
     return fetch(site, Op::load, variable, T{});
   }
+  /// Writes the variable; `previous`, or the result, is what it held before, as the value of the
+  /// future.
   future_of<T> swap_async(global_ptr<T> variable, T value,
                           CallSite site = CallSite::current()) const {
     return fetch(site, Op::store, variable, value);
   }
+  /// Stores `value` if the variable holds `expected`; returns what it held, as the value of the
+  /// future.
   future_of<T> compare_swap_async(global_ptr<T> variable, T expected, T value,
                                   CallSite site = CallSite::current()) const requires(kInteger) {
     return fetch(site, Op::compare_swap, variable, value, expected);
   }
+  /// Adds `value`, and gets what was there before, as the value of the future.
   future_of<T> fetch_add_async(global_ptr<T> variable, T value,
                                CallSite site = CallSite::current()) const {
     return fetch(site, Op::add, variable, value);
   }
+  /// Keeps the smaller one, and gets what was there before, as the value of the future.
   future_of<T> fetch_min_async(global_ptr<T> variable, T value,
                                CallSite site = CallSite::current()) const {
     return fetch(site, Op::min, variable, value);
   }
+  /// Keeps the larger one, and gets what was there before, as the value of the future.
   future_of<T> fetch_max_async(global_ptr<T> variable, T value,
                                CallSite site = CallSite::current()) const {
     return fetch(site, Op::max, variable, value);
   }
+  /// Bitwise and, and gets what was there before, as the value of the future.
   future_of<T> fetch_and_async(global_ptr<T> variable, T value,
                                CallSite site = CallSite::current()) const requires(kInteger) {
     return fetch(site, Op::bit_and, variable, value);
   }
+  /// Bitwise or, and gets what was there before, as the value of the future.
   future_of<T> fetch_or_async(global_ptr<T> variable, T value,
                               CallSite site = CallSite::current()) const requires(kInteger) {
     return fetch(site, Op::bit_or, variable, value);
   }
+  /// Bitwise exclusive or, and gets what was there before, as the value of the future.
   future_of<T> fetch_xor_async(global_ptr<T> variable, T value,
                                CallSite site = CallSite::current()) const requires(kInteger) {
     return fetch(site, Op::bit_xor, variable, value);
@@ -198,49 +224,58 @@ class atomic_domain {
 
   // --- blocking: return what the variable held before -------------------------------------------
 
+  /// Reads the variable.
   T load(global_ptr<const T> variable, CallSite site = CallSite::current()) const {
     T value;
     load(variable, &value, site).wait(site);
     return value;
   }
+  /// Writes the variable; `previous`, or the result, is what it held before.
   T swap(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
     swap(variable, value, &previous, site).wait(site);
     return previous;
   }
+  /// Stores `value` if the variable holds `expected`; returns what it held.
   T compare_swap(global_ptr<T> variable, T expected, T value,
                  CallSite site = CallSite::current()) const requires(kInteger) {
     T previous;
     compare_swap(variable, expected, value, &previous, site).wait(site);
     return previous;
   }
+  /// Adds `value`, and gets what was there before.
   T fetch_add(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
     fetch_add(variable, value, &previous, site).wait(site);
     return previous;
   }
+  /// Keeps the smaller one, and gets what was there before.
   T fetch_min(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
     fetch_min(variable, value, &previous, site).wait(site);
     return previous;
   }
+  /// Keeps the larger one, and gets what was there before.
   T fetch_max(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
     fetch_max(variable, value, &previous, site).wait(site);
     return previous;
   }
+  /// Bitwise and, and gets what was there before.
   T fetch_and(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
       requires(kInteger) {
     T previous;
     fetch_and(variable, value, &previous, site).wait(site);
     return previous;
   }
+  /// Bitwise or, and gets what was there before.
   T fetch_or(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
       requires(kInteger) {
     T previous;
     fetch_or(variable, value, &previous, site).wait(site);
     return previous;
   }
+  /// Bitwise exclusive or, and gets what was there before.
   T fetch_xor(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
       requires(kInteger) {
     T previous;

@@ -66,7 +66,9 @@ class CachedGather {
 
   /// After a gather.
   const T& operator[](size_t i) const { return (*plan_)[i]; }
+  /// The entries of the index; 0 before the first gather.
   size_t size() const { return plan_ ? plan_->size() : 0; }
+  /// What it has counted so far.
   const GatherStatistics& statistics() const { return plan_->statistics(); }
   /// How often it was found out who needs what.
   uint64_t inspections() const { return inspections_; }

@@ -137,6 +137,7 @@ class future {
 
   /// For the runtime's own mechanisms; not part of the public API.
   explicit future(const detail::Ticket& ticket) : ticket_(ticket) {}
+  /// For the runtime's own mechanisms; not part of the public API.
   const detail::Ticket& ticket() const { return ticket_; }
 
  private:
@@ -157,10 +158,13 @@ size_t wait_any(std::span<const future> futures, CallSite site = CallSite::curre
 /// (<stripline/progress.h>).
 using AmHandler = std::function<void(rank_t source, std::span<const std::byte> payload)>;
 
+/// This rank's part in the job: its segment, and all calls that communicate; joins by init(),
+/// leaves by its destructor.
 class Context {
  public:
   /// Joins the job described by the environment (or a job of one rank when there is none).
   static Result<std::unique_ptr<Context>> init();
+  /// With these options in place of the environment where they are set.
   static Result<std::unique_ptr<Context>> init(const Options& options);
   /// By the environment, with Options::threads as given.
   static Result<std::unique_ptr<Context>> init(thread_mode threads);
@@ -171,8 +175,8 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  rank_t rank_me() const { return rank_me_; }
-  rank_t rank_n() const { return rank_n_; }
+  rank_t rank_me() const { return rank_me_; }  ///< this rank's number, from 0
+  rank_t rank_n() const { return rank_n_; }    ///< the number of ranks
 
   // --- memory -------------------------------------------------------------------------------
 
@@ -201,7 +205,7 @@ class Context {
     if (!offset.ok()) return offset.error();
     return global_ptr<T>(rank_me(), *offset);
   }
-  /// Gives back what allocate_local() of this rank returned. Nobody may be using it.
+  /// Gives back what allocate_local() of this rank returned. No one may be using it.
   template <typename T>
   void deallocate_local(global_ptr<T> array, CallSite site = CallSite::current()) {
     free_local(array.word(), site);
@@ -218,6 +222,7 @@ class Context {
   /// True if loads and stores reach the segment of a rank: this one's always, that of another rank
   /// of the same node where it is mapped (Options::same_node). Does not change.
   bool is_local(rank_t rank) const { return rank < rank_n_ && reachable_[rank] != nullptr; }
+  /// The same of the rank that the pointer names.
   template <typename T>
   bool is_local(global_ptr<T> pointer) const {
     return is_local(pointer.where());
@@ -297,6 +302,7 @@ class Context {
     }
     get_bytes_nbi(bytes_at(source), reinterpret_cast<std::byte*>(destination), bytes, site);
   }
+  /// As rget_nbi(), from `source` here to `destination`; `source` stays as it is until fence().
   template <typename T>
   void rput_nbi(const T* source, global_ptr<T> destination, size_t count,
                 CallSite site = CallSite::current()) {
@@ -310,7 +316,7 @@ class Context {
   /// Returns when this rank's operations without handles to `target`, or to all ranks, are
   /// complete: what was fetched is here, what was stored is visible there.
   void fence(rank_t target, CallSite site = CallSite::current());
-  void fence(CallSite site = CallSite::current());
+  void fence(CallSite site = CallSite::current());  ///< the same for operations to all ranks
   /// Blocking single element forms.
   template <typename T>
   std::remove_const_t<T> rget(global_ptr<T> source, CallSite site = CallSite::current()) {
@@ -321,6 +327,8 @@ class Context {
     }
     return fetch(source, site);
   }
+  /// Stores one value; returns nothing, as it is visible at its target when the call returns (the
+  /// form with a pointer to the source returns a future).
   template <typename T>
   void rput(const T& value, global_ptr<T> destination, CallSite site = CallSite::current()) {
     if (std::byte* there = reach(destination.where(), destination.offset(), sizeof(T))) {
@@ -343,17 +351,17 @@ class Context {
   /// that must know counts or replies, and does so before it destroys the Context.
   void am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload,
                CallSite site = CallSite::current());
-  size_t am_max_bytes() const;
+  size_t am_max_bytes() const;  ///< the largest payload of am_send()
   /// Collective: returns when all active messages and RPCs of all ranks have been handled, those
-  /// that handlers, and what follows futures, have sent meanwhile among them; nobody sends others
+  /// that handlers, and what follows futures, have sent meanwhile among them; no one sends others
   /// between. At least two reductions over all ranks; as many more as chains of messages outlast
   /// (Mattern, Algorithms for distributed termination detection, 1987, section 4: the four-counter
   /// method).
   void am_quiesce(CallSite site = CallSite::current());
   /// How long what this rank asked of `target` lately waited there until that rank looked for it:
   /// active messages, packed transfers, combined puts, atomic operations by message. Seconds,
-  /// smoothed, as last told by the target, with 9 % of rounding; 0 if it has told of none. An upper
-  /// bound: the time between two looks of the target, unless it was waiting inside of a call.
+  /// smoothed, as last reported by the target, with 9 % of rounding; 0 if none was reported. An
+  /// upper bound: the time between two looks of the target, unless it was waiting inside of a call.
   /// Planners of transfers take it into account.
   double service_delay(rank_t target) const;
 
@@ -377,10 +385,12 @@ class Context {
     broadcast(std::as_writable_bytes(std::span(&value, 1)), root, site);
     return value;
   }
+  /// How reduce_all() combines the values.
   enum class ReduceOp { sum, min, max };
   /// The reduction over all ranks' values, on every rank; combined in rank order, so that the
   /// result is the same everywhere and every time.
   double reduce_all(double value, ReduceOp op, CallSite site = CallSite::current());
+  /// The same of whole numbers.
   uint64_t reduce_all(uint64_t value, ReduceOp op, CallSite site = CallSite::current());
 
   // --- progress and time ----------------------------------------------------------------------
@@ -403,6 +413,7 @@ class Context {
 
   /// For the runtime's own mechanisms (loop engine) and for suites; not part of the public API.
   explicit Context(std::unique_ptr<detail::ContextState> state);
+  /// For the runtime itself; not part of the public API.
   detail::ContextState& state() { return *state_; }
 
  private:
@@ -412,14 +423,14 @@ class Context {
   void free_local(uint64_t word, CallSite site);
   global_ptr<std::byte> find_global(const std::byte* object) const;
   // Where these bytes are in this process; null if they are not, or near or beyond the end of the
-  // segment, or too many: all of which the longer way takes, which reports what is wrong.
+  // segment, or too many: all of which the longer path takes, which reports what is wrong.
   std::byte* reach(rank_t target, uint64_t offset, size_t bytes) const {
-    // 0 wraps around, and takes the longer way.
+    // 0 wraps around, and takes the longer path.
     if (bytes - 1 >= kShort || target >= short_ranks_ || offset > short_end_) return nullptr;
     std::byte* const base = reachable_[target];
     return base == nullptr ? nullptr : base + offset;
   }
-  // The longer way, kept out of the loops of its callers.
+  // The longer path, kept out of the loops of its callers.
   template <typename T>
   [[gnu::noinline, gnu::cold]] std::remove_const_t<T> fetch(global_ptr<T> source, CallSite site) {
     std::remove_const_t<T> value;
@@ -431,7 +442,7 @@ class Context {
                                           CallSite site) {
     rput(&value, destination, 1, site).wait(site);
   }
-  // The longer ways of all forms. Pointers go in one word, so that arguments stay in registers.
+  // The longer paths of all forms. Pointers go in one word, so that arguments stay in registers.
   template <typename T>
   static global_ptr<std::byte> bytes_at(global_ptr<T> place) {
     return global_ptr<std::byte>::from_word(place.word());

@@ -36,9 +36,9 @@ namespace stripline {
 /// for (i = lower; i < upper; i += step), or, for a negative step, while i > upper. A step of 0
 /// ends the job when the loop is run.
 struct index_range {
-  int64_t lower = 0;
-  int64_t upper = 0;
-  int64_t step = 1;
+  int64_t lower = 0;  ///< the first iteration
+  int64_t upper = 0;  ///< not reached
+  int64_t step = 1;   ///< not 0
 
   /// The number of iterations; right for all bounds, though the last i + step may overflow.
   constexpr uint64_t count() const {
@@ -58,18 +58,18 @@ constexpr index_range range(int64_t lower, int64_t upper, int64_t step = 1) {
 
 /// Iteration i belongs to rank (a i + b) mod T, for any integers, as if they could not overflow.
 struct affine_affinity {
-  int64_t a = 1;
-  int64_t b = 0;
+  int64_t a = 1;  ///< the factor of the iteration
+  int64_t b = 0;  ///< what is added
 };
 constexpr affine_affinity affinity(int64_t a, int64_t b) { return {a, b}; }
 
 /// Iteration i belongs to the owner of element a i + k of an array.
 template <typename Distribution>
 struct element_affinity {
-  Distribution elements;
-  int64_t a = 1;
-  int64_t k = 0;
-  int64_t bound = 0;  ///< elements in the array
+  Distribution elements;  ///< the distribution of the array
+  int64_t a = 1;          ///< the factor of the iteration
+  int64_t k = 0;          ///< what is added
+  int64_t bound = 0;      ///< elements in the array
 };
 /// For arrays an iteration of a non-existent element ends the job.
 template <typename T, typename Layout, typename Ranks>
@@ -81,7 +81,7 @@ element_affinity<distribution<Layout, Ranks>> owner_of(const shared_array<T, Lay
 /// Iteration i belongs to rank e(i) mod T, for an expression that only a call can tell.
 template <typename Expression>
 struct expression_affinity {
-  Expression expression;
+  Expression expression;  ///< called with the number of an iteration
 };
 template <std::invocable<int64_t> Expression>
 expression_affinity<Expression> affinity_by(Expression expression) {
@@ -91,7 +91,7 @@ expression_affinity<Expression> affinity_by(Expression expression) {
 /// Iteration i belongs to rank r(i).
 template <typename Expression>
 struct rank_affinity {
-  Expression expression;
+  Expression expression;  ///< called with the number of an iteration, returns a rank
 };
 template <std::invocable<int64_t> Expression>
 rank_affinity<Expression> rank_by(Expression expression) {
@@ -104,9 +104,9 @@ inline constexpr every_rank_t every_rank;
 
 /// A rank's iterations: first, first + stride, ...; `count` of them.
 struct iterations {
-  int64_t first = 0;
+  int64_t first = 0;   ///< the first one
   int64_t stride = 0;  ///< meaningful if count > 1
-  uint64_t count = 0;
+  uint64_t count = 0;  ///< how many there are
 };
 
 /// The iterations of rank `me` of `ranks`; O(log ranks).
@@ -212,7 +212,7 @@ element_affinity<distribution<Layout, Ranks>> owner_of(
     const pointer_to_shared<T, Layout, Ranks, Form>& p, const distribution<Layout, Ranks>& elements,
     int64_t a = 1, int64_t k = 0) {
   // Owners are those in an array that begins with the segment: it has as many whole rounds before
-  // the pointer as there is room for, which changes nobody's turn.
+  // the pointer as there is room for, which changes no one's turn.
   element_affinity<distribution<Layout, Ranks>> affinity{elements, a, k,
                                                          std::numeric_limits<int64_t>::max()};
   const uint64_t row = p.offset() / sizeof(T) - p.phase();
@@ -290,8 +290,8 @@ void forall(Context& context, const index_range& loop, every_rank_t /*affinity*/
 /// Arrays of one distribution, to be walked through together; zip() makes it.
 template <typename Distribution, typename... T>
 struct zipped {
-  Distribution elements;
-  int64_t size = 0;
+  Distribution elements;    ///< the distribution of all of them
+  int64_t size = 0;         ///< the elements of each
   std::tuple<T*...> local;  ///< this rank's parts
   bool agree = true;        ///< on distribution and size
 };

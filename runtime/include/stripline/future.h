@@ -22,7 +22,7 @@
 // progress, or call collectives: that ends the job. It must not outlive what it refers to.
 //
 // If a continuation throws, its future has the exception instead of a value: wait() throws it, and
-// what would follow does not run, but has it, too. An exception that nobody asks for ends the job
+// what would follow does not run, but has it, too. An exception that no one asks for ends the job
 // when the last future that has it goes.
 //
 // Futures are used by the thread that may call the Context, and not after it has gone.
@@ -67,7 +67,7 @@ class FutureState {
   FutureState& operator=(const FutureState&) = delete;
 
   /// One to be settled by an operation that uses its memory: it stays until that is complete, even
-  /// if nobody has it any more.
+  /// if no one has it any more.
   template <typename State>
   static std::shared_ptr<State> make_for_operation(Context& context) {
     return {new State(&context), [](State* state) { retire(std::unique_ptr<State>(state)); }};
@@ -157,7 +157,7 @@ class future_of {
   static_assert(std::is_same_v<T, std::decay_t<T>>, "a future has a value, not a reference");
 
  public:
-  using value_type = T;
+  using value_type = T;  ///< of the result
 
   /// Ready with this value.
   explicit future_of(T value) : value_(std::move(value)) {}
@@ -171,6 +171,7 @@ class future_of {
     state_->wait(site);
     return *state_->value;
   }
+  /// The same of a future that is a temporary: moves nothing, and returns a copy.
   T wait(CallSite site = CallSite::current()) && { return std::as_const(*this).wait(site); }
 
   /// Calls function(result), or function(elements...) of a result that is a std::tuple, when the
@@ -186,16 +187,20 @@ class future_of {
   std::shared_ptr<detail::ValueState<T>> state_;  // null: value_ is there
 };
 
+/// The future of what has no value: ready, and no more.
 template <>
 class future_of<void> {
  public:
-  using value_type = void;
+  using value_type = void;  ///< of the result
 
   future_of() = default;  ///< ready
   /// The same as this operation.
   future_of(const future& operation) : operation_(operation) {}  // NOLINT(*-explicit-*)
 
+  /// True if it is complete. Makes progress once if not.
   bool is_ready() const { return state_ != nullptr ? state_->is_ready() : operation_.is_ready(); }
+  /// Returns when it is complete. Makes progress meanwhile. Throws what a continuation has thrown
+  /// instead.
   void wait(CallSite site = CallSite::current()) const {
     if (state_ != nullptr) {
       state_->wait(site);

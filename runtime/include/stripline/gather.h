@@ -7,7 +7,7 @@
 //
 // Each place in the program that calls it keeps what it has found out (who needs what, memory to
 // land in) until the Context goes, so that later calls with the same index only move the elements;
-// with another one it is found out anew. A place is a line and a type of elements: calls on one
+// with another one it is found out again. A place is a line and a type of elements: calls on one
 // line are one place, and the next of them takes the values of the one before. The same by steps
 // and with errors as results: <stripline/gather_plan.h>, <stripline/cached_gather.h>. For what is
 // read once, see <stripline/indirect.h>.
@@ -75,18 +75,21 @@ CachedGather<T>& gather_of(Context& context, CallSite site) {
 template <typename T>
 class gathered {
  public:
+  /// Made by gather().
   gathered(const CachedGather<T>& from, Context& context, CallSite site)
       : from_(&from),
         checked_(detail::checked_context(context)),
         gather_(from.gathers()),
         site_(site) {}
+  /// The value for entry i of the index.
   const T& operator[](size_t i) const {
     if (checked_ != nullptr && from_->gathers() != gather_) [[unlikely]] {
       detail::fail_replaced(*checked_, site_);
     }
     return (*from_)[i];
   }
-  size_t size() const { return from_->size(); }
+  size_t size() const { return from_->size(); }  ///< the entries of the index
+  /// What it has counted so far.
   const GatherStatistics& statistics() const { return from_->statistics(); }
   /// How often this place has found out who needs what.
   uint64_t inspections() const { return from_->inspections(); }
@@ -101,7 +104,7 @@ class gathered {
 /// Collective: what `index`, which may be another one on every rank, names of x. Elements of x do
 /// not change while it runs. Each call compares the index with that of the place's last call and
 /// agrees with the other ranks on whether it has changed on any of them. The options count where it
-/// is found out anew who needs what; GatherOptions::vectors is 1. An entry that names no element,
+/// is found out again who needs what; GatherOptions::vectors is 1. An entry that names no element,
 /// or a segment without room for what is received, ends the job with a message. Used by the rank's
 /// thread that communicates.
 template <typename T, typename Layout, typename Ranks>

@@ -10,7 +10,7 @@
 //   }
 //
 // Creating a plan is the inspector: it finds which elements this rank reads of each other one, each
-// of them once, and tells their owners. From then on nobody asks: with each start() owners send
+// of them once, and tells their owners. From then on no one asks: with each start() owners send
 // what others need, and a rank waits for what it needs itself. How that is done (the elements
 // packed, or all that lies between the first and the last; sent, fetched, passed on, or once for a
 // node) is decided by the tuned model for each pair of ranks (docs/gathers.md).
@@ -42,12 +42,12 @@ namespace stripline {
 
 /// How what a rank needs of an owner gets to it. Those but the first are for measurements; where
 /// one is not possible, elements are packed. Once its owner has called start(), what is packed or
-/// bound needs nobody; by the other ways, ranks bring it on in next() and wait().
+/// bound needs no one; by the other methods, ranks bring it on in next() and wait().
 enum class GatherMethod : uint8_t {
   best,   ///< by the tuned model, for each pair of ranks
   pack,   ///< the owner sends the elements, packed
   bound,  ///< the owner sends all from the first to the last element, unpacked
-  /// The reader is told that it may, and fetches them. Of several arrays: in mapped memory.
+  /// The reader is notified that it may, and fetches them. Of several arrays: in mapped memory.
   pull,
   /// Readers of an owner that need the same elements pass them on, in next() and wait().
   broadcast,
@@ -63,6 +63,7 @@ enum class GatherOrder : uint8_t {
   ring,
 };
 
+/// How a gather is carried out.
 struct GatherOptions {
   GatherMethod method = GatherMethod::best;  ///< the same on every rank
   bool use_model = true;  ///< false: as if there were no model; the same on every rank
@@ -170,7 +171,7 @@ class GatherCore {
   /// Groups of reads, by number: one for this rank's own elements, and one for each owner whose
   /// elements are read.
   virtual size_t groups() const = 0;
-  /// The values are those of the gather under way; of an owner's, once they are here.
+  /// The values are those of the gather in progress; of an owner's, once they are here.
   virtual GatherGroup group(size_t number) const = 0;
   /// The reads of an owner whose elements are here, of each once; waits for one. None: that was
   /// the last.
@@ -183,7 +184,7 @@ class GatherCore {
   virtual std::span<const uint32_t> numbers() const = 0;
   virtual uint64_t own_elements() const = 0;
   virtual size_t vectors() const = 0;
-  /// What is received in the gather under way, or was in the last one: the same element of all
+  /// What is received in the gather in progress, or was in the last one: the same element of all
   /// vectors side by side.
   virtual const std::byte* received() const = 0;
   /// All owners are load/store reachable, so that nothing comes while this rank computes.
@@ -209,6 +210,7 @@ concept array_pointers = std::ranges::contiguous_range<Range> && std::ranges::si
 template <typename T>
 class gathered_values {
  public:
+  /// Made by GatherPlan::for_each().
   gathered_values(const std::byte* const* values, size_t element)
       : values_(values), element_(element) {}
   /// That of array number `vector`.
@@ -282,9 +284,9 @@ class GatherPlan {
   // --- all at once ------------------------------------------------------------------------------
 
   /// Collective: gathers, and calls body(i, value of x[index[i]]) for every entry of the index,
-  /// once each: this rank's own elements first, while the others are on their way, then those of
+  /// once each: this rank's own elements first, while the others are in flight, then those of
   /// each owner as they arrive, or in the order of GatherOptions::order. `body` may communicate,
-  /// but not use this plan. What it throws comes out when all is here: nothing is under way then.
+  /// but not use this plan. What it throws comes out when all is here: nothing is in flight then.
   template <typename Layout, typename Ranks, typename Body>
   void for_each(const shared_array<T, Layout, Ranks>& x, Body&& body,
                 CallSite site = CallSite::current()) {
@@ -317,7 +319,7 @@ class GatherPlan {
 
   /// Collective, in the same order as other collective calls: sends what others need of `x`, which
   /// has the shape of the array that the plan was made for. Ends the job if it has another one, if
-  /// a gather of this plan is under way, or if the plan was made for several arrays.
+  /// a gather of this plan is in flight, or if the plan was made for several arrays.
   template <typename Layout, typename Ranks>
   void start(const shared_array<T, Layout, Ranks>& x, CallSite site = CallSite::current()) {
     own_.resize(1);
@@ -349,6 +351,7 @@ class GatherPlan {
   /// The entries of the index.
   size_t size() const { return core_->numbers().size(); }
 
+  /// What it has counted so far.
   const GatherStatistics& statistics() const { return core_->statistics(); }
 
   /// For what is built upon gathers.

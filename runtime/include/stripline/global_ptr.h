@@ -22,11 +22,13 @@ class global_ptr {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds trivially copyable types");
 
  public:
-  using element_type = T;
+  using element_type = T;  ///< what it holds or points to
 
   /// The null pointer, equal to no pointer to an object.
   constexpr global_ptr() = default;
+  /// The null pointer.
   constexpr global_ptr(std::nullptr_t) {}  // NOLINT(google-explicit-constructor)
+  /// A place in the segment of `rank`, `offset` bytes from its beginning.
   constexpr global_ptr(rank_t rank, uint64_t offset)
       : word_((static_cast<uint64_t>(rank) << kOffsetBits) | (offset + 1)) {
     assert(rank < kMaxRanks && offset + 1 < (uint64_t{1} << kOffsetBits));
@@ -44,9 +46,10 @@ class global_ptr {
   constexpr rank_t where() const { return static_cast<rank_t>(word_ >> kOffsetBits); }
   /// Byte offset in that segment. Undefined for null.
   constexpr uint64_t offset() const { return (word_ & kOffsetMask) - 1; }
-  constexpr bool is_null() const { return word_ == 0; }
-  constexpr explicit operator bool() const { return word_ != 0; }
-  constexpr uint64_t word() const { return word_; }
+  constexpr bool is_null() const { return word_ == 0; }            ///< true for the null pointer
+  constexpr explicit operator bool() const { return word_ != 0; }  ///< false for the null pointer
+  constexpr uint64_t word() const { return word_; }  ///< all of it in a word, to be stored or sent
+  /// The pointer of a word().
   static constexpr global_ptr from_word(uint64_t word) {
     global_ptr pointer;
     pointer.word_ = word;
@@ -60,10 +63,13 @@ class global_ptr {
     word_ = (word_ & ~kOffsetMask) | (moved & kOffsetMask);
     return *this;
   }
+  /// Goes back by n elements.
   constexpr global_ptr& operator-=(std::ptrdiff_t n) { return *this += -n; }
-  constexpr global_ptr& operator++() { return *this += 1; }
-  constexpr global_ptr& operator--() { return *this += -1; }
+  constexpr global_ptr& operator++() { return *this += 1; }   ///< goes to the next element
+  constexpr global_ptr& operator--() { return *this += -1; }  ///< goes to the one before
+  /// The pointer n elements further.
   friend constexpr global_ptr operator+(global_ptr p, std::ptrdiff_t n) { return p += n; }
+  /// The pointer n elements back.
   friend constexpr global_ptr operator-(global_ptr p, std::ptrdiff_t n) { return p -= n; }
   /// Elements between two pointers into the same rank.
   friend constexpr std::ptrdiff_t operator-(global_ptr a, global_ptr b) {
@@ -73,8 +79,8 @@ class global_ptr {
     const auto bytes = static_cast<std::ptrdiff_t>((a.word_ - b.word_) << kRankBits) >> kRankBits;
     return bytes / static_cast<std::ptrdiff_t>(sizeof(T));
   }
-  friend constexpr bool operator==(global_ptr, global_ptr) = default;
-  friend constexpr auto operator<=>(global_ptr, global_ptr) = default;
+  friend constexpr bool operator==(global_ptr, global_ptr) = default;   ///< equal in all members
+  friend constexpr auto operator<=>(global_ptr, global_ptr) = default;  ///< by rank, then by offset
 
   /// The same place seen as another type.
   template <typename U>

@@ -59,7 +59,7 @@ struct halo_shape {
   std::array<size_t, N> width{};     ///< layers of ghosts at either end; at most interior
   std::array<rank_t, N> grid{};      ///< ranks; their product is all ranks of the job
   std::array<bool, N> periodic{};    ///< whether the last one is the neighbour of the first
-  halo_neighbours neighbours = halo_neighbours::faces;
+  halo_neighbours neighbours = halo_neighbours::faces;  ///< with which ranks it exchanges
 };
 
 namespace detail {
@@ -121,6 +121,7 @@ class halo_exchange {
     for (size_t d = 0; d < N; ++d) all[d] = shape_.interior[d] + 2 * shape_.width[d];
     return all;
   }
+  /// Elements of the array, ghosts included.
   size_t elements() const {
     size_t count = 1;
     for (const size_t extent : extents()) count *= extent;

@@ -27,18 +27,19 @@ class indexed_list {
  public:
   /// Elements of these numbers, in this order; a number may come several times.
   explicit indexed_list(std::vector<uint32_t> numbers);
+  /// The same, copied from memory of the program.
   explicit indexed_list(std::span<const uint32_t> numbers)
       : indexed_list(std::vector<uint32_t>(numbers.begin(), numbers.end())) {}
   /// Elements 0 to count - 1, which takes no memory.
   static indexed_list in_order(size_t count);
 
-  size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }      ///< the number of elements
+  bool empty() const { return size_ == 0; }  ///< true if there are no elements
   /// The numbers; none of a list that is in_order().
   std::span<const uint32_t> numbers() const { return numbers_; }
   /// Not of an empty list.
   uint64_t smallest() const { return smallest_; }
-  uint64_t largest() const { return largest_; }
+  uint64_t largest() const { return largest_; }  ///< not of an empty list
   /// How many pieces of consecutive numbers there are.
   size_t runs() const { return runs_; }
 

@@ -51,6 +51,7 @@
 
 namespace stripline {
 
+/// How a loop through an index is carried out.
 struct IndirectOptions {
   /// Iterations may be gone through in any order: ranks begin at different ones, so that not all
   /// read the elements of the same rank at the same time. False: in order.
@@ -65,9 +66,10 @@ struct IndirectOptions {
 
 /// What a loop goes through, and where it stands in the program.
 struct IndirectRange {
-  index_range loop;
-  CallSite site;
+  index_range loop;  ///< the iterations
+  CallSite site;     ///< the place of the call
   // Implicit, so that a range can be passed and the place of the call is known.
+  /// From range(), at the place of the call.
   IndirectRange(const index_range& range, CallSite place = CallSite::current())  // NOLINT
       : loop(range), site(place) {}
 };
@@ -110,7 +112,7 @@ class IndirectLoop {
   /// Iterations; 0: one by one.
   uint64_t block() const { return block_; }
 
-  /// Begins a block of so many pointers, to be set: to this rank's own elements by the caller, to
+  /// Begins a block of this many pointers, to be set: to this rank's own elements by the caller, to
   /// others by add().
   std::byte** collect(size_t pointers);
   void add(size_t array, const GatherPlace& unit, size_t position) {

@@ -23,9 +23,10 @@ namespace stripline {
 
 /// The number of ranks, known when the program runs.
 struct dynamic_ranks {
-  rank_t ranks = 1;
-  static constexpr rank_t kStatic = 0;
-  constexpr rank_t count() const { return ranks; }
+  rank_t ranks = 1;                                 ///< known when it runs
+  static constexpr rank_t kStatic = 0;              ///< what is known when it is compiled
+  constexpr rank_t count() const { return ranks; }  ///< the number of ranks
+  /// Equal in all members.
   friend constexpr bool operator==(dynamic_ranks, dynamic_ranks) = default;
 };
 
@@ -34,26 +35,29 @@ struct dynamic_ranks {
 template <rank_t N>
 struct static_ranks {
   static_assert(N > 0 && N <= kMaxRanks);
-  static constexpr rank_t kStatic = N;
-  static constexpr rank_t count() { return N; }
-  friend constexpr bool operator==(static_ranks, static_ranks) = default;
+  static constexpr rank_t kStatic = N;           ///< what is known when it is compiled
+  static constexpr rank_t count() { return N; }  ///< the number of ranks
+  friend constexpr bool operator==(static_ranks, static_ranks) = default;  ///< equal in all members
 };
 
 /// Stands for a block size that is known at run time only.
 inline constexpr uint64_t kRunTimeBlock = 0;
 
+/// Blocks of B elements, dealt out to the ranks in turn; a block size that is known when it is
+/// compiled.
 template <uint64_t B = kRunTimeBlock>
 struct block_cyclic {
-  static constexpr uint64_t kStatic = B;
-  static constexpr uint64_t block() { return B; }
-  friend constexpr bool operator==(block_cyclic, block_cyclic) = default;
+  static constexpr uint64_t kStatic = B;           ///< what is known when it is compiled
+  static constexpr uint64_t block() { return B; }  ///< elements of a block
+  friend constexpr bool operator==(block_cyclic, block_cyclic) = default;  ///< equal in all members
 };
+/// The same with a block size that is known when it runs.
 template <>
 struct block_cyclic<kRunTimeBlock> {
-  uint64_t elements = 1;  ///< per block; at least 1
-  static constexpr uint64_t kStatic = kRunTimeBlock;
-  constexpr uint64_t block() const { return elements; }
-  friend constexpr bool operator==(block_cyclic, block_cyclic) = default;
+  uint64_t elements = 1;                                 ///< per block; at least 1
+  static constexpr uint64_t kStatic = kRunTimeBlock;     ///< what is known when it is compiled
+  constexpr uint64_t block() const { return elements; }  ///< elements of a block
+  friend constexpr bool operator==(block_cyclic, block_cyclic) = default;  ///< equal in all members
 };
 
 using cyclic = block_cyclic<1>;
@@ -65,15 +69,15 @@ constexpr block_cyclic<> blocked(uint64_t elements, rank_t ranks) {
 
 /// All elements on one rank.
 struct indefinite {
-  rank_t owner = 0;
-  friend constexpr bool operator==(indefinite, indefinite) = default;
+  rank_t owner = 0;  ///< the rank that has all of it
+  friend constexpr bool operator==(indefinite, indefinite) = default;  ///< equal in all members
 };
 
 /// A place in a shared array: a rank, and the position among the elements that this rank has.
 struct place {
-  rank_t rank = 0;
-  uint64_t index = 0;
-  friend constexpr bool operator==(place, place) = default;
+  rank_t rank = 0;                                           ///< that has the element
+  uint64_t index = 0;                                        ///< among the rank's own elements
+  friend constexpr bool operator==(place, place) = default;  ///< equal in all members
 };
 
 namespace detail {
@@ -104,10 +108,11 @@ constexpr Floored floor_divide(int64_t value, uint64_t divisor) {
 template <typename Layout, typename Ranks = dynamic_ranks>
 struct distribution;
 
+/// The distribution of blocks that are dealt out in turn.
 template <uint64_t B, typename Ranks>
 struct distribution<block_cyclic<B>, Ranks> {
-  [[no_unique_address]] block_cyclic<B> layout;
-  [[no_unique_address]] Ranks ranks;
+  [[no_unique_address]] block_cyclic<B> layout;  ///< how elements are dealt out
+  [[no_unique_address]] Ranks ranks;             ///< over how many ranks
 
   /// The rank of element `index`.
   constexpr rank_t affinity(uint64_t index) const {
@@ -133,20 +138,27 @@ struct distribution<block_cyclic<B>, Ranks> {
     const uint64_t round = where.index / layout.block();
     return (round * ranks.count() + where.rank) * layout.block() + where.index % layout.block();
   }
+  /// Equal in all members.
   friend constexpr bool operator==(const distribution&, const distribution&) = default;
 };
 
+/// The distribution of an array that one rank has all of.
 template <typename Ranks>
 struct distribution<indefinite, Ranks> {
-  indefinite layout;
-  [[no_unique_address]] Ranks ranks;
+  indefinite layout;                  ///< how elements are dealt out
+  [[no_unique_address]] Ranks ranks;  ///< over how many ranks
 
+  /// The rank of the element.
   constexpr rank_t affinity(uint64_t /*index*/) const { return layout.owner; }
+  /// Where element `index` is.
   constexpr place locate(uint64_t index) const { return {layout.owner, index}; }
+  /// How many elements before `index` are on `rank`.
   constexpr uint64_t count_below(uint64_t index, rank_t rank) const {
     return rank == layout.owner ? index : 0;
   }
+  /// The inverse of locate().
   constexpr uint64_t index_of(place where) const { return where.index; }
+  /// Equal in all members.
   friend constexpr bool operator==(const distribution&, const distribution&) = default;
 };
 

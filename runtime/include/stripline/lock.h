@@ -37,7 +37,7 @@ class global_lock {
                                     CallSite site = CallSite::current());
   /// Collective. Ends the job if this rank holds the lock. Before the Context goes.
   ~global_lock();
-  global_lock(global_lock&& other) noexcept;
+  global_lock(global_lock&& other) noexcept;  ///< moves: the other one is of no use any more
   global_lock& operator=(global_lock&&) = delete;
   global_lock(const global_lock&) = delete;
   global_lock& operator=(const global_lock&) = delete;
@@ -45,7 +45,7 @@ class global_lock {
   /// Returns when this rank holds the lock. Makes progress meanwhile. Ends the job if it holds it
   /// already.
   void lock();
-  /// Takes the lock if nobody holds it or waits for it; whether it did. At most one round trip;
+  /// Takes the lock if no one holds it or waits for it; whether it did. At most one round trip;
   /// makes progress if it did not.
   bool try_lock();
   /// Completes this rank's puts and atomic operations and hands over. Ends the job if it does not

@@ -49,8 +49,8 @@ using LoopPlan = plan::StripPlan;
 /// A contiguous piece of some rank's segment that a loop goes through.
 template <typename T>
 struct LoopBlock {
-  global_ptr<T> data;
-  size_t count = 0;  ///< elements
+  global_ptr<T> data;  ///< the first element
+  size_t count = 0;    ///< elements
   /// Where its elements are to be in this rank's memory: read from there, or written there, by the
   /// body, which gets strips of it. All of them stay, and nothing is copied on the way. What is
   /// read with a halo (LoopOptions::halo) takes room for it behind the elements of each block, so
@@ -66,7 +66,7 @@ struct LoopOptions {
   size_t local_bytes = 0;  ///< footprint of the body's local references; 0: in cache
   /// Seconds of computation of the loop in one piece, if known; else measured.
   double compute_s = -1;
-  size_t granule = 1;  ///< strips hold a multiple of so many elements, e.g. a row
+  size_t granule = 1;  ///< strips hold a multiple of this many elements, e.g. a row
   /// Reading only: each range may also read so many elements beyond its end. They must exist in the
   /// remote memory after each block, too.
   size_t halo = 0;
@@ -128,7 +128,7 @@ class LoopRun {
   /// Plans, and for reading issues the first transfers.
   LoopRun(Context& context, plan::Direction direction, const LoopBlocks& blocks,
           size_t element_bytes, const LoopOptions& options, CallSite site);
-  /// Waits for everything that is under way.
+  /// Waits for everything that is in flight.
   ~LoopRun();
   LoopRun(const LoopRun&) = delete;
   LoopRun& operator=(const LoopRun&) = delete;
@@ -143,7 +143,7 @@ class LoopRun {
   LoopEngine& engine_;
 };
 
-/// The bytes of so many elements and the halo behind them.
+/// The bytes of this many elements and the halo behind them.
 inline uint64_t loop_bytes(uint64_t count, uint64_t halo, uint64_t element_bytes) {
   return access::saturating_multiply(access::saturating_add(count, halo), element_bytes);
 }
@@ -168,7 +168,7 @@ LoopBlocks raw_blocks(std::span<const Block> blocks) {
 }  // namespace detail
 
 /// Runs `body(block, begin, end, const T* strip)` over all elements of several remote blocks, which
-/// count as one loop: transfers of later blocks are under way while earlier ones are computed on.
+/// count as one loop: transfers of later blocks are in flight while earlier ones are computed on.
 /// Blocks that are Context::is_local(), or kept by the data cache, are handed to the body in place,
 /// before the others (those with a place of their own are copied there).
 /// `own_work()` is called once, after the first transfers have been issued. Returns the plan.

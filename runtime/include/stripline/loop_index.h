@@ -29,10 +29,12 @@ enum class Coefficient : uint8_t { zero, one, any };
 /// An affine function of the iteration numbers of up to sizeof...(Known) loops.
 template <Coefficient... Known>
 struct IndexExpression {
-  static constexpr size_t kLoops = sizeof...(Known);
+  static constexpr size_t kLoops = sizeof...(Known);  ///< the number of loops
+  /// What is known of each coefficient.
   static constexpr std::array<Coefficient, kLoops> kKnown{Known...};
+  /// The factors of the iteration numbers, the outermost loop first.
   std::array<int64_t, kLoops> coefficients{};
-  int64_t constant = 0;
+  int64_t constant = 0;  ///< what is added
 };
 
 namespace detail {
@@ -67,7 +69,7 @@ constexpr auto indices_of(std::index_sequence<Loops...> all) {
 
 }  // namespace detail
 
-/// The indices of a nest of so many loops, the outermost first.
+/// The indices of a nest of this many loops, the outermost first.
 template <size_t Loops>
 constexpr auto loop_indices() {
   static_assert(Loops >= 1 && Loops <= access::kMaxDepth);

@@ -23,7 +23,7 @@
 // write(), whose old value is not defined, and update(). If it can be called with the iteration
 // numbers first, as std::array<size_t, Loops>, it gets these, too. It may communicate. It must not
 // keep the references. Loops that do not begin at 0, or leave iterations out, are ranges:
-// {{1, rows - 1}, {0, columns, 2}}. If the body throws, what is under way is waited for, and the
+// {{1, rows - 1}, {0, columns, 2}}. If the body throws, what is in flight is waited for, and the
 // exception goes on; of what the iterations until then have written some may have been stored, and
 // some not.
 //
@@ -77,22 +77,23 @@ struct NestOptions {
 /// An access of a nest: the elements that its iterations use of an array.
 template <typename T, access::Mode kMode, typename Index>
 struct NestAccess {
-  static constexpr access::Mode mode = kMode;
-  using Element = T;
-  using Expression = Index;
+  static constexpr access::Mode mode = kMode;  ///< read, written or both
+  using Element = T;                           ///< of the array
+  using Expression = Index;                    ///< of the index
+  /// What the body gets.
   using Reference = std::conditional_t<kMode == access::Mode::read, const T&, T&>;
-  global_ptr<T> array;
-  Index index;
+  global_ptr<T> array;  ///< what is accessed
+  Index index;          ///< which element, by iteration
   // The array is distributed, and its pieces stand for `array`.
-  bool in_pieces = false;
-  uint32_t piece_loop = 0;
-  std::span<const access::Piece> pieces{};
+  bool in_pieces = false;                   ///< the array lies in pieces, one chosen by a loop
+  uint32_t piece_loop = 0;                  ///< the loop that chooses the piece
+  std::span<const access::Piece> pieces{};  ///< the pieces
 };
 
 /// A piece of a distributed array, chosen by one of `Loops` loops.
 template <typename T, size_t Loops>
 struct ChosenPiece {
-  uint32_t loop = 0;
+  uint32_t loop = 0;                      ///< the loop whose index chooses the piece
   std::span<const access::Piece> pieces;  ///< of iterations 0, 1, ...
 };
 
@@ -117,6 +118,7 @@ class PieceArray {
     }
   }
 
+  /// The piece that the index of one loop chooses, plus a constant.
   template <Coefficient... Known>
   ChosenPiece<T, sizeof...(Known)> operator[](const IndexExpression<Known...>& index) const {
     static_assert(((Known == Coefficient::one ? 1 : 0) + ...) == 1 &&
@@ -169,9 +171,10 @@ auto update(const ChosenPiece<T, sizeof...(Known)>& piece, const IndexExpression
 
 /// The iterations of a loop: begin, begin + step, and so on, below end. `step` is not 0.
 struct LoopRange {
-  size_t begin = 0;
-  size_t end = 0;
-  size_t step = 1;
+  size_t begin = 0;  ///< the first iteration
+  size_t end = 0;    ///< not reached
+  size_t step = 1;   ///< not 0
+  /// The number of iterations.
   constexpr size_t count() const { return end > begin ? (end - begin - 1) / step + 1 : 0; }
 };
 
@@ -194,7 +197,7 @@ struct NestTile {
 class NestRun {
  public:
   NestRun(Context& context, const access::Nest& nest, const NestOptions& options, CallSite site);
-  /// Waits for everything that is under way.
+  /// Waits for everything that is in flight.
   ~NestRun();
   NestRun(const NestRun&) = delete;
   NestRun& operator=(const NestRun&) = delete;
@@ -407,8 +410,9 @@ concept NestArgument = detail::IsNestAccess<T>::value;
 
 /// The context of a nest, and the place of the call.
 struct NestPlace {
-  Context& context;
-  CallSite site;
+  Context& context;  ///< that runs the nest
+  CallSite site;     ///< the place of the call
+  /// Implicit, so that calls take a Context.
   NestPlace(Context& of, CallSite called = CallSite::current())  // NOLINT(*-explicit-*)
       : context(of), site(called) {}
 };

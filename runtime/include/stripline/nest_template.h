@@ -40,11 +40,12 @@
 
 namespace stripline {
 
+/// A loop nest over remote memory, described call by call, as a compiler would.
 class NestTemplate {
  public:
   /// An empty nest. The site in `options`, or else the place of the call, tells nests apart.
   explicit NestTemplate(NestPlace place, const NestOptions& options = {});
-  /// Waits for what is under way. What was written is visible at its target only if next() has said
+  /// Waits for what is in flight. What was written is visible at its target only if next() has said
   /// that there is no more.
   ~NestTemplate() = default;
   NestTemplate(const NestTemplate&) = delete;
@@ -71,11 +72,12 @@ class NestTemplate {
   /// For a strip: the value of a loop's variable where it begins, and how many iterations of the
   /// loop are in it, with all of those of the loops further inside.
   int64_t first(size_t loop) const;
-  int64_t count(size_t loop) const;
+  int64_t count(size_t loop) const;  ///< the iterations of a loop in the strip
 
   /// Where a reference finds its element in the strip's first iteration, and how many bytes the
   /// next one of a loop is away there.
   std::byte* address(size_t reference) const { return tile_->element[reference]; }
+  /// The distance of a reference per iteration of a loop.
   int64_t stride_bytes(size_t reference, size_t loop) const {
     return tile_->stride_bytes[reference][loop];
   }

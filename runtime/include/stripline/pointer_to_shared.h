@@ -48,7 +48,7 @@ namespace detail {
 // The representations. All hold a rank, a row and a phase: the row is the byte offset of the
 // element's block, or of the element where there is no phase. Pointers into one array are in the
 // order of row, rank, phase. Rows are kept plus one, so that all-zero is null. move() changes the
-// row by so many bytes and sets the rest.
+// row by this many bytes and sets the rest.
 
 /// The word of a global_ptr.
 class PhaselessWord {
@@ -160,6 +160,8 @@ inline constexpr bool kHasPhase<block_cyclic<B>> = B != 1;
 
 template <typename T, typename Layout, typename Ranks = dynamic_ranks,
           pointer_form Form = pointer_form::packed>
+/// A pointer to an element of a shared array, which goes from element to element over the ranks, as
+/// in UPC.
 class pointer_to_shared {
   static constexpr bool kIndefinite = std::is_same_v<Layout, indefinite>;
   static constexpr bool kPhased = detail::kHasPhase<Layout>;
@@ -174,8 +176,8 @@ class pointer_to_shared {
   using Known = std::conditional_t<kHasOperators, Needed, detail::NoDistribution>;
 
  public:
-  using element_type = T;
-  using distribution_type = distribution<Layout, Ranks>;
+  using element_type = T;                                 ///< what it holds or points to
+  using distribution_type = distribution<Layout, Ranks>;  ///< how the array is dealt out
 
   /// Null, equal to no pointer to an element.
   constexpr pointer_to_shared() = default;
@@ -189,12 +191,14 @@ class pointer_to_shared {
     assert(fields_.rank() == where.rank && fields_.phase() == phase);
   }
 
-  constexpr bool is_null() const { return fields_.is_null(); }
-  constexpr explicit operator bool() const { return !is_null(); }
+  constexpr bool is_null() const { return fields_.is_null(); }     ///< true for the null pointer
+  constexpr explicit operator bool() const { return !is_null(); }  ///< false for the null pointer
   /// The rank that has the element, the byte offset in its segment, and the position in its block
   /// (0 where the layout has no phase). Undefined for null.
   constexpr rank_t where() const { return fields_.rank(); }
+  /// Among its owner's elements.
   constexpr uint64_t offset() const { return fields_.row() + fields_.phase() * sizeof(T); }
+  /// The place within its block, as upc_phaseof.
   constexpr uint64_t phase() const { return fields_.phase(); }
   /// The same element for Context's operations.
   constexpr global_ptr<T> global() const { return global_ptr<T>(where(), offset()); }
@@ -203,6 +207,7 @@ class pointer_to_shared {
 
   /// True if the element is in this rank's own segment, and then where; else nullptr.
   bool is_local(const Context& context) const { return where() == context.rank_me(); }
+  /// The element in this address space; for elements in reach only.
   T* local(Context& context) const { return is_local(context) ? context.local(global()) : nullptr; }
   /// The element: a load if it is this rank's own, a blocking get otherwise.
   std::remove_const_t<T> get(Context& context, CallSite site = CallSite::current()) const {
@@ -234,28 +239,36 @@ class pointer_to_shared {
 
   // --- arithmetic -------------------------------------------------------------------------------
 
+  /// Goes on by n elements.
   constexpr pointer_to_shared& operator+=(std::ptrdiff_t n) requires kHasOperators {
     move(n, known_);
     return *this;
   }
+  /// Goes back by n elements.
   constexpr pointer_to_shared& operator-=(std::ptrdiff_t n) requires kHasOperators {
     return *this += -n;
   }
+  /// Goes to the next element.
   constexpr pointer_to_shared& operator++() requires kHasOperators { return *this += 1; }
+  /// Goes to the one before.
   constexpr pointer_to_shared& operator--() requires kHasOperators { return *this += -1; }
+  /// The pointer n elements further.
   friend constexpr pointer_to_shared operator+(pointer_to_shared p,
                                                std::ptrdiff_t n) requires kHasOperators {
     return p += n;
   }
+  /// The pointer n elements back.
   friend constexpr pointer_to_shared operator-(pointer_to_shared p,
                                                std::ptrdiff_t n) requires kHasOperators {
     return p += -n;
   }
+  /// Elements from b to a.
   friend constexpr std::ptrdiff_t operator-(pointer_to_shared a,
                                             pointer_to_shared b) requires kHasOperators {
     return a.difference(b, a.known_);
   }
 
+  /// Equal in all members.
   friend constexpr bool operator==(const pointer_to_shared& a, const pointer_to_shared& b) {
     return a.fields_ == b.fields_;
   }

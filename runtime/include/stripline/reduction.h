@@ -10,43 +10,57 @@ namespace stripline {
 // Any function object that takes two elements and returns one will do, if it is associative and
 // commutative and gives the same on every rank. These are the usual ones.
 
+/// The sum.
 struct op_add {
+  /// Returns a + b.
   template <typename T>
   constexpr T operator()(T a, T b) const {
     return static_cast<T>(a + b);
   }
 };
+/// The product.
 struct op_mul {
+  /// Returns a * b.
   template <typename T>
   constexpr T operator()(T a, T b) const {
     return static_cast<T>(a * b);
   }
 };
+/// The smaller one.
 struct op_min {
+  /// The smaller one.
   template <typename T>
   constexpr T operator()(T a, T b) const {
     return std::min(a, b);
   }
 };
+/// The larger one.
 struct op_max {
+  /// The larger one.
   template <typename T>
   constexpr T operator()(T a, T b) const {
     return std::max(a, b);
   }
 };
+/// Bitwise and.
 struct op_bit_and {
+  /// The bits of both.
   template <typename T>
   constexpr T operator()(T a, T b) const {
     return static_cast<T>(a & b);
   }
 };
+/// Bitwise or.
 struct op_bit_or {
+  /// The bits of either.
   template <typename T>
   constexpr T operator()(T a, T b) const {
     return static_cast<T>(a | b);
   }
 };
+/// Bitwise exclusive or.
 struct op_bit_xor {
+  /// The bits of one.
   template <typename T>
   constexpr T operator()(T a, T b) const {
     return static_cast<T>(a ^ b);

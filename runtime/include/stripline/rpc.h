@@ -27,7 +27,7 @@
 //
 // If it throws, wait() of the future throws rpc_error with what it said; an rpc_ff() that throws
 // ends the job. Arguments and the answer are at most rpc_max_bytes(ctx): larger data are put, and
-// the RPC is told where. Blocks while the target owes credits, as am_send().
+// the RPC is informed where. Blocks while the target owes credits, as am_send().
 //
 // Ranks are processes with addresses of their own: the function is named by its place in the file
 // of the program, and the file by its build id. Ranks that do not run the same program end the job.
@@ -178,7 +178,7 @@ class RpcAnswer {
  public:
   RpcAnswer(Context& context, rank_t caller, uint64_t id)
       : context_(&context), caller_(caller), id_(id) {}
-  /// False: nobody expects one.
+  /// False: no one expects one.
   bool expected() const { return id_ != 0; }
   void send(std::vector<std::byte> result) const;
   void send_error(const std::exception_ptr& error) const;

@@ -70,6 +70,7 @@ void write_elements(Context& context, const ArrayShape& shape, uint64_t offset, 
 
 }  // namespace detail
 
+/// An array whose elements are distributed over all ranks; a handle, which is copied freely.
 template <typename T, typename Layout = cyclic, typename Ranks = dynamic_ranks>
 class shared_array {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
@@ -77,11 +78,11 @@ class shared_array {
   static constexpr bool kIndefinite = std::is_same_v<Layout, indefinite>;
 
  public:
-  using element_type = T;
-  using layout_type = Layout;
-  using distribution_type = stripline::distribution<Layout, Ranks>;
+  using element_type = T;                                            ///< what it holds or points to
+  using layout_type = Layout;                                        ///< how elements are dealt out
+  using distribution_type = stripline::distribution<Layout, Ranks>;  ///< the layout over the ranks
   template <pointer_form Form = pointer_form::packed>
-  using pointer = pointer_to_shared<T, Layout, Ranks, Form>;
+  using pointer = pointer_to_shared<T, Layout, Ranks, Form>;  ///< to its elements
 
   /// Collective, with the same size and layout on every rank: an array of `size` elements. The
   /// parts are symmetric: every rank gives as much memory as the rank that has most (for an
@@ -114,7 +115,8 @@ class shared_array {
     *this = {};
   }
 
-  uint64_t size() const { return size_; }
+  uint64_t size() const { return size_; }  ///< the number of elements
+  /// The layout over the ranks.
   const distribution_type& distribution() const { return distribution_; }
   /// False for a handle that refers to no array.
   explicit operator bool() const { return context_ != nullptr; }
@@ -134,6 +136,7 @@ class shared_array {
 
   /// The rank of element `index`.
   rank_t affinity(uint64_t index) const { return distribution_.affinity(index); }
+  /// True for elements of this rank.
   bool is_local(uint64_t index) const { return affinity(index) == me_; }
   /// Element `index` for Context's operations; `index` may be size(), of which only the address is
   /// used. Ends the job if it is more.
@@ -198,6 +201,7 @@ class shared_array {
     check_element("shared_array::rget", index, site);
     return context_->rget(address(distribution_.locate(index)), destination, 1, site);
   }
+  /// The same to the array, from `source`.
   future rput(const T* source, uint64_t index, CallSite site = CallSite::current()) const {
     check_element("shared_array::rput", index, site);
     return context_->rput(source, address(distribution_.locate(index)), 1, site);
@@ -216,6 +220,7 @@ class shared_array {
     detail::read_elements(*context_, shape(), offset_, first, count,
                           reinterpret_cast<std::byte*>(destination), site);
   }
+  /// The same to the array, from `source`.
   void write_range(uint64_t first, uint64_t count, const T* source,
                    CallSite site = CallSite::current()) const {
     check_made("shared_array::write_range", site);

@@ -14,7 +14,7 @@
 //
 // Each worker makes an object of its own for the same cells, and the calls named collective in the
 // same order. Between finish() and finish() is an epoch: its updates are in the cells when finish()
-// returns, and meanwhile nobody reads or writes the cells otherwise. Within an epoch a worker may
+// returns, and meanwhile no one reads or writes the cells otherwise. Within an epoch a worker may
 // not wait for another one, other than by the calls here. Updates take place in any order, and sums
 // of floating-point numbers are rounded accordingly.
 //
@@ -48,15 +48,16 @@
 
 namespace stripline {
 
+/// How updates of shared cells are carried out.
 struct SharedUpdatesOptions {
   /// Takes this way, whatever it costs. `hybrid`: with replicas of the cells `hot`.
   std::optional<plan::SharedStrategy> force;
-  plan::CellRange hot;
+  plan::CellRange hot;  ///< the cells that hybrid replicates
   /// What replicas, mirrors and boxes of this worker take at most, in bytes.
   size_t replica_bytes = size_t{64} << 20;
   /// Extents of a box, powers of two; with 0 what is best for the points.
   grid_extent box = {0, 0, 0};
-  /// arrange() sorts every so many epochs; 0: when that is predicted to pay.
+  /// arrange() sorts every this many epochs; 0: when that is predicted to pay.
   uint64_t sort_interval = 0;
   /// Instead of measuring them, which takes some milliseconds.
   std::optional<plan::SharedCosts> costs;
@@ -74,7 +75,7 @@ struct SharedUpdatesState {
   uint64_t away_updates = 0;   ///< of cells that others own, in boxes, in the last epoch
   uint64_t boxes = 0;          ///< in use in the last epoch
   plan::Slab slab;             ///< the cells that this worker owns
-  plan::SharedCosts costs;
+  plan::SharedCosts costs;     ///< by which it was decided
 };
 
 namespace detail {
@@ -146,12 +147,13 @@ requires(update_operator<Op, T>) class SharedUpdates {
                                                   options, Updates::operations()));
     return SharedUpdates(std::move(engine));
   }
+  /// The same of a list of cells.
   static Result<SharedUpdates> create(worker_team& team, std::span<T> cells,
                                       const SharedUpdatesOptions& options = {}) {
     return create(team, cells.data(), {cells.size(), 1, 1}, options);
   }
 
-  /// Collective: sets all cells, each worker those that it owns. Memory that nobody has touched
+  /// Collective: sets all cells, each worker those that it owns. Memory that no one has touched
   /// before is then near the worker that updates it. Not within an epoch.
   void fill(T value) {
     const plan::Slab slab = state().slab;
@@ -266,6 +268,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
   /// Collective: ends the epoch. All updates of all workers are in the cells.
   void finish() { engine_->finish(); }
 
+  /// What has become of the updates.
   const SharedUpdatesState& state() const { return engine_->state(); }
 
  private:

@@ -12,8 +12,8 @@
 //   matrix->multiply(std::array{&x0, &x1}, y);   // y[2 r + v] += values[e] xv[columns[e]]
 //
 // What a rank needs of the vector is gathered (<stripline/gather_plan.h>), and multiplied in one of
-// three ways, each rank for itself:
-//   * its own elements while the others are on their way, then those of each owner as they arrive;
+// three methods, each rank for itself:
+//   * its own elements while the others are in flight, then those of each owner as they arrive;
 //   * its own ones meanwhile, and all others when the last ones have arrived, where most rows have
 //     columns of several owners and would be gone through for each of them;
 //   * a row in one pass, with all elements copied side by side, when the last ones have arrived:
@@ -44,7 +44,7 @@ namespace stripline {
 
 namespace detail {
 
-/// What is wrong with rows of so many columns and values; empty: nothing.
+/// What is wrong with rows of this many columns and values; empty: nothing.
 std::string mistake_of_rows(std::span<const size_t> row_begin, size_t columns, size_t values);
 
 }  // namespace detail
@@ -92,6 +92,7 @@ class SparseMatrix {
     add_all(y, site);
   }
 
+  /// What it has counted so far.
   const GatherStatistics& statistics() const { return plan_.statistics(); }
 
  private:

@@ -20,14 +20,14 @@
 namespace stripline {
 
 namespace detail {
-/// What comes before a strict access of so many bytes: strict_fence(), and the check that the
+/// What comes before a strict access of this many bytes: strict_fence(), and the check that the
 /// variable is aligned to its size.
 void before_strict(Context& context, rank_t target, uint64_t offset, size_t bytes, CallSite site);
 }  // namespace detail
 
 /// Completes this rank's earlier reads, writes and atomic operations, those whose futures are still
 /// in use among them, and keeps the compiler and the CPU from moving own accesses across it. Makes
-/// progress once. Not for handlers of active messages. A barrier_async() under way is not waited
+/// progress once. Not for handlers of active messages. A barrier_async() in flight is not waited
 /// for: it says nothing about what comes after it.
 void strict_fence(Context& context);
 

@@ -92,17 +92,17 @@ class team {
   static team world(Context& context);
   /// Collective for a team that split() made: waits for all its ranks.
   ~team();
-  team(team&& other) noexcept;
+  team(team&& other) noexcept;  ///< moves: the other one is no team any more
   /// Destroys the team that was held before.
   team& operator=(team&& other) noexcept;
   team(const team&) = delete;
   team& operator=(const team&) = delete;
-  explicit operator bool() const { return group_ != nullptr; }
+  explicit operator bool() const { return group_ != nullptr; }  ///< false for no team
 
   // --- not collective -------------------------------------------------------------------------
 
-  rank_t rank_me() const { return rank_me_; }
-  rank_t rank_n() const { return rank_n_; }
+  rank_t rank_me() const { return rank_me_; }  ///< this rank's number, from 0
+  rank_t rank_n() const { return rank_n_; }    ///< the number of ranks
   /// The rank in the job of a rank of this team, which must exist.
   rank_t world_rank(rank_t rank) const;
   /// The rank in this team of a rank of the job; none: it is no member.
@@ -130,6 +130,7 @@ class team {
                  CallSite site = CallSite::current()) const {
     broadcast_bytes(writable(data), root, algorithm, site);
   }
+  /// The same of one value, which is returned.
   template <detail::collective_value T>
   T broadcast(T value, rank_t root,
               collective_algorithm algorithm = collective_algorithm::automatic,
@@ -144,6 +145,7 @@ class team {
   future broadcast_async(R&& data, rank_t root, CallSite site = CallSite::current()) const {
     return start_broadcast(writable(data), root, site);
   }
+  /// The same of one value, which is that of the future.
   template <detail::collective_value T>
   future_of<T> broadcast_async(T value, rank_t root, CallSite site = CallSite::current()) const {
     auto state = detail::FutureState::make_for_operation<detail::ValueState<T>>(*context_);
@@ -221,6 +223,7 @@ class team {
                  CallSite site = CallSite::current()) const {
     allreduce_bytes(readable(in), writable(out), reduction<In>(op), algorithm, site);
   }
+  /// The same of one value, which is returned.
   template <detail::collective_value T, typename Op>
   T allreduce(T value, const Op& op,
               collective_algorithm algorithm = collective_algorithm::automatic,
@@ -240,6 +243,7 @@ class team {
     const detail::Reduction reduces = reduction<In>(*kept);
     return start_allreduce(readable(in), writable(out), reduces, std::move(kept), site);
   }
+  /// The same of one value, which is that of the future.
   template <detail::collective_value T, typename Op>
   future_of<T> allreduce_async(T value, const Op& op, CallSite site = CallSite::current()) const {
     auto state = detail::FutureState::make_for_operation<detail::ValueState<T>>(*context_);
@@ -314,6 +318,7 @@ class team {
                       CallSite site = CallSite::current()) const {
     scan_bytes(readable(in), writable(out), reduction<In>(op), false, algorithm, site);
   }
+  /// The same of one value, which is returned.
   template <detail::collective_value T, typename Op>
   T inclusive_scan(T value, const Op& op,
                    collective_algorithm algorithm = collective_algorithm::automatic,

@@ -9,11 +9,11 @@
 // carries them out, one after the other, wherever it makes progress, and its own ones as it makes
 // them, or with the others. So an update costs some nanoseconds, however far its owner is, and no
 // cell needs a lock or an atomic operation: what the operator does is up to the program. What a
-// rank may have under way at another one is a fixed number of buffers: others wait for an owner
+// rank may have in flight at another one is a fixed number of buffers: others wait for an owner
 // that is busy while the rank fills more, within its budget; then it waits, and serves others
 // meanwhile.
 //
-// When updates are complete: at the end of the epoch, or of flush(). Until then nobody else reads
+// When updates are complete: at the end of the epoch, or of flush(). Until then no one else reads
 // or writes the cells, neither their owner by loads and stores; updates of them by other epochs are
 // not ordered with those of this one. Between two ends an epoch may be used for any number of
 // updates. docs/memory-model.md says it in its own terms.
@@ -55,7 +55,7 @@ enum class UpdateEncoding : uint8_t {
   boxes,      ///< neighbours of all, where updates may be merged, likewise
 };
 
-/// By which way updates reach cells of other ranks (optimizer/plan/update.h).
+/// By which method updates reach cells of other ranks (optimizer/plan/update.h).
 enum class UpdateMethod : uint8_t {
   automatic,    ///< by the tuned model, and by what is measured; in buffers without one
   buffers,      ///< collected for their owners, who carry them out
@@ -66,7 +66,7 @@ enum class UpdateMethod : uint8_t {
 };
 
 /// How updates travel. For programs that measure; what is 0 or automatic the runtime chooses. With
-/// none of it set, and a tuned model, it may choose anew at each end of the epoch.
+/// none of it set, and a tuned model, it may choose again at each end of the epoch.
 struct UpdateSettings {
   /// The same on every rank. Ends the job where the network, the operator or the mode do not allow
   /// it: `provider` needs an atomic operation of the network that does the same, and neither that
@@ -81,13 +81,14 @@ struct UpdateSettings {
   /// rank. No more than there can be, for which there are at least 4 and 8 ranks. The same on every
   /// rank.
   uint32_t hops = 0;
-  UpdateEncoding encoding = UpdateEncoding::automatic;
-  bool operator==(const UpdateSettings&) const = default;
+  UpdateEncoding encoding = UpdateEncoding::automatic;     ///< of parcels
+  bool operator==(const UpdateSettings&) const = default;  ///< equal in all members
 };
 
+/// How the updates of an epoch are carried out.
 struct UpdateOptions {
-  UpdateMode mode = UpdateMode::accumulate;
-  /// The program promises that nobody stores to cells between those that are updated before the
+  UpdateMode mode = UpdateMode::accumulate;  ///< whether updates of one cell may be merged
+  /// The program promises that no one stores to cells between those that are updated before the
   /// epoch has ended. Where updates are dense, their owner then also updates cells between them, by
   /// the identity of the operator, which are not named one by one. No effect without an identity.
   bool fills_gaps = false;
@@ -96,7 +97,7 @@ struct UpdateOptions {
   size_t budget_bytes = size_t{16} << 20;
   /// Decide by the tuned model of the job. The same on every rank.
   bool use_model = true;
-  UpdateSettings settings = {};
+  UpdateSettings settings = {};  ///< how, where it is not left to the runtime
 };
 
 /// What an epoch of this rank has done so far.
@@ -339,8 +340,8 @@ class Divisor {
 template <typename T, typename Op>
 requires(update_operator<Op, T>) class UpdateEpoch {
  public:
-  using element_type = T;
-  using operator_type = Op;
+  using element_type = T;    ///< what it holds or points to
+  using operator_type = Op;  ///< how a value changes a cell
 
   /// Collective, and waits for all ranks. The same type, operator and mode on every rank, and all
   /// epochs in the same order: what does not match ends the job when the first updates arrive, in
@@ -360,7 +361,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   ~UpdateEpoch() {
     if (state_ != nullptr) state_->close();
   }
-  UpdateEpoch(UpdateEpoch&&) noexcept = default;
+  UpdateEpoch(UpdateEpoch&&) noexcept = default;  ///< moves: the other one is of no use any more
   UpdateEpoch& operator=(UpdateEpoch&&) = delete;
   UpdateEpoch(const UpdateEpoch&) = delete;
   UpdateEpoch& operator=(const UpdateEpoch&) = delete;
@@ -406,6 +407,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
       const place at = find("UpdateEpoch::fetch", index, site);
       return epoch_->fetch_at(at.rank, at.index, value, previous, site);
     }
+    /// As UpdateEpoch::fetch_async().
     future_of<T> fetch_async(uint64_t index, const T& value,
                              CallSite site = CallSite::current()) const {
       const place at = find("UpdateEpoch::fetch_async", index, site);
@@ -488,6 +490,7 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   /// follow, which belong to a new epoch.
   void end(CallSite site = CallSite::current()) { state_->end(site); }
 
+  /// What it has counted so far.
   UpdateStatistics statistics() const { return state_->statistics(); }
   /// How updates travel until the next end(). Of buffers, `buffer_bytes` is what one takes.
   UpdateSettings in_use() const { return state_->in_use(); }

@@ -28,8 +28,9 @@ namespace stripline {
 
 /// The cell becomes the value: of one rank's updates of a cell the last one stays.
 struct op_replace {
-  static constexpr bool kAssociative = true;
-  static constexpr bool kCommutative = false;
+  static constexpr bool kAssociative = true;   ///< values may be merged
+  static constexpr bool kCommutative = false;  ///< their order matters
+  /// The value.
   template <typename T>
   constexpr T operator()(T /*cell*/, T value) const {
     return value;

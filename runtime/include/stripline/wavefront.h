@@ -42,6 +42,7 @@
 
 namespace stripline {
 
+/// What is known of the sweeps of a Wavefront.
 struct WavefrontOptions {
   uint32_t stages = 2;    ///< of a sweep, one after the other
   bool all_busy = true;   ///< every rank has a part of each stage; false: each is another rank's
@@ -73,6 +74,7 @@ struct RawStage {
 /// Moves, does not copy. One rank's; before the Context goes.
 class Wavefront {
  public:
+  /// Where a sweep begins or ends.
   static constexpr size_t kNoCrossing = std::numeric_limits<size_t>::max();
 
   /// What this rank does of a stage.
@@ -92,14 +94,14 @@ class Wavefront {
                                   CallSite site = CallSite::current());
   /// Collective. Ends the rank's puts.
   ~Wavefront();
-  Wavefront(Wavefront&& other) noexcept;
+  Wavefront(Wavefront&& other) noexcept;  ///< moves: the other one is of no use any more
   Wavefront& operator=(Wavefront&&) = delete;
   Wavefront(const Wavefront&) = delete;
   Wavefront& operator=(const Wavefront&) = delete;
 
   /// Calls body(begin, end) for ranges that together are [0, lines), in order, each when what the
   /// predecessor left for it is here. Returns when the last one has been computed; what it left may
-  /// still be under way. Ends the job on crossings that do not exist, and if the predecessor began
+  /// still be in flight. Ends the job on crossings that do not exist, and if the predecessor began
   /// another round before this one was read. `call` is where Options::trace shows the stage.
   template <typename T, typename Body>
   void run(const Stage<T>& stage, Body&& body, CallSite call = CallSite::current()) {

@@ -13,6 +13,7 @@ struct Work {
   double bytes = 0;  ///< read from and written to memory beyond the caches
   double rows = 0;   ///< contiguous pieces that loops of their own go through
 
+  /// Adds what was computed.
   void compute(double new_flops, double new_bytes) {
     flops += new_flops;
     bytes += new_bytes;

@@ -35,8 +35,8 @@ class worker_team {
   worker_team(const worker_team&) = delete;
   worker_team& operator=(const worker_team&) = delete;
 
-  uint32_t index() const { return index_; }
-  uint32_t count() const { return count_; }
+  uint32_t index() const { return index_; }  ///< this worker's number, from 0
+  uint32_t count() const { return count_; }  ///< the number of workers
 
   /// Collective: returns when all have come; each then sees what the others have stored before.
   virtual void barrier() = 0;
@@ -63,7 +63,9 @@ class worker_team {
   }
 
  protected:
+  /// For teams of one kind.
   worker_team(uint32_t index, uint32_t count) : index_(index), count_(count) {}
+  /// What fail() does; does not return.
   [[noreturn]] virtual void end_job(const Error& error) const = 0;
 
  private:
@@ -100,19 +102,20 @@ class team_array {
     array.elements_ = {reinterpret_cast<T*>(team.at(array.block_)), count};
     return array;
   }
-  /// Collective: waits until nobody uses it any more.
+  /// Collective: waits until no one uses it any more.
   ~team_array() {
     if (team_ == nullptr) return;
     team_->barrier();
     if (team_->index() == 0) team_->deallocate(block_);
   }
+  /// Moves: the other one is of no use any more.
   team_array(team_array&& other) noexcept
       : team_(std::exchange(other.team_, nullptr)),
         block_(other.block_),
         elements_(other.elements_) {}
   team_array& operator=(team_array&&) = delete;
 
-  std::span<T> all() const { return elements_; }
+  std::span<T> all() const { return elements_; }  ///< the elements; the same memory for all workers
 
  private:
   team_array() = default;

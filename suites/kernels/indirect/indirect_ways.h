@@ -1,4 +1,4 @@
-// Kernels whose loops read elements of shared arrays through an index, in the ways in which
+// Kernels whose loops read elements of shared arrays through an index, by the methods by which
 // programs can be carried out that say no more than that: one by one, and by for_each_indirect.
 #pragma once
 

@@ -86,7 +86,7 @@ AdiVector AdiShare::start(const AdiCell& cell, int i, int j, int k) const {
 }
 
 void AdiShare::initialise() {
-  // Points that nobody sets, the ghosts' corners and what lies outside of the grid, have to be
+  // Points that no one sets, the ghosts' corners and what lies outside of the grid, have to be
   // something that one can divide by.
   constexpr AdiVector kNeutral = {1, 0, 0, 0, 1};
   for (size_t point = 0; point < layout_.points(); ++point) {

@@ -16,7 +16,7 @@ namespace stripline::suites::nas {
 /// sum_rows(share): the product of the matrix, summed over the ranks of a row. Every row goes
 /// through share.multiply(), then, for every stage in ascending order, through share.add() with the
 /// elements of the stage's partner, after that partner has made them. Both take any ranges, so that
-/// a piece can be on its way through the stages while later rows are multiplied. Each stage has
+/// a piece can be in transit through the stages while later rows are multiplied. Each stage has
 /// sums of its own, so that nothing is written that a partner still reads in the same product.
 ///
 /// transpose(share): copies share.cols() elements from share.transpose_source() on of

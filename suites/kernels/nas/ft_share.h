@@ -29,7 +29,7 @@ class FtShare : public CountedWork {
   /// The next transposition is one of the inverse transforms, which goes one time step further.
   void start_iteration();
 
-  // The transform under way.
+  // The transform in progress.
 
   const FtTransposition& transposition() const { return transposition_; }
   std::span<FtComplex> source() {

@@ -20,7 +20,7 @@ namespace stripline::suites::nas {
 ///   *pencils*: each row leaves when share.rows() has done it (Bell et al., Optimizing Bandwidth
 ///   Limited Problems Using One-Sided Communication and Overlap, IPDPS 2006);
 ///   or lines: a rank fetches some lines from all planes of all ranks, and finishes them while
-///   further ones are on their way.
+///   further ones are in flight.
 ///
 /// sum(share, value): over all ranks, the same on all of them.
 template <typename E>

@@ -14,7 +14,7 @@ namespace stripline::suites::nas {
 ///
 /// sum_counts(share): calls share.add_counts() for all elements of counts() of every other rank (or
 /// writes the sums over all ranks to totals() itself), and share.scatter() for all own keys, which
-/// can go on while the counts are under way.
+/// can go on while the counts are in flight.
 ///
 /// trade_segments(share): for every rank, itself included, calls share.set_segment() with the
 /// segment that this rank finds for it in that rank's shared memory, at segments_offset() + 2 me().
@@ -39,7 +39,7 @@ concept IsExchange = requires(E& exchange, IsShare& share, double value) {
 struct IsResult {
   size_t passed_tests = 0;  ///< of kIsTests * kIsIterations
   bool sorted = false;      ///< The keys of the last iteration are all there and in order.
-  bool unchanged = false;   ///< No key was lost or changed on its way in any iteration.
+  bool unchanged = false;   ///< No key was lost or changed in flight in any iteration.
   bool verified = false;    ///< all of this
 };
 

@@ -32,7 +32,7 @@ using MgPoint = std::array<size_t, 3>;
 
 /// Where the right-hand side is +1 and where -1 (elsewhere 0): at the ten points with the largest
 /// and the ten with the smallest of the random numbers that belong to the points. Every rank goes
-/// through all of the numbers, which takes 0.1 s for class B, and so needs nobody else's.
+/// through all of the numbers, which takes 0.1 s for class B, and so needs no one else's.
 struct MgCharges {
   std::array<MgPoint, 10> positive;
   std::array<MgPoint, 10> negative;

@@ -1,5 +1,5 @@
 // Kernels whose iterations or time steps read a shared array through the same index again and
-// again, in the ways in which that is done without a compiler that sees it all (Basumallik,
+// again, by the methods by which that is done without a compiler that sees it all (Basumallik,
 // Compiling Shared-Memory Applications for Distributed-Memory Systems, chapter 5).
 #pragma once
 
@@ -178,7 +178,7 @@ Benchmark gather_benchmark(GatherKernel kernel, decltype(Benchmark::run) run);
 
 /// The whole matrix of a point, made symmetric and positive definite. Errors as MatrixChoice::of().
 Result<sparse::MatrixRows> solver_matrix(const Session& session, const experiment::Point& point);
-/// What says which: its kind and, at first, so many rows.
+/// What says which: its kind and, at first, this many rows.
 std::vector<experiment::Factor> solver_matrix_factors(int64_t rows);
 
 }  // namespace stripline::suites
