@@ -31,7 +31,7 @@ std::string escape_next(std::string_view& text) {
     if (first == '`') return "\\(ga";
     if (first == '^') return "\\(ha";
     if (first == '~') return "\\(ti";
-    return {1, static_cast<char>(first)};
+    return std::string(1, static_cast<char>(first));
   }
   const size_t length = std::min<size_t>(first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2, text.size());
   uint32_t code = first & (0x7FU >> length);
