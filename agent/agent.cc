@@ -448,7 +448,7 @@ class Agent::Impl {
       spdlog::warn("{}: {}", update->assignment.name, update->message);
     }
     if (!session_.live()) return;
-    // Whether the next run begins at once depends on what the host does now.
+    // The server decides by the host's load whether the next run begins at once: it comes first.
     if (update != nullptr && update->state == AssignmentUpdate::State::finished) {
       look_at_host();
       link_.send(Heartbeat{runner_->id(), stay_.leaving(), host_load_});

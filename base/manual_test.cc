@@ -38,7 +38,10 @@ struct Documented {
     model->add_subcommand("show", "Show one; it's -5 °C\\here")
         ->add_option("--unit", text, ".dot first (default: s)")
         ->default_str("host-1");
-    app.add_subcommand("run", "Run a program");
+    app.add_subcommand("run", "Run a program")
+        ->add_option("--path", text)
+        ->type_name("WAY[:NAME]")
+        ->check(one_of({"NAME", "any"}));
     add_version(app);
   }
 
@@ -70,7 +73,7 @@ TEST(ManPage, HasTheSectionsOfManuals) {
   contains(page, "\n.TH EXAMPLE 1 ");
   contains(page, "\n.SH NAME\nexample \\- Does what examples do\n");
   contains(page, "\n.SH SYNOPSIS\n.PP\nexample [OPTIONS] [SUBCOMMAND]\n");
-  contains(page, "\n.SH DESCRIPTION\n.PP\nMore of it,\nin two lines.\n.PP\nText that is filled.\n");
+  contains(page, "\n.SH DESCRIPTION\n.PP\nMore of it, in two lines.\n.PP\nText that is filled.\n");
   contains(page,
            "\n.TP\n\\fB\\-\\-server\\fR \\fIHOST:PORT\\fR\nAddress of the server\n"
            "(default: 127.0.0.1:7411; environment: EXAMPLE_SERVER)\n");
@@ -90,6 +93,20 @@ TEST(ManPage, CommandsSayWhatTheyTake) {
   // Of the commands above it, as it takes them as well.
   contains(pages[1].text, "\\-\\-server");
   contains(pages[2].text, "\n.SS example model show [OPTIONS]\n");
+}
+
+TEST(ManPage, PagesAreReferredToWhereTheyAre) {
+  const Documented example;
+  const std::string page = man_pages(example.app, 8, example.delegates)[0].text;
+  contains(page, "\n.TP\n\\fBexample measure\\fR\nMeasure this machine: example\\-measure(8)\n");
+  contains(page, "\nexample\\-measure(8),\nexample\\-model(8),\nexample\\-run(1),\n");
+}
+
+TEST(ManPage, TypesMayHaveColonsAndOptionsNoDescription) {
+  const Documented example;
+  const auto pages = man_pages(example.app, 1);
+  ASSERT_EQ(pages.size(), 4U);
+  contains(pages[3].text, "\n.TP\n\\fB\\-\\-path\\fR \\fIWAY[:NAME]\\fR\n(one of NAME, any)\n");
 }
 
 TEST(ManPage, EscapesWhatGroffWouldTake) {
@@ -134,6 +151,8 @@ TEST(BashCompletion, OffersCommandsOptionsAndValues) {
   EXPECT_EQ(offered({"example", "measure", "--clock", "="}), "real virtual");
   EXPECT_EQ(offered({"example", "measure", "--clock", "=", "v"}), "virtual");
   EXPECT_EQ(offered({"example", "measure", "--trace", "=", ""}), "off sites");
+  const std::string alone = bash_completion(example.app);
+  EXPECT_EQ(completed(alone, {"example", "run", "--path", ""}, folder.path()), "NAME any");
 }
 
 TEST(BashCompletion, OffersFilesWhereTheyAreMeant) {
@@ -160,6 +179,13 @@ TEST(BashCompletion, LeavesWhatAnotherProgramDoesToIt) {
       << "_example_run() { COMPREPLY=(\"${COMP_WORDS[*]} at $COMP_CWORD\"); }\n";
   EXPECT_EQ(completed(script, {"example", "--server", "s", "run", "-n", "2"}, folder.path()),
             "example-run start -n 2 at 3");
+  // Also when the file was read by a relative name, and the shell is elsewhere by now.
+  const Finished elsewhere = run_program(
+      {"bash", "--norc", "-c",
+       "cd '" + folder.path().string() +
+           "' && PATH=.:$PATH source example && cd / && "
+           "COMP_WORDS=(example run '') COMP_CWORD=2 && _example && echo \"$COMPREPLY\""});
+  EXPECT_EQ(elsewhere.out, "example-run start  at 2\n") << elsewhere.err;
   std::filesystem::remove(folder / "example-run");
   EXPECT_EQ(completed(script, {"example", "run", "-n"}, folder.path()), "");
 }

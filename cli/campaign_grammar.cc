@@ -308,11 +308,10 @@ void CampaignGrammar::define_comparison(CLI::App& campaign, Action& result) {
   compare->add_flag("--all", compare_.all, "List also the points that do not differ");
   compare->footer(
       std::string(
-          "About each point: B is FASTER or SLOWER than A, EQUIVALENT, INCONCLUSIVE, or "
-          "INCOMPARABLE,\n"
-          "where one does not have it or measures something else by its name (ranks, clock, "
-          "version\n"
-          "of the experiment). B/A is the ratio of their times with its 95 % interval, over runs.\n"
+          "Says of each point whether B is FASTER or SLOWER than A, EQUIVALENT, INCONCLUSIVE, or\n"
+          "INCOMPARABLE, where one does not have it or measures something else by its name\n"
+          "(ranks, clock, version of the experiment). B/A is the ratio of their times with its\n"
+          "95 % interval, over runs.\n"
           "With --json a line for each point.\n\n"
           "Exit codes: 0, 2 no such campaign, 4 no server.\n\n"
           "Example:\n"

@@ -12,8 +12,8 @@
 
 namespace stripline::server {
 
-/// What an answer costs that takes as much as this many lists: a table of decisions, a page of what
-/// runs tell.
+/// What an answer costs that takes as much as ten lists: a table of decisions, a page of what runs
+/// tell.
 inline constexpr double kTableCost = 10;
 
 /// Thread-safe. A peer is an address: those behind it share an allowance.

@@ -24,7 +24,7 @@ uint32_t coarsest(const Rule& rule) {
   return rule.least_points > 0 ? rule.least_points : rule.core_points;
 }
 
-// The finished runs that measured this many of the plan's first points.
+// The number of finished runs that measured the first `points` points of the plan.
 size_t runs_of(uint32_t points, const Progress& progress) {
   return static_cast<size_t>(std::ranges::count_if(
       progress.runs, [&](const FinishedRun& run) { return run.grid >= points; }));
@@ -81,9 +81,10 @@ std::vector<Need> needs_of(const Rule& rule, const Progress& progress) {
   return needs;
 }
 
-// What deserves runs beyond those that were asked for where these measured a coarser grid: points
+// What deserves runs beyond those that were asked for, where these measured a coarser grid: points
 // that were added, as long as they can still have enough runs, with what has been measured of their
-// experiments. Without them, all that is known of a switch is between which points of a grid it is.
+// experiments. Without them, of a switch only the two points of the grid that it is between are
+// known.
 std::vector<Need> needs_of_added(const Rule& rule, const Progress& progress) {
   const auto& points = progress.points->points();
   const size_t left = most_runs(rule) - progress.runs.size();
@@ -174,7 +175,7 @@ Next next_of_race(const Rule& rule, const Progress& progress) {
   const double run_s = allowed_s(rule, progress);
   Next next;
   next.grid = rule.all_points;
-  // What no one has measured may be lost by more than what is compared once more.
+  // What has not been measured may be lost by more than what is compared once more.
   const double for_open_s = contests.empty() ? run_s : run_s / 2;
   for (const Uncertain& one : open) {
     if (next.expected_s + one.seconds > for_open_s) continue;

@@ -81,10 +81,10 @@ struct Next {
 /// The seconds of running that are allowed.
 double budget_s(const Rule& rule);
 
-/// Budgets that are used up, whatever is in flight. Nullopt: none is.
+/// Budgets that are used up, whatever run is active. Nullopt: none is.
 std::optional<Next> used_up(const Rule& rule, const Progress& progress);
 
-/// Called when no run is in flight.
+/// Called when no run is active.
 Next next_run(const Rule& rule, const Progress& progress);
 
 /// How many of the plan's first points the next run measures: the finest grid that all runs which

@@ -138,7 +138,7 @@ TEST(JudgeDecisions, AMissingBreakIsSeen) {
     (*operation)->segments.resize(1);
   }
   const Judgement judgement = judged(lie, truth());
-  // Of those beyond the break where it still matters: more than one in twenty of all.
+  // Points beyond the break are missed where it still matters: more than one in twenty of all.
   EXPECT_GT(20 * judgement.missed, judgement.points);
 }
 

@@ -8,8 +8,8 @@
 namespace stripline::update {
 namespace {
 
-// A buffer in which fewer than one update in so many was merged says that merging does not pay, and
-// it is left for this many buffers.
+// A buffer in which fewer than one update in kMergesWorthwhile was merged says that merging does
+// not pay; then the next kBuffersWithoutMerging buffers do without.
 constexpr uint32_t kMergesWorthwhile = 16;
 constexpr uint32_t kBuffersWithoutMerging = 15;
 

@@ -18,6 +18,8 @@ for program in "${daemons[@]}"; do "$bin/$program" --write-manual "$work" 8; don
 
 pages=("$work"/man/man[18]/*)
 [ ${#pages[@]} -ge 20 ] || fail "there are only ${#pages[@]} pages"
+# Terminals would not show them.
+if LC_ALL=C grep -l '[[:cntrl:]]' "${pages[@]}"; then fail "these pages have control characters"; fi
 # Not of the machine that made it.
 if grep -l -e "$(uname -n)" -e "$bin" "${pages[@]}"; then fail "these pages speak of this machine"; fi
 if command -v groff >/dev/null; then

@@ -205,7 +205,7 @@ class Context {
     if (!offset.ok()) return offset.error();
     return global_ptr<T>(rank_me(), *offset);
   }
-  /// Gives back what allocate_local() of this rank returned. No one may be using it.
+  /// Gives back what allocate_local() of this rank returned. No rank may be using it.
   template <typename T>
   void deallocate_local(global_ptr<T> array, CallSite site = CallSite::current()) {
     free_local(array.word(), site);
@@ -353,7 +353,7 @@ class Context {
                CallSite site = CallSite::current());
   size_t am_max_bytes() const;  ///< the largest payload of am_send()
   /// Collective: returns when all active messages and RPCs of all ranks have been handled, those
-  /// that handlers, and what follows futures, have sent meanwhile among them; no one sends others
+  /// that handlers, and what follows futures, have sent meanwhile among them; no rank sends others
   /// between. At least two reductions over all ranks; as many more as chains of messages outlast
   /// (Mattern, Algorithms for distributed termination detection, 1987, section 4: the four-counter
   /// method).

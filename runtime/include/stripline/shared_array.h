@@ -78,7 +78,7 @@ class shared_array {
   static constexpr bool kIndefinite = std::is_same_v<Layout, indefinite>;
 
  public:
-  using element_type = T;                                            ///< what it holds or points to
+  using element_type = T;                                            ///< of its elements
   using layout_type = Layout;                                        ///< how elements are dealt out
   using distribution_type = stripline::distribution<Layout, Ranks>;  ///< the layout over the ranks
   template <pointer_form Form = pointer_form::packed>
