@@ -19,6 +19,7 @@
 #include "agent/credentials.h"
 #include "agent/description.h"
 #include "agent/enrolment.h"
+#include "agent/node_name.h"
 #include "agent/relay.h"
 #include "base/command_line.h"
 #include "base/daemon/configuration.h"

@@ -69,13 +69,19 @@ TEST(ModelVerdict, SaysWhatFailedByHowMuch) {
   EXPECT_EQ(verdict_on(judgement).verdict, Verdict::passed);
 }
 
+using Count = std::size_t fit::Judgement::*;
+// The verdict where `number_wrong` of `number` predictions or decisions were wrong.
+Verdict verdict_with(Count wrong, std::size_t number_wrong, Count all, std::size_t number) {
+  fit::Judgement judgement = good();
+  judgement.*wrong = number_wrong;
+  judgement.*all = number;
+  return verdict_on(judgement).verdict;
+}
+
 // Where there are few times, more may miss by chance; one decision may lose.
 TEST(ModelVerdict, SharesExceedTheirBoundsBeyondChance) {
   const auto with_misses = [](std::size_t missed, std::size_t points) {
-    fit::Judgement judgement = good();
-    judgement.missed = missed;
-    judgement.points = points;
-    return verdict_on(judgement).verdict;
+    return verdict_with(&fit::Judgement::missed, missed, &fit::Judgement::points, points);
   };
   EXPECT_EQ(with_misses(1, 16), Verdict::passed);
   EXPECT_EQ(with_misses(3, 33), Verdict::passed);
@@ -84,10 +90,7 @@ TEST(ModelVerdict, SharesExceedTheirBoundsBeyondChance) {
   EXPECT_EQ(with_misses(60, 1000), Verdict::passed);
   EXPECT_EQ(with_misses(80, 1000), Verdict::failed);
   const auto with_losses = [](std::size_t losses, std::size_t choices) {
-    fit::Judgement judgement = good();
-    judgement.losses = losses;
-    judgement.choices = choices;
-    return verdict_on(judgement).verdict;
+    return verdict_with(&fit::Judgement::losses, losses, &fit::Judgement::choices, choices);
   };
   EXPECT_EQ(with_losses(1, 9), Verdict::passed);
   EXPECT_EQ(with_losses(2, 9), Verdict::failed);

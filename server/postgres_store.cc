@@ -10,8 +10,8 @@
 #include "server/clock.h"
 #include "server/postgres.h"
 #include "server/postgres_lease.h"
+#include "server/sql_changes.h"
 #include "server/sql_retention.h"
-#include "server/sql_rows.h"
 #include "server/sql_security.h"
 #include "server/sql_store.h"
 

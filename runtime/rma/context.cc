@@ -151,6 +151,10 @@ void Context::free_local(uint64_t word, CallSite site) {
   }
 }
 
+std::byte* Context::local_closely(global_ptr<const std::byte> place, CallSite site) const {
+  return state_->memory.local({"local", site}, place);
+}
+
 global_ptr<std::byte> Context::find_global(const std::byte* object) const {
   const auto address = reinterpret_cast<uintptr_t>(object);
   const auto in = [&](rank_t rank) {
