@@ -34,7 +34,7 @@ TEST(Forecast, FallsBackToCoarserGridsAsTheCampaignWill) {
   const Forecast told = forecast(slow, {1, 0.1}, std::nullopt);
   EXPECT_EQ(told.runs, 8U);
   EXPECT_EQ(told.runs_of_all, 0U);
-  // Of the 60 points that the whole plan has beyond the coarse grid of 40, three eighths fit.
+  // The whole plan has 60 points beyond the coarse grid of 40; three eighths of them fit.
   EXPECT_EQ(told.points, 10U + 7 * 61);
 }
 
