@@ -183,7 +183,7 @@ class Invocation {
         ->check(is_name);
     app_.add_option("--worker", worker, "The program that runs measurements")
         ->type_name("PATH")
-        ->capture_default_str();
+        ->default_str("stripline-worker in the folder of this program");
     app_.add_option("--profile", profiles,
                     "File of an emulated network to offer besides those that are built in "
                     "(docs/emulated-fabric.md); may be given again")

@@ -127,8 +127,13 @@ Status take(CLI::App& command, const TomlSetting& setting) {
 // `bound` is what the command's options write to.
 Status complete_request(CLI::App& command, const CampaignRun& bound, CampaignRun& request) {
   if (!bound.file.empty()) {
-    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_toml_settings(bound.file));
-    for (const TomlSetting& setting : settings) {
+    const auto settings = read_toml_settings(bound.file);
+    if (!settings.ok()) {
+      // Who names a network without its option gives a file that does not exist.
+      const char* const hint = bound.fabrics.empty() ? "; a network is named by --fabric" : "";
+      return Error(settings.error().code(), settings.error().message() + hint);
+    }
+    for (const TomlSetting& setting : *settings) {
       STRIPLINE_RETURN_IF_ERROR(take(command, setting));
     }
     request = bound;

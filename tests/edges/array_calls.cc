@@ -156,7 +156,8 @@ void add_places(std::vector<Call>& calls) {
                    false,
                    {array, element, element},
                    [](Trial& t) {
-                     const uint64_t first = t.element(1);
+                     // One beyond the last element may begin an empty part.
+                     const uint64_t first = t.element(1) + (t.kind(1) == Kind::beyond ? 1 : 0);
                      const uint64_t last =
                          t.kind(2) == Kind::usual ? Trial::kElements : t.element(2) + 1;
                      const auto mine = t.handle(0).local_span(first, last);

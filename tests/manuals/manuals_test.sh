@@ -40,7 +40,8 @@ options_missing() {  # PAGE COMMAND...
   local page=$1 option
   shift
   for option in $("$@" --help | grep -oE '^ +(-[a-z],)?--[a-z-]+' | grep -oE -e '--[a-z-]+' | sort -u); do
-    sed 's/\\-/-/g' "$page" | grep -qF -e "\\fB$option\\fR" || fail "$(basename "$page") lacks $option"
+    # Not grep -q, which would end before sed has written all.
+    sed 's/\\-/-/g' "$page" | grep -F -e "\\fB$option\\fR" >/dev/null || fail "$(basename "$page") lacks $option"
   done
 }
 options_missing "$work/man/man1/stripline-run.1" "$bin/stripline-run"
