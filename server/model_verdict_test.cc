@@ -58,6 +58,13 @@ TEST(ModelVerdict, SaysWhatFailedByHowMuch) {
             std::string::npos)
       << verdict_on(judgement).why;
   judgement = good();
+  judgement.times.front() = {"burst of get", 7, 0.25};
+  EXPECT_EQ(verdict_on(judgement).verdict, Verdict::passed);
+  judgement.times.front() = {"burst of get", 8, 0.25};  // no chance
+  EXPECT_EQ(verdict_on(judgement).why,
+            "the mean error of 8 predicted times of the kind 'burst of get' is 25.0 % (at most "
+            "20.0 % is allowed)");
+  judgement = good();
   judgement.times.front() = {"burst of get", 1, 0.6};  // may be chance
   EXPECT_EQ(verdict_on(judgement).verdict, Verdict::passed);
 
