@@ -35,15 +35,12 @@ std::string bound(double most) { return " (at most " + share_text(most) + " is a
 // Not a number is no small error either.
 bool exceeds(double value, double most) { return !(value <= most); }
 
-double most_error_of(const fit::TimesJudgement& kind) {
-  return kind.points < kFewestPoints ? kMostErrorOfFew : kMostError;
-}
-
 // The kind of times that is predicted worst, of those that exceed their bound; null: none does.
 const fit::TimesJudgement* worst_times(const fit::Judgement& j) {
   const fit::TimesJudgement* worst = nullptr;
   for (const fit::TimesJudgement& kind : j.times) {
-    if (kind.points < kFewestTimesOfKind || !exceeds(kind.mean_error, most_error_of(kind))) {
+    if (kind.points < kFewestTimesOfKind ||
+        !exceeds(kind.mean_error, most_error_of_kind(kind.points))) {
       continue;
     }
     if (worst == nullptr || exceeds(kind.mean_error, worst->mean_error)) worst = &kind;
@@ -67,7 +64,7 @@ std::vector<std::string> failures(const fit::Judgement& j) {
   if (const fit::TimesJudgement* const kind = worst_times(j)) {
     found.push_back("the mean error of " + std::to_string(kind->points) +
                     " predicted times of the kind '" + kind->kind + "' is " +
-                    share_text(kind->mean_error) + bound(most_error_of(*kind)));
+                    share_text(kind->mean_error) + bound(most_error_of_kind(kind->points)));
   }
   if (j.choices > 0 && exceeds(j.mean_regret, kMostRegret)) {
     found.push_back("the mean regret of " + count_text(j.choices, "decision", "decisions") +

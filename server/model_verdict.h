@@ -29,10 +29,13 @@ inline constexpr std::size_t kFewestChoices = 4;
 
 // Bounds above which it has failed.
 inline constexpr double kMostError = 0.2;  ///< Mean error of predicted times, over kinds.
-/// Mean error of two or more predicted times of one kind, where there are fewer than kFewestPoints;
-/// else kMostError, as of all. A depth that is wrong shows in bursts of gets alone, and a switch
-/// that is missing in sizes alone: neither must vanish among kinds that are right.
-inline constexpr double kMostErrorOfFew = 0.4;
+/// Mean error of this many predicted times of one kind, two or more: kMostError for many of them,
+/// twice as much for two, whose mean says less. A depth that is wrong shows in bursts of gets
+/// alone, and a switch that is missing in sizes alone: neither must vanish among kinds that are
+/// right.
+constexpr double most_error_of_kind(std::size_t times) {
+  return kMostError * (1 + 2 / static_cast<double>(times));
+}
 inline constexpr double kMostRegret = 0.1;  ///< Mean regret of decisions.
 /// Share of times that are off by more than they say (fit::kMiss). It has to be larger beyond the
 /// chance of so few: by the lower end of Wilson's interval at 95 %.
