@@ -129,7 +129,7 @@ Status complete_request(CLI::App& command, const CampaignRun& bound, CampaignRun
   if (!bound.file.empty()) {
     const auto settings = read_toml_settings(bound.file);
     if (!settings.ok()) {
-      // Who names a network without its option gives a file that does not exist.
+      // A network without its option is taken for a file.
       const char* const hint = bound.fabrics.empty() ? "; a network is named by --fabric" : "";
       return Error(settings.error().code(), settings.error().message() + hint);
     }
