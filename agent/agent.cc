@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -28,7 +27,6 @@
 #include "agent/worker_process.h"
 #include "base/exit_codes.h"
 #include "base/host_load.h"
-#include "base/host_name.h"
 #include "base/process_state.h"
 #include "base/pushed_models.h"
 
@@ -67,11 +65,6 @@ std::string new_instance_id() {
   return text.data();
 }
 
-bool is_segment_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-}
-
-constexpr size_t kMaxNodeName = 63;
 constexpr double kBetweenLooks_s = 1;
 
 // Workers and agents, of other nodes of the host, too, as the kernel names them.
@@ -81,25 +74,6 @@ constexpr std::array<std::string_view, 2> kOwnPrograms = {"stripline-worke", "st
 
 double steady_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-bool is_node_name(const std::string& name) {
-  return !name.empty() && name.size() <= kMaxNodeName &&
-         std::all_of(name.begin(), name.end(), is_segment_character) &&
-         std::isalnum(static_cast<unsigned char>(name.front())) != 0;
-}
-
-std::string default_node_name() {
-  std::string name;
-  for (const char c : host_name()) {
-    const char lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    name += is_segment_character(lower) ? lower : '-';
-  }
-  while (!name.empty() && std::isalnum(static_cast<unsigned char>(name.front())) == 0) {
-    name.erase(0, 1);
-  }
-  name.resize(std::min(name.size(), kMaxNodeName));
-  return name.empty() ? "node" : name;
 }
 
 class Agent::Impl {
@@ -448,7 +422,7 @@ class Agent::Impl {
       spdlog::warn("{}: {}", update->assignment.name, update->message);
     }
     if (!session_.live()) return;
-    // Whether the next run begins at once depends on what the host does now.
+    // The server decides by the host's load whether the next run begins at once: it comes first.
     if (update != nullptr && update->state == AssignmentUpdate::State::finished) {
       look_at_host();
       link_.send(Heartbeat{runner_->id(), stay_.leaving(), host_load_});

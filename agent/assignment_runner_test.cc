@@ -562,7 +562,7 @@ TEST_F(RunnerTest, ARealTimeWorkerWaitsUntilItsSamplesAreSent) {
   EXPECT_TRUE(told(0).empty());
 }
 
-// The network is known to ranks that have opened it, and to no one before.
+// The network is known to ranks that have opened it, and to none before.
 TEST_F(RunnerTest, TellsWhatRanksKnowOfTheFabric) {
   bring_to_work({0, 1});
   const Json facts = {{"type", "facts"}, {"facts", {{"fabric.provider", "tcp"}, {"odd", 1}}}};

@@ -56,7 +56,7 @@ class GrpcCall {
 
   /// The bytes to write to the connection next; empty if none are waiting.
   std::string_view output();
-  /// This many bytes of output() have been written.
+  /// The first `bytes` of output() have been written.
   void consume_output(size_t bytes);
 
   /// Whole messages received since the last call, serialised.

@@ -9,7 +9,7 @@ namespace stripline::agent {
 namespace {
 
 TEST(Leftovers, RemovesThoseOfTheJobOnly) {
-  // Process ids beyond the kernel's largest, so that no one's are touched.
+  // Process ids beyond the kernel's largest, so that no other program's are touched.
   const std::filesystem::path of_job = "/dev/shm/stripline-agent-leftovers-test";
   const std::filesystem::path of_rank = "/dev/shm/999999998:0:1";
   const std::filesystem::path of_other = "/dev/shm/9999999981:0:1";

@@ -19,6 +19,7 @@
 #include "agent/credentials.h"
 #include "agent/description.h"
 #include "agent/enrolment.h"
+#include "agent/node_name.h"
 #include "agent/relay.h"
 #include "base/command_line.h"
 #include "base/daemon/configuration.h"
@@ -182,7 +183,7 @@ class Invocation {
         ->check(is_name);
     app_.add_option("--worker", worker, "The program that runs measurements")
         ->type_name("PATH")
-        ->capture_default_str();
+        ->default_str("stripline-worker in the folder of this program");
     app_.add_option("--profile", profiles,
                     "File of an emulated network to offer besides those that are built in "
                     "(docs/emulated-fabric.md); may be given again")

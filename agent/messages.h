@@ -76,8 +76,7 @@ struct AssignmentUpdate {
   State state = State::running;
   std::string code;  ///< an ErrorCode's name, when failed
   std::string message;
-  std::map<std::string, std::string> facts =
-      {};                       ///< of its ranks, as far as they have reported them
+  std::map<std::string, std::string> facts = {};  ///< of its ranks, as far as they are known
   std::string experiment = {};  ///< whose point was being measured, if that is what failed
 };
 

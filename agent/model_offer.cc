@@ -10,7 +10,7 @@
 namespace stripline::agent {
 namespace {
 
-// "models/tcp/versions/3" -> "tcp@3"; nothing that is not the name of a version.
+// "models/tcp/versions/3" -> "tcp@3"; empty for what is not the name of a version.
 std::string short_name(const std::string& version) {
   constexpr std::string_view kModels = "models/";
   constexpr std::string_view kVersions = "/versions/";

@@ -18,7 +18,7 @@
 
 namespace stripline::agent {
 
-/// Servers that want heartbeats more often get them this often.
+/// The shortest interval of heartbeats: servers that want them more often get them at this one.
 inline constexpr double kLeastHeartbeat_s = 0.01;
 
 /// A server cannot keep agents away for longer.

@@ -10,7 +10,7 @@ namespace stripline::agent {
 struct StayLimits {
   /// The job ends then; nullopt: no end is known.
   std::optional<double> end_s;
-  /// No new runs are taken from this long before the end on.
+  /// From this time before the end on, no new runs are taken.
   double leave_before_end_s = 60;
   /// What is being measured is ended so long before the end.
   double stop_before_end_s = 10;

@@ -18,7 +18,7 @@ Error write_error(const std::filesystem::path& path, int error) {
                                       "; check the folder and the space left"};
 }
 
-// This many files of this name that killed processes have left behind are removed.
+// The most files of one name, left behind by processes that were killed, that are removed.
 constexpr int kMostLeftOver = 100;
 
 }  // namespace

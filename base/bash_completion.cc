@@ -8,8 +8,12 @@
 namespace stripline {
 namespace {
 
-// What each file does with its grammar; NAME is that of the function.
+// What all files have in common; NAME stands for the name of the function.
 constexpr std::string_view kEngine = R"bash(
+NAME_folder=${BASH_SOURCE[0]}
+[[ $NAME_folder == */* ]] || NAME_folder=./$NAME_folder
+NAME_folder=$(CDPATH= cd -- "${NAME_folder%/*}/" && pwd)
+
 # NAME_reply VALUES CURRENT: what may stand here.
 NAME_reply() {
   case $1 in
@@ -148,15 +152,12 @@ std::string bash_completion(const CLI::App& program, const Delegates& delegates)
   std::ranges::replace(function, '-', '_');
   std::string cases;
   add_cases(program, "", delegates, cases);
-  std::string out = "# Completion of " + name +
-                    " in bash, written by the program from its command line.\n\n"
-                    "NAME_folder=${BASH_SOURCE[0]%/*}\n\n"
-                    "# Sets what may follow the command of these words.\nNAME_grammar() {\n"
-                    "  case $1 in\n" +
-                    cases + "  esac\n}\n" + std::string(kEngine) + "\ncomplete -F NAME " + name +
-                    "\n";
-  replace_all(out, "NAME", function);
-  return out;
+  std::string engine(kEngine);
+  replace_all(engine, "NAME", function);
+  return "# Completion of " + name + " in bash, written by the program from its command line.\n" +
+         "\n# Sets what may follow the command of these words.\n" + function +
+         "_grammar() {\n  case $1 in\n" + cases + "  esac\n}\n" + engine + "\ncomplete -F " +
+         function + " " + name + "\n";
 }
 
 }  // namespace stripline

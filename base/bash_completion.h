@@ -11,7 +11,8 @@
 namespace stripline {
 
 /// A file to be sourced, which needs nothing but bash (4.3 or later). Where a delegate takes over,
-/// it reads the file of that program, which is expected beside it under the program's name.
+/// it reads the file of that program, which is expected beside it under the program's name,
+/// wherever the shell has gone since.
 std::string bash_completion(const CLI::App& program, const Delegates& delegates = {});
 
 }  // namespace stripline

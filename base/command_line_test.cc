@@ -118,12 +118,13 @@ TEST(CommandLine, WhatIsMissingIsNamedAsTheHelpNamesIt) {
   std::string candidate;
   compare->add_option("candidate", candidate, "What is compared")->required()->type_name("B");
   EXPECT_EQ(example.parse({"--fabric", "tcp", "compare"}).err,
-            "example: error: B is missing (What is compared); see 'example --help'\n");
+            "example: error: B is missing (What is compared); see 'example compare --help'\n");
   Example other;
   other.app.require_subcommand(1);
   EXPECT_EQ(other.parse({"--fabric", "tcp"}).err,
             "example: error: the command is missing: measure; see 'example --help'\n");
-  EXPECT_EQ(mistake({"measure"}), "example: error: --fabric is required; see 'example --help'\n");
+  EXPECT_EQ(mistake({"measure"}),
+            "example: error: --fabric is required; see 'example measure --help'\n");
 }
 
 TEST(CommandLine, UnknownCommandsAndArgumentsAreNamed) {

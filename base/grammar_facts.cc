@@ -1,13 +1,18 @@
 #include "base/grammar_facts.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace stripline {
 
 ValueType value_type_of(const CLI::Option& option) {
   ValueType type;
+  // CLI11 puts what checks say of themselves behind the name, each after a colon; names may have
+  // colons, too.
   const std::string text = option.get_type_name();
-  type.name = text.substr(0, text.find_first_of(":{"));
+  constexpr std::string_view kIsThere = ":FILE";  // CLI::ExistingFile
+  type.name = text.substr(0, text.find(":{"));
+  if (type.name.ends_with(kIsThere)) type.name.resize(type.name.size() - kIsThere.size());
   const size_t open = text.find('{');
   const size_t close = text.find('}');
   if (open == std::string::npos || close == std::string::npos || close < open) return type;

@@ -31,7 +31,7 @@ std::string escape_next(std::string_view& text) {
     if (first == '`') return "\\(ga";
     if (first == '^') return "\\(ha";
     if (first == '~') return "\\(ti";
-    return {1, static_cast<char>(first)};
+    return std::string(1, static_cast<char>(first));
   }
   const size_t length = std::min<size_t>(first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2, text.size());
   uint32_t code = first & (0x7FU >> length);
@@ -125,7 +125,7 @@ Texts divide(const std::string& text) {
   return texts;
 }
 
-// Those of a section of the manual, which is left out where there is nothing.
+// A section of the page; empty where there is nothing to say.
 std::string section(const std::string& name, const std::string& content) {
   return content.empty() ? "" : ".SH " + name + "\n" + content;
 }
@@ -165,7 +165,7 @@ std::string option_text(const CLI::Option& option) {
   }
   if (!option.get_envname().empty()) add("environment: " + option.get_envname());
   if (option.get_required() && !option.get_positional()) add("required");
-  out += text_line(text.empty() ? "." : text);
+  if (!text.empty()) out += text_line(text);
   if (!facts.empty()) out += text_line("(" + facts + ")");
   return out;
 }
@@ -180,7 +180,7 @@ std::string options_text(const CLI::App& command, bool inherited) {
   return out;
 }
 
-// As its help shows it, without "Usage: ".
+// The usage line as the help of the command shows it, without "Usage: ".
 std::string usage_of(const CLI::App& command, const std::string& name) {
   std::string usage = "Usage: " + name + " [OPTIONS]";
   if (const auto formatter = std::dynamic_pointer_cast<CLI::Formatter>(command.get_formatter())) {
@@ -257,17 +257,29 @@ class Writer {
     return {title, out};
   }
 
+  Delegates::const_iterator delegate_of(const std::string& whole) const {
+    return delegates_->find(whole.substr(program_->get_name().size() + 1));
+  }
+  bool is_delegated(const std::string& whole) const {
+    return delegate_of(whole) != delegates_->end();
+  }
+
+  // The page that describes a command of this program: "stripline-campaign(1)". Programs that carry
+  // out commands of others are for all users.
+  std::string page_of(const std::string& whole) const {
+    const auto delegate = delegate_of(whole);
+    if (delegate == delegates_->end()) return hyphenated(whole) + "(" + section_ + ")";
+    return delegate->second.substr(0, delegate->second.find(' ')) + "(1)";
+  }
+
   std::string commands_text(const CLI::App& parent, const std::string& name, bool others) const {
     std::string out;
     for (const CLI::App* command : commands_of(parent)) {
       const std::string whole = name + " " + command->get_name();
-      const auto delegate = delegates_->find(whole.substr(program_->get_name().size() + 1));
-      if (others || delegate != delegates_->end()) {
-        const std::string page = delegate == delegates_->end()
-                                     ? hyphenated(whole)
-                                     : delegate->second.substr(0, delegate->second.find(' '));
+      if (others || is_delegated(whole)) {
+        const std::vector<std::string> described = lines_of(command->get_description());
         out += ".TP\n\\fB" + escape(whole) + "\\fR\n" +
-               text_line(lines_of(command->get_description()).front() + ": " + page + "(1)");
+               text_line((described.empty() ? "" : described.front() + ": ") + page_of(whole));
       } else {
         out += ".SS " + escape(usage_of(*command, whole)) + "\n";
         out += paragraphs(lines_of(command->get_description())) + options_text(*command, false);
@@ -282,13 +294,13 @@ class Writer {
     if (&command != program_) out += escape(program_->get_name()) + "(" + section_ + "),\n";
     if (others) {
       for (const CLI::App* each : commands_of(command)) {
-        out += escape(hyphenated(program_->get_name() + " " + each->get_name())) + "(1),\n";
+        out += escape(page_of(program_->get_name() + " " + each->get_name())) + ",\n";
       }
     }
     if (&command == program_ && !others && program_->get_name() != "stripline") {
       out += "stripline(1),\n";
     }
-    return out + "the documentation in /usr/share/doc/stripline/docs\n";
+    return out + "the documentation, which is installed in share/doc/stripline/docs\n";
   }
 
   const CLI::App* program_;

@@ -14,6 +14,7 @@ namespace stripline {
 /// with its own command, if any ("stripline-bench run-plan").
 using Delegates = std::map<std::string, std::string>;
 
+/// A page, as a file of its name has it.
 struct ManPage {
   std::string name;  ///< without the section: "stripline-campaign"
   std::string text;  ///< in the macros of man(7), in ASCII

@@ -1,6 +1,8 @@
 #include "base/manual.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -12,13 +14,14 @@ namespace stripline {
 namespace {
 
 bool write(const std::filesystem::path& file, const std::string& text) {
-  std::error_code ignored;  // the file says it, too
+  std::error_code ignored;  // to open the file fails then, too
   std::filesystem::create_directories(file.parent_path(), ignored);
+  errno = 0;
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   out << text;
   out.close();
   if (out) return true;
-  std::fprintf(stderr, "error: cannot write '%s'\n", file.c_str());
+  std::fprintf(stderr, "error: cannot write '%s': %s\n", file.c_str(), std::strerror(errno));
   return false;
 }
 

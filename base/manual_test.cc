@@ -16,8 +16,8 @@ namespace stripline {
 namespace {
 
 // A program with commands of two levels, one of which another program carries out.
-struct Example {
-  Example() {
+struct Documented {
+  Documented() {
     app.footer(
         "Text that is filled.\n\nExit codes:\n  0  done\n\nExample:\n  example measure -n 2\n");
     app.add_option("--server", text, "Address of the server")
@@ -38,7 +38,10 @@ struct Example {
     model->add_subcommand("show", "Show one; it's -5 °C\\here")
         ->add_option("--unit", text, ".dot first (default: s)")
         ->default_str("host-1");
-    app.add_subcommand("run", "Run a program");
+    app.add_subcommand("run", "Run a program")
+        ->add_option("--path", text)
+        ->type_name("WAY[:NAME]")
+        ->check(one_of({"NAME", "any"}));
     add_version(app);
   }
 
@@ -58,7 +61,7 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 TEST(ManPage, OneForTheProgramAndForEachCommandOfTheFirstLevel) {
-  const auto pages = Example().pages();
+  const auto pages = Documented().pages();
   ASSERT_EQ(pages.size(), 3U);
   EXPECT_EQ(pages[0].name, "example");
   EXPECT_EQ(pages[1].name, "example-measure");
@@ -66,11 +69,11 @@ TEST(ManPage, OneForTheProgramAndForEachCommandOfTheFirstLevel) {
 }
 
 TEST(ManPage, HasTheSectionsOfManuals) {
-  const std::string page = Example().pages()[0].text;
+  const std::string page = Documented().pages()[0].text;
   contains(page, "\n.TH EXAMPLE 1 ");
   contains(page, "\n.SH NAME\nexample \\- Does what examples do\n");
   contains(page, "\n.SH SYNOPSIS\n.PP\nexample [OPTIONS] [SUBCOMMAND]\n");
-  contains(page, "\n.SH DESCRIPTION\n.PP\nMore of it,\nin two lines.\n.PP\nText that is filled.\n");
+  contains(page, "\n.SH DESCRIPTION\n.PP\nMore of it, in two lines.\n.PP\nText that is filled.\n");
   contains(page,
            "\n.TP\n\\fB\\-\\-server\\fR \\fIHOST:PORT\\fR\nAddress of the server\n"
            "(default: 127.0.0.1:7411; environment: EXAMPLE_SERVER)\n");
@@ -81,7 +84,7 @@ TEST(ManPage, HasTheSectionsOfManuals) {
 }
 
 TEST(ManPage, CommandsSayWhatTheyTake) {
-  const auto pages = Example().pages();
+  const auto pages = Documented().pages();
   contains(pages[1].text, "\n.TP\n\\fIFILE\\fR\nWhat to measure\n");
   contains(pages[1].text,
            "\n.TP\n\\fB\\-\\-clock\\fR \\fIC\\fR\nTime of a network\n"
@@ -92,8 +95,22 @@ TEST(ManPage, CommandsSayWhatTheyTake) {
   contains(pages[2].text, "\n.SS example model show [OPTIONS]\n");
 }
 
+TEST(ManPage, PagesAreReferredToWhereTheyAre) {
+  const Documented example;
+  const std::string page = man_pages(example.app, 8, example.delegates)[0].text;
+  contains(page, "\n.TP\n\\fBexample measure\\fR\nMeasure this machine: example\\-measure(8)\n");
+  contains(page, "\nexample\\-measure(8),\nexample\\-model(8),\nexample\\-run(1),\n");
+}
+
+TEST(ManPage, TypesMayHaveColonsAndOptionsNoDescription) {
+  const Documented example;
+  const auto pages = man_pages(example.app, 1);
+  ASSERT_EQ(pages.size(), 4U);
+  contains(pages[3].text, "\n.TP\n\\fB\\-\\-path\\fR \\fIWAY[:NAME]\\fR\n(one of NAME, any)\n");
+}
+
 TEST(ManPage, EscapesWhatGroffWouldTake) {
-  const std::string page = Example().pages()[2].text;
+  const std::string page = Documented().pages()[2].text;
   contains(page, "Show one; it\\(aqs \\-5 \\[u00B0]C\\ehere\n");
   // A default that its description speaks of is not said twice.
   contains(page, "\n\\&.dot first (default: s)\n");
@@ -115,7 +132,7 @@ std::string completed(const std::string& script, const std::vector<std::string>&
 }
 
 TEST(BashCompletion, OffersCommandsOptionsAndValues) {
-  Example example;
+  Documented example;
   const std::string script = bash_completion(example.app, example.delegates);
   const TempFolder folder;
   const auto offered = [&](const std::vector<std::string>& words) {
@@ -134,10 +151,12 @@ TEST(BashCompletion, OffersCommandsOptionsAndValues) {
   EXPECT_EQ(offered({"example", "measure", "--clock", "="}), "real virtual");
   EXPECT_EQ(offered({"example", "measure", "--clock", "=", "v"}), "virtual");
   EXPECT_EQ(offered({"example", "measure", "--trace", "=", ""}), "off sites");
+  const std::string alone = bash_completion(example.app);
+  EXPECT_EQ(completed(alone, {"example", "run", "--path", ""}, folder.path()), "NAME any");
 }
 
 TEST(BashCompletion, OffersFilesWhereTheyAreMeant) {
-  Example example;
+  Documented example;
   const std::string script = bash_completion(example.app, example.delegates);
   const TempFolder folder;
   std::ofstream(folder / "plan.json") << "{}";
@@ -153,19 +172,26 @@ TEST(BashCompletion, OffersFilesWhereTheyAreMeant) {
 }
 
 TEST(BashCompletion, LeavesWhatAnotherProgramDoesToIt) {
-  Example example;
+  Documented example;
   const std::string script = bash_completion(example.app, {{"run", "example-run start"}});
   const TempFolder folder;
   std::ofstream(folder / "example-run")
       << "_example_run() { COMPREPLY=(\"${COMP_WORDS[*]} at $COMP_CWORD\"); }\n";
   EXPECT_EQ(completed(script, {"example", "--server", "s", "run", "-n", "2"}, folder.path()),
             "example-run start -n 2 at 3");
+  // Also when the file was read by a relative name, and the shell is elsewhere by now.
+  const Finished elsewhere = run_program(
+      {"bash", "--norc", "-c",
+       "cd '" + folder.path().string() +
+           "' && PATH=.:$PATH source example && cd / && "
+           "COMP_WORDS=(example run '') COMP_CWORD=2 && _example && echo \"$COMPREPLY\""});
+  EXPECT_EQ(elsewhere.out, "example-run start  at 2\n") << elsewhere.err;
   std::filesystem::remove(folder / "example-run");
   EXPECT_EQ(completed(script, {"example", "run", "-n"}, folder.path()), "");
 }
 
 TEST(Manual, IsWrittenWhenItIsAskedFor) {
-  const Example example;
+  const Documented example;
   const TempFolder folder;
   const std::string to = folder.path().string();
   EXPECT_EQ(write_manual_if_asked(example.app, {}), std::nullopt);

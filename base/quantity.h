@@ -33,7 +33,7 @@ std::string bytes_text(uint64_t bytes);
 /// "4 KiB", "349568 B": powers of 1024 as far as they divide; loses nothing.
 std::string exact_bytes_text(uint64_t bytes);
 
-/// "1.23 us", "45.6 ns", "3.40 ms", "0 s": this many significant digits, 1 to 9.
+/// "1.23 us", "45.6 ns", "3.40 ms", "0 s": with `digits` significant digits, 1 to 9.
 std::string seconds_text(double seconds, int digits = 3);
 
 /// Seconds per byte as "0.28 ns/B".

@@ -1,5 +1,5 @@
 // How runs hand reports to the agent of their host: a datagram to a socket in one of the folders of
-// pushed models. No one waits: what the agent has no room for is lost.
+// pushed models. Runs do not wait: what the agent has no room for is lost.
 #pragma once
 
 #include <filesystem>

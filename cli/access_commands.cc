@@ -155,7 +155,7 @@ int run(const Global& global, const TokenCreate& command) {
   }
   if (!global.json) {
     print_note(made->token().name() + ", valid until " + date_text(made->token().expire_time()) +
-               (to_file ? ", is in '" + command.output + "', for this user alone\n" : "\n"));
+               "\n");
   }
   return kExitOk;
 }

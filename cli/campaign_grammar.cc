@@ -127,8 +127,13 @@ Status take(CLI::App& command, const TomlSetting& setting) {
 // `bound` is what the command's options write to.
 Status complete_request(CLI::App& command, const CampaignRun& bound, CampaignRun& request) {
   if (!bound.file.empty()) {
-    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_toml_settings(bound.file));
-    for (const TomlSetting& setting : settings) {
+    const auto settings = read_toml_settings(bound.file);
+    if (!settings.ok()) {
+      // Who names a network without its option gives a file that does not exist.
+      const char* const hint = bound.fabrics.empty() ? "; a network is named by --fabric" : "";
+      return Error(settings.error().code(), settings.error().message() + hint);
+    }
+    for (const TomlSetting& setting : *settings) {
       STRIPLINE_RETURN_IF_ERROR(take(command, setting));
     }
     request = bound;
@@ -308,11 +313,10 @@ void CampaignGrammar::define_comparison(CLI::App& campaign, Action& result) {
   compare->add_flag("--all", compare_.all, "List also the points that do not differ");
   compare->footer(
       std::string(
-          "About each point: B is FASTER or SLOWER than A, EQUIVALENT, INCONCLUSIVE, or "
-          "INCOMPARABLE,\n"
-          "where one does not have it or measures something else by its name (ranks, clock, "
-          "version\n"
-          "of the experiment). B/A is the ratio of their times with its 95 % interval, over runs.\n"
+          "Says of each point whether B is FASTER or SLOWER than A, EQUIVALENT, INCONCLUSIVE, or\n"
+          "INCOMPARABLE, where one does not have it or measures something else by its name\n"
+          "(ranks, clock, version of the experiment). B/A is the ratio of their times with its\n"
+          "95 % interval, over runs.\n"
           "With --json a line for each point.\n\n"
           "Exit codes: 0, 2 no such campaign, 4 no server.\n\n"
           "Example:\n"

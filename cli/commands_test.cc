@@ -538,7 +538,7 @@ TEST_F(CommandsTest, WhatIsNoServerOfOursIsSaidToBeNone) {
   command.fabrics = {"tcp"};
   EXPECT_EQ(run(command), kExitUnavailable);
   EXPECT_TRUE(complained(global_.server)) << err_;
-  EXPECT_TRUE(complained("no stripline-server")) << err_;
+  EXPECT_TRUE(complained("is not a stripline-server")) << err_;
 }
 
 TEST_F(CommandsTest, AnUnreachableServerIsNamedWithTheWayToStartOne) {

@@ -327,7 +327,11 @@ TEST(Parse, MistakesGetASuggestion) {
 TEST(Parse, UnknownOptionsNameTheNearestOne) {
   EXPECT_NE(refuse({"campaign", "run", "--fabrik", "tcp"}).err.find("did you mean --fabric?"),
             std::string::npos);
-  EXPECT_NE(refuse({"campaign", "run", "tcp"})
+  EXPECT_NE(
+      refuse({"campaign", "run", "tcp"})
+          .err.find("cannot read 'tcp': No such file or directory; a network is named by --fabric"),
+      std::string::npos);
+  EXPECT_NE(refuse({"campaign", "run", "a.toml", "tcp"})
                 .err.find("unexpected argument 'tcp'; name the network by --fabric"),
             std::string::npos);
   EXPECT_NE(refuse({"campaign", "compare", "c1"}).err.find("error: B is missing ("),

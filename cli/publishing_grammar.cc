@@ -21,10 +21,9 @@ void PublishingGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
   validate->footer(
       std::string(
           "For blocking gets and puts the times that it predicts are compared with what was\n"
-          "measured (error), of transfers of many regions and collective operations the time of\n"
-          "the method that it chooses with that of the fastest measured one (regret). A version "
-          "is\n"
-          "VALIDATED if the mean error is at most 20 % and the mean regret at most 10 %. Every "
+          "measured (error); for transfers of many regions and collective operations the time of\n"
+          "the method that it chooses, with that of the fastest measured one (regret). A version\n"
+          "is VALIDATED if the mean error is at most 20 % and the mean regret at most 10 %. Every "
           "fit\n"
           "is judged so already, on a quarter of its own points, which a second fit leaves out.\n"
           "Without --campaign: the state of the version, the last validation, and what the fit\n"

@@ -7,7 +7,7 @@
 namespace stripline::cli {
 namespace {
 
-// The file runs what it has with it, and asks no one.
+// The page runs only the code that it contains, and makes no requests.
 constexpr std::string_view kPolicy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: "
     "blob:";

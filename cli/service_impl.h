@@ -29,7 +29,7 @@ struct Door {
   /// Shows who calls. The secret of a --dev server changes with each of its starts, and is shown to
   /// no other machine; a user's token is shown to the server of its authority alone.
   Status show(grpc::ClientContext& context);
-  /// Whether another secret would be shown now: the server has started again since.
+  /// Whether another secret would be shown now: the server has been restarted since.
   bool secret_has_changed() const;
   /// Whether it is reached within the time after which another one is tried.
   bool connects() const;

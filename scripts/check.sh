@@ -2,7 +2,7 @@
 # The checks that take longer than a test run.
 #
 #   scripts/check.sh tsan            build with ThreadSanitizer and run the tests without processes of their own
-#   scripts/check.sh fuzz [SECONDS]  build the fuzzers and run each for this long (default 60)
+#   scripts/check.sh fuzz [SECONDS]  build the fuzzers and run each for SECONDS (default 60)
 #   scripts/check.sh tidy            clang-tidy over every source file that is not known to be clean; goes on where it ended
 #   scripts/check.sh includes        folders include what docs/architecture.md allows, and none in a circle;
 #                                    part of every test run
@@ -13,49 +13,49 @@
 #                                    in DIR/html (default build/reference); what is public and not documented is an error
 #   scripts/check.sh plans           record again what the planners decide (tests/plans), and list every
 #                                    decision that is another one than was recorded
-#   scripts/check.sh schema          write docs/schema/model-v1.schema.json again from the sections of the model
+#   scripts/check.sh schema          write docs/schema/model-v1.schema.json from the sections of the model
 #   scripts/check.sh mixed [SEEDS]   a million mixed operations per seed (default 20) and fabric against
 #                                    an oracle
-#   scripts/check.sh kills [TRIES]   ranks killed at random moments, so often on each of five paths
-#                                    (default 40)
-#   scripts/check.sh crashes [TRIES]  server, agents, workers and PostgreSQL killed at random moments, so often
-#                                    (default 200) with each store, and what else befalls a server: stopped, disk full,
+#   scripts/check.sh kills [TRIES]   ranks killed at random moments, TRIES times (default 40) on each of
+#                                    five paths
+#   scripts/check.sh crashes [TRIES]  server, agents, workers and PostgreSQL killed at random moments, TRIES
+#                                    times (default 200) with each store, and what else befalls a server: stopped, disk full,
 #                                    read-only, its clock set by days, replaced by its backup
-#   scripts/check.sh litmus [TIMES]  the memory model's litmus tests, so often each (default 10000)
-#   scripts/check.sh updates [SEEDS]  a million random updates against the same one by one, with this many seeds
+#   scripts/check.sh litmus [TIMES]  the memory model's litmus tests, TIMES times each (default 10000)
+#   scripts/check.sh updates [SEEDS]  a million random updates against the same one by one, with SEEDS seeds
 #                                    (default 20), on each fabric
-#   scripts/check.sh gathers [SEEDS]  indices of up to a million entries against the elements they name, with so
-#                                    many seeds (default 20), on each fabric
+#   scripts/check.sh gathers [SEEDS]  indices of up to a million entries against the elements they name, with
+#                                    SEEDS seeds (default 20), on each fabric
 #   scripts/check.sh edges [SEEDS] [FIRST]  calls of the public headers with arguments at the edges of their range, one
 #                                    argument at a time, and random ones for SEEDS seeds (default 2000) from FIRST on
-#   scripts/check.sh schedules [RANKS]  replayed computation with this many ranks (default 64), however the host
+#   scripts/check.sh schedules [RANKS]  replayed computation with RANKS ranks (default 64), however the host
 #                                    schedules them
 #   scripts/check.sh simgrid         the emulated fat tree beside SimGrid's fluid model: a table of patterns
 #   scripts/check.sh neighbours      every system of the comparison with neighbours delivers right data,
 #                                    in two short launches of each kind
 #   scripts/check.sh libfabric DIR   what was built, with the libfabric in DIR (or DIR/lib) instead of the
 #                                    installed one: the doctor, and the tests that use a network
-#   scripts/check.sh backup [MIB]    a database of so many MiB (default 1024) is backed up while samples are
+#   scripts/check.sh backup [MIB]    a database of MIB MiB (default 1024) is backed up while samples are
 #                                    stored, and restored
 #   scripts/check.sh packages [FRESH]  make the Debian packages, and look whether what is in them works, in a
 #                                    system of debootstrap's, too
-#   scripts/check.sh load [AGENTS] [SECONDS]  a server under this many agents over TLS (default 100) for this long
+#   scripts/check.sh load [AGENTS] [SECONDS]  a server under AGENTS agents over TLS (default 100) for SECONDS
 #                                    (default 10), killed and started again in the middle: what it takes
 #   scripts/check.sh pages [DIR]     every page of the dashboard in Chromium, by a server with a campaign of its
 #                                    own: controls, axe, pictures in DIR (default build/pages)
-#   scripts/check.sh budgets [CAMPAIGNS] [NETWORKS]  this many budgeted campaigns (default 10) of each of two emulated
-#                                    networks unlike those that are built in and of this many random ones (default
+#   scripts/check.sh budgets [CAMPAIGNS] [NETWORKS]  CAMPAIGNS budgeted campaigns (default 10) of each of two emulated
+#                                    networks unlike those that are built in and of NETWORKS random ones (default
 #                                    1): how much their models vary, and what their decisions lose
-#   scripts/check.sh claims [CLAIMS] [SEED]  this many claims "gains at least x" (default 1000) about random loops on
+#   scripts/check.sh claims [CLAIMS] [SEED]  CLAIMS claims "gains at least x" (default 1000) about random loops on
 #                                    random networks against the truth: 95 % have to hold
 #   scripts/check.sh programs [STEPS...]  five programs as users write them, with a model, without one and with a
 #                                    wrong one, on two emulated networks, tcp and mapped memory: ratios of their times,
 #                                    and what the guard took
-#   scripts/check.sh networks [NETWORKS] [SEED]  this many random emulated networks (default 10), drawn by SEED (default 1):
+#   scripts/check.sh networks [NETWORKS] [SEED]  NETWORKS random emulated networks (default 10), drawn by SEED (default 1):
 #                                    what the model of a budgeted campaign of each decides on random problems, beside a
 #                                    sweep and beside no model
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
-#   scripts/check.sh campaign-coverage [CAMPAIGNS]  the same at the end of this many synthetic campaigns (default 1000)
+#   scripts/check.sh campaign-coverage [CAMPAIGNS]  the same at the end of CAMPAIGNS synthetic campaigns (default 1000)
 #                                    with budgets, lost runs and early ends
 set -euo pipefail
 source "$(dirname "$0")/common.sh"

@@ -37,7 +37,7 @@ KINDS = {
     "told": ("text", re.compile(r"\b[Tt]old\b")),
     "told-in-names": ("names", re.compile(r"(?<![A-Za-z])told(?![a-z])|Told(?![a-z])")),
     "anew": ("text", re.compile(r"\b[Aa]new\b")),
-    "nobody": ("text", re.compile(r"\b[Nn]obody\b")),
+    "nobody": ("text", re.compile(r"(?<!::)\b[Nn]obody\b")),
     "is-no": ("message", re.compile(r"(?<!there )(?<!There )\b(?:is|are|was|were) no (?!longer\b|more\b|less\b)(?=[a-z])")),
     "fragment-message": ("message", re.compile(r"^(?:Of|And|Or) (?=[a-z])")),
     "fragment-comment": ("comment", re.compile(FRAGMENT)),

@@ -107,7 +107,7 @@ stop_service() {
   for pid in "${pids[@]:-}"; do [ -z "$pid" ] || wait "$pid" 2>/dev/null || true; done
 }
 
-# clang-tidy over those sources that standard input names, this many at a time, as they are compiled one
+# tidy [N]: clang-tidy over those sources that standard input names, N (1) at a time, as they are compiled one
 # by one. Generated headers are those of the release build.
 tidy() {
   local build=build/release database=build/release/tidy

@@ -56,9 +56,9 @@ class Access {
   bool is_open() const { return !authority_ && secret_sha256_.empty(); }
   const std::optional<Authority>& authority() const { return authority_; }
 
-  /// The caller; no one when nothing is shown. Problems: UNAUTHENTICATED.
+  /// The caller; Role::nobody when nothing is shown. Problems: UNAUTHENTICATED.
   Answer<Caller> identify(const Credentials& credentials, double now_unix_s) const;
-  /// Whether he may do what needs `role`; no one: public. Problems: UNAUTHENTICATED,
+  /// Whether he may do what needs `role`; Role::nobody: public. Problems: UNAUTHENTICATED,
   /// PERMISSION_DENIED.
   static std::optional<Problem> refusal(const Caller& caller, Role role);
   /// The caller, if he may do what needs `role`: what both doors, gRPC and HTTP, ask before a call

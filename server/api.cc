@@ -474,7 +474,7 @@ http::Response Api::points(const Call& call) {
   const auto runs = store_.runs(*number);
   if (!runs.ok()) return refused(problem_from(runs.error()));
   // Points are added when a run is given out, and known better when it has finished: whoever asks
-  // again and again is notified when there is something new.
+  // again and again learns when there is something new.
   uint64_t finished = 0;
   uint64_t attempts = 0;
   for (const RunRecord& run : *runs) {

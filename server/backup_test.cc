@@ -36,7 +36,7 @@ TEST_F(BackupTest, IsWhole) {
   });
 }
 
-// This many bytes that nothing makes fewer.
+// `size` bytes that do not compress.
 std::string noise(size_t size, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::string bytes(size, '\0');

@@ -178,7 +178,7 @@ TEST_F(CampaignLifecycleTest, AFitThatFailedIsMadeAgain) {
   EXPECT_EQ(end.model_version(), "models/tcp/versions/1");
 }
 
-// What is fitted when no one wants it any more comes to nothing, and is in no one's way.
+// A fit that is not wanted any more is cancelled, and holds up no other one.
 TEST_F(CampaignLifecycleTest, AFitEndsWithItsCampaign) {
   server_.reset();
   std::atomic<int> fits = 0;

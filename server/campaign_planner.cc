@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "base/random.h"
 #include "base/suggest.h"
+#include "optimizer/campaign/refinement.h"
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/experiment/requirements.h"
 #include "server/drawn_shapes.h"
@@ -243,6 +244,19 @@ std::vector<experiment::Point> without(const std::vector<experiment::Point>& all
   return rest;
 }
 
+// Parts of which each is followed by points that judge the model: a run that is cut down has its
+// share of these, too.
+std::vector<std::vector<experiment::Point>> parts_of(const std::vector<experiment::Point>& points) {
+  constexpr size_t kParts = 8;
+  std::vector<std::vector<experiment::Point>> parts;
+  for (size_t part = 0; part < kParts; ++part) {
+    const auto begin = static_cast<ptrdiff_t>(points.size() * part / kParts);
+    const auto end = static_cast<ptrdiff_t>(points.size() * (part + 1) / kParts);
+    parts.emplace_back(points.begin() + begin, points.begin() + end);
+  }
+  return parts;
+}
+
 // What the model of a campaign is judged by beside its grids: experiments that it measures, and
 // where none are asked for by name, others that all nodes offer which may take part.
 HeldOutPlan held_out_plan(const CampaignSpec& spec, const std::vector<Experiment>& chosen,
@@ -364,13 +378,15 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
     ordered.insert(ordered.end(), part.begin(), part.end());
   };
   const bool is_judged = plan.feeds_model && !spec.race;
-  using Part = std::pair<const std::vector<experiment::Point>*, uint32_t*>;
-  for (const auto& [part, grid] : {Part(&least, &plan.least_points),
-                                   Part(&core_rest, &plan.core_points), Part(&rest, nullptr)}) {
-    append(*part);
-    if (is_judged) append(held_out.with(*part));
-    if (grid != nullptr) *grid = static_cast<uint32_t>(ordered.size());
-  }
+  const auto append_judged = [&](const std::vector<experiment::Point>& part) {
+    append(part);
+    if (is_judged) append(held_out.with(part));
+  };
+  append_judged(least);
+  plan.least_points = static_cast<uint32_t>(ordered.size());
+  for (const auto& part : parts_of(campaign::by_refinement(core_rest))) append_judged(part);
+  plan.core_points = static_cast<uint32_t>(ordered.size());
+  for (const auto& part : parts_of(campaign::by_refinement(rest))) append_judged(part);
   for (const auto& point : ordered) {
     if (plan.requirements.contains(point.experiment)) continue;
     plan.requirements[point.experiment] = offered.at(point.experiment).declaration->version;

@@ -56,7 +56,7 @@ struct CampaignPlan {
 ///
 /// A budgeted campaign thins the grids and divides most of its time budget among runs and points;
 /// a full one measures the declared grids. The figures are in campaign_planner.cc and explained in
-/// docs/server.md.
+/// docs/campaigns.md.
 Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<NodeOffer>& offers);
 
 /// What would be stored of a planned campaign, which has no number yet, and of one of its runs.

@@ -47,7 +47,7 @@ struct CampaignSpec {
   std::string model;                    ///< "models/{model}"; empty: publish none
   std::vector<std::string> only_nodes;  ///< "nodes/{node}"
   std::vector<std::string> same_node;   ///< "mapped", "cma"
-  double width = 0;                     ///< 0, also when complete: just this many runs
+  double width = 0;                     ///< 0, also when complete: `runs` runs are made
   double node_budget_s = 0;             ///< 0, when complete: none
   bool race = false;                    ///< Only which alternatives are the fastest matters.
   std::string prior = {};    ///< For a race: "campaigns/{campaign}", "nearest" or "none".

@@ -32,7 +32,7 @@ Result<std::string> compressed(std::string_view bytes) {
 Result<std::string> decompressed(std::string_view frame, size_t most_bytes) {
   const unsigned long long size = ZSTD_getFrameContentSize(frame.data(), frame.size());
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN) {
-    return damaged("they are not a frame of zstd");
+    return damaged("they are not a zstd frame");
   }
   if (size > most_bytes) return damaged("their frame claims " + std::to_string(size) + " bytes");
   std::string bytes(static_cast<size_t>(size), '\0');

@@ -59,7 +59,7 @@ struct CoordinatorOptions {
   /// Agents that worked on a run when the server ended have so much more time, once it has started
   /// again: they try to connect at most so far apart.
   double reconnect_s = 15;
-  uint32_t max_failures = 3;  ///< A run lost or failed this often fails its campaign.
+  uint32_t max_failures = 3;  ///< A run lost or failed this many times fails its campaign.
   /// From the first failure of a run to its next attempt; twice as long after each further one.
   double retry_pause_s = 1;
   double max_wait_s = 7 * 86400;  ///< A campaign that waits for nodes for this long has failed.
@@ -239,7 +239,7 @@ class Coordinator {
   };
   struct Failure {
     std::string reason;
-    bool for_good = false;            // another attempt there would fail alike
+    bool for_good = false;            // another attempt there would fail, too
     std::optional<std::string> node;  // to blame
     bool at_will = false;             // somebody wanted it: the campaign is not charged
     std::string experiment = {};      // a point of which was measured, if that is what failed

@@ -44,7 +44,7 @@ Status Coordinator::recover_holds() {
   return {};
 }
 
-// "cordoned: new NIC"; empty: no one keeps it from runs.
+// "cordoned: new NIC"; empty: nothing keeps it from runs.
 std::string Coordinator::hold_on(const std::string& node) const {
   const auto hold = holds_.find(node);
   return hold == holds_.end() ? "" : "cordoned" + why(hold->second);

@@ -65,7 +65,7 @@ Result<Coordinator::ReadBatch> Coordinator::read_batch(const SampleBatch& batch,
   if (!read.sampler) {
     STRIPLINE_ASSIGN_OR_RETURN(read.sampler, store_.sampling_node(run, batch.fence));
   }
-  if (read.sampler != node) return read;  // No one asks what is in it.
+  if (read.sampler != node) return read;  // What is in it does not matter.
   if (points > 0 && !read.planned) {
     STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, store_.run_plan(run));
     STRIPLINE_ASSIGN_OR_RETURN(PlannedPoints planned, PlannedPoints::read(plan, points));

@@ -122,8 +122,8 @@ std::optional<double> Coordinator::advised_budget_s(const Draft& d) const {
   return sufficient_budget_s(snapshot_of(d.campaign, d.runs, steady_seconds()));
 }
 
-// Costs of a run that has just finished and been charged. Once in a campaign: all its events carry
-// what is advised as a figure of their own.
+// The warning about a run that has just finished and been charged. Once in a campaign: all its
+// events carry what is advised as a figure of their own.
 std::string Coordinator::budget_warning(const Draft& d) const {
   const auto advice = newly_advised_budget_s(snapshot_of(d.campaign, d.runs, steady_seconds()));
   if (!advice) return "";

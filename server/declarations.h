@@ -25,7 +25,7 @@ struct Declared {
 class Declarations {
  public:
   /// The experiments of a Hello. Problems: INVALID_FIELD for what is no declaration or exceeds a
-  /// limit (docs/server.md).
+  /// limit (docs/service-errors.md).
   Answer<std::shared_ptr<const Declared>> read(const std::vector<std::string>& texts);
 
  private:

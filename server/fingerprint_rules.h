@@ -1,5 +1,5 @@
 // The fingerprint of a model from what the measured nodes said of themselves, and what a difference
-// in each field means later (docs/server.md lists the rules). Pure.
+// in each field means later (docs/model-versions.md lists the rules). Pure.
 #pragma once
 
 #include <map>

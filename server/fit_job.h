@@ -46,7 +46,7 @@ struct FittedModel {
   std::string content;  ///< The file: docs/model-file.md
   std::string sha256;
   std::string summary;  ///< For a person: runs, effort, what could not be identified.
-  /// Why no one should get it without asking for it by its number; empty: there is no reason.
+  /// Why nodes should not get it without asking for it by its number; empty: there is no reason.
   std::string provisional;
   std::vector<Finding> findings;  ///< Those of which the summary tells.
   /// How it does on problems that were held out, or, where none were measured, how a fit without
@@ -65,7 +65,7 @@ Result<FittedModel> fit_in_process(const FitJob& job, const std::stop_token& sto
 /// why; invalid_argument as optimizer/fit.
 Result<FittedModel> fit_campaign(const FitInput& input);
 
-/// True for a fit that fails alike whenever it is made; others may have met an accident.
+/// True for a fit that fails whenever it is made again; others may have met an accident.
 bool is_answer(const Error& error);
 
 /// True if it holds no time at all: no value, or zeros alone, which no operation takes.

@@ -18,7 +18,7 @@ class ServerCredentials;
 namespace stripline::server {
 
 /// What each method of stripline.v1 needs, as its .proto says ("/stripline.v1.Fleet/GetNode").
-/// Public ones need Role::no one; a method that does not say is not in it.
+/// Public ones need Role::nobody; a method that does not say is not in it.
 std::map<std::string, Role> method_roles();
 
 /// How connections are taken: in plain text from anywhere when `access` is open to all, in plain

@@ -1,5 +1,8 @@
 #include "server/model_verdict.h"
 
+#include <cmath>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace stripline::server {
@@ -9,6 +12,7 @@ fit::Judgement good() {
   fit::Judgement judgement;
   judgement.points = 16;
   judgement.mean_error = 0.05;
+  judgement.times = {{"burst of get", 5, 0.08}, {"size of get", 11, 0.02}};
   judgement.choices = 20;
   judgement.mean_regret = 0.02;
   judgement.compared = 20;
@@ -44,6 +48,20 @@ TEST(ModelVerdict, SaysWhatFailedByHowMuch) {
   EXPECT_NE(off.why.find("567.0 %"), std::string::npos) << off.why;
 
   judgement = good();
+  judgement.times.front().mean_error = 0.6;
+  EXPECT_EQ(verdict_on(judgement).verdict, Verdict::failed);
+  EXPECT_EQ(verdict_on(judgement).why,
+            "the mean error of 5 predicted times of the kind 'burst of get' is 60.0 % (at most "
+            "40.0 % is allowed)");
+  judgement.times.back().mean_error = std::nan("");  // the worst one is named
+  EXPECT_NE(verdict_on(judgement).why.find("11 predicted times of the kind 'size of get'"),
+            std::string::npos)
+      << verdict_on(judgement).why;
+  judgement = good();
+  judgement.times.front() = {"burst of get", 1, 0.6};  // may be chance
+  EXPECT_EQ(verdict_on(judgement).verdict, Verdict::passed);
+
+  judgement = good();
   judgement.over_untuned = 0.3;
   judgement.over_untuned_low = 0.2;
   EXPECT_NE(verdict_on(judgement).why.find("30.0 % longer than without a model"), std::string::npos)
@@ -69,13 +87,19 @@ TEST(ModelVerdict, SaysWhatFailedByHowMuch) {
   EXPECT_EQ(verdict_on(judgement).verdict, Verdict::passed);
 }
 
+using Count = std::size_t fit::Judgement::*;
+// The verdict where `number_wrong` of `number` predictions or decisions were wrong.
+Verdict verdict_with(Count wrong, std::size_t number_wrong, Count all, std::size_t number) {
+  fit::Judgement judgement = good();
+  judgement.*wrong = number_wrong;
+  judgement.*all = number;
+  return verdict_on(judgement).verdict;
+}
+
 // Where there are few times, more may miss by chance; one decision may lose.
 TEST(ModelVerdict, SharesExceedTheirBoundsBeyondChance) {
   const auto with_misses = [](std::size_t missed, std::size_t points) {
-    fit::Judgement judgement = good();
-    judgement.missed = missed;
-    judgement.points = points;
-    return verdict_on(judgement).verdict;
+    return verdict_with(&fit::Judgement::missed, missed, &fit::Judgement::points, points);
   };
   EXPECT_EQ(with_misses(1, 16), Verdict::passed);
   EXPECT_EQ(with_misses(3, 33), Verdict::passed);
@@ -84,10 +108,7 @@ TEST(ModelVerdict, SharesExceedTheirBoundsBeyondChance) {
   EXPECT_EQ(with_misses(60, 1000), Verdict::passed);
   EXPECT_EQ(with_misses(80, 1000), Verdict::failed);
   const auto with_losses = [](std::size_t losses, std::size_t choices) {
-    fit::Judgement judgement = good();
-    judgement.losses = losses;
-    judgement.choices = choices;
-    return verdict_on(judgement).verdict;
+    return verdict_with(&fit::Judgement::losses, losses, &fit::Judgement::choices, choices);
   };
   EXPECT_EQ(with_losses(1, 9), Verdict::passed);
   EXPECT_EQ(with_losses(2, 9), Verdict::failed);

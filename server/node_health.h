@@ -12,7 +12,7 @@ namespace stripline::server {
 
 class NodeHealth {
  public:
-  /// A run of the campaign failed on this node. `for_good`: so that it will come back there.
+  /// A run of the campaign failed on this node. `for_good`: it would fail there again.
   void failed(int64_t campaign, const std::string& node, bool for_good, const std::string& reason,
               double now_s);
   /// A run has ended well there: what was before does not matter any more.

@@ -127,15 +127,14 @@ void declare_times(CLI::App& app, Arguments& arguments) {
        "All ranks of a run must have started and joined by then");
   time("--takeover-time", arguments.takeover_s, 1,
        "On PostgreSQL: a server that gives the database no sign of life for this time is replaced "
-       "by "
-       "the one that stands by");
+       "by the one that stands by");
   app.add_option("--drain-time", arguments.drain_s,
                  "SIGTERM lets active runs go on for this time, and starts no others")
       ->type_name("TIME")
       ->transform(time_within({.least_s = 0, .most_s = 3600}))
       ->capture_default_str();
   app.add_option("--max-failures", times.max_failures,
-                 "A run lost or failed this often fails its campaign")
+                 "A run lost or failed this number of times fails its campaign")
       ->type_name("N")
       ->transform(whole_number(1, 1000))
       ->capture_default_str();
@@ -162,8 +161,8 @@ void declare_times(CLI::App& app, Arguments& arguments) {
       ->default_str("1d");
   app.add_option(
          "--stale-policy", arguments.stale_policy,
-         "About a stable version whose sentinels are off twice in a row: keep it, rollback to "
-         "the one before, or replace it also by a campaign like its own")
+         "What is done with a stable version whose sentinels are off twice in a row: keep it, "
+         "rollback to the one before, or replace it also by a campaign like its own")
       ->type_name("POLICY")
       ->check(one_of({"keep", "rollback", "replace"}))
       ->capture_default_str();

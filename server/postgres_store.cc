@@ -10,8 +10,8 @@
 #include "server/clock.h"
 #include "server/postgres.h"
 #include "server/postgres_lease.h"
+#include "server/sql_changes.h"
 #include "server/sql_retention.h"
-#include "server/sql_rows.h"
 #include "server/sql_security.h"
 #include "server/sql_store.h"
 
@@ -111,7 +111,7 @@ class PostgresStore final : public SqlStore {
   std::mutex mutex_;
   bool failing_ = false;  // the last step could not be stored
   int64_t step_ = 0;
-  bool in_doubt_ = false;  // whether the last step was stored, which no one has been told
+  bool in_doubt_ = false;  // whether the last step was stored, which no caller knows
   Reconnecting writer_;
   std::mutex reader_mutex_;
   Reconnecting reader_;
@@ -210,14 +210,14 @@ Status PostgresStore::wait_for_outcome(const Error& lost) {
 }
 
 // A step that was reported as failed and turns out to be stored: what this server has in memory is
-// not what is in the database. It must begin again.
+// not what is in the database. It must start over.
 Status PostgresStore::resolve(PostgresConnection& connection) {
   if (!in_doubt_) return {};
   STRIPLINE_ASSIGN_OR_RETURN(const bool stored, last_step_is_stored(connection));
   in_doubt_ = false;
   if (!stored) return {};
   return Error(ErrorCode::aborted,
-               "a step is stored whose answer was lost with the connection; beginning again");
+               "a step is stored whose answer was lost with the connection; starting over");
 }
 
 // Without something to write nothing would be tried.

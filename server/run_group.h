@@ -46,7 +46,7 @@ class RunGroup {
   /// By rank. Only when ready.
   std::vector<std::string> addresses() const;
 
-  /// Everybody gets so much longer: no one looked for a while.
+  /// All nodes get `delay_s` longer: the server did not look for a while.
   void postpone(double delay_s);
 
   /// The node's part has ended well; it needs no lease any more.

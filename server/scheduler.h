@@ -62,7 +62,7 @@ struct RunSnapshot {
   std::optional<campaign::Pace> pace;   ///< When active, once it is known.
   bool complete = false;                ///< Active, and every node's part has ended well.
   std::optional<std::string> lost;      ///< Active, and why it must be given up.
-  bool lost_for_good = false;           ///< Another attempt there would fail alike.
+  bool lost_for_good = false;           ///< Another attempt there would fail, too.
   std::optional<std::string> lost_at;   ///< The node to blame, if one is.
   bool lost_at_will = false;            ///< Somebody wanted the attempt to end: it does not count.
   std::string message;                  ///< When failed.

@@ -397,8 +397,9 @@ TEST(Scheduler, PlansAreCutWhenTheyCannotBeDoneInTime) {
   finish(c, 1, 2);
   c.runs[0].points = 40;  // 20 points a second: seven whole runs take 35 of the 58 s left
   EXPECT_EQ(only<PlaceRun>(s).points, 100U);
-  c.runs[0].duration_s = c.measured_s = 4;  // half as fast: 70 of 56 s
-  EXPECT_EQ(only<PlaceRun>(s).points, 40U);
+  // Half as fast: seven whole runs would take 70 of 56 s, but those of six eighths of the rest fit.
+  c.runs[0].duration_s = c.measured_s = 4;
+  EXPECT_EQ(only<PlaceRun>(s).points, 82U);
   // When the rest is faster, it goes back as long as enough runs are left.
   finish(c, 2, 0.1);
   c.runs[0].points = c.runs[1].points = 40;
@@ -416,17 +417,22 @@ TEST(Scheduler, WholePlansAreMadeOnlyIfEnoughRunsWillMakeThem) {
   EXPECT_EQ(only<PlaceRun>(s).points, 40U);  // five more would not be six
 }
 
-TEST(Scheduler, WhatTheCoarseGridTakesTooLongForIsTheCoarsest) {
+TEST(Scheduler, WhatTheCoarseGridTakesTooLongForIsAPartOfIt) {
   Snapshot s{{node("b"), node("c")}, {campaign(1)}};
   CampaignSnapshot& c = s.campaigns[0];
   c.pilot = true;
   for (RunSnapshot& run : c.runs) run.points_least = 10;
   EXPECT_EQ(only<PlaceRun>(s).points, 10U);
   finish(c, 1, 4);
-  c.runs[0].points = 10;  // 0.3 s a point: seven coarse runs take 91 of the 56 s left
+  c.runs[0].points =
+      10;  // 0.3 s a point: seven coarse runs take 91 of the 56 s left, of 19 points 47
+  EXPECT_EQ(only<PlaceRun>(s).points, 19U);
+  c.runs[0].duration_s = c.measured_s =
+      6;  // 0.5 s a point: seven runs of the coarsest take 39 of 54 s
   EXPECT_EQ(only<PlaceRun>(s).points, 10U);
-  c.runs[0].duration_s = c.measured_s = 2;  // 0.1 s a point: seven coarse runs take 35 s
-  EXPECT_EQ(only<PlaceRun>(s).points, 40U);
+  c.runs[0].duration_s = c.measured_s =
+      2;  // 0.1 s a point: seven coarse runs take 35 s, of 61 points 50
+  EXPECT_EQ(only<PlaceRun>(s).points, 61U);
   c.runs[0].duration_s = c.measured_s = 1.2;  // 0.06 s a point, by half its time
   EXPECT_EQ(only<PlaceRun>(s).points, 100U);
 }
@@ -461,8 +467,9 @@ TEST(Scheduler, TheStartOfARunCountsOnceARun) {
   for (RunSnapshot& run : c.runs) run.points_least = 10;
   finish(c, 1, 6);
   c.runs[0].points = 10;
-  c.runs[0].start_s = 4;  // 0.2 s a point: seven coarse runs take 84 s of the 54 left
-  EXPECT_EQ(only<PlaceRun>(s).points, 10U);
+  c.runs[0].start_s =
+      4;  // 0.2 s a point: seven coarse runs take 84 s of the 54 left, of 13 points 46
+  EXPECT_EQ(only<PlaceRun>(s).points, 13U);
   EXPECT_EQ(sufficient_budget_s(c), std::nullopt);  // five more of 6 s
   c.time_budget_s = 100;
   EXPECT_EQ(only<PlaceRun>(s).points, 40U);

@@ -12,7 +12,7 @@ namespace stripline::server {
 enum class Role { nobody, agent, viewer, operator_, publisher, admin };
 /// "viewer", as users write it.
 std::string_view to_string(Role role);
-/// no one for anything else.
+/// Role::nobody for anything else.
 Role role_from_string(std::string_view name);
 
 /// A secret that somebody shows, or has shown. The secret itself is not kept.

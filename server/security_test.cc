@@ -143,7 +143,7 @@ class SecurityTest : public testing::Test {
     return client;
   }
 
-  // A certificate for a node as no one would give it.
+  // A certificate for a node as no authority would give it.
   Client forged(const pki::Issuer& issuer, const std::string& node, const pki::Validity& validity,
                 pki::Use use = pki::Use::client) {
     const auto key = pki::PrivateKey::generate();

@@ -44,7 +44,7 @@ namespace {
 constexpr int kMaxMessageBytes = 8 << 20;
 constexpr int kKeepaliveMs = 20'000;
 constexpr int kKeepaliveTimeoutMs = 10'000;
-// Agents may ping this often without being asked to go away.
+// Agents may ping this often without being disconnected.
 constexpr int kMinClientPingMs = 1'000;
 // A connection without a client's greeting, or without a call, does not keep its descriptor.
 constexpr int kHandshakeTimeoutMs = 10'000;
@@ -336,7 +336,7 @@ class Server::Impl {
   }
 
   // A certificate is renewed months before it ends, but at once when the clock has been set back to
-  // before it begins: no one can connect meanwhile.
+  // before it begins: no agent can connect meanwhile.
   void renew() const {
     const auto renewed = access_->authority()->renew_server(unix_seconds());
     if (!renewed.ok()) spdlog::error("cannot renew the certificate: {}", renewed.error().message());

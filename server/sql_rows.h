@@ -1,4 +1,4 @@
-// Records to and from rows of the tables in sqlite_schema.cc.
+// Records from rows of the tables in sqlite_schema.cc, which sql_changes.h writes.
 #pragma once
 
 #include <string_view>
@@ -7,9 +7,6 @@
 #include "server/store.h"
 
 namespace stripline::server {
-
-/// Writes a step. The caller holds a transaction.
-Status write_changes(SqlDatabase& database, const Changes& changes);
 
 // "SELECT columns", in the order in which the function of that kind reads them. Reading fails with
 // data_loss when a stored value is not what write_changes() writes.

@@ -10,6 +10,7 @@
 #include "server/compression.h"
 #include "server/fit_job.h"
 #include "server/point_records.h"
+#include "server/sql_changes.h"
 #include "server/sql_rows.h"
 
 namespace stripline::server {

@@ -1,5 +1,5 @@
 // From the tables of the first version to those of this build, step by step. A new database is made
-// by the same steps, so that it has the tables of one that is as old as they are.
+// by the same steps, so that it has the tables of one that was brought up to date.
 #pragma once
 
 #include "base/result.h"

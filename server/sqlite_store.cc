@@ -16,8 +16,8 @@
 
 #include "server/clock.h"
 #include "server/file_lock.h"
+#include "server/sql_changes.h"
 #include "server/sql_retention.h"
-#include "server/sql_rows.h"
 #include "server/sql_security.h"
 #include "server/sql_store.h"
 #include "server/sqlite.h"

@@ -30,7 +30,7 @@ v1::RunLoad to_wire(const RunLoad& load);
 v1::Node to_wire(const NodeView& view);
 v1::Model to_wire(const ModelRecord& record);
 v1::ModelVersion to_wire(const ModelVersionRecord& record);
-/// Unspecified for no one.
+/// Unspecified for Role::nobody.
 v1::Role to_wire(Role role);
 
 }  // namespace stripline::server

@@ -1,4 +1,4 @@
-// Operations of which this many are in flight.
+// Operations of which a bounded number is in flight.
 #pragma once
 
 #include <cstddef>

@@ -51,7 +51,7 @@ class TlsStream {
 
   /// The bytes to write to the connection next; empty if none are waiting.
   std::string_view output();
-  /// This many bytes of output() have been written.
+  /// The first `bytes` of output() have been written.
   void consume_output(size_t bytes);
 
   bool established() const { return established_; }

@@ -94,7 +94,7 @@ class TlsStreamTest : public testing::Test {
     return {.host = "head", .authority_pem = *issuer_.certificate.pem()};
   }
 
-  // Carries bytes both ways until no one has any, `piece` bytes at a time.
+  // Carries bytes in both directions until neither side has any, `piece` bytes at a time.
   static void exchange(TlsStream& stream, EchoServer& server, size_t piece = 4096) {
     while (!stream.output().empty()) {
       const std::string sent(stream.output().substr(0, piece));

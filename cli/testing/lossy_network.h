@@ -1,5 +1,5 @@
-// A connection to a server that loses everything from one moment on without closing a connection,
-// as a network does that fails. Connections that are made later pass again.
+// A relay to a server that loses everything from one moment on without closing a connection, as a
+// network does that fails. Connections that are made later pass again.
 #pragma once
 
 #include <array>

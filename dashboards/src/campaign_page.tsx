@@ -17,7 +17,7 @@ import { Action } from "./who";
 
 const over = (campaign: Campaign) => ["SUCCEEDED", "FAILED", "CANCELLED"].includes(campaign.state);
 const kMostEvents = 500;
-// This many points are asked for less often.
+// From this number of points on they are asked for less often.
 const kMany = 20_000;
 const kRareSeconds = 15;
 
@@ -207,7 +207,7 @@ function Head({ of }: { of: Campaign }) {
 }
 
 export function CampaignPage({ name, query }: { name: string; query: Record<string, string> }) {
-  // Its events come again when it has been tried again.
+  // Its events are read from the beginning when it has been tried again.
   const [round, setRound] = useState(0);
   const { events, live, problem } = useEvents(name, round);
   const newest = events[events.length - 1]?.campaign;

@@ -7,7 +7,7 @@ import { report } from "./report";
 
 export interface Loaded<T> { data?: T; at?: number; error?: Error; again: () => void }
 
-/** Loads when `key` changes and every this many seconds; 0: once. `key` null: not at all. */
+/** Loads when `key` changes and every `everySeconds` seconds; 0: once. `key` null: not at all. */
 export function useData<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>, everySeconds = 0): Loaded<T> {
   const [state, setState] = useState<{ key: string | null; data?: T; at?: number; error?: Error }>({ key });
   const [round, setRound] = useState(0);

@@ -82,7 +82,7 @@ export function ExplainPage({ path, query }: { path: string[]; query: Record<str
   const versions = useData(model ? `${model.name}/versions` : null, (signal) => getAll<ModelVersion>(`${model!.name}/versions`, "versions", signal));
   const version = versions.data?.find((one) => short(one.name) === wantedVersion) ?? versions.data?.find((one) => one.name === model?.latest_version) ?? versions.data?.[0];
   const file = useData(version ? `${version.name}/file` : null, (signal) => get<ModelFile>(`${version!.name}/file`, signal));
-  // Fields begin again with another question, also of the same command.
+  // Fields are reset for another question, also of the same command.
   const [round, setRound] = useState(0);
   const command = questions.data?.commands.find((one) => one.command === of) ?? questions.data?.commands[0];
   const go = (to: string, asks: Asked = {}) => { location.hash = format({ path: ["explain", ...to.split("/")], query: asks }); };

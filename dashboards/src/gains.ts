@@ -8,7 +8,7 @@ export interface Gains {
   measured: { what: string; gain: number }[];
 }
 
-/** Why nothing is claimed of a version, gravest first; null: what it gains may be reported. */
+/** Why nothing is claimed of a version, gravest first; null: what it gains may be shown. */
 export function silence(version: ModelVersion): string | null {
   if (version.withdrawn) return `Withdrawn: ${version.withdrawn}.`;
   if (version.failed) return `It failed its validation: ${version.failed}.`;

@@ -130,7 +130,7 @@ export function pixel(hex: string): number {
 }
 
 /**
- * Paints the cells into an image of this many pixels from `left` on: filled by their grade's colour,
+ * Paints the cells into an image of `width` pixels, from `left` on: filled by their grade's colour,
  * those of `outlined` grades with an edge alone, where there is room.
  */
 export function paint(image: Uint32Array, width: number, placed: Layout, graded: Uint8Array, colours: Uint32Array, outlined: boolean[], left: number, stepX: number, stepY: number): void {

@@ -1,7 +1,7 @@
 // Values over time and their axes: pure.
 import type { CampaignEvent } from "./types";
 
-/** A value at a time (milliseconds since 1970), with its interval; a miss is distinguished. */
+/** A value at a time (milliseconds since 1970), with its interval; misses are shown apart. */
 export interface Moment { at: number; value: number; low: number | null; high: number | null; miss: boolean }
 export interface Expected { value: number; low: number; high: number }
 
@@ -23,7 +23,7 @@ export function rangeOf(values: number[]): [low: number, high: number] {
   return [Math.max(0, least - pad), most + pad];
 }
 
-/** A time as an axis of this many milliseconds tells it, in UTC. */
+/** The text of a time on an axis of `span_ms` milliseconds, in UTC. */
 export function timeText(at: number, span_ms: number): string {
   const text = new Date(at).toISOString();
   if (span_ms > 3 * 86_400_000) return text.slice(0, 10);

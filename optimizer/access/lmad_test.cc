@@ -131,7 +131,7 @@ TEST(Overlap, OfLargeArraysTakesFewSteps) {
 }
 
 // Strides without a common structure: whether some pair of indices meets is a hard problem, and
-// no one's loop.
+// in no program's loop.
 TEST(Overlap, GivesUpInTime) {
   Lmad a{.base = 0, .run_bytes = 1};
   Lmad b{.base = 1, .run_bytes = 1};

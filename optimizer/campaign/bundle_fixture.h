@@ -9,7 +9,7 @@
 
 namespace stripline::campaign {
 
-/// Blocking gets of this many sizes, between two ranks on two nodes; six runs of all of them.
+/// Blocking gets of `sizes` sizes, between two ranks on two nodes; six runs of all of them.
 inline PlanBundle small_plan(int sizes = 4) {
   PlanBundle plan;
   plan.spec_json = R"({"fabric":"tcp"})";

@@ -67,7 +67,7 @@ Circumstances draw(std::mt19937_64& random) {
   return drawn;
 }
 
-// This many of the values, the first and the last among them.
+// `count` of the values, the first and the last among them.
 std::vector<uint64_t> thinned(const std::vector<uint64_t>& values, size_t count) {
   std::vector<uint64_t> some;
   for (size_t i = 0; i < count; ++i) {

@@ -15,6 +15,8 @@ namespace {
 
 // Runs vary: a plan that would just fit will not.
 constexpr double kBudgetReserve = 0.9;
+// Parts of what a grid has beyond the next coarser one, by which runs are cut down.
+constexpr uint32_t kGridParts = 8;
 // What is advised is a multiple of this, with the reserve.
 constexpr double kBudgetStepS = 10;
 
@@ -24,7 +26,7 @@ uint32_t coarsest(const Rule& rule) {
   return rule.least_points > 0 ? rule.least_points : rule.core_points;
 }
 
-// The finished runs that measured this many of the plan's first points.
+// The number of finished runs that measured the first `points` points of the plan.
 size_t runs_of(uint32_t points, const Progress& progress) {
   return static_cast<size_t>(std::ranges::count_if(
       progress.runs, [&](const FinishedRun& run) { return run.grid >= points; }));
@@ -81,9 +83,10 @@ std::vector<Need> needs_of(const Rule& rule, const Progress& progress) {
   return needs;
 }
 
-// What deserves runs beyond those that were asked for where these measured a coarser grid: points
+// What deserves runs beyond those that were asked for, where these measured a coarser grid: points
 // that were added, as long as they can still have enough runs, with what has been measured of their
-// experiments. Without them, all that is known of a switch is between which points of a grid it is.
+// experiments. Without them, of a switch only the two points of the grid that it is between are
+// known.
 std::vector<Need> needs_of_added(const Rule& rule, const Progress& progress) {
   const auto& points = progress.points->points();
   const size_t left = most_runs(rule) - progress.runs.size();
@@ -174,7 +177,7 @@ Next next_of_race(const Rule& rule, const Progress& progress) {
   const double run_s = allowed_s(rule, progress);
   Next next;
   next.grid = rule.all_points;
-  // What no one has measured may be lost by more than what is compared once more.
+  // What has not been measured may be lost by more than what is compared once more.
   const double for_open_s = contests.empty() ? run_s : run_s / 2;
   for (const Uncertain& one : open) {
     if (next.expected_s + one.seconds > for_open_s) continue;
@@ -246,10 +249,20 @@ uint32_t next_grid(const Rule& rule, const Progress& progress) {
   const auto can_be_used = [&](uint32_t points) {
     return left + runs_of(points, progress) >= rule.enough_runs;
   };
-  for (const uint32_t points : {rule.all_points, rule.core_points}) {
-    const double needed_s = run_seconds(*pace, points) * static_cast<double>(left);
-    if (can_be_used(points) && needed_s <= left_s) return points;
-  }
+  const auto is_affordable = [&](uint32_t points) {
+    return can_be_used(points) && run_seconds(*pace, points) * static_cast<double>(left) <= left_s;
+  };
+  // The most of a grid that is affordable; none of it: what the coarser one has.
+  const auto affordable_part = [&](uint32_t coarser, uint32_t grid) {
+    for (uint32_t part = kGridParts; part > 0; --part) {
+      const uint32_t points =
+          part == kGridParts ? grid : coarser + (grid - coarser) / kGridParts * part;
+      if (is_affordable(points)) return points;
+    }
+    return coarser;
+  };
+  const uint32_t finest = affordable_part(rule.core_points, rule.all_points);
+  if (finest > rule.core_points || is_affordable(rule.core_points)) return finest;
   // The few points of a pilot take little beside what comes once in each run, which is not told
   // from them where all are reported at once: so that points seem to take longer than they do.
   // Tried is what leaves enough time for the coarsest grid should it take as long as it seems.
@@ -260,7 +273,7 @@ uint32_t next_grid(const Rule& rule, const Progress& progress) {
       run_seconds(*pace, rule.core_points) + fallback_s <= left_s) {
     return rule.core_points;
   }
-  return coarsest(rule);
+  return affordable_part(coarsest(rule), rule.core_points);
 }
 
 Next next_run(const Rule& rule, const Progress& progress) {

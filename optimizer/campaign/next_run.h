@@ -3,7 +3,8 @@
 // of recorded samples (replay.h).
 //
 // A campaign's plan is a list of points that begins with two coarser grids. As many runs measure
-// all of the plan as an interval needs, or a coarser grid where time is short. Then, if a width is
+// all of the plan as an interval needs, or fewer points where time is short: a grid with a part of
+// what the next finer one adds. Then, if a width is
 // asked for, points are measured further by whole experiments, because a fit needs each of its
 // curves in the same run: those whose intervals are still too wide, and can become narrow enough,
 // and those with points that were added where a curve breaks (breaks.h), which get the runs that
@@ -81,15 +82,17 @@ struct Next {
 /// The seconds of running that are allowed.
 double budget_s(const Rule& rule);
 
-/// Budgets that are used up, whatever is in flight. Nullopt: none is.
+/// Budgets that are used up, whatever run is active. Nullopt: none is.
 std::optional<Next> used_up(const Rule& rule, const Progress& progress);
 
-/// Called when no run is in flight.
+/// Called when no run is active.
 Next next_run(const Rule& rule, const Progress& progress);
 
-/// How many of the plan's first points the next run measures: the finest grid that all runs which
-/// are left can measure in the time that is left, and enough of them, because points that are
-/// measured in too few runs cannot be used. After a quick pilot, whose pace is a guess, the coarse
+/// How many of the plan's first points the next run measures: as many as all runs which are left
+/// can measure in the time that is left, and enough of them, because points that are measured in
+/// too few runs cannot be used. What lies between two grids is cut in eighths, so that runs of
+/// similar pace measure the same points; plans order it so that any part fills in all curves
+/// (refinement.h). After a quick pilot, whose pace is a guess, the coarse
 /// grid is tried where enough time is left for the coarsest one should the guess be right.
 uint32_t next_grid(const Rule& rule, const Progress& progress);
 

@@ -178,10 +178,10 @@ TEST(NextRun, AGuessFromAPilotIsTriedBeforeItIsBelieved) {
                   .time_budget_s = 60};
   Progress progress;
   EXPECT_EQ(next_grid(rule, progress), 60U);
-  // 5 ms each it seems: seven runs of 1000 points would take 36 s, of 2000 points 71 s.
+  // 5 ms each it seems: seven runs of 1375 points would take 50 s, of 1500 points 54 s.
   progress.runs.push_back({60, 60, 0.2, 0.5});
   progress.spent_s = 0.5;
-  EXPECT_EQ(next_grid(rule, progress), 1000U);
+  EXPECT_EQ(next_grid(rule, progress), 1375U);
   // 20 ms each: too slow for all of either grid; but a run of 1000 points and six of 60 take 28 s.
   progress.runs[0].duration_s = 1.4;
   EXPECT_EQ(next_grid(rule, progress), 1000U);
@@ -189,16 +189,16 @@ TEST(NextRun, AGuessFromAPilotIsTriedBeforeItIsBelieved) {
   progress.runs.push_back({1000, 1000, 0.2, 2});
   progress.spent_s = 2.7;
   EXPECT_EQ(next_grid(rule, progress), 2000U);
-  // One that turns out to be slow is not followed by others.
+  // One that turns out to be slow is followed by runs of a part of its points.
   progress.runs[1].duration_s = 9;
   progress.spent_s = 9.7;
-  EXPECT_EQ(next_grid(rule, progress), 60U);
+  EXPECT_EQ(next_grid(rule, progress), 762U);
   // A pilot that was slow enough to tell is believed, and nothing is tried that would leave too
   // little time.
   progress.runs.pop_back();
   progress.runs[0].duration_s = 2.3;
   progress.spent_s = 2.3;
-  EXPECT_EQ(next_grid(rule, progress), 60U);
+  EXPECT_EQ(next_grid(rule, progress), 177U);
   Rule short_of_time = rule;
   short_of_time.time_budget_s = 30;
   progress.runs[0].duration_s = progress.spent_s = 1.4;

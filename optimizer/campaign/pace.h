@@ -29,7 +29,7 @@ double typical_run_s(const std::vector<FinishedRun>& runs);
 /// The mean pace of these runs; nullopt without any.
 std::optional<Pace> typical_pace(const std::vector<FinishedRun>& runs);
 
-/// What a run of this many points takes.
+/// What a run of `points` points takes.
 double run_seconds(const Pace& pace, double points);
 
 }  // namespace stripline::campaign

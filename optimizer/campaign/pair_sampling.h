@@ -52,7 +52,7 @@ class NetworkPlaces {
 NodePair next_pair(const NetworkPlaces& places, const std::vector<std::string>& candidates,
                    const std::vector<NodePair>& earlier);
 
-/// How many of this many runs take a pair of each distance.
+/// How many of `runs` runs take a pair of each distance.
 std::map<uint32_t, uint32_t> runs_by_distance(const NetworkPlaces& places, uint32_t runs);
 
 }  // namespace stripline::campaign

@@ -18,7 +18,7 @@ std::vector<NodePlace> numbered(size_t nodes) {
   return places;
 }
 
-// This many leaf switches of this many nodes each, four leaves below each spine.
+// `leaves` leaf switches of `nodes` nodes each, four leaves below each spine.
 std::vector<NodePlace> tree(size_t leaves, size_t nodes) {
   std::vector<NodePlace> places;
   for (size_t leaf = 0; leaf < leaves; ++leaf) {

@@ -22,7 +22,7 @@ Point collective(int64_t bytes, const std::string& algorithm) {
   return {"micro.collective_allreduce", algorithm, {{"bytes", bytes}}};
 }
 
-// This many sizes, at each of which another of five algorithms is the fastest: by `gap`, and the
+// Sizes, at each of which another of five algorithms is the fastest: by `gap`, and the
 // others by as much again each. Six repetitions, of as many seconds.
 Recording recorded(double gap, double noise_sigma, uint64_t seed) {
   constexpr uint32_t kRuns = 12;

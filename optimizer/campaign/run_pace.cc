@@ -7,8 +7,8 @@
 namespace stripline::campaign {
 namespace {
 
-// An estimate from less would be a guess: this many points between two reports, or, where they are
-// slow, points measured for this long.
+// An estimate from less would be a guess: a number of points between two reports, or, where they
+// are slow, a time of measuring points.
 constexpr uint32_t kLeastEvidencePoints = 4;
 constexpr double kSlowEvidenceS = 6;
 

@@ -16,7 +16,7 @@ class RunPace {
 
   /// All ranks have joined. Only the first call counts.
   void joined(double now_s);
-  /// This many points have been measured by now.
+  /// `points` points have been measured by now.
   void report(double now_s, uint32_t points);
 
   /// Nullopt until points have been measured for so long that an estimate is no guess.

@@ -9,7 +9,7 @@
 
 namespace stripline::cost {
 
-/// A point of a curve: a value at this many bytes.
+/// A point of a curve: a value at a number of bytes.
 struct CurveValue {
   uint64_t bytes = 0;
   double value = 0;

@@ -19,7 +19,7 @@ struct Surroundings {
 /// What an experiment needs beside ranks, by the factors and variants of the catalogue that it has.
 struct Requirements {
   bool same_node = false;        ///< ways between ranks of one node: factor::kSameNode
-  bool nodes = false;            ///< this many nodes as factor::kNodes says
+  bool nodes = false;            ///< as many nodes as factor::kNodes says
   bool progress_thread = false;  ///< a thread that serves ranks: variant::kThread
 };
 Requirements requirements_of(const Experiment& experiment);

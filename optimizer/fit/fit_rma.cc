@@ -222,9 +222,8 @@ std::optional<model::PutCombiningModel> fit_put_combining(const SampleTable& tab
   const WaysByFactor messages = ways_of(table, micro::kPutMessage, factor::kMessageBytes);
   if (puts.empty() && messages.empty()) return std::nullopt;
   const char* const unknown =
-      "the rule of combining puts is absent: fewer than two runs measured both methods, or the "
-      "sizes "
-      "of messages";
+      "the rule of combining puts is absent: fewer than two runs measured both variants, or the "
+      "sizes of messages";
   auto message_s = message_cost(messages, confidence);
   const auto message_bytes = best_message(messages);
   const auto largest =

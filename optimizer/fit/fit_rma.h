@@ -32,7 +32,7 @@ inline constexpr uint64_t kMessageEntryBytes = 16;
 /// lie above 1; and all smaller measured sizes are. The message is the smallest within 2 % of the
 /// fastest in the mean over runs. The time per put falls with the number of puts in a message, n,
 /// as c + message_s / n. A put waits for at most kMessagesOfDelay times message_s: a program that
-/// makes puts without pause then spends at most one part in this many on messages that leave for
+/// makes puts without pause then spends at most 1 / kMessagesOfDelay on messages that leave for
 /// their age, and one that makes few gains little by waiting longer. nullopt where either
 /// experiment is missing or was made in fewer than two runs, which `notes` then says.
 std::optional<model::PutCombiningModel> fit_put_combining(const SampleTable& table,

@@ -340,7 +340,7 @@ Result<HingeFit> fit_hinge(std::span<const BurstCurve> curves, const HingeOption
   }
 
   for (const QueueLimit limit : {QueueLimit::operations, QueueLimit::bytes}) {
-    if (limit == QueueLimit::bytes && curves.size() < 2) continue;  // Not to be distinguished.
+    if (limit == QueueLimit::bytes && curves.size() < 2) continue;  // One curve does not tell.
     const JointFit fit = fit_limit(curves, limit, best_limit(curves, limit), options);
     const double fit_score = score(fit.hinge.sse, 2.0 * sizes + 1.0, points);
     if (!fit.rises || !(fit_score < best_score)) continue;

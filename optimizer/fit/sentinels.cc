@@ -28,8 +28,8 @@ plan::Direction direction_of(const Point& point) {
                                                           : plan::Direction::get;
 }
 
-// Of operations between nodes; null where the model has none. What planners need besides, such as
-// an overhead, may be missing.
+// The costs of operations between nodes; null where the model has none. What planners need besides,
+// such as an overhead, may be missing.
 const cost::LinkCosts* link_of(const plan::CompiledModel& model, const Point& point) {
   const plan::StripCosts* const costs = model.strip(model::Path::network);
   const bool is_get = point.variant == std::string_view(variant::kGet);

@@ -78,7 +78,7 @@ class Prediction {
     return as_they_lie ? 0 : copied_s(request_.bytes(), request_.runs);
   }
 
-  // In this many pieces; those of several arrays come side by side, element by element.
+  // Copied in `pieces` pieces; those of several arrays come side by side, element by element.
   double copied_s(uint64_t bytes, uint64_t pieces) const {
     if (request_.vectors > 1) pieces = bytes / request_.element_bytes;
     return path_.vis.pack().pack(static_cast<double>(pieces), static_cast<double>(bytes),

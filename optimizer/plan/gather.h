@@ -16,7 +16,7 @@
 //
 //   T(pack) = pack(R, N w, S)                 T(bound) = pack(1, S, S)
 //
-// Elements of k arrays travel together, side by side: they are gathered in either case,
+// Elements of k arrays travel together, side by side: they are always gathered,
 //
 //   T(pack) = pack(k N, k N w, k S) + put(k N w)      T(bound) = pack(k S / w, k S, k S) + put(k S)
 //

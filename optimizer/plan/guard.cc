@@ -16,8 +16,8 @@ constexpr double kPriorDeviation = 0.05;
 constexpr double kPriorExecutions = 4;
 constexpr uint64_t kPriorPlaces = 4;
 constexpr double kPriorPairs = 2;
-// The way in use is changed for one that is faster by this many standard errors, and by so much; by
-// more if there is but one pair.
+// By how many standard errors, and by what share, another arm has to be faster to take the place of
+// the one in use; by more if there is but one pair.
 constexpr double kErrors = 2.5;
 constexpr double kErrorsAtOnce = 3;
 constexpr double kErrorsOfSure = 1.5;
@@ -117,7 +117,7 @@ double Guard::expected_excess_s(double used_s) const {
     return std::numeric_limits<double>::infinity();
   }
   const double scale = foreign ? used_s / of_used.seconds : 1;
-  // What no one has seen may take the longest that is predicted.
+  // What has not been timed may take the longest that is predicted.
   const double other_s = in_use_ == Way::tuned ? of_other.seconds : of_other.high_s;
   return scale * other_s - used_s;
 }

@@ -88,8 +88,8 @@ class Guard {
   /// not surely, the baseline.
   Guard(Of of, Way first) : of_(of), begun_with_(first), in_use_(first) {}
 
-  /// This many ranks check this site at different times, each of which holds up the others: checks
-  /// are so many times as far apart.
+  /// `ranks` ranks check this site at different times, each of which holds up the others: checks
+  /// are that many times as far apart.
   void share_budget(uint32_t ranks) { sharers_ = ranks > 0 ? ranks : 1; }
   /// What is predicted. Of `turns`, which are more than what is predicted, the difference counts.
   void expect(const Forecast& tuned, const Forecast& baseline);

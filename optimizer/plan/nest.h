@@ -46,10 +46,10 @@ struct NestLink {
 
 struct NestRequest {
   access::Nest nest;
-  /// The way of each reference: an index of `links`.
+  /// The path of each reference: an index of `links`.
   std::array<uint8_t, access::kMaxReferences> link{};
   /// By distributed array whose pieces take different paths: those in reach, as a part of
-  /// all. The others take the way that `link` says.
+  /// all. The others take the path that `link` says.
   std::array<double, access::kMaxReferences> in_reach_part{};
   std::array<NestLink, kNestLinks> links{};
   static constexpr Fact kFacts =

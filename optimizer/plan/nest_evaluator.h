@@ -224,7 +224,7 @@ class NestEvaluator {
     take_times(tiles, steps);
   }
 
-  /// Again with the parameters as perturb() has left them.
+  /// Times with the parameters as perturb() has left them.
   void take_times(const Tiles& tiles, Steps& steps) const {
     steps.clear();
     StripTerms& t = steps.terms;
@@ -328,7 +328,7 @@ class NestEvaluator {
   }
 
   /// Steps of which the first one's transfers, which are not hidden, take as long as issuing those
-  /// of all steps: about this many are best. At least 1.
+  /// of all steps: about that many are best. At least 1.
   double balanced_steps(const Tiles& tiles, const Steps& uncut) const {
     double each_s = overhead();
     for (const TileTransfer& transfer : uncut.transfers) {

@@ -10,7 +10,7 @@
 namespace stripline::plan {
 namespace {
 
-// Ranks and nodes, of which no one has more.
+// Ranks and nodes, of which no job has more.
 constexpr uint64_t kMany = uint64_t{1} << 20;
 
 std::string list_text(const std::vector<uint64_t>& numbers) {

@@ -119,7 +119,7 @@ struct Slab {
 std::vector<Slab> equal_slabs(uint32_t workers, uint64_t planes, uint64_t rows);
 /// The same with (nearly) equal numbers of points: `points_at[x * rows + y]` of them. Cut by X
 /// alone as long as that leaves the worker that has most at most `tolerance` above the mean; else
-/// by X into this many slabs, and those by Y, that this worker has fewest.
+/// by X into slabs and those by Y, in such numbers that the worker that has most has fewest.
 std::vector<Slab> balanced_slabs(uint32_t workers, std::span<const uint32_t> points_at,
                                  uint64_t planes, uint64_t rows, double tolerance);
 

@@ -172,7 +172,7 @@ class Evaluator {
       t.gap_first = gap(first, first_bytes);
     }
   }
-  /// The work of a strip when the loop uses this many bytes of buffers.
+  /// The work of a strip when the loop uses `buffer_bytes` of buffers.
   void set_work(CandidateTerms& t, uint64_t buffer_bytes, Corner corner, double compute_s) const {
     const double overhead =
         costs_.strip_overhead(corner == Corner::nominal ? overhead_corner_ : corner);

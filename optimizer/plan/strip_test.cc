@@ -604,7 +604,9 @@ TEST(PlanStripProperty, PlansAreWellFormed) {
     ASSERT_LE(plan.predicted_s, plan.baseline_s);
     const auto& link = request.direction == Direction::get ? costs.get() : costs.put();
     if (plan.schedule == Schedule::pipelined) {
-      if (request.direction == Direction::get) ASSERT_LE(plan.burst, link.queue_depth());
+      if (request.direction == Direction::get) {
+        ASSERT_LE(plan.burst, link.queue_depth());
+      }
       ASSERT_LT(plan.burst, plan.count);
     }
     if (plan.reason == Reason::tuned) {

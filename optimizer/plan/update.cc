@@ -214,10 +214,10 @@ class Evaluator {
     };
     const double to_peer = std::ceil(messages / peers);
     const double put_s = put.blocking(bytes) + delay();
-    const uint64_t told_at_a_time = std::max<uint64_t>(costs_.am().queue_depth(), 1);
+    const uint64_t words_at_a_time = std::max<uint64_t>(costs_.am().queue_depth(), 1);
     return std::max({rounds(to_peer, kLandingSlots) * (put_s + trip()),
                      rounds(messages, kSpareUpdateBuffers) * put_s,
-                     rounds(to_peer, told_at_a_time) * small_.blocking(kSmallMessageBytes)});
+                     rounds(to_peer, words_at_a_time) * small_.blocking(kSmallMessageBytes)});
   }
 
   double buffers(const UpdateCandidate& way) const {

@@ -87,7 +87,7 @@ struct UpdateRequest {
   uint64_t remote() const { return updates - updates * local_percent / 100; }
 };
 
-/// One method to carry them out. What follows the method is of buffers.
+/// One method to carry them out. The members after `method` are those of buffers.
 struct UpdateCandidate {
   UpdateMethod method = UpdateMethod::buffers;
   bool merges = false;
@@ -161,7 +161,7 @@ uint32_t update_destinations(uint32_t ranks, uint32_t hops) noexcept;
 /// The dimensions of that grid, of which the first ones may be longer by one; 1 beyond `hops`.
 std::array<uint32_t, kMostUpdateHops> update_grid(uint32_t ranks, uint32_t hops) noexcept;
 
-/// Buffers of a rank whose updates make this many hops: of each destination, of its own cells, of
+/// Buffers of a rank whose updates make `hops` hops: of each destination, of its own cells, of
 /// each destination again for what others send on through it, where there are several hops, and
 /// spare ones.
 uint32_t update_buffers(uint32_t ranks, uint32_t hops) noexcept;
@@ -179,7 +179,7 @@ struct ExpectedEncoding {
 ExpectedEncoding expected_encoding(double density, bool has_identity,
                                    const EncodingCosts& costs) noexcept;
 
-/// What encodings of a message of this many bytes take by the model.
+/// What encodings of a message of `message_bytes` take by the model.
 EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& costs,
                              uint64_t message_bytes) noexcept;
 

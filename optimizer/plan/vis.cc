@@ -67,7 +67,7 @@ struct PreparedPacked : Prepared {
 };
 
 // The window and chunk of packed messages next to those asked for that the request allows. The
-// window yields to the buffer first: half a chunk costs twice the messages.
+// window is reduced for the buffer first: half a chunk costs twice the messages.
 PreparedPacked fitting_packed(const VisRequest& request, const VisCosts* costs,
                               uint64_t chunk_bytes, uint32_t window) {
   const uint64_t buffer = buffer_per_peer(request);

@@ -69,8 +69,8 @@ inline uint64_t most_outstanding(const cost::LinkCosts& link, Direction directio
 }
 
 /// `count` contiguous operations of `bytes` each on average, at most `window` in flight, each of
-/// which waits `delay_s` at the target. They go by the protocol of the largest one, which all but
-/// the last are as large as.
+/// which waits `delay_s` at the target. They go by the protocol of the largest one; all but the
+/// last are that large.
 inline double windowed(const cost::LinkCosts& link, Direction direction, double bytes,
                        double largest, uint64_t count, uint32_t window, double delay_s,
                        double extra_o = 0) {

@@ -35,7 +35,7 @@ WavefrontTime time_of(const WavefrontRequest& request, const StripCosts& costs, 
     serve += flag.s(kWavefrontFlagBytes);
   }
   if (!request.surroundings.target_polls_only) serve = 0;
-  // The seconds of a stage to which this many pieces come that the rank has not waited for.
+  // The seconds of a stage to which `served` pieces come that the rank has not waited for.
   const auto busy_with = [&](double served) {
     return std::max(request.compute_s + k * busy + served * serve,
                     k * gap * std::max(request.surroundings.nic_ranks, 1U));

@@ -242,7 +242,7 @@ std::string gain_text(const std::optional<PlanGain>& gain) {
   return text.data();
 }
 
-// Of parameters without a difference: how large one can be that does not show.
+// How large a difference can be that does not show, where parameters have none.
 std::string resolution_text(const std::vector<ComparedParameter>& parameters) {
   std::vector<double> parts;
   for (const ComparedParameter& one : parameters) {

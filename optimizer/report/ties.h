@@ -33,7 +33,7 @@ std::string_view to_string(Disagreement disagreement);
 
 /// Of plan a of model a, and plan b of model b: what each says that b gains over a. It is one of
 /// `decisions` that are looked at: as some of many differ by chance, what the models say must
-/// differ for a change as one of this many equals does in one of twenty cases (Bonferroni).
+/// differ for a change as one of as many equals does in one of twenty cases (Bonferroni).
 Disagreement disagreement(const PlanGain& by_a, const PlanGain& by_b, double margin,
                           size_t decisions = 1);
 

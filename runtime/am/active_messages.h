@@ -20,8 +20,8 @@
 // Order: messages of the program to one target are served in the order sent; so are messages of
 // handlers to one target.
 //
-// Credits of requests come back in the order of the requests, also where one is held back: so many
-// as have come back, this many of the first ones are served. A message whose sender has to learn
+// Credits of requests come back in the order of the requests, also where one is held back: as
+// many of the first ones are served as credits have come back. A message whose sender has to learn
 // nothing else therefore needs no answer (send_noted). Credits travel with what the target sends
 // anyway; whoever waits for them asks for them, with a message of its own or, after answers that
 // were waited for, with the message in question.
@@ -244,7 +244,7 @@ class ActiveMessages final : public fabric::MessageSink {
     uint32_t next = kNone;  // of the same source
   };
 
-  // A message of which `served` is to be notified.
+  // A message that lowers `served` once it has been served.
   struct Noted {
     uint64_t number = 0;  // among the requests to its target
     fabric::Counter* served = nullptr;
@@ -271,7 +271,7 @@ class ActiveMessages final : public fabric::MessageSink {
     bool answers_at_once = false;  // because answers were waited for lately
     uint32_t not_waited_for = 0;   // in a row
     // How long its requests wait here, smoothed; negative: not known. And the code of that, until
-    // it was notified.
+    // it was sent.
     float wait_s = -1;
     uint8_t untold_delay = kNoDelayCode;
     // What it said of this rank's requests.

@@ -169,7 +169,7 @@ TEST_P(ActiveMessagesTest, CreditsBoundWhatWaitsAtAnInattentiveRank) {
   });
 }
 
-// No one answers a noted message; its sender learns by the way that it was served, or asks.
+// A noted message is not answered; its sender learns in passing that it was served, or asks.
 TEST_P(ActiveMessagesTest, NotedMessagesAreToldOfByTheWayOrWhenAsked) {
   static constexpr uint64_t kNoted = 10;
   on_ranks(2, 64, [](Context& context) {

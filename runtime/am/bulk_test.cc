@@ -228,7 +228,7 @@ TEST_P(BulkTest, AParcelKeepsItsSlotUntilItIsGivenBack) {
     EXPECT_FALSE(bulk.has_free(peer));
     ASSERT_TRUE(self.until([&] { return kept.size() == bulk.slots(); }));
     for (const Bulk::Parcel& parcel : kept) EXPECT_TRUE(equal(parcel.body, pattern(1000, peer)));
-    // One slot: no one is told by itself.
+    // A single slot is not given back by a message of its own.
     bulk.give_back(peer, kept[0].slot);
     const std::byte which{bulk.take_owed(peer)};
     EXPECT_EQ(which, std::byte(1U << kept[0].slot));

@@ -8,7 +8,7 @@ namespace stripline::am {
 
 class LateBackground final : public Background {
  public:
-  /// Serves `work` from now on; null: no one.
+  /// Serves `work` from now on; null: none.
   void serve(Background* work) {
     work_ = work;
     has_work_ = work != nullptr;

@@ -38,7 +38,7 @@ class Halo final : public HaloExchange {
   Status allocate(const HaloLayout& layout, CallSite site);
 
  private:
-  /// Cells that lie dense in transit.
+  /// Cells that lie side by side in transit.
   struct Border {
     HaloBox box;
     vis::Side side;  // where they lie in the array

@@ -72,17 +72,50 @@ bool packed_phase_fits(const ArrayShape& shape, uint64_t offset, rank_t ranks) {
          end + 1 < uint64_t{1} << kPackedRowBits;
 }
 
-void fail_element(Context* context, const char* name, uint64_t index, uint64_t size,
-                  CallSite site) {
-  const std::string what = text(rma::Call(name, site)) + " of element " + std::to_string(index);
+namespace {
+
+// Ends the job, or the process if the handle refers to no array: its job is unknown then. `what`
+// is the call and its argument, `why` what is wrong with it for the array that there is.
+[[noreturn]] void fail_argument(Context* context, const std::string& what, const std::string& why) {
   if (context == nullptr) {
     std::fprintf(stderr, "error: %s of a handle that refers to no array; create() makes one\n",
                  what.c_str());
     ::_exit(exit_code_for(ErrorCode::invalid_argument));
   }
-  context->state().fail(Error(ErrorCode::invalid_argument,
-                              what + ", but the shared array has " + std::to_string(size) +
-                                  (size == 1 ? " element" : " elements, counted from 0")));
+  context->state().fail(Error(ErrorCode::invalid_argument, what + ", but " + why));
+}
+
+std::string elements_text(uint64_t size) {
+  return std::to_string(size) + (size == 1 ? " element" : " elements, counted from 0");
+}
+
+}  // namespace
+
+void fail_element(Context* context, const char* name, uint64_t index, uint64_t size,
+                  CallSite site) {
+  fail_argument(context, text(rma::Call(name, site)) + " of element " + std::to_string(index),
+                "the shared array has " + elements_text(size));
+}
+
+void fail_position(Context* context, const char* name, uint64_t position, uint64_t local_size,
+                   CallSite site) {
+  fail_argument(context, text(rma::Call(name, site)) + " of position " + std::to_string(position),
+                "this rank's part of the shared array has " + elements_text(local_size));
+}
+
+void fail_elements(Context* context, const char* name, uint64_t first, uint64_t last, uint64_t size,
+                   CallSite site) {
+  fail_argument(context,
+                text(rma::Call(name, site)) + " of elements " + std::to_string(first) + " to " +
+                    std::to_string(last),
+                "the shared array has " + elements_text(size));
+}
+
+void fail_rank(Context* context, const char* name, rank_t rank, CallSite site) {
+  fail_argument(context, text(rma::Call(name, site)) + " of rank " + std::to_string(rank),
+                context == nullptr
+                    ? std::string()
+                    : "the job has ranks 0 to " + std::to_string(context->rank_n() - 1));
 }
 
 // No one knows of which job.

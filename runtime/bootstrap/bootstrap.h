@@ -68,7 +68,7 @@ class Bootstrap {
   virtual bool tells_of_stalls() const { return true; }
 
   /// True if who started the ranks has made sure of room for the segments of all of them on this
-  /// host, or was notified that it does not matter.
+  /// host, or was asked not to.
   virtual bool room_is_known() const { return false; }
 
   /// The fibers that this rank is one of; null if it is none.

@@ -33,7 +33,7 @@ inline std::vector<FabricUnderTest> networks_under_test() {
   return fabrics;
 }
 
-/// Those and the other methods that this host has, for tests of everything together.
+/// Those and the other networks and paths that this host has, for tests of everything together.
 inline std::vector<FabricUnderTest> every_fabric() {
   auto fabrics = fabrics_under_test();
   fabrics.push_back({"net", "net", "real"});

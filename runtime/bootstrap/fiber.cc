@@ -86,7 +86,7 @@ struct KeepStack {
 struct Fibers::Fiber {
   Stack stack;
   boost::context::fiber context;  // where it goes on; empty while it runs and when it has ended
-  // As sanitizers are notified: that of the thread is known when another stack is entered from it.
+  // As sanitizers are informed: that of the thread is known when another stack is entered from it.
   const void* stack_bottom = nullptr;
   size_t stack_bytes = 0;
   bool ended = false;

@@ -6,7 +6,7 @@
 
 namespace stripline::bootstrap {
 
-/// The argument by which the program is notified that a launcher has started it, for this.
+/// The argument by which a launcher starts the program for this.
 inline constexpr const char* kHostShareArgument = "--share-of-a-job";
 
 /// Speaks with a launcher (docs/worker-protocol.md, "Hosts") until it closes `in`. The ranks are

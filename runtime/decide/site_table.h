@@ -15,8 +15,8 @@
 namespace stripline::decide {
 
 /// `Entry` is a Site with a member `key`, for whose type there are == and hash_of(), a hash of 64
-/// bits. When all places of a hash are taken, the oldest site yields: a table forgets, it does
-/// not fail. Who uses a site meanwhile keeps it. Allocates when a place is taken for the first
+/// bits. When all places of a hash are taken, the oldest site is dropped: a table forgets, it
+/// does not fail. Who uses a site meanwhile keeps it. Allocates when a place is taken for the first
 /// time. Not thread-safe.
 template <typename Entry>
 class SiteTable {

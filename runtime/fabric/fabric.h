@@ -175,7 +175,7 @@ class MessageSink {
   virtual void on_landed([[maybe_unused]] Rank source, [[maybe_unused]] uint32_t tag) {}
 };
 
-/// Notified of a failure that ends the job. Must not return.
+/// Called with a failure that ends the job. Must not return.
 using FailureHandler = std::function<void(const Error&)>;
 
 class Shortcuts;  // shortcuts.h

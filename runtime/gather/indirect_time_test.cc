@@ -1,6 +1,7 @@
 // Loops that read through an index, on a virtual clock with a model that is right.
 #include <cstdint>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -8,28 +9,17 @@
 #include <stripline/indirect.h>
 
 #include "base/random.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
-#include "runtime/loop/exact_costs.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/gather/gather_times.h"
 
-namespace stripline {
+namespace stripline::gathers {
 namespace {
-
-constexpr const char* kFabric = "emulated:itanium-gm,compute=none,jitter=off";
 
 // Seconds of the executions of one loop, which reads `count` random elements of three ranks.
 std::vector<double> seconds_of(const std::string& model, size_t count, size_t times,
                                const IndirectOptions& options) {
+  constexpr uint64_t kElements = 3000;
   std::vector<double> seconds;
-  auto group = bootstrap::group_on({"", kFabric, "virtual"}, 3);
-  group.context.model_path = model;
-  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
-    constexpr uint64_t kElements = 3000;
-    auto x = shared_array<uint64_t, cyclic>::create(context, kElements);
-    ASSERT_TRUE(x.ok());
-    for (size_t i = 0; i < x->local_span().size(); ++i) x->local_span()[i] = x->index_of(i);
-    context.barrier();
+  on_array(model, 3, kElements, [&](Context& context, shared_array<uint64_t>& x) {
     for (size_t time = 0; time < times; ++time) {
       if (context.rank_me() == 0) {
         std::vector<uint64_t> index(count);
@@ -38,23 +28,18 @@ std::vector<double> seconds_of(const std::string& model, size_t count, size_t ti
         const double begun_s = context.now_s();
         for_each_indirect(
             context, range(0, static_cast<int64_t>(count)), options,
-            [&sum](int64_t, uint64_t value) { sum += value; }, read(*x, index));
+            [&sum](int64_t, uint64_t value) { sum += value; }, read(x, index));
         seconds.push_back(context.now_s() - begun_s);
         ASSERT_EQ(sum, std::accumulate(index.begin(), index.end(), uint64_t{0}));
       }
       context.barrier();
     }
-    x->destroy();
   });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
   return seconds;
 }
 
 TEST(IndirectTime, BlocksAreTakenWhereTheyAreFaster) {
-  model::TunedModel known = model::example_model();
-  known.network["inter-node"] = exact_path(kFabric);
-  known.strip = exact_strip(kFabric);
-  const ModelFile model("indirect_time", known);
+  const ModelFile model("indirect_time", exact_model(kItanium));
   const double one_by_one_s = seconds_of(model.path(), 600, 1, {.block = 0}).front();
   const std::vector<double> planned_s = seconds_of(model.path(), 600, 40, {});
   double all_s = 0;
@@ -74,15 +59,12 @@ TEST(IndirectTime, AModelOfAnotherNetworkCostsNothing) {
     return std::accumulate(seconds.begin(), seconds.end(), 0.0);
   };
   for (const char* network : {"emulated:cloud-ethernet", "emulated:opteron-vapi"}) {
-    model::TunedModel known = model::example_model();
     const std::string fabric = std::string(network) + ",compute=none,jitter=off";
-    known.network["inter-node"] = exact_path(fabric.c_str());
-    known.strip = exact_strip(fabric.c_str());
-    const ModelFile model("indirect_time", known);
+    const ModelFile model("indirect_time", exact_model(fabric));
     const double without_s = sum(seconds_of("", 9000, 40, {}));
     EXPECT_LE(sum(seconds_of(model.path(), 9000, 40, {})), 1.05 * without_s) << network;
   }
 }
 
 }  // namespace
-}  // namespace stripline
+}  // namespace stripline::gathers

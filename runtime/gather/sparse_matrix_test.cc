@@ -171,7 +171,7 @@ TEST_P(Sparse, RefusesColumnsThatAreNoElements) {
   });
 }
 
-// On one rank: all of them are notified, and the matrix is made again after that.
+// Wrong on one rank: all of them refuse, and the matrix is made again after that.
 TEST_P(Sparse, RefusesRowsThatAreNotAsSaid) {
   on_ranks(2, [](Context& context) {
     auto x = shared_array<double, cyclic>::create(context, 10);

@@ -21,7 +21,7 @@ class Analysis {
     double planning_s = 0;  ///< of these, where a plan was made
   };
 
-  /// Starts again. What reading the clock takes is left out of what is measured.
+  /// Starts from zero. What reading the clock takes is left out of what is measured.
   void begin(Clock clock_s) {
     constexpr int kReadings = 1000;
     total_ = {};

@@ -94,7 +94,7 @@ class BufferPool {
   /// While there are none.
   uint64_t most_room() const { return budget_ / 2; }
 
-  /// A buffer of this many bytes, whose contents no one wants; none if there is no memory. Beyond
+  /// A buffer of `bytes`, with any contents; none if there is no memory. Beyond
   /// the budget it is one that goes when it is given back: a loop has to have one granule.
   Use acquire(uint64_t bytes);
 

@@ -523,7 +523,7 @@ TEST_P(LoopOnNetworks, RefinesItsPlanByTheComputationItMeasures) {
 
 class LoopDeathTest : public bootstrap::RanksDeathTest {};
 
-// Before anything is moved, and also where this many bytes are no number.
+// Before anything is moved, and also where the number of bytes overflows.
 TEST_F(LoopDeathTest, StaysWithinTheSegments) {
   // Rank 0 goes through `owner`'s memory.
   const auto reads = [](rank_t owner, size_t count, size_t halo) {

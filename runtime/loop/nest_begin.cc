@@ -190,8 +190,8 @@ void NestEngine::begin_tiles() {
   while (fetch_.step < std::min(layout_->ahead, plan().steps)) fetch_step();
 }
 
-// Again for each execution, as owners answer sooner or later. Of a distributed array, the first
-// owner that is not in reach stands for all.
+// Chooses again for each execution, as owners answer sooner or later. The first owner of a
+// distributed array that is not in reach stands for all.
 void NestEngine::choose_methods(const Tiling& tiling,
                                 const std::array<NestShape, access::kMaxReferences>& shapes,
                                 std::array<Methods, access::kMaxReferences>& methods) const {

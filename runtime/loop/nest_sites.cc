@@ -25,7 +25,7 @@ std::span<const Piece> used_pieces(const Nest& nest, const Reference& reference)
   return reference.pieces.first(nest.counts[reference.piece_loop]);
 }
 
-// For a nest of this many loops. One condition, as it is the same in nearly all comparisons.
+// For a nest of `depth` loops. One condition, as it is the same in nearly all comparisons.
 bool same_reference(const Reference& a, const Reference& b, uint32_t depth) {
   uint64_t different = (static_cast<uint32_t>(a.mode) ^ static_cast<uint32_t>(b.mode)) |
                        (a.owner ^ b.owner) | (a.element_bytes ^ b.element_bytes) |

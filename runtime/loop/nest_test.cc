@@ -720,7 +720,7 @@ TEST_F(NestDeathTest, RefusesRangesThatNoLoopGoesThrough) {
   EXPECT_EXIT(goes(1), ::testing::ExitedWithCode(0), "");
 }
 
-// Also where this many bytes are no number.
+// Also where the number of bytes overflows.
 TEST_F(NestDeathTest, StaysWithinTheSegments) {
   const auto goes = [](size_t count, size_t stride, size_t first) {
     on_ranks(2,

@@ -86,19 +86,19 @@ std::map<std::string, std::string> machine_fingerprint(const fabric::Info& info)
   return facts;
 }
 
-Facts join_facts(std::span<const Facts> of_ranks) {
+Facts join_facts(std::span<const FactsOfRank> of_ranks) {
   constexpr size_t kMostNamed = 3;
   Facts joined;
-  for (const Facts& of_rank : of_ranks) {
-    for (const auto& [name, value] : of_rank) joined[name] = value;
+  for (const FactsOfRank& one : of_ranks) {
+    for (const auto& [name, value] : one.facts) joined[name] = value;
   }
   for (auto& [name, joined_value] : joined) {
-    std::vector<std::pair<std::string, size_t>> first;  // rank of each value
-    for (size_t rank = 0; rank < of_ranks.size(); ++rank) {
-      const auto found = of_ranks[rank].find(name);
-      const std::string value = found == of_ranks[rank].end() ? "nothing" : found->second;
-      const auto known = std::ranges::find(first, value, &std::pair<std::string, size_t>::first);
-      if (known == first.end()) first.emplace_back(value, rank);
+    std::vector<std::pair<std::string, uint32_t>> first;  // rank of each value
+    for (const FactsOfRank& one : of_ranks) {
+      const auto found = one.facts.find(name);
+      const std::string value = found == one.facts.end() ? "nothing" : found->second;
+      const auto known = std::ranges::find(first, value, &std::pair<std::string, uint32_t>::first);
+      if (known == first.end()) first.emplace_back(value, one.rank);
     }
     if (first.size() == 1) continue;
     joined_value.clear();

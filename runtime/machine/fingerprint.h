@@ -1,6 +1,7 @@
 // The facts that decide whether a tuned model fits: of this machine, and of the fabric a job uses.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -39,9 +40,17 @@ std::map<std::string, std::string> machine_fingerprint(const fabric::Info& info)
 
 using Facts = std::map<std::string, std::string>;
 
-/// The facts of a job, by those of its ranks: what not all ranks have alike has as its value which
-/// rank has what ("1024 on rank 0, none on rank 3"), the first of each value and at most three.
-Facts join_facts(std::span<const Facts> of_ranks);
+/// A rank, and the facts of its machine.
+struct FactsOfRank {
+  uint32_t rank = 0;
+  Facts facts;
+};
+
+/// The facts of a job, by those of its ranks in ascending order: what not all ranks have alike has
+/// as its value which rank has what ("1024 on rank 0, none on rank 3"), the first of each value and
+/// at most three. A rank whose facts are those of one before it can be left out: it changes
+/// nothing.
+Facts join_facts(std::span<const FactsOfRank> of_ranks);
 
 /// Facts in a text, and back. Errors: data_loss if it was not written by encode_facts().
 std::string encode_facts(const Facts& facts);

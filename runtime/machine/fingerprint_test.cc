@@ -1,5 +1,8 @@
 #include "runtime/machine/fingerprint.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -25,15 +28,34 @@ TEST(Fingerprint, HoldsWhatAdministratorsSet) {
 }
 
 TEST(Fingerprint, OfAJobSaysWhichRankHasWhat) {
-  const std::vector<Facts> alike(3, {{"kernel", "6.1"}, {"libfabric.variables", "none"}});
-  EXPECT_EQ(join_facts(alike), alike[0]);
-  std::vector<Facts> ranks = alike;
-  ranks[2]["libfabric.variables"] = "FI_OFI_RXM_BUFFER_SIZE=1024";
-  ranks[1].erase("kernel");
+  const Facts usual = {{"kernel", "6.1"}, {"libfabric.variables", "none"}};
+  const std::vector<FactsOfRank> alike = {{0, usual}, {1, usual}, {2, usual}};
+  EXPECT_EQ(join_facts(alike), usual);
+  std::vector<FactsOfRank> ranks = alike;
+  ranks[2].facts["libfabric.variables"] = "FI_OFI_RXM_BUFFER_SIZE=1024";
+  ranks[1].facts.erase("kernel");
   EXPECT_EQ(
       join_facts(ranks),
       (Facts{{"kernel", "6.1 on rank 0, nothing on rank 1"},
              {"libfabric.variables", "none on rank 0, FI_OFI_RXM_BUFFER_SIZE=1024 on rank 2"}}));
+}
+
+TEST(Fingerprint, OfAJobNeedsOneRankOfThoseThatAreAlike) {
+  std::vector<FactsOfRank> all;
+  for (uint32_t rank = 0; rank < 60; ++rank) {
+    all.push_back({rank, {{"kernel", "6." + std::to_string(rank % 5)}}});
+    if (rank % 3 == 2) all.back().facts["cpu.quota"] = "2";
+  }
+  std::vector<FactsOfRank> first;
+  for (const FactsOfRank& one : all) {
+    const auto same = [&one](const FactsOfRank& other) { return other.facts == one.facts; };
+    if (std::ranges::none_of(first, same)) first.push_back(one);
+  }
+  ASSERT_EQ(first.size(), 10U);
+  EXPECT_EQ(join_facts(first), join_facts(all));
+  EXPECT_EQ(join_facts(first).at("kernel"),
+            "6.0 on rank 0, 6.1 on rank 1, 6.2 on rank 2, and others");
+  EXPECT_EQ(join_facts(first).at("cpu.quota"), "nothing on rank 0, 2 on rank 2");
 }
 
 TEST(Fingerprint, SurvivesTheWire) {

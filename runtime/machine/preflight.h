@@ -23,7 +23,7 @@ struct JobPlan {
   bool overcommit = false;     ///< memory that the host has not is only warned of
 };
 
-/// The job of this many ranks as they will see it, with `environment` beside this process's.
+/// The job of `ranks` ranks as they will see it, with `environment` beside this process's.
 JobPlan plan_job(uint32_t ranks, const std::map<std::string, std::string>& environment);
 
 /// What this host has for them.

@@ -111,8 +111,8 @@ void Context::free_symmetric(uint64_t offset, CallSite site) {
   const rma::CollectiveScope scope(
       *state_, "delete_symmetric_array", site,
       debug != nullptr ? ("offset " + std::to_string(offset)).c_str() : nullptr);
-  // No one may still be using it when the next allocation hands it out again: neither what the
-  // program would have to complete first, nor a get whose future it has dropped.
+  // No operation may still be using it when the next allocation hands it out again: neither what
+  // the program would have to complete first, nor a get whose future it has dropped.
   state_->mechanisms.check_free({"delete_symmetric_array", site}, offset,
                                 state_->memory.heap().size_of(offset));
   state_->operations.complete_all(rma::Operations::Kind::get);
@@ -149,6 +149,10 @@ void Context::free_local(uint64_t word, CallSite site) {
   if (rma::DebugChecks* const debug = state_->job.observers().debug()) {
     debug->freed_local(array.offset(), site);
   }
+}
+
+std::byte* Context::local_closely(global_ptr<const std::byte> place, CallSite site) const {
+  return state_->memory.local({"local", site}, place);
 }
 
 global_ptr<std::byte> Context::find_global(const std::byte* object) const {

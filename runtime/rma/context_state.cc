@@ -146,8 +146,9 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
 
   auto state =
       std::make_unique<ContextState>(options, std::move(bootstrap), std::move(*fabric), am_config);
-  const auto introduced = rma::introduce(job, state->job.fabric(), options, model->get(),
-                                         state->operations.messages().handlers().terms());
+  const auto introduced =
+      rma::introduce(job, state->job.fabric(), options, model->get(),
+                     state->operations.messages().handlers().terms(), state->place_of_facts());
   if (!introduced.ok()) return refuse(introduced.error());
   if (!introduced->models_differ.empty()) {
     // Where rank 0 has read none it has said why.
@@ -167,19 +168,21 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
                                                 ", which may be why"));
   }
   state->job.set_fingerprint(machine::machine_fingerprint(state->job.fabric().info()));
-  if (*model != nullptr) {
-    // Rank 0 speaks for all: what another rank has differently, it says.
-    const auto fit =
-        rma::check_fit(**model, options.model_path,
-                       job.rank() == 0 && !introduced->facts.empty() ? introduced->facts
-                                                                     : state->job.fingerprint());
+  state->operations.messages().start();
+  // Rank 0 speaks for all where they differ: what another rank has differently, it says.
+  const bool differ = introduced->digests.size() > 1;
+  if (*model != nullptr && (job.rank() == 0 || !differ)) {
+    const auto facts = differ ? rma::fetch_facts(state->job.fabric(), state->offset_of_facts(),
+                                                 introduced->facts, introduced->digests)
+                              : Result<machine::Facts>(state->job.fingerprint());
+    if (!facts.ok()) return refuse(facts.error());
+    const auto fit = rma::check_fit(**model, options.model_path, *facts);
     if (!fit.ok() && !options.model_may_not_fit) return refuse(fit.error());
     if (fit.ok() && !fit->empty() && job.rank() == 0) {
       std::fprintf(stderr, "warning: model file '%s':\n%s\n", options.model_path.c_str(),
                    fit->c_str());
     }
   }
-  state->operations.messages().start();
   // One that may not fit is used once all ranks have said that it does.
   const bool asks = *model != nullptr && options.model_may_not_fit;
   const Status usable = state->use_model(asks ? rma::SharedModel() : *model);
@@ -208,6 +211,15 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   }
   joined.job.activity() = "Context::init, after which it has not called";
   return context;
+}
+
+// Scratch memory of collectives: none runs before all ranks have met.
+std::span<std::byte> ContextState::place_of_facts() const {
+  return memory.collective().first(rma::Memory::kCollectivePart);
+}
+
+uint64_t ContextState::offset_of_facts() const {
+  return static_cast<uint64_t>(place_of_facts().data() - job.fabric().segment().data());
 }
 
 Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model) {

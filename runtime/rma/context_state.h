@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include <stripline/context.h>
 
@@ -78,6 +79,10 @@ struct ContextState {
 
  private:
   void consider_thread();
+  /// Where this rank leaves the facts of its machine for rank 0 (rank_facts.h), and the same place
+  /// as an offset in the segment of every rank.
+  std::span<std::byte> place_of_facts() const;
+  uint64_t offset_of_facts() const;
   /// Collective: uses a model that may not fit (Options::model_may_not_fit), unless some rank has
   /// found that it does not.
   void use_if_it_fits(Context& context, std::shared_ptr<const model::TunedModel> model);

@@ -74,7 +74,7 @@ void DebugChecks::freed_local(uint64_t offset, CallSite site) {
   std::fill_n(state_.memory.segment().data() + offset, bytes, kFill);
 }
 
-// What other ranks have allocated by themselves, no one has told this one.
+// What other ranks have allocated by themselves is not known here.
 std::string DebugChecks::complaint(rank_t target, uint64_t offset, size_t bytes) const {
   if (target != state_.job.rank() && offset >= state_.memory.heap().end() + LocalHeap::kGap)
     return {};

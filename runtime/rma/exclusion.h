@@ -158,7 +158,7 @@ class Exclusion {
   std::atomic<bool> wanted_{false};
   std::atomic<const void*> runtime_{nullptr};
   std::atomic<const void*> inside_{nullptr};  // serialized: the thread in a call
-  uint32_t depth_ = 0;                        // calls in flight, one inside of another
+  uint32_t depth_ = 0;                        // calls in progress, one inside of another
   uint64_t calls_ = 0;
   std::function<void()> at_end_;
   std::recursive_mutex mutex_;

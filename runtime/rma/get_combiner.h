@@ -36,7 +36,7 @@ class GetCombiner {
       : transfers_(transfers), fabric_(fabric), peers_(ranks) {}
 
   /// True if a get of `bytes` from another rank out of reach is to be held; one that is not travels
-  /// alone, and is counted here. Of gets of more than kMaxGetBytes and of none no one asks.
+  /// alone, and is counted here. Not called for gets of more than kMaxGetBytes, or of none.
   bool takes(fabric::Rank target) {
     Peer& peer = peers_[target];
     if (peer.alone < kAlone) {

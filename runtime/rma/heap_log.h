@@ -15,7 +15,7 @@ class HeapLog {
   /// `gives_back` is the call that does, for messages.
   explicit HeapLog(const char* gives_back = "delete_symmetric_array") : gives_back_(gives_back) {}
 
-  /// An array of this many bytes, as the program asked for, is now at `offset`.
+  /// An array of `bytes`, as the program asked for, is now at `offset`.
   void allocated(uint64_t offset, uint64_t bytes, CallSite site);
   /// The array that begins at `offset` is given back. Returns its size; 0: none begins there.
   uint64_t freed(uint64_t offset, CallSite site);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <set>
 #include <utility>
 
 #include "base/quantity.h"
@@ -159,10 +160,16 @@ std::string differing_variables(const std::vector<std::string>& of_ranks) {
 
 Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
                              const Options& options, const model::TunedModel* model,
-                             const std::string& handlers) {
+                             const std::string& handlers, std::span<std::byte> place) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string model_terms, terms_of(model));
   const std::string report = report_destination();
   const bool emulated = options.fabric.starts_with("emulated:");
+  Introduced introduced;
+  std::string digest;
+  if (!emulated && model != nullptr) {
+    introduced.facts = machine::machine_fingerprint(fabric.info());
+    STRIPLINE_ASSIGN_OR_RETURN(digest, leave_facts(introduced.facts, place));
+  }
   const Introduction mine{fabric.local_address(),
                           options.verbose ? description(fabric.info(), options) : std::string(),
                           "STRIPLINE_SEGMENT_BYTES=" + std::to_string(options.segment_bytes) +
@@ -175,15 +182,13 @@ Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fa
                           handlers,
                           model_terms,
                           emulated ? std::string() : variables_of_libfabric(),
-                          emulated || model == nullptr
-                              ? std::string()
-                              : machine::encode_facts(machine::machine_fingerprint(fabric.info()))};
+                          digest};
   STRIPLINE_ASSIGN_OR_RETURN(const auto introductions, job.exchange(mine.encode()));
-  Introduced introduced;
   std::vector<std::string>& addresses = introduced.addresses;
   std::vector<machine::RankDescription> described;
   std::vector<std::string> variables;
-  std::vector<machine::Facts> facts;
+  bool all_left_facts = true;
+  std::set<std::string> digests;
   for (const std::string& bytes : introductions) {
     STRIPLINE_ASSIGN_OR_RETURN(Introduction theirs, Introduction::decode(bytes));
     const auto rank = static_cast<rank_t>(addresses.size());
@@ -194,10 +199,8 @@ Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fa
     }
     addresses.push_back(std::move(theirs.address));
     variables.push_back(std::move(theirs.variables));
-    if (!theirs.facts.empty()) {
-      STRIPLINE_ASSIGN_OR_RETURN(machine::Facts of_rank, machine::decode_facts(theirs.facts));
-      facts.push_back(std::move(of_rank));
-    }
+    all_left_facts = all_left_facts && !theirs.facts.empty();
+    if (digests.insert(theirs.facts).second) introduced.digests.push_back({rank, theirs.facts});
     if (theirs.description.empty()) introduced.all_described = false;
     if (!options.verbose || job.rank() != 0) continue;
     machine::RankDescription one{.host = "did not say"};  // where STRIPLINE_VERBOSE is not set
@@ -206,7 +209,7 @@ Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fa
     }
     described.push_back(std::move(one));
   }
-  if (facts.size() == addresses.size()) introduced.facts = machine::join_facts(facts);
+  if (!all_left_facts) introduced.digests.clear();
   introduced.variables_differ = differing_variables(variables);
   if (job.rank() == 0 && !introduced.variables_differ.empty()) {
     std::fprintf(stderr,

@@ -2,6 +2,8 @@
 // when somebody wants to see it.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/machine/fingerprint.h"
+#include "runtime/rma/rank_facts.h"
 
 namespace stripline::rma {
 
@@ -25,7 +28,7 @@ struct Introduction {
   std::string model;     ///< its name and hash; "none"
   /// Those of libfabric that are in force, as fabric::to_text(); empty on emulated networks.
   std::string variables = {};
-  /// As machine::encode_facts(); empty without a model, and on emulated networks.
+  /// As leave_facts() returns it; empty without a model, and on emulated networks.
   std::string facts = {};
 
   std::string encode() const;
@@ -47,9 +50,11 @@ struct Introduced {
   /// Which ranks have other variables of libfabric than rank 0, for a person to read; empty: none
   /// have. The same on every rank.
   std::string variables_differ;
-  /// Facts of all ranks' machines (machine::join_facts()), the same on every rank; empty unless all
-  /// have sent theirs.
+  /// The facts that this rank has left for others; empty where it leaves none.
   machine::Facts facts;
+  /// The digests that differ, each with its first rank, by rank, for fetch_facts().
+  /// The same on every rank; empty unless all have left theirs.
+  std::vector<DigestOfRank> digests;
 };
 
 /// Introduced::variables_differ of the variables of all ranks, by rank.
@@ -61,9 +66,11 @@ std::string differing_variables(const std::vector<std::string>& of_ranks);
 /// variables of libfabric that differ, which may be why. Errors: as
 /// exchange(); data_loss if a rank runs another version; invalid_argument if ranks disagree on the
 /// size of segments, the way between ranks of one node, debug mode, the content of `model` (null:
-/// none) if it has to fit, what replaces its choices, or `handlers` (am::HandlerTable::terms).
+/// none) if it has to fit, what replaces its choices, or `handlers` (am::HandlerTable::terms). With
+/// a model the facts of this rank's machine are left in `place` (rank_facts.h), where others can
+/// fetch them until all ranks have met.
 Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
                              const Options& options, const model::TunedModel* model,
-                             const std::string& handlers);
+                             const std::string& handlers, std::span<std::byte> place);
 
 }  // namespace stripline::rma

@@ -16,16 +16,15 @@ TEST(Introduction, SurvivesTheWire) {
   for (const std::string& address :
        {std::string(), std::string("3:x"), std::string("\0\xff:7", 4)}) {
     for (const std::string& description : {std::string(), std::string("{\"host\":\"a\"}")}) {
-      const auto received =
-          Introduction::decode(Introduction{address, description, "all alike", "3 handlers",
-                                            "m(sha256 1)", "FI_A=1", "{\"kernel\":\"6.1\"}"}
-                                   .encode());
+      const auto received = Introduction::decode(Introduction{
+          address, description, "all alike", "3 handlers", "m(sha256 1)", "FI_A=1", "16-0123abcd"}
+                                                     .encode());
       ASSERT_TRUE(received.ok());
       EXPECT_EQ(received->terms, "all alike");
       EXPECT_EQ(received->handlers, "3 handlers");
       EXPECT_EQ(received->model, "m(sha256 1)");
       EXPECT_EQ(received->variables, "FI_A=1");
-      EXPECT_EQ(received->facts, "{\"kernel\":\"6.1\"}");
+      EXPECT_EQ(received->facts, "16-0123abcd");
       EXPECT_EQ(received->address, address);
       EXPECT_EQ(received->description, description);
     }

@@ -77,7 +77,7 @@ decide::Savings Mechanisms::iteration_savings() const {
 }
 
 void Mechanisms::report(Context& context) {
-  // A rank that is elsewhere is notified that others are at the end, rather than in a sum.
+  // A rank that is elsewhere learns that others are at the end, rather than in a sum.
   job_.activity() = "leaving the job";
   groups_.world().barrier.wait(sync::Collective::leave);
   MechanismReport mine;

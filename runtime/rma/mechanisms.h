@@ -45,7 +45,7 @@ class Mechanism {
   virtual void add_to(MechanismReport&) const {}
   /// The rank is about to leave the job, as all ranks are: what needs others ends.
   virtual void leaves() {}
-  /// `call` gives back this many bytes of the symmetric heap on every rank. What the program should
+  /// `call` gives back `bytes` of the symmetric heap on every rank. What the program should
   /// have completed before ends the job; what it need not know of is complete on return.
   virtual void frees(const Call& call, uint64_t offset, uint64_t bytes) {
     static_cast<void>(call), static_cast<void>(offset), static_cast<void>(bytes);

@@ -71,6 +71,20 @@ void Memory::check_closely(const char* name, CallSite site, rank_t target, uint6
   }
 }
 
+std::byte* Memory::local(Call call, global_ptr<const std::byte> place) const {
+  const rank_t target = place.where();
+  const uint64_t offset = place.offset();
+  if (target >= ranks_ || offset > segment_.size()) fail_bounds(call, target, offset, 1);
+  if (reachable_[target] == nullptr) {
+    job_.fail(Error(ErrorCode::invalid_argument,
+                    text(call) + " of memory of rank " + std::to_string(target) +
+                        ", which loads and stores of rank " + std::to_string(job_.rank()) +
+                        " do not reach: is_local() tells which they reach, and rget() and rput() "
+                        "are for all"));
+  }
+  return reachable_[target] + offset;
+}
+
 void Memory::fail_bounds(Call call, rank_t target, uint64_t offset, size_t bytes) const {
   std::string why;
   if (target >= ranks_) {

@@ -108,6 +108,10 @@ class Memory {
     return base == nullptr ? nullptr : base + offset;
   }
 
+  /// The address of a place that loads and stores reach; the end of the segment is one. Ends the
+  /// job for every other place.
+  std::byte* local(Call call, global_ptr<const std::byte> place) const;
+
   /// memmove() in memory that loads and stores reach.
   void copy_here(std::byte* to, const std::byte* from, size_t bytes) const {
     if (bytes == 0) return;

@@ -111,7 +111,7 @@ std::string OperationTrace::hint(const Row& row, std::string_view name) {
     return "one " + call + "_regular of a list of places would do";
   }
   if (!blocking) return {};
-  // Of several ranks, in no order: elements that an index names, mostly.
+  // Elements of several ranks, in no order, are mostly those that an index names.
   return row.kind == Kind::get ? "for_each_indirect() or gather() where an index says which "
                                  "elements; else begin them all before wait_all()"
                                : "rput_nbi() and one fence(); or an UpdateEpoch where cells are "

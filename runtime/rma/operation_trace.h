@@ -30,8 +30,8 @@ class OperationTrace {
     uint64_t bytes = 0;
   };
 
-  /// An operation of which no one will be told later; whether it was complete when its call
-  /// returned.
+  /// An operation that is not reported again.
+  /// `complete`: it was complete when its call returned.
   void done(const Operation& operation, double seconds, bool complete);
   /// One that completes in this slot (completion_slots.h).
   void begun(const Operation& operation, double seconds, uint32_t slot, uint32_t generation);

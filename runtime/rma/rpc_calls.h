@@ -32,7 +32,7 @@ class RpcCalls {
   /// Calls whose answers are not here.
   size_t open() const { return open_.size(); }
   size_t max_bytes() const;
-  /// Ends the job if captures and arguments of this many bytes are too much for one call.
+  /// Ends the job if captures and arguments of `bytes` are too much for one call.
   void check_bytes(rank_t target, size_t bytes) const;
 
  private:

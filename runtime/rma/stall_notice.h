@@ -39,7 +39,7 @@ class StallNotice final : public am::Background {
     std::array<char, 160> operation;
   };
 
-  // Clocks are read at every this many looks, of which a waiting rank makes millions a second.
+  // Looks between two readings of clocks; a waiting rank makes millions a second.
   static constexpr uint32_t kLooks = 256;
 
   Answer own(uint64_t round) const;

@@ -161,6 +161,10 @@ void team::destroy() noexcept {
   group_ = nullptr;
 }
 
+Context& team::context(const char* name, CallSite site) const {
+  return valid(context_, group_, {name, site});
+}
+
 rank_t team::world_rank(rank_t rank) const {
   Context& context = valid(context_, group_, "world_rank");
   if (rank >= rank_n_) {

@@ -11,7 +11,7 @@
 // wait in another one for ever. A rank that waits in an operation of one team and hears that its
 // predecessor is in one of another, to which it has not come, tells it so; if that one has not come
 // to the operation of the first team either, the job ends. Operations in two phases (barrier_async)
-// wait for no one. Ranks that are no neighbours in either team, and circles of three teams, go
+// wait for none. Ranks that are no neighbours in either team, and circles of three teams, go
 // unnoticed.
 //
 // Kinds and arguments that differ end the job. Places that differ are correct if different branches

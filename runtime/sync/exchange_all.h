@@ -12,9 +12,9 @@ namespace stripline::sync {
 inline constexpr Rank kDirectWindow = 32;
 
 // `out_of(r)` is for rank r, `in_of(r)` where its own goes. In round d each rank sends to the rank
-// d after it and receives from the rank d before it, so that no one is the target of two at a time.
-// `window` rounds at a time are in flight: their receives are posted before the first of them is
-// sent. With the lowest of all ranks' rounds the messages of that round can always be delivered.
+// d after it and receives from the rank d before it, so that no rank is the target of two at a
+// time. `window` rounds at a time are in flight: their receives are posted before the first of them
+// is sent. With the lowest of all ranks' rounds the messages of that round can always be delivered.
 template <typename OutOf, typename InOf>
 void exchange_all(Round& round, Rank window, const OutOf& out_of, const InOf& in_of) {
   copy(out_of(round.me), in_of(round.me));

@@ -232,7 +232,7 @@ void Chooser::learn(std::span<const uint64_t> sums) {
   if (told_.closely && site.periods >= kFirstPeriods) {
     site.look_again = site.periods + std::clamp(site.periods, kLookAgain, kLookSeldom);
   }
-  // What is another one but once is no reason to begin again.
+  // What is another one but once is no reason to start over.
   site.strange = differs(site.request, seen_) ? site.strange + 1 : 0;
   if (site.decisions > 0 && site.strange < kStrange) return;
   site.request = seen_;
@@ -240,7 +240,7 @@ void Chooser::learn(std::span<const uint64_t> sums) {
   decide();
 }
 
-// The updates of a period, of which this many were added up.
+// The mean updates of a period: `sums` are those of `periods` of them.
 plan::UpdateRequest Chooser::request_of(std::span<const uint64_t> sums, uint64_t periods) const {
   const uint64_t ranks = known_.ranks;
   const bool known = site_ != nullptr && site_->decisions > 0;

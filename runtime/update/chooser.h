@@ -57,7 +57,7 @@ using UpdateSites = decide::SiteTable<UpdateSite>;
 class Chooser {
  public:
   /// `request` says what is known of the updates before there are any; `type` is a hash of the type
-  /// and the operator, whose cells are counted in units of this many bytes.
+  /// and the operator, whose cells are counted in units of `unit` bytes.
   Chooser(Context& context, UpdateSites& sites, const plan::UpdateRequest& request, uint64_t type,
           uint32_t unit, CallSite call);
   ~Chooser();
@@ -80,7 +80,7 @@ class Chooser {
   bool closely() const { return told_.closely; }
 
  private:
-  // What rank 0 tells the others of this many periods, of which `others` has a bit each.
+  // What rank 0 tells the others of the next `periods` periods; `others` has a bit for each.
   struct Told {
     std::array<plan::UpdateCandidate, 2> ways;
     uint32_t others = 0;

@@ -288,7 +288,8 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
 }
 
 // All updates of all ranks are complete. From when rank 0 has heard of this one, others may send
-// what is for the new method. Where it hears nothing, neither way has hops, or there is no other.
+// what is for the new method. Where it hears nothing, neither method has hops, or there is no
+// other.
 void Epoch::choose_again() {
   if (chooser_->ended(tally_)) {
     changing_ = true;

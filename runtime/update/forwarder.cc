@@ -85,7 +85,7 @@ bool Forwarder::forward(Way& way, Held& parcel) {
     }
     if (owner >= lanes_.size()) epoch_.fail_malformed(parcel.source);
     const Grid::Step step = grid_.step_to(owner);
-    // What goes no later way would wait in a circle; no one sends that.
+    // What does not go on by a later step would wait in a circle; no rank sends that.
     if (!is_behind(grid_.meaning(step.next), parcel.head.onward)) {
       epoch_.fail_malformed(parcel.source);
     }

@@ -8,8 +8,8 @@
 // row of their owner first; all others go along their row first, then along their column, and then
 // to the layer of their owner.
 //
-// No one waits in a circle: of these, each waits for later ones only, and the last ones are carried
-// out wherever they arrive.
+// No rank waits in a circle: of these, each waits for later ones only, and the last ones are
+// carried out wherever they arrive.
 //
 //   from the last layer to another one; along rows; along columns; from other layers to any,
 //

@@ -9,7 +9,7 @@
 namespace stripline::update {
 namespace {
 
-// Methods of parcels, in the order in which they wait for each other.
+// Steps of parcels, in the order in which they wait for each other.
 constexpr std::array kOrder = {Onward::place_of, Onward::column_of, Onward::row_of,
                                Onward::layer_of, Onward::nothing};
 
@@ -37,7 +37,7 @@ TEST(Grid, LeadsFromEachRankToEach) {
             if (onward == Onward::nothing) {
               ASSERT_EQ(step.number, 0U);
             }
-            // No one waits in a circle.
+            // No rank waits in a circle.
             const auto* const way = std::ranges::find(kOrder, onward);
             ASSERT_TRUE(hop == 0 || before < way) << source << " to " << owner << " of " << ranks;
             before = way;

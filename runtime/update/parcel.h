@@ -45,7 +45,7 @@ enum class Ask : uint32_t {
   flush,        ///< all that was sent on through it is carried out
   lock,         ///< a lock, by its number
   unlock,       ///< that lock is free again; there is no answer
-  carried_out,  ///< this many of its single updates are carried out
+  carried_out,  ///< a number of its single updates are carried out
 };
 struct Asked {
   uint32_t epoch = 0;
@@ -70,7 +70,7 @@ struct Box {
 /// What lies between cells and values at most.
 constexpr size_t kPadding = 8;
 
-/// Where values begin behind this many cells.
+/// Where values begin behind `cells` cells.
 constexpr size_t values_at(size_t cells) { return (cells * sizeof(Cell) + 7) / 8 * 8; }
 
 constexpr size_t body_bytes(size_t cells, size_t values, size_t value_bytes) {

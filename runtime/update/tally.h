@@ -37,7 +37,7 @@ struct Tally {
 
   static constexpr size_t kMostSome = 2048;
 
-  /// How many different cells there were, about; this many at the most exactly.
+  /// How many different cells there were, about; exactly if they were few.
   uint64_t cells() const { return uint64_t{some_cells.size()} << rarity; }
 
   /// Updates of `count` cells of an owner, counted from `first` on, of which some were merged.

@@ -13,7 +13,7 @@ namespace stripline::vis {
 template <typename T>
 using DimensionList = boost::container::small_vector<T, 4>;
 
-/// One dimension: `count` steps of this many bytes on either side.
+/// One dimension: `count` steps, each of a stride in bytes on either side.
 struct Dimension {
   uint64_t count = 0;
   int64_t remote_stride = 0;

@@ -10,7 +10,7 @@
 namespace stripline::server::http {
 namespace {
 
-// Pages come from here alone, run no other code, and are shown in no one else's.
+// Pages come from here alone, run no other code, and are not shown within those of others.
 constexpr std::string_view kPolicy =
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";

@@ -22,8 +22,8 @@ struct SyntheticMachine {
   double queue = 64;
   double switch_bytes = std::numeric_limits<double>::infinity();
   double more_L = 0;      ///< from there on
-  double off_grid = 1;    ///< this many times as long take sizes that are no power of two
-  double slow_loops = 1;  ///< this many times a microsecond: variant "blocking" of kernel.loop
+  double off_grid = 1;    ///< factor of the times of sizes that are no power of two
+  double slow_loops = 1;  ///< microseconds that variant "blocking" of kernel.loop takes
 
   /// The noise-free time of one repetition. Unknown experiments take a microsecond.
   double time_s(const experiment::Point& point) const;

@@ -17,7 +17,7 @@ extern "C" {
 
 namespace stripline::suites::compare {
 
-/// A read in flight and back.
+/// A read that travels to the owner and back.
 struct ConveyedRead {
   uint64_t number;
   uint64_t value;  ///< first the cell, then what it holds

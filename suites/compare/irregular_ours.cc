@@ -1,5 +1,5 @@
 // Times of irregular updates and reads by the runtime: stripline run -n N -- stripline-irregular
-// [BATCHES] [ITEMS]. Updates by UpdateEpoch, and reads by a GatherPlan that is made again for each
+// [BATCHES] [ITEMS]. Updates by UpdateEpoch, and reads by a GatherPlan that is made for each
 // batch, within what is timed.
 #include <cstdlib>
 #include <optional>

@@ -18,7 +18,7 @@ struct VisWay {
   std::vector<double> seconds;  ///< of one transfer, by round
 };
 
-/// One transfer by all methods, in rounds that run each way once, in turning order.
+/// One transfer by all methods, in rounds that run each of them once, in turning order.
 struct VisCell {
   bool is_put = false;
   Pieces pieces;

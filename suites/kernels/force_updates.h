@@ -30,7 +30,7 @@
 
 namespace stripline::suites {
 
-/// This many doubles side by side, which an update changes together.
+/// kWidth doubles side by side, which an update changes together.
 template <size_t kWidth>
 using Force = std::array<double, kWidth>;
 

@@ -1,5 +1,5 @@
-// The NAS kernels verify by every method to communicate, wherever their grids are divided, and do
-// not when a transfer is left out.
+// The NAS kernels verify by every method of communication, wherever their grids are divided, and
+// do not when a transfer is left out.
 #include <algorithm>
 #include <functional>
 #include <span>

@@ -1,4 +1,4 @@
-// The methods to fetch remote blocks and compute on them that need no tuning: the baselines. All of
+// The baselines: methods of fetching remote blocks and computing on them without tuning. All of
 // them, and the loop engine, run the same body on buffers that exist before the timing starts.
 //
 // A body is callable as body(block, begin, end, data): compute on elements [begin, end) of block

@@ -23,7 +23,7 @@ class SymmetricMemory {
     context.barrier();
     return SymmetricMemory(context, array);
   }
-  /// Collective: waits until no one puts there any more.
+  /// Collective: waits until no rank puts there any more.
   ~SymmetricMemory() {
     if (context_ == nullptr) return;
     context_->barrier();

@@ -1,6 +1,6 @@
-// Methods to update cells of other ranks, for kernels whose ranks all do so at once: what a program
-// would write without updates (naive, lock, atomics, by_hand), UpdateEpoch (tuned), and one rank
-// that does the work of all on memory of its own (sequential).
+// Methods of updating cells of other ranks, for kernels whose ranks all do so at once: what a
+// program would write without updates (naive, lock, atomics, by_hand), UpdateEpoch (tuned), and one
+// rank that does the work of all on memory of its own (sequential).
 //
 // A kernel is a type: what an update does to a cell, and which cell and value belong to a key.
 #pragma once
@@ -38,15 +38,15 @@ std::vector<experiment::Factor> update_factors();
 /// method that the network does not have.
 Result<UpdateOptions> update_options_of(Context& context, const experiment::Point& point);
 
-/// With ways that wait for each update, a repetition makes this many at most; with the others, all
-/// of them.
+/// The most updates of a repetition by methods that wait for each; by the others, it makes all of
+/// them.
 constexpr size_t updates_made(UpdateWay way, size_t updates) {
   constexpr size_t kFew = 1000;
   const bool waits = way == UpdateWay::naive || way == UpdateWay::lock || way == UpdateWay::atomics;
   return waits ? std::min(updates, kFew) : updates;
 }
 
-/// What a rank computes that goes through this many keys of 8 bytes, and updates a cell in its own
+/// What a rank computes that goes through `keys` keys of 8 bytes, and updates a cell in its own
 /// memory by each; nothing where `work` is null.
 inline void count_updates_in_place(Work* work, size_t keys) {
   if (work == nullptr) return;

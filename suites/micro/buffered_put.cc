@@ -14,7 +14,7 @@ using experiment::SampleSeries;
 
 constexpr size_t kPuts = 8;
 
-// Puts of up to this many bytes are copied while this lives.
+// Puts of up to `bytes` are copied while this lives.
 class Copied {
  public:
   Copied(Context& context, size_t bytes)

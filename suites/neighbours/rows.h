@@ -20,11 +20,11 @@ enum class Operation : uint8_t {
   put,          ///< blocking, until the data are in place
   get,          ///< blocking
   fetch_add,    ///< blocking, 8 bytes
-  put_window,   ///< so many unfinished at a time, each with a handle that says when it is in place
-  put_fenced,   ///< this many between two fences (flushes)
+  put_window,   ///< a window of them unfinished, each with a handle that says when it is in place
+  put_fenced,   ///< a window of them between two fences (flushes)
   put_many,     ///< all of the batch until the fence
-  get_fenced,   ///< this many between two fences (flushes)
-  put_flood,    ///< large ones, this many unfinished at a time
+  get_fenced,   ///< a window of them between two fences (flushes)
+  put_flood,    ///< large ones, a window of them unfinished
   get_flood,    ///< likewise
   strided_put,  ///< blocking; pieces at a density of 50 % on both sides
   strided_get,  ///< likewise

@@ -67,7 +67,7 @@ struct Judged {
   Losses shapes;
 };
 
-// A cell with the plan that no one has to beat.
+// A cell with the fastest plan of its search, by which others are judged.
 struct Searched {
   Cell cell;
   Point best;

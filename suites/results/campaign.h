@@ -1,7 +1,7 @@
 // A full campaign's measurements on one network without server and agents: the same experiments,
-// grids and stopping rule (docs/server.md), from runs that are kept so that a command can continue.
-// Sizes between those of the grid are measured in the same launches: what a fitted model has to
-// predict.
+// grids and stopping rule (docs/campaigns.md), from runs that are kept so that a command can
+// continue. Sizes between those of the grid are measured in the same launches: what a fitted model
+// has to predict.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The methods to carry out a problem, measured side by side: the rows of a cell.
+// The variants of carrying out a problem, measured side by side: the rows of a cell.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ Result<CellResult> cell_result_from_json(const Json& json, std::span<const char*
 
 using KeptCells = KeptRecords<CellResult, &CellResult::key>;
 
-/// Where a network is measured with this many ranks. `model` is a file; empty: none.
+/// Where a network is measured with `ranks` ranks. `model` is a file; empty: none.
 bench::Target target_of(const Options& options, const Network& network, uint32_t ranks,
                         const std::string& model);
 

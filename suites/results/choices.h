@@ -27,7 +27,7 @@ struct ChoiceQuestion {
   double worst_bound = 0;  ///< of a cell
   /// The points of a campaign on a network that a model for these choices rests on.
   std::function<std::vector<experiment::Point>(const Network&, bool quick)> campaign;
-  /// The methods of a cell: kChosenRow first, then the sweep.
+  /// The rows of a cell: kChosenRow first, then the sweep.
   std::function<Result<RowPoints>(const Cell&)> rows;
 };
 

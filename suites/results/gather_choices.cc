@@ -29,13 +29,13 @@ Point product(const char* matrix, int64_t rows) {
   return {kernels::kSpmv.name, kVariant, {{"matrix", std::string(matrix)}, {"rows", rows}}};
 }
 
-// Each row has this many entries.
+// The same with `entries` entries in each row.
 Point with_density(Point point, int64_t entries) {
   point.params["entries"] = entries;
   return point;
 }
 
-// Which is inspected again after this many products.
+// The same with an inspection that is timed, and made again after `products` products.
 Point used_few_times(Point point, int64_t products) {
   point.params["inspection"] = std::string("timed");
   point.params["iterations"] = products;

@@ -20,10 +20,10 @@ class MarkdownTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// "12.3 %" with this many digits after the point; "–" if the share is not finite.
+/// "12.3 %" with `digits` digits after the point; "–" if the share is not finite.
 std::string percent(double share, int digits = 1);
 
-/// "0.987" with this many digits after the point; "–" if not finite.
+/// "0.987" with `digits` digits after the point; "–" if not finite.
 std::string number(double value, int digits = 3);
 
 /// "met" or "NOT MET".

@@ -17,9 +17,9 @@ class Latencies {
 
   size_t nodes() const { return nodes_; }
   double& operator()(size_t from, size_t to) { return seconds_[from * nodes_ + to]; }
-  /// The faster one of both ways: what disturbs a measurement makes it longer.
+  /// The faster one of both directions: what disturbs a measurement makes it longer.
   double between(size_t a, size_t b) const;
-  /// The median of the difference of two methods, as a part of the faster one: about as much is
+  /// The median of the difference of both directions, as a part of the faster one: about as much is
   /// chance.
   double noise() const;
   /// By the node that they begin at.
@@ -56,14 +56,14 @@ Result<SwitchTree> switch_tree(const Latencies& latencies);
 /// A hop over one more switch takes so much of a latency, at least.
 inline constexpr double kLeastStep = 0.02;
 
-/// Where one way and the other differ by more than this, switches are not distinguished.
+/// Where both directions differ by more than this, switches are not distinguished.
 inline constexpr double kMostNoise = 0.04;
 
 /// The latencies of a level are so near their median.
 inline constexpr double kLevelWidth = 0.1;
 
 /// The partner of a node in one of `rounds_of_pairs(nodes)` rounds, in which every node meets
-/// every other one once; `nodes`: with no one. `node` is below `nodes`, the round below the rounds.
+/// every other one once; `nodes`: it has none. `node` is below `nodes`, the round below the rounds.
 size_t partner_in_round(size_t nodes, size_t round, size_t node);
 size_t rounds_of_pairs(size_t nodes);
 

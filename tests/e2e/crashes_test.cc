@@ -157,7 +157,7 @@ class Crashes : public server::ServiceTest {
     return false;
   }
 
-  // True once this many batches of the campaign have been acknowledged.
+  // True once `batches` batches of the campaign have been acknowledged.
   bool measures(const std::string& campaign, size_t batches) {
     return stripline::eventually(
         [&] {
@@ -333,7 +333,7 @@ TEST_F(Crashes, AServerThatWasStoppedLosesNothing) {
   expect_everything_is_stored();
 }
 
-// No one is given up while nothing can be stored, and campaigns are not charged for it.
+// No node is given up while nothing can be stored, and campaigns are not charged for it.
 TEST_F(Crashes, AFullDiskLosesNothing) {
   std::filesystem::create_directories(data());
   const std::string mount = "mount -t tmpfs -o size=2M tmpfs " + data().string();

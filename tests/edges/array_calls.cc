@@ -111,6 +111,64 @@ void add_shared_arrays(std::vector<Call>& calls) {
                    {Kind::null}});
 }
 
+// A position in a rank's part of the array, for an element argument.
+uint64_t position_of(const Trial& t, size_t element_argument) {
+  const uint64_t element = t.element(element_argument);
+  return element == ~uint64_t{0}           ? element
+         : element >= Trial::kElements - 1 ? element - Trial::kElements / 2
+                                           : element;
+}
+
+void add_places(std::vector<Call>& calls) {
+  calls.push_back(
+      {"shared_array.h", "shared_array::affinity", false, {array, element}, [](Trial& t) {
+         t.right(t.handle(0).affinity(t.element(1)) == t.element(1) % Trial::kRanks);
+       }});
+  calls.push_back(
+      {"shared_array.h", "shared_array::is_local", false, {array, element}, [](Trial& t) {
+         t.right(t.handle(0).is_local(t.element(1)) == (t.element(1) % Trial::kRanks == t.me));
+       }});
+  calls.push_back(
+      {"shared_array.h", "shared_array::local_size", false, {array, rank}, [](Trial& t) {
+         t.right(t.handle(0).local_size(t.rank(1)) ==
+                 (t.kind(0) == Kind::null ? 0 : Trial::kElements / Trial::kRanks));
+       }});
+  calls.push_back(
+      {"shared_array.h", "shared_array::index_of", false, {array, element}, [](Trial& t) {
+         const uint64_t position = position_of(t, 1);
+         t.right(t.handle(0).index_of(position) == position * Trial::kRanks + t.me);
+       }});
+  // One rank has all elements of an indefinite array, and the others have none of its positions.
+  calls.push_back({"shared_array.h", "shared_array::index_of", true, {element}, [](Trial& t) {
+                     auto made = shared_array<uint64_t, indefinite>::create(
+                         t.context, Trial::kElements / 2, indefinite{1});
+                     if (!made.ok()) return t.refused(made.error());
+                     const bool has_none = t.kind(0) == Kind::nonsense;
+                     const uint64_t position = has_none ? 0 : position_of(t, 0);
+                     if (t.me == (has_none ? 0 : 1)) {
+                       t.right(made->index_of(position) == position);
+                     }
+                     t.context.barrier();
+                     made->destroy();
+                   }});
+  calls.push_back({"shared_array.h",
+                   "shared_array::local_span",
+                   false,
+                   {array, element, element},
+                   [](Trial& t) {
+                     // One beyond the last element may begin an empty part.
+                     const uint64_t first = t.element(1) + (t.kind(1) == Kind::beyond ? 1 : 0);
+                     const uint64_t last =
+                         t.kind(2) == Kind::usual ? Trial::kElements : t.element(2) + 1;
+                     const auto mine = t.handle(0).local_span(first, last);
+                     size_t expected = 0;
+                     for (uint64_t i = first; i < last; ++i) expected += i % 2 == t.me ? 1 : 0;
+                     t.right(mine.size() == expected);
+                     const uint64_t own = first + (first % 2 == t.me ? 0 : 1);
+                     t.right(mine.empty() || mine[0] == Trial::first(0, own));
+                   }});
+}
+
 void add_foralls(std::vector<Call>& calls) {
   calls.push_back(
       {"forall.h",
@@ -197,6 +255,7 @@ void add_halos(std::vector<Call>& calls) {
 
 void add_array_calls(std::vector<Call>& calls) {
   add_shared_arrays(calls);
+  add_places(calls);
   add_foralls(calls);
   add_halos(calls);
 }

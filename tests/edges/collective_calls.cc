@@ -181,6 +181,45 @@ void add_of_teams(std::vector<Call>& calls) {
        }});
 }
 
+// usual: the team of all ranks; zero: one that has been moved from; nonsense: none.
+team team_of(Trial& t, size_t option_argument) {
+  team all = team::world(t.context);
+  if (t.kind(option_argument) == Kind::usual) return all;
+  team moved = std::move(all);
+  return t.kind(option_argument) == Kind::zero ? std::move(all) : team();
+}
+
+void add_of_no_team(std::vector<Call>& calls) {
+  calls.push_back({"team.h", "broadcast_async", true, {option}, [](Trial& t) {
+                     const team ranks = team_of(t, 0);
+                     t.right(ranks.broadcast_async(uint64_t{t.me} + 10, 1).wait() == 11);
+                     t.right(t.kind(0) == Kind::usual);
+                   }});
+  calls.push_back({"team.h", "allreduce_async", true, {option}, [](Trial& t) {
+                     const team ranks = team_of(t, 0);
+                     t.right(ranks.allreduce_async(uint64_t{t.me} + 10, op_add{}).wait() == kSum);
+                     t.right(t.kind(0) == Kind::usual);
+                   }});
+  calls.push_back({"team.h", "allreduce_async", true, {memory, option}, [](Trial& t) {
+                     const team ranks = team_of(t, 1);
+                     const std::span<uint64_t> data(t.memory(0), Trial::kCount);
+                     ranks.allreduce_async(data, data, op_max{}).wait();
+                     t.right(t.own[3] == 5003 && t.kind(1) == Kind::usual);
+                   }});
+  calls.push_back({"team.h", "rank_n", false, {option}, [](Trial& t) {
+                     t.right(team_of(t, 0).rank_n() == Trial::kRanks);
+                     t.right(t.kind(0) == Kind::usual);
+                   }});
+  calls.push_back({"team.h", "rank_me", false, {option}, [](Trial& t) {
+                     t.right(team_of(t, 0).rank_me() == t.me);
+                     t.right(t.kind(0) == Kind::usual);
+                   }});
+  calls.push_back({"team.h", "id", false, {option}, [](Trial& t) {
+                     t.right(team_of(t, 0).id() == 0);
+                     t.right(t.kind(0) == Kind::usual);
+                   }});
+}
+
 // Lists of counts and offsets of two blocks of one element each; zero: empty blocks; nonsense: one
 // block of more elements than there are.
 std::vector<size_t> counts_of(const Trial& t, size_t option_argument) {
@@ -247,6 +286,7 @@ void add_of_blocks(std::vector<Call>& calls) {
 void add_collective_calls(std::vector<Call>& calls) {
   add_of_context(calls);
   add_of_teams(calls);
+  add_of_no_team(calls);
   add_of_blocks(calls);
 }
 

@@ -172,6 +172,42 @@ void add_allocations(std::vector<Call>& calls) {
                    {Kind::beyond, Kind::nonsense}});
 }
 
+void add_loads(std::vector<Call>& calls) {
+  calls.push_back({"context.h", "local", false, {place}, [](Trial& t) {
+                     global_ptr<uint64_t> place = t.place(0);
+                     // Memory of this rank, but for what is of no rank. The end of the segment is
+                     // a place in it.
+                     if (t.kind(0) != Kind::null && t.kind(0) != Kind::foreign) {
+                       place = t.context.on_rank(place, t.me);
+                     }
+                     if (t.kind(0) == Kind::beyond) place += 1;
+                     const uint64_t* const here = t.context.local(place);
+                     t.right(t.context.try_global_ptr(here) == place);
+                     if (t.kind(0) != Kind::misaligned) {
+                       t.right(*here == t.context.rget(place));
+                     }
+                   }});
+  calls.push_back({"context.h",
+                   "local",
+                   false,
+                   {option},
+                   [](Trial& t) {
+                     // usual: the end of the segment; zero: its beginning; nonsense: memory of the
+                     // other rank, whether it can be reached or not.
+                     const global_ptr<uint64_t> begin(t.me, 0);
+                     const auto end = begin + Trial::kSegmentBytes / sizeof(uint64_t);
+                     if (t.kind(0) != Kind::nonsense) {
+                       t.right(static_cast<size_t>(t.context.local(end) - t.context.local(begin)) ==
+                               Trial::kSegmentBytes / sizeof(uint64_t));
+                       return;
+                     }
+                     const uint64_t* const there =
+                         t.context.local(t.context.on_rank(t.array, t.other));
+                     t.right(t.context.is_local(t.other) && *there == Trial::first(t.other));
+                   },
+                   {Kind::nonsense}});
+}
+
 void add_atomics(std::vector<Call>& calls) {
   calls.push_back({"atomic.h", "atomic_domain", false, {option}, [](Trial& t) {
                      const atomic_domain<uint64_t> domain(t.context, t.option<AtomicPath>(0));
@@ -363,6 +399,7 @@ void add_indexed(std::vector<Call>& calls) {
 void add_memory_calls(std::vector<Call>& calls) {
   add_one_sided(calls);
   add_allocations(calls);
+  add_loads(calls);
   add_atomics(calls);
   add_many_regions(calls);
   add_indexed(calls);

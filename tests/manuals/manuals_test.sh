@@ -18,6 +18,8 @@ for program in "${daemons[@]}"; do "$bin/$program" --write-manual "$work" 8; don
 
 pages=("$work"/man/man[18]/*)
 [ ${#pages[@]} -ge 20 ] || fail "there are only ${#pages[@]} pages"
+# Terminals would not show them.
+if LC_ALL=C grep -l '[[:cntrl:]]' "${pages[@]}"; then fail "these pages have control characters"; fi
 # Not of the machine that made it.
 if grep -l -e "$(uname -n)" -e "$bin" "${pages[@]}"; then fail "these pages speak of this machine"; fi
 if command -v groff >/dev/null; then
@@ -38,7 +40,8 @@ options_missing() {  # PAGE COMMAND...
   local page=$1 option
   shift
   for option in $("$@" --help | grep -oE '^ +(-[a-z],)?--[a-z-]+' | grep -oE -e '--[a-z-]+' | sort -u); do
-    sed 's/\\-/-/g' "$page" | grep -qF -e "\\fB$option\\fR" || fail "$(basename "$page") lacks $option"
+    # Not grep -q, which would end before sed has written all.
+    sed 's/\\-/-/g' "$page" | grep -F -e "\\fB$option\\fR" >/dev/null || fail "$(basename "$page") lacks $option"
   done
 }
 options_missing "$work/man/man1/stripline-run.1" "$bin/stripline-run"

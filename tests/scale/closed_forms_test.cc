@@ -144,7 +144,7 @@ class ClosedForms : public testing::TestWithParam<Size> {
 // flag of rank j, whose predecessor has number (j-1) mod m, is there at
 //   F_1(j) = o + L + S G + ((j-1) mod m) x.
 // A rank that goes on then comes to the transmit side o later, in this order and x apart. If m x <=
-// o + L + S G, the side has finished the round before, no one waits, and each round takes o + L +
+// o + L + S G, the side has finished the round before, no rank waits, and each round takes o + L +
 // S G. Else the side is never idle, and each takes m x. In both cases numbers move on by one with
 // each round:
 //   F_k(j) = o + L + S G + (k-1) max(o + L + S G, m x) + ((j-k) mod m) x.
@@ -203,8 +203,8 @@ TEST_P(ClosedForms, GetsFromTheNextNode) {
 // Each rank puts to all others, in the order rank+1, rank+2, ..., without waiting in between.
 //
 // Issuing takes o <= x for each, so that the transmit sides are never idle from o on: put i (from
-// 1) of number q is their ((i-1) m + q)th, and begins this many x later. At that time every node
-// sends to the node floor((q+i)/m) further on: never two to the same, so that no one waits at a
+// 1) of number q is their ((i-1) m + q)th, and begins that many x later. At that time every node
+// sends to the node floor((q+i)/m) further on: never two to the same, so that none waits at a
 // receive side. The last put, i = P-1, is complete, and retired, at
 //   o + ((P-2) m + q) x + L + S G + L + r.
 TEST_P(ClosedForms, AllToAll) {

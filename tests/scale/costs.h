@@ -24,7 +24,7 @@ struct Costs {
   double x;     ///< g + S G: the transmit side is
   double r;     ///< to retire; of a message, to serve
 
-  /// A get, or atomic operation, that no one delays.
+  /// A get, or atomic operation, that nothing delays.
   double round_trip() const { return o + 2 * L + wire + r; }
   /// A put, until it is there, and a message, until it has been served.
   double one_way() const { return o + L + wire; }

@@ -289,7 +289,7 @@ TEST(VirtualClock, WhoServesPeersSpendsTimeOnThem) {
       std::array<std::byte, 8> word{};
       if (rank == initiator) {
         Counter counter;
-        // No one computes: it takes as long as if the target took no time.
+        // No rank computes: it takes as long as if the target took no time.
         const double begin_s = fabric.now_s();
         fabric.get({word.data(), word.size()}, 1 - rank, 0, counter);
         fabric.wait_for(counter);
@@ -513,7 +513,7 @@ TEST(FatTreeNetwork, MessagesWaitForEachOtherWhereTheyShareALink) {
     EXPECT_NEAR(last_of(8, senders(4)) - one, wire_s, 0.01 * wire_s);
     // To both directions at once: links are there for each.
     EXPECT_NEAR(last_of(8, [](Rank rank) { return rank ^ 4; }) - one, wire_s, 0.01 * wire_s);
-    // Below one switch no one waits.
+    // Below one switch no message waits.
     EXPECT_NEAR(last_of(8, [](Rank rank) { return rank ^ 1; }),
                 last_of(2, [](Rank rank) { return rank ^ 1; }), 1e-12);
   }

@@ -52,7 +52,7 @@ class FatTree {
   /// The switches above a node, from the uppermost down, joined by dots: "2:0.1:3.0:12".
   std::string switches(uint32_t node) const;
 
-  /// Shared links of a network of this many nodes.
+  /// Shared links of a network of `nodes` nodes.
   uint32_t links(uint32_t nodes) const;
   /// How many of these are on the way from one node to another: none below the same switch.
   uint32_t hops(uint32_t source, uint32_t target) const;

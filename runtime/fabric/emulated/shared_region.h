@@ -34,7 +34,7 @@ struct BufferState {
   uint64_t used_bytes;
   uint64_t last_ticket;   ///< of those who had to wait for room, in their order
   uint32_t waiting;       ///< how many do
-  uint32_t granted;       ///< 1: the first of them has been asked to go on, and has not yet
+  uint32_t granted;       ///< 1: the first of them may go on, and has not yet
   double granted_s;       ///< from when on it may
   uint32_t next_granted;  ///< of the same rank, one more than the number of the buffer; 0: none
 };

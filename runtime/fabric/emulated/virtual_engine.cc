@@ -231,7 +231,7 @@ class VirtualEngine final : public RankEngine {
     }
   }
 
-  // The rank that acts first; `preferred` if no one ever does. Nothing happens at ranks that have
+  // The rank that acts first; `preferred` if none ever does. Nothing happens at ranks that have
   // left.
   Rank first_in_line(Rank preferred) {
     const std::span<const double> next_s = region().next_s();

@@ -37,7 +37,7 @@ bool OfiRank::post(const OperationName& what, Patience patience, const Attempt& 
   }
   blocked_ = nullptr;
   if (code == 0) return true;
-  // While closing, or when it has left, the peer is no one's loss.
+  // While closing, or when the peer has left, losing it is not a failure.
   if (closing_ || (what.kind == OperationKind::send && peers_[what.peer].left)) return false;
   std::string reason = endpoint_.library().error_text(code);
   if (code == -FI_ENOSYS || code == -FI_EOPNOTSUPP) {

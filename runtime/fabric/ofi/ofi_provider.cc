@@ -39,8 +39,8 @@ constexpr std::string_view kOwnEndpoints = "tcp";
 constexpr std::array<std::string_view, 7> kWellKnown = {"tcp", "shm",  "verbs", "efa",
                                                         "cxi", "psm3", "opx"};
 
-/// Where socket providers listen unless asked otherwise: jobs of one host need no more, and no one
-/// else can reach it.
+/// Where socket providers listen if nothing else is asked for: jobs of one host need no more, and
+/// no one else can reach it.
 constexpr std::string_view kLoopback = "127.0.0.1";
 
 std::string_view text_or_empty(const char* text) { return text != nullptr ? text : ""; }

@@ -31,7 +31,7 @@ class PeerWatch {
   /// for `for_s`; `now_s` is on a clock that stands still while this process does.
   std::optional<Stopped> stopped(double now_s, double for_s);
 
-  /// This many, however many ranks a node has: each of them looks.
+  /// Processes that a call looks at, however many a node has: each of its ranks looks.
   static constexpr size_t kLooks = 16;
 
  private:

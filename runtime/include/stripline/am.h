@@ -6,7 +6,7 @@
 //   stripline::short_am<uint64_t> done(ctx, [&](rank_t from, uint64_t rows) { ... });
 //   done.send(0, rows);
 //
-//   // A handler that is informed what the data are, and where they lie:
+//   // A handler that gets a payload beside the data, and where these lie:
 //   stripline::long_am halo(ctx, [&](rank_t from, std::span<const std::byte> what,
 //                                    std::span<std::byte> data) { ... });
 //   halo.send(neighbour, what, data, there);

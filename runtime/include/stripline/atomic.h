@@ -105,7 +105,7 @@ class atomic_domain {
   future store(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     return start(site, Op::store, variable, value);
   }
-  /// Writes the variable; `previous`, or the result, is what it held before.
+  /// Writes the variable; `previous` becomes what it held before.
   future swap(global_ptr<T> variable, T value, T* previous,
               CallSite site = CallSite::current()) const {
     return start(site, Op::store, variable, value, previous);
@@ -179,7 +179,7 @@ class atomic_domain {
   future_of<T> load_async(global_ptr<const T> variable, CallSite site = CallSite::current()) const {
     return fetch(site, Op::load, variable, T{});
   }
-  /// Writes the variable; `previous`, or the result, is what it held before, as the value of the
+  /// Writes the variable, and gets what it held before, as the value of the
   /// future.
   future_of<T> swap_async(global_ptr<T> variable, T value,
                           CallSite site = CallSite::current()) const {
@@ -230,7 +230,7 @@ class atomic_domain {
     load(variable, &value, site).wait(site);
     return value;
   }
-  /// Writes the variable; `previous`, or the result, is what it held before.
+  /// Writes the variable; returns what it held before.
   T swap(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
     swap(variable, value, &previous, site).wait(site);
@@ -243,39 +243,39 @@ class atomic_domain {
     compare_swap(variable, expected, value, &previous, site).wait(site);
     return previous;
   }
-  /// Adds `value`, and gets what was there before.
+  /// Adds `value`; returns what was there before.
   T fetch_add(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
     fetch_add(variable, value, &previous, site).wait(site);
     return previous;
   }
-  /// Keeps the smaller one, and gets what was there before.
+  /// Keeps the smaller one; returns what was there before.
   T fetch_min(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
     fetch_min(variable, value, &previous, site).wait(site);
     return previous;
   }
-  /// Keeps the larger one, and gets what was there before.
+  /// Keeps the larger one; returns what was there before.
   T fetch_max(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
     fetch_max(variable, value, &previous, site).wait(site);
     return previous;
   }
-  /// Bitwise and, and gets what was there before.
+  /// Bitwise and; returns what was there before.
   T fetch_and(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
       requires(kInteger) {
     T previous;
     fetch_and(variable, value, &previous, site).wait(site);
     return previous;
   }
-  /// Bitwise or, and gets what was there before.
+  /// Bitwise or; returns what was there before.
   T fetch_or(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
       requires(kInteger) {
     T previous;
     fetch_or(variable, value, &previous, site).wait(site);
     return previous;
   }
-  /// Bitwise exclusive or, and gets what was there before.
+  /// Bitwise exclusive or; returns what was there before.
   T fetch_xor(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
       requires(kInteger) {
     T previous;

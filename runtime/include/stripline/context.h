@@ -13,7 +13,6 @@
 // every rank; calls that can fail for another reason return a Result.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -205,7 +204,7 @@ class Context {
     if (!offset.ok()) return offset.error();
     return global_ptr<T>(rank_me(), *offset);
   }
-  /// Gives back what allocate_local() of this rank returned. No one may be using it.
+  /// Gives back what allocate_local() of this rank returned. No rank may be using it.
   template <typename T>
   void deallocate_local(global_ptr<T> array, CallSite site = CallSite::current()) {
     free_local(array.word(), site);
@@ -228,11 +227,15 @@ class Context {
     return is_local(pointer.where());
   }
   /// The memory behind a pointer for which is_local() holds. Stores into another rank's memory are
-  /// visible to it as puts are: after a barrier, or another message that follows them.
+  /// visible to it as puts are: after a barrier, or another message that follows them. Ends the job
+  /// for a null pointer, one beyond the end of the segment, and one for which is_local() does not
+  /// hold.
   template <typename T>
-  T* local(global_ptr<T> pointer) const {
-    assert(is_local(pointer));
-    return reinterpret_cast<T*>(reachable_[pointer.where()] + pointer.offset());
+  T* local(global_ptr<T> pointer, CallSite site = CallSite::current()) const {
+    std::byte* place = reach(pointer.where(), pointer.offset(), 1);
+    if (place == nullptr) [[unlikely]]
+      place = local_closely(global_ptr<const std::byte>::from_word(pointer.word()), site);
+    return reinterpret_cast<T*>(place);
   }
 
   /// The corresponding element of another rank's part of a symmetric array.
@@ -353,7 +356,7 @@ class Context {
                CallSite site = CallSite::current());
   size_t am_max_bytes() const;  ///< the largest payload of am_send()
   /// Collective: returns when all active messages and RPCs of all ranks have been handled, those
-  /// that handlers, and what follows futures, have sent meanwhile among them; no one sends others
+  /// that handlers, and what follows futures, have sent meanwhile among them; no rank sends others
   /// between. At least two reductions over all ranks; as many more as chains of messages outlast
   /// (Mattern, Algorithms for distributed termination detection, 1987, section 4: the four-counter
   /// method).
@@ -430,6 +433,8 @@ class Context {
     std::byte* const base = reachable_[target];
     return base == nullptr ? nullptr : base + offset;
   }
+  // local() of what reach() does not find: near the end of the segment, observed, or wrong.
+  [[gnu::cold]] std::byte* local_closely(global_ptr<const std::byte> place, CallSite site) const;
   // The longer path, kept out of the loops of its callers.
   template <typename T>
   [[gnu::noinline, gnu::cold]] std::remove_const_t<T> fetch(global_ptr<T> source, CallSite site) {

@@ -10,7 +10,7 @@
 //   }
 //
 // Creating a plan is the inspector: it finds which elements this rank reads of each other one, each
-// of them once, and tells their owners. From then on no one asks: with each start() owners send
+// of them once, and tells their owners. From then on no rank asks: with each start() owners send
 // what others need, and a rank waits for what it needs itself. How that is done (the elements
 // packed, or all that lies between the first and the last; sent, fetched, passed on, or once for a
 // node) is decided by the tuned model for each pair of ranks (docs/gathers.md).
@@ -42,7 +42,7 @@ namespace stripline {
 
 /// How what a rank needs of an owner gets to it. Those but the first are for measurements; where
 /// one is not possible, elements are packed. Once its owner has called start(), what is packed or
-/// bound needs no one; by the other methods, ranks bring it on in next() and wait().
+/// bound needs no rank's help; by the other methods, ranks bring it on in next() and wait().
 enum class GatherMethod : uint8_t {
   best,   ///< by the tuned model, for each pair of ranks
   pack,   ///< the owner sends the elements, packed

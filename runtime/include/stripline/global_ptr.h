@@ -22,7 +22,7 @@ class global_ptr {
   static_assert(std::is_trivially_copyable_v<T>, "global memory holds trivially copyable types");
 
  public:
-  using element_type = T;  ///< what it holds or points to
+  using element_type = T;  ///< what it points to
 
   /// The null pointer, equal to no pointer to an object.
   constexpr global_ptr() = default;
@@ -79,7 +79,7 @@ class global_ptr {
     const auto bytes = static_cast<std::ptrdiff_t>((a.word_ - b.word_) << kRankBits) >> kRankBits;
     return bytes / static_cast<std::ptrdiff_t>(sizeof(T));
   }
-  friend constexpr bool operator==(global_ptr, global_ptr) = default;   ///< equal in all members
+  friend constexpr bool operator==(global_ptr, global_ptr) = default;  ///< the same rank and offset
   friend constexpr auto operator<=>(global_ptr, global_ptr) = default;  ///< by rank, then by offset
 
   /// The same place seen as another type.

@@ -112,8 +112,8 @@ class IndirectLoop {
   /// Iterations; 0: one by one.
   uint64_t block() const { return block_; }
 
-  /// Begins a block of this many pointers, to be set: to this rank's own elements by the caller, to
-  /// others by add().
+  /// Begins a block of `pointers` pointers, to be set: to this rank's own elements by the caller,
+  /// to others by add().
   std::byte** collect(size_t pointers);
   void add(size_t array, const GatherPlace& unit, size_t position) {
     IndirectReads& reads = (*filling_)[array];

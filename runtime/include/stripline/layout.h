@@ -23,7 +23,7 @@ namespace stripline {
 
 /// The number of ranks, known when the program runs.
 struct dynamic_ranks {
-  rank_t ranks = 1;                                 ///< known when it runs
+  rank_t ranks = 1;                                 ///< known at run time
   static constexpr rank_t kStatic = 0;              ///< what is known when it is compiled
   constexpr rank_t count() const { return ranks; }  ///< the number of ranks
   /// Equal in all members.
@@ -43,7 +43,7 @@ struct static_ranks {
 /// Stands for a block size that is known at run time only.
 inline constexpr uint64_t kRunTimeBlock = 0;
 
-/// Blocks of B elements, dealt out to the ranks in turn; a block size that is known when it is
+/// Blocks of B elements, dealt out to the ranks in turn; B is known when the program is
 /// compiled.
 template <uint64_t B = kRunTimeBlock>
 struct block_cyclic {
@@ -51,7 +51,7 @@ struct block_cyclic {
   static constexpr uint64_t block() { return B; }  ///< elements of a block
   friend constexpr bool operator==(block_cyclic, block_cyclic) = default;  ///< equal in all members
 };
-/// The same with a block size that is known when it runs.
+/// The same with a block size that is known at run time.
 template <>
 struct block_cyclic<kRunTimeBlock> {
   uint64_t elements = 1;                                 ///< per block; at least 1

@@ -143,7 +143,7 @@ class LoopRun {
   LoopEngine& engine_;
 };
 
-/// The bytes of this many elements and the halo behind them.
+/// The bytes of `count` elements and the halo behind them.
 inline uint64_t loop_bytes(uint64_t count, uint64_t halo, uint64_t element_bytes) {
   return access::saturating_multiply(access::saturating_add(count, halo), element_bytes);
 }

@@ -69,7 +69,7 @@ constexpr auto indices_of(std::index_sequence<Loops...> all) {
 
 }  // namespace detail
 
-/// The indices of a nest of this many loops, the outermost first.
+/// The indices of a nest of `Loops` loops, the outermost first.
 template <size_t Loops>
 constexpr auto loop_indices() {
   static_assert(Loops >= 1 && Loops <= access::kMaxDepth);

@@ -29,7 +29,7 @@ struct MemoryUse {
   /// The part of all that which is registered with the network.
   uint64_t registered_bytes = 0;
 
-  /// All of it in a job of this many ranks.
+  /// All of it in a job of `ranks` ranks.
   uint64_t total_bytes(rank_t ranks) const {
     return segment_bytes + runtime_bytes + loop_bytes + update_bytes + per_peer_bytes * (ranks - 1);
   }

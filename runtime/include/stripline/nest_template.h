@@ -77,7 +77,7 @@ class NestTemplate {
   /// Where a reference finds its element in the strip's first iteration, and how many bytes the
   /// next one of a loop is away there.
   std::byte* address(size_t reference) const { return tile_->element[reference]; }
-  /// The distance of a reference per iteration of a loop.
+  /// Bytes from a reference's element to that of the loop's next iteration.
   int64_t stride_bytes(size_t reference, size_t loop) const {
     return tile_->stride_bytes[reference][loop];
   }

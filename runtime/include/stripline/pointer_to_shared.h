@@ -48,7 +48,7 @@ namespace detail {
 // The representations. All hold a rank, a row and a phase: the row is the byte offset of the
 // element's block, or of the element where there is no phase. Pointers into one array are in the
 // order of row, rank, phase. Rows are kept plus one, so that all-zero is null. move() changes the
-// row by this many bytes and sets the rest.
+// row by a number of bytes and sets the rest.
 
 /// The word of a global_ptr.
 class PhaselessWord {
@@ -176,7 +176,7 @@ class pointer_to_shared {
   using Known = std::conditional_t<kHasOperators, Needed, detail::NoDistribution>;
 
  public:
-  using element_type = T;                                 ///< what it holds or points to
+  using element_type = T;                                 ///< what it points to
   using distribution_type = distribution<Layout, Ranks>;  ///< how the array is dealt out
 
   /// Null, equal to no pointer to an element.
@@ -193,21 +193,21 @@ class pointer_to_shared {
 
   constexpr bool is_null() const { return fields_.is_null(); }     ///< true for the null pointer
   constexpr explicit operator bool() const { return !is_null(); }  ///< false for the null pointer
-  /// The rank that has the element, the byte offset in its segment, and the position in its block
-  /// (0 where the layout has no phase). Undefined for null.
+  /// The rank that has the element, as upc_threadof. This, offset() and phase() are undefined for
+  /// null.
   constexpr rank_t where() const { return fields_.rank(); }
-  /// Among its owner's elements.
+  /// Bytes from the beginning of that rank's segment.
   constexpr uint64_t offset() const { return fields_.row() + fields_.phase() * sizeof(T); }
-  /// The place within its block, as upc_phaseof.
+  /// The place within its block, as upc_phaseof; 0 where the layout has no phase.
   constexpr uint64_t phase() const { return fields_.phase(); }
   /// The same element for Context's operations.
   constexpr global_ptr<T> global() const { return global_ptr<T>(where(), offset()); }
 
   // --- access -------------------------------------------------------------------------------
 
-  /// True if the element is in this rank's own segment, and then where; else nullptr.
+  /// True if the element is in this rank's own segment.
   bool is_local(const Context& context) const { return where() == context.rank_me(); }
-  /// The element in this address space; for elements in reach only.
+  /// The element in this rank's own segment; nullptr if it is not there.
   T* local(Context& context) const { return is_local(context) ? context.local(global()) : nullptr; }
   /// The element: a load if it is this rank's own, a blocking get otherwise.
   std::remove_const_t<T> get(Context& context, CallSite site = CallSite::current()) const {
@@ -268,7 +268,7 @@ class pointer_to_shared {
     return a.difference(b, a.known_);
   }
 
-  /// Equal in all members.
+  /// True for the same element.
   friend constexpr bool operator==(const pointer_to_shared& a, const pointer_to_shared& b) {
     return a.fields_ == b.fields_;
   }

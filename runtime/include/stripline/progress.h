@@ -27,7 +27,7 @@ namespace stripline {
 /// thread that calls the Context, and gone before the Context is.
 class [[nodiscard]] handlers_paused {
  public:
-  explicit handlers_paused(Context& context);  ///< waits until no handler runs
+  explicit handlers_paused(Context& context);  ///< waits for a handler that runs
   ~handlers_paused();
   handlers_paused(const handlers_paused&) = delete;
   handlers_paused& operator=(const handlers_paused&) = delete;

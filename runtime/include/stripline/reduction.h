@@ -60,7 +60,7 @@ struct op_bit_or {
 };
 /// Bitwise exclusive or.
 struct op_bit_xor {
-  /// The bits of one.
+  /// The bits of exactly one.
   template <typename T>
   constexpr T operator()(T a, T b) const {
     return static_cast<T>(a ^ b);

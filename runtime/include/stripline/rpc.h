@@ -27,7 +27,7 @@
 //
 // If it throws, wait() of the future throws rpc_error with what it said; an rpc_ff() that throws
 // ends the job. Arguments and the answer are at most rpc_max_bytes(ctx): larger data are put, and
-// the RPC is informed where. Blocks while the target owes credits, as am_send().
+// the RPC is given their place. Blocks while the target owes credits, as am_send().
 //
 // Ranks are processes with addresses of their own: the function is named by its place in the file
 // of the program, and the file by its build id. Ranks that do not run the same program end the job.

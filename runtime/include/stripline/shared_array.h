@@ -19,7 +19,6 @@
 // another's read.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -63,6 +62,20 @@ void write_elements(Context& context, const ArrayShape& shape, uint64_t offset, 
 [[noreturn]] void fail_element(Context* context, const char* name, uint64_t index, uint64_t size,
                                CallSite site);
 
+/// Ends the job: the call `name` is about a position in a rank's part of `local_size` elements that
+/// it does not have. `context` as for fail_element().
+[[noreturn]] void fail_position(Context* context, const char* name, uint64_t position,
+                                uint64_t local_size, CallSite site);
+
+/// Ends the job: the call `name` is about elements [first, last) of an array of `size` elements,
+/// which does not have them. `context` as for fail_element().
+[[noreturn]] void fail_elements(Context* context, const char* name, uint64_t first, uint64_t last,
+                                uint64_t size, CallSite site);
+
+/// Ends the job: the call `name` is about a rank that the job does not have. `context` as for
+/// fail_element().
+[[noreturn]] void fail_rank(Context* context, const char* name, rank_t rank, CallSite site);
+
 /// Ends the process: the call `name` is about a handle that refers to no array.
 [[noreturn]] void fail_no_array(const char* name, CallSite site);
 
@@ -78,7 +91,7 @@ class shared_array {
   static constexpr bool kIndefinite = std::is_same_v<Layout, indefinite>;
 
  public:
-  using element_type = T;                                            ///< what it holds or points to
+  using element_type = T;                                            ///< of its elements
   using layout_type = Layout;                                        ///< how elements are dealt out
   using distribution_type = stripline::distribution<Layout, Ranks>;  ///< the layout over the ranks
   template <pointer_form Form = pointer_form::packed>
@@ -134,10 +147,17 @@ class shared_array {
   // --- where elements are
   // -------------------------------------------------------------------------
 
-  /// The rank of element `index`.
-  rank_t affinity(uint64_t index) const { return distribution_.affinity(index); }
-  /// True for elements of this rank.
-  bool is_local(uint64_t index) const { return affinity(index) == me_; }
+  /// The rank of element `index`. Ends the job if there is no such element; distribution(), which
+  /// knows no size, tells where further ones would be.
+  rank_t affinity(uint64_t index, CallSite site = CallSite::current()) const {
+    check_element("shared_array::affinity", index, site);
+    return distribution_.affinity(index);
+  }
+  /// True for elements of this rank. Ends the job if there is no such element.
+  bool is_local(uint64_t index, CallSite site = CallSite::current()) const {
+    check_element("shared_array::is_local", index, site);
+    return distribution_.affinity(index) == me_;
+  }
   /// Element `index` for Context's operations; `index` may be size(), of which only the address is
   /// used. Ends the job if it is more.
   global_ptr<T> global(uint64_t index, CallSite site = CallSite::current()) const {
@@ -162,17 +182,34 @@ class shared_array {
   // -------------------------------------------------------------------
 
   /// All of this rank's elements, in the order of the array; contiguous for every layout.
-  std::span<T> local_span() const { return {local_, static_cast<size_t>(local_size(me_))}; }
-  /// The part of it that lies within elements [first, last).
-  std::span<T> local_span(uint64_t first, uint64_t last) const {
-    assert(first <= last && last <= size_);
+  std::span<T> local_span() const {
+    return {local_, static_cast<size_t>(distribution_.count_below(size_, me_))};
+  }
+  /// The part of it that lies within elements [first, last). Ends the job if the array does not
+  /// have all of these, or `last` is below `first`.
+  std::span<T> local_span(uint64_t first, uint64_t last,
+                          CallSite site = CallSite::current()) const {
+    if (first > last || last > size_) [[unlikely]]
+      detail::fail_elements(context_, "shared_array::local_span", first, last, size_, site);
     const uint64_t begin = distribution_.count_below(first, me_);
     return {local_ + begin, static_cast<size_t>(distribution_.count_below(last, me_) - begin)};
   }
-  /// How many elements a rank has.
-  uint64_t local_size(rank_t rank) const { return distribution_.count_below(size_, rank); }
-  /// The index in the array of local_span()[position].
-  uint64_t index_of(uint64_t position) const { return distribution_.index_of({me_, position}); }
+  /// How many elements a rank has. Ends the job if there is no such rank.
+  uint64_t local_size(rank_t rank, CallSite site = CallSite::current()) const {
+    if (rank >= distribution_.ranks.count()) [[unlikely]]
+      detail::fail_rank(context_, "shared_array::local_size", rank, site);
+    return distribution_.count_below(size_, rank);
+  }
+  /// The index in the array of local_span()[position]. Ends the job if there is none.
+  uint64_t index_of(uint64_t position, CallSite site = CallSite::current()) const {
+    // The index grows with the position, so that it is that of an element exactly for those that
+    // there are; the product of a position beyond all elements may overflow.
+    const uint64_t index = distribution_.index_of({me_, position});
+    if (position >= size_ || index >= size_ || is_elsewhere()) [[unlikely]]
+      detail::fail_position(context_, "shared_array::index_of", position,
+                            distribution_.count_below(size_, me_), site);
+    return index;
+  }
 
   // --- single elements
   // ----------------------------------------------------------------------------
@@ -231,6 +268,14 @@ class shared_array {
  private:
   global_ptr<T> address(const place& at) const {
     return global_ptr<T>(at.rank, offset_ + at.index * sizeof(T));
+  }
+  // True if another rank has all elements.
+  bool is_elsewhere() const {
+    if constexpr (kIndefinite) {
+      return distribution_.layout.owner != me_;
+    } else {
+      return false;
+    }
   }
   // A comparison beside the division that finds the element: always there.
   void check_element(const char* name, uint64_t index, CallSite site) const {

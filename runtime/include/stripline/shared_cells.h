@@ -111,7 +111,7 @@ constexpr bool has_atomic_update() {
   }
 }
 
-/// The methods to update one cell, or a row of them.
+/// The methods of updating one cell, or a row of them.
 template <typename T, typename Op>
 struct CellUpdates {
   using Algebra = operator_algebra<Op, T>;

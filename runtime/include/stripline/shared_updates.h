@@ -14,7 +14,7 @@
 //
 // Each worker makes an object of its own for the same cells, and the calls named collective in the
 // same order. Between finish() and finish() is an epoch: its updates are in the cells when finish()
-// returns, and meanwhile no one reads or writes the cells otherwise. Within an epoch a worker may
+// returns, and meanwhile no worker reads or writes them otherwise. Within an epoch a worker may
 // not wait for another one, other than by the calls here. Updates take place in any order, and sums
 // of floating-point numbers are rounded accordingly.
 //
@@ -57,7 +57,7 @@ struct SharedUpdatesOptions {
   size_t replica_bytes = size_t{64} << 20;
   /// Extents of a box, powers of two; with 0 what is best for the points.
   grid_extent box = {0, 0, 0};
-  /// arrange() sorts every this many epochs; 0: when that is predicted to pay.
+  /// Epochs from one sort by arrange() to the next; 0: when that is predicted to pay.
   uint64_t sort_interval = 0;
   /// Instead of measuring them, which takes some milliseconds.
   std::optional<plan::SharedCosts> costs;
@@ -268,7 +268,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
   /// Collective: ends the epoch. All updates of all workers are in the cells.
   void finish() { engine_->finish(); }
 
-  /// What has become of the updates.
+  /// What was decided for this worker, and what it took.
   const SharedUpdatesState& state() const { return engine_->state(); }
 
  private:

@@ -11,7 +11,7 @@
 //
 //   matrix->multiply(std::array{&x0, &x1}, y);   // y[2 r + v] += values[e] xv[columns[e]]
 //
-// What a rank needs of the vector is gathered (<stripline/gather_plan.h>), and multiplied in one of
+// What a rank needs of the vector is gathered (<stripline/gather_plan.h>), and multiplied by one of
 // three methods, each rank for itself:
 //   * its own elements while the others are in flight, then those of each owner as they arrive;
 //   * its own ones meanwhile, and all others when the last ones have arrived, where most rows have
@@ -20,8 +20,8 @@
 //     where all owners are load/store reachable, so that nothing comes meanwhile, or where it takes
 //     less time, which the first products of a matrix find out. Only where many rows have columns
 //     of this rank and of others.
-// Sums are added up in the order of the way, and of what arrives, which may differ from product to
-// product, and four at a time where rows are long: results differ in the last digits from a sum
+// Sums are added up in the order of the method, and of what arrives, which may differ from product
+// to product, and four at a time where rows are long: results differ in the last digits from a sum
 // entry by entry. With GatherOrder::ring nothing is tried, and the order is the same in each
 // product, but for elements that are fetched or passed on.
 #pragma once

@@ -20,7 +20,7 @@
 namespace stripline {
 
 namespace detail {
-/// What comes before a strict access of this many bytes: strict_fence(), and the check that the
+/// What comes before a strict access of `bytes`: strict_fence(), and the check that the
 /// variable is aligned to its size.
 void before_strict(Context& context, rank_t target, uint64_t offset, size_t bytes, CallSite site);
 }  // namespace detail

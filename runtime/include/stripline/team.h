@@ -86,7 +86,8 @@ class team {
   /// The colour of ranks that are to be in none of the new teams.
   static constexpr uint32_t no_colour = ~uint32_t{0};
 
-  /// No team: only conversion to bool, assignment and destruction are allowed.
+  /// No team: only conversion to bool, assignment and destruction are allowed. Every call ends the
+  /// process with a message.
   team() = default;
   /// All ranks of the job. Not collective; any number of handles may exist.
   static team world(Context& context);
@@ -101,8 +102,18 @@ class team {
 
   // --- not collective -------------------------------------------------------------------------
 
-  rank_t rank_me() const { return rank_me_; }  ///< this rank's number, from 0
-  rank_t rank_n() const { return rank_n_; }    ///< the number of ranks
+  /// This rank's number, from 0.
+  rank_t rank_me(CallSite site = CallSite::current()) const {
+    if (group_ == nullptr) [[unlikely]]
+      context("rank_me", site);
+    return rank_me_;
+  }
+  /// The number of ranks.
+  rank_t rank_n(CallSite site = CallSite::current()) const {
+    if (group_ == nullptr) [[unlikely]]
+      context("rank_n", site);
+    return rank_n_;
+  }
   /// The rank in the job of a rank of this team, which must exist.
   rank_t world_rank(rank_t rank) const;
   /// The rank in this team of a rank of the job; none: it is no member.
@@ -148,7 +159,8 @@ class team {
   /// The same of one value, which is that of the future.
   template <detail::collective_value T>
   future_of<T> broadcast_async(T value, rank_t root, CallSite site = CallSite::current()) const {
-    auto state = detail::FutureState::make_for_operation<detail::ValueState<T>>(*context_);
+    auto state = detail::FutureState::make_for_operation<detail::ValueState<T>>(
+        context("broadcast_async", site));
     state->settle_by(broadcast_async(std::span(&state->value.emplace(value), 1), root, site));
     return detail::FutureAccess::make(std::move(state));
   }
@@ -246,7 +258,8 @@ class team {
   /// The same of one value, which is that of the future.
   template <detail::collective_value T, typename Op>
   future_of<T> allreduce_async(T value, const Op& op, CallSite site = CallSite::current()) const {
-    auto state = detail::FutureState::make_for_operation<detail::ValueState<T>>(*context_);
+    auto state = detail::FutureState::make_for_operation<detail::ValueState<T>>(
+        context("allreduce_async", site));
     const std::span<T> place(&state->value.emplace(value), 1);
     state->settle_by(allreduce_async(place, place, op, site));
     return detail::FutureAccess::make(std::move(state));
@@ -364,6 +377,8 @@ class team {
   }
 
   void destroy() noexcept;
+  // The Context. Ends the process for no team; the call `name` stands at `site`.
+  Context& context(const char* name, CallSite site) const;
   detail::ContextState& enter(const char* name) const;
   void check_root(const char* name, rank_t root) const;
   void check_length(const char* name, size_t bytes, size_t expected) const;

@@ -340,7 +340,7 @@ class Divisor {
 template <typename T, typename Op>
 requires(update_operator<Op, T>) class UpdateEpoch {
  public:
-  using element_type = T;    ///< what it holds or points to
+  using element_type = T;    ///< of the cells
   using operator_type = Op;  ///< how a value changes a cell
 
   /// Collective, and waits for all ranks. The same type, operator and mode on every rank, and all

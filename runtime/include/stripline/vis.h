@@ -53,11 +53,11 @@ enum class VisMethod : uint8_t {
 /// What a transfer of many regions may rely on.
 struct VisOptions {
   VisCompute compute = VisCompute::communication_only;  ///< what the program does meanwhile
-  /// Gets: the bytes between the regions may be read, too; no one writes them without
-  /// synchronisation such that reading would interfere.
+  /// Gets: the bytes between the regions may be read, too; no rank writes them meanwhile
+  /// where a read would interfere with that.
   bool bounding_box = false;
   /// For measurements. A method that cannot carry out the transfer (native_iov where the network
-  /// has none, bounding_box for a put or if it is not allowed) yields to `best`.
+  /// has none, bounding_box for a put or if it is not allowed) is replaced by `best`.
   VisMethod method = VisMethod::best;
   uint32_t window = 0;     ///< operations or messages in flight, with a method; 0: the planner's
   size_t chunk_bytes = 0;  ///< of a packed message, likewise

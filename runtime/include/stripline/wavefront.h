@@ -74,7 +74,7 @@ struct RawStage {
 /// Moves, does not copy. One rank's; before the Context goes.
 class Wavefront {
  public:
-  /// Where a sweep begins or ends.
+  /// Instead of a crossing, where a sweep begins or ends.
   static constexpr size_t kNoCrossing = std::numeric_limits<size_t>::max();
 
   /// What this rank does of a stage.

@@ -35,7 +35,7 @@ struct Edges {
   }
 };
 
-// No one (0), fish (1) or a shark (2): fish breed where fish are near and sharks are few, sharks
+// Nothing (0), fish (1) or a shark (2): fish breed where fish are near and sharks are few, sharks
 // where fish are many, and starve where there are none.
 struct Sea {
   static constexpr int64_t kSide = 5;

@@ -1,4 +1,4 @@
-// The time steps of BT and SP, for any method to move data between ranks.
+// The time steps of BT and SP, for any method of moving data between ranks.
 #pragma once
 
 #include <cmath>

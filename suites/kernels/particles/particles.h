@@ -32,7 +32,7 @@ inline constexpr double kReach = 2.5;
 inline constexpr double kSkin = 0.3;
 inline constexpr double kStep = 0.004;
 
-/// This many cells, each with four particles, on each side of the cube.
+/// The side of a cube of `cells` cells, each with four particles, along each edge.
 double side_of(uint64_t cells);
 /// The particles of such a cube, each a little off its place in a face-centred lattice.
 std::vector<Vector> make_lattice(uint64_t cells);

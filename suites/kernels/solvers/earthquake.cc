@@ -52,7 +52,7 @@ void advance(const Displacement& force, Displacement& now, Displacement& before)
   }
 }
 
-// The displacements after this many steps, of all nodes.
+// The displacements of all nodes after `steps` steps.
 std::vector<Displacement> go_alone(const sparse::MatrixRows& matrix, size_t steps) {
   std::vector<Displacement> now(matrix.rows());
   for (size_t node = 0; node < now.size(); ++node) now[node] = first_displacement(node);

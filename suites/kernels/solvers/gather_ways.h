@@ -178,7 +178,7 @@ Benchmark gather_benchmark(GatherKernel kernel, decltype(Benchmark::run) run);
 
 /// The whole matrix of a point, made symmetric and positive definite. Errors as MatrixChoice::of().
 Result<sparse::MatrixRows> solver_matrix(const Session& session, const experiment::Point& point);
-/// What says which: its kind and, at first, this many rows.
+/// The factors that say which: its kind and, by default, `rows` rows.
 std::vector<experiment::Factor> solver_matrix_factors(int64_t rows);
 
 }  // namespace stripline::suites
