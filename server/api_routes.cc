@@ -18,6 +18,10 @@ const std::vector<Api::Entry>& Api::entries() {
   using enum Route::Verb;
   static const std::vector<Entry> kEntries = {
       {{get, "whoami", "/stripline.v1.Admin/WhoAmI", "Who the caller is."}, 1, &Api::who_am_i},
+      {{get, "status", "/stripline.v1.Fleet/GetServerStatus",
+        "Whether anything can be stored, and what ends soon."},
+       1,
+       &Api::status},
       {{get, "openapi.json", "/stripline.v1.Admin/WhoAmI", "This description.", kJson},
        1,
        &Api::description},

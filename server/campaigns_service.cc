@@ -1,4 +1,7 @@
 // Campaigns: the unary calls. The streams are in campaign_streams.cc.
+#include <atomic>
+#include <cstddef>
+
 #include <grpcpp/grpcpp.h>
 
 #include "server/actions.h"
@@ -159,12 +162,16 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
 
   grpc::ServerReadReactor<v1::ResultsChunk>* ImportResults(grpc::CallbackServerContext* context,
                                                            v1::Campaign* response) override {
-    return read_results(response, [this, context](const std::string& text) {
-      if (const auto refusal = limits_.refusal(*context, kCompareCost)) {
-        return Answer<v1::Campaign>(*refusal);
-      }
-      return import_results(coordinator_, text, caller_of(*context, access_).name);
-    });
+    // Before anything of it is kept.
+    if (const auto refusal = limits_.refusal(*context, kCompareCost)) {
+      return reject_results(*refusal);
+    }
+    return read_results(
+        response,
+        [this, context](const std::string& text) {
+          return import_results(coordinator_, text, caller_of(*context, access_).name);
+        },
+        incoming_);
   }
 
  private:
@@ -180,6 +187,7 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   WatchHub& hub_;
   const Access& access_;
   CallLimits limits_;
+  std::atomic<size_t> incoming_ = 0;  // bytes of results that are being read
 };
 
 }  // namespace

@@ -2,9 +2,11 @@
 
 #include "server/actions.h"
 #include "server/call_limits.h"
+#include "server/clock.h"
 #include "server/grpc_access.h"
 #include "server/reads.h"
 #include "server/rpc_status.h"
+#include "server/server_status.h"
 #include "server/services.h"
 #include "server/unary.h"
 #include "stripline/v1/fleet.grpc.pb.h"
@@ -14,23 +16,23 @@ namespace {
 
 class FleetService final : public v1::Fleet::CallbackService {
  public:
-  FleetService(Coordinator& coordinator, const Access& access)
-      : coordinator_(coordinator), access_(access) {}
+  FleetService(Coordinator& coordinator, Store& store, const Access& access)
+      : coordinator_(coordinator), store_(store), access_(access) {}
 
   grpc::ServerUnaryReactor* ListNodes(grpc::CallbackServerContext* context,
                                       const v1::ListNodesRequest* request,
                                       v1::ListNodesResponse* response) override {
     const auto refusal = limits_.refusal(*context);
-    return finish(
-        context,
-        refusal ? Answer<v1::ListNodesResponse>(*refusal) : list_nodes(coordinator_, *request),
-        response);
+    return finish(context,
+                  refusal ? Answer<v1::ListNodesResponse>(*refusal)
+                          : list_nodes(coordinator_, access_, *request),
+                  response);
   }
 
   grpc::ServerUnaryReactor* GetNode(grpc::CallbackServerContext* context,
                                     const v1::GetNodeRequest* request,
                                     v1::Node* response) override {
-    return finish(context, get_node(coordinator_, *request), response);
+    return finish(context, get_node(coordinator_, access_, *request), response);
   }
 
   grpc::ServerUnaryReactor* CordonNode(grpc::CallbackServerContext* context,
@@ -59,20 +61,31 @@ class FleetService final : public v1::Fleet::CallbackService {
     return finish(context, coordinator_.remove_node(*name, actor(*context)));
   }
 
+  grpc::ServerUnaryReactor* GetServerStatus(grpc::CallbackServerContext* context,
+                                            const v1::GetServerStatusRequest* /*request*/,
+                                            v1::ServerStatus* response) override {
+    return finish(
+        context,
+        server_status(coordinator_, store_, access_, caller_of(*context, access_), unix_seconds()),
+        response);
+  }
+
  private:
   std::string actor(const grpc::CallbackServerContext& context) const {
     return caller_of(context, access_).name;
   }
 
   Coordinator& coordinator_;
+  Store& store_;
   CallLimits limits_;
   const Access& access_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, const Access& access) {
-  return std::make_unique<FleetService>(coordinator, access);
+std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, Store& store,
+                                                  const Access& access) {
+  return std::make_unique<FleetService>(coordinator, store, access);
 }
 
 }  // namespace stripline::server

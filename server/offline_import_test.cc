@@ -198,6 +198,22 @@ TEST_F(OfflineImportTest, RefusesWhatItCannotBelieve) {
   EXPECT_EQ(list.campaigns_size(), 0);
 }
 
+// Files have hundreds of megabytes: who has used up what he may do is refused before he sends one.
+TEST_F(OfflineImportTest, TheAllowanceIsAskedForBeforeAnythingIsRead) {
+  grpc::Status status;
+  for (int i = 0; i < 500 && status.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED; ++i) {
+    v1::Campaign campaign;
+    status = import("nonsense", campaign);
+    ASSERT_FALSE(status.ok());
+  }
+  // Nothing is sent, and no end of it.
+  grpc::ClientContext context;
+  v1::Campaign campaign;
+  const auto writer = campaigns_->ImportResults(&context, &campaign);
+  status = writer->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << status.error_message();
+}
+
 TEST_F(OfflineImportTest, PlansForNodesThatAreNotConnected) {
   v1::ExportPlanRequest request;
   *request.mutable_spec() = small_spec(2);
