@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { get, getAll } from "./api";
+import { experimentPoints } from "./campaign_points";
 import { Curves, type Curve } from "./curves";
 import { Empty, Show, useData } from "./data";
 import { CallMap, LoopMap } from "./decision_maps";
@@ -11,6 +12,7 @@ import { Forest } from "./forest";
 import { Badge, Choice, Facts, Sorted, type Column } from "./here";
 import { breakPoints, parameters, relativeWidth, sizes, time, type ModelFile, type Operation, type Quantity, type Rule } from "./model_file";
 import { Publishing, Versions } from "./model_versions";
+import { pointOf, sizeOf } from "./point_columns";
 import { report } from "./report";
 import type { Model, ModelVersion, Point } from "./types";
 import { ago, bytes, count, fabricText, percent, seconds, short } from "./units";
@@ -22,10 +24,16 @@ const quantityTexts: Record<Quantity, string> = {
   issue: "the processor's time to issue one: o",
 };
 
+const kNoPoints: Point[] = [];
+
 function useSamples(file: ModelFile | undefined): Point[] {
   const campaign = file?.provenance.campaigns[0];
-  const points = useData(campaign ? `${campaign}/points/of-model` : null, (signal) => get<{ points: Point[] }>(`${campaign}/points`, signal));
-  return points.data?.points ?? [];
+  const points = useData(campaign ? `${campaign}/points/of-model` : null, async (signal) => (
+    await Promise.all(["micro.latency", "micro.node_latency"].map(async (experiment) => {
+      const of = await experimentPoints(short(campaign!), experiment, signal);
+      return Array.from({ length: sizeOf(of) }, (_, index) => pointOf(of, index));
+    }))).flat());
+  return points.data ?? kNoPoints;
 }
 
 // Samples of what the curve shows exist for single operations through the fabric.

@@ -78,6 +78,46 @@ export interface Point {
   high: number | null;
 }
 
+/** The points of one experiment (`points/columns`): a row for each point, a column for each member; columns of few values by their places. */
+export interface ColumnsAnswer {
+  experiment: string;
+  place: number[];
+  variant: PlacedValues;
+  params: Record<string, PlacedValues>;
+  runs: number[];
+  samples: number[];
+  failed: number[];
+  median: (number | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
+}
+/** `of`: of each point, the place of its value in `values`; -1: it has none. */
+export interface PlacedValues { values: (number | string)[]; of: number[] }
+
+/** What is known of an experiment's points, counted (`points/summary`). */
+export interface ExperimentSummary { experiment: string; points: number; measured: number; failed: number }
+
+/** A run of a campaign. */
+export interface Run {
+  name: string;
+  state: "PENDING" | "ACTIVE" | "FINISHED" | "FAILED" | "CANCELLED" | string;
+  failures: number;
+  nodes: string[];
+  points_done: number;
+  points_total: number;
+  duration_s: number;
+  message: string;
+}
+
+/** What each run has said of a point, sample by sample. */
+export interface PointSamples {
+  place: number;
+  experiment: string;
+  variant: string;
+  params: Record<string, number | string>;
+  runs: { run: string; node: string; orphan: boolean; verified: boolean; median: number | null; values: number[] }[];
+}
+
 export interface Model { name: string; fabric: string; latest_version: string; create_time: string; unreadable: string }
 
 export interface ModelVersion {
