@@ -131,8 +131,7 @@ Answer<int64_t> number_from(const http::Request& request, const std::string& nam
   return invalid_field(name, "'" + text + "' is not a whole number");
 }
 
-Api::Api(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& access,
-         Meters& meters)
+Api::Api(Coordinator& coordinator, Store& store, WatchHub& hub, Access& access, Meters& meters)
     : coordinator_(coordinator),
       store_(store),
       hub_(hub),

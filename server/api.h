@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "server/openapi.h"
 #include "server/refusals.h"
 #include "server/store.h"
+#include "server/uploads.h"
 #include "server/watch_hub.h"
 
 namespace stripline::server {
@@ -26,7 +28,7 @@ http::Response refused(const Problem& problem);
 /// Thread-safe. All that it is made of must outlive it, and the streams that it has answered with.
 class Api {
  public:
-  Api(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& access, Meters& meters);
+  Api(Coordinator& coordinator, Store& store, WatchHub& hub, Access& access, Meters& meters);
 
   http::Response answer(const http::Request& request);
 
@@ -53,7 +55,14 @@ class Api {
   http::Response campaigns(const Call& call);
   http::Response campaign(const Call& call);
   http::Response points(const Call& call);
+  http::Response point_summary(const Call& call);
+  http::Response point_columns(const Call& call);
+  http::Response samples_of_point(const Call& call);
+  http::Response runs(const Call& call);
   http::Response events(const Call& call);
+  http::Response create(const Call& call);
+  http::Response import(const Call& call);
+  http::Response label(const Call& call);
   http::Response cancel(const Call& call);
   http::Response pause(const Call& call);
   http::Response resume(const Call& call);
@@ -85,13 +94,20 @@ class Api {
   http::Response operation(const Call& call);
   http::Response cancel_operation(const Call& call);
 
+  http::Response tokens(const Call& call);
+  http::Response make_token(const Call& call);
+  http::Response revoke(const Call& call);
+  http::Response audit(const Call& call);
+
   Coordinator& coordinator_;
   Store& store_;
   WatchHub& hub_;
-  const Access& access_;
+  Access& access_;
   Refusals refusals_;
   const std::map<std::string, Role> roles_;
   CallLimits limits_;
+  Uploads uploads_;
+  std::mutex samples_of_points_;  // held while those of one are read, which may take seconds
 };
 
 }  // namespace stripline::server

@@ -333,9 +333,13 @@ CREATE TABLE operations (
 CREATE UNIQUE INDEX operations_by_request ON operations (request_id) WHERE request_id <> '';
 )sql";
 
+// What people call campaigns.
+constexpr std::string_view kEighthTables =
+    "ALTER TABLE campaigns ADD COLUMN labels TEXT NOT NULL DEFAULT '[]'";  // JSON array
+
 // The one at place n makes version n + 1.
 constexpr std::array kMigrations = {kFirstTables, kSecondTables, kThirdTables,  kFourthTables,
-                                    kFifthTables, kSixthTables,  kSeventhTables};
+                                    kFifthTables, kSixthTables,  kSeventhTables, kEighthTables};
 static_assert(kMigrations.size() == kPostgresSchemaVersion);
 
 // Servers that start at the same time make the tables one after the other.

@@ -80,6 +80,7 @@ struct CampaignRecord {
   /// is known yet.
   double width = 0;
   uint32_t retries = 0;  ///< How often it went on after its end.
+  std::vector<std::string> labels = {};  ///< In order.
 };
 
 /// A run is pending until it is given out to a group of nodes, which makes it active; a lost one is

@@ -22,7 +22,7 @@ const std::string_view kNodeHoldColumns =
 const std::string_view kCampaignColumns =
     "SELECT number, spec, state, message, created, updated, request_id, request_sha256,"
     " requirements, feeds_model, planned_run_s, measured_s, samples, model_version,"
-    " fit_failures, stop_reason, width, retries";
+    " fit_failures, stop_reason, width, retries, labels";
 const std::string_view kRunColumns =
     "SELECT campaign, run, state, fence, failures, rank_nodes, points_done, points_total,"
     " points_core, points_all, duration_s, message, points_least, start_s, grid";
@@ -94,20 +94,21 @@ Status write_campaigns(SqlDatabase& database, const std::vector<CampaignRecord>&
   return write_all(database, records, R"sql(
       INSERT INTO campaigns (number, spec, state, message, created, updated, request_id,
                              request_sha256, requirements, feeds_model, planned_run_s, measured_s,
-                             samples, model_version, fit_failures, stop_reason, width, retries)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                             samples, model_version, fit_failures, stop_reason, width, retries,
+                             labels)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (number) DO UPDATE SET
         spec = excluded.spec, state = excluded.state, message = excluded.message,
         updated = excluded.updated, measured_s = excluded.measured_s, samples = excluded.samples,
         model_version = excluded.model_version, fit_failures = excluded.fit_failures,
         stop_reason = excluded.stop_reason, width = excluded.width,
-        retries = excluded.retries)sql",
+        retries = excluded.retries, labels = excluded.labels)sql",
                    [](SqlStatement& s, const CampaignRecord& r) {
                      s.bind(r.number, dump(to_json(r.spec)), to_string(r.state), r.message,
                             r.created_unix_s, r.updated_unix_s, r.request_id, r.request_sha256,
                             dump(Json(r.requirements)), r.feeds_model, r.planned_run_s,
                             r.measured_s, r.samples, r.model_version, r.fit_failures, r.stop_reason,
-                            r.width, r.retries);
+                            r.width, r.retries, dump(Json(r.labels)));
                    });
 }
 
@@ -468,6 +469,8 @@ Result<CampaignRecord> read_campaign(SqlStatement& row) {
   r.stop_reason = row.text(15);
   r.width = row.real(16);
   r.retries = static_cast<uint32_t>(row.integer(17));
+  STRIPLINE_ASSIGN_OR_RETURN(r.labels,
+                             stored<std::vector<std::string>>(row.text(18), "stored labels"));
   return r;
 }
 

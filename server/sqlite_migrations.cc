@@ -485,11 +485,16 @@ Status to_fifteenth(SqliteDatabase& database) {
   return database.execute(std::string(kFifteenthTables));
 }
 
+// What people call campaigns.
+Status to_sixteenth(SqliteDatabase& database) {
+  return database.execute("ALTER TABLE campaigns ADD COLUMN labels TEXT NOT NULL DEFAULT '[]'");
+}
+
 // The one at place n takes version n + 1 to n + 2.
 constexpr std::array kMigrations = {&to_second,     &to_third,    &to_fourth,  &to_fifth,
                                     &to_sixth,      &to_seventh,  &to_eighth,  &to_ninth,
                                     &to_tenth,      &to_eleventh, &to_twelfth, &to_thirteenth,
-                                    &to_fourteenth, &to_fifteenth};
+                                    &to_fourteenth, &to_fifteenth, &to_sixteenth};
 static_assert(kMigrations.size() + 1 == kStoreSchemaVersion);
 
 }  // namespace

@@ -1,6 +1,8 @@
 // One campaign, live: how far it is, what each point says so far, what happened.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, post } from "./api";
+import { tooWide } from "./attention";
+import { Labels } from "./campaign_labels";
 import { CampaignPoints } from "./campaign_points";
 import { CampaignRuns } from "./campaign_runs";
 import { Empty, Show, useData } from "./data";
@@ -13,7 +15,7 @@ import { format } from "./route";
 import { shrinking } from "./scale";
 import { Timeline } from "./timeline";
 import type { Campaign, CampaignEvent } from "./types";
-import { ago, count, doneShare, duration, half, percent } from "./units";
+import { ago, count, doneShare, duration, half, percent, short } from "./units";
 import { Action } from "./who";
 
 const over = (campaign: Campaign) => ["SUCCEEDED", "FAILED", "CANCELLED"].includes(campaign.state);
@@ -72,6 +74,7 @@ function Head({ of }: { of: Campaign }) {
     <>
       {of.state === "FAILED" && <div class="state bad" role="alert"><strong>It failed:</strong> <span>{of.message}</span></div>}
       {of.state === "RUNNING" && of.advised_budget_s > 0 && <div class="state stale"><strong>Its budget will not do.</strong> <span>{duration(of.advised_budget_s)} of measuring would.</span></div>}
+      {tooWide(of) && <div class="state stale"><strong>Not as sure as was asked for:</strong> <span>{half(of.width)} in place of {half(of.spec.width)}. What follows from it is known no better.</span></div>}
       <div class="tiles">
         <div class="tile"><b><Progress share={doneShare(of)} label="share of the measuring that is done" /></b><span>{of.points_done.toLocaleString("en")} points, of at most {of.points_total.toLocaleString("en")} of all runs together</span></div>
         <div class="tile"><b>{of.runs_done} of {of.runs_total}</b><span>runs</span></div>
@@ -82,6 +85,7 @@ function Head({ of }: { of: Campaign }) {
       </div>
       {of.message !== "" && of.state !== "FAILED" && <p class="lead">{of.message}</p>}
       <Facts of={[
+        ["owner", of.owner ? <a href={format({ path: ["campaigns"], query: { owner: of.owner } })}>{short(of.owner)}</a> : "not recorded"],
         ["fabric", of.spec.fabric], ["clock", of.spec.clock], ["nodes × ranks", `${of.spec.nodes} × ${of.spec.ranks}`],
         ["effort", of.spec.effort.toLowerCase()], ["time budget", duration(of.spec.time_budget_s)],
         ["cost", `${duration(of.node_s)} of nodes${of.spec.node_budget_s > 0 ? `, of at most ${duration(of.spec.node_budget_s)}` : ""}`],
@@ -134,6 +138,7 @@ export function CampaignPage({ name, query }: { name: string; query: Record<stri
       {campaign.data && !report && (
         <p class="quiet"><a href={`#/compare/campaigns/${name}`}>Compare it</a> with another; <a href={format({ path: ["campaigns", "estimate"], query: queryOf(campaign.data.spec) })}>estimate</a> one like it.</p>
       )}
+      {campaign.data && !report && <Labels of={campaign.data} done={campaign.again} />}
       <Show of={campaign} what="The campaign">{(one) => <Head of={newest && newest.update_time >= one.update_time ? newest : one} />}</Show>
       <CampaignPoints campaign={name} over={done || (campaign.data !== undefined && over(campaign.data))} query={query} />
       <Width events={events} enough={newest?.spec.width ?? 0} />

@@ -54,7 +54,9 @@ export function Choice({ name, ...rest }: { label: string; name: string; value: 
 export function CopyText({ text, children }: { text: string; children: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text).catch(() => prompt("Copy", text));
+    // There is no clipboard for pages by plain text from other machines: people take the text by hand there.
+    if (navigator.clipboard) await navigator.clipboard.writeText(text).catch(() => prompt("Copy", text));
+    else prompt("Copy", text);
     setCopied(true);
     setTimeout(() => setCopied(false), 2000);
   };

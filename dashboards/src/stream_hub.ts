@@ -1,5 +1,5 @@
 // What happens to campaigns, for all tabs of a browser by one stream: browsers open few connections to a server
-// by HTTP/1.1, and a stream for each tab would use them up. Knows no worker and no page: pure but for timers.
+// by HTTP/1.1, and a stream for each tab would use them up. Knows no worker and no page: pure but for the clock.
 
 /** A campaign that a tab follows, from an event on. The same `id` again says that the tab is still there. */
 export interface Follow { id: string; base: string; token: string; campaign: string; cursor: string }
@@ -30,7 +30,7 @@ export function splitEvents(text: string): { events: ServerEvent[]; rest: string
 /** The campaign that an event is of: "c12". */
 export function campaignOf(event: ServerEvent): string {
   const said = JSON.parse(event.data);
-  const name: string = event.event === "campaign" ? said.campaign.name : said.name ?? "";
+  const name: string = event.event === "campaign" ? said.campaign.name : said;
   return name.slice(name.lastIndexOf("/") + 1);
 }
 
@@ -39,9 +39,8 @@ export class StreamRefused extends Error {
   constructor(readonly status: number, message: string) { super(message); }
 }
 
-/** A connection by fetch, as streams need a header, which EventSource cannot send. */
-export const openByFetch: Open = async (base, token, campaigns, signal, tell) => {
-  const response = await fetch(`${base}events?campaigns=${campaigns}`, { headers: token === "" ? {} : { Authorization: `Bearer ${token}` }, signal });
+async function openPath(address: string, token: string, signal: AbortSignal, tell: (event: ServerEvent) => void): Promise<void> {
+  const response = await fetch(address, { headers: token === "" ? {} : { Authorization: `Bearer ${token}` }, signal });
   if (!response.ok) {
     const problem = await response.json().catch(() => ({}));
     throw new StreamRefused(response.status, problem.message ?? `The server answered ${response.status}.`);
@@ -55,10 +54,25 @@ export const openByFetch: Open = async (base, token, campaigns, signal, tell) =>
     text = rest;
     events.forEach(tell);
   }
+}
+
+/** A connection by fetch, as streams need a header, which EventSource cannot send. A server that has no stream of several campaigns is asked for one of each. */
+export const openByFetch: Open = async (base, token, campaigns, signal, tell) => {
+  try {
+    await openPath(`${base}events?after=${campaigns}`, token, signal, tell);
+  } catch (error) {
+    if (!(error instanceof StreamRefused) || error.status !== 404) throw error;
+    await Promise.all(campaigns.split(",").map((one) => {
+      const [name, cursor] = one.split(":");
+      return openPath(`${base}campaigns/${name}/events?cursor=${cursor}`, token, signal, (event) => tell(event.event === "end" ? { ...event, data: JSON.stringify(name) } : event));
+    }));
+  }
 };
 
 interface Reader extends Follow { tell: (news: News) => void; heard_ms: number }
 
+/** A stream follows this many campaigns at most. */
+export const kMostFollowed = 32;
 /** Tabs repeat what they follow this often; browsers let those that are hidden do so once a minute at least. */
 export const kRepeat_ms = 20_000;
 const kForgotten_ms = 150_000;
@@ -66,9 +80,13 @@ const kRetry_ms = 2000;
 // Tabs that are opened together are asked for together.
 const kGather_ms = 50;
 
+/** Time as the hub sees it. `later` returns what takes its call back. */
+export interface Clock { now: () => number; later: (act: () => void, ms: number) => () => void }
+const realClock: Clock = { now: () => Date.now(), later: (act, ms) => { const timer = setTimeout(act, ms); return () => clearTimeout(timer); } };
+
 interface Stream {
   stop: AbortController;
-  timer: ReturnType<typeof setTimeout> | undefined;
+  cancel: () => void;  // a change that is about to be made
   /** Of each campaign that an open connection tells of, the last event that it has told; null: none is open. */
   at: Map<string, number> | null;
 }
@@ -78,15 +96,20 @@ export class StreamHub {
   private readers = new Map<string, Reader>();
   private streams = new Map<string, Stream>();
 
-  constructor(private open: Open, private now: () => number = () => Date.now()) {}
+  constructor(private open: Open, private clock: Clock = realClock) {}
 
   follow(follow: Follow, tell: (news: News) => void): void {
     const known = this.readers.get(follow.id);
     if (known) {
-      known.heard_ms = this.now();
+      known.heard_ms = this.clock.now();
       return;
     }
-    this.readers.set(follow.id, { ...follow, tell, heard_ms: this.now() });
+    const followed = new Set(this.of(keyOf(follow)).map((one) => one.campaign)).add(follow.campaign);
+    if (followed.size > kMostFollowed) {
+      tell({ id: follow.id, event: "broken", cursor: follow.cursor, data: `This browser follows ${kMostFollowed} campaigns already: close some of their tabs.` });
+      return;
+    }
+    this.readers.set(follow.id, { ...follow, tell, heard_ms: this.clock.now() });
     this.change(keyOf(follow), kGather_ms);
   }
 
@@ -99,7 +122,7 @@ export class StreamHub {
 
   /** Forgets readers that have not said for long that they are there: a tab may end without a word. */
   sweep(): void {
-    for (const [id, reader] of [...this.readers]) if (this.now() - reader.heard_ms > kForgotten_ms) this.leave(id);
+    for (const [id, reader] of [...this.readers]) if (this.clock.now() - reader.heard_ms > kForgotten_ms) this.leave(id);
   }
 
   private of(key: string): Reader[] {
@@ -107,17 +130,17 @@ export class StreamHub {
   }
 
   private change(key: string, after_ms: number): void {
-    const stream = this.streams.get(key) ?? { stop: new AbortController(), timer: undefined, at: null };
+    const stream = this.streams.get(key) ?? { stop: new AbortController(), cancel: () => {}, at: null };
     this.streams.set(key, stream);
-    clearTimeout(stream.timer);
-    stream.timer = setTimeout(() => this.connect(key, stream), after_ms);
+    stream.cancel();
+    stream.cancel = this.clock.later(() => this.connect(key, stream), after_ms);
   }
 
   // Opens the connection that the readers need who are there now, unless it is open.
   private connect(key: string, stream: Stream): void {
     const wanted = cursorsOf(this.of(key));
     const { at } = stream;
-    if (at && at.size === wanted.size && [...wanted].every(([campaign, cursor]) => cursor >= (at.get(campaign) ?? Infinity))) return;
+    if (at && wanted.size > 0 && at.size === wanted.size && [...wanted].every(([campaign, cursor]) => cursor >= (at.get(campaign) ?? Infinity))) return;
     stream.stop.abort();
     if (wanted.size === 0) {
       this.streams.delete(key);
@@ -151,6 +174,7 @@ export class StreamHub {
       if (event.event === "end") {
         this.readers.delete(one.id);
         stream.at?.delete(campaign);
+        if (this.of(key).length === 0) this.change(key, kGather_ms);
       } else {
         // Another tab may have asked for older events.
         if (Number(event.id) <= Number(one.cursor)) continue;

@@ -62,6 +62,10 @@ export interface Campaign {
   /** Relative half-width of the intervals of nearly all points; 0: none is known yet. */
   width: number;
   node_s: number;
+  /** What people call it. */
+  labels?: string[];
+  /** "users/alice"; empty: that was not recorded. */
+  owner?: string;
 }
 
 export interface CampaignEvent { cursor: string; time: string; message: string; campaign: Campaign }
@@ -197,3 +201,22 @@ export interface Parameter {
   method: string;
   at_least?: boolean;
 }
+
+/** A token, without its secret. */
+export interface Token {
+  name: string;
+  role: "AGENT" | "VIEWER" | "OPERATOR" | "PUBLISHER" | "ADMIN" | string;
+  /** The user's name, or which nodes it enrols; empty: any. */
+  subject: string;
+  create_time: string;
+  expire_time: string;
+  /** When it was revoked or used up; empty: it was not. */
+  end_time: string;
+  used_by: string;
+  /** Enrolments that it is for, and that it was used for. */
+  count?: number;
+  uses?: number;
+  last_used_time?: string;
+}
+
+export interface AuditEvent { time: string; actor: string; action: string; object: string }
