@@ -1,5 +1,5 @@
-// What both doors, gRPC and HTTP, do for administrators: requests of stripline.v1 to messages. The caller has been
-// let in. Include from .cc files of the services.
+// What both doors, gRPC and HTTP, do for administrators: requests of stripline.v1 to messages. The
+// caller has been let in. Include from .cc files of the services.
 #pragma once
 
 #include "server/access.h"

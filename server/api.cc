@@ -214,6 +214,14 @@ http::Response Api::uncordon(const Call& call) {
   });
 }
 
+http::Response Api::remove_node(const Call& call) {
+  const auto name = node_segment(call.node());
+  if (!name) return refused(name.problem());
+  const auto removed = coordinator_.remove_node(*name, call.caller.name);
+  if (!removed) return refused(removed.problem());
+  return answered(Answer<v1::RemoveNodeResponse>(v1::RemoveNodeResponse()));
+}
+
 http::Response Api::campaigns(const Call& call) {
   v1::ListCampaignsRequest list;
   if (const auto problem = set_page(call.request, list)) return refused(*problem);

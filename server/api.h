@@ -52,6 +52,7 @@ class Api {
   http::Response cordon(const Call& call);
   http::Response drain(const Call& call);
   http::Response uncordon(const Call& call);
+  http::Response remove_node(const Call& call);
   http::Response campaigns(const Call& call);
   http::Response campaign(const Call& call);
   http::Response points(const Call& call);

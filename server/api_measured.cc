@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t kMaxUploadName = 64;
 
-// What is known of points changes when a run is given out, as points may be added then, and when it has
-// finished.
+// What is known of points changes when a run is given out, as points may be added then, and when it
+// has finished.
 std::string tag_of(const std::vector<RunRecord>& runs, const std::string& what) {
   uint64_t finished = 0;
   uint64_t attempts = 0;
@@ -59,8 +59,8 @@ http::Response Api::point_columns(const Call& call) {
   if (!campaign) return refused(campaign.problem());
   const auto named = call.request.query.find("experiment");
   if (named == call.request.query.end()) {
-    return refused(invalid_field(
-        "experiment", "it is needed: one of those that " + call.campaign() + "/points/summary names"));
+    return refused(invalid_field("experiment", "it is needed: one of those that " +
+                                                   call.campaign() + "/points/summary names"));
   }
   const auto runs = store_.runs(*number);
   if (!runs.ok()) return refused(problem_from(runs.error()));
@@ -82,7 +82,8 @@ http::Response Api::samples_of_point(const Call& call) {
   uint32_t place = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), place);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return refused(invalid_field("point", "it must be the place of a point in the campaign's plan"));
+    return refused(
+        invalid_field("point", "it must be the place of a point in the campaign's plan"));
   }
   const std::unique_lock alone(samples_of_points_, std::try_to_lock);
   if (!alone) {

@@ -1,5 +1,5 @@
-// The points of one experiment, column by column: a tenth of the text that they take one by one, so that
-// pages show hundreds of thousands. Pure.
+// The points of one experiment, column by column: a tenth of the text that they take one by one, so
+// that pages show hundreds of thousands. Pure.
 #pragma once
 
 #include <cstddef>
@@ -44,12 +44,13 @@ class PointColumns {
   Status add(const PointRow& row);
   size_t size() const { return rows_; }
 
-  /// {"experiment", "place", "variant", "params", "runs", "samples", "failed", "median", "low", "high"}:
-  /// docs/http.md, Points. Values have six digits.
+  /// {"experiment", "place", "variant", "params", "runs", "samples", "failed", "median", "low",
+  /// "high"}: docs/http.md, Points. Values have six digits.
   std::string json() const;
 
  private:
-  // Of each point the place of its value among the different ones, which are JSON texts; -1: it has none.
+  // Of each point the place of its value among the different ones, which are JSON texts; -1: it has
+  // none.
   struct Placed {
     std::vector<std::string> values;
     std::unordered_map<std::string, int32_t> places;

@@ -9,7 +9,9 @@ namespace {
 
 TEST(PointColumns, HaveEachValueOnceAndItsPlaceForEachPoint) {
   PointColumns columns("micro.latency");
-  ASSERT_TRUE(columns.add({3, "put", R"({"bytes":8,"mode":"x"})", 2, 1, 5, 1.23456789e-6, 1e-6, 2e-6}).ok());
+  ASSERT_TRUE(
+      columns.add({3, "put", R"({"bytes":8,"mode":"x"})", 2, 1, 5, 1.23456789e-6, 1e-6, 2e-6})
+          .ok());
   ASSERT_TRUE(columns.add({7, "get", R"({"bytes":8})", 0, 0, 0, {}, {}, {}}).ok());
   ASSERT_TRUE(columns.add({8, "put", R"({"bytes":64,"mode":"y\"z"})", 1, 0, 3, 2.0, {}, {}}).ok());
   EXPECT_EQ(columns.size(), 3U);

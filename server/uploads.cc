@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace stripline::server {
 
 void Uploads::forget_old(double now_s) {
@@ -29,20 +28,25 @@ Answer<uint64_t> Uploads::add(const std::string& caller, const std::string& file
   const size_t known = std::min(part.size(), present - static_cast<size_t>(offset));
   if (found != files_.end() &&
       found->second.text.compare(static_cast<size_t>(offset), known, part.substr(0, known)) != 0) {
-    return invalid_field("data", "another part of this upload came from there before; choose "
-                                 "another name for the upload");
+    return invalid_field("data",
+                         "another part of this upload came from there before; choose "
+                         "another name for the upload");
   }
   part.remove_prefix(known);
   if (present + part.size() > bounds_.file_bytes) {
-    return Problem{ErrorCode::resource_exhausted, "TOO_LARGE",
-                   "a file may have " + std::to_string(bounds_.file_bytes >> 20) + " MiB", {}};
+    return Problem{ErrorCode::resource_exhausted,
+                   "TOO_LARGE",
+                   "a file may have " + std::to_string(bounds_.file_bytes >> 20) + " MiB",
+                   {}};
   }
-  const auto of_caller = std::ranges::count_if(
-      files_, [&](const auto& one) { return one.first.first == caller; });
+  const auto of_caller =
+      std::ranges::count_if(files_, [&](const auto& one) { return one.first.first == caller; });
   if (bytes_ + part.size() > bounds_.all_bytes ||
       (found == files_.end() && static_cast<size_t>(of_caller) >= bounds_.of_caller)) {
-    return Problem{ErrorCode::resource_exhausted, "BUSY",
-                   "other files are on their way, as many as may be at a time; try again later", {}};
+    return Problem{ErrorCode::resource_exhausted,
+                   "BUSY",
+                   "other files are on their way, as many as may be at a time; try again later",
+                   {}};
   }
   File& kept = found == files_.end() ? files_[{caller, file}] : found->second;
   kept.text.append(part);

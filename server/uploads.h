@@ -1,5 +1,5 @@
-// Files that come in several calls, as one call may bring little: put together in memory, of several callers, in
-// bounds.
+// Files that come in several calls, as one call may bring little: put together in memory, of
+// several callers, in bounds.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,10 @@ class Uploads {
   Uploads() : Uploads(Bounds{}) {}
   explicit Uploads(const Bounds& bounds) : bounds_(bounds) {}
 
-  /// Adds the part of the caller's file of this name that begins at `offset`; a part that is there already
-  /// is not added again, so that a call whose answer was lost can be repeated. Returns how much of the
-  /// file is there. Problems: INVALID_FIELD for a part that does not follow on what is there, TOO_LARGE,
-  /// BUSY.
+  /// Adds the part of the caller's file of this name that begins at `offset`; a part that is there
+  /// already is not added again, so that a call whose answer was lost can be repeated. Returns how
+  /// much of the file is there. Problems: INVALID_FIELD for a part that does not follow on what is
+  /// there, TOO_LARGE, BUSY.
   Answer<uint64_t> add(const std::string& caller, const std::string& file, uint64_t offset,
                        std::string_view part, double now_s);
   /// The file, which is forgotten then; empty when there is none.

@@ -33,7 +33,7 @@ const userColumns: Column<User>[] = [
   { name: "did", key: (one) => one.name, cell: (one) => <a href={format({ path: ["audit"], query: { q: `users/${one.name}` } })}>what was changed</a> },
 ];
 
-// The text of a token is told once: it stays on the page until it is put away.
+// The text of a token is sent once: it stays on the page until it is put away.
 function Make({ again }: { again: () => void }) {
   const [role, setRole] = useState("VIEWER");
   const [made, setMade] = useState<{ token: Token; text: string } | undefined>();

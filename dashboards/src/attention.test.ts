@@ -40,7 +40,7 @@ test("models without a version in force, old ones, campaigns that wait", () => {
   assert.match(attention([], [campaign({ state: "RUNNING", advised_budget_s: 300 })], [], now)[0].todo, /5:00 min/);
 });
 
-test("a campaign that ended wider than it was asked to is no plain success", () => {
+test("a campaign that ended wider than it was asked to is not a plain success", () => {
   const spec = { fabric: "tcp", width: 0.05 } as Campaign["spec"];
   assert.match(attention([], [campaign({ spec, width: 0.21 })], [], now)[0].text, /ended at ± 21 %, where ± 5 % was asked for/);
   assert.equal(attention([], [campaign({ spec, width: 0.052 })], [], now).length, 0);

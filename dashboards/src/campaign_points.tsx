@@ -25,13 +25,13 @@ export async function experimentPoints(campaign: string, experiment: string, sig
   return columnsOf(await get<ColumnsAnswer>(`campaigns/${campaign}/points/columns?experiment=${encodeURIComponent(experiment)}`, signal));
 }
 
-async function summaryOf(campaign: string, signal: AbortSignal): Promise<ExperimentSummary[]> {
+export async function experimentsOf(campaign: string, signal: AbortSignal): Promise<ExperimentSummary[]> {
   if (report) return summaryOfPoints((await get<{ points: Point[] }>(`campaigns/${campaign}/points`, signal)).points);
   return (await get<{ experiments: ExperimentSummary[] }>(`campaigns/${campaign}/points/summary`, signal)).experiments;
 }
 
 /** The one that says most of a network, of those that have a value if any has. */
-function usualOf(all: ExperimentSummary[]): string {
+export function usualOf(all: ExperimentSummary[]): string {
   const measured = all.filter((one) => one.measured > 0);
   const some = measured.length > 0 ? measured : all;
   return (some.find((one) => one.experiment === "micro.latency") ?? some[0]).experiment;
@@ -39,7 +39,8 @@ function usualOf(all: ExperimentSummary[]): string {
 
 const byText = (name: string) => (name === kVariant ? "variant" : name.replaceAll("_", " "));
 
-function Values({ of, over, query, pick }: { of: PointColumns; over: boolean; query: Record<string, string>; pick: (index: number) => void }) {
+/** Measured times as curves; the address may say over what and by what. `pick`: a click on a value. */
+export function Values({ of, over, query, pick }: { of: PointColumns; over: boolean; query: Record<string, string>; pick?: (index: number) => void }) {
   const chosen = useMemo(() => chosenOf(of, query), [of, query]);
   const label = (value: string, factor: string) => (factor === kVariant ? value : `${byText(factor)} ${factorText(Number.isNaN(Number(value)) ? value : Number(value), factor)}`);
   const curves = useMemo(() => (chosen ? curvesOf(of, chosen, label) : []), [of, chosen]);
@@ -52,7 +53,7 @@ function Values({ of, over, query, pick }: { of: PointColumns; over: boolean; qu
     <>
       {axes.length > 1 && <Choice label="across" name="vx" value={chosen.x} options={axes.map((one) => [one, byText(one)])} />}
       {others.length > 1 && <Choice label="a curve for each" name="by" value={chosen.by} options={others.map((one) => [one, byText(one)])} />}
-      {Object.entries(chosen.fixed).map(([name, value]) => <Choice key={name} label={byText(name)} name={`at.${name}`} value={value} options={valuesOf(of, name).map((one) => [one, label(one, kVariant === name ? name : name).replace(`${byText(name)} `, "")])} />)}
+      {Object.entries(chosen.fixed).map(([name, value]) => <Choice key={name} label={byText(name)} name={`at.${name}`} value={value} options={valuesOf(of, name).map((one) => [one, label(one, name).replace(`${byText(name)} `, "")])} />)}
     </>
   );
   return (
@@ -60,7 +61,7 @@ function Values({ of, over, query, pick }: { of: PointColumns; over: boolean; qu
       about={`Medians over runs with their 95 % intervals${over ? "" : ", as far as runs have finished"}.${curves.length > kMostCurves ? ` The first ${kMostCurves} of ${curves.length} curves; the table has all.` : ""}`}
       table={() => ({ columns: ["curve", chosen.x, "median_s", "low_s", "high_s"], rows: curves.flatMap((curve) => curve.x.map((at, index) => [curve.label, at, curve.y[index], curve.low![index], curve.high![index]])) })}>
       {shown.length === 0 ? <Empty>{over ? "No run has measured these." : "No run that measures these has finished yet."}</Empty>
-        : <Curves label={`Times of ${of.experiment} by ${byText(chosen.x)}`} curves={shown} format={seconds} xText={xText} pick={(curve, place) => pick(shown[curve].at[place])} />}
+        : <Curves label={`Times of ${of.experiment} by ${byText(chosen.x)}`} curves={shown} format={seconds} xText={xText} pick={pick && ((curve, place) => pick(shown[curve].at[place]))} />}
     </Figure>
   );
 }
@@ -91,7 +92,7 @@ function Widths({ of, over, query, pick }: { of: PointColumns; over: boolean; qu
 }
 
 export function CampaignPoints({ campaign, over, query }: { campaign: string; over: boolean; query: Record<string, string> }) {
-  const summary = useData(`campaigns/${campaign}/points/summary`, (signal) => summaryOf(campaign, signal), over ? 0 : kOftenSeconds);
+  const summary = useData(`campaigns/${campaign}/points/summary`, (signal) => experimentsOf(campaign, signal), over ? 0 : kOftenSeconds);
   const all = summary.data;
   const experiment = !all || all.length === 0 ? null : all.find((one) => one.experiment === query.experiment)?.experiment ?? usualOf(all);
   const many = (all?.find((one) => one.experiment === experiment)?.points ?? 0) > kMany;

@@ -73,6 +73,19 @@ export function Progress({ share, label }: { share: number; label: string }) {
   );
 }
 
+/** What is on a long page, by the ids of its parts. The address is the page's own, so that it keeps what is chosen. */
+export function Contents({ of }: { of: [id: string, text: string][] }) {
+  const go = (event: MouseEvent, id: string) => {
+    event.preventDefault();
+    const part = document.getElementById(id);
+    if (!part) return;
+    part.tabIndex = -1;
+    part.scrollIntoView();
+    part.focus({ preventScroll: true });
+  };
+  return <nav class="contents" aria-label="On this page"><span class="quiet">On this page:</span>{of.map(([id, text]) => <a key={id} href={location.hash} onClick={(event) => go(event, id)}>{text}</a>)}</nav>;
+}
+
 export function Facts({ of }: { of: [name: string, value: ComponentChildren][] }) {
   return (
     <dl class="facts">

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { columnsOf, columnsOfPoints, pointOf, sizeOf, summaryOfPoints } from "./point_columns";
+import { columnsOf, columnsOfPoints, joined, kCampaign, pointOf, sizeOf, summaryOfPoints } from "./point_columns";
 import type { Point } from "./types";
 
 const point = (experiment: string, variant: string, params: Point["params"], median: number | null = 1): Point => ({ experiment, variant, params, runs: median === null ? 0 : 2, samples: 4, failed: 0, median, low: median, high: median });
@@ -16,6 +16,13 @@ test("what a server sends as columns and what a report has point by point are th
   assert.equal(sizeOf(sent), 3);
   assert.deepEqual(sent.factors.get("bytes")!.values, [8, 64, 1024]);
   assert.deepEqual([0, 1, 2].map((index) => pointOf(sent, index)), [all[0], all[2], all[3]]);
+});
+
+test("several campaigns become one table, with their names as a factor", () => {
+  const of = joined([["c1", columnsOfPoints(all, "b")], ["c2", columnsOfPoints(all.slice(0, 1), "b")]]);
+  assert.equal(sizeOf(of), 4);
+  assert.deepEqual(of.factors.get(kCampaign)!.values, ["c1", "c2"]);
+  assert.deepEqual(pointOf(of, 3).params, { bytes: 1024, mode: "x", campaign: "c2" });
 });
 
 test("experiments are summed up", () => {

@@ -20,6 +20,9 @@ export interface PointColumns {
   high: (number | null)[];
 }
 
+/** What distinguishes the points of several campaigns. */
+export const kCampaign = "campaign";
+
 export const sizeOf = (of: PointColumns) => of.median.length;
 
 function ordered(a: number | string, b: number | string): number {
@@ -70,6 +73,15 @@ export function columnsOfPoints(all: Point[], experiment: string): PointColumns 
     runs: points.map((one) => one.runs), samples: points.map((one) => one.samples), failed: points.map((one) => one.failed),
     median: points.map((one) => one.median), low: points.map((one) => one.low), high: points.map((one) => one.high),
   });
+}
+
+/** One experiment of several campaigns, whose names are one more factor. Their places are left out. */
+export function joined(all: [campaign: string, of: PointColumns][]): PointColumns {
+  const points = all.flatMap(([campaign, of]) => Array.from({ length: sizeOf(of) }, (_, index) => {
+    const point = pointOf(of, index);
+    return { ...point, params: { ...point.params, [kCampaign]: campaign } };
+  }));
+  return columnsOfPoints(points, all[0][1].experiment);
 }
 
 export function summaryOfPoints(all: Point[]): ExperimentSummary[] {

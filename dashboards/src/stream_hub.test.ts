@@ -5,7 +5,7 @@ import { campaignOf, splitEvents, StreamHub, StreamRefused, type News, type Open
 const event = (campaign: string, id: number): ServerEvent => ({ event: "campaign", id: String(id), data: JSON.stringify({ campaign: { name: `campaigns/${campaign}` } }) });
 const end = (campaign: string): ServerEvent => ({ event: "end", id: "", data: JSON.stringify(`campaigns/${campaign}`) });
 
-// Time that passes when it is told to.
+// Time that passes only in wait().
 function clock() {
   let now = 0;
   let due: { at: number; act: () => void }[] = [];
@@ -40,7 +40,7 @@ function server() {
 
 const follow = (id: string, campaign: string, cursor = "0", token = "t") => ({ id, base: "http://h/api/v1/", token, campaign, cursor });
 
-test("whole events are told, what is cut off waits", () => {
+test("whole events are passed on, what is cut off waits", () => {
   const { events, rest } = splitEvents('id: 3\nevent: campaign\ndata: {"a":1}\n\n: still here\n\nid: 4\nevent: ca');
   assert.deepEqual(events, [{ event: "campaign", id: "3", data: '{"a":1}' }]);
   assert.equal(rest, "id: 4\nevent: ca");
@@ -87,7 +87,7 @@ test("a tab that comes later hears all, the others nothing twice", async () => {
   assert.equal(opened.length, 2, "the connection that is open serves who is left");
 });
 
-test("an end is told, and nobody is asked for again", async () => {
+test("an end is passed on, and its campaign is not asked for again", async () => {
   const { open, opened } = server();
   const time = clock();
   const hub = new StreamHub(open, time);
@@ -96,14 +96,14 @@ test("an end is told, and nobody is asked for again", async () => {
   await time.wait(80);
   opened[0].tell(end("c1"));
   await time.wait(80);
-  assert.ok(opened[0].signal.aborted, "a connection that nobody needs is closed");
+  assert.ok(opened[0].signal.aborted, "a connection that no tab needs is closed");
   assert.deepEqual(heard.map((one) => one.event), ["end"]);
   hub.follow(follow("b", "c2"), () => {});
   await time.wait(80);
   assert.equal(opened[1].campaigns, "c2:0");
 });
 
-test("a broken connection is told of, and goes on from the last event", async () => {
+test("a broken connection is reported, and goes on from the last event", async () => {
   const { open, opened } = server();
   const time = clock();
   const hub = new StreamHub(open, time);

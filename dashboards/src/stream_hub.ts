@@ -4,10 +4,10 @@
 /** A campaign that a tab follows, from an event on. The same `id` again says that the tab is still there. */
 export interface Follow { id: string; base: string; token: string; campaign: string; cursor: string }
 
-/** What a tab is told: an event ("campaign", "end", "refused"), or why there is none for now. */
+/** What a tab receives: an event ("campaign", "end", "refused"), or why there is none for now. */
 export interface News { id: string; event: string; cursor: string; data: string; status?: number }
 
-/** One connection that tells of several campaigns; it ends when all of them have, or when it is broken. */
+/** One connection for several campaigns; it ends when all of them have, or when it is broken. */
 export type Open = (base: string, token: string, campaigns: string, signal: AbortSignal, tell: (event: ServerEvent) => void) => Promise<void>;
 
 export interface ServerEvent { event: string; id: string; data: string }
@@ -87,7 +87,7 @@ const realClock: Clock = { now: () => Date.now(), later: (act, ms) => { const ti
 interface Stream {
   stop: AbortController;
   cancel: () => void;  // a change that is about to be made
-  /** Of each campaign that an open connection tells of, the last event that it has told; null: none is open. */
+  /** Of each campaign of an open connection, the last event that has come; null: none is open. */
   at: Map<string, number> | null;
 }
 
@@ -156,7 +156,7 @@ export class StreamHub {
     const campaigns = [...stream.at!].sort().map(([name, cursor]) => `${name}:${cursor}`).join();
     let why = { status: 0, message: "The stream of events has ended." };
     try {
-      await this.open(base, token, campaigns, signal, (event) => { if (!signal.aborted) this.told(key, stream, event); });
+      await this.open(base, token, campaigns, signal, (event) => { if (!signal.aborted) this.heard(key, stream, event); });
     } catch (error) {
       why = error instanceof StreamRefused ? error : { status: 0, message: "The server does not answer. Is it running, and is this machine connected to it?" };
     }
@@ -166,7 +166,7 @@ export class StreamHub {
     this.change(key, kRetry_ms);
   }
 
-  private told(key: string, stream: Stream, event: ServerEvent): void {
+  private heard(key: string, stream: Stream, event: ServerEvent): void {
     if (event.event !== "campaign" && event.event !== "end") return;
     const campaign = campaignOf(event);
     if (event.event === "campaign") stream.at?.set(campaign, Number(event.id));
