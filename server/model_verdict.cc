@@ -11,6 +11,8 @@ namespace stripline::server {
 namespace {
 
 constexpr std::size_t kFewestOfKind = 3;
+// Times are medians over runs, and few bursts of gets are drawn.
+constexpr std::size_t kFewestTimesOfKind = 2;
 
 double share_of(std::size_t some, std::size_t all) {
   return all == 0 ? 0 : static_cast<double>(some) / static_cast<double>(all);
@@ -30,11 +32,22 @@ double least_share(std::size_t some, std::size_t all) {
 
 std::string bound(double most) { return " (at most " + share_text(most) + " is allowed)"; }
 
+// Not a number is no small error either.
+bool exceeds(double value, double most) { return !(value <= most); }
+
+// The kind of times that is predicted worst, of those that exceed their bound; null: none does.
+const fit::TimesJudgement* worst_times(const fit::Judgement& j) {
+  const fit::TimesJudgement* worst = nullptr;
+  for (const fit::TimesJudgement& kind : j.times) {
+    if (kind.points < kFewestTimesOfKind || !exceeds(kind.mean_error, kMostErrorOfKind)) continue;
+    if (worst == nullptr || exceeds(kind.mean_error, worst->mean_error)) worst = &kind;
+  }
+  return worst;
+}
+
 // The gravest first.
 std::vector<std::string> failures(const fit::Judgement& j) {
   std::vector<std::string> found;
-  // Not a number is no small error either.
-  const auto exceeds = [](double value, double most) { return !(value <= most); };
   if (j.compared > 0 && exceeds(j.over_untuned_low, kMostOverUntuned)) {
     found.push_back("its decisions take " + share_text(j.over_untuned) +
                     " longer than without a model, surely more than " +
@@ -44,6 +57,11 @@ std::vector<std::string> failures(const fit::Judgement& j) {
     found.push_back("the mean error of " +
                     count_text(j.points, "predicted time", "predicted times") + " is " +
                     share_text(j.mean_error) + bound(kMostError));
+  }
+  if (const fit::TimesJudgement* const kind = worst_times(j)) {
+    found.push_back("the mean error of " + std::to_string(kind->points) +
+                    " predicted times of the kind '" + kind->kind + "' is " +
+                    share_text(kind->mean_error) + bound(kMostErrorOfKind));
   }
   if (j.choices > 0 && exceeds(j.mean_regret, kMostRegret)) {
     found.push_back("the mean regret of " + count_text(j.choices, "decision", "decisions") +

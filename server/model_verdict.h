@@ -28,7 +28,10 @@ inline constexpr std::size_t kFewestPoints = 8;
 inline constexpr std::size_t kFewestChoices = 4;
 
 // Bounds above which it has failed.
-inline constexpr double kMostError = 0.2;   ///< Mean error of predicted times.
+inline constexpr double kMostError = 0.2;  ///< Mean error of predicted times, over kinds.
+/// Mean error of two or more predicted times of one kind. A depth that is wrong shows in bursts
+/// of gets alone, which must not vanish among sizes that are right.
+inline constexpr double kMostErrorOfKind = 0.4;
 inline constexpr double kMostRegret = 0.1;  ///< Mean regret of decisions.
 /// Share of times that are off by more than they say (fit::kMiss). It has to be larger beyond the
 /// chance of so few: by the lower end of Wilson's interval at 95 %.

@@ -1,5 +1,8 @@
 #include "server/model_verdict.h"
 
+#include <cmath>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace stripline::server {
@@ -9,6 +12,7 @@ fit::Judgement good() {
   fit::Judgement judgement;
   judgement.points = 16;
   judgement.mean_error = 0.05;
+  judgement.times = {{"burst of get", 5, 0.08}, {"size of get", 11, 0.02}};
   judgement.choices = 20;
   judgement.mean_regret = 0.02;
   judgement.compared = 20;
@@ -42,6 +46,20 @@ TEST(ModelVerdict, SaysWhatFailedByHowMuch) {
   const VersionVerdict off = verdict_on(judgement);
   EXPECT_EQ(off.verdict, Verdict::failed);
   EXPECT_NE(off.why.find("567.0 %"), std::string::npos) << off.why;
+
+  judgement = good();
+  judgement.times.front().mean_error = 0.6;
+  EXPECT_EQ(verdict_on(judgement).verdict, Verdict::failed);
+  EXPECT_EQ(verdict_on(judgement).why,
+            "the mean error of 5 predicted times of the kind 'burst of get' is 60.0 % (at most "
+            "40.0 % is allowed)");
+  judgement.times.back().mean_error = std::nan("");  // the worst one is named
+  EXPECT_NE(verdict_on(judgement).why.find("11 predicted times of the kind 'size of get'"),
+            std::string::npos)
+      << verdict_on(judgement).why;
+  judgement = good();
+  judgement.times.front() = {"burst of get", 1, 0.6};  // may be chance
+  EXPECT_EQ(verdict_on(judgement).verdict, Verdict::passed);
 
   judgement = good();
   judgement.over_untuned = 0.3;

@@ -38,6 +38,11 @@ Json to_json(const ValidationRecord& validation) {
                      {"mean_regret", kind.mean_regret},
                      {"worst_regret", kind.worst_regret}});
   }
+  Json times = Json::array();
+  for (const fit::TimesJudgement& kind : judgement.times) {
+    times.push_back(
+        {{"kind", kind.kind}, {"points", kind.points}, {"mean_error", kind.mean_error}});
+  }
   return {{"time", validation.time_unix_s},
           {"campaigns", validation.campaigns},
           {"points", judgement.points},
@@ -46,6 +51,7 @@ Json to_json(const ValidationRecord& validation) {
           {"choices", judgement.choices},
           {"mean_regret", judgement.mean_regret},
           {"worst_regret", judgement.worst_regret},
+          {"times", std::move(times)},
           {"missed", judgement.missed},
           {"kinds", std::move(kinds)},
           {"compared", judgement.compared},
@@ -57,6 +63,15 @@ Json to_json(const ValidationRecord& validation) {
 }
 
 namespace {
+
+// What validations hold since they judge times by kind.
+void add_times(const Json& json, fit::Judgement& judgement) {
+  if (!json.contains("times")) return;
+  for (const Json& kind : json.at("times")) {
+    judgement.times.push_back({kind.at("kind").get<std::string>(), kind.at("points").get<size_t>(),
+                               kind.at("mean_error").get<double>()});
+  }
+}
 
 // What validations hold since they judge decisions.
 void add_decisions(const Json& json, fit::Judgement& judgement) {
@@ -86,6 +101,7 @@ Result<ValidationRecord> validation_from_json(const Json& json) {
         json.at("points").get<size_t>(),        json.at("mean_error").get<double>(),
         json.at("largest_error").get<double>(), json.at("choices").get<size_t>(),
         json.at("mean_regret").get<double>(),   json.at("worst_regret").get<double>()};
+    add_times(json, validation.judgement);
     add_decisions(json, validation.judgement);
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("stored validation: ") + error.what());

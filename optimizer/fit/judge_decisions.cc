@@ -133,23 +133,16 @@ bool surely_loses(const JudgedChoice& choice) {
   return bounds.ok() && bounds->lower > 1 + kLossMargin;
 }
 
-// Kinds weigh alike, and one of them alone may be off by twice as much as all together: a depth
-// that is wrong shows in a few bursts of gets, which must not vanish among many sizes.
 void sum_up_times(const std::vector<JudgedTime>& times, Judgement& sum) {
-  std::map<std::string, std::vector<double>> by_kind;
+  std::map<std::string, std::vector<double>> errors;
   for (const JudgedTime& one : times) {
     const double error = std::abs(one.predicted_s - one.measured_s) / one.measured_s;
-    by_kind[one.kind].push_back(error);
+    errors[one.kind].push_back(error);
     sum.largest_error = std::max(sum.largest_error, error);
     if (one.missed) ++sum.missed;
     ++sum.points;
   }
-  for (const auto& [kind, errors] : by_kind) {
-    sum.mean_error += mean(errors) / static_cast<double>(by_kind.size());
-  }
-  for (const auto& [kind, errors] : by_kind) {
-    sum.mean_error = std::max(sum.mean_error, mean(errors) / 2);
-  }
+  set_errors(errors, sum);
 }
 
 void sum_up_choices(const std::vector<JudgedChoice>& choices, Judgement& sum) {

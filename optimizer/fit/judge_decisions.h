@@ -68,7 +68,7 @@ struct Judged {
 Judged judge_held_out(const model::TunedModel& model, std::span<const HeldOutTimes> held_out,
                       uint32_t ranks);
 
-/// The figures. Its mean_error is that of kinds of times, which weigh alike, or half of one kind's.
+/// The figures.
 Judgement summed_up(const Judged& judged);
 
 /// How one model's decisions do beside another's on the same problems.

@@ -32,9 +32,9 @@ constexpr size_t kEvery = 4;
 // Sums up what was judged.
 class Judge {
  public:
-  void add_prediction(double predicted_s, double measured_s) {
+  void add_prediction(const std::string& kind, double predicted_s, double measured_s) {
     const double error = std::abs(predicted_s - measured_s) / measured_s;
-    errors_ += error;
+    errors_[kind].push_back(error);
     result_.largest_error = std::max(result_.largest_error, error);
     ++result_.points;
   }
@@ -50,7 +50,7 @@ class Judge {
 
   Judgement result() const {
     Judgement result = result_;
-    if (result.points > 0) result.mean_error = errors_ / static_cast<double>(result.points);
+    set_errors(errors_, result);
     if (result.choices > 0) {
       result.mean_regret = std::expm1(logs_ / static_cast<double>(result.choices));
     }
@@ -59,11 +59,11 @@ class Judge {
 
  private:
   Judgement result_;
-  double errors_ = 0;
+  std::map<std::string, std::vector<double>> errors_;  // by kind
   double logs_ = 0;
 };
 
-// Calls `look(costs, bytes, measured time)` for each size of a blocking get or put.
+// Calls `look(name, costs, bytes, measured time)` for each size of a blocking get or put.
 template <typename Look>
 void for_each_size(const model::TunedModel& model, const SortedSamples& samples, const Look& look) {
   const auto* const entry = model::find_path(model, model::Path::network);
@@ -75,15 +75,16 @@ void for_each_size(const model::TunedModel& model, const SortedSamples& samples,
     const cost::LinkCosts costs(**operation);
     for (const auto& [bytes, medians] : measured->second.latency) {
       const double measured_s = across_runs(medians);
-      if (measured_s > 0) look(costs, bytes, measured_s);
+      if (measured_s > 0) look(std::string(name), costs, bytes, measured_s);
     }
   }
 }
 
 void judge_operations(const model::TunedModel& model, const SortedSamples& samples, Judge& judge) {
   for_each_size(model, samples,
-                [&](const cost::LinkCosts& costs, uint64_t bytes, double measured_s) {
-                  judge.add_prediction(costs.blocking(bytes), measured_s);
+                [&](const std::string& name, const cost::LinkCosts& costs, uint64_t bytes,
+                    double measured_s) {
+                  judge.add_prediction("size of " + name, costs.blocking(bytes), measured_s);
                 });
 }
 
@@ -182,7 +183,21 @@ std::optional<JudgedPlace> judged_place(const Point& point) {
   return std::nullopt;
 }
 
+double mean_of_kinds(const std::vector<TimesJudgement>& times) {
+  double sum = 0;
+  for (const TimesJudgement& kind : times) sum += kind.mean_error;
+  return times.empty() ? 0 : sum / static_cast<double>(times.size());
+}
+
 }  // namespace
+
+void set_errors(const std::map<std::string, std::vector<double>>& errors, Judgement& judgement) {
+  judgement.times.clear();
+  for (const auto& [kind, of_kind] : errors) {
+    judgement.times.push_back({kind, of_kind.size(), stats::mean_and_variance(of_kind).mean});
+  }
+  judgement.mean_error = mean_of_kinds(judgement.times);
+}
 
 Judgement joined(const Judgement& one, const Judgement& other) {
   const auto mean = [](double a, std::size_t of_a, double b, std::size_t of_b) {
@@ -191,7 +206,17 @@ Judgement joined(const Judgement& one, const Judgement& other) {
   };
   Judgement all = one.compared > 0 ? one : other;
   all.points = one.points + other.points;
-  all.mean_error = mean(one.mean_error, one.points, other.mean_error, other.points);
+  all.times = one.times;
+  for (const TimesJudgement& more : other.times) {
+    const auto same = std::ranges::find(all.times, more.kind, &TimesJudgement::kind);
+    if (same == all.times.end()) {
+      all.times.push_back(more);
+      continue;
+    }
+    same->mean_error = mean(same->mean_error, same->points, more.mean_error, more.points);
+    same->points += more.points;
+  }
+  all.mean_error = mean_of_kinds(all.times);
   all.largest_error = std::max(one.largest_error, other.largest_error);
   all.missed = one.missed + other.missed;
   all.choices = one.choices + other.choices;

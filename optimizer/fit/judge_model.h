@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,15 +24,25 @@ struct KindJudgement {
   bool operator==(const KindJudgement&) const = default;
 };
 
+/// Predicted times of one kind: what is predicted by the same parameters.
+struct TimesJudgement {
+  std::string kind = {};  ///< "size of get", "burst of put"
+  std::size_t points = 0;
+  double mean_error = 0;  ///< Mean of |predicted - measured| / measured.
+
+  bool operator==(const TimesJudgement&) const = default;
+};
+
 struct Judgement {
   /// Sizes of blocking gets and puts between nodes, and bursts of them, whose times were predicted.
   std::size_t points = 0;
-  double mean_error = 0;     ///< Mean of |predicted - measured| / measured.
+  double mean_error = 0;     ///< Mean over `times`, in which kinds weigh alike.
   double largest_error = 0;  ///< The largest of these.
   /// Decisions of which at least two alternatives were measured, the chosen one among them.
   std::size_t choices = 0;
   double mean_regret = 0;   ///< Geometric mean of chosen over fastest time, less 1; at least 0.
   double worst_regret = 0;  ///< The worst of one choice.
+  std::vector<TimesJudgement> times = {};  ///< The predicted times, by kind.
 
   // Of problems that were held out for judging alone (judge_decisions.h); nothing of others.
   std::size_t missed = 0;                 ///< Predictions that were off by more than they say.
@@ -49,7 +60,10 @@ struct Judgement {
   bool operator==(const Judgement&) const = default;
 };
 
-/// Both together: means weigh by what they are of.
+/// Sets `times`, and `mean_error` to their mean, from errors by kind.
+void set_errors(const std::map<std::string, std::vector<double>>& errors, Judgement& judgement);
+
+/// Both together: means weigh by what they are of, but those of kinds of times, which weigh alike.
 Judgement joined(const Judgement& one, const Judgement& other);
 
 /// Judges a valid model on verified series, by medians over runs. `ranks` took part in collective

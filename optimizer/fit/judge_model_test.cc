@@ -50,7 +50,25 @@ TEST(JudgeModel, PredictsPointsThatItWasNotFittedTo) {
   EXPECT_GE(judged.points, 6U);
   EXPECT_LT(judged.mean_error, 0.05);
   EXPECT_GE(judged.largest_error, judged.mean_error);
+  ASSERT_EQ(judged.times.size(), 2U);
+  EXPECT_EQ(judged.times[0].kind, "size of get");
+  EXPECT_EQ(judged.times[1].kind, "size of put");
+  EXPECT_EQ(judged.times[0].points + judged.times[1].points, judged.points);
   EXPECT_EQ(judged.choices, 0U);
+}
+
+TEST(JudgeModel, KindsOfTimesWeighAlikeTogetherToo) {
+  Judgement one;
+  set_errors({{"burst of get", {0.9}}, {"size of get", {0.1, 0.1, 0.1}}}, one);
+  EXPECT_DOUBLE_EQ(one.mean_error, 0.5);
+  Judgement other;
+  set_errors({{"size of get", {0.2}}, {"size of put", {0.3}}}, other);
+  const Judgement both = joined(one, other);
+  ASSERT_EQ(both.times.size(), 3U);
+  EXPECT_EQ(both.times[0], (TimesJudgement{"burst of get", 1, 0.9}));
+  EXPECT_EQ(both.times[1].points, 4U);
+  EXPECT_DOUBLE_EQ(both.times[1].mean_error, 0.125);
+  EXPECT_DOUBLE_EQ(both.mean_error, (0.9 + 0.125 + 0.3) / 3);
 }
 
 TEST(JudgeModel, SeesAnotherMachine) {
