@@ -43,6 +43,11 @@ std::string validation_text(const v1::ModelVersion& version) {
             percent_text(validation.largest_error()) + ", of " +
             count_text(validation.points(), "point", "points");
   }
+  for (const v1::Validation::Times& kind : validation.times()) {
+    text += "\n    " + printable_line(kind.kind()) + ": mean error " +
+            percent_text(kind.mean_error()) + ", of " +
+            count_text(kind.points(), "point", "points");
+  }
   if (validation.choices() > 0) {
     text += "\n  choices: mean regret " + percent_text(validation.mean_regret()) + ", worst " +
             percent_text(validation.worst_regret()) + ", of " +

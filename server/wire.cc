@@ -440,6 +440,12 @@ v1::Validation to_wire(const ValidationRecord& record) {
   message.set_choices(record.judgement.choices);
   message.set_mean_regret(record.judgement.mean_regret);
   message.set_worst_regret(record.judgement.worst_regret);
+  for (const fit::TimesJudgement& kind : record.judgement.times) {
+    v1::Validation::Times& added = *message.add_times();
+    added.set_kind(kind.kind);
+    added.set_points(kind.points);
+    added.set_mean_error(kind.mean_error);
+  }
   message.set_missed(record.judgement.missed);
   for (const fit::KindJudgement& kind : record.judgement.kinds) {
     v1::Validation::Kind& added = *message.add_kinds();

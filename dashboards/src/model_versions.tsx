@@ -44,6 +44,7 @@ function Judged({ of }: { of: ModelVersion }) {
       ["judged by", judged.campaigns.length === 0 ? "what its own campaign held out from the fit" : judged.campaigns.map((name, index) => <>{index > 0 && ", "}<a href={`#/${name}`}>{short(name)}</a></>)],
       ["when", `${judged.time.slice(0, 16).replace("T", " ")} UTC`],
       ["error of predicted times", Number(judged.points) === 0 ? "not judged" : `${percent(judged.mean_error, 2)} in the mean, at most ${percent(judged.largest_error, 2)}, of ${count(Number(judged.points), "size")}`],
+      ...(judged.times ?? []).map((one): [string, string] => [`of the kind ${one.kind}`, `${percent(one.mean_error, 2)} in the mean, of ${count(Number(one.points), "time")}`]),
       ["regret of choices", Number(judged.choices) === 0 ? "not judged" : `${percent(judged.mean_regret, 2)} in the mean, at most ${percent(judged.worst_regret, 2)}, of ${count(Number(judged.choices), "choice")}`],
       ...(judged.kinds ?? []).map((one): [string, string] => [`of the kind ${one.kind}`, `${percent(one.mean_regret, 2)} in the mean, at most ${percent(one.worst_regret, 2)}, of ${count(Number(one.choices), "choice")}`]),
       ["against no model", Number(judged.compared ?? 0) === 0 ? "not judged" : `${percent(Math.abs(judged.over_untuned), 2)} ${judged.over_untuned > 0 ? "more" : "less"} time in the mean of ${count(Number(judged.compared), "choice")}${Number(judged.losses) > 0 ? `; ${count(Number(judged.losses), "choice")} surely lost, the worst ${percent(judged.worst_loss_share, 2)}: ${judged.worst_loss}` : ""}`],

@@ -110,6 +110,8 @@ export interface Validation {
   points: string;
   mean_error: number;
   largest_error: number;
+  /** The predicted times, by kind: "size of get", "burst of put". */
+  times: { kind: string; points: string; mean_error: number }[];
   choices: string;
   mean_regret: number;
   worst_regret: number;

@@ -120,14 +120,15 @@ MessageCosts either(const MessageCosts& a, const MessageCosts& b, double low, do
 
 }  // namespace
 
-LinkCosts::LinkCosts(const model::OperationModel& operation) {
-  const std::vector<Range> ranges = ranges_of(operation.segments);
+LinkCosts::LinkCosts(const model::OperationModel& model, Operation operation)
+    : operation_(operation) {
+  const std::vector<Range> ranges = ranges_of(model.segments);
   const size_t count = ranges.size();
   for (const Range& range : ranges) ends_.push_back(range.end);
   segments_.resize(kCorners * count);
-  for (size_t corner = 0; corner < kCorners && !operation.segments.empty(); ++corner) {
+  for (size_t corner = 0; corner < kCorners && !model.segments.empty(); ++corner) {
     const auto compiled = [&](size_t segment) {
-      return compile(operation.segments[segment], static_cast<Corner>(corner));
+      return compile(model.segments[segment], static_cast<Corner>(corner));
     };
     for (size_t i = 0; i < count; ++i) {
       const Range& range = ranges[i];
@@ -148,8 +149,8 @@ LinkCosts::LinkCosts(const model::OperationModel& operation) {
     while (smallest >= ends_[index] && index + 1 < count) ++index;
     first_by_width_[width] = index;
   }
-  if (operation.queue_depth && !operation.queue_depth->at_least) {
-    const double depth = std::floor(operation.queue_depth->value);
+  if (model.queue_depth && !model.queue_depth->at_least) {
+    const double depth = std::floor(model.queue_depth->value);
     constexpr auto kMax = static_cast<double>(std::numeric_limits<uint32_t>::max());
     queue_depth_ = depth < 1      ? 1
                    : depth > kMax ? std::numeric_limits<uint32_t>::max()

@@ -15,6 +15,13 @@
 
 namespace stripline::cost {
 
+/// What a link's operations are, which says when one gives up its place in the queue.
+enum class Operation : uint8_t {
+  get,  ///< When its data are there.
+  put,  ///< When it is sent, not when it is acknowledged.
+  am,   ///< An active message: when its handler has run.
+};
+
 /// The parameters that hold for one size. Times in seconds.
 struct MessageCosts {
   double o_base = 0;
@@ -58,11 +65,14 @@ struct MessageCosts {
 class LinkCosts {
  public:
   /// An operation that costs nothing; assign a compiled one.
-  LinkCosts() : LinkCosts(model::OperationModel{}) {}
+  LinkCosts() : LinkCosts(model::OperationModel{}, Operation::get) {}
 
-  /// Compiles. The model is valid (model/validate.h); parameters it does not hold count as zero. A
-  /// queue depth that is missing, or only bounded below, limits nothing.
-  explicit LinkCosts(const model::OperationModel& operation);
+  /// Compiles what the model has of these operations. It is valid (model/validate.h); parameters it
+  /// does not hold count as zero. A queue depth that is missing, or only bounded below, limits
+  /// nothing.
+  LinkCosts(const model::OperationModel& model, Operation operation);
+
+  Operation operation() const { return operation_; }
 
   /// The parameters for a size. The reference lives as long as this object, and is the same for all
   /// sizes of a segment.
@@ -99,9 +109,16 @@ class LinkCosts {
            static_cast<double>(burst - queue_depth) * (o > gap ? o : gap);
   }
 
-  /// Q, the operations outstanding before issuing blocks; UINT32_MAX if the model does not say, or
-  /// only knows a lower bound.
+  /// Q, the operations that hold a place in the queue before issuing blocks; UINT32_MAX if the
+  /// model does not say, or only knows a lower bound.
   uint32_t queue_depth() const { return queue_depth_; }
+
+  /// Operations that may be outstanding, issued and not known to be complete, before issuing blocks
+  /// for longer than the NIC takes to send one: Q, but of puts, which leave the queue when they are
+  /// sent, any number (UINT32_MAX).
+  uint32_t most_outstanding() const {
+    return operation_ == Operation::put ? std::numeric_limits<uint32_t>::max() : queue_depth_;
+  }
 
   /// Of segments, with the bands between them.
   size_t segment_count() const { return ends_.size(); }
@@ -115,6 +132,7 @@ class LinkCosts {
   std::vector<uint64_t> ends_;                 // exclusive; the last one is the largest integer
   std::array<uint32_t, 65> first_by_width_{};  // first segment that may hold a size of this width
   uint32_t queue_depth_ = std::numeric_limits<uint32_t>::max();
+  Operation operation_;
 };
 
 }  // namespace stripline::cost

@@ -14,7 +14,7 @@ using model::OperationModel;
 OperationModel example_operation() { return *model::example_model().network["inter-node"].get; }
 
 TEST(LinkCosts, FollowsTheEquationsOfTheModel) {
-  const LinkCosts link(example_operation());
+  const LinkCosts link(example_operation(), Operation::get);
   // 64 bytes lie in the first segment: no g, L = 4.5 us, G = 1.5 ns/B.
   EXPECT_DOUBLE_EQ(link.o(64), 0.8e-6 + 64 * 0.1e-9);
   EXPECT_DOUBLE_EQ(link.L(64), 4.5e-6);
@@ -28,7 +28,7 @@ TEST(LinkCosts, FollowsTheEquationsOfTheModel) {
 }
 
 TEST(LinkCosts, IssueIsAHingeAtTheQueueDepth) {
-  const LinkCosts link(example_operation());
+  const LinkCosts link(example_operation(), Operation::get);
   ASSERT_EQ(link.queue_depth(), 64U);
   EXPECT_DOUBLE_EQ(link.issue(1, 65536), link.o(65536));
   EXPECT_DOUBLE_EQ(link.issue(64, 65536), 64 * link.o(65536));
@@ -37,7 +37,7 @@ TEST(LinkCosts, IssueIsAHingeAtTheQueueDepth) {
 }
 
 TEST(LinkCosts, EveryCornerIsAnEndOfTheIntervals) {
-  const LinkCosts link(example_operation());
+  const LinkCosts link(example_operation(), Operation::get);
   const auto& low = link.at(64, Corner::low);
   const auto& high = link.at(64, Corner::high);
   EXPECT_DOUBLE_EQ(low.o_base, 0.8e-6 * 0.98);
@@ -49,7 +49,7 @@ TEST(LinkCosts, EveryCornerIsAnEndOfTheIntervals) {
 TEST(LinkCosts, AnIntervalThatReachesBelowZeroIsCutThere) {
   OperationModel operation = example_operation();
   operation.segments[0].r_base_s->ci_low = -1e-6;
-  EXPECT_EQ(LinkCosts(operation).at(64, Corner::low).r_base, 0.0);
+  EXPECT_EQ(LinkCosts(operation, Operation::get).at(64, Corner::low).r_base, 0.0);
 }
 
 TEST(LinkCosts, LookupAgreesWithASearchForAnySegmentation) {
@@ -66,7 +66,7 @@ TEST(LinkCosts, LookupAgreesWithASearchForAnySegmentation) {
       segment.g_s = model::Parameter{static_cast<double>(i), 0, 100, 6, 6, "test", false};
       operation.segments.push_back(segment);
     }
-    const LinkCosts link(operation);
+    const LinkCosts link(operation, Operation::get);
     EXPECT_EQ(link.segment_count(), operation.segments.size());
     EXPECT_EQ(link.breakpoints().size(), operation.segments.size() - 1);
     const auto expected = [&](uint64_t bytes) {
@@ -106,14 +106,14 @@ OperationModel banded_operation() {
 
 TEST(LinkCosts, BetweenTheEndsOfASwitchTheDearerSideCounts) {
   const OperationModel operation = banded_operation();
-  const LinkCosts link(operation);
+  const LinkCosts link(operation, Operation::get);
   OperationModel below = operation;
   below.segments.pop_back();
   OperationModel above = operation;
   above.segments.erase(above.segments.begin());
   above.segments[0].begins.reset();
-  const LinkCosts lower(below);
-  const LinkCosts upper(above);
+  const LinkCosts lower(below, Operation::get);
+  const LinkCosts upper(above, Operation::get);
   EXPECT_EQ(link.segment_count(), 3U);
   ASSERT_EQ(link.breakpoints().size(), 2U);
   EXPECT_EQ(link.breakpoints()[0], 2049U);
@@ -159,25 +159,41 @@ TEST(LinkCosts, BandsThatOverlapAndASwitchThatIsExact) {
   third.L_s = model::example_parameter(20e-6);
   operation.segments[1].begins->by_bytes = 5500;
   operation.segments.push_back(third);
-  const LinkCosts link(operation);
+  const LinkCosts link(operation, Operation::get);
   EXPECT_DOUBLE_EQ(link.L(2048), 4.5e-6);
   EXPECT_GE(link.at(5000).round_trip(5000), 40e-6);  // it may be the third already
   EXPECT_DOUBLE_EQ(link.L(16384), 20e-6);
   operation = banded_operation();
   operation.segments[1].begins = {4095, 4096};
-  EXPECT_EQ(LinkCosts(operation).segment_count(), 2U);
-  EXPECT_DOUBLE_EQ(LinkCosts(operation).L(4095), 4.5e-6);
-  EXPECT_DOUBLE_EQ(LinkCosts(operation).L(4096), 9e-6);
+  EXPECT_EQ(LinkCosts(operation, Operation::get).segment_count(), 2U);
+  EXPECT_DOUBLE_EQ(LinkCosts(operation, Operation::get).L(4095), 4.5e-6);
+  EXPECT_DOUBLE_EQ(LinkCosts(operation, Operation::get).L(4096), 9e-6);
 }
 
 TEST(LinkCosts, ADepthThatIsOnlyBoundedLimitsNothing) {
   OperationModel operation = example_operation();
   operation.queue_depth = model::example_parameter(1);
-  EXPECT_EQ(LinkCosts(operation).queue_depth(), 1U);
+  EXPECT_EQ(LinkCosts(operation, Operation::get).queue_depth(), 1U);
   operation.queue_depth->at_least = true;
-  EXPECT_EQ(LinkCosts(operation).queue_depth(), std::numeric_limits<uint32_t>::max());
+  EXPECT_EQ(LinkCosts(operation, Operation::get).queue_depth(),
+            std::numeric_limits<uint32_t>::max());
   operation.queue_depth.reset();
-  EXPECT_EQ(LinkCosts(operation).queue_depth(), std::numeric_limits<uint32_t>::max());
+  EXPECT_EQ(LinkCosts(operation, Operation::get).queue_depth(),
+            std::numeric_limits<uint32_t>::max());
+}
+
+// A put leaves the queue when it is sent; a get and an active message when they were answered.
+TEST(LinkCosts, TheDepthLimitsWhatIsOutstandingButPuts) {
+  OperationModel operation = example_operation();
+  operation.queue_depth = model::example_parameter(4);
+  EXPECT_EQ(LinkCosts(operation, Operation::get).most_outstanding(), 4U);
+  EXPECT_EQ(LinkCosts(operation, Operation::am).most_outstanding(), 4U);
+  const LinkCosts put(operation, Operation::put);
+  EXPECT_EQ(put.operation(), Operation::put);
+  EXPECT_EQ(put.most_outstanding(), std::numeric_limits<uint32_t>::max());
+  // Issuing waits for the NIC all the same.
+  EXPECT_EQ(put.queue_depth(), 4U);
+  EXPECT_DOUBLE_EQ(put.issue(10, 65536), 4 * put.o(65536) + 6 * put.gap(65536));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -106,11 +107,30 @@ Judgement judged(const model::TunedModel& model, const model::TunedModel& world)
   return summed_up(judge_held_out(model, parts.judged, 2));
 }
 
+// By kind, ascending by name.
+std::map<std::string, double> errors_of(const Judgement& judgement) {
+  std::map<std::string, double> errors;
+  for (const TimesJudgement& kind : judgement.times) errors[kind.kind] = kind.mean_error;
+  return errors;
+}
+
+double mean_of(const std::map<std::string, double>& errors) {
+  double sum = 0;
+  for (const auto& [kind, error] : errors) sum += error;
+  return sum / static_cast<double>(errors.size());
+}
+
 TEST(JudgeDecisions, TheTruthDoesWell) {
   const Judgement judgement = judged(truth(), truth());
   EXPECT_EQ(judgement.points, 40U);
   EXPECT_EQ(judgement.choices, 10U);
   EXPECT_LT(judgement.mean_error, 0.02);
+  const auto errors = errors_of(judgement);
+  ASSERT_EQ(errors.size(), 4U);
+  for (const char* kind : {"burst of get", "burst of put", "size of get", "size of put"}) {
+    ASSERT_TRUE(errors.contains(kind)) << kind;
+    EXPECT_LT(errors.at(kind), 0.02) << kind;
+  }
   EXPECT_EQ(judgement.missed, 0U);
   EXPECT_LT(judgement.mean_regret, 0.03);
   EXPECT_EQ(judgement.compared, 10U);
@@ -128,7 +148,13 @@ TEST(JudgeDecisions, ADepthOfOneIsSeen) {
   const Judgement judgement = judged(lie, truth());
   // All bursts of gets. The depth of puts changes no time.
   EXPECT_GE(judgement.missed, 6U);
-  EXPECT_GT(judgement.mean_error, 0.3);
+  const auto errors = errors_of(judgement);
+  EXPECT_GT(errors.at("burst of get"), 0.5);
+  for (const char* kind : {"burst of put", "size of get", "size of put"}) {
+    EXPECT_LT(errors.at(kind), 0.02) << kind;
+  }
+  // Kinds weigh alike, the one that is wrong no more than the others.
+  EXPECT_DOUBLE_EQ(judgement.mean_error, mean_of(errors));
 }
 
 TEST(JudgeDecisions, AMissingBreakIsSeen) {

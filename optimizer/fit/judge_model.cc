@@ -70,9 +70,10 @@ void for_each_size(const model::TunedModel& model, const SortedSamples& samples,
   if (entry == nullptr) return;
   for (const auto& [name, operation] :
        {std::pair(variant::kGet, &entry->second.get), {variant::kPut, &entry->second.put}}) {
+    const bool is_put = operation == &entry->second.put;
     const auto measured = samples.operations.find(name);
     if (!operation->has_value() || measured == samples.operations.end()) continue;
-    const cost::LinkCosts costs(**operation);
+    const cost::LinkCosts costs(**operation, is_put ? cost::Operation::put : cost::Operation::get);
     for (const auto& [bytes, medians] : measured->second.latency) {
       const double measured_s = across_runs(medians);
       if (measured_s > 0) look(std::string(name), costs, bytes, measured_s);

@@ -89,15 +89,13 @@ ExpectedTime expected_time(const cost::LinkCosts& costs, uint64_t bytes) {
   return {bytes, costs.blocking(bytes), at(cost::Corner::low), at(cost::Corner::high)};
 }
 
-ExpectedTime expected_burst(const cost::LinkCosts& costs, plan::Direction direction, uint64_t bytes,
-                            uint64_t count) {
+ExpectedTime expected_burst(const cost::LinkCosts& costs, uint64_t bytes, uint64_t count) {
   const auto at = [&](cost::Corner corner) {
     const cost::MessageCosts& m = costs.at(bytes, corner);
     const auto size = static_cast<double>(bytes);
     const double one = m.blocking(size);
-    const uint64_t depth = std::max<uint32_t>(1, costs.queue_depth());
-    const bool waits = direction == plan::Direction::get && count > depth;
-    const double later = waits ? one / static_cast<double>(depth) : 0;
+    const uint64_t most = costs.most_outstanding();
+    const double later = count > most ? one / static_cast<double>(most) : 0;
     return one +
            static_cast<double>(std::max<uint64_t>(count, 1) - 1) * std::max(m.stream(size), later);
   };
@@ -118,7 +116,7 @@ std::optional<ExpectedTime> expected_sentinel(const plan::CompiledModel& model,
   if (!is_burst) return expected_time(*link, *bytes);
   const auto count = number(point, factor::kCount);
   if (!count) return std::nullopt;
-  return expected_burst(*link, direction_of(point), *bytes, *count);
+  return expected_burst(*link, *bytes, *count);
 }
 
 bool is_outside(const ExpectedTime& expected, double measured_s) {

@@ -37,10 +37,8 @@ ExpectedTime expected_time(const cost::LinkCosts& costs, uint64_t bytes);
 
 /// What the model says that `count` operations take which are issued one after the other and then
 /// waited for: o + 2 L + G S + r, and for each further one the longest of o + r, g + G S and, where
-/// more gets are issued than may be outstanding, its share of a round trip. A put leaves the queue
-/// when it is sent (hinge.h), not when it is acknowledged.
-ExpectedTime expected_burst(const cost::LinkCosts& costs, plan::Direction direction, uint64_t bytes,
-                            uint64_t count);
+/// more are issued than may be outstanding, its share of a round trip.
+ExpectedTime expected_burst(const cost::LinkCosts& costs, uint64_t bytes, uint64_t count);
 
 /// The time of a sentinel; nullopt of other points, and of those that the model says nothing of.
 std::optional<ExpectedTime> expected_sentinel(const plan::CompiledModel& model,

@@ -132,8 +132,7 @@ class NestEvaluator {
       }
       if (costs_ == nullptr) costs_ = link.strip;
       const cost::LinkCosts& costs = reads(mode) ? link.strip->get() : link.strip->put();
-      // A put leaves the queue when it is sent.
-      if (reads(mode)) queue_ = std::min(queue_, costs.queue_depth());
+      queue_ = std::min(queue_, costs.most_outstanding());
     }
     if (known()) compute_s_ = estimate_compute_s(Corner::nominal);
   }

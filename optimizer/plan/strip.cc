@@ -268,7 +268,7 @@ class Search {
     }
     const auto count = static_cast<uint64_t>(t.strips);
     // Beyond the queue depth issuing gets blocks, and B with as many in flight computes meanwhile.
-    if (evaluator_.fits_whole() && count <= evaluator_.queue_depth()) {
+    if (evaluator_.fits_whole() && count <= evaluator_.most_outstanding()) {
       set_buffer(t, evaluator_.all_issued_buffer());
       consider({Schedule::all_issued, strip, 1}, evaluator_.all_issued(t));
     }

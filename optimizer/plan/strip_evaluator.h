@@ -50,12 +50,8 @@ class Evaluator {
 
   const StripShape& shape() const { return shape_; }
   const cost::LinkCosts& link() const { return link_; }
-  /// Strips that may be outstanding: a put leaves the queue when it is sent
-  /// (optimizer/fit/hinge.h).
-  uint32_t queue_depth() const {
-    return request_.direction == Direction::get ? link_.queue_depth()
-                                                : std::numeric_limits<uint32_t>::max();
-  }
+  /// Strips that may be outstanding.
+  uint32_t most_outstanding() const { return link_.most_outstanding(); }
 
   /// Blocking transfers of pieces, each followed (or preceded) by its computation; own work hides
   /// under the first, unless no one serves that meanwhile.
@@ -125,7 +121,7 @@ class Evaluator {
     t.strip = strip;
     t.strips = static_cast<double>(shape_.blocks * per_block);
     t.strips_per_peer = static_cast<double>(per_block * shape_.blocks_per_peer);
-    t.queue = static_cast<double>(queue_depth());
+    t.queue = static_cast<double>(most_outstanding());
     t.message_bytes = full + extra;
     t.message_bytes_last = last + extra;
     t.message_bytes_first = full + shape_.halo;
@@ -276,7 +272,7 @@ class Evaluator {
     uint64_t buffers = per_strip == 0 ? 0 : request_.max_buffer_bytes / per_strip;
     if (request_.direction == Direction::get) buffers -= buffers > 0 ? 1 : 0;  // being computed on
     return static_cast<uint32_t>(
-        std::min({buffers, count - 1, uint64_t{queue_depth()}, uint64_t{kMostWindow}}));
+        std::min({buffers, count - 1, uint64_t{most_outstanding()}, uint64_t{kMostWindow}}));
   }
 
   /// From here on `message`, a segment of link(), counts as `replacement` at the nominal corner.

@@ -214,7 +214,7 @@ class Evaluator {
     };
     const double to_peer = std::ceil(messages / peers);
     const double put_s = put.blocking(bytes) + delay();
-    const uint64_t told_at_a_time = std::max<uint64_t>(costs_.am().queue_depth(), 1);
+    const uint64_t told_at_a_time = std::max<uint64_t>(costs_.am().most_outstanding(), 1);
     return std::max({rounds(to_peer, kLandingSlots) * (put_s + trip()),
                      rounds(messages, kSpareUpdateBuffers) * put_s,
                      rounds(to_peer, told_at_a_time) * small_.blocking(kSmallMessageBytes)});
@@ -374,9 +374,9 @@ UpdateCosts::Tables UpdateCosts::compile(const model::TunedModel& model,
 UpdateCosts::UpdateCosts(const model::TunedModel& model, const model::PathModel& path)
     : has_buffers_(path.am && path.put && model.update),
       has_locks_(path.am && path.get && path.put),
-      am_(path.am.value_or(model::OperationModel{})),
-      get_(path.get.value_or(model::OperationModel{})),
-      put_(path.put.value_or(model::OperationModel{})),
+      am_(path.am.value_or(model::OperationModel{}), cost::Operation::am),
+      get_(path.get.value_or(model::OperationModel{}), cost::Operation::get),
+      put_(path.put.value_or(model::OperationModel{}), cost::Operation::put),
       append_(compile(model, &model::UpdatePoint::append_s)),
       merge_(compile(model, &model::UpdatePoint::merge_s)),
       apply_(compile(model, &model::UpdatePoint::apply_s)),

@@ -136,7 +136,7 @@ uint64_t sufficient_window(const VisRequest& request, const VisCosts& costs, Vis
   if (!(stage > 0)) return kDefaultPipelinedWindow;
   const double round = m.blocking(bytes) + contiguous_delay(request, costs);
   const double enough = kSlack * (round / stage + 1);
-  return std::min<uint64_t>(most_outstanding(link, request.direction),
+  return std::min<uint64_t>(link.most_outstanding(),
                             enough < 1e6 ? static_cast<uint64_t>(enough) + 1 : 1000000);
 }
 

@@ -34,9 +34,9 @@ VisCosts::VisCosts(const model::PathModel& path, const std::optional<model::Pack
                    const model::VisModel* vis)
     : has_{path.get.has_value(), path.put.has_value()},
       has_am_(path.am.has_value()),
-      link_{cost::LinkCosts(path.get.value_or(model::OperationModel{})),
-            cost::LinkCosts(path.put.value_or(model::OperationModel{}))},
-      am_(path.am.value_or(model::OperationModel{})),
+      link_{cost::LinkCosts(path.get.value_or(model::OperationModel{}), cost::Operation::get),
+            cost::LinkCosts(path.put.value_or(model::OperationModel{}), cost::Operation::put)},
+      am_(path.am.value_or(model::OperationModel{}), cost::Operation::am),
       pack_(pack.value_or(model::PackModel{})) {
   static_assert(static_cast<size_t>(Direction::get) == 0 &&
                 static_cast<size_t>(Direction::put) == 1);

@@ -62,24 +62,17 @@ inline double contiguous_delay(const VisRequest& request, const VisCosts& costs)
              : 0.0;
 }
 
-/// Operations that may be outstanding before issuing blocks. A put leaves the queue when it is sent
-/// (optimizer/fit/hinge.h), so that its depth limits none.
-inline uint64_t most_outstanding(const cost::LinkCosts& link, Direction direction) {
-  return direction == Direction::get ? link.queue_depth() : std::numeric_limits<uint32_t>::max();
-}
-
 /// `count` contiguous operations of `bytes` each on average, at most `window` in flight, each of
 /// which waits `delay_s` at the target. They go by the protocol of the largest one, which all but
 /// the last are as large as.
-inline double windowed(const cost::LinkCosts& link, Direction direction, double bytes,
-                       double largest, uint64_t count, uint32_t window, double delay_s,
-                       double extra_o = 0) {
+inline double windowed(const cost::LinkCosts& link, double bytes, double largest, uint64_t count,
+                       uint32_t window, double delay_s, double extra_o = 0) {
   const cost::MessageCosts& m = link.at(static_cast<uint64_t>(largest));
   const double o = m.o(bytes) + extra_o;
   const double r = m.r(bytes);
   const double one = o + m.round_trip(bytes) + delay_s + r;
   if (count <= 1) return one;
-  const uint64_t in_flight = std::min<uint64_t>(window, most_outstanding(link, direction));
+  const uint64_t in_flight = std::min(window, link.most_outstanding());
   // Up to a window, or what the queue holds, is issued while nothing has to be retired yet.
   const double early = std::max({o, m.gap(bytes), r});
   const double late = std::max({o + r, m.gap(bytes), one / static_cast<double>(in_flight)});
@@ -99,7 +92,7 @@ inline double flag_time(const VisRequest& request, const VisCosts& costs) {
 inline double pipelined_time(const VisRequest& request, const VisCosts& costs, uint32_t window) {
   const uint64_t pieces = vis_pieces(request);
   const double bytes = static_cast<double>(vis_bytes(request)) / static_cast<double>(pieces);
-  return windowed(costs.link(request.direction), request.direction, bytes, bytes, pieces, window,
+  return windowed(costs.link(request.direction), bytes, bytes, pieces, window,
                   contiguous_delay(request, costs)) +
          flag_time(request, costs);
 }
@@ -122,7 +115,7 @@ inline double native_iov_time(const VisRequest& request, const VisCosts& costs, 
                               double iov_piece_s) {
   const uint64_t operations = iov_operations(request);
   const double pieces = static_cast<double>(vis_pieces(request)) / static_cast<double>(operations);
-  return windowed(costs.link(request.direction), request.direction,
+  return windowed(costs.link(request.direction),
                   static_cast<double>(vis_bytes(request)) / static_cast<double>(operations),
                   iov_bytes(request), operations, window, contiguous_delay(request, costs),
                   pieces * iov_piece_s) +

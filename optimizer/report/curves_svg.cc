@@ -59,9 +59,11 @@ const char* description(Quantity quantity) {
 
 std::vector<Curve> curves_of(const model::PathModel& path) {
   std::vector<Curve> curves;
-  if (path.put) curves.push_back({"put", "#0072b2", cost::LinkCosts(*path.put)});
-  if (path.get) curves.push_back({"get", "#d97706", cost::LinkCosts(*path.get)});
-  if (path.am) curves.push_back({"am", "#009e73", cost::LinkCosts(*path.am)});
+  if (path.put)
+    curves.push_back({"put", "#0072b2", cost::LinkCosts(*path.put, cost::Operation::put)});
+  if (path.get)
+    curves.push_back({"get", "#d97706", cost::LinkCosts(*path.get, cost::Operation::get)});
+  if (path.am) curves.push_back({"am", "#009e73", cost::LinkCosts(*path.am, cost::Operation::am)});
   return curves;
 }
 

@@ -67,7 +67,9 @@ Status print_prediction(const Options& options) {
                          "; remove the measurements in " + options.path("campaigns").string() +
                          " and measure again");
       }
-      const PredictionErrors errors = prediction_errors(cost::LinkCosts(**operation), measured);
+      const auto kind = operation == &path.get ? cost::Operation::get : cost::Operation::put;
+      const PredictionErrors errors =
+          prediction_errors(cost::LinkCosts(**operation, kind), measured);
       const double bound = network.emulated() ? kEmulatedBound : kRealBound;
       table.add({network.fabric, name, std::to_string(errors.sizes), percent(errors.mean, 2),
                  percent(errors.largest, 2), std::to_string(errors.largest_at_bytes),

@@ -10,7 +10,7 @@ namespace {
 
 TEST(Prediction, ErrorsAreRelativeToTheMeasuredTime) {
   const auto model = model::example_model();
-  const cost::LinkCosts costs(*model.network.at("inter-node").get);
+  const cost::LinkCosts costs(*model.network.at("inter-node").get, cost::Operation::get);
   const double small = costs.blocking(100);
   const double large = costs.blocking(100000);
   // Runs 1 and 3 against 2 and 4: 2 % apart.
