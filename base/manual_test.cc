@@ -90,7 +90,7 @@ TEST(ManPage, CommandsSayWhatTheyTake) {
            "\n.TP\n\\fB\\-\\-clock\\fR \\fIC\\fR\nTime of a network\n"
            "(one of real, virtual; required)\n");
   contains(pages[1].text, "\n.TP\n\\fB\\-\\-trace\\fR\nSay what was chosen\n(one of off, sites)\n");
-  // Of the commands above it, as it takes them as well.
+  // A command takes the options of its parents as well.
   contains(pages[1].text, "\\-\\-server");
   contains(pages[2].text, "\n.SS example model show [OPTIONS]\n");
 }

@@ -247,11 +247,10 @@ std::vector<experiment::Point> without(const std::vector<experiment::Point>& all
 // Parts of which each is followed by points that judge the model: a run that is cut down has its
 // share of these, too.
 std::vector<std::vector<experiment::Point>> parts_of(const std::vector<experiment::Point>& points) {
-  constexpr size_t kParts = 8;
   std::vector<std::vector<experiment::Point>> parts;
-  for (size_t part = 0; part < kParts; ++part) {
-    const auto begin = static_cast<ptrdiff_t>(points.size() * part / kParts);
-    const auto end = static_cast<ptrdiff_t>(points.size() * (part + 1) / kParts);
+  for (size_t part = 0; part < campaign::kGridParts; ++part) {
+    const auto begin = static_cast<ptrdiff_t>(points.size() * part / campaign::kGridParts);
+    const auto end = static_cast<ptrdiff_t>(points.size() * (part + 1) / campaign::kGridParts);
     parts.emplace_back(points.begin() + begin, points.begin() + end);
   }
   return parts;

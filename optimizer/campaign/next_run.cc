@@ -7,6 +7,7 @@
 
 #include "optimizer/campaign/breaks.h"
 #include "optimizer/campaign/choices.h"
+#include "optimizer/campaign/refinement.h"
 #include "optimizer/campaign/straddle.h"
 #include "optimizer/campaign/widths.h"
 
@@ -15,8 +16,6 @@ namespace {
 
 // Runs vary: a plan that would just fit will not.
 constexpr double kBudgetReserve = 0.9;
-// Parts of what a grid has beyond the next coarser one, by which runs are cut down.
-constexpr uint32_t kGridParts = 8;
 // What is advised is a multiple of this, with the reserve.
 constexpr double kBudgetStepS = 10;
 

@@ -2,11 +2,16 @@
 // as its time allows, not only a whole grid.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "optimizer/experiment/experiment.h"
 
 namespace stripline::campaign {
+
+/// A run that cannot afford a whole grid measures a number of these equal parts of what the grid
+/// adds to the next coarser one. Each part of a plan carries its share of the points that judge.
+inline constexpr uint32_t kGridParts = 8;
 
 /// The same points, ordered so that the first ones of any number are spread evenly over each
 /// experiment's sizes. Points of an experiment that have the same size (factor::kBytes) stay

@@ -229,7 +229,7 @@ TEST(Hinge, TwoBurstsSayNothingOfTheDepth) {
       EXPECT_NEAR(fit->costs[2].o_s, 8.6e-6, 0.4e-6);
     }
   }
-  // Nor where they are so much slower that there is a queue: it may be of 2 or of 200.
+  // A rise this steep shows that there is a queue, but its depth may be 2 or 200.
   const auto slow = fit_hinge(two_bursts(3.0, 0.0, 7));
   ASSERT_TRUE(slow.ok());
   EXPECT_TRUE(std::isinf(slow->queue_depth));

@@ -37,7 +37,7 @@ struct Judgement {
   /// Sizes of blocking gets and puts between nodes, and bursts of them, whose times were predicted.
   std::size_t points = 0;
   double mean_error = 0;     ///< Mean over `times`, in which kinds weigh alike.
-  double largest_error = 0;  ///< The largest of these.
+  double largest_error = 0;  ///< The largest error of a single predicted time.
   /// Decisions of which at least two alternatives were measured, the chosen one among them.
   std::size_t choices = 0;
   double mean_regret = 0;   ///< Geometric mean of chosen over fastest time, less 1; at least 0.

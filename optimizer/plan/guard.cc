@@ -201,7 +201,7 @@ void Guard::record(const Turn& turn, double seconds) {
     if (turn.check && recent_.count() > 0) compare(turn.way, seconds);
     return;
   }
-  // Of some, once there are enough.
+  // With enough executions recorded, every kPriorPlaces-th one is a sufficient sample.
   if (recent_.count() > 0 && (own_count_ < kPriorExecutions || place_ % kPriorPlaces == 0)) {
     const double off = std::clamp(std::log(seconds / recent_.typical()),
                                   -kFarthest * kPriorDeviation, kFarthest * kPriorDeviation);
@@ -230,8 +230,9 @@ void Guard::compare(Way way, double seconds) {
   judge();
 }
 
-// Of the first pairs the median, of an even number the one in which the other way is the faster:
-// what is in the way of an execution makes it longer. Later ones are averaged.
+// The first pairs are summed up by their median, because a disturbance can only make an execution
+// longer; of an even number of pairs the middle one in which the other method is faster is taken.
+// Later pairs are averaged.
 void Guard::average(double ratio) {
   const double farthest = kFarthest * deviation();
   weight_ = kMemory * weight_ + 1;

@@ -213,7 +213,9 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   return context;
 }
 
-// Scratch memory of collectives: none runs before all ranks have met.
+// Scratch memory of collectives that move data. The barrier in which ranks first meet keeps its
+// flags elsewhere, and rank 0 enters it once it has fetched what it needs, so that no collective
+// operation writes here before.
 std::span<std::byte> ContextState::place_of_facts() const {
   return memory.collective().first(rma::Memory::kCollectivePart);
 }
