@@ -10,6 +10,9 @@ struct BundledFile {
   std::string_view type;  ///< "text/html; charset=utf-8"
   std::string_view content;
   std::string_view sha256;  ///< of the content
+  /// The content as compressed when the program was built; empty where that saves nothing.
+  std::string_view brotli = {};
+  std::string_view gzip = {};
 };
 
 /// The file at this path of the address: "/" and "/app.js". nullopt when there is none, which is so

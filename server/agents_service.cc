@@ -148,12 +148,34 @@ class StreamLink final : public AgentLink, public std::enable_shared_from_this<S
   std::unique_ptr<grpc::Alarm> pause_;  // before the next read
 };
 
+// What nodes tell of runs: each report is written to the disk and displaces an older one. An agent
+// of ours sends one a second at most, however many sessions it has had. Thread-safe.
+class ReportLimits {
+ public:
+  // Whether the report may be stored. The first one that may not is logged, then one a minute.
+  bool take(const std::string& node, double now_s) {
+    const std::lock_guard lock(mutex_);
+    if (reports_.try_take(node, 1, now_s)) return true;
+    if (lines_.try_take(node, 1, now_s)) {
+      spdlog::warn("nodes/{} sends more than one report a second: the others are dropped", node);
+    }
+    return false;
+  }
+
+ private:
+  std::mutex mutex_;
+  PeerAllowances reports_{{.per_s = 1, .burst = 5}};
+  PeerAllowances lines_{{.per_s = 1.0 / 60, .burst = 1}};
+};
+
 class SessionReactor final : public SessionStream {
  public:
-  SessionReactor(Coordinator& coordinator, Access& access, Refusals& refusals, Caller caller)
+  SessionReactor(Coordinator& coordinator, Access& access, Refusals& refusals,
+                 ReportLimits& reports, Caller caller)
       : coordinator_(coordinator),
         access_(access),
         refusals_(refusals),
+        reports_(reports),
         caller_(std::move(caller)),
         link_(std::make_shared<StreamLink>(this)) {
     ReactorStep step(this);
@@ -178,6 +200,8 @@ class SessionReactor final : public SessionStream {
       link_->close(*refusal);  // its certificate has expired meanwhile
     } else if (message_.has_renew_certificate()) {
       renew();
+    } else if (message_.has_feedback_report() && !reports_.take(node_, now_s)) {
+      // dropped
     } else if (auto message = from_wire(message_)) {
       coordinator_.receive(session_, *message);
     }
@@ -212,7 +236,7 @@ class SessionReactor final : public SessionStream {
       link_->close(invalid_field("message", "the first message of a session is Hello"));
       return;
     }
-    const std::string& node = message_.hello().node();
+    const std::string& node = node_ = message_.hello().node();
     listen_for_revocation(node);
     if (const auto refusal = access_.refusal_of_node(caller_, node, unix_seconds())) {
       return refuse(node, *refusal);
@@ -265,7 +289,9 @@ class SessionReactor final : public SessionStream {
   Coordinator& coordinator_;
   Access& access_;
   Refusals& refusals_;
+  ReportLimits& reports_;
   const Caller caller_;
+  std::string node_;  // as its Hello says
   std::shared_ptr<StreamLink> link_;
   v1::AgentMessage message_;
   bool greeted_ = false;
@@ -279,18 +305,25 @@ class SessionReactor final : public SessionStream {
 
 class AgentsService final : public v1::Agents::CallbackService {
  public:
-  AgentsService(Coordinator& coordinator, Access& access, Meters& meters)
-      : coordinator_(coordinator), access_(access), meters_(meters), refusals_(meters) {}
+  AgentsService(Coordinator& coordinator, Access& access, Meters& meters, CallLimits& limits)
+      : coordinator_(coordinator),
+        access_(access),
+        limits_(limits),
+        meters_(meters),
+        refusals_(meters) {}
 
   SessionStream* Session(grpc::CallbackServerContext* context) override {
     // NOLINTNEXTLINE(cppcoreguidelines-owning-memory)
-    return new SessionReactor(coordinator_, access_, refusals_, caller_of(*context, access_));
+    return new SessionReactor(coordinator_, access_, refusals_, reports_,
+                              caller_of(*context, access_));
   }
 
   grpc::ServerUnaryReactor* Enroll(grpc::CallbackServerContext* context,
                                    const v1::EnrollRequest* request,
                                    v1::EnrollResponse* response) override {
-    const auto refusal = limits_.refusal(*context);
+    const std::string payer = payer_of(*context, access_);
+    const auto refusal = limits_.refusal(payer);
+    const MeteredCall metered(limits_, payer);
     const auto certificate = refusal ? Answer<std::string>(*refusal)
                                      : access_.enroll(request->token(), request->node(),
                                                       request->request_pem(), unix_seconds());
@@ -307,16 +340,17 @@ class AgentsService final : public v1::Agents::CallbackService {
  private:
   Coordinator& coordinator_;
   Access& access_;
-  CallLimits limits_;
+  CallLimits& limits_;
   Meters& meters_;
   Refusals refusals_;
+  ReportLimits reports_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator, Access& access,
-                                                   Meters& meters) {
-  return std::make_unique<AgentsService>(coordinator, access, meters);
+                                                   Meters& meters, CallLimits& limits) {
+  return std::make_unique<AgentsService>(coordinator, access, meters, limits);
 }
 
 }  // namespace stripline::server

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
+#include <cstdlib>
+#include <exception>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -24,7 +26,13 @@ namespace stripline::server {
 namespace {
 
 constexpr std::string_view kPrefix = "/api/v1/";
-constexpr size_t kAllPoints = std::numeric_limits<int64_t>::max();
+// What a piece of an answer holds: it takes milliseconds, and is sent before the next one is made.
+constexpr size_t kRowsAtOnce = 500;
+constexpr size_t kUnchangingBytes = size_t{16} << 20;
+// A browser has one for all of its tabs (docs/http.md).
+constexpr size_t kStreamsOfPayer = 8;
+constexpr size_t kComparisonsOfPayer = 1;
+constexpr size_t kComparisons = 4;
 
 Json to_json(const PointRecord& record) {
   const auto number = [](const std::optional<double>& value) {
@@ -99,6 +107,35 @@ Problem no_such_path(const std::string& path) {
           {}};
 }
 
+// "application/json", whatever parameters follow it.
+bool is_json(std::string_view type) {
+  type = type.substr(0, type.find(';'));
+  while (type.ends_with(' ')) type.remove_suffix(1);
+  constexpr std::string_view kJson = "application/json";
+  return std::ranges::equal(
+      type, kJson, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+}
+
+// Whether Accept-Encoding names it, but for "q=0".
+bool accepts(std::string_view list, std::string_view encoding) {
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    std::string_view one = list.substr(0, comma);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
+    const std::string_view name = one.substr(0, one.find_first_of("; "));
+    if (name != encoding) continue;
+    const size_t weight = one.find("q=");
+    return weight == std::string_view::npos ||
+           one.substr(weight + 2).find_first_of("123456789") != std::string_view::npos;
+  }
+  return false;
+}
+
+Problem stopping_problem() {
+  return {ErrorCode::unavailable, "SERVER_STOPPING", "the server is stopping", {}};
+}
+
 // People may paste a token as it was handed to them; what is shown is its secret.
 std::string secret_of(const std::string& shown) {
   const auto token = pki::parse_token(shown);
@@ -109,16 +146,36 @@ std::string secret_of(const std::string& shown) {
 
 http::Response refused(const Problem& problem) {
   std::string code(to_string(problem.code));
-  return {status_of(problem), "application/json",
-          text_of({{"code", code},
-                   {"reason", problem.reason},
-                   {"message", problem.message},
-                   {"metadata", problem.metadata}})};
+  http::Response response;
+  response.status = status_of(problem);
+  response.body = text_of({{"code", code},
+                           {"reason", problem.reason},
+                           {"message", problem.message},
+                           {"metadata", problem.metadata}});
+  if (const auto wait = problem.metadata.find("retry_after_s"); wait != problem.metadata.end()) {
+    response.retry_after_s = static_cast<unsigned>(std::strtoul(wait->second.c_str(), nullptr, 10));
+  }
+  return response;
 }
 
 http::Response answered(const Result<Json>& json) {
   if (!json.ok()) return refused(problem_from(json.error()));
-  return {http::kOk, "application/json", text_of(*json)};
+  http::Response response;
+  response.body = text_of(*json);
+  return response;
+}
+
+bool shows_tag(const std::string& if_none_match, const std::string& etag) {
+  std::string_view rest = if_none_match;
+  while (!rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    std::string_view one = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
+    if (one.starts_with("W/")) one.remove_prefix(2);  // a proxy has compressed it
+    if (one.substr(0, one.find_last_not_of(' ') + 1) == etag) return true;
+  }
+  return false;
 }
 
 Answer<int64_t> number_from(const http::Request& request, const std::string& name) {
@@ -132,44 +189,90 @@ Answer<int64_t> number_from(const http::Request& request, const std::string& nam
 }
 
 Api::Api(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& access,
-         Meters& meters)
+         Meters& meters, CallLimits& limits, ReadingPool& reading, RunResults& results)
     : coordinator_(coordinator),
       store_(store),
       hub_(hub),
       access_(access),
       refusals_(meters),
-      roles_(method_roles()) {}
+      roles_(method_roles()),
+      limits_(limits),
+      reading_(reading),
+      results_(results),
+      streams_(kStreamsOfPayer),
+      comparisons_of_payer_(kComparisonsOfPayer),
+      comparisons_(kComparisons),
+      unchanging_(kUnchangingBytes) {}
 
-http::Response Api::answer(const http::Request& request) {
-  if (request.path.starts_with(kPrefix)) return call(request);
-  const auto file = dashboards::bundled_file(request.path);
-  if (!file || request.post) return refused(no_such_path(request.path));
-  const std::string etag = "\"" + std::string(file->sha256) + "\"";
-  if (request.if_none_match == etag) return {http::kNotModified, std::string(file->type), "", etag};
-  return {http::kOk, std::string(file->type), std::string(file->content), etag};
+void Api::answer(http::Request request, const http::WebServer::Reply& reply) {
+  if (request.path.starts_with(kPrefix)) return call(std::move(request), reply);
+  reply(page(request));
 }
 
-http::Response Api::call(const http::Request& request) {
-  const std::string path = request.path.substr(kPrefix.size());
-  const auto verb = request.post ? Route::Verb::post : Route::Verb::get;
+// A file of the pages, as it was compressed when this program was built if the caller reads that.
+http::Response Api::page(const http::Request& request) {
+  const auto file = dashboards::bundled_file(request.path);
+  if (!file || request.post) return refused(no_such_path(request.path));
+  http::Response response;
+  response.type = file->type;
+  response.encoding = http::kIdentity;
+  response.lasting = file->content;
+  if (!file->brotli.empty() && accepts(request.accept_encoding, "br")) {
+    response.encoding = "br";
+    response.lasting = file->brotli;
+  } else if (!file->gzip.empty() && accepts(request.accept_encoding, "gzip")) {
+    response.encoding = "gzip";
+    response.lasting = file->gzip;
+  }
+  response.etag = "\"" + std::string(file->sha256) + "-" + response.encoding + "\"";
+  if (shows_tag(request.if_none_match, response.etag)) {
+    response.status = http::kNotModified;
+    response.lasting = {};
+  }
+  return response;
+}
+
+void Api::call(http::Request request, const http::WebServer::Reply& reply) {
+  const auto owned = std::make_shared<const http::Request>(std::move(request));
+  const std::string path = owned->path.substr(kPrefix.size());
+  const auto verb = owned->post ? Route::Verb::post : Route::Verb::get;
   const auto entry = std::ranges::find_if(entries(), [&](const Entry& one) {
     return one.route.verb == verb && matches(one.route, path);
   });
-  if (entry == entries().end()) return refused(no_such_path(request.path));
-  auto caller = access_.authorize({secret_of(request.bearer), ""}, roles_.at(entry->route.method),
+  if (entry == entries().end()) return reply(refused(no_such_path(owned->path)));
+  auto caller = access_.authorize({secret_of(owned->bearer), ""}, roles_.at(entry->route.method),
                                   unix_seconds());
   if (!caller) {
-    refusals_.note(request.path, caller.problem().message);
-    return refused(caller.problem());
+    refusals_.note(owned->path, caller.problem().message);
+    return reply(refused(caller.problem()));
   }
-  if (const auto problem = limits_.refusal(request.peer, entry->cost)) return refused(*problem);
+  const std::string payer = payer_of(*caller, owned->peer);
+  if (const auto problem = limits_.refusal(payer)) return reply(refused(*problem));
   // A page of elsewhere can send other types unasked, with the rights of who looks at it.
-  if (request.post && !request.type.starts_with("application/json")) {
+  if (owned->post && !is_json(owned->type)) {
     auto response = refused(invalid_field("Content-Type", "it must be application/json"));
     response.status = http::kWrongType;
-    return response;
+    return reply(std::move(response));
   }
-  return (this->*entry->answer)({request, segments(path), std::move(*caller)});
+  auto work = [this, owned, entry = &*entry,
+               asked = Call{*owned, segments(path), std::move(*caller), payer}] {
+    const MeteredCall metered(limits_, asked.payer, entry->cost_s);
+    return (this->*entry->answer)(asked);
+  };
+  if (!entry->is_long) return reply(work());
+  const auto problem = reading_.submit(payer, [owned, reply, work](bool stopping) {
+    if (stopping) return reply(refused(stopping_problem()));
+    if (owned->abandoned()) return reply({});
+    try {
+      reply(work());
+    } catch (const std::exception& failure) {
+      reply(refused({ErrorCode::internal,
+                     "INTERNAL",
+                     std::string("the server failed: ") + failure.what(),
+                     {}}));
+    }
+  });
+  if (problem) reply(refused(*problem));
 }
 
 http::Response Api::who_am_i(const Call& call) {
@@ -263,6 +366,40 @@ http::Response Api::estimate(const Call& call) {
   return answered(estimate_campaign(coordinator_, *request));
 }
 
+// What was compared, row by row: its text would be many times as large.
+class Api::ComparisonPieces final : public http::Pieces {
+ public:
+  ComparisonPieces(CallLimits& limits, std::string payer, ComparedCampaigns compared)
+      : limits_(limits), payer_(std::move(payer)), compared_(std::move(compared)) {}
+
+  std::optional<std::string> next() override {
+    if (ended_) return std::nullopt;
+    const MeteredCall metered(limits_, payer_, 0);
+    std::string text = next_ == 0 ? "{\"points\": [" : "";
+    const size_t end = std::min(next_ + kRowsAtOnce, compared_.points.size());
+    for (; next_ < end; ++next_) {
+      const auto row = json_text(to_wire(compared_.points[next_]));
+      if (!row.ok()) return std::nullopt;
+      if (next_ > 0) text += ",\n";
+      text += *row;
+    }
+    if (next_ < compared_.points.size()) return text;
+    ended_ = true;
+    Json differences = Json::array();
+    for (const SpecDifference& one : compared_.differences) {
+      differences.push_back({{"field", one.field}, {"baseline", one.a}, {"candidate", one.b}});
+    }
+    return text + "], \"differences\": " + text_of(differences) + "}";
+  }
+
+ private:
+  CallLimits& limits_;
+  const std::string payer_;
+  const ComparedCampaigns compared_;
+  size_t next_ = 0;
+  bool ended_ = false;
+};
+
 http::Response Api::campaign_comparison(const Call& call) {
   v1::CompareCampaignsRequest compare;
   compare.set_baseline(call.campaign());
@@ -277,8 +414,58 @@ http::Response Api::campaign_comparison(const Call& call) {
   const auto by_chance = share_from(call.request, "false_discoveries");
   if (!by_chance) return refused(by_chance.problem());
   compare.set_false_discoveries(*by_chance);
-  return answered(compare_campaigns(store_, compare));
+  // It is in memory until it has been sent.
+  auto place = comparisons_of_payer_.take(call.payer);
+  auto one_of_all = place ? comparisons_.take("") : nullptr;
+  if (!one_of_all) {
+    return refused({ErrorCode::resource_exhausted,
+                    "BUSY",
+                    "comparisons are being sent, as many as may be at a time; try again when one "
+                    "has arrived",
+                    {}});
+  }
+  auto compared = compared_campaigns(store_, results_, compare);
+  if (!compared) return refused(compared.problem());
+  http::Response response;
+  response.pieces = std::make_unique<ComparisonPieces>(limits_, call.payer, std::move(*compared));
+  response.keeps = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
+      std::move(place), std::move(one_of_all));
+  return response;
 }
+
+// The points of a campaign, a page of the store at a time.
+class Api::PointPieces final : public http::Pieces {
+ public:
+  PointPieces(Store& store, CallLimits& limits, std::string payer, int64_t campaign)
+      : store_(store), limits_(limits), payer_(std::move(payer)), campaign_(campaign) {}
+
+  std::optional<std::string> next() override {
+    if (ended_) return std::nullopt;
+    const MeteredCall metered(limits_, payer_, 0);
+    const auto points = store_.points(campaign_, {}, from_, kRowsAtOnce);
+    // What breaks off is seen to be cut: it is no whole JSON.
+    if (!points.ok()) return std::nullopt;
+    std::string text = from_ == 0 ? "{\"points\": [" : "";
+    for (const PointRecord& point : *points) {
+      if (!first_) text += ",\n";
+      first_ = false;
+      text += text_of(to_json(point));
+      from_ = point.place + 1;
+    }
+    ended_ = points->size() < kRowsAtOnce;
+    if (ended_) text += "]}";
+    return text;
+  }
+
+ private:
+  Store& store_;
+  CallLimits& limits_;
+  const std::string payer_;
+  const int64_t campaign_;
+  uint32_t from_ = 0;
+  bool first_ = true;
+  bool ended_ = false;
+};
 
 http::Response Api::points(const Call& call) {
   const auto number = campaign_number(call.campaign());
@@ -294,30 +481,64 @@ http::Response Api::points(const Call& call) {
     if (run.state == RunState::finished) ++finished;
     attempts += run.fence;
   }
-  const std::string etag =
-      "\"runs-" + std::to_string(finished) + "-" + std::to_string(attempts) + "\"";
-  if (call.request.if_none_match == etag) return {http::kNotModified, "application/json", "", etag};
-  const auto points = store_.points(*number, {}, 0, kAllPoints);
-  if (!points.ok()) return refused(problem_from(points.error()));
-  Json list = Json::array();
-  for (const PointRecord& point : *points) list.push_back(to_json(point));
-  auto response = answered(Result<Json>(Json{{"points", std::move(list)}}));
-  response.etag = etag;
+  http::Response response;
+  response.etag = "\"runs-" + std::to_string(finished) + "-" + std::to_string(attempts) + "\"";
+  if (shows_tag(call.request.if_none_match, response.etag)) {
+    response.status = http::kNotModified;
+  } else {
+    response.pieces = std::make_unique<PointPieces>(store_, limits_, call.payer, *number);
+  }
+  return response;
+}
+
+http::Response Api::opened(const Call& call, const std::vector<Followed>& followed, bool several) {
+  for (const Followed& one : followed) {
+    const auto campaign = coordinator_.campaign(one.campaign);
+    if (!campaign) return refused(campaign.problem());
+  }
+  auto place = streams_.take(call.payer);
+  if (!place) {
+    return refused({ErrorCode::resource_exhausted,
+                    "TOO_MANY_STREAMS",
+                    call.payer + " has " + std::to_string(kStreamsOfPayer) +
+                        " event streams open, as many as one caller may; one of them can follow "
+                        "several campaigns: events?after=",
+                    {}});
+  }
+  const auto refusal = [this, caller = call.caller] {
+    return access_.refusal_of_stream(caller, unix_seconds());
+  };
+  http::Response response;
+  response.type = "text/event-stream";
+  if (several) {
+    response.pieces =
+        std::make_unique<CampaignEvents>(store_, hub_, followed, refusal, std::move(place));
+  } else {
+    response.pieces =
+        std::make_unique<CampaignEvents>(store_, hub_, followed.front(), refusal, std::move(place));
+  }
   return response;
 }
 
 http::Response Api::events(const Call& call) {
   const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
-  if (!campaign) return refused(campaign.problem());
+  if (!number) return refused(number.problem());
   const auto cursor = number_from(call.request, "cursor");
   if (!cursor) return refused(cursor.problem());
-  auto stream = std::make_shared<CampaignEvents>(
-      store_, hub_, *number, static_cast<uint64_t>(*cursor),
-      [this, caller = call.caller] { return access_.refusal_of_stream(caller, unix_seconds()); });
-  http::Response response{http::kOk, "text/event-stream", ""};
-  response.next_piece = [stream] { return stream->next(); };
-  return response;
+  return opened(call, {{*number, static_cast<uint64_t>(*cursor)}}, false);
+}
+
+http::Response Api::all_events(const Call& call) {
+  const auto after = call.request.query.find("after");
+  const auto followed =
+      after == call.request.query.end() ? std::nullopt : parse_followed(after->second);
+  if (!followed) {
+    return refused(invalid_field("after",
+                                 "it is needed: campaigns, each with the cursor of the last "
+                                 "event that is known, as in c1:17,c2:0; at most " +
+                                     std::to_string(kMostFollowed)));
+  }
+  return opened(call, *followed, true);
 }
 
 }  // namespace stripline::server

@@ -9,12 +9,17 @@
 #include <vector>
 
 #include "server/access.h"
+#include "server/answer_cache.h"
 #include "server/call_limits.h"
+#include "server/campaign_events.h"
 #include "server/coordinator.h"
 #include "server/http/web_server.h"
 #include "server/meters.h"
 #include "server/openapi.h"
+#include "server/places.h"
+#include "server/reading_pool.h"
 #include "server/refusals.h"
+#include "server/run_results.h"
 #include "server/store.h"
 #include "server/watch_hub.h"
 
@@ -23,23 +28,35 @@ namespace stripline::server {
 /// The answer to a request that is not answered: the problem as JSON, with the status of its kind.
 http::Response refused(const Problem& problem);
 
+/// Whether what a caller shows as If-None-Match, a list of entity tags, names this one.
+bool shows_tag(const std::string& if_none_match, const std::string& etag);
+
 /// Thread-safe. All that it is made of must outlive it, and the streams that it has answered with.
 class Api {
  public:
-  Api(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& access, Meters& meters);
+  Api(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& access, Meters& meters,
+      CallLimits& limits, ReadingPool& reading, RunResults& results);
 
-  http::Response answer(const http::Request& request);
+  /// Replies at once, or from the pool for reads that take long.
+  void answer(http::Request request, const http::WebServer::Reply& reply);
 
  private:
   struct Call;
+  class PointPieces;
+  class ComparisonPieces;
 
   struct Entry {
     Route route;
-    double cost;  ///< in the limits of calls
+    double cost_s;  ///< what it is charged at least
     http::Response (Api::*answer)(const Call&);
+    bool is_long = false;  ///< it is worked out in the pool for such
   };
   static const std::vector<Entry>& entries();
-  http::Response call(const http::Request& request);
+  static http::Response page(const http::Request& request);
+  void call(http::Request request, const http::WebServer::Reply& reply);
+  http::Response opened(const Call& call, const std::vector<Followed>& followed, bool several);
+  template <typename Make>
+  http::Response unchanging(const Call& call, const std::string& tag, const Make& make);
   http::Response feedback_of(const Call& call, const std::string& parent);
 
   // One for each entry.
@@ -54,6 +71,7 @@ class Api {
   http::Response campaign(const Call& call);
   http::Response points(const Call& call);
   http::Response events(const Call& call);
+  http::Response all_events(const Call& call);
   http::Response cancel(const Call& call);
   http::Response pause(const Call& call);
   http::Response resume(const Call& call);
@@ -91,7 +109,13 @@ class Api {
   const Access& access_;
   Refusals refusals_;
   const std::map<std::string, Role> roles_;
-  CallLimits limits_;
+  CallLimits& limits_;
+  ReadingPool& reading_;
+  RunResults& results_;
+  Places streams_;
+  Places comparisons_of_payer_;
+  Places comparisons_;
+  AnswerCache unchanging_;
 };
 
 }  // namespace stripline::server

@@ -22,6 +22,7 @@ struct Api::Call {
   const http::Request& request;
   std::vector<std::string> path;
   Caller caller;
+  std::string payer;  // call_limits.h
 
   // The name that the first so many parts of the path are.
   std::string name(size_t length) const {
@@ -44,7 +45,34 @@ http::Response answered(const Answer<Message>& message) {
   if (!message) return refused(message.problem());
   auto text = json_text(*message);
   if (!text.ok()) return refused(problem_from(text.error()));
-  return {http::kOk, "application/json", std::move(*text)};
+  http::Response response;
+  response.body = std::move(*text);
+  return response;
+}
+
+/// What does not change is worked out once, and not sent to who has it already.
+template <typename Make>
+http::Response Api::unchanging(const Call& call, const std::string& tag, const Make& make) {
+  const std::string etag = "\"" + tag + "\"";
+  http::Response response;
+  response.etag = etag;
+  if (shows_tag(call.request.if_none_match, etag)) {
+    response.status = http::kNotModified;
+    return response;
+  }
+  std::string key = tag + call.request.path;
+  for (const auto& [name, value] : call.request.query) {
+    key.append("&").append(name).append("=").append(value);
+  }
+  auto text = unchanging_.find(key);
+  if (!text) {
+    http::Response made = make();
+    if (made.status != http::kOk) return made;
+    text = unchanging_.keep(key, std::move(made.body));
+  }
+  response.lasting = *text;
+  response.keeps = std::move(text);
+  return response;
 }
 
 /// An option that is a whole number; 0 where it is not there. Problems: INVALID_FIELD.

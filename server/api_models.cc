@@ -19,16 +19,6 @@
 namespace stripline::server {
 namespace {
 
-// What does not change is not sent to who has it already.
-template <typename Make>
-http::Response unchanging(const http::Request& request, const std::string& tag, const Make& make) {
-  const std::string etag = "\"" + tag + "\"";
-  if (request.if_none_match == etag) return {http::kNotModified, "application/json", "", etag};
-  http::Response response = make();
-  if (response.status == http::kOk) response.etag = etag;
-  return response;
-}
-
 Answer<model::TunedModel> model_of(Store& store, const ModelVersionRecord& version) {
   const auto file = store.model_content(version.key);
   if (!file.ok()) return file.error();
@@ -82,17 +72,19 @@ http::Response Api::version_feedback(const Call& call) { return feedback_of(call
 http::Response Api::file(const Call& call) {
   const auto version = find_version(store_, call.version());
   if (!version) return refused(version.problem());
-  return unchanging(call.request, version->sha256, [&]() -> http::Response {
+  return unchanging(call, version->sha256, [&]() -> http::Response {
     auto file = store_.model_content(version->key);
     if (!file.ok()) return refused(problem_from(file.error()));
-    return {http::kOk, "application/json", std::move(*file)};
+    http::Response response;
+    response.body = std::move(*file);
+    return response;
   });
 }
 
 http::Response Api::explanation(const Call& call) {
   const auto version = find_version(store_, call.version());
   if (!version) return refused(version.problem());
-  return unchanging(call.request, version->sha256, [&] {
+  return unchanging(call, version->sha256, [&] {
     const auto model = model_of(store_, *version);
     if (!model) return refused(model.problem());
     return answered(report::explain_decision(*model, call.path.back(), call.request.query));
@@ -102,7 +94,7 @@ http::Response Api::explanation(const Call& call) {
 http::Response Api::decisions(const Call& call) {
   const auto version = find_version(store_, call.version());
   if (!version) return refused(version.problem());
-  return unchanging(call.request, version->sha256, [&] {
+  return unchanging(call, version->sha256, [&] {
     const auto model = model_of(store_, *version);
     if (!model) return refused(model.problem());
     return answered(report::tabulate_decisions(*model, call.path.back(), call.request.query));
@@ -119,7 +111,7 @@ http::Response Api::comparison(const Call& call) {
   }
   const auto other = find_version(store_, named->second);
   if (!other) return refused(other.problem());
-  return unchanging(call.request, version->sha256 + "-" + other->sha256, [&] {
+  return unchanging(call, version->sha256 + "-" + other->sha256, [&] {
     const auto a = model_of(store_, *version);
     if (!a) return refused(a.problem());
     const auto b = model_of(store_, *other);

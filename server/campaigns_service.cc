@@ -1,4 +1,7 @@
 // Campaigns: the unary calls. The streams are in campaign_streams.cc.
+#include <string>
+#include <utility>
+
 #include <grpcpp/grpcpp.h>
 
 #include "server/actions.h"
@@ -16,23 +19,27 @@
 namespace stripline::server {
 namespace {
 
-// Planning one takes as long as many other calls.
-constexpr double kCreateCost = 10;
-// All samples of two are read.
-constexpr double kCompareCost = 20;
 constexpr size_t kMostWatchers = 4096;
 
 class CampaignsService final : public v1::Campaigns::CallbackService {
  public:
-  CampaignsService(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& access)
-      : coordinator_(coordinator), store_(store), hub_(hub), access_(access) {}
+  CampaignsService(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& access,
+                   CallLimits& limits, ReadingPool& reading, RunResults& results)
+      : coordinator_(coordinator),
+        store_(store),
+        hub_(hub),
+        access_(access),
+        limits_(limits),
+        reading_(reading),
+        results_(results) {}
 
   grpc::ServerUnaryReactor* CreateCampaign(grpc::CallbackServerContext* context,
                                            const v1::CreateCampaignRequest* request,
                                            v1::Campaign* response) override {
-    if (const auto refusal = limits_.refusal(*context, kCreateCost)) {
-      return finish(context, rpc_status(*refusal));
-    }
+    const std::string payer = payer_of(*context, access_);
+    if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
+    // It is what operators are here for: charged as a call, not by the time that planning takes.
+    limits_.charge(payer, kPlanCost_s);
     return finish(
         context,
         coordinator_.create_campaign(from_wire(request->spec()), request->request_id(),
@@ -57,20 +64,33 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   grpc::ServerUnaryReactor* EstimateCampaign(grpc::CallbackServerContext* context,
                                              const v1::EstimateCampaignRequest* request,
                                              v1::CampaignEstimate* response) override {
-    if (const auto refusal = limits_.refusal(*context, kCreateCost)) {
-      return finish(context, rpc_status(*refusal));
-    }
+    const std::string payer = payer_of(*context, access_);
+    if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
+    const MeteredCall metered(limits_, payer, kPlanCost_s);
     return finish(context, estimate_campaign(coordinator_, *request), response);
   }
 
   grpc::ServerUnaryReactor* CompareCampaigns(grpc::CallbackServerContext* context,
                                              const v1::CompareCampaignsRequest* request,
                                              v1::CompareCampaignsResponse* response) override {
-    const auto refusal = limits_.refusal(*context, kCompareCost);
-    return finish(context,
-                  refusal ? Answer<v1::CompareCampaignsResponse>(*refusal)
-                          : compare_campaigns(store_, *request),
-                  response);
+    const std::string payer = payer_of(*context, access_);
+    if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
+    auto* const reactor = context->DefaultReactor();
+    const auto compare = [this, context, request, response, reactor, payer](bool stopping) {
+      if (stopping || context->IsCancelled()) {
+        return reactor->Finish({grpc::StatusCode::UNAVAILABLE, "the server is stopping"});
+      }
+      const MeteredCall metered(limits_, payer, kCompareCost_s);
+      auto compared = compare_campaigns(store_, results_, *request);
+      if (!compared) return reactor->Finish(rpc_status(compared.problem()));
+      *response = std::move(*compared);
+      reactor->Finish(grpc::Status::OK);
+    };
+    // It ends on a thread of the pool, unless that has no room.
+    if (const auto refusal = reading_.submit(payer, compare)) {
+      reactor->Finish(rpc_status(*refusal));
+    }
+    return reactor;
   }
 
   grpc::ServerUnaryReactor* PauseCampaign(grpc::CallbackServerContext* context,
@@ -108,26 +128,26 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   grpc::ServerUnaryReactor* ListCampaigns(grpc::CallbackServerContext* context,
                                           const v1::ListCampaignsRequest* request,
                                           v1::ListCampaignsResponse* response) override {
-    const auto refusal = limits_.refusal(*context);
-    return finish(context,
-                  refusal ? Answer<v1::ListCampaignsResponse>(*refusal)
-                          : list_campaigns(coordinator_, *request),
-                  response);
+    const std::string payer = payer_of(*context, access_);
+    if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
+    const MeteredCall metered(limits_, payer);
+    return finish(context, list_campaigns(coordinator_, *request), response);
   }
 
   grpc::ServerUnaryReactor* ListPoints(grpc::CallbackServerContext* context,
                                        const v1::ListPointsRequest* request,
                                        v1::ListPointsResponse* response) override {
-    const auto refusal = limits_.refusal(*context);
-    return finish(context,
-                  refusal ? Answer<v1::ListPointsResponse>(*refusal)
-                          : list_points(coordinator_, store_, *request),
-                  response);
+    const std::string payer = payer_of(*context, access_);
+    if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
+    const MeteredCall metered(limits_, payer);
+    return finish(context, list_points(coordinator_, store_, *request), response);
   }
 
   grpc::ServerWriteReactor<v1::CampaignEvent>* WatchCampaign(
       grpc::CallbackServerContext* context, const v1::WatchCampaignRequest* request) override {
-    if (const auto refusal = limits_.refusal(*context)) return reject_watch(*refusal);
+    const std::string payer = payer_of(*context, access_);
+    if (const auto refusal = limits_.refusal(payer)) return reject_watch(*refusal);
+    limits_.charge(payer, kCallCost_s);
     if (hub_.listeners() >= kMostWatchers) {
       return reject_watch({ErrorCode::resource_exhausted,
                            "TOO_MANY_WATCHERS",
@@ -143,7 +163,9 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
 
   grpc::ServerWriteReactor<v1::SampleChunk>* ExportSamples(
       grpc::CallbackServerContext* context, const v1::ExportSamplesRequest* request) override {
-    if (const auto refusal = limits_.refusal(*context)) return reject_export(*refusal);
+    const std::string payer = payer_of(*context, access_);
+    if (const auto refusal = limits_.refusal(payer)) return reject_export(*refusal);
+    limits_.charge(payer, kCallCost_s);
     const auto number = campaign_number(request->name());
     const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
     if (!campaign) return reject_export(campaign.problem());
@@ -152,7 +174,9 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
 
   grpc::ServerWriteReactor<v1::PlanChunk>* ExportPlan(
       grpc::CallbackServerContext* context, const v1::ExportPlanRequest* request) override {
-    if (const auto refusal = limits_.refusal(*context, kCreateCost)) return reject_plan(*refusal);
+    const std::string payer = payer_of(*context, access_);
+    if (const auto refusal = limits_.refusal(payer)) return reject_plan(*refusal);
+    const MeteredCall metered(limits_, payer, kPlanCost_s);
     const auto plan = export_plan(coordinator_, *request);
     return plan ? write_plan(*plan) : reject_plan(plan.problem());
   }
@@ -160,9 +184,9 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   grpc::ServerReadReactor<v1::ResultsChunk>* ImportResults(grpc::CallbackServerContext* context,
                                                            v1::Campaign* response) override {
     return read_results(response, [this, context](const std::string& text) {
-      if (const auto refusal = limits_.refusal(*context, kCompareCost)) {
-        return Answer<v1::Campaign>(*refusal);
-      }
+      const std::string payer = payer_of(*context, access_);
+      if (const auto refusal = limits_.refusal(payer)) return Answer<v1::Campaign>(*refusal);
+      const MeteredCall metered(limits_, payer, kCompareCost_s);
       return import_results(coordinator_, text, caller_of(*context, access_).name);
     });
   }
@@ -179,14 +203,19 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   Store& store_;
   WatchHub& hub_;
   const Access& access_;
-  CallLimits limits_;
+  CallLimits& limits_;
+  ReadingPool& reading_;
+  RunResults& results_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> make_campaigns_service(Coordinator& coordinator, Store& store,
-                                                      WatchHub& hub, const Access& access) {
-  return std::make_unique<CampaignsService>(coordinator, store, hub, access);
+                                                      WatchHub& hub, const Access& access,
+                                                      CallLimits& limits, ReadingPool& reading,
+                                                      RunResults& results) {
+  return std::make_unique<CampaignsService>(coordinator, store, hub, access, limits, reading,
+                                            results);
 }
 
 }  // namespace stripline::server

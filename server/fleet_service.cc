@@ -14,17 +14,16 @@ namespace {
 
 class FleetService final : public v1::Fleet::CallbackService {
  public:
-  FleetService(Coordinator& coordinator, const Access& access)
-      : coordinator_(coordinator), access_(access) {}
+  FleetService(Coordinator& coordinator, const Access& access, CallLimits& limits)
+      : coordinator_(coordinator), limits_(limits), access_(access) {}
 
   grpc::ServerUnaryReactor* ListNodes(grpc::CallbackServerContext* context,
                                       const v1::ListNodesRequest* request,
                                       v1::ListNodesResponse* response) override {
-    const auto refusal = limits_.refusal(*context);
-    return finish(
-        context,
-        refusal ? Answer<v1::ListNodesResponse>(*refusal) : list_nodes(coordinator_, *request),
-        response);
+    const std::string payer = payer_of(*context, access_);
+    if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
+    const MeteredCall metered(limits_, payer);
+    return finish(context, list_nodes(coordinator_, *request), response);
   }
 
   grpc::ServerUnaryReactor* GetNode(grpc::CallbackServerContext* context,
@@ -65,14 +64,15 @@ class FleetService final : public v1::Fleet::CallbackService {
   }
 
   Coordinator& coordinator_;
-  CallLimits limits_;
+  CallLimits& limits_;
   const Access& access_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, const Access& access) {
-  return std::make_unique<FleetService>(coordinator, access);
+std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, const Access& access,
+                                                  CallLimits& limits) {
+  return std::make_unique<FleetService>(coordinator, access, limits);
 }
 
 }  // namespace stripline::server

@@ -1,5 +1,6 @@
 #include "server/grpc_access.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -10,6 +11,7 @@
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_credentials_options.h>
 
+#include "server/call_limits.h"
 #include "server/clock.h"
 #include "server/refusals.h"
 #include "server/rpc_status.h"
@@ -145,6 +147,12 @@ Caller caller_of(const grpc::ServerContextBase& context, const Access& access) {
   const auto caller =
       access.identify(credentials_from(context.client_metadata(), who.get()), unix_seconds());
   return caller ? *caller : Caller{};
+}
+
+std::string payer_of(const grpc::ServerContextBase& context, const Access& access) {
+  std::string peer = context.peer();  // "ipv4:192.0.2.1:40000", "ipv6:%5B::1%5D:40000"
+  peer.erase(std::min(peer.size(), peer.rfind(':')));
+  return payer_of(caller_of(context, access), peer);
 }
 
 }  // namespace stripline::server

@@ -33,4 +33,7 @@ std::shared_ptr<grpc::ServerCredentials> tls_credentials(const Authority& author
 /// The caller of a call that has been let through.
 Caller caller_of(const grpc::ServerContextBase& context, const Access& access);
 
+/// The caller whose allowance the call takes from (call_limits.h).
+std::string payer_of(const grpc::ServerContextBase& context, const Access& access);
+
 }  // namespace stripline::server

@@ -3,9 +3,12 @@
 #include <atomic>
 #include <httplib.h>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -477,6 +480,71 @@ TEST_F(HttpTest, ACampaignIsFollowedToItsEnd) {
             "event: end\ndata: \"\"\n\n");
 }
 
+TEST_F(HttpTest, OneStreamFollowsSeveralCampaigns) {
+  const AutoAgent a(address_, "a");
+  const AutoAgent b(address_, "b");
+  ASSERT_TRUE(connected({"a", "b"}));
+  const std::string first = created(small_spec()).name();
+  const std::string second = created(small_spec()).name();
+  std::string text;
+  std::set<std::string> ended;
+  httplib::Client client("127.0.0.1", port());
+  client.set_read_timeout(static_cast<time_t>(kTestPatienceS));
+  client.Get("/api/v1/events?after=c1:0,c2", [&](const char* data, size_t size) {
+    text.append(data, size);
+    for (const std::string& name : {first, second}) {
+      if (text.find("event: end\ndata: \"" + name + "\"\n\n") != std::string::npos) {
+        ended.insert(name);
+      }
+    }
+    return ended.size() < 2;  // it would go on
+  });
+  EXPECT_EQ(ended.size(), 2U) << text;
+  for (const std::string& name : {first, second}) {
+    EXPECT_NE(text.find("\"name\":\"" + name + "\""), std::string::npos) << name;
+  }
+  for (const char* wrong :
+       {"", "?after=", "?after=poem", "?after=c1:x", "?after=c1,c1", "?after=c1:1:1"}) {
+    EXPECT_EQ(status(std::string("events") + wrong), 400) << wrong;
+  }
+  std::string many;
+  for (int i = 1; i <= 33; ++i) many += (i > 1 ? ",c" : "c") + std::to_string(i);
+  EXPECT_EQ(status("events?after=" + many), 400);
+  EXPECT_EQ(status("events?after=c9"), 404);
+}
+
+TEST_F(HttpTest, ACallerHasAsManyStreamsAsHeMay) {
+  AutoAgent::Options slow;
+  slow.batch_delay_s = 0.2;
+  const AutoAgent a(address_, "a", slow);
+  const AutoAgent b(address_, "b", slow);
+  ASSERT_TRUE(connected({"a", "b"}));
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  const std::string campaign = created(spec).name();
+  std::atomic<int> open = 0;
+  std::vector<std::unique_ptr<httplib::Client>> clients;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 8; ++i) {
+    auto& client = *clients.emplace_back(std::make_unique<httplib::Client>("127.0.0.1", port()));
+    client.set_read_timeout(static_cast<time_t>(kTestPatienceS));
+    readers.emplace_back([&] {
+      bool first = true;
+      client.Get("/api/v1/" + campaign + "/events", [&](const char*, size_t) {
+        if (std::exchange(first, false)) ++open;
+        return true;
+      });
+    });
+  }
+  EXPECT_TRUE(eventually([&] { return open == 8; }));
+  const auto ninth = get("/api/v1/" + campaign + "/events");
+  EXPECT_EQ(ninth->status, 429);
+  EXPECT_EQ(Json::parse(ninth->body).at("reason"), "TOO_MANY_STREAMS");
+  EXPECT_EQ(status("nodes"), 200) << "all else is answered";
+  server_->stop();
+  for (auto& reader : readers) reader.join();
+}
+
 TEST_F(HttpTest, AServerThatStopsEndsItsStreams) {
   AutoAgent::Options slow;
   slow.batch_delay_s = 0.2;
@@ -506,7 +574,38 @@ TEST_F(HttpTest, AServerThatStopsEndsItsStreams) {
 TEST_F(HttpTest, AListOfReportsCountsAsSeveralCalls) {
   int calls = 0;
   while (calls < 900 && status("models/tcp/feedback") != 429) ++calls;
-  EXPECT_LT(calls, 900) << "so many cheap ones may come at once";
+  EXPECT_LT(calls, 900) << "this number of cheap ones may come at once";
+}
+
+TEST_F(HttpTest, PagesAreSentAsTheyWereCompressed) {
+  const auto form = [&](const char* encoding) {
+    return client().Get("/app.js", {{"Accept-Encoding", encoding}});
+  };
+  const auto plain = form("identity");
+  if (plain->status == 404) GTEST_SKIP() << "built without the dashboard";
+  // The client inflates what it gets; what was sent is in its length.
+  const auto length = [](const httplib::Result& got) {
+    return std::stoul(got->get_header_value("Content-Length"));
+  };
+  for (const char* encoding : {"gzip", "br"}) {
+    const auto got = form(encoding);
+    EXPECT_EQ(got->get_header_value("Content-Encoding"), encoding);
+    EXPECT_EQ(got->get_header_value("Vary"), "Accept-Encoding");
+    EXPECT_LT(length(got), length(plain) / 2) << encoding;
+    EXPECT_EQ(got->body, plain->body) << encoding;
+    EXPECT_NE(got->get_header_value("ETag"), plain->get_header_value("ETag"));
+    const auto again = client().Get("/app.js", {{"Accept-Encoding", encoding},
+                                                {"If-None-Match", got->get_header_value("ETag")}});
+    EXPECT_EQ(again->status, 304);
+  }
+  EXPECT_EQ(form("br;q=0")->get_header_value("Content-Encoding"), "");
+}
+
+TEST_F(HttpTest, AnswersAreNotCompressedDearly) {
+  EXPECT_EQ(client()
+                .Get("/api/v1/nodes", {{"Accept-Encoding", "br, gzip"}})
+                ->get_header_value("Content-Encoding"),
+            "");
 }
 
 TEST_F(HttpTest, PagesAreServedToBrowsersAlone) {

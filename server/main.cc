@@ -5,6 +5,7 @@
 #include <ctime>
 #include <filesystem>
 #include <iostream>
+#include <malloc.h>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -360,6 +361,8 @@ class Service {
 
 int main(int argc, char** argv) {
   stripline::prepare_descriptors();
+  // Each arena keeps what its threads once needed: a few for all threads.
+  ::mallopt(M_ARENA_MAX, 4);
   // What a server starts to fit a model: no command for users.
   if (argc == 3 && std::string_view(argv[1]) == stripline::server::kFitWorkerCommand) {
     return stripline::server::run_fit_worker(STDIN_FILENO, STDOUT_FILENO,

@@ -23,6 +23,8 @@ namespace stripline::server {
 namespace {
 
 constexpr size_t kChunkBytes = size_t{256} << 10;
+// Each report is written to the disk and displaces an older one: one a second.
+constexpr double kReportCost_s = 0.5;
 
 // Who asks for a model, and not for a version, is not to get one that failed.
 std::optional<Problem> failed_validation(const ModelVersionRecord& version,
@@ -96,8 +98,8 @@ class FetchReactor final : public grpc::ServerWriteReactor<v1::ModelChunk> {
 
 class ModelsService final : public v1::Models::CallbackService {
  public:
-  ModelsService(Coordinator& coordinator, Store& store, const Access& access)
-      : coordinator_(coordinator), store_(store), access_(access) {}
+  ModelsService(Coordinator& coordinator, Store& store, const Access& access, CallLimits& limits)
+      : coordinator_(coordinator), store_(store), access_(access), limits_(limits) {}
 
   grpc::ServerUnaryReactor* ListModels(grpc::CallbackServerContext* context,
                                        const v1::ListModelsRequest* request,
@@ -179,18 +181,18 @@ class ModelsService final : public v1::Models::CallbackService {
   grpc::ServerUnaryReactor* ListFeedback(grpc::CallbackServerContext* context,
                                          const v1::ListFeedbackRequest* request,
                                          v1::ListFeedbackResponse* response) override {
-    if (const auto problem = limits_.refusal(*context, kTableCost)) {
-      return finish(context, rpc_status(*problem));
-    }
+    const std::string payer = payer_of(*context, access_);
+    if (const auto problem = limits_.refusal(payer)) return finish(context, rpc_status(*problem));
+    const MeteredCall metered(limits_, payer, kTableCost_s);
     return finish(context, list_feedback(store_, *request), response);
   }
 
   grpc::ServerUnaryReactor* SendFeedback(grpc::CallbackServerContext* context,
                                          const v1::SendFeedbackRequest* request,
                                          v1::SendFeedbackResponse* response) override {
-    if (const auto problem = limits_.refusal(*context, kTableCost)) {
-      return finish(context, rpc_status(*problem));
-    }
+    const std::string payer = payer_of(*context, access_);
+    if (const auto problem = limits_.refusal(payer)) return finish(context, rpc_status(*problem));
+    const MeteredCall metered(limits_, payer, kReportCost_s);
     const auto version =
         take_feedback(store_, request->content(), caller_of(*context, access_).name);
     if (!version) return finish(context, rpc_status(version.problem()));
@@ -210,14 +212,14 @@ class ModelsService final : public v1::Models::CallbackService {
   Coordinator& coordinator_;
   Store& store_;
   const Access& access_;
-  CallLimits limits_;
+  CallLimits& limits_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> make_models_service(Coordinator& coordinator, Store& store,
-                                                   const Access& access) {
-  return std::make_unique<ModelsService>(coordinator, store, access);
+                                                   const Access& access, CallLimits& limits) {
+  return std::make_unique<ModelsService>(coordinator, store, access, limits);
 }
 
 }  // namespace stripline::server

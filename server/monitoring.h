@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "server/listen_address.h"
@@ -20,9 +21,11 @@ class Monitoring {
     std::function<std::string()> not_ready;  ///< why; empty: it is ready
   };
 
-  /// Serves on threads of its own, which call `answers`. Errors: already_exists, unavailable or
+  /// Serves on threads of its own, which call `answers`. `names` are those under which this host is
+  /// reached, besides that of `listen` (http/known_hosts.h). Errors: already_exists, unavailable or
   /// invalid_argument when it cannot listen there.
-  static Result<Monitoring> start(const ListenAddress& listen, Answers answers);
+  static Result<Monitoring> start(const ListenAddress& listen,
+                                  const std::vector<std::string>& names, Answers answers);
   Monitoring(Monitoring&& other) noexcept;
   Monitoring& operator=(Monitoring&&) = delete;
   /// Stops.

@@ -12,14 +12,14 @@ namespace {
 class MonitoringTest : public testing::Test {
  protected:
   MonitoringTest() {
-    auto started = Monitoring::start({"127.0.0.1", 0},
+    auto started = Monitoring::start({"127.0.0.1", 0}, {"head"},
                                      {[this] { return meters_.text(); }, [this] { return why_; }});
     EXPECT_TRUE(started.ok());
     monitoring_.emplace(std::move(*started));
   }
 
-  httplib::Result get(const std::string& path) const {
-    return httplib::Client("127.0.0.1", monitoring_->address().port).Get(path);
+  httplib::Result get(const std::string& path, const httplib::Headers& headers = {}) const {
+    return httplib::Client("127.0.0.1", monitoring_->address().port).Get(path, headers);
   }
 
   Meters meters_;
@@ -54,8 +54,22 @@ TEST_F(MonitoringTest, TellsLivenessFromReadiness) {
   EXPECT_EQ(get("/")->status, 404);
 }
 
+TEST_F(MonitoringTest, FiguresAreReadAndNothingElse) {
+  httplib::Client client("127.0.0.1", monitoring_->address().port);
+  EXPECT_EQ(client.Post("/metrics", "", "text/plain")->status, 405);
+  EXPECT_EQ(client.Post("/metrics", "x", "text/plain")->status, 413);
+  EXPECT_EQ(client.Delete("/metrics")->status, 405);
+}
+
+TEST_F(MonitoringTest, PagesOfElsewhereAreRefused) {
+  EXPECT_EQ(get("/metrics", {{"Host", "head:7412"}})->status, 200);
+  EXPECT_EQ(get("/metrics", {{"Host", "evil.example"}})->status, 421);
+  EXPECT_EQ(get("/metrics", {{"Host", "head:7412"}, {"Origin", "http://evil.example"}})->status,
+            403);
+}
+
 TEST_F(MonitoringTest, APortIsOneServersAlone) {
-  const auto second = Monitoring::start(monitoring_->address(), {});
+  const auto second = Monitoring::start(monitoring_->address(), {}, {});
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code(), ErrorCode::already_exists) << second.error().message();
 }

@@ -1,6 +1,8 @@
 #include "server/options.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include <CLI/CLI.hpp>
 
@@ -92,6 +94,10 @@ void declare_service(CLI::App& app, Arguments& arguments) {
   app.add_option("--http-listen", arguments.http_listen,
                  "Serve the dashboard and /api/v1 there, to whom --listen is served, too")
       ->type_name("HOST:PORT");
+  app.add_option("--http-names", arguments.http_names,
+                 "Other names, with commas between them, that browsers and monitors use for this "
+                 "host, as behind a proxy; others are refused")
+      ->type_name("NAMES");
   app.add_option("--port-file", arguments.port_file,
                  "Write HOST:PORT to this file once the server is ready")
       ->type_name("FILE");
@@ -282,6 +288,16 @@ Result<ServerOptions> Invocation::server_options() const {
                    "--http-listen: --dev serves loopback addresses only, not " + http->text());
     }
     options.http = *http;
+  }
+  std::istringstream names(arguments_.http_names);
+  for (std::string name; std::getline(names, name, ',');) {
+    name = name.substr(std::min(name.find_first_not_of(' '), name.size()));
+    name.erase(name.find_last_not_of(' ') + 1);
+    if (name.empty() || name.find_first_of(":/ ") != std::string::npos) {
+      return Error(ErrorCode::invalid_argument,
+                   "--http-names: '" + name + "' is not a host's name: write it without a port");
+    }
+    options.http_names.push_back(name);
   }
   if (options.coordinator.lease_s <= options.coordinator.heartbeat_interval_s) {
     return Error(ErrorCode::invalid_argument,

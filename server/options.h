@@ -35,6 +35,7 @@ struct Arguments {
   std::string restore;
   std::string metrics_listen;  ///< empty: nowhere
   std::string http_listen;     ///< empty: nowhere
+  std::string http_names;      ///< with commas between them
   std::string log_format = "text";
   std::string log_level = "info";
   double drain_s = 10;  ///< how long SIGTERM waits for active runs

@@ -24,6 +24,9 @@ class Allowance {
   /// As take(), but takes nothing that is not there. False if it is not.
   bool try_take(double amount, double now_s);
 
+  /// How long until something is there to be taken; 0: something is.
+  double wait_s(double now_s) const;
+
   /// True if nothing has been taken, or all has been refilled since.
   bool full(double now_s) const;
 
@@ -42,9 +45,14 @@ class PeerAllowances {
   explicit PeerAllowances(const Rate& rate) : rate_(rate) {}
 
   bool try_take(const std::string& peer, double amount, double now_s);
+  /// As Allowance::take() and Allowance::wait_s().
+  double take(const std::string& peer, double amount, double now_s);
+  double wait_s(const std::string& peer, double now_s) const;
   size_t size() const { return peers_.size(); }
 
  private:
+  Allowance& of(const std::string& peer, double now_s);
+
   Rate rate_;
   std::map<std::string, Allowance> peers_;
   double swept_s_ = 0;

@@ -25,6 +25,15 @@ TEST(Allowance, WhatIsTakenInAdvanceIsWaitedFor) {
   EXPECT_EQ(allowance.take(1, 2), 0);
 }
 
+TEST(Allowance, SaysHowLongToWaitAfterAnAdvance) {
+  Allowance allowance({.per_s = 0.5, .burst = 10});
+  EXPECT_EQ(allowance.wait_s(1), 0);
+  allowance.take(30, 1);
+  EXPECT_DOUBLE_EQ(allowance.wait_s(1), 40);
+  EXPECT_DOUBLE_EQ(allowance.wait_s(31), 10);
+  EXPECT_EQ(allowance.wait_s(42), 0);
+}
+
 TEST(PeerAllowances, EachPeerHasItsOwn) {
   PeerAllowances allowances({.per_s = 1, .burst = 2});
   EXPECT_TRUE(allowances.try_take("a", 2, 1));

@@ -11,7 +11,6 @@
 #include "optimizer/campaign/compare_campaigns.h"
 #include "server/campaign_comparison.h"
 #include "server/clock.h"
-#include "server/measured_points.h"
 #include "server/model_gate.h"
 #include "server/page_token.h"
 #include "server/run_load.h"
@@ -138,7 +137,7 @@ struct Side {
   campaign::PointTable points;
 };
 
-Answer<Side> read_side(Store& store, const std::string& name) {
+Answer<Side> read_side(Store& store, RunResults& results, const std::string& name) {
   const auto number = campaign_number(name);
   if (!number) return number.problem();
   const auto record = store.campaign(*number);
@@ -146,7 +145,7 @@ Answer<Side> read_side(Store& store, const std::string& name) {
   if (!*record) return campaign_not_found(name);
   const auto runs = store.runs(*number);
   if (!runs.ok()) return runs.error();
-  auto points = measured_points(store, *number, *runs);
+  auto points = results.points_of(store, *number, *runs);
   if (!points.ok()) return points.error();
   return Side{**record, std::move(*points)};
 }
@@ -160,26 +159,32 @@ Answer<double> share_of(double asked, double usual, const char* field) {
 
 }  // namespace
 
-Answer<v1::CompareCampaignsResponse> compare_campaigns(Store& store,
-                                                       const v1::CompareCampaignsRequest& request) {
+Answer<ComparedCampaigns> compared_campaigns(Store& store, RunResults& results,
+                                             const v1::CompareCampaignsRequest& request) {
   campaign::ComparisonTerms terms;
   const auto margin = share_of(request.margin(), terms.margin, "margin");
   if (!margin) return margin.problem();
   const auto rate =
       share_of(request.false_discoveries(), terms.false_discoveries, "false_discoveries");
   if (!rate) return rate.problem();
-  const auto a = read_side(store, request.baseline());
+  const auto a = read_side(store, results, request.baseline());
   if (!a) return a.problem();
-  const auto b = read_side(store, request.candidate());
+  const auto b = read_side(store, results, request.candidate());
   if (!b) return b.problem();
   terms.margin = *margin;
   terms.false_discoveries = *rate;
   terms.other_experiments = other_experiments(a->record, b->record);
+  return ComparedCampaigns{campaign::compare_campaigns(a->points, b->points, terms),
+                           spec_differences(a->record.spec, b->record.spec)};
+}
+
+Answer<v1::CompareCampaignsResponse> compare_campaigns(Store& store, RunResults& results,
+                                                       const v1::CompareCampaignsRequest& request) {
+  const auto compared = compared_campaigns(store, results, request);
+  if (!compared) return compared.problem();
   v1::CompareCampaignsResponse response;
-  for (const auto& point : campaign::compare_campaigns(a->points, b->points, terms)) {
-    *response.add_points() = to_wire(point);
-  }
-  for (const SpecDifference& difference : spec_differences(a->record.spec, b->record.spec)) {
+  for (const auto& point : compared->points) *response.add_points() = to_wire(point);
+  for (const SpecDifference& difference : compared->differences) {
     auto& added = *response.add_differences();
     added.set_field(difference.field);
     added.set_baseline(difference.a);

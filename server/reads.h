@@ -4,9 +4,13 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "optimizer/campaign/compare_campaigns.h"
+#include "server/campaign_comparison.h"
 #include "server/coordinator.h"
 #include "server/problem.h"
+#include "server/run_results.h"
 #include "server/store.h"
 #include "stripline/v1/campaigns.pb.h"
 #include "stripline/v1/fleet.pb.h"
@@ -26,7 +30,16 @@ Answer<v1::ListCampaignsResponse> list_campaigns(Coordinator& coordinator,
                                                  const v1::ListCampaignsRequest& request);
 Answer<v1::ListPointsResponse> list_points(Coordinator& coordinator, Store& store,
                                            const v1::ListPointsRequest& request);
-Answer<v1::CompareCampaignsResponse> compare_campaigns(Store& store,
+
+/// Two campaigns beside each other, as values.
+struct ComparedCampaigns {
+  std::vector<campaign::ComparedPoint> points;
+  std::vector<SpecDifference> differences;
+};
+Answer<ComparedCampaigns> compared_campaigns(Store& store, RunResults& results,
+                                             const v1::CompareCampaignsRequest& request);
+/// The same as a message.
+Answer<v1::CompareCampaignsResponse> compare_campaigns(Store& store, RunResults& results,
                                                        const v1::CompareCampaignsRequest& request);
 /// What such a campaign would take and reach; nothing is created.
 Answer<v1::CampaignEstimate> estimate_campaign(Coordinator& coordinator,

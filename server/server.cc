@@ -24,12 +24,16 @@
 #include "base/whole_file.h"
 #include "server/acceptor.h"
 #include "server/api.h"
+#include "server/call_limits.h"
 #include "server/clock.h"
 #include "server/grpc_access.h"
 #include "server/http/web_server.h"
+#include "server/http_names.h"
 #include "server/monitoring.h"
 #include "server/network_disk.h"
 #include "server/postgres_store.h"
+#include "server/reading_pool.h"
+#include "server/run_results.h"
 #include "server/services.h"
 #include "server/sqlite_store.h"
 
@@ -50,6 +54,8 @@ constexpr int kMaxConcurrentCalls = 256;
 // Over all connections: what gRPC has read and the server has not taken yet. When it comes
 // near, gRPC reads less.
 constexpr size_t kMaxTransportBytes = size_t{256} << 20;
+// For results of runs that are compared: 32 bytes a point.
+constexpr size_t kResultsBytes = size_t{64} << 20;
 constexpr std::chrono::seconds kStopPatience{2};
 constexpr std::chrono::minutes kRenewalCheck{10};
 constexpr std::chrono::minutes kTidyUp{1};
@@ -101,17 +107,19 @@ class Server::Impl {
         access_(std::move(access)),
         dev_token_(std::move(dev_token)),
         coordinator_(*store_, hub_, meters_, options.fitter, options.coordinator),
-        agents_(make_agents_service(coordinator_, *access_, meters_)),
-        campaigns_(make_campaigns_service(coordinator_, *store_, hub_, *access_)),
-        models_(make_models_service(coordinator_, *store_, *access_)),
+        agents_(make_agents_service(coordinator_, *access_, meters_, limits_)),
+        campaigns_(make_campaigns_service(coordinator_, *store_, hub_, *access_, limits_, reading_,
+                                          results_)),
+        models_(make_models_service(coordinator_, *store_, *access_, limits_)),
         operations_(make_operations_service(coordinator_, *store_, *access_)),
-        fleet_(make_fleet_service(coordinator_, *access_)),
+        fleet_(make_fleet_service(coordinator_, *access_, limits_)),
         admin_(make_admin_service(*access_, *store_)),
-        api_(coordinator_, *store_, hub_, *access_, meters_),
+        api_(coordinator_, *store_, hub_, *access_, meters_, limits_, reading_, results_),
         data_dir_(options.data_dir),
         address_(options.listen),
         monitoring_wanted_(options.monitoring),
         http_wanted_(options.http),
+        http_names_(options.http_names),
         retention_(coordinator_, *store_, options.retention),
         sentinels_(coordinator_, *store_, options.sentinels),
         tending_pause_(Sentinels::pause_s(options.sentinels)),
@@ -167,7 +175,7 @@ class Server::Impl {
     if (monitoring_wanted_) {
       STRIPLINE_ASSIGN_OR_RETURN(
           Monitoring monitoring,
-          Monitoring::start(*monitoring_wanted_,
+          Monitoring::start(*monitoring_wanted_, http_names_,
                             {[this] { return figures(); }, [this] { return not_ready(); }}));
       monitoring_.emplace(std::move(monitoring));
     }
@@ -194,6 +202,7 @@ class Server::Impl {
       std::filesystem::remove(dev_token_file_, ignored);
     }
     hub_.shutdown();
+    reading_.stop();
     http_.reset();
     coordinator_.stop();
     if (server_) {
@@ -247,10 +256,12 @@ class Server::Impl {
       options.certificate_file = access_->authority()->server_certificate_file();
       options.key_file = access_->authority()->server_key_file();
     }
+    options.names = http_names_;
     STRIPLINE_ASSIGN_OR_RETURN(
-        auto http, http::WebServer::start(options, [this](const http::Request& request) {
-          return api_.answer(request);
-        }));
+        auto http, http::WebServer::start(
+                       options, [this](http::Request request, const http::WebServer::Reply& reply) {
+                         api_.answer(std::move(request), reply);
+                       }));
     http_.emplace(std::move(http));
     return {};
   }
@@ -338,6 +349,9 @@ class Server::Impl {
   std::filesystem::path dev_token_file_;
   WatchHub hub_;
   Meters meters_;
+  CallLimits limits_;
+  RunResults results_{kResultsBytes};
+  ReadingPool reading_{ReadingPool::options_for(std::thread::hardware_concurrency())};
   Coordinator coordinator_;
   std::unique_ptr<grpc::Service> agents_;
   std::unique_ptr<grpc::Service> campaigns_;
@@ -362,6 +376,7 @@ class Server::Impl {
   ListenAddress address_;
   std::optional<ListenAddress> monitoring_wanted_;
   std::optional<ListenAddress> http_wanted_;
+  std::vector<std::string> http_names_;
   Retention retention_;
   Sentinels sentinels_;
   const std::chrono::duration<double> tending_pause_;
@@ -415,8 +430,10 @@ Result<std::unique_ptr<Store>> open_store(const StoreLocation& location) {
   return open_sqlite_store(location.folder / kDatabaseFile);
 }
 
-Result<Server> Server::start(const ServerOptions& options, std::unique_ptr<Store> store) {
+Result<Server> Server::start(const ServerOptions& wanted, std::unique_ptr<Store> store) {
+  ServerOptions options = wanted;
   STRIPLINE_ASSIGN_OR_RETURN(auto authority, authority_for(options));
+  STRIPLINE_ASSIGN_OR_RETURN(options.http_names, http_names(options, authority));
   STRIPLINE_RETURN_IF_ERROR(make_folder(options.data_dir));
   if (!store) {
     const StoreLocation location = options.store.or_folder(options.data_dir);

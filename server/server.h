@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "server/coordinator.h"
@@ -47,6 +48,8 @@ struct ServerOptions {
   Protection protection = Protection::none;
   std::optional<ListenAddress> monitoring;  ///< Where monitoring.h serves; absent: nowhere.
   std::optional<ListenAddress> http;        ///< Where api.h answers; absent: nowhere.
+  /// Names under which this host is reached by HTTP, besides those that it knows of.
+  std::vector<std::string> http_names = {};
   CoordinatorOptions coordinator;
   RetentionLimits retention;
   SentinelOptions sentinels;

@@ -1,12 +1,16 @@
-// The gRPC services of stripline.v1 over the coordinator, the store and the hub, which must outlive
-// them. Each answers what proto/stripline/v1 says; this folder's other headers know no gRPC.
+// The gRPC services of stripline.v1 over the coordinator, the store, the hub, limits and the pool
+// for long reads, which must outlive them. Each answers what proto/stripline/v1 says; this folder's
+// other headers know no gRPC.
 #pragma once
 
 #include <array>
 #include <memory>
 
 #include "server/access.h"
+#include "server/call_limits.h"
 #include "server/coordinator.h"
+#include "server/reading_pool.h"
+#include "server/run_results.h"
 #include "server/store.h"
 #include "server/watch_hub.h"
 
@@ -27,14 +31,17 @@ inline constexpr std::array kReadyServices = {"stripline.v1.Agents",
                                               "readiness"};
 
 std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator, Access& access,
-                                                   Meters& meters);
+                                                   Meters& meters, CallLimits& limits);
 std::unique_ptr<grpc::Service> make_campaigns_service(Coordinator& coordinator, Store& store,
-                                                      WatchHub& hub, const Access& access);
+                                                      WatchHub& hub, const Access& access,
+                                                      CallLimits& limits, ReadingPool& reading,
+                                                      RunResults& results);
 std::unique_ptr<grpc::Service> make_models_service(Coordinator& coordinator, Store& store,
-                                                   const Access& access);
+                                                   const Access& access, CallLimits& limits);
 std::unique_ptr<grpc::Service> make_operations_service(Coordinator& coordinator, Store& store,
                                                        const Access& access);
-std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, const Access& access);
+std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, const Access& access,
+                                                  CallLimits& limits);
 std::unique_ptr<grpc::Service> make_admin_service(Access& access, Store& store);
 
 }  // namespace stripline::server

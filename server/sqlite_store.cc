@@ -1,11 +1,16 @@
 #include "server/sqlite_store.h"
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <spdlog/spdlog.h>
 
@@ -25,6 +30,11 @@ constexpr std::chrono::seconds kCheckpointEvery{1};
 // A log of this many pages (16 MiB) is larger than what is written between two checkpoints.
 constexpr int64_t kLargeLogPages = 4096;
 constexpr int64_t kLargeLogBytes = kLargeLogPages * 4096;
+// While somebody writes all the time, a log is never copied whole and so never begins again. One of
+// this size is copied and cut between two steps, for which they wait.
+constexpr uintmax_t kMostLogBytes = uintmax_t{64} << 20;
+// Readers at a time: one that takes long does not keep the others waiting.
+constexpr size_t kReaders = 4;
 
 Result<uint64_t> pragma(SqlDatabase& database, const std::string& name) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text, database.query_text("PRAGMA " + name));
@@ -33,17 +43,20 @@ Result<uint64_t> pragma(SqlDatabase& database, const std::string& name) {
 
 class SqliteStore final : public SqlStore {
  public:
-  // Three connections: to write; to read, which waits for no write; and to copy what was written
-  // from the log into the database.
-  SqliteStore(FileLock lock, SqliteDatabase database, SqliteDatabase reader,
-              SqliteDatabase checkpointer, std::string installation_id, uint64_t fence_base)
-      : lock_(std::move(lock)),
+  // Connections: to write; to read, which wait for no write; and to copy what was written from the
+  // log into the database. `path`: the database's.
+  SqliteStore(const std::filesystem::path& path, FileLock lock, SqliteDatabase database,
+              std::vector<SqliteDatabase> readers, SqliteDatabase checkpointer,
+              std::string installation_id, uint64_t fence_base)
+      : log_(path.string() + "-wal"),
+        lock_(std::move(lock)),
         database_(std::move(database)),
-        reader_(std::move(reader)),
         checkpointer_(std::move(checkpointer)),
         installation_id_(std::move(installation_id)),
         fence_base_(fence_base),
-        checkpoints_([this](const std::stop_token& stop) { run_checkpoints(stop); }) {}
+        checkpoints_([this](const std::stop_token& stop) { run_checkpoints(stop); }) {
+    for (size_t i = 0; i < kReaders; ++i) readers_[i].database.emplace(std::move(readers.at(i)));
+  }
 
   Status apply(const Changes& changes) override;
   Status probe() override;
@@ -59,15 +72,23 @@ class SqliteStore final : public SqlStore {
   void ask_for_checkpoint();
   void run_checkpoints(const std::stop_token& stop);
   void checkpoint();
+  void bound_log();
 
+  struct Reader {
+    std::mutex mutex;
+    std::optional<SqliteDatabase> database;
+  };
+
+  const std::filesystem::path log_;
   FileLock lock_;
   std::mutex mutex_;
   bool failing_ = false;  // the last step could not be stored
   SqliteDatabase database_;
-  std::mutex reader_mutex_;
-  SqliteDatabase reader_;
-  SqliteDatabase checkpointer_;  // of its thread
-  int64_t told_pages_ = 0;       // pages of the log when it was last reported as large
+  std::array<Reader, kReaders> readers_;
+  std::atomic<size_t> next_reader_ = 0;
+  std::mutex checkpointer_mutex_;
+  SqliteDatabase checkpointer_;
+  int64_t told_pages_ = 0;  // pages of the log when it was last reported as large
   const std::string installation_id_;
   const uint64_t fence_base_;
   std::mutex written_mutex_;
@@ -82,6 +103,7 @@ Status SqliteStore::apply(const Changes& changes) {
   Status stored = write(changes);
   // What the store refuses because it holds something else is no failure of the store.
   failing_ = !stored.ok() && stored.error().code() != ErrorCode::already_exists;
+  if (stored.ok()) bound_log();
   observer_(steady_seconds() - start_s, !failing_);
   return stored;
 }
@@ -105,9 +127,15 @@ Status SqliteStore::write(const Changes& changes) {
   return {};
 }
 
+// By the first connection that is free, else by the next one.
 Status SqliteStore::read(const Use& use) {
-  const std::lock_guard lock(reader_mutex_);
-  return use(reader_);
+  for (Reader& reader : readers_) {
+    const std::unique_lock lock(reader.mutex, std::try_to_lock);
+    if (lock.owns_lock()) return use(*reader.database);
+  }
+  Reader& reader = readers_[next_reader_++ % kReaders];
+  const std::lock_guard lock(reader.mutex);
+  return use(*reader.database);
 }
 
 Result<bool> SqliteStore::sweep() {
@@ -120,11 +148,15 @@ Result<bool> SqliteStore::sweep() {
 }
 
 Result<StoreSize> SqliteStore::size() {
-  const std::lock_guard lock(reader_mutex_);
-  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t page_bytes, pragma(reader_, "page_size"));
-  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t pages, pragma(reader_, "page_count"));
-  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t free, pragma(reader_, "freelist_count"));
-  return StoreSize{pages * page_bytes, free * page_bytes};
+  StoreSize size;
+  STRIPLINE_RETURN_IF_ERROR(read([&](SqlDatabase& database) -> Status {
+    STRIPLINE_ASSIGN_OR_RETURN(const uint64_t page_bytes, pragma(database, "page_size"));
+    STRIPLINE_ASSIGN_OR_RETURN(const uint64_t pages, pragma(database, "page_count"));
+    STRIPLINE_ASSIGN_OR_RETURN(const uint64_t free, pragma(database, "freelist_count"));
+    size = {pages * page_bytes, free * page_bytes};
+    return {};
+  }));
+  return size;
 }
 
 void SqliteStore::ask_for_checkpoint() {
@@ -151,6 +183,7 @@ void SqliteStore::run_checkpoints(const std::stop_token& stop) {
 // copied whole is written from its beginning again, but keeps its size: one that has become large
 // is cut.
 void SqliteStore::checkpoint() {
+  const std::lock_guard lock(checkpointer_mutex_);
   int64_t pages = 0;
   int64_t copied = 0;
   {
@@ -176,6 +209,19 @@ void SqliteStore::checkpoint() {
       pages, copied);
 }
 
+// After a step, whose mutex is held: no one writes, and as soon as the readers have ended what they
+// are at, nothing keeps the log.
+void SqliteStore::bound_log() {
+  std::error_code none;
+  const auto bytes = std::filesystem::file_size(log_, none);
+  if (none || bytes < kMostLogBytes) return;
+  std::array<std::unique_lock<std::mutex>, kReaders> readers;
+  for (size_t i = 0; i < kReaders; ++i) readers[i] = std::unique_lock(readers_[i].mutex);
+  const std::lock_guard lock(checkpointer_mutex_);
+  // Fails while another program reads in it: checkpoint() says so.
+  (void)checkpointer_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& path) {
@@ -199,15 +245,19 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& pa
   // checkpoint.
   STRIPLINE_RETURN_IF_ERROR(
       database.execute("PRAGMA journal_size_limit = " + std::to_string(kLargeLogBytes)));
-  STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase reader, SqliteDatabase::open(path.string()));
-  STRIPLINE_RETURN_IF_ERROR(reader.execute("PRAGMA query_only = ON"));
+  std::vector<SqliteDatabase> readers;
+  for (size_t i = 0; i < kReaders; ++i) {
+    STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase reader, SqliteDatabase::open(path.string()));
+    STRIPLINE_RETURN_IF_ERROR(reader.execute("PRAGMA query_only = ON"));
+    readers.push_back(std::move(reader));
+  }
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase checkpointer, SqliteDatabase::open(path.string()));
   // No reader or writer waits for a checkpoint, and it waits for none of them.
   STRIPLINE_RETURN_IF_ERROR(checkpointer.execute("PRAGMA busy_timeout = 0"));
   // What a server that was killed has left.
   (void)checkpointer.execute("PRAGMA wal_checkpoint(TRUNCATE)");
   return std::unique_ptr<Store>(std::make_unique<SqliteStore>(
-      std::move(*lock), std::move(database), std::move(reader), std::move(checkpointer),
+      path, std::move(*lock), std::move(database), std::move(readers), std::move(checkpointer),
       std::move(id), std::stoull("0" + base)));
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <vector>
 
 #include <sqlite3.h>
 
@@ -48,6 +49,47 @@ TEST_F(StoreTest, ReadersDoNotWaitForWriters) {
   writer.join();
   EXPECT_TRUE(applied.ok()) << applied.error().message();
   EXPECT_TRUE(*store_->campaign(2));
+}
+
+// Whoever writes without a pause would never let the log begin again.
+TEST_F(StoreTest, TheLogIsCutBetweenTwoSteps) {
+  constexpr uintmax_t kMost = uintmax_t{64} << 20;
+  const auto log_bytes = [&] { return std::filesystem::file_size(path_.string() + "-wal"); };
+  const auto write = [&](int64_t number) {
+    CampaignRecord record = campaign(number);
+    record.message = std::string(size_t{1} << 20, 'x');
+    apply({.campaigns = {record}});
+  };
+  write(1);
+  {
+    Saboteur reader(path_.parent_path());
+    reader.run("BEGIN; SELECT count(*) FROM campaigns");
+    for (int64_t number = 2; log_bytes() <= kMost; ++number) write(number);
+    write(1000);
+    EXPECT_GT(log_bytes(), kMost) << "another program reads in it";
+    reader.run("COMMIT");
+  }
+  for (int64_t number = 1001; number < 1100; ++number) {
+    write(number);
+    EXPECT_LE(log_bytes(), kMost) << number;
+  }
+}
+
+TEST_F(StoreTest, AReaderDoesNotKeepOthersWaiting) {
+  apply({.campaigns = {campaign(1)}});
+  std::atomic<bool> ended = false;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 8; ++i) {
+    readers.emplace_back([&] {
+      while (!ended) EXPECT_TRUE(*store_->campaign(1));
+    });
+  }
+  for (int64_t number = 2; number < 40; ++number) {
+    apply({.campaigns = {campaign(number)}});
+    EXPECT_TRUE(*store_->campaign(number)) << "what is stored is seen by every connection";
+  }
+  ended = true;
+  for (auto& reader : readers) reader.join();
 }
 
 // The log grows while somebody reads in it; it must not stay as large for ever.

@@ -16,6 +16,7 @@
 #include "server/clock.h"
 #include "server/grpc_access.h"
 #include "server/http/web_server.h"
+#include "server/http_names.h"
 #include "server/monitoring.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
@@ -60,6 +61,7 @@ class Standby::Impl {
     if (options.protection == Protection::certificates) {
       STRIPLINE_ASSIGN_OR_RETURN(authority, Authority::open(options.data_dir, unix_seconds()));
     }
+    STRIPLINE_ASSIGN_OR_RETURN(const auto names, http_names(options, authority));
     STRIPLINE_ASSIGN_OR_RETURN(Listener listener, Listener::open(address_));
     address_.port = listener.port();
     grpc::EnableDefaultHealthCheckService(true);
@@ -76,21 +78,24 @@ class Standby::Impl {
     }
     if (options.monitoring) {
       meters_.set(Meters::Gauge::ready, 0);
-      STRIPLINE_ASSIGN_OR_RETURN(
-          Monitoring monitoring,
-          Monitoring::start(*options.monitoring, {[this] { return meters_.text(); },
-                                                  [this] { return problem().message; }}));
+      STRIPLINE_ASSIGN_OR_RETURN(Monitoring monitoring,
+                                 Monitoring::start(*options.monitoring, names,
+                                                   {[this] { return meters_.text(); },
+                                                    [this] { return problem().message; }}));
       monitoring_.emplace(std::move(monitoring));
     }
     if (options.http) {
       http::WebServerOptions web{options.http->host, options.http->port};
+      web.names = names;
       if (authority) {
         web.certificate_file = authority->server_certificate_file();
         web.key_file = authority->server_key_file();
       }
-      STRIPLINE_ASSIGN_OR_RETURN(auto http, http::WebServer::start(web, [this](const auto&) {
-                                   return refused(problem());
-                                 }));
+      STRIPLINE_ASSIGN_OR_RETURN(
+          auto http, http::WebServer::start(
+                         web, [this](const http::Request&, const http::WebServer::Reply& reply) {
+                           reply(refused(problem()));
+                         }));
       http_.emplace(std::move(http));
     }
     acceptor_.emplace(

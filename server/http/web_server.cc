@@ -1,34 +1,31 @@
 #include "server/http/web_server.h"
 
-#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
 #include <openssl/ssl.h>
-#include <string_view>
+#include <sys/resource.h>
+#include <thread>
 #include <utility>
 
-#include "server/http/listening.h"
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+
+#include "server/http/connection.h"
+#include "server/http/doors.h"
 
 namespace stripline::server::http {
 namespace {
 
-constexpr std::string_view kBearer = "Bearer ";
-// Pages come from here alone, run no other code, and are not shown within those of others.
-constexpr const char* kPolicy =
-    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+namespace asio = boost::asio;
+using Guard = asio::executor_work_guard<asio::io_context::executor_type>;
 
-Request request_from(const httplib::Request& from) {
-  Request request;
-  request.post = from.method == "POST";
-  request.path = from.path;
-  for (const auto& [name, value] : from.params) request.query[name] = value;
-  request.bearer = from.get_header_value("Authorization");
-  if (request.bearer.starts_with(kBearer)) request.bearer.erase(0, kBearer.size());
-  request.if_none_match = from.get_header_value("If-None-Match");
-  request.peer = from.remote_addr;
-  request.type = from.get_header_value("Content-Type");
-  request.body = from.body;
-  return request;
-}
+// What answers and streams that are about to end have, once the server is to end.
+constexpr std::chrono::seconds kEndPatience{2};
+// Agents are served before whoever looks at pages.
+constexpr int kNice = 5;
 
 // The files as they are at the time of each handshake.
 struct CertificateFiles {
@@ -44,100 +41,149 @@ int use_files(SSL* connection, void* argument) {
              : 0;
 }
 
+std::vector<std::string> names_of(const WebServerOptions& options) {
+  std::vector<std::string> names = options.names;
+  names.push_back(options.host);
+  return names;
+}
+
+void run_in_background(asio::io_context& context) {
+  // On Linux this is this thread's alone.
+  (void)::setpriority(PRIO_PROCESS, 0, kNice);
+  context.run();
+}
+
 }  // namespace
 
 class WebServer::Impl {
  public:
   Impl(const WebServerOptions& options, Handler handler)
       : options_(options),
-        handler_(std::move(handler)),
         files_{options.certificate_file.string(), options.key_file.string()},
-        library_(files_.key.empty() ? std::make_unique<httplib::Server>() : with_tls()),
-        listening_(*library_) {
-    const auto handle = [this](const httplib::Request& from, httplib::Response& to) {
-      answer(from, to);
-    };
-    library_->Get(".*", handle);
-    library_->Post(".*", handle);
-    library_->set_error_handler([](const httplib::Request&, httplib::Response& to) {
-      if (to.body.empty()) {
-        to.set_content("GET and POST are answered here, of paths that docs/http.md names\n",
-                       "text/plain; charset=utf-8");
-      }
-    });
-  }
+        tls_(asio::ssl::context::tls_server),
+        shared_{.bounds = options.bounds,
+                .hosts = KnownHosts(names_of(options)),
+                .handler = std::move(handler),
+                .context = context_,
+                .workers = workers_,
+                .seats = Seats(options.bounds.connections, options.bounds.connections_of_address),
+                .gone = [this](Seats::Id id) { leave(id); }},
+        context_runs_(asio::make_work_guard(context_)),
+        workers_run_(asio::make_work_guard(workers_)) {}
 
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
-  ~Impl() { ending_ = true; }
+
+  ~Impl() {
+    if (!thread_.joinable()) return;
+    asio::post(context_, [this] {
+      doors_.close();
+      shared_.ending = true;
+      for_each([](Connection& connection) { connection.finish(); });
+      note_emptiness();
+    });
+    {
+      std::unique_lock lock(mutex_);
+      emptied_.wait_for(lock, kEndPatience, [this] { return empty_; });
+    }
+    workers_run_.reset();
+    workers_.stop();
+    pool_.clear();
+    asio::post(context_, [this] { for_each([](Connection& connection) { connection.close(); }); });
+    context_runs_.reset();
+    thread_.join();
+  }
 
   Status start() {
-    if (!library_->is_valid()) {
-      return Error(ErrorCode::data_loss, "cannot serve HTTP by TLS with '" + files_.certificate +
-                                             "': it or its key cannot be read");
+    STRIPLINE_RETURN_IF_ERROR(prepare_tls());
+    STRIPLINE_ASSIGN_OR_RETURN(port_, doors_.open(options_.host, options_.port));
+    doors_.begin([this](UniqueFd socket) { admit(std::move(socket)); });
+    thread_ = std::thread([this] { run_in_background(context_); });
+    for (size_t i = 0; i < options_.threads; ++i) {
+      pool_.emplace_back([this] { run_in_background(workers_); });
     }
-    STRIPLINE_ASSIGN_OR_RETURN(port_, listening_.start(options_.host, options_.port,
-                                                       options_.threads, kMostBodyBytes, "HTTP"));
     return {};
   }
 
   uint16_t port() const { return port_; }
 
  private:
-  std::unique_ptr<httplib::Server> with_tls() {
-    return std::make_unique<httplib::SSLServer>([this](SSL_CTX& context) {
-      SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION);
-      SSL_CTX_set_cert_cb(&context, use_files, &files_);
-      // Files that cannot be read are found at once, not at the first handshake.
-      return SSL_CTX_use_certificate_chain_file(&context, files_.certificate.c_str()) == 1 &&
-             SSL_CTX_use_PrivateKey_file(&context, files_.key.c_str(), SSL_FILETYPE_PEM) == 1;
-    });
-  }
+  bool with_tls() const { return !files_.key.empty(); }
 
-  void answer(const httplib::Request& from, httplib::Response& to) {
-    Response response = handler_(request_from(from));
-    to.set_header("Content-Security-Policy", kPolicy);
-    to.set_header("X-Content-Type-Options", "nosniff");
-    to.set_header("Referrer-Policy", "no-referrer");
-    to.set_header("Cache-Control", response.etag.empty() ? "no-store" : "no-cache");
-    if (!response.etag.empty()) to.set_header("ETag", response.etag);
-    if (response.status == kUnauthorised) to.set_header("WWW-Authenticate", "Bearer");
-    to.status = response.status;
-    if (!response.next_piece) {
-      to.set_content(response.body, response.type);
-    } else if (++streams_ > options_.most_streams) {
-      --streams_;
-      to.status = kTooManyRequests;
-      to.set_content("too many streams are open; ask for the state from time to time instead\n",
-                     "text/plain; charset=utf-8");
-    } else {
-      stream(std::move(response), to);
+  Status prepare_tls() {
+    if (!with_tls()) return {};
+    SSL_CTX* const context = tls_.native_handle();
+    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    // Nothing is kept of who was here, nor buffers for who says nothing.
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_cert_cb(context, use_files, &files_);
+    // Files that cannot be read are found at once, not at the first handshake.
+    if (SSL_CTX_use_certificate_chain_file(context, files_.certificate.c_str()) == 1 &&
+        SSL_CTX_use_PrivateKey_file(context, files_.key.c_str(), SSL_FILETYPE_PEM) == 1) {
+      return {};
     }
+    return Error(ErrorCode::data_loss, "cannot serve HTTP by TLS with '" + files_.certificate +
+                                           "': it or its key cannot be read");
   }
 
-  void stream(Response response, httplib::Response& to) {
-    to.set_chunked_content_provider(
-        response.type,
-        [this, next = std::move(response.next_piece)](size_t, httplib::DataSink& sink) {
-          const auto piece = ending_ ? std::nullopt : next();
-          if (!piece) {
-            sink.done();
-          } else if (!piece->empty()) {
-            return sink.write(piece->data(), piece->size());
-          }
-          return true;
-        },
-        [this](bool) { --streams_; });
+  void admit(UniqueFd socket) {
+    if (shared_.ending) return;
+    auto wire = make_wire(context_, with_tls() ? &tls_ : nullptr, std::move(socket));
+    if (!wire) return;
+    const Seats::Id id = ++last_id_;
+    const auto verdict = shared_.seats.admit(id, address_key(wire->peer()));
+    if (verdict.closes) {
+      const auto makes_room = connections_.at(*verdict.closes);
+      makes_room->close();
+    }
+    if (!verdict.admitted) return;
+    const auto connection = std::make_shared<Connection>(shared_, id, std::move(wire));
+    connections_.emplace(id, connection);
+    connection->start();
+  }
+
+  void leave(Seats::Id id) {
+    shared_.seats.leaves(id);
+    connections_.erase(id);
+    if (shared_.ending) note_emptiness();
+  }
+
+  // On a copy: connections that close leave the table.
+  template <typename Act>
+  void for_each(const Act& act) {
+    const auto all = connections_;
+    for (const auto& [id, connection] : all) act(*connection);
+  }
+
+  void note_emptiness() {
+    if (!connections_.empty()) return;
+    const std::lock_guard lock(mutex_);
+    empty_ = true;
+    emptied_.notify_all();
   }
 
   const WebServerOptions options_;
-  const Handler handler_;
   CertificateFiles files_;
-  std::unique_ptr<httplib::Server> library_;
-  std::atomic<size_t> streams_ = 0;
-  std::atomic<bool> ending_ = false;
+  asio::ssl::context tls_;
+  asio::io_context context_{1};
+  asio::io_context workers_;
+  Doors doors_{context_};
+  Shared shared_;
+  // Used on the thread of the io_context alone, as `shared_` is.
+  std::map<Seats::Id, std::shared_ptr<Connection>> connections_;
+  Seats::Id last_id_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable emptied_;
+  bool empty_ = false;
+
+  Guard context_runs_;
+  Guard workers_run_;
+  std::vector<std::jthread> pool_;
+  std::thread thread_;
   uint16_t port_ = 0;
-  Listening listening_;  // ends before all that its threads use
 };
 
 Result<WebServer> WebServer::start(const WebServerOptions& options, Handler handler) {

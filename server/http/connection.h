@@ -1,0 +1,111 @@
+// One connection of a WebServer: requests one after the other, each with its answer. Includes Asio:
+// for .cc files of this folder.
+//
+// Runs on the one thread that runs the io_context; handlers and pieces of answers are worked out on
+// the workers' threads.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "server/http/bounds.h"
+#include "server/http/known_hosts.h"
+#include "server/http/message.h"
+#include "server/http/request_reader.h"
+#include "server/http/response_head.h"
+#include "server/http/seats.h"
+#include "server/http/web_server.h"
+#include "server/http/wire.h"
+
+namespace stripline::server::http {
+
+/// What the connections of a server share. Outlives them.
+struct Shared {
+  const Bounds bounds;
+  const KnownHosts hosts;
+  const WebServer::Handler handler;
+  boost::asio::io_context& context;
+  boost::asio::io_context& workers;  // runs on threads of its own
+  Seats seats;
+  size_t streams = 0;
+  size_t answers_bytes = 0;             // of answers that are not sent yet
+  bool ending = false;                  // no more requests are taken
+  std::function<void(Seats::Id)> gone;  // a connection has ended
+};
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(Shared& shared, Seats::Id id, std::unique_ptr<Wire> wire);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  void start();
+  void close();
+  /// No request is taken any more: closes, unless an answer is under way.
+  void finish();
+
+ private:
+  enum class Phase { greeting, idle, reading, answering, lingering, closed };
+
+  void read();
+  void take(std::string_view bytes);
+  void dispatch();
+  void respond(uint64_t request, Response response);
+  void send(const std::shared_ptr<Response>& response, size_t sent);
+  void refuse(int status, const std::string& why);
+  void linger();
+  void answered();
+
+  void begin_pieces();
+  void ask_for_piece();
+  void wake();
+  void got_piece(std::optional<std::string> piece);
+  void end_pieces();
+
+  void write(std::string text, std::function<void()> then);
+  void await_caller();
+  void expect_within(double seconds);
+  void look_again_in(double seconds, std::function<void()> then);
+
+  Shared& shared_;
+  const Seats::Id id_;
+  std::unique_ptr<Wire> wire_;
+  boost::asio::steady_timer timer_;
+  uint64_t timer_use_ = 0;
+  Phase phase_ = Phase::greeting;
+
+  RequestReader reader_;
+  std::array<char, 4096> buffer_;
+  std::string ahead_;  // bytes that came after a request
+  std::string out_;    // what is being written
+
+  uint64_t request_ = 0;  // the number of the present one
+  bool replied_ = false;  // it has an answer
+  bool keep_alive_ = false;
+  bool old_ = false;   // HTTP/1.0
+  bool head_ = false;  // HEAD
+  size_t charged_bytes_ = 0;
+  size_t lingered_bytes_ = 0;
+  std::shared_ptr<std::atomic<bool>> hung_up_;
+
+  std::shared_ptr<Pieces> pieces_;
+  std::shared_ptr<const void> kept_;  // what they live in
+  Framing framing_ = Framing::length;
+  bool asking_ = false;   // a worker is at the next piece
+  bool writing_ = false;  // a piece is on its way
+  bool news_ = false;     // woken meanwhile
+  bool endless_ = false;
+};
+
+}  // namespace stripline::server::http

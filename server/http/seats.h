@@ -1,0 +1,53 @@
+// Who is let in while there are many: connections at a time, in all and of one address. One that
+// waits for its caller, who sends or reads slowly or not at all, makes room for another; one whose
+// answer is worked out stays. So no number of slow connections keeps others out. Pure; not
+// thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace stripline::server::http {
+
+/// What counts as one address: an IPv4 address, or the network (64 bits) of an IPv6 address, all of
+/// whose addresses a caller may have.
+std::string address_key(const std::string& address);
+
+class Seats {
+ public:
+  using Id = uint64_t;
+
+  Seats(size_t most, size_t most_of_address) : most_(most), most_of_address_(most_of_address) {}
+
+  struct Verdict {
+    bool admitted = false;
+    std::optional<Id> closes = std::nullopt;  ///< This one makes room: it has no seat any more.
+  };
+  /// A connection from this address_key(), which waits for its first request.
+  Verdict admit(Id id, const std::string& address);
+  void works(Id id);   ///< It has asked, and its answer is worked out.
+  void waits(Id id);   ///< Its caller is to read, or to ask again.
+  void leaves(Id id);  ///< Harmless if it has no seat.
+
+  size_t taken() const { return seats_.size(); }
+  size_t taken_of(const std::string& address) const;
+
+ private:
+  struct Seat {
+    std::string address;
+    uint64_t waits_since = 0;  // a place in the order of waiting; 0: it does not wait
+  };
+  std::optional<Id> longest_waiting(const std::string& address) const;
+  const std::string* most_present() const;
+
+  size_t most_;
+  size_t most_of_address_;
+  uint64_t next_place_ = 1;
+  std::map<Id, Seat> seats_;
+  std::map<std::string, size_t> of_address_;
+};
+
+}  // namespace stripline::server::http
