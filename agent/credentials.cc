@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sys/stat.h>
 #include <utility>
 
+#include "base/atomic_file.h"
 #include "base/pki/certificate.h"
 #include "base/pki/dev_token.h"
 #include "base/pki/secret_file.h"
@@ -43,6 +45,15 @@ Result<Identity> read_identity(const std::filesystem::path& file) {
   STRIPLINE_ASSIGN_OR_RETURN(identity.certificate_pem, certificates->front().pem());
   STRIPLINE_ASSIGN_OR_RETURN(identity.authority_pem, certificates->back().pem());
   return identity;
+}
+
+Status check_identity_file(const std::filesystem::path& file) {
+  if (file.has_parent_path()) {
+    STRIPLINE_RETURN_IF_ERROR(pki::make_private_folder(file.parent_path()));
+  }
+  // Without its end nothing is changed.
+  const auto written = AtomicFile::create(file, S_IRUSR | S_IWUSR);
+  return written.ok() ? Status() : written.error();
 }
 
 Status write_identity(const std::filesystem::path& file, const Identity& identity) {

@@ -32,7 +32,10 @@ std::filesystem::path default_identity_file(const std::string& node);
 
 /// Errors: not_found when there is none; those of pki::read_secret(); data_loss for another file.
 Result<Identity> read_identity(const std::filesystem::path& file);
-/// With mode 0600, in a folder with mode 0700. Errors: unavailable.
+/// Whether write_identity() could write there; makes the folder. Errors: unavailable;
+/// failed_precondition for a folder that others may enter.
+Status check_identity_file(const std::filesystem::path& file);
+/// With mode 0600, in a folder with mode 0700. Errors: those of check_identity_file().
 Status write_identity(const std::filesystem::path& file, const Identity& identity);
 
 class Credentials {

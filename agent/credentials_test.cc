@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/enrolment.h"
 #include "base/pki/certificate.h"
 #include "base/testing/processes.h"
 
@@ -41,6 +42,22 @@ class CredentialsTest : public testing::Test {
   pki::Issuer issuer_;
   std::filesystem::path file_;
 };
+
+// A token may be good for one enrolment: that there is no place for what it brings is said before.
+TEST_F(CredentialsTest, NoTokenIsUsedUpWhereTheIdentityCannotBeKept) {
+  std::filesystem::create_directories(file_.parent_path());
+  std::filesystem::permissions(file_.parent_path(), std::filesystem::perms(0755));
+  const pki::Token token{pki::Token::Kind::node, std::string(64, 'a'), std::string(64, 'b')};
+  // No server is asked: there is none.
+  const Status refused = enroll({"127.0.0.1", "1"}, token, "a", file_, 1);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), ErrorCode::failed_precondition) << refused.error().message();
+  EXPECT_NE(refused.error().message().find("chmod 700"), std::string::npos);
+  std::filesystem::permissions(file_.parent_path(), std::filesystem::perms(0700));
+  EXPECT_EQ(enroll({"127.0.0.1", "1"}, token, "a", file_, 1).error().code(),
+            ErrorCode::unavailable);
+  EXPECT_FALSE(std::filesystem::exists(file_));
+}
 
 TEST_F(CredentialsTest, ARenewalIsDueWhenAThirdOfTheTimeIsLeft) {
   enrol();

@@ -36,6 +36,8 @@ Status wait_for_end(Connection& connection, const HostAndPort& server, double ti
 
 Status enroll(const HostAndPort& server, const pki::Token& token, const std::string& node,
               const std::filesystem::path& identity_file, double timeout_s) {
+  // The token may be good for one enrolment: what can be seen to fail afterwards fails before.
+  STRIPLINE_RETURN_IF_ERROR(check_identity_file(identity_file));
   STRIPLINE_ASSIGN_OR_RETURN(const pki::PrivateKey key, pki::PrivateKey::generate());
   v1::EnrollRequest request;
   request.set_token(token.text());

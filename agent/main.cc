@@ -202,7 +202,7 @@ class Invocation {
     app_.add_option("--models-dir", models_dir,
                     "Folder for the models that the server pushes to this node, in which "
                     "'stripline run' looks for them; none: take none (default: "
-                    "/var/lib/stripline/models, or the user's ~/.local/state/stripline/models)")
+                    "/var/lib/stripline-models, or the user's ~/.local/state/stripline/models)")
         ->type_name("DIR");
     app_.add_option("--log-format", log_format, "Format of the log on stderr")
         ->type_name("FORMAT")

@@ -81,7 +81,7 @@ std::vector<fs::path> pushed_model_folders() {
     state = fs::path(variable("HOME")) / ".local" / "state";
   }
   if (!state.empty()) folders.push_back(state / "stripline" / "models");
-  folders.emplace_back("/var/lib/stripline/models");
+  folders.emplace_back("/var/lib/stripline-models");
   return folders;
 }
 

@@ -21,7 +21,7 @@ struct PushedModel {
 
 /// The folder that programs look into: STRIPLINE_MODELS if it is set, which may hold several with a
 /// colon between them, else the user's ($XDG_STATE_HOME/stripline/models, or
-/// ~/.local/state/stripline/models) and then /var/lib/stripline/models.
+/// ~/.local/state/stripline/models) and then /var/lib/stripline-models.
 std::vector<std::filesystem::path> pushed_model_folders();
 
 /// The first of these that this process may write to or make; an agent installs there.

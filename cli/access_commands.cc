@@ -22,6 +22,7 @@
 #include "cli/contexts.h"
 #include "cli/format.h"
 #include "cli/names.h"
+#include "cli/server_notes.h"
 #include "cli/service.h"
 #include "stripline/v1/access.pb.h"
 
@@ -86,6 +87,9 @@ Status log_in(const Global& global, const std::string& text, std::string& who) {
   for (const HostAndPort& server : servers) contexts.servers[server.text()] = context;
   STRIPLINE_RETURN_IF_ERROR(write_contexts(contexts));
   who = short_name(caller.name()) + " (" + role_text(caller.role()) + ")";
+  if (!caller.token_expire_time().empty()) {
+    who += ", until " + date_text(caller.token_expire_time());
+  }
   return {};
 }
 
@@ -125,7 +129,9 @@ int run(const Global& global, const TokenCreate& command) {
   request.set_role(role_from(command.role));
   request.set_subject(command.subject);
   request.set_valid_s(command.valid_s);
-  if (!command.output.empty()) {
+  request.set_count(command.count);
+  const bool to_file = !command.output.empty();
+  if (to_file) {
     // The server tells the secret once: what can go wrong with the file goes wrong before.
     std::error_code ignored;
     if (std::filesystem::exists(std::filesystem::symlink_status(command.output, ignored))) {
@@ -134,9 +140,9 @@ int run(const Global& global, const TokenCreate& command) {
           kExitUsage);
     }
   }
-  auto file = command.output.empty() ? Result<AtomicFile>(Error(ErrorCode::not_found, ""))
-                                     : AtomicFile::create(command.output, kOwnerOnly);
-  if (!command.output.empty() && !file.ok()) return print_error(file.error());
+  auto file = to_file ? AtomicFile::create(command.output, kOwnerOnly)
+                      : Result<AtomicFile>(Error(ErrorCode::not_found, ""));
+  if (to_file && !file.ok()) return print_error(file.error());
   auto made = Service(global).create_token(request);
   if (!made.ok()) return print_error(made.error());
   if (file.ok()) {
@@ -148,7 +154,6 @@ int run(const Global& global, const TokenCreate& command) {
           short_name(made->token().name()) + "' ends it"));
     }
     made->clear_text();
-    print_note("the token is in " + command.output + ", for this user alone\n");
     if (global.json) print(json_line(*made));
   } else {
     print(global.json ? json_line(*made) : made->text() + "\n");
@@ -161,18 +166,32 @@ int run(const Global& global, const TokenCreate& command) {
 }
 
 int run(const Global& global, const TokenList& /*command*/) {
-  const auto tokens = Service(global).list_tokens();
+  Service service(global);
+  const auto tokens = service.list_tokens();
   if (!tokens.ok()) return print_error(tokens.error());
-  Table table({{"TOKEN"}, {"ROLE"}, {"FOR"}, {"CREATED"}, {"EXPIRES"}, {"ENDED"}});
+  Table table({{"TOKEN"},
+               {"ROLE"},
+               {"FOR"},
+               {"CREATED"},
+               {"EXPIRES"},
+               {"ENROLLED", Table::Align::right},
+               {"LAST USED"},
+               {"ENDED"}});
   for (const v1::Token& token : tokens->tokens()) {
     if (global.json) print(json_line(token));
     std::string ended = token.end_time().empty() ? "-" : date_text(token.end_time());
     if (!token.used_by().empty()) ended += " by " + token.used_by();
     table.add({short_name(token.name()), role_text(token.role()),
                token.subject().empty() ? "any node" : token.subject(),
-               date_text(token.create_time()), date_text(token.expire_time()), ended});
+               date_text(token.create_time()), date_text(token.expire_time()),
+               token.role() == v1::AGENT
+                   ? std::to_string(token.uses()) + " of " + std::to_string(token.count())
+                   : "-",
+               token.last_used_time().empty() ? "-" : date_text(token.last_used_time()), ended});
   }
-  if (!global.json) print(table.empty() ? "no tokens\n" : table.text());
+  if (global.json) return kExitOk;
+  print(table.empty() ? "no tokens\n" : table.text());
+  print_server_notes(service, true);
   return kExitOk;
 }
 

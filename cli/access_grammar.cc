@@ -51,16 +51,20 @@ void AccessGrammar::define_tokens(CLI::App& app, Action& result) {
   token->fallthrough();
   token->footer("Needs the role admin.\n");
   CLI::App* create = leaf_command(*token, "create", "Make a token", create_, result);
-  create
-      ->add_option("--role", create_.role,
-                   "Role of the user; agent: the token enrols one node, once")
+  create->add_option("--role", create_.role, "Role of the user; agent: the token enrols nodes")
       ->type_name("ROLE")
       ->required()
       ->check(CLI::IsMember({"agent", "viewer", "operator", "publisher", "admin"}));
   create
       ->add_option("name", create_.subject,
-                   "The user's name; with --role agent the only node it enrols (default: any)")
+                   "The user's name; with --role agent the only node it enrols, or a pattern of "
+                   "nodes such as 'gpu*' (default: any)")
       ->type_name("NAME");
+  create
+      ->add_option("--count", create_.count,
+                   "With --role agent: number of nodes that it enrols (default: 1)")
+      ->type_name("N")
+      ->transform(count());
   create
       ->add_option("--valid", create_.valid_s,
                    "Validity, e.g. 8h (default: 90 days; with --role agent a day)")
@@ -83,7 +87,8 @@ void AccessGrammar::define_tokens(CLI::App& app, Action& result) {
           "Examples:\n"
           "  stripline token create --role operator alice -o alice.token\n"
           "  stripline token create --role agent n17 | ssh n17 stripline-agent --server head:7411 "
-          "--enroll -\n") +
+          "--enroll -\n"
+          "  stripline token create --role agent 'gpu*' --count 200 --valid 8h -o gpus.token\n") +
       kServiceOptions);
   CLI::App* list = leaf_command(*token, "list", "List tokens, not their secrets", list_, result);
   list->footer(std::string("Those that ended within the last 30 days, too.\n\n"
@@ -93,9 +98,11 @@ void AccessGrammar::define_tokens(CLI::App& app, Action& result) {
   revoke->add_option("token", revoke_.name, "Name, as 'token list' shows it")
       ->required()
       ->type_name("NAME");
-  revoke->footer(std::string("A node that it has enrolled stays: see 'stripline node revoke'.\n\n"
-                             "Exit codes: 0, 2 no such token, 3 not allowed, 4 no server.\n") +
-                 kServiceOptions);
+  revoke->footer(
+      std::string("A node that it has enrolled stays: see 'stripline node revoke'.\n\n"
+                  "Exit codes: 0, 2 no such token, 3 not allowed, 4 no server, 9 the only\n"
+                  "token of an administrator that is valid.\n") +
+      kServiceOptions);
 }
 
 }  // namespace stripline::cli

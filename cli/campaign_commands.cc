@@ -17,6 +17,7 @@
 #include "cli/format.h"
 #include "cli/names.h"
 #include "cli/publishing_commands.h"
+#include "cli/server_notes.h"
 #include "cli/service.h"
 #include "cli/watch.h"
 #include "stripline/v1/campaigns.pb.h"
@@ -197,6 +198,7 @@ int run(const Global& global, const CampaignList& command) {
                         : table.text());
   }
   if (!token.empty()) print_note("there are more; --limit shows them\n");
+  if (!global.json) print_server_notes(service, false);
   return kExitOk;
 }
 
@@ -278,9 +280,11 @@ int run(const Global& global, const CampaignShow& command) {
   line("model", !campaign->model_version().empty() ? campaign->model_version()
                 : spec.model().empty()             ? "none asked for"
                                                    : spec.model());
-  line("created", date_text(campaign->create_time()));
+  line("created", date_text(campaign->create_time()) +
+                      (campaign->owner().empty() ? "" : " by " + campaign->owner()));
   line("updated", date_text(campaign->update_time()));
   print(text + findings_text(version));
+  print_server_notes(service, false);
   return kExitOk;
 }
 

@@ -228,7 +228,8 @@ struct Login {
 struct Logout {};
 struct TokenCreate {
   std::string role;     ///< "agent" | "viewer" | "operator" | "publisher" | "admin"
-  std::string subject;  ///< a user, or a node; may be empty for the latter
+  std::string subject;  ///< a user, or a node or a pattern of nodes, which may be empty
+  uint32_t count = 0;   ///< of nodes that it enrols; 0: one
   double valid_s = 0;   ///< 0: the server's choice
   std::string output;   ///< the file that gets it; empty: standard output
 };

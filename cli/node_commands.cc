@@ -1,6 +1,7 @@
 #include "cli/node_commands.h"
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <thread>
 
@@ -9,6 +10,7 @@
 #include "base/table.h"
 #include "cli/console.h"
 #include "cli/names.h"
+#include "cli/server_notes.h"
 #include "cli/service.h"
 #include "stripline/v1/fleet.pb.h"
 
@@ -29,6 +31,13 @@ std::string hold_text(const v1::Node& node) {
   return (reason.empty() ? "" : reason + ", ") + "by " + node.hold().actor();
 }
 
+// "27 d": what is left of it.
+std::string certificate_text(const v1::Node& node) {
+  if (!node.has_certificate_days_left()) return "-";
+  const double days = node.certificate_days_left();
+  return days < 0 ? "ended" : std::to_string(static_cast<int64_t>(days)) + " d";
+}
+
 int report(const Global& global, const Result<v1::Node>& node, const std::string& what) {
   if (!node.ok()) return print_error(node.error());
   print(global.json ? json_line(*node) : node->name() + " " + what + "\n");
@@ -47,6 +56,7 @@ int run(const Global& global, const NodeList& /*command*/) {
                {"LAST SEEN"},
                {"WORKS ON"},
                {"HELD"},
+               {"CERTIFICATE", Table::Align::right},
                {"FABRICS"}});
   std::string token;
   do {
@@ -62,7 +72,7 @@ int run(const Global& global, const NodeList& /*command*/) {
         fabrics += (fabrics.empty() ? "" : " ") + fabric;
       table.add({short_name(node.name()), node.cluster(), state_text(node), node.agent_version(),
                  node.last_seen_time(), node.assignment().empty() ? "-" : node.assignment(),
-                 hold_text(node), fabrics});
+                 hold_text(node), certificate_text(node), fabrics});
     }
     token = page->next_page_token();
   } while (!token.empty());
@@ -72,6 +82,7 @@ int run(const Global& global, const NodeList& /*command*/) {
                     "', the first time with --enroll FILE ('stripline token create --role "
                     "agent -o FILE'), unless the server has no certificates\n"
               : table.text());
+    print_server_notes(service, true);
   }
   return kExitOk;
 }

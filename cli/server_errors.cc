@@ -81,7 +81,7 @@ Error explained(const RpcError& error, const std::string& server) {
   for (const char* conflict :
        {"GATE", "FAILED_VALIDATION", "NO_EARLIER_VERSION", "NOTHING_TO_JUDGE", "OTHER_FABRIC",
         "NODE_CONNECTED", "TOO_FEW_RUNS", "CAMPAIGN_FINISHED", "CAMPAIGN_RUNNING",
-        "CAMPAIGN_DRAINING", "CAMPAIGN_IN_USE", "OPERATION_FINISHED"}) {
+        "CAMPAIGN_DRAINING", "CAMPAIGN_IN_USE", "OPERATION_FINISHED", "LAST_ADMIN"}) {
     if (error.reason == conflict) return {ErrorCode::already_exists, message};
   }
   if (error.reason == "BUDGET_USED_UP") {

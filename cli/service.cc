@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include <google/protobuf/util/json_util.h>
 
@@ -55,7 +56,7 @@ Result<v1::Campaign> Service::create_campaign(const v1::CreateCampaignRequest& r
   };
   Result<v1::Campaign> campaign = create();
   // The request id makes a second attempt safe when the first answer was lost.
-  if (!campaign.ok() && campaign.error().code() == ErrorCode::unavailable) campaign = create();
+  if (!campaign.ok() && may_be_repeated(campaign.error())) campaign = create();
   return campaign;
 }
 
@@ -97,12 +98,13 @@ Result<v1::Campaign> Service::cancel_campaign(const std::string& name, bool drai
 
 Result<v1::ListCampaignsResponse> Service::list_campaigns(int page_size,
                                                           const std::string& page_token) {
-  return impl_->call<v1::ListCampaignsResponse>([&](auto* context, auto* response) {
+  auto page = impl_->call<v1::ListCampaignsResponse>([&](auto* context, auto* response) {
     v1::ListCampaignsRequest request;
     request.set_page_size(page_size);
     request.set_page_token(page_token);
     return impl_->door().campaigns->ListCampaigns(context, request, response);
   });
+  return next_of(std::move(page), page_token);
 }
 
 Result<v1::CompareCampaignsResponse> Service::compare_campaigns(
@@ -111,7 +113,8 @@ Result<v1::CompareCampaignsResponse> Service::compare_campaigns(
 }
 
 Result<v1::ListPointsResponse> Service::list_points(const v1::ListPointsRequest& request) {
-  return impl_->call(&Door::campaigns, &v1::Campaigns::Stub::ListPoints, request);
+  return next_of(impl_->call(&Door::campaigns, &v1::Campaigns::Stub::ListPoints, request),
+                 request.page_token());
 }
 
 Status Service::watch_campaign(const std::string& name, uint64_t cursor, const OnEvent& on_event) {
@@ -212,24 +215,26 @@ Status Service::export_here(const std::string& name,
 }
 
 Result<v1::ListModelsResponse> Service::list_models(int page_size, const std::string& page_token) {
-  return impl_->call<v1::ListModelsResponse>([&](auto* context, auto* response) {
+  auto page = impl_->call<v1::ListModelsResponse>([&](auto* context, auto* response) {
     v1::ListModelsRequest request;
     request.set_page_size(page_size);
     request.set_page_token(page_token);
     return impl_->door().models->ListModels(context, request, response);
   });
+  return next_of(std::move(page), page_token);
 }
 
 Result<v1::ListModelVersionsResponse> Service::list_model_versions(const std::string& model,
                                                                    int page_size,
                                                                    const std::string& page_token) {
-  return impl_->call<v1::ListModelVersionsResponse>([&](auto* context, auto* response) {
+  auto page = impl_->call<v1::ListModelVersionsResponse>([&](auto* context, auto* response) {
     v1::ListModelVersionsRequest request;
     request.set_parent(model);
     request.set_page_size(page_size);
     request.set_page_token(page_token);
     return impl_->door().models->ListModelVersions(context, request, response);
   });
+  return next_of(std::move(page), page_token);
 }
 
 Result<v1::Model> Service::get_model(const std::string& name) {
@@ -287,13 +292,14 @@ Result<v1::ModelVersion> Service::import_model(const std::string& model,
 
 Result<v1::ListFeedbackResponse> Service::list_feedback(const std::string& name, int page_size,
                                                         const std::string& page_token) {
-  return impl_->call<v1::ListFeedbackResponse>([&](auto* context, auto* response) {
+  auto page = impl_->call<v1::ListFeedbackResponse>([&](auto* context, auto* response) {
     v1::ListFeedbackRequest request;
     request.set_parent(name);
     request.set_page_size(page_size);
     request.set_page_token(page_token);
     return impl_->door().models->ListFeedback(context, request, response);
   });
+  return next_of(std::move(page), page_token);
 }
 
 Result<v1::SendFeedbackResponse> Service::send_feedback(const std::string& content) {
@@ -348,16 +354,23 @@ Result<FetchedModel> Service::fetch_here(const v1::FetchModelVersionRequest& req
   }
   const grpc::Status status = reader->Finish();
   if (!status.ok()) return impl_->error_of(status);
+  // Nothing is sent of what the client has, and of nothing else.
+  if (fetched.data.empty() && fetched.sha256 != request.if_none_match()) {
+    return Error(ErrorCode::data_loss, "the server announced " + request.name() +
+                                           " with the hash " + fetched.sha256 +
+                                           " and sent nothing of it; fetch it again");
+  }
   return fetched;
 }
 
 Result<v1::ListNodesResponse> Service::list_nodes(int page_size, const std::string& page_token) {
-  return impl_->call<v1::ListNodesResponse>([&](auto* context, auto* response) {
+  auto page = impl_->call<v1::ListNodesResponse>([&](auto* context, auto* response) {
     v1::ListNodesRequest request;
     request.set_page_size(page_size);
     request.set_page_token(page_token);
     return impl_->door().fleet->ListNodes(context, request, response);
   });
+  return next_of(std::move(page), page_token);
 }
 
 Result<v1::Node> Service::get_node(const std::string& name) {
@@ -379,6 +392,10 @@ Result<v1::Node> Service::uncordon_node(const std::string& name) {
 Status Service::remove_node(const std::string& name) {
   const auto removed = impl_->call_by_name(&Door::fleet, &v1::Fleet::Stub::RemoveNode, name);
   return removed.ok() ? Status() : Status(removed.error());
+}
+
+Result<v1::ServerStatus> Service::server_status() {
+  return impl_->call(&Door::fleet, &v1::Fleet::Stub::GetServerStatus, v1::GetServerStatusRequest());
 }
 
 Result<v1::WhoAmIResponse> Service::who_am_i() {
@@ -408,12 +425,13 @@ Status Service::revoke_node(const std::string& name) {
 
 Result<v1::ListAuditEventsResponse> Service::list_audit_events(int page_size,
                                                                const std::string& page_token) {
-  return impl_->call<v1::ListAuditEventsResponse>([&](auto* context, auto* response) {
+  auto page = impl_->call<v1::ListAuditEventsResponse>([&](auto* context, auto* response) {
     v1::ListAuditEventsRequest request;
     request.set_page_size(page_size);
     request.set_page_token(page_token);
     return impl_->door().admin->ListAuditEvents(context, request, response);
   });
+  return next_of(std::move(page), page_token);
 }
 
 }  // namespace stripline::cli

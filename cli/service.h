@@ -47,6 +47,7 @@ class CreateTokenRequest;
 class CreateTokenResponse;
 class ListAuditEventsResponse;
 class ListTokensResponse;
+class ServerStatus;
 class Token;
 class WhoAmIResponse;
 }  // namespace v1
@@ -155,6 +156,7 @@ class Service {
   Result<v1::Node> uncordon_node(const std::string& name);
   Status remove_node(const std::string& name);
 
+  Result<v1::ServerStatus> server_status();
   Result<v1::WhoAmIResponse> who_am_i();
   Result<v1::CreateTokenResponse> create_token(const v1::CreateTokenRequest& request);
   Result<v1::ListTokensResponse> list_tokens();

@@ -88,8 +88,7 @@ bool Door::connects() const {
 
 Error Service::Impl::error_of(const grpc::Status& status) {
   const RpcError error = rpc_error_from(status);
-  elsewhere = error.reason == "STANDBY" ||
-              (error.reason.empty() && error.error.code() == ErrorCode::unavailable);
+  elsewhere = error.reason == "STANDBY" || (error.reason.empty() && may_be_repeated(error.error));
   outdated = error.reason == "UNAUTHENTICATED" && door().secret_has_changed();
   return explained(error, door().server);
 }

@@ -22,6 +22,20 @@ namespace stripline::cli {
 
 std::chrono::system_clock::time_point deadline_after(double seconds);
 
+/// A server whose list leads back to the same page would be asked for ever.
+template <typename Page>
+Result<Page> next_of(Result<Page> page, const std::string& page_token) {
+  if (!page.ok() || page_token.empty() || page->next_page_token() != page_token) return page;
+  return Error(ErrorCode::data_loss,
+               "what the server lists does not end: it answers with the page token that it was "
+               "asked with");
+}
+
+/// Where the answer was lost, or the server ended while it answered.
+inline bool may_be_repeated(const Error& error) {
+  return error.code() == ErrorCode::unavailable || error.code() == ErrorCode::cancelled;
+}
+
 /// One of the servers that this user may call.
 struct Door {
   Door(std::string address, Result<std::optional<Context>> login);

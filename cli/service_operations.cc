@@ -1,4 +1,6 @@
 // The server's calls for what takes longer than a call.
+#include <utility>
+
 #include "cli/service_impl.h"
 
 namespace stripline::cli {
@@ -7,7 +9,7 @@ Result<v1::Operation> Service::fit_model(const v1::FitModelRequest& request) {
   const auto fit = [&] { return impl_->call(&Door::models, &v1::Models::Stub::FitModel, request); };
   Result<v1::Operation> operation = fit();
   // The request id makes a second attempt safe when the first answer was lost.
-  if (!operation.ok() && operation.error().code() == ErrorCode::unavailable) operation = fit();
+  if (!operation.ok() && may_be_repeated(operation.error())) operation = fit();
   return operation;
 }
 
@@ -21,7 +23,8 @@ Result<v1::Operation> Service::cancel_operation(const std::string& name) {
 
 Result<v1::ListOperationsResponse> Service::list_operations(
     const v1::ListOperationsRequest& request) {
-  return impl_->call(&Door::operations, &v1::Operations::Stub::ListOperations, request);
+  auto page = impl_->call(&Door::operations, &v1::Operations::Stub::ListOperations, request);
+  return next_of(std::move(page), request.page_token());
 }
 
 }  // namespace stripline::cli

@@ -27,9 +27,11 @@ bool ended(const v1::Campaign& campaign) {
          campaign.state() == v1::Campaign::CANCELLED;
 }
 
-// The server may be back soon.
+// The server may be back soon, or another one in its place: a server that ends cancels its calls,
+// and one that begins may be slow to answer.
 bool is_away(const Error& error) {
-  return error.code() == ErrorCode::unavailable || error.code() == ErrorCode::aborted;
+  return error.code() == ErrorCode::unavailable || error.code() == ErrorCode::aborted ||
+         error.code() == ErrorCode::cancelled || error.code() == ErrorCode::deadline_exceeded;
 }
 
 // Draws what it is given, each in its manner.

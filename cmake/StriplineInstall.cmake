@@ -51,14 +51,16 @@ install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/stripline)
 
-# The user `stripline` comes with either of the two, which may be on one host.
+# Each has a user of its own, as both may be on one host.
 function(install_daemon name)
   set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME ${name})
   install(FILES packaging/systemd/stripline-${name}.service DESTINATION lib/systemd/system)
-  install(FILES packaging/systemd/stripline.sysusers DESTINATION lib/sysusers.d RENAME stripline-${name}.conf)
+  install(FILES packaging/systemd/stripline-${name}.sysusers DESTINATION lib/sysusers.d RENAME stripline-${name}.conf)
   install(FILES packaging/etc/${name}.toml DESTINATION ${CMAKE_INSTALL_DATADIR}/stripline)
 endfunction()
 if(STRIPLINE_BUILD_SERVICE)
   install_daemon(server)
   install_daemon(agent)
+  install(FILES packaging/systemd/stripline-agent.tmpfiles DESTINATION lib/tmpfiles.d
+          RENAME stripline-agent.conf COMPONENT agent)
 endif()

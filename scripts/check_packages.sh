@@ -116,19 +116,30 @@ stripline model show /root/fresh.stripline.json >/root/model.txt
 kill "${pids[@]}"
 wait
 pids=()
-# As the units make it: every user reads pushed models, and no one what the server keeps beside them.
+# As the units make it: server and agent are two users, every user reads pushed models, and no one what
+# the server keeps.
 units=/usr/lib/systemd/system
-id stripline >/dev/null 2>&1 || useradd --system --no-create-home --home-dir /var/lib/stripline stripline
-mode=$(sed -n 's/^StateDirectoryMode=//p' $units/stripline-server.service)
-install -d -o stripline -g stripline -m "$mode" /var/lib/stripline
-runuser -u stripline -- sh -c 'umask 077; echo secret >/var/lib/stripline/stripline.db'
-sed -n 's/^ExecStartPre=+//p' $units/stripline-agent.service | sh -e
-runuser -u stripline -- sh -c 'umask 077; echo {} >/var/lib/stripline/models/m; chmod 644 /var/lib/stripline/models/m'
-runuser -u nobody -- cat /var/lib/stripline/models/m >/dev/null
-for secret in "cat /var/lib/stripline/stripline.db" "ls /var/lib/stripline" "touch /var/lib/stripline/models/x"; do
-  if runuser -u nobody -- $secret >/dev/null 2>&1; then echo "everybody may: $secret" >&2; exit 1; fi
+for user in stripline-server stripline-agent; do
+  id $user >/dev/null 2>&1 || useradd --system --no-create-home $user
 done
-rm -r /var/lib/stripline
+mode=$(sed -n 's/^StateDirectoryMode=//p' $units/stripline-server.service)
+install -d -o stripline-server -g stripline-server -m "$mode" /var/lib/stripline
+runuser -u stripline-server -- sh -c 'umask 077; echo secret >/var/lib/stripline/stripline.db'
+sed -n 's/^d //p' /usr/lib/tmpfiles.d/stripline-agent.conf | while read -r path mode user group _; do
+  install -d -o "$user" -g "$group" -m "$mode" "$path"
+done
+runuser -u stripline-agent -- sh -c 'umask 077; echo {} >/var/lib/stripline-models/m; chmod 644 /var/lib/stripline-models/m'
+stranger=nobody
+runuser -u $stranger -- cat /var/lib/stripline-models/m >/dev/null
+for user in $stranger stripline-agent; do
+  for secret in "cat /var/lib/stripline/stripline.db" "ls /var/lib/stripline"; do
+    if runuser -u $user -- $secret >/dev/null 2>&1; then echo "$user may: $secret" >&2; exit 1; fi
+  done
+done
+for user in $stranger stripline-server; do
+  if runuser -u $user -- touch /var/lib/stripline-models/x 2>/dev/null; then echo "$user may push models" >&2; exit 1; fi
+done
+rm -r /var/lib/stripline /var/lib/stripline-models
 dpkg-query -W -f '${Package}\n' | grep '^stripline' | xargs dpkg --purge >/dev/null
 if ls /usr/bin/stripline* 2>/dev/null; then echo "purging leaves it behind" >&2; exit 1; fi
 SMOKE

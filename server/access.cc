@@ -4,18 +4,22 @@
 #include <cmath>
 #include <utility>
 
+#include "base/cut_text.h"
 #include "base/pki/token.h"
 #include "base/rfc3339.h"
 #include "server/names.h"
+#include "server/node_pattern.h"
 
 namespace stripline::server {
 namespace {
 
 constexpr double kDay_s = 86400;
-constexpr double kUserTokenValid_s = 90 * kDay_s;
-constexpr double kNodeTokenValid_s = kDay_s;
-constexpr double kMostValid_s = 3650 * kDay_s;
 constexpr double kListedAfterEnd_s = 30 * kDay_s;
+// The server's owner may add a token while it runs (add_token.h): strangers who show others must
+// not make it read the store all the time.
+constexpr double kLookForTokens_s = 1;
+// The time at which a token was last shown is stored to the hour.
+constexpr double kUseStored_s = 3600;
 // A certificate that replaces a revoked one begins up to a few seconds later than now.
 constexpr double kSameMoment_s = 60;
 constexpr const char* kEnrolAgain =
@@ -63,16 +67,31 @@ Result<Access> Access::with_authority(Store& store, Authority authority) {
 Status Access::reload() {
   if (!authority_) return {};
   const std::lock_guard lock(*mutex_);
-  STRIPLINE_ASSIGN_OR_RETURN(std::vector<TokenRecord> tokens, store_->tokens());
+  STRIPLINE_RETURN_IF_ERROR(read_tokens());
   STRIPLINE_ASSIGN_OR_RETURN(const std::vector<NodeBound> bounds, store_->node_bounds());
+  bounds_.clear();
+  for (const NodeBound& bound : bounds) bounds_[bound.node] = bound;
+  return {};
+}
+
+// The mutex is held.
+Status Access::read_tokens() const {
+  STRIPLINE_ASSIGN_OR_RETURN(std::vector<TokenRecord> tokens, store_->tokens());
   tokens_.clear();
   for (TokenRecord& token : tokens) {
     std::string key = token.secret_sha256;
     tokens_.insert_or_assign(std::move(key), std::move(token));
   }
-  bounds_.clear();
-  for (const NodeBound& bound : bounds) bounds_[bound.node] = bound.not_before_unix_s;
   return {};
+}
+
+// Where a token is not known. The mutex is held.
+void Access::look_for_new_tokens(double now_unix_s) const {
+  const double age_s = now_unix_s - looked_unix_s_;
+  if (age_s >= 0 && age_s < kLookForTokens_s) return;
+  looked_unix_s_ = now_unix_s;
+  // What cannot be read stays as it was: readiness says why.
+  (void)read_tokens();
 }
 
 Answer<Caller> Access::identify(const Credentials& credentials, double now_unix_s) const {
@@ -102,13 +121,19 @@ Answer<Caller> Access::identify_user(const std::string& bearer, double now_unix_
         "present one is found by itself by the user who started it");
   }
   const std::lock_guard lock(*mutex_);
-  const auto found = tokens_.find(hash);
+  auto found = tokens_.find(hash);
+  if (found == tokens_.end()) {
+    look_for_new_tokens(now_unix_s);
+    found = tokens_.find(hash);
+  }
   if (found == tokens_.end() || !found->second.usable_at(now_unix_s) ||
       found->second.role == Role::agent) {
     return wrong_token();
   }
+  shown_unix_s_[hash] = now_unix_s;
   Caller caller{"users/" + found->second.subject, found->second.role};
   caller.token_sha256 = hash;
+  caller.token_until_unix_s = found->second.expires_unix_s;
   return caller;
 }
 
@@ -150,7 +175,7 @@ std::optional<Problem> Access::refusal_of_certificate(const Caller& caller,
   }
   const std::lock_guard lock(*mutex_);
   const auto bound = bounds_.find(caller.node);
-  if (bound != bounds_.end() && caller.since_unix_s < bound->second) {
+  if (bound != bounds_.end() && caller.since_unix_s < bound->second.not_before_unix_s) {
     return unauthenticated("the certificate of " + caller.name +
                            " is revoked, or replaced by a later enrolment of that node");
   }
@@ -191,36 +216,15 @@ std::optional<Problem> Access::refusal_of_node(const Caller& caller, const std::
 }
 
 Answer<NewToken> Access::create_token(const Caller& actor, Role role, const std::string& subject,
-                                      double valid_s, double now_unix_s) {
+                                      double valid_s, double now_unix_s, uint32_t count) {
   if (!authority_) return no_certificates();
-  if (role == Role::nobody) {
-    return invalid_field("role", "one of agent, viewer, operator, publisher, admin is needed");
-  }
-  if (subject.empty() ? role != Role::agent : !is_segment(subject)) {
-    return invalid_field("subject", "'" + subject +
-                                        "' is not a valid name; it must match "
-                                        "[a-z0-9][a-z0-9._-]{0,62}");
-  }
-  const double usual_s = role == Role::agent ? kNodeTokenValid_s : kUserTokenValid_s;
-  const double wanted_s = valid_s == 0 ? usual_s : valid_s;
-  if (!(wanted_s >= 1 && wanted_s <= kMostValid_s)) {
-    return invalid_field("valid_s", "1 second to 3650 days are possible");
-  }
-  const auto token = pki::make_token(
-      role == Role::agent ? pki::Token::Kind::node : pki::Token::Kind::user, authority_->sha256());
-  if (!token.ok()) return token.error();
-  const TokenRecord record{
-      pki::secret_sha256(token->secret), role, subject, now_unix_s, now_unix_s + wanted_s, 0, ""};
-  Changes changes;
-  changes.tokens.push_back(record);
-  changes.audit.push_back(
-      {0, now_unix_s, actor.name,
-       "create token for " + std::string(to_string(role)) + (subject.empty() ? "" : " " + subject),
-       record.name()});
+  auto made = new_token({role, subject, valid_s, count}, authority_->sha256(), now_unix_s);
+  if (!made) return made.problem();
   const std::lock_guard lock(*mutex_);
-  if (const Status stored = store_->apply(changes); !stored.ok()) return stored.error();
-  tokens_[record.secret_sha256] = record;
-  return NewToken{record, token->text()};
+  const Status stored = store_->apply(changes_for(*made, actor.name));
+  if (!stored.ok()) return stored.error();
+  tokens_[made->record.secret_sha256] = made->record;
+  return made;
 }
 
 std::vector<TokenRecord> Access::tokens(double now_unix_s) const {
@@ -248,6 +252,21 @@ Answer<TokenRecord> Access::revoke_token(const Caller& actor, const std::string&
                    {{"name", name}}};
   }
   if (found->second.ended_unix_s != 0) return found->second;
+  const auto is_admin = [&](const TokenRecord& token) {
+    return token.role == Role::admin && token.usable_at(now_unix_s);
+  };
+  const bool others_are = std::any_of(tokens_.begin(), tokens_.end(), [&](const auto& entry) {
+    return &entry.second != &found->second && is_admin(entry.second);
+  });
+  if (is_admin(found->second) && !others_are) {
+    return Problem{ErrorCode::failed_precondition,
+                   "LAST_ADMIN",
+                   "'" + name +
+                       "' is the only token of an administrator that is valid: without it no one "
+                       "could make another; make one first, with 'stripline token create --role "
+                       "admin NAME'",
+                   {{"name", name}}};
+  }
   TokenRecord ended = found->second;
   ended.ended_unix_s = now_unix_s;
   Changes changes;
@@ -262,8 +281,8 @@ Answer<std::string> Access::enroll(const std::string& token, const std::string& 
                                    const std::string& request_pem, double now_unix_s) {
   if (!authority_) return no_certificates();
   if (!is_segment(node)) {
-    return invalid_field("node", "'" + node +
-                                     "' is not a valid name; it must match "
+    return invalid_field("node", quoted_text(node) +
+                                     " is not a valid name; it must match "
                                      "[a-z0-9][a-z0-9._-]{0,62}");
   }
   const auto shown = pki::parse_token(token);
@@ -273,29 +292,36 @@ Answer<std::string> Access::enroll(const std::string& token, const std::string& 
         "'stripline token create --role agent'");
   }
   const std::lock_guard lock(*mutex_);
-  const auto found = tokens_.find(pki::secret_sha256(shown->secret));
+  const std::string hash = pki::secret_sha256(shown->secret);
+  auto found = tokens_.find(hash);
+  if (found == tokens_.end()) {
+    look_for_new_tokens(now_unix_s);
+    found = tokens_.find(hash);
+  }
   if (found == tokens_.end() || !found->second.usable_at(now_unix_s) ||
       found->second.role != Role::agent) {
     return wrong_token();
   }
-  if (!found->second.subject.empty() && found->second.subject != node) {
-    return unauthenticated("this token enrols " + node_name(found->second.subject) + ", not " +
-                           node_name(node));
+  const std::string& subject = found->second.subject;
+  if (!subject.empty() && !matches_node_pattern(subject, node)) {
+    return unauthenticated("this token enrols " + node_name(subject) + ", not " + node_name(node));
   }
   const double from_s = certificate_from_s(node, now_unix_s);
-  auto certificate =
-      authority_->certify_node(node, request_pem, {from_s, now_unix_s + kNodeCertificateValid_s});
+  const double until_s = now_unix_s + kNodeCertificateValid_s;
+  auto certificate = authority_->certify_node(node, request_pem, {from_s, until_s});
   if (!certificate.ok()) return invalid_field("request_pem", certificate.error().message());
   TokenRecord used = found->second;
-  used.ended_unix_s = now_unix_s;
+  if (++used.uses >= used.count) used.ended_unix_s = now_unix_s;
   used.used_by = node;
+  used.last_used_unix_s = now_unix_s;
+  const NodeBound bound{node, from_s, until_s};
   Changes changes;
   changes.tokens.push_back(used);
-  changes.node_bounds.push_back({node, from_s});
+  changes.node_bounds.push_back(bound);
   changes.audit.push_back({0, now_unix_s, used.name(), "enrol node", node_name(node)});
   if (const Status stored = store_->apply(changes); !stored.ok()) return stored.error();
   found->second = used;
-  bounds_[node] = from_s;
+  bounds_[node] = bound;
   return std::move(*certificate);
 }
 
@@ -304,26 +330,71 @@ double Access::certificate_from_s(const std::string& node, double now_unix_s) co
   const double from_s = std::floor(now_unix_s) - kClocksDiffer_s;
   // A bound that lies ahead was set while this machine's clock was: the node would not be let in
   // until then. Certificates of that time are not valid until then, either.
-  if (bound == bounds_.end() || bound->second > now_unix_s + kSameMoment_s) return from_s;
-  return std::max(from_s, bound->second);
+  if (bound == bounds_.end() || bound->second.not_before_unix_s > now_unix_s + kSameMoment_s) {
+    return from_s;
+  }
+  return std::max(from_s, bound->second.not_before_unix_s);
 }
 
 Answer<std::string> Access::renew(const Caller& caller, const std::string& request_pem,
                                   double now_unix_s) {
   if (!authority_ || caller.node.empty()) return no_certificates();
   if (const auto problem = refusal_of_certificate(caller, now_unix_s)) return *problem;
-  double from_s = 0;
-  {
-    const std::lock_guard lock(*mutex_);
-    from_s = certificate_from_s(caller.node, now_unix_s);
-  }
-  auto certificate = authority_->certify_node(caller.node, request_pem,
-                                              {from_s, now_unix_s + kNodeCertificateValid_s});
+  const std::lock_guard lock(*mutex_);
+  const double from_s = certificate_from_s(caller.node, now_unix_s);
+  const double until_s = now_unix_s + kNodeCertificateValid_s;
+  auto certificate = authority_->certify_node(caller.node, request_pem, {from_s, until_s});
   if (!certificate.ok()) return invalid_field("request_pem", certificate.error().message());
+  // The certificate of before stays valid: what is stored as its beginning stays.
+  const auto known = bounds_.find(caller.node);
+  const NodeBound bound{caller.node, known == bounds_.end() ? 0 : known->second.not_before_unix_s,
+                        until_s};
   Changes changes;
+  changes.node_bounds.push_back(bound);
   changes.audit.push_back({0, now_unix_s, caller.name, "renew certificate", caller.name});
   if (const Status stored = store_->apply(changes); !stored.ok()) return stored.error();
+  bounds_[caller.node] = bound;
   return std::move(*certificate);
+}
+
+std::optional<double> Access::certificate_end_unix_s(const std::string& node) const {
+  const std::lock_guard lock(*mutex_);
+  const auto bound = bounds_.find(node);
+  if (bound == bounds_.end() || bound->second.until_unix_s == 0) return std::nullopt;
+  return bound->second.until_unix_s;
+}
+
+void Access::note_certificate(const Caller& caller) {
+  if (caller.node.empty() || caller.until_unix_s == 0) return;
+  const std::lock_guard lock(*mutex_);
+  const auto bound = bounds_.find(caller.node);
+  if (bound == bounds_.end() || bound->second.until_unix_s >= caller.until_unix_s) return;
+  bound->second.until_unix_s = caller.until_unix_s;
+  noted_.insert(caller.node);
+}
+
+Status Access::save_uses() {
+  const std::lock_guard lock(*mutex_);
+  Changes changes;
+  for (const auto& [hash, shown_unix_s] : shown_unix_s_) {
+    const auto token = tokens_.find(hash);
+    if (token == tokens_.end()) continue;
+    if (shown_unix_s - token->second.last_used_unix_s < kUseStored_s) continue;
+    changes.tokens.push_back(token->second);
+    changes.tokens.back().last_used_unix_s = std::floor(shown_unix_s);
+  }
+  for (const std::string& node : noted_) {
+    if (const auto bound = bounds_.find(node); bound != bounds_.end()) {
+      changes.node_bounds.push_back(bound->second);
+    }
+  }
+  if (!changes.tokens.empty() || !changes.node_bounds.empty()) {
+    STRIPLINE_RETURN_IF_ERROR(store_->apply(changes));
+  }
+  for (const TokenRecord& token : changes.tokens) tokens_[token.secret_sha256] = token;
+  shown_unix_s_.clear();
+  noted_.clear();
+  return {};
 }
 
 Answer<bool> Access::revoke_node(const Caller& actor, const std::string& node, double now_unix_s) {
@@ -339,12 +410,13 @@ Answer<bool> Access::revoke_node(const Caller& actor, const std::string& node, d
                      {{"name", node_name(node)}}};
     }
     // After every certificate that has been issued by now.
-    const double from_s = std::max(std::floor(now_unix_s), bound->second) + 1;
+    const NodeBound revoked{
+        node, std::max(std::floor(now_unix_s), bound->second.not_before_unix_s) + 1, 0};
     Changes changes;
-    changes.node_bounds.push_back({node, from_s});
+    changes.node_bounds.push_back(revoked);
     changes.audit.push_back({0, now_unix_s, actor.name, "revoke node", node_name(node)});
     if (const Status stored = store_->apply(changes); !stored.ok()) return stored.error();
-    bound->second = from_s;
+    bound->second = revoked;
     for (const auto& [number, listener] : listeners_) {
       if (listener.node == node) ends.push_back(listener.end);
     }

@@ -5,14 +5,17 @@
 // Thread-safe: any method from any thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "server/authority.h"
+#include "server/new_token.h"
 #include "server/problem.h"
 #include "server/security_records.h"
 #include "server/store.h"
@@ -24,21 +27,17 @@ struct Caller {
   std::string name = "nobody";  ///< "users/alice", "nodes/a": what the audit trail calls him
   Role role = Role::nobody;     ///< a user's
   bool is_agent = false;
-  std::string node;          ///< an agent's, without "nodes/"; empty: whichever he says
-  double since_unix_s = 0;   ///< when an agent's certificate begins
-  double until_unix_s = 0;   ///< when it expires; 0: never
-  std::string token_sha256;  ///< of a user's secret; empty: he needs none
+  std::string node;               ///< an agent's, without "nodes/"; empty: whichever he says
+  double since_unix_s = 0;        ///< when an agent's certificate begins
+  double until_unix_s = 0;        ///< when it expires; 0: never
+  std::string token_sha256;       ///< of a user's secret; empty: he needs none
+  double token_until_unix_s = 0;  ///< when that token ends
 };
 
 /// What a call brings with it.
 struct Credentials {
   std::string bearer;           ///< the secret of a token; empty: none
   std::string certificate_pem;  ///< whose key the caller has shown to hold; empty: none
-};
-
-struct NewToken {
-  TokenRecord record;
-  std::string text;
 };
 
 class Access {
@@ -71,11 +70,12 @@ class Access {
   std::optional<Problem> refusal_of_node(const Caller& caller, const std::string& node,
                                          double now_unix_s) const;
 
-  /// Problems: INVALID_FIELD, NO_CERTIFICATES, those of the store.
+  /// `valid_s` and `count` 0: as is usual. Problems: INVALID_FIELD, NO_CERTIFICATES, those of the
+  /// store.
   Answer<NewToken> create_token(const Caller& actor, Role role, const std::string& subject,
-                                double valid_s, double now_unix_s);
+                                double valid_s, double now_unix_s, uint32_t count = 0);
   std::vector<TokenRecord> tokens(double now_unix_s) const;
-  /// Problems: TOKEN_NOT_FOUND.
+  /// Problems: TOKEN_NOT_FOUND; LAST_ADMIN for the last one that makes an administrator.
   Answer<TokenRecord> revoke_token(const Caller& actor, const std::string& name, double now_unix_s);
 
   /// The certificate of a node that shows a token. Problems: UNAUTHENTICATED, INVALID_FIELD,
@@ -88,6 +88,14 @@ class Access {
   /// Problems: NODE_NOT_FOUND.
   Answer<bool> revoke_node(const Caller& actor, const std::string& node, double now_unix_s);
 
+  /// When the last certificate of the node ends; nullopt: it has none, or that is not known.
+  std::optional<double> certificate_end_unix_s(const std::string& node) const;
+  /// An agent has shown this certificate: it is remembered where the server did not know its end.
+  void note_certificate(const Caller& caller);
+  /// Stores when tokens were last shown, and what was noted of certificates, if there is anything
+  /// new. Errors: the store's.
+  Status save_uses();
+
   /// Calls `end` when the node is revoked, until the number it returns is given to forget().
   uint64_t on_revocation(const std::string& node, std::function<void(const Problem&)> end);
   void forget(uint64_t number);
@@ -98,6 +106,8 @@ class Access {
     std::string node;
     std::function<void(const Problem&)> end;
   };
+  Status read_tokens() const;
+  void look_for_new_tokens(double now_unix_s) const;
   Answer<Caller> identify_user(const std::string& bearer, double now_unix_s) const;
   Answer<Caller> identify_node(const std::string& certificate_pem, double now_unix_s) const;
   std::optional<Problem> refusal_of_certificate(const Caller& caller, double now_unix_s) const;
@@ -110,8 +120,12 @@ class Access {
   std::optional<Authority> authority_;
   std::string secret_sha256_;
   std::unique_ptr<std::mutex> mutex_;
-  std::map<std::string, TokenRecord> tokens_;  // by secret_sha256
-  std::map<std::string, double> bounds_;       // NodeBound
+  // Another process may add to the stored ones.
+  mutable std::map<std::string, TokenRecord> tokens_;   // by secret_sha256
+  mutable std::map<std::string, double> shown_unix_s_;  // tokens, since save_uses()
+  mutable double looked_unix_s_ = 0;                    // for tokens that are new
+  std::map<std::string, NodeBound> bounds_;
+  std::set<std::string> noted_;  // nodes whose bounds save_uses() stores
   std::map<uint64_t, Listener> listeners_;
   uint64_t next_listener_ = 1;
 };

@@ -34,6 +34,9 @@ v1::Token to_wire(const TokenRecord& record) {
   token.set_expire_time(rfc3339(record.expires_unix_s));
   if (record.ended_unix_s != 0) token.set_end_time(rfc3339(record.ended_unix_s));
   if (!record.used_by.empty()) token.set_used_by(node_name(record.used_by));
+  token.set_count(record.count);
+  token.set_uses(record.uses);
+  if (record.last_used_unix_s != 0) token.set_last_used_time(rfc3339(record.last_used_unix_s));
   return token;
 }
 
@@ -47,6 +50,9 @@ class AdminService final : public v1::Admin::CallbackService {
     const Caller caller = caller_of(*context, access_);
     response->set_name(caller.name);
     response->set_role(to_wire(caller.role));
+    if (caller.token_until_unix_s != 0) {
+      response->set_token_expire_time(rfc3339(caller.token_until_unix_s));
+    }
     return finish(context, grpc::Status::OK);
   }
 
@@ -54,7 +60,8 @@ class AdminService final : public v1::Admin::CallbackService {
                                         const v1::CreateTokenRequest* request,
                                         v1::CreateTokenResponse* response) override {
     const auto made = access_.create_token(caller_of(*context, access_), from_wire(request->role()),
-                                           request->subject(), request->valid_s(), unix_seconds());
+                                           request->subject(), request->valid_s(), unix_seconds(),
+                                           request->count());
     if (!made) return finish(context, rpc_status(made.problem()));
     *response->mutable_token() = to_wire(made->record);
     response->set_text(made->text);

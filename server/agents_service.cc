@@ -5,6 +5,8 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -32,6 +34,8 @@ using SessionStream = grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessag
 // What may wait for an agent to read it: orders have megabytes, a node has few of them.
 constexpr size_t kMaxQueued = 1000;
 constexpr size_t kMaxQueuedBytes = size_t{64} << 20;
+// A token, a name and a certificate request have a few KiB.
+constexpr size_t kMaxEnrollBytes = size_t{64} << 10;
 // What one session may send, many times what an agent of ours does. Beyond, it is read more slowly.
 constexpr Rate kMessageRate{.per_s = 500, .burst = 5000};
 constexpr Rate kByteRate{.per_s = 16 << 20, .burst = 64 << 20};
@@ -241,6 +245,7 @@ class SessionReactor final : public SessionStream {
     if (const auto refusal = access_.refusal_of_node(caller_, node, unix_seconds())) {
       return refuse(node, *refusal);
     }
+    access_.note_certificate(caller_);
     const auto session = coordinator_.open_session(from_wire(message_.hello()), link_);
     if (!session) return refuse(node, session.problem());
     const std::lock_guard lock(mutex_);
@@ -322,8 +327,12 @@ class AgentsService final : public v1::Agents::CallbackService {
                                    const v1::EnrollRequest* request,
                                    v1::EnrollResponse* response) override {
     const std::string payer = payer_of(*context, access_);
-    const auto refusal = limits_.refusal(payer);
+    auto refusal = limits_.refusal(payer);
     const MeteredCall metered(limits_, payer);
+    if (!refusal && request->ByteSizeLong() > kMaxEnrollBytes) {
+      refusal = invalid_field(
+          "request", "an enrolment has at most " + std::to_string(kMaxEnrollBytes) + " bytes");
+    }
     const auto certificate = refusal ? Answer<std::string>(*refusal)
                                      : access_.enroll(request->token(), request->node(),
                                                       request->request_pem(), unix_seconds());

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/cut_text.h"
 #include "base/pki/token.h"
+#include "base/rfc3339.h"
 #include "dashboards/bundle.h"
 #include "optimizer/experiment/json.h"
 #include "server/actions.h"
@@ -19,6 +21,7 @@
 #include "server/clock.h"
 #include "server/grpc_access.h"
 #include "server/reads.h"
+#include "server/server_status.h"
 #include "server/wire.h"
 #include "stripline/v1/access.pb.h"
 
@@ -146,12 +149,14 @@ std::string secret_of(const std::string& shown) {
 
 http::Response refused(const Problem& problem) {
   std::string code(to_string(problem.code));
+  auto metadata = problem.metadata;
+  for (auto& [key, value] : metadata) value = cut_text(value, kLongestQuoteBytes);
   http::Response response;
   response.status = status_of(problem);
   response.body = text_of({{"code", code},
                            {"reason", problem.reason},
-                           {"message", problem.message},
-                           {"metadata", problem.metadata}});
+                           {"message", cut_text(problem.message, kLongestMessageBytes)},
+                           {"metadata", metadata}});
   if (const auto wait = problem.metadata.find("retry_after_s"); wait != problem.metadata.end()) {
     response.retry_after_s = static_cast<unsigned>(std::strtoul(wait->second.c_str(), nullptr, 10));
   }
@@ -279,7 +284,14 @@ http::Response Api::who_am_i(const Call& call) {
   v1::WhoAmIResponse who;
   who.set_name(call.caller.name);
   who.set_role(to_wire(call.caller.role));
+  if (call.caller.token_until_unix_s != 0) {
+    who.set_token_expire_time(rfc3339(call.caller.token_until_unix_s));
+  }
   return answered(Answer<v1::WhoAmIResponse>(who));
+}
+
+http::Response Api::status(const Call& call) {
+  return answered(server_status(coordinator_, store_, access_, call.caller, unix_seconds()));
 }
 
 http::Response Api::description(const Call& /*call*/) {
@@ -291,13 +303,13 @@ http::Response Api::description(const Call& /*call*/) {
 http::Response Api::nodes(const Call& call) {
   v1::ListNodesRequest list;
   if (const auto problem = set_page(call.request, list)) return refused(*problem);
-  return answered(list_nodes(coordinator_, list));
+  return answered(list_nodes(coordinator_, access_, list));
 }
 
 http::Response Api::node(const Call& call) {
   v1::GetNodeRequest get;
   get.set_name(call.node());
-  return answered(get_node(coordinator_, get));
+  return answered(get_node(coordinator_, access_, get));
 }
 
 http::Response Api::cordon(const Call& call) {

@@ -61,6 +61,7 @@ class Api {
 
   // One for each entry.
   http::Response who_am_i(const Call& call);
+  http::Response status(const Call& call);
   http::Response description(const Call& call);
   http::Response nodes(const Call& call);
   http::Response node(const Call& call);

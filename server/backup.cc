@@ -7,13 +7,14 @@
 #include <unistd.h>
 
 #include "base/subprocess.h"
+#include "server/backup_keys.h"
 #include "server/sqlite.h"
 #include "server/sqlite_migrations.h"
 
 namespace stripline::server {
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string sql_text(const std::string& text) {
   std::string sql = "'";
   for (const char c : text) sql += c == '\'' ? std::string("''") : std::string(1, c);
   return sql + "'";
@@ -30,7 +31,7 @@ Status copy_to(const std::filesystem::path& database, const std::filesystem::pat
                      "; start this stripline-server on it once, or use the one that wrote it");
   }
   // Reads one snapshot: what a server commits meanwhile does not disturb it.
-  STRIPLINE_RETURN_IF_ERROR(source.execute("VACUUM INTO " + quoted(target.string())));
+  STRIPLINE_RETURN_IF_ERROR(source.execute("VACUUM INTO " + sql_text(target.string())));
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase copy, SqliteDatabase::open(target.string()));
   STRIPLINE_RETURN_IF_ERROR(copy.execute("INSERT OR REPLACE INTO meta VALUES ('is_backup', '1')"));
   STRIPLINE_ASSIGN_OR_RETURN(const std::string check, copy.query_text("PRAGMA integrity_check(1)"));
@@ -75,13 +76,36 @@ Status make_copy(const std::filesystem::path& target,
   return status;
 }
 
-Status back_up(const std::filesystem::path& database, const std::filesystem::path& target) {
+Status back_up(const std::filesystem::path& database, const std::filesystem::path& target,
+               const std::filesystem::path& keys_of) {
   std::error_code ignored;
   if (!std::filesystem::exists(database, ignored)) {
     return Error(ErrorCode::not_found, "there is no database '" + database.string() +
                                            "'; name its folder with --data-dir or --store");
   }
-  return make_copy(target, [&](const auto& part) { return copy_to(database, part); });
+  return make_copy(target, [&](const auto& part) -> Status {
+    STRIPLINE_RETURN_IF_ERROR(copy_to(database, part));
+    if (keys_of.empty()) return {};
+    STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase copy, SqliteDatabase::open(part.string()));
+    return add_keys(copy, keys_of);
+  });
+}
+
+Result<bool> restore(const std::filesystem::path& file, const std::filesystem::path& database,
+                     const std::filesystem::path& data_dir) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) {
+    return Error(ErrorCode::not_found, "there is no backup '" + file.string() + "'");
+  }
+  bool with_keys = false;
+  const Status made = make_copy(database, [&](const auto& part) -> Status {
+    STRIPLINE_RETURN_IF_ERROR(copy_to(file, part));
+    STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase copy, SqliteDatabase::open(part.string()));
+    STRIPLINE_ASSIGN_OR_RETURN(with_keys, take_out_keys(copy, data_dir));
+    return forget_keys(copy);
+  });
+  if (!made.ok()) return made.error();
+  return with_keys;
 }
 
 }  // namespace stripline::server

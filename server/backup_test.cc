@@ -7,6 +7,9 @@
 #include <thread>
 
 #include "base/testing/test_size.h"
+#include "server/authority.h"
+#include "server/sql_copy.h"
+#include "server/sqlite.h"
 #include "server/testing/store_fixture.h"
 
 namespace stripline::server {
@@ -80,6 +83,67 @@ TEST_F(BackupTest, EndsUnderLoad) {
   EXPECT_EQ(*store_->has_batch({1, 1}, 1, before, noise(size_t{1} << 20, before)), true);
   EXPECT_EQ(*store_->has_batch({1, 1}, 1, last, batch({1, 1}, 1, last).data), true);
   apply({.batches = {batch({1, 1}, 1, last + 1)}});
+}
+
+// Without them every node and every user would be a stranger to the restored server.
+TEST_F(BackupTest, CertificatesAndKeysAreInIt) {
+  const TempFolder data;
+  ASSERT_TRUE(Authority::create(data.path(), {"head"}, 2e9).ok());
+  const auto copy = folder_ / "copy.db";
+  ASSERT_TRUE(back_up(path_, copy, data.path()).ok());
+
+  const TempFolder next;
+  const auto restored = restore(copy, next / "stripline.db", next.path());
+  ASSERT_TRUE(restored.ok()) << restored.error().message();
+  EXPECT_TRUE(*restored);
+  const auto before = Authority::open(data.path(), 2e9);
+  const auto after = Authority::open(next.path(), 2e9);
+  ASSERT_TRUE(after.ok()) << after.error().message();
+  EXPECT_EQ(after->sha256(), before->sha256());
+  // The server's database does not hold them.
+  path_ = next / "stripline.db";
+  reopen();
+  store_.reset();
+  EXPECT_EQ(read_file(path_).find("PRIVATE KEY"), std::string::npos);
+
+  // What is there stays.
+  const TempFolder other;
+  ASSERT_TRUE(Authority::create(other.path(), {"head"}, 2e9).ok());
+  const auto own = Authority::open(other.path(), 2e9)->sha256();
+  const auto kept = restore(copy, other / "stripline.db", other.path());
+  ASSERT_TRUE(kept.ok()) << kept.error().message();
+  EXPECT_FALSE(*kept);
+  EXPECT_EQ(Authority::open(other.path(), 2e9)->sha256(), own);
+}
+
+TEST_F(BackupTest, FilesOfOtherNamesAreNotWritten) {
+  const auto copy = folder_ / "copy.db";
+  ASSERT_TRUE(back_up(path_, copy).ok());
+  auto database = SqliteDatabase::open(copy.string());
+  ASSERT_TRUE(database.ok());
+  ASSERT_TRUE(database
+                  ->execute("CREATE TABLE backup_files (name TEXT PRIMARY KEY, content TEXT);"
+                            "INSERT INTO backup_files VALUES ('../../evil', 'x')")
+                  .ok());
+  const TempFolder next;
+  const auto restored = restore(copy, next / "stripline.db", next.path());
+  ASSERT_FALSE(restored.ok());
+  EXPECT_EQ(restored.error().code(), ErrorCode::data_loss);
+  EXPECT_FALSE(std::filesystem::exists(next / "stripline.db"));
+}
+
+// Its names become part of statements for the database that it is restored into.
+TEST_F(BackupTest, NamesThatAreNoneOfOursAreRefused) {
+  const auto copy = folder_ / "copy.db";
+  ASSERT_TRUE(back_up(path_, copy).ok());
+  auto database = SqliteDatabase::open(copy.string());
+  ASSERT_TRUE(database.ok());
+  ASSERT_TRUE(database->execute(R"(CREATE TABLE "t (x); DROP TABLE campaigns; --" (a))").ok());
+  const ForEachRow none = [](const std::string& /*sql*/, const auto& /*row*/) { return Status(); };
+  const Status copied = copy_rows(*database, none, *database);
+  ASSERT_FALSE(copied.ok());
+  EXPECT_EQ(copied.error().code(), ErrorCode::data_loss);
+  EXPECT_NE(copied.error().message().find("is not the name of a table"), std::string::npos);
 }
 
 }  // namespace

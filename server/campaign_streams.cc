@@ -268,10 +268,22 @@ class PlanReactor final : public grpc::ServerWriteReactor<v1::PlanChunk> {
   v1::PlanChunk chunk_;
 };
 
+class RejectResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
+ public:
+  explicit RejectResultsReactor(const Problem& problem) {
+    const ReactorStep step(this);
+    Finish(rpc_status(problem));
+  }
+  void OnDone() override {
+    { const ReactorStep last(this); }
+    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+};
+
 class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
  public:
-  ResultsReactor(v1::Campaign* response, TakeResults take)
-      : response_(response), take_(std::move(take)) {
+  ResultsReactor(v1::Campaign* response, TakeResults take, std::atomic<size_t>& incoming)
+      : response_(response), take_(std::move(take)), incoming_(incoming) {
     ReactorStep step(this);
     step.hand_over();
     StartRead(&chunk_);
@@ -288,6 +300,14 @@ class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
                                            " MiB are taken",
                                        {}}));
     }
+    counted_ += chunk_.data().size();
+    if ((incoming_ += chunk_.data().size()) > kMaxIncomingBytes) {
+      return Finish(rpc_status(Problem{ErrorCode::resource_exhausted,
+                                       "BUSY",
+                                       "other results are coming in, and there is no room for "
+                                       "these; try again when those are stored",
+                                       {}}));
+    }
     text_ += chunk_.data();
     step.hand_over();
     StartRead(&chunk_);
@@ -297,6 +317,7 @@ class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
 
   void OnDone() override {
     { const ReactorStep last(this); }
+    incoming_ -= counted_;
     delete this;  // NOLINT(cppcoreguidelines-owning-memory)
   }
 
@@ -311,6 +332,8 @@ class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
 
   v1::Campaign* const response_;
   const TakeResults take_;
+  std::atomic<size_t>& incoming_;
+  size_t counted_ = 0;  // of it
   std::atomic<bool> gone_ = false;
   std::string text_;
   v1::ResultsChunk chunk_;
@@ -346,8 +369,13 @@ grpc::ServerWriteReactor<v1::PlanChunk>* reject_plan(const Problem& problem) {
   return new RejectReactor<v1::PlanChunk>(problem);
 }
 
-grpc::ServerReadReactor<v1::ResultsChunk>* read_results(v1::Campaign* response, TakeResults take) {
-  return new ResultsReactor(response, std::move(take));
+grpc::ServerReadReactor<v1::ResultsChunk>* read_results(v1::Campaign* response, TakeResults take,
+                                                        std::atomic<size_t>& incoming) {
+  return new ResultsReactor(response, std::move(take), incoming);
+}
+
+grpc::ServerReadReactor<v1::ResultsChunk>* reject_results(const Problem& problem) {
+  return new RejectResultsReactor(problem);
 }
 // NOLINTEND(cppcoreguidelines-owning-memory)
 

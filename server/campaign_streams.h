@@ -2,6 +2,8 @@
 // from .cc files of the services.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -38,7 +40,12 @@ grpc::ServerWriteReactor<v1::PlanChunk>* reject_plan(const Problem& problem);
 
 /// What becomes of a file that has come whole.
 using TakeResults = std::function<Answer<v1::Campaign>(const std::string& text)>;
-/// Reads the file, and gives it to `take` if it is not too large.
-grpc::ServerReadReactor<v1::ResultsChunk>* read_results(v1::Campaign* response, TakeResults take);
+/// Bytes of files that are coming in, over all streams: twice the largest file at most.
+inline constexpr size_t kMaxIncomingBytes = size_t{512} << 20;
+/// Reads the file, and gives it to `take` if it is not too large. `incoming` counts bytes of all
+/// such streams, and must outlive them: one for which there is no room ends with BUSY.
+grpc::ServerReadReactor<v1::ResultsChunk>* read_results(v1::Campaign* response, TakeResults take,
+                                                        std::atomic<size_t>& incoming);
+grpc::ServerReadReactor<v1::ResultsChunk>* reject_results(const Problem& problem);
 
 }  // namespace stripline::server

@@ -56,6 +56,7 @@ CampaignView view_of(const CampaignRecord& campaign, const std::vector<RunRecord
   view.stop_reason = campaign.stop_reason;
   view.width = campaign.width;
   view.retries = campaign.retries;
+  view.owner = campaign.owner;
   view.node_s = (campaign.measured_s + active_s.value_or(0)) * campaign.spec.nodes;
   return view;
 }
@@ -78,7 +79,8 @@ Json to_json(const CampaignView& view) {
           {"stop_reason", view.stop_reason},
           {"width", view.width},
           {"node_s", view.node_s},
-          {"retries", view.retries}};
+          {"retries", view.retries},
+          {"owner", view.owner}};
 }
 
 Result<CampaignView> campaign_view_from_json(const Json& json) {
@@ -105,6 +107,7 @@ Result<CampaignView> campaign_view_from_json(const Json& json) {
     view.width = json.value("width", 0.0);
     view.node_s = json.value("node_s", 0.0);
     view.retries = json.value("retries", 0U);
+    view.owner = json.value("owner", "");
     return view;
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("stored event: ") + error.what());

@@ -30,6 +30,7 @@ struct CampaignView {
   double width = 0;
   double node_s = 0;
   uint32_t retries = 0;
+  std::string owner;
 };
 
 /// `active_s`: for how long the active run, if there is one, has been going on.

@@ -1,4 +1,6 @@
 // Campaigns: the unary calls. The streams are in campaign_streams.cc.
+#include <atomic>
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -183,12 +185,16 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
 
   grpc::ServerReadReactor<v1::ResultsChunk>* ImportResults(grpc::CallbackServerContext* context,
                                                            v1::Campaign* response) override {
-    return read_results(response, [this, context](const std::string& text) {
-      const std::string payer = payer_of(*context, access_);
-      if (const auto refusal = limits_.refusal(payer)) return Answer<v1::Campaign>(*refusal);
-      const MeteredCall metered(limits_, payer, kCompareCost_s);
-      return import_results(coordinator_, text, caller_of(*context, access_).name);
-    });
+    const std::string payer = payer_of(*context, access_);
+    // Before anything of it is kept.
+    if (const auto refusal = limits_.refusal(payer)) return reject_results(*refusal);
+    return read_results(
+        response,
+        [this, context, payer](const std::string& text) {
+          const MeteredCall metered(limits_, payer, kCompareCost_s);
+          return import_results(coordinator_, text, caller_of(*context, access_).name);
+        },
+        incoming_);
   }
 
  private:
@@ -206,6 +212,7 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   CallLimits& limits_;
   ReadingPool& reading_;
   RunResults& results_;
+  std::atomic<size_t> incoming_ = 0;  // bytes of results that are being read
 };
 
 }  // namespace

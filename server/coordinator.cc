@@ -207,6 +207,13 @@ void Coordinator::end_outage(double now_s) {
     active.budget_end_s += lost_s;
   }
   outage_since_s_.reset();
+  outage_.reset();
+}
+
+std::optional<StorageOutage> Coordinator::storage_outage() {
+  if (auto outage = store_.outage()) return outage;
+  const MutexLock lock(mutex_);
+  return outage_;
 }
 
 void Coordinator::report(const Status& status) {
@@ -216,6 +223,11 @@ void Coordinator::report(const Status& status) {
   const double now_s = steady_seconds();
   retry_s_ = now_s + options_.storage_retry_s;
   if (!outage_since_s_) outage_since_s_ = now_s;
+  // What cannot be read of one campaign keeps no other from being stored.
+  const ErrorCode code = status.error().code();
+  if (code != ErrorCode::unavailable && code != ErrorCode::resource_exhausted) return;
+  const double since_unix_s = outage_ ? outage_->since_unix_s : unix_seconds();
+  outage_ = StorageOutage{since_unix_s, status.error().message()};
 }
 
 double Coordinator::silent_s() const { return kSilentIntervals * options_.heartbeat_interval_s; }

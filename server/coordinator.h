@@ -24,6 +24,7 @@
 
 #include "base/json.h"
 #include "base/mutex.h"
+#include "base/unguessable.h"
 #include "optimizer/campaign/offline_results.h"
 #include "optimizer/campaign/plan_bundle.h"
 #include "optimizer/campaign/point_table.h"
@@ -120,6 +121,8 @@ class Coordinator {
   bool idle();
   /// Sets the gauges of what it does.
   void measure();
+  /// Why nothing can be stored, as the store or its own steps have found; nullopt: everything can.
+  std::optional<StorageOutage> storage_outage();
 
   // Agents (agents.proto says what each message means).
 
@@ -434,8 +437,8 @@ class Coordinator {
   Status count_late_samples(const RunKey& run, uint64_t samples) STRIPLINE_REQUIRES(mutex_);
 
   // coordinator_planning.cc
-  Answer<CampaignView> existing_campaign(const std::string& request_id, const std::string& digest)
-      STRIPLINE_REQUIRES(mutex_);
+  Answer<CampaignView> existing_campaign(const std::string& owner, const std::string& request_id,
+                                         const std::string& digest) STRIPLINE_REQUIRES(mutex_);
   Answer<CampaignView> plan_and_store(const CampaignSpec& asked, const std::string& request_id,
                                       bool validate_only, const std::string& actor);
   std::optional<Problem> begin_planning();
@@ -507,8 +510,10 @@ class Coordinator {
   bool draining_ STRIPLINE_GUARDED_BY(mutex_) = false;
   bool timer_changed_ STRIPLINE_GUARDED_BY(mutex_) = false;  // the next deadline is another one
   bool step_wanted_ STRIPLINE_GUARDED_BY(mutex_) = false;
+  const std::string job_secret_ = unguessable_text();                  // of this start
   std::optional<double> retry_s_ STRIPLINE_GUARDED_BY(mutex_);         // after a storage failure
   std::optional<double> outage_since_s_ STRIPLINE_GUARDED_BY(mutex_);  // nothing can be stored
+  std::optional<StorageOutage> outage_ STRIPLINE_GUARDED_BY(mutex_);   // the same, for people
   std::map<std::string, NodeRecord> unsaved_nodes_ STRIPLINE_GUARDED_BY(mutex_);
   std::vector<AttemptFacts> unsaved_ends_
       STRIPLINE_GUARDED_BY(mutex_);  // of nodes' parts of runs that others still measure

@@ -89,7 +89,7 @@ Answer<CampaignView> Coordinator::store_results(const campaign::OfflineResults& 
   Result<int64_t> number = 0;
   {
     const MutexLock lock(mutex_);
-    auto existing = existing_campaign(request_id, sha256);
+    auto existing = existing_campaign(actor, request_id, sha256);
     if (!existing || !existing->name.empty()) return existing;
     if (auto problem = no_room()) return std::move(*problem);
     number = store_.next_campaign_number();
@@ -99,6 +99,7 @@ Answer<CampaignView> Coordinator::store_results(const campaign::OfflineResults& 
   if (!all) return all.problem();
   Draft d;
   d.campaign = std::move(all->campaign);
+  d.campaign.owner = actor;
   d.campaign.request_id = request_id;
   d.campaign.request_sha256 = sha256;
   d.runs = std::move(all->runs);

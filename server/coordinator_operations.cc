@@ -58,7 +58,7 @@ Answer<OperationRecord> Coordinator::fit_model(const FitOrder& order, const std:
   const std::string text = to_json(order).dump();
   const MutexLock lock(mutex_);
   if (!request_id.empty()) {
-    auto existing = store_.operation_of_request(request_id);
+    auto existing = store_.operation_of_request(actor, request_id);
     if (!existing.ok()) return existing.error();
     if (*existing && (*existing)->request_sha256 == sha256_hex(text)) return **std::move(existing);
     if (*existing) {

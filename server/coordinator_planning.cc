@@ -30,10 +30,12 @@ std::string effort_text(const CampaignSpec& spec, const std::string& note) {
 
 }  // namespace
 
-// The campaign that this request has created already; a view without a name if there is none.
-Answer<CampaignView> Coordinator::existing_campaign(const std::string& request_id,
+// The campaign that this request of this owner has created already; a view without a name if there
+// is none.
+Answer<CampaignView> Coordinator::existing_campaign(const std::string& owner,
+                                                    const std::string& request_id,
                                                     const std::string& digest) {
-  const auto existing = store_.campaign_of_request(request_id);
+  const auto existing = store_.campaign_of_request(owner, request_id);
   if (!existing.ok()) return existing.error();
   if (!*existing) return CampaignView{};
   if ((*existing)->request_sha256 != digest) {
@@ -205,7 +207,7 @@ Answer<CampaignView> Coordinator::plan_and_store(const CampaignSpec& asked,
   const MutexLock creating(creating_);
   if (!request_id.empty()) {
     const MutexLock lock(mutex_);
-    auto existing = existing_campaign(request_id, digest);
+    auto existing = existing_campaign(actor, request_id, digest);
     if (!existing || !existing->name.empty()) return existing;
   }
   const auto offers = offers_for(*spec);
@@ -217,6 +219,7 @@ Answer<CampaignView> Coordinator::plan_and_store(const CampaignSpec& asked,
   Draft d;
   d.campaign = record_of(*plan);
   d.campaign.created_unix_s = unix_seconds();
+  d.campaign.owner = actor;
   d.campaign.request_id = request_id;
   d.campaign.request_sha256 = digest;
   d.campaign.message = std::to_string(plan->runs.size()) + " runs of " +

@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/quantity.h"
+#include "base/sha256.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
 #include "server/run_order.h"
@@ -15,6 +16,8 @@ namespace {
 
 // A node that describes itself with more than this is broken or hostile.
 constexpr size_t kMaxListed = 4096;
+// The part of its name that cannot be guessed; a name has 64 characters at most.
+constexpr size_t kJobSecretDigits = 16;
 constexpr size_t kMaxFactBytes = size_t{4} << 10;
 constexpr size_t kMaxFacts = 256;
 // All its texts together. An agent of ours sends some 100 KiB; it is kept for each session.
@@ -312,9 +315,13 @@ Coordinator::Session* Coordinator::heard(uint64_t id) {
   return &found->second;
 }
 
+// It names shared memory on hosts that others use, too: its end cannot be guessed from what ran
+// there before. All orders of an attempt are sent by the same start of the server.
 std::string Coordinator::job_id(const RunGroup& group) const {
   return "s" + store_.installation_id() + "-c" + std::to_string(group.run().campaign) + "-r" +
-         std::to_string(group.run().run) + "-f" + std::to_string(group.fence());
+         std::to_string(group.run().run) + "-f" + std::to_string(group.fence()) + "-" +
+         sha256_hex(job_secret_ + run_name(group.run()) + ":" + std::to_string(group.fence()))
+             .substr(0, kJobSecretDigits);
 }
 
 // What the ranks of a run are to do, as agents get it.

@@ -1,10 +1,14 @@
+#include <string>
+
 #include <grpcpp/grpcpp.h>
 
 #include "server/actions.h"
 #include "server/call_limits.h"
+#include "server/clock.h"
 #include "server/grpc_access.h"
 #include "server/reads.h"
 #include "server/rpc_status.h"
+#include "server/server_status.h"
 #include "server/services.h"
 #include "server/unary.h"
 #include "stripline/v1/fleet.grpc.pb.h"
@@ -14,8 +18,8 @@ namespace {
 
 class FleetService final : public v1::Fleet::CallbackService {
  public:
-  FleetService(Coordinator& coordinator, const Access& access, CallLimits& limits)
-      : coordinator_(coordinator), limits_(limits), access_(access) {}
+  FleetService(Coordinator& coordinator, Store& store, const Access& access, CallLimits& limits)
+      : coordinator_(coordinator), store_(store), limits_(limits), access_(access) {}
 
   grpc::ServerUnaryReactor* ListNodes(grpc::CallbackServerContext* context,
                                       const v1::ListNodesRequest* request,
@@ -23,13 +27,13 @@ class FleetService final : public v1::Fleet::CallbackService {
     const std::string payer = payer_of(*context, access_);
     if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
     const MeteredCall metered(limits_, payer);
-    return finish(context, list_nodes(coordinator_, *request), response);
+    return finish(context, list_nodes(coordinator_, access_, *request), response);
   }
 
   grpc::ServerUnaryReactor* GetNode(grpc::CallbackServerContext* context,
                                     const v1::GetNodeRequest* request,
                                     v1::Node* response) override {
-    return finish(context, get_node(coordinator_, *request), response);
+    return finish(context, get_node(coordinator_, access_, *request), response);
   }
 
   grpc::ServerUnaryReactor* CordonNode(grpc::CallbackServerContext* context,
@@ -58,21 +62,31 @@ class FleetService final : public v1::Fleet::CallbackService {
     return finish(context, coordinator_.remove_node(*name, actor(*context)));
   }
 
+  grpc::ServerUnaryReactor* GetServerStatus(grpc::CallbackServerContext* context,
+                                            const v1::GetServerStatusRequest* /*request*/,
+                                            v1::ServerStatus* response) override {
+    return finish(
+        context,
+        server_status(coordinator_, store_, access_, caller_of(*context, access_), unix_seconds()),
+        response);
+  }
+
  private:
   std::string actor(const grpc::CallbackServerContext& context) const {
     return caller_of(context, access_).name;
   }
 
   Coordinator& coordinator_;
+  Store& store_;
   CallLimits& limits_;
   const Access& access_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, const Access& access,
-                                                  CallLimits& limits) {
-  return std::make_unique<FleetService>(coordinator, access, limits);
+std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, Store& store,
+                                                  const Access& access, CallLimits& limits) {
+  return std::make_unique<FleetService>(coordinator, store, access, limits);
 }
 
 }  // namespace stripline::server

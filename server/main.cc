@@ -11,6 +11,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
+#include <system_error>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -28,6 +31,7 @@
 #include "base/quantity.h"
 #include "proto/grpc_log.h"
 #include "server/acceptor.h"
+#include "server/add_token.h"
 #include "server/backup.h"
 #include "server/clock.h"
 #include "server/fit_worker.h"
@@ -57,6 +61,8 @@ using stripline::server::Store;
 
 constexpr const char* kProgram = "stripline-server";
 constexpr double kDrainLook_s = 0.1;
+// Within which a server that is to end has ended all calls, unless a peer reads nothing.
+constexpr double kStopLimit_s = 10;
 // How often a server that stands by looks whether it is its turn.
 constexpr double kTurnLook_s = 0.5;
 // With which the server's own threads wake the main thread.
@@ -80,8 +86,9 @@ int back_up(const Invocation& invocation) {
   if (!location.ok()) return fail(location.error());
   const Status done =
       location->url.empty()
-          ? stripline::server::back_up(location->folder / stripline::server::kDatabaseFile, copy)
-          : stripline::server::back_up_postgres(location->url, copy);
+          ? stripline::server::back_up(location->folder / stripline::server::kDatabaseFile, copy,
+                                       invocation.data_dir())
+          : stripline::server::back_up_postgres(location->url, copy, invocation.data_dir());
   if (!done.ok()) return fail(done.error());
   std::cout << "copied to " << copy << std::endl;
   return stripline::kExitOk;
@@ -91,12 +98,14 @@ int restore(const Invocation& invocation) {
   const std::string& file = invocation.arguments().restore;
   const auto location = invocation.store();
   if (!location.ok()) return fail(location.error());
-  const Status done =
+  const auto done =
       location->url.empty()
-          ? stripline::server::back_up(file, location->folder / stripline::server::kDatabaseFile)
-          : stripline::server::restore_into_postgres(file, location->url);
+          ? stripline::server::restore(file, location->folder / stripline::server::kDatabaseFile,
+                                       invocation.data_dir())
+          : stripline::server::restore_into_postgres(file, location->url, invocation.data_dir());
   if (!done.ok()) return fail(done.error());
-  std::cout << "restored from " << file << std::endl;
+  std::cout << "restored from " << file
+            << (*done ? ", with its certificates" : ", without certificates") << std::endl;
   return stripline::kExitOk;
 }
 
@@ -121,6 +130,38 @@ int initialise(const Invocation& invocation) {
   std::cout << "stripline-agent --server " << address << " --enroll "
             << made->node_token_file.string() << std::endl;
   return stripline::kExitOk;
+}
+
+// A token for whoever owns the folder.
+int make_token(const Invocation& invocation) {
+  const auto& arguments = invocation.arguments();
+  const auto location = invocation.store();
+  if (!location.ok()) return fail(location.error());
+  stripline::server::TokenOrder order = arguments.token_order;
+  order.role = stripline::server::role_from_string(arguments.token_role);
+  // The secret is had once: what can go wrong with the file goes wrong before.
+  std::optional<stripline::AtomicFile> file;
+  if (!arguments.token_output.empty()) {
+    std::error_code ignored;
+    if (std::filesystem::exists(std::filesystem::symlink_status(arguments.token_output, ignored))) {
+      return fail(
+          {ErrorCode::invalid_argument,
+           "'" + arguments.token_output + "' exists, and may hold another token; name a new file"});
+    }
+    auto created = stripline::AtomicFile::create(arguments.token_output, S_IRUSR | S_IWUSR);
+    if (!created.ok()) return fail(created.error());
+    file.emplace(std::move(*created));
+  }
+  const auto made = stripline::server::add_token(invocation.data_dir(), *location, order,
+                                                 stripline::server::unix_seconds());
+  if (!made.ok()) return fail(made.error());
+  if (!file) {
+    std::cout << made->text << std::endl;
+    return stripline::kExitOk;
+  }
+  Status kept = file->write(made->text + "\n");
+  if (kept.ok()) kept = file->commit();
+  return kept.ok() ? static_cast<int>(stripline::kExitOk) : fail(kept.error());
 }
 
 // Without certificates there is something to choose.
@@ -180,6 +221,29 @@ void drain(Server& server, double limit_s, const sigset_t& signals) {
     if (received == SIGTERM || received == SIGINT) return;
   }
 }
+
+// Ends the process should it not have ended by itself: at the latest after the given time, or at a
+// second signal. What was acknowledged is stored, and a peer that reads nothing must not keep it
+// from ending.
+class LastResort {
+ public:
+  LastResort(double limit_s, const sigset_t& signals)
+      : thread_([limit_s, signals](const std::stop_token& stop) {
+          const timespec look{0, static_cast<long>(kDrainLook_s * 1e9)};
+          const double end_s = stripline::server::steady_seconds() + limit_s;
+          while (!stop.stop_requested()) {
+            const int received = sigtimedwait(&signals, nullptr, &look);
+            const bool asked = received == SIGTERM || received == SIGINT;
+            if (!asked && stripline::server::steady_seconds() < end_s) continue;
+            spdlog::warn("a connection could not be ended; ending without it");
+            spdlog::shutdown();
+            ::_exit(stripline::kExitOk);
+          }
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
 
 // Says once that the server can be reached.
 class Announcement {
@@ -288,6 +352,7 @@ class Service {
     warn_unless(manager_.stopping("ending"));
     spdlog::info("stopping on signal {}", received);
     if (received == SIGTERM) drain(*server, invocation_.arguments().drain_s, signals_);
+    last_resort_.emplace(kStopLimit_s, signals_);
     server->stop();
     return stripline::kExitOk;
   }
@@ -355,6 +420,7 @@ class Service {
   const sigset_t signals_ = block_signals();
   Announcement announcement_;
   bool first_ = true;
+  std::optional<LastResort> last_resort_;  // until the server is no more
 };
 
 }  // namespace
@@ -372,6 +438,7 @@ int main(int argc, char** argv) {
   Invocation invocation;
   if (const auto end = stripline::read_command_line(invocation.app(), argc, argv)) return *end;
   if (invocation.arguments().init) return initialise(invocation);
+  if (invocation.arguments().token) return make_token(invocation);
   if (const Status settled = invocation.settle(); !settled.ok()) return fail(settled.error());
   const auto& arguments = invocation.arguments();
   if (!arguments.backup.empty()) return back_up(invocation);

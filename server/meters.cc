@@ -53,6 +53,10 @@ constexpr std::array kGauges = {
     Name{"process_resident_memory_bytes", "Memory that the server occupies"},
     Name{"stripline_certificate_days_left", "Days until the server's certificate ends"},
     Name{"stripline_authority_days_left", "Days until the server's authority ends"},
+    Name{"stripline_admin_token_days_left",
+         "Days until no token of an administrator is valid any more"},
+    Name{"stripline_node_certificate_days_left",
+         "Days until the first certificate of a node ends, negative once one has"},
 };
 constexpr std::array kTimes = {
     Name{"stripline_commit_seconds", "Storing a step, synced to disk"},

@@ -43,7 +43,9 @@ class Meters {
     log_bytes,
     resident_bytes,
     certificate_days,  ///< until the server's ends
-    authority_days
+    authority_days,
+    admin_token_days,      ///< until the last token of an administrator ends
+    node_certificate_days  ///< until the first certificate of a node ends
   };
   /// Durations, counted in buckets.
   enum class Time {

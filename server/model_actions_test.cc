@@ -273,6 +273,21 @@ TEST_F(ModelActionsTest, SentinelsThatAreOffTwiceMakeAVersionStale) {
   EXPECT_EQ(promote(second, "canary").problem().reason, "GATE");
 }
 
+// Four ranks share what two had to themselves: that says nothing of the version.
+TEST_F(ModelActionsTest, SentinelsOfAnotherGroupAreNotCompared) {
+  measure_campaign(1, SyntheticMachine());
+  measure_campaign(2, SyntheticMachine());
+  const std::string name = published(1, 0.01);
+  CampaignRecord larger = **store_->campaign(2);
+  larger.spec.ranks += 2;
+  apply({.campaigns = {larger}});
+  const auto refused = check_of(name, "campaigns/c2");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.problem().reason, "INVALID_FIELD");
+  EXPECT_NE(refused.problem().message.find("name a campaign of the same size"), std::string::npos)
+      << refused.problem().message;
+}
+
 TEST_F(ModelActionsTest, AStaleVersionIsRolledBackInTheStepThatMarksIt) {
   SyntheticMachine slower;
   slower.L *= 2;

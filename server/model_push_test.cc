@@ -88,7 +88,7 @@ TEST_F(ModelPushTest, ANodeThatTakesItAfterAllClearsItsRejection) {
   FakeAgent a = connect("a");
   ASSERT_TRUE(promote(1, "canary", {"a"}));
   EXPECT_EQ(offered(a), "1");
-  answer(a, 1, "/var/lib/stripline is full");
+  answer(a, 1, "/var/lib/stripline-models is full");
   EXPECT_FALSE(promote(1, "stable"));
   // Asked for again in the same session, it is offered again.
   ASSERT_TRUE(promote(1, "canary", {"a"}));

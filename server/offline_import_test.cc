@@ -1,5 +1,6 @@
 // Campaigns that were measured without a server become what they would have been with one.
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -196,6 +197,29 @@ TEST_F(OfflineImportTest, RefusesWhatItCannotBelieve) {
   grpc::ClientContext context;
   ASSERT_TRUE(campaigns_->ListCampaigns(&context, {}, &list).ok());
   EXPECT_EQ(list.campaigns_size(), 0);
+}
+
+// Files have hundreds of megabytes: who has used up what he may do is refused before he sends one.
+TEST_F(OfflineImportTest, TheAllowanceIsAskedForBeforeAnythingIsRead) {
+  constexpr auto kRefused = grpc::StatusCode::RESOURCE_EXHAUSTED;
+  grpc::Status status;
+  // What a call has taken beyond the allowance is paid back soon: more than one try may be needed.
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    status = grpc::Status();
+    for (int i = 0; i < 500 && status.error_code() != kRefused; ++i) {
+      v1::Campaign campaign;
+      status = import("nonsense", campaign);
+      ASSERT_FALSE(status.ok());
+    }
+    // Nothing is sent, and no end of it.
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(1));
+    v1::Campaign campaign;
+    const auto writer = campaigns_->ImportResults(&context, &campaign);
+    status = writer->Finish();
+    if (status.error_code() == kRefused) break;
+  }
+  EXPECT_EQ(status.error_code(), kRefused) << status.error_message();
 }
 
 TEST_F(OfflineImportTest, PlansForNodesThatAreNotConnected) {

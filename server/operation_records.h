@@ -26,7 +26,7 @@ struct OperationRecord {
   std::string message;
   std::string result;  ///< The full name of what came of it.
   std::string actor;
-  std::string request_id;  ///< Empty: none. Unique otherwise.
+  std::string request_id;  ///< Empty: none. Unique among those of its actor otherwise.
   std::string request_sha256;
   double created_unix_s = 0;
   double updated_unix_s = 0;

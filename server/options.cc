@@ -59,6 +59,49 @@ void declare_init(CLI::App& app, Arguments& arguments) {
   init->callback([&arguments] { arguments.init = true; });
 }
 
+void declare_token(CLI::App& app, Arguments& arguments) {
+  CLI::App* token = app.add_subcommand("token", "Make a token, on the server's machine");
+  token->add_option("--data-dir", arguments.data_dir, "Folder of the server")
+      ->type_name("DIR")
+      ->envname(std::string(kVariables) + "DATA_DIR")
+      ->default_str(default_data_dir());
+  token->add_option("--store", arguments.store, "Where the server keeps its data, if not in DIR")
+      ->type_name("URL")
+      ->envname(std::string(kVariables) + "STORE");
+  token->add_option("--role", arguments.token_role, "Role of the user; agent: it enrols nodes")
+      ->type_name("ROLE")
+      ->required()
+      ->check(CLI::IsMember({"agent", "viewer", "operator", "publisher", "admin"}));
+  token
+      ->add_option("name", arguments.token_order.subject,
+                   "The user's name; with --role agent the node, or a pattern of nodes such as "
+                   "'gpu*' (default: any)")
+      ->type_name("NAME");
+  token
+      ->add_option("--count", arguments.token_order.count,
+                   "Number of nodes that it enrols (default: 1)")
+      ->type_name("N")
+      ->transform(whole_number_from<uint32_t>(1));
+  token
+      ->add_option("--valid", arguments.token_order.valid_s,
+                   "Validity, e.g. 8h (default: 90 days; with --role agent a day)")
+      ->type_name("TIME")
+      ->transform(time_within({.least_s = 1, .most_s = 3650.0 * 86400}));
+  token
+      ->add_option("-o,--output", arguments.token_output,
+                   "New file for the token, readable by this user alone (default: printed)")
+      ->type_name("FILE");
+  token->footer(
+      "For whoever may write the server's data: writes the token into its database, whether it\n"
+      "runs or not, and asks no server. Lets an administrator in again whose token has expired\n"
+      "or is lost.\n\n"
+      "Exit codes: 0 done, 2 wrong name, FILE exists, no certificates or database there,\n"
+      "3 a database of another version, 4 cannot read or write\n\n"
+      "Example:\n"
+      "  stripline-server token --data-dir /srv/stripline --role admin alice -o alice.token\n");
+  token->callback([&arguments] { arguments.token = true; });
+}
+
 void declare_service(CLI::App& app, Arguments& arguments) {
   app.add_flag("--dev", arguments.dev,
                "Serve this user's programs on this machine only (loopback), without certificates");
@@ -201,6 +244,7 @@ constexpr const char* kFooter =
     "  stripline-server --dev\n"
     "  stripline-server init --data-dir /srv/stripline --host head\n"
     "  stripline-server --listen 0.0.0.0:7411 --data-dir /srv/stripline\n"
+    "  stripline-server token --data-dir /srv/stripline --role admin alice -o alice.token\n"
     "  stripline-server --config /etc/stripline/server.toml --print-config\n"
     "  stripline-server --insecure-listen 0.0.0.0:7411 --data-dir /srv/stripline\n"
     "  stripline-server --data-dir /srv/stripline --backup /backup/stripline.db\n"
@@ -215,6 +259,7 @@ Invocation::Invocation()
           "models.",
           "stripline-server")) {
   declare_init(*app_, arguments_);
+  declare_token(*app_, arguments_);
   declare_service(*app_, arguments_);
   declare_times(*app_, arguments_);
   app_->footer(kFooter);

@@ -9,6 +9,7 @@
 #include "base/daemon/configuration.h"
 #include "base/result.h"
 #include "server/fit_worker.h"
+#include "server/new_token.h"
 #include "server/server.h"
 
 namespace CLI {
@@ -23,6 +24,10 @@ inline constexpr uint16_t kDefaultPort = 7411;
 struct Arguments {
   bool init = false;
   std::vector<std::string> hosts;  ///< of init
+  bool token = false;              ///< make one
+  std::string token_role;
+  TokenOrder token_order;    ///< without its role
+  std::string token_output;  ///< the file that gets it; empty: standard output
   bool dev = false;
   std::string listen;
   std::string insecure_listen;

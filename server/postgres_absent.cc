@@ -22,11 +22,18 @@ Result<std::unique_ptr<Store>> open_postgres_store(const std::string& /*url*/) {
   return Error(ErrorCode::unimplemented, postgres_missing());
 }
 
-Status back_up_postgres(const std::string& /*url*/, const std::filesystem::path& /*target*/) {
+Status add_to_postgres(const std::string& /*url*/, const Changes& /*changes*/) {
   return Error(ErrorCode::unimplemented, postgres_missing());
 }
 
-Status restore_into_postgres(const std::filesystem::path& /*file*/, const std::string& /*url*/) {
+Status back_up_postgres(const std::string& /*url*/, const std::filesystem::path& /*target*/,
+                        const std::filesystem::path& /*keys_of*/) {
+  return Error(ErrorCode::unimplemented, postgres_missing());
+}
+
+Result<bool> restore_into_postgres(const std::filesystem::path& /*file*/,
+                                   const std::string& /*url*/,
+                                   const std::filesystem::path& /*data_dir*/) {
   return Error(ErrorCode::unimplemented, postgres_missing());
 }
 

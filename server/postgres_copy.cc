@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "server/backup.h"
+#include "server/backup_keys.h"
 #include "server/postgres.h"
 #include "server/postgres_schema.h"
 #include "server/postgres_store.h"
@@ -82,14 +83,21 @@ Status go_on_after(PostgresConnection& connection) {
 
 }  // namespace
 
-Status back_up_postgres(const std::string& url, const std::filesystem::path& target) {
+Status back_up_postgres(const std::string& url, const std::filesystem::path& target,
+                        const std::filesystem::path& keys_of) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto connection, PostgresConnection::open(url));
   STRIPLINE_ASSIGN_OR_RETURN(const int version, postgres_table_version(*connection));
   if (version == 0) return Error(ErrorCode::not_found, "no server has used this database yet");
-  return make_copy(target, [&](const auto& part) { return copy_to_file(*connection, part); });
+  return make_copy(target, [&](const auto& part) -> Status {
+    STRIPLINE_RETURN_IF_ERROR(copy_to_file(*connection, part));
+    if (keys_of.empty()) return {};
+    STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase copy, SqliteDatabase::open(part.string()));
+    return add_keys(copy, keys_of);
+  });
 }
 
-Status restore_into_postgres(const std::filesystem::path& file, const std::string& url) {
+Result<bool> restore_into_postgres(const std::filesystem::path& file, const std::string& url,
+                                   const std::filesystem::path& data_dir) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
     return Error(ErrorCode::not_found, "there is no file '" + file.string() + "'");
@@ -114,7 +122,9 @@ Status restore_into_postgres(const std::filesystem::path& file, const std::strin
   };
   STRIPLINE_RETURN_IF_ERROR(copy_rows(source, from, *connection));
   STRIPLINE_RETURN_IF_ERROR(go_on_after(*connection));
-  return connection->execute("COMMIT");
+  STRIPLINE_ASSIGN_OR_RETURN(const bool with_keys, take_out_keys(source, data_dir));
+  STRIPLINE_RETURN_IF_ERROR(connection->execute("COMMIT"));
+  return with_keys;
 }
 
 }  // namespace stripline::server

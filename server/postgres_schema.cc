@@ -333,9 +333,27 @@ CREATE TABLE operations (
 CREATE UNIQUE INDEX operations_by_request ON operations (request_id) WHERE request_id <> '';
 )sql";
 
+// Owners of campaigns, as the audit trail knows them, so that the names of requests of one caller
+// are not those of another; tokens that enrol several nodes; and when certificates of nodes end.
+constexpr std::string_view kEighthTables = R"sql(
+ALTER TABLE campaigns ADD COLUMN owner TEXT COLLATE "C" NOT NULL DEFAULT '';
+UPDATE campaigns SET owner = coalesce((
+  SELECT actor FROM audit WHERE object = 'campaigns/c' || number
+    AND action IN ('create campaign', 'import campaign') ORDER BY id LIMIT 1), '');
+DROP INDEX campaigns_by_request;
+CREATE UNIQUE INDEX campaigns_by_owner ON campaigns (owner, request_id) WHERE request_id <> '';
+DROP INDEX operations_by_request;
+CREATE UNIQUE INDEX operations_by_actor ON operations (actor, request_id) WHERE request_id <> '';
+ALTER TABLE tokens ADD COLUMN count BIGINT NOT NULL DEFAULT 1;  -- of enrolments it is for
+ALTER TABLE tokens ADD COLUMN uses BIGINT NOT NULL DEFAULT 0;   -- of those, made with it
+ALTER TABLE tokens ADD COLUMN last_used FLOAT8 NOT NULL DEFAULT 0;  -- 0: never
+UPDATE tokens SET uses = 1, last_used = ended WHERE used_by <> '';
+ALTER TABLE node_bounds ADD COLUMN until FLOAT8 NOT NULL DEFAULT 0;  -- 0: not known
+)sql";
+
 // The one at place n makes version n + 1.
-constexpr std::array kMigrations = {kFirstTables, kSecondTables, kThirdTables,  kFourthTables,
-                                    kFifthTables, kSixthTables,  kSeventhTables};
+constexpr std::array kMigrations = {kFirstTables, kSecondTables, kThirdTables,   kFourthTables,
+                                    kFifthTables, kSixthTables,  kSeventhTables, kEighthTables};
 static_assert(kMigrations.size() == kPostgresSchemaVersion);
 
 // Servers that start at the same time make the tables one after the other.

@@ -10,10 +10,12 @@
 #include "server/clock.h"
 #include "server/postgres.h"
 #include "server/postgres_lease.h"
+#include "server/postgres_schema.h"
 #include "server/sql_changes.h"
 #include "server/sql_retention.h"
 #include "server/sql_security.h"
 #include "server/sql_store.h"
+#include "server/step_size.h"
 
 namespace stripline::server {
 namespace {
@@ -103,13 +105,14 @@ class PostgresStore final : public SqlStore {
   Status resolve(PostgresConnection& connection);
   Status wait_for_outcome(const Error& lost);
   Status check_writer();
+  Status reach_database();
+  Status store_trial();
   Status noting_loss(const Status& status);
   void lose(const Error& why);
 
   const std::string installation_id_;
   const uint64_t fence_base_;
   std::mutex mutex_;
-  bool failing_ = false;  // the last step could not be stored
   int64_t step_ = 0;
   bool in_doubt_ = false;  // whether the last step was stored, which no caller knows
   Reconnecting writer_;
@@ -156,9 +159,10 @@ Status PostgresStore::apply(const Changes& changes) {
   const std::lock_guard lock(mutex_);
   Status stored = check_writer();
   if (stored.ok()) stored = noting_loss(write(changes));
+  health_.note_step(stored, bytes_of(changes), unix_seconds());
   // What the store refuses because it holds something else is no failure of the store.
-  failing_ = !stored.ok() && stored.error().code() != ErrorCode::already_exists;
-  observer_(steady_seconds() - start_s, !failing_);
+  observer_(steady_seconds() - start_s,
+            stored.ok() || stored.error().code() == ErrorCode::already_exists);
   return stored;
 }
 
@@ -223,16 +227,41 @@ Status PostgresStore::resolve(PostgresConnection& connection) {
 // Without something to write nothing would be tried.
 Status PostgresStore::probe() {
   const std::lock_guard lock(mutex_);
-  STRIPLINE_RETURN_IF_ERROR(check_writer());
+  Status reached = check_writer();
+  if (reached.ok()) reached = reach_database();
+  if (!reached.ok()) {
+    health_.note_step(reached, 0, unix_seconds());
+    return reached;
+  }
+  if (!health_.outage()) return {};
+  const Status stored = noting_loss(store_trial());
+  health_.note_trial(stored);
+  return stored;
+}
+
+// That the connection is lost shows when it is used.
+Status PostgresStore::reach_database() {
   STRIPLINE_ASSIGN_OR_RETURN(PostgresConnection* const connection, writer_.get());
-  // That it is lost shows when it is used.
-  STRIPLINE_ASSIGN_OR_RETURN([[maybe_unused]] const std::string answer,
-                             connection->query_text("SELECT 1"));
-  if (!failing_) return {};
-  STRIPLINE_RETURN_IF_ERROR(noting_loss(resolve(*connection)));
-  STRIPLINE_RETURN_IF_ERROR(noting_loss(run(*connection, kBeginStep, lease_->token(), ++step_)));
-  failing_ = false;
-  return {};
+  const auto answer = connection->query_text("SELECT 1");
+  return answer.ok() ? Status() : answer.error();
+}
+
+Status PostgresStore::store_trial() {
+  STRIPLINE_ASSIGN_OR_RETURN(PostgresConnection* const connection, writer_.get());
+  STRIPLINE_RETURN_IF_ERROR(resolve(*connection));
+  const auto change = [&](std::string_view sql, const auto&... values) -> Status {
+    STRIPLINE_RETURN_IF_ERROR(connection->execute("BEGIN"));
+    STRIPLINE_RETURN_IF_ERROR(run(*connection, kBeginStep, lease_->token(), ++step_));
+    STRIPLINE_RETURN_IF_ERROR(run(*connection, sql, values...));
+    return connection->execute("COMMIT");
+  };
+  Status stored = change(
+      "INSERT INTO meta VALUES ('trial', ?)"
+      " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+      trial_text(health_.trial_bytes()));
+  if (stored.ok()) stored = change("DELETE FROM meta WHERE key = 'trial'");
+  if (!stored.ok()) connection->give_up();
+  return stored;
 }
 
 Status PostgresStore::read(const Use& use) {
@@ -313,6 +342,19 @@ class Turn final : public PostgresTurn {
 };
 
 }  // namespace
+
+Status add_to_postgres(const std::string& url, const Changes& changes) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto connection, PostgresConnection::open(url));
+  STRIPLINE_ASSIGN_OR_RETURN(const int version, postgres_table_version(*connection));
+  if (version != kPostgresSchemaVersion) {
+    return Error(ErrorCode::failed_precondition,
+                 "the database has table version " + std::to_string(version) +
+                     "; start this stripline-server on it once, or use the one that wrote it");
+  }
+  STRIPLINE_RETURN_IF_ERROR(connection->execute("BEGIN"));
+  STRIPLINE_RETURN_IF_ERROR(write_security(*connection, changes));
+  return connection->execute("COMMIT");
+}
 
 std::string postgres_missing() { return {}; }
 

@@ -38,6 +38,10 @@ class PostgresTurn {
 /// Errors: those of check_postgres_url().
 Result<std::unique_ptr<PostgresTurn>> queue_for_postgres(const PostgresOptions& options);
 
+/// Adds tokens and what the audit trail says of them, beside the server that writes. Errors:
+/// failed_precondition for tables of another version; those of the database.
+Status add_to_postgres(const std::string& url, const Changes& changes);
+
 /// The store, where no other server writes. Errors: also already_exists where one does, naming it.
 Result<std::unique_ptr<Store>> open_postgres_store(const std::string& url);
 

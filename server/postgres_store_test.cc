@@ -213,7 +213,7 @@ TEST_F(PostgresStoreTest, MovesToAFileAndBack) {
     EXPECT_EQ(store.fence_base(), fence_base);
     EXPECT_EQ(*store.next_campaign_number(), 2);
     EXPECT_EQ((*store.node("a"))->cluster, "big");
-    EXPECT_EQ((*store.campaign_of_request("r"))->message, "queued");
+    EXPECT_EQ((*store.campaign_of_request("users/a", "r"))->message, "queued");
     EXPECT_EQ(store.runs(1)->front().fence, 1U);
     EXPECT_EQ(*store.run_plan({1, 1}), "{}");
     ASSERT_EQ(store.points(1, {}, 0, 9)->size(), 1U);
@@ -239,7 +239,7 @@ TEST_F(PostgresStoreTest, MovesToAFileAndBack) {
   ASSERT_TRUE(copied.ok()) << copied.error().message();
   const auto copy_again = folder_ / "again.db";
   std::filesystem::copy(folder_ / "copy.db", copy_again);
-  EXPECT_EQ(restore_into_postgres(copy_again, database().url()).error().code(),
+  EXPECT_EQ(restore_into_postgres(copy_again, database().url(), folder_).error().code(),
             ErrorCode::already_exists);
   {
     const auto file = open_sqlite_store(folder_ / "copy.db");
@@ -247,10 +247,10 @@ TEST_F(PostgresStoreTest, MovesToAFileAndBack) {
     expect_all(**file, uint64_t{1} << 32);
   }
   store_.reset();
-  EXPECT_EQ(restore_into_postgres(copy_again, database().url()).error().code(),
+  EXPECT_EQ(restore_into_postgres(copy_again, database().url(), folder_).error().code(),
             ErrorCode::already_exists);
   database().run("DROP SCHEMA stripline CASCADE");
-  const Status restored = restore_into_postgres(copy_again, database().url());
+  const auto restored = restore_into_postgres(copy_again, database().url(), folder_);
   ASSERT_TRUE(restored.ok()) << restored.error().message();
   reopen();
   expect_all(*store_, uint64_t{1} << 32);

@@ -1,9 +1,14 @@
 #include "server/problem.h"
 
+#include "base/cut_text.h"
+
 namespace stripline::server {
 
 Problem invalid_field(const std::string& field, const std::string& message) {
-  return {ErrorCode::invalid_argument, "INVALID_FIELD", field + ": " + message, {{"field", field}}};
+  return {ErrorCode::invalid_argument,
+          "INVALID_FIELD",
+          field + ": " + cut_text(message, kLongestMessageBytes),
+          {{"field", field}}};
 }
 
 Problem campaign_not_found(const std::string& name) {

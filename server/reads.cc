@@ -14,6 +14,7 @@
 #include "server/model_gate.h"
 #include "server/page_token.h"
 #include "server/run_load.h"
+#include "server/server_status.h"
 #include "server/wire.h"
 
 namespace stripline::server {
@@ -60,7 +61,7 @@ Answer<ModelVersionRecord> find_labelled(Store& store, const std::string& model,
 
 }  // namespace
 
-Answer<v1::ListNodesResponse> list_nodes(Coordinator& coordinator,
+Answer<v1::ListNodesResponse> list_nodes(Coordinator& coordinator, const Access& access,
                                          const v1::ListNodesRequest& request) {
   const auto limit = page_limit(request.page_size());
   if (!limit) return limit.problem();
@@ -68,20 +69,28 @@ Answer<v1::ListNodesResponse> list_nodes(Coordinator& coordinator,
   if (!after) return after.problem();
   const auto nodes = coordinator.nodes(*after, *limit + 1);
   if (!nodes) return nodes.problem();
+  const double now_unix_s = unix_seconds();
   return page_of<v1::ListNodesResponse>(
       *nodes, *limit, "nodes",
-      [](auto& response, const NodeView& node) { *response.add_nodes() = to_wire(node); },
+      [&](auto& response, const NodeView& node) {
+        v1::Node& added = *response.add_nodes();
+        added = to_wire(node);
+        add_certificate_end(access, now_unix_s, added);
+      },
       [](const NodeView& node) { return node.record.name; });
 }
 
-Answer<v1::Node> get_node(Coordinator& coordinator, const v1::GetNodeRequest& request) {
+Answer<v1::Node> get_node(Coordinator& coordinator, const Access& access,
+                          const v1::GetNodeRequest& request) {
   const auto name = parse_node_name(request.name());
   if (!name) {
     return invalid_field("name", "'" + request.name() + "' is not of the form nodes/NAME");
   }
   const auto node = coordinator.node(*name);
   if (!node) return node.problem();
-  return to_wire(*node);
+  v1::Node message = to_wire(*node);
+  add_certificate_end(access, unix_seconds(), message);
+  return message;
 }
 
 Answer<int64_t> campaign_number(const std::string& name) {

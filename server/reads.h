@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "optimizer/campaign/compare_campaigns.h"
+#include "server/access.h"
 #include "server/campaign_comparison.h"
 #include "server/coordinator.h"
 #include "server/problem.h"
@@ -20,9 +21,10 @@ namespace stripline::server {
 
 // Problems are those that the .proto files name, and the store's.
 
-Answer<v1::ListNodesResponse> list_nodes(Coordinator& coordinator,
+Answer<v1::ListNodesResponse> list_nodes(Coordinator& coordinator, const Access& access,
                                          const v1::ListNodesRequest& request);
-Answer<v1::Node> get_node(Coordinator& coordinator, const v1::GetNodeRequest& request);
+Answer<v1::Node> get_node(Coordinator& coordinator, const Access& access,
+                          const v1::GetNodeRequest& request);
 
 /// The number in a campaign's name. Problems: INVALID_FIELD.
 Answer<int64_t> campaign_number(const std::string& name);

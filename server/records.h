@@ -63,7 +63,8 @@ struct CampaignRecord {
   std::string message;
   double created_unix_s = 0;
   double updated_unix_s = 0;
-  std::string request_id;      ///< Empty: none. Unique otherwise.
+  std::string owner;       ///< The one who created it, "users/alice"; empty: that was not recorded.
+  std::string request_id;  ///< Empty: none. Unique among those of its owner otherwise.
   std::string request_sha256;  ///< The hash of the spec as the client sent it.
   /// Experiment name to version that a node must offer to take part.
   std::map<std::string, int64_t> requirements;

@@ -110,7 +110,7 @@ TEST_F(RetentionTest, DeletesWhatEndedLongAgoAndNoModelNeeds) {
   ASSERT_TRUE(tidy({.keep_s = 30 * kDay}).ok());
   EXPECT_EQ(kept(), (std::vector<int64_t>{4, 3, 2}));
   EXPECT_FALSE(*store_->campaign(1));
-  EXPECT_FALSE(*store_->campaign_of_request("r1"));
+  EXPECT_FALSE(*store_->campaign_of_request("users/a", "r1"));
   EXPECT_TRUE(store_->runs(1)->empty());
   EXPECT_TRUE(store_->batches(1, 0, 10)->empty());
   EXPECT_TRUE(store_->events(1, 0, 10)->empty());

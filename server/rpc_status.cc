@@ -1,5 +1,6 @@
 #include "server/rpc_status.h"
 
+#include "base/cut_text.h"
 #include "stripline/v1/common.pb.h"
 
 namespace stripline::server {
@@ -48,12 +49,15 @@ grpc::Status rpc_status(const Problem& problem) {
   v1::ErrorInfo info;
   info.set_reason(problem.reason);
   info.set_domain("stripline.v1");
-  for (const auto& [key, value] : problem.metadata) (*info.mutable_metadata())[key] = value;
+  for (const auto& [key, value] : problem.metadata) {
+    (*info.mutable_metadata())[key] = cut_text(value, kLongestQuoteBytes);
+  }
+  const std::string message = cut_text(problem.message, kLongestMessageBytes);
   v1::Status details;
   details.set_code(static_cast<int>(status_code(problem)));
-  details.set_message(problem.message);
+  details.set_message(message);
   details.add_details()->PackFrom(info);
-  return {status_code(problem), problem.message, details.SerializeAsString()};
+  return {status_code(problem), message, details.SerializeAsString()};
 }
 
 }  // namespace stripline::server

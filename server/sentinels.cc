@@ -128,14 +128,16 @@ Status Sentinels::tend_model(const ModelRecord& model, double now_unix_s) {
   return replace(model, moves);
 }
 
-// The request's name tells a server that starts again which campaign it was.
+// The request's name tells a server that starts again which campaign it was. Names of requests by
+// others are theirs, whatever they are.
 Status Sentinels::measure(const ModelRecord& model, const ModelVersionRecord& version,
                           double stable_since_unix_s, double now_unix_s) {
   const std::string name = version_name(version.key);
   Attempt& attempt = attempts_[name];
   const std::string request = name + "/sentinels/" + std::to_string(version.checks.size()) + "-" +
                               std::to_string(attempt.number);
-  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, store_.campaign_of_request(request));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign,
+                             store_.campaign_of_request(std::string(kActor), request));
   if (campaign && !is_final(campaign->state)) return {};
   if (campaign && campaign->state == CampaignState::succeeded) {
     // What could not be judged is not judged again.
@@ -187,7 +189,8 @@ Status Sentinels::replace(const ModelRecord& model, const std::vector<LabelRecor
     return {};
   }
   const std::string request = version_name(stale->key) + "/replacement";
-  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, store_.campaign_of_request(request));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign,
+                             store_.campaign_of_request(std::string(kActor), request));
   if (!campaign) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto first, fitted_to(*stale));
     const auto created = coordinator_.create_campaign(

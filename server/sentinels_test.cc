@@ -66,8 +66,9 @@ class StaleVersionsTest : public ModelPushTest {
   }
 
   // The campaign that was to replace a version has made this one.
-  void measure_anew(int64_t stale, int64_t number) {
+  void measure_anew(int64_t stale, int64_t number, const std::string& owner = "server") {
     CampaignRecord record = campaign(7, version_name({"tcp", stale}) + "/replacement");
+    record.owner = owner;
     record.state = CampaignState::succeeded;
     record.model_version = version_name({"tcp", number});
     apply({.campaigns = {record}});
@@ -183,6 +184,22 @@ TEST_F(StaleVersionsTest, OneThatWasNeverStableIsNotReplaced) {
   for (int i = 0; i < 3; ++i) tend();
   EXPECT_EQ(named(kCanaryLabel), 0);
   EXPECT_EQ(named(kStableLabel), 2);
+}
+
+// An operator can name his request as the server names its own.
+TEST_F(StaleVersionsTest, ACampaignOfSomebodyElseReplacesNothing) {
+  const FakeAgent a = connect("a");
+  ASSERT_TRUE(promote(1, "stable"));
+  ASSERT_TRUE(promote(2, "stable"));
+  make_stale(2);
+  measure_anew(2, 3, "users/mallory");
+  for (int i = 0; i < 3; ++i) tend();
+  EXPECT_EQ(named(kCanaryLabel), 0);
+  EXPECT_EQ(named(kStableLabel), 1);
+  // The server has made one of its own under that name, or tries to.
+  const auto own =
+      *store_->campaign_of_request("server", version_name({"tcp", 2}) + "/replacement");
+  EXPECT_TRUE(!own || own->number != 7);
 }
 
 TEST_F(StaleVersionsTest, AModelThatCannotBeReadKeepsNoOtherFromBeingLookedAfter) {

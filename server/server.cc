@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -34,6 +35,8 @@
 #include "server/postgres_store.h"
 #include "server/reading_pool.h"
 #include "server/run_results.h"
+#include "server/server_notices.h"
+#include "server/server_status.h"
 #include "server/services.h"
 #include "server/sqlite_store.h"
 
@@ -59,6 +62,9 @@ constexpr size_t kResultsBytes = size_t{64} << 20;
 constexpr std::chrono::seconds kStopPatience{2};
 constexpr std::chrono::minutes kRenewalCheck{10};
 constexpr std::chrono::minutes kTidyUp{1};
+constexpr double kWarnEvery_s = 86400;
+// The number of lines about what ends, a day: `stripline nodes` lists all.
+constexpr size_t kMostWarnings = 20;
 // How soon it is noticed that the store fails, or that a stream's reader has lost his rights.
 constexpr std::chrono::seconds kLook{1};
 
@@ -112,7 +118,7 @@ class Server::Impl {
                                           results_)),
         models_(make_models_service(coordinator_, *store_, *access_, limits_)),
         operations_(make_operations_service(coordinator_, *store_, *access_)),
-        fleet_(make_fleet_service(coordinator_, *access_, limits_)),
+        fleet_(make_fleet_service(coordinator_, *store_, *access_, limits_)),
         admin_(make_admin_service(*access_, *store_)),
         api_(coordinator_, *store_, hub_, *access_, meters_, limits_, reading_, results_),
         data_dir_(options.data_dir),
@@ -269,10 +275,16 @@ class Server::Impl {
   // Ready is who can store what he acknowledges, and is not about to end.
   void report_readiness() {
     const std::lock_guard lock(readiness_mutex_);
-    const Status stores = draining_ ? Status() : store_->probe();
-    std::string why = draining_ ? "it is draining" : stores.ok() ? "" : stores.error().message();
+    // A trial of the store may succeed before the steps that wait for it do.
+    const Status stores = store_->probe();
+    std::string failure = stores.ok() ? "" : stores.error().message();
+    if (const auto outage = coordinator_.storage_outage(); stores.ok() && outage) {
+      failure = outage->why;
+    }
+    storage_fails_ = !failure.empty();
+    std::string why = draining_ ? "it is draining" : failure;
     if (not_ready_ == why) return;
-    if (!stores.ok()) spdlog::error("not ready: {}", why);
+    if (!why.empty() && !draining_) spdlog::error("not ready: {}", why);
     if (why.empty() && not_ready_) spdlog::info("ready again");
     for (const char* service : kReadyServices) {
       server_->GetHealthCheckService()->SetServingStatus(service, why.empty());
@@ -289,7 +301,7 @@ class Server::Impl {
     coordinator_.measure();
     const std::string why = not_ready();
     meters_.set(Meters::Gauge::ready, why.empty() ? 1 : 0);
-    meters_.set(Meters::Gauge::storage_failing, !why.empty() && !draining_ ? 1 : 0);
+    meters_.set(Meters::Gauge::storage_failing, storage_fails_ ? 1 : 0);
     if (const auto size = store_->size(); size.ok()) {
       meters_.set(Meters::Gauge::database_bytes, static_cast<double>(size->bytes));
       meters_.set(Meters::Gauge::free_bytes, static_cast<double>(size->free_bytes));
@@ -304,12 +316,43 @@ class Server::Impl {
       }
       meters_.set(Meters::Gauge::authority_days,
                   (authority->certificate().not_after_unix_s() - now_unix_s) / kDay_s);
+      if (const auto ends = ends_of(*store_, *access_, now_unix_s); ends.ok()) {
+        measure_ends(*ends, now_unix_s);
+      }
     }
     meters_.set(Meters::Gauge::resident_bytes, resident_bytes());
     return meters_.text();
   }
 
+  // 0 days where none is valid any more; nothing is said where there is none.
+  void measure_ends(const Ends& ends, double now_unix_s) {
+    constexpr double kDay_s = 86400;
+    const auto last = last_admin_end_unix_s(ends.tokens, now_unix_s);
+    meters_.set(Meters::Gauge::admin_token_days, last ? (*last - now_unix_s) / kDay_s : 0);
+    if (ends.nodes.empty()) return;
+    const auto first = std::ranges::min_element(ends.nodes, {}, &NodeCertificateEnd::end_unix_s);
+    meters_.set(Meters::Gauge::node_certificate_days, (first->end_unix_s - now_unix_s) / kDay_s);
+  }
+
+  // Each once a day.
+  void warn_of_ends() {
+    const double now_unix_s = unix_seconds();
+    if (now_unix_s - warned_unix_s_ < kWarnEvery_s && now_unix_s >= warned_unix_s_) return;
+    const auto ends = ends_of(*store_, *access_, now_unix_s);
+    if (!ends.ok()) return;
+    warned_unix_s_ = now_unix_s;
+    size_t logged = 0;
+    for (const ServerNotice& notice : notices_of(*ends, now_unix_s)) {
+      if (++logged > kMostWarnings) break;
+      spdlog::warn("{}", notice.message);
+    }
+  }
+
   void tidy_up(const std::stop_token& stop) {
+    warn_of_ends();
+    if (const Status saved = access_->save_uses(); !saved.ok()) {
+      spdlog::error("cannot store when tokens were used: {}", saved.error().message());
+    }
     const Status tidied = retention_.tidy(unix_seconds(), stop);
     if (!tidied.ok()) spdlog::error("cannot delete old campaigns: {}", tidied.error().message());
   }
@@ -371,6 +414,8 @@ class Server::Impl {
   std::jthread tending_;
   std::mutex readiness_mutex_;
   std::optional<std::string> not_ready_;  // as it was last said; empty: it is ready
+  std::atomic<bool> storage_fails_ = false;
+  double warned_unix_s_ = 0;  // of what ends; of the thread that tidies up
   std::atomic<bool> draining_ = false;
   std::filesystem::path data_dir_;
   ListenAddress address_;

@@ -40,8 +40,8 @@ std::unique_ptr<grpc::Service> make_models_service(Coordinator& coordinator, Sto
                                                    const Access& access, CallLimits& limits);
 std::unique_ptr<grpc::Service> make_operations_service(Coordinator& coordinator, Store& store,
                                                        const Access& access);
-std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, const Access& access,
-                                                  CallLimits& limits);
+std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, Store& store,
+                                                  const Access& access, CallLimits& limits);
 std::unique_ptr<grpc::Service> make_admin_service(Access& access, Store& store);
 
 }  // namespace stripline::server

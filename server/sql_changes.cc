@@ -25,8 +25,9 @@ Status write_campaigns(SqlDatabase& database, const std::vector<CampaignRecord>&
   return write_all(database, records, R"sql(
       INSERT INTO campaigns (number, spec, state, message, created, updated, request_id,
                              request_sha256, requirements, feeds_model, planned_run_s, measured_s,
-                             samples, model_version, fit_failures, stop_reason, width, retries)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                             samples, model_version, fit_failures, stop_reason, width, retries,
+                             owner)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (number) DO UPDATE SET
         spec = excluded.spec, state = excluded.state, message = excluded.message,
         updated = excluded.updated, measured_s = excluded.measured_s, samples = excluded.samples,
@@ -38,7 +39,7 @@ Status write_campaigns(SqlDatabase& database, const std::vector<CampaignRecord>&
                             r.created_unix_s, r.updated_unix_s, r.request_id, r.request_sha256,
                             dump(Json(r.requirements)), r.feeds_model, r.planned_run_s,
                             r.measured_s, r.samples, r.model_version, r.fit_failures, r.stop_reason,
-                            r.width, r.retries);
+                            r.width, r.retries, r.owner);
                    });
 }
 

@@ -5,6 +5,8 @@
 #include <set>
 #include <vector>
 
+#include "base/cut_text.h"
+
 namespace stripline::server {
 namespace {
 
@@ -18,15 +20,29 @@ struct Table {
   std::set<std::string> refers_to;
 };
 
+// The file may come from anywhere, and its names become part of statements.
+Status check_word(const std::string& word) {
+  const bool is_word = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+  if (is_word) return {};
+  return Error(ErrorCode::data_loss, quoted_text(word) +
+                                         " is not the name of a table or column of this build; the "
+                                         "file is not a backup");
+}
+
 Result<std::vector<Table>> tables_of(SqlDatabase& file) {
   std::vector<Table> tables;
   STRIPLINE_ASSIGN_OR_RETURN(const auto columns, file.prepare(R"sql(
       SELECT t.name, c.name, c.type FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c
-      WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name <> 'meta'
+      WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name NOT IN ('meta', 'backup_files')
       ORDER BY t.name, c.cid)sql"));
   columns->bind();
   while (columns->step()) {
     const std::string name = columns->text(0);
+    for (const std::string& word : {name, columns->text(1)}) {
+      STRIPLINE_RETURN_IF_ERROR(check_word(word));
+    }
     if (tables.empty() || tables.back().name != name) tables.push_back({name, {}, {}});
     tables.back().columns.push_back({columns->text(1), columns->text(2)});
   }

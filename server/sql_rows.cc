@@ -19,7 +19,7 @@ const std::string_view kNodeHoldColumns =
 const std::string_view kCampaignColumns =
     "SELECT number, spec, state, message, created, updated, request_id, request_sha256,"
     " requirements, feeds_model, planned_run_s, measured_s, samples, model_version,"
-    " fit_failures, stop_reason, width, retries";
+    " fit_failures, stop_reason, width, retries, owner";
 const std::string_view kRunColumns =
     "SELECT campaign, run, state, fence, failures, rank_nodes, points_done, points_total,"
     " points_core, points_all, duration_s, message, points_least, start_s, grid";
@@ -129,6 +129,7 @@ Result<CampaignRecord> read_campaign(SqlStatement& row) {
   r.stop_reason = row.text(15);
   r.width = row.real(16);
   r.retries = static_cast<uint32_t>(row.integer(17));
+  r.owner = row.text(18);
   return r;
 }
 

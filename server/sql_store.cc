@@ -83,6 +83,12 @@ Result<std::vector<NodeRecord>> SqlStore::nodes(const std::string& after, size_t
                 after, limit);
 }
 
+Result<std::vector<std::string>> SqlStore::node_names(const std::string& after, size_t limit) {
+  const auto read_row = [](SqlStatement& row) -> Result<std::string> { return row.text(0); };
+  return select(read_row, "SELECT name FROM nodes WHERE name > ? ORDER BY name LIMIT ?", after,
+                limit);
+}
+
 Result<std::optional<NodeRecord>> SqlStore::node(const std::string& name) {
   return select_one(read_node, std::string(kNodeColumns) + " FROM nodes WHERE name = ?", name);
 }
@@ -114,11 +120,12 @@ Result<std::optional<CampaignRecord>> SqlStore::campaign(int64_t number) {
       number);
 }
 
-Result<std::optional<CampaignRecord>> SqlStore::campaign_of_request(const std::string& request_id) {
-  return select_one(
-      read_campaign,
-      std::string(kCampaignColumns) + " FROM campaigns WHERE request_id = ? AND request_id <> ''",
-      request_id);
+Result<std::optional<CampaignRecord>> SqlStore::campaign_of_request(const std::string& owner,
+                                                                    const std::string& request_id) {
+  return select_one(read_campaign,
+                    std::string(kCampaignColumns) +
+                        " FROM campaigns WHERE owner = ? AND request_id = ? AND request_id <> ''",
+                    owner, request_id);
 }
 
 Result<std::vector<CampaignRecord>> SqlStore::campaigns(int64_t before, size_t limit) {
@@ -348,10 +355,11 @@ Result<std::optional<OperationRecord>> SqlStore::operation(int64_t number) {
 }
 
 Result<std::optional<OperationRecord>> SqlStore::operation_of_request(
-    const std::string& request_id) {
-  return select_one(read_operation,
-                    std::string(kOperationColumns) + " WHERE request_id = ? AND request_id <> ''",
-                    request_id);
+    const std::string& actor, const std::string& request_id) {
+  return select_one(
+      read_operation,
+      std::string(kOperationColumns) + " WHERE actor = ? AND request_id = ? AND request_id <> ''",
+      actor, request_id);
 }
 
 Result<std::vector<OperationRecord>> SqlStore::operations(int64_t before, size_t limit) {

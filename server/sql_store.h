@@ -16,12 +16,14 @@ namespace stripline::server {
 class SqlStore : public Store {
  public:
   Result<std::vector<NodeRecord>> nodes(const std::string& after, size_t limit) override;
+  Result<std::vector<std::string>> node_names(const std::string& after, size_t limit) override;
   Result<std::optional<NodeRecord>> node(const std::string& name) override;
   Result<std::vector<NodeHold>> node_holds() override;
   Result<uint64_t> count_nodes() override;
   Result<int64_t> next_campaign_number() override;
   Result<std::optional<CampaignRecord>> campaign(int64_t number) override;
-  Result<std::optional<CampaignRecord>> campaign_of_request(const std::string& request_id) override;
+  Result<std::optional<CampaignRecord>> campaign_of_request(const std::string& owner,
+                                                            const std::string& request_id) override;
   Result<std::vector<CampaignRecord>> campaigns(int64_t before, size_t limit) override;
   Result<std::vector<VersionKey>> versions_of(int64_t campaign) override;
   Result<std::vector<CampaignRecord>> unfinished_campaigns() override;
@@ -55,7 +57,7 @@ class SqlStore : public Store {
   Result<int64_t> next_operation_number() override;
   Result<std::optional<OperationRecord>> operation(int64_t number) override;
   Result<std::optional<OperationRecord>> operation_of_request(
-      const std::string& request_id) override;
+      const std::string& actor, const std::string& request_id) override;
   Result<std::vector<OperationRecord>> operations(int64_t before, size_t limit) override;
   Result<std::vector<OperationRecord>> unfinished_operations() override;
   Result<std::vector<TokenRecord>> tokens() override;

@@ -486,11 +486,33 @@ Status to_fifteenth(SqliteDatabase& database) {
   return database.execute(std::string(kFifteenthTables));
 }
 
+// Owners of campaigns, as the audit trail knows them, so that the names of requests of one caller
+// are not those of another; tokens that enrol several nodes; and when certificates of nodes end.
+constexpr std::string_view kSixteenthTables = R"sql(
+ALTER TABLE campaigns ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+UPDATE campaigns SET owner = coalesce((
+  SELECT actor FROM audit WHERE object = 'campaigns/c' || number
+    AND action IN ('create campaign', 'import campaign') ORDER BY id LIMIT 1), '');
+DROP INDEX IF EXISTS campaigns_by_request;
+CREATE UNIQUE INDEX campaigns_by_owner ON campaigns (owner, request_id) WHERE request_id <> '';
+DROP INDEX IF EXISTS operations_by_request;
+CREATE UNIQUE INDEX operations_by_actor ON operations (actor, request_id) WHERE request_id <> '';
+ALTER TABLE tokens ADD COLUMN count INTEGER NOT NULL DEFAULT 1;  -- of enrolments it is for
+ALTER TABLE tokens ADD COLUMN uses INTEGER NOT NULL DEFAULT 0;   -- of those, made with it
+ALTER TABLE tokens ADD COLUMN last_used REAL NOT NULL DEFAULT 0; -- 0: never
+UPDATE tokens SET uses = 1, last_used = ended WHERE used_by <> '';
+ALTER TABLE node_bounds ADD COLUMN until REAL NOT NULL DEFAULT 0;  -- 0: not known
+)sql";
+
+Status to_sixteenth(SqliteDatabase& database) {
+  return database.execute(std::string(kSixteenthTables));
+}
+
 // The one at place n takes version n + 1 to n + 2.
-constexpr std::array kMigrations = {&to_second,     &to_third,    &to_fourth,  &to_fifth,
-                                    &to_sixth,      &to_seventh,  &to_eighth,  &to_ninth,
-                                    &to_tenth,      &to_eleventh, &to_twelfth, &to_thirteenth,
-                                    &to_fourteenth, &to_fifteenth};
+constexpr std::array kMigrations = {&to_second,     &to_third,     &to_fourth,   &to_fifth,
+                                    &to_sixth,      &to_seventh,   &to_eighth,   &to_ninth,
+                                    &to_tenth,      &to_eleventh,  &to_twelfth,  &to_thirteenth,
+                                    &to_fourteenth, &to_fifteenth, &to_sixteenth};
 static_assert(kMigrations.size() + 1 == kStoreSchemaVersion);
 
 }  // namespace

@@ -90,7 +90,7 @@ Status prepare_tables(SqliteDatabase& database, const std::filesystem::path& pat
   STRIPLINE_RETURN_IF_ERROR(database.execute(
       "UPDATE meta SET value = CAST(value AS INTEGER) + 4294967296 WHERE key = 'fence_base'"
       " AND EXISTS (SELECT 1 FROM meta WHERE key = 'is_backup');"
-      "DELETE FROM meta WHERE key = 'is_backup'"));
+      "DELETE FROM meta WHERE key IN ('is_backup', 'trial')"));
   return transaction.commit();
 }
 

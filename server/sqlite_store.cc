@@ -8,6 +8,8 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <sys/stat.h>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,6 +24,7 @@
 #include "server/sql_store.h"
 #include "server/sqlite.h"
 #include "server/sqlite_schema.h"
+#include "server/step_size.h"
 
 namespace stripline::server {
 namespace {
@@ -41,6 +44,37 @@ Result<uint64_t> pragma(SqlDatabase& database, const std::string& name) {
   return std::stoull("0" + text);
 }
 
+// The file behind a name.
+using FileIdentity = std::pair<dev_t, ino_t>;
+
+std::optional<FileIdentity> identity_of(const std::filesystem::path& path) {
+  struct stat found = {};
+  if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+  return FileIdentity{found.st_dev, found.st_ino};
+}
+
+// A file of the open database must stay where it is: what is written into one that was removed or
+// replaced is gone when the server ends.
+class OpenFile {
+ public:
+  explicit OpenFile(std::filesystem::path path)
+      : path_(std::move(path)), opened_(identity_of(path_)) {}
+
+  const std::filesystem::path& path() const { return path_; }
+
+  Status check() const {
+    if (!opened_ || identity_of(path_) == opened_) return {};
+    return Error(ErrorCode::unavailable,
+                 "'" + path_.string() +
+                     "' was removed or replaced while the server runs, which stores nothing any "
+                     "more: put the file back, or stop the server, restore a backup, and start it");
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::optional<FileIdentity> opened_;  // nullopt: it was not there
+};
+
 class SqliteStore final : public SqlStore {
  public:
   // Connections: to write; to read, which wait for no write; and to copy what was written from the
@@ -48,8 +82,9 @@ class SqliteStore final : public SqlStore {
   SqliteStore(const std::filesystem::path& path, FileLock lock, SqliteDatabase database,
               std::vector<SqliteDatabase> readers, SqliteDatabase checkpointer,
               std::string installation_id, uint64_t fence_base)
-      : log_(path.string() + "-wal"),
-        lock_(std::move(lock)),
+      : lock_(std::move(lock)),
+        file_(path),
+        log_(path.string() + "-wal"),
         database_(std::move(database)),
         checkpointer_(std::move(checkpointer)),
         installation_id_(std::move(installation_id)),
@@ -73,16 +108,18 @@ class SqliteStore final : public SqlStore {
   void run_checkpoints(const std::stop_token& stop);
   void checkpoint();
   void bound_log();
+  Status check_files() const;
+  Status store_trial();
 
   struct Reader {
     std::mutex mutex;
     std::optional<SqliteDatabase> database;
   };
 
-  const std::filesystem::path log_;
   FileLock lock_;
+  const OpenFile file_;
+  const OpenFile log_;
   std::mutex mutex_;
-  bool failing_ = false;  // the last step could not be stored
   SqliteDatabase database_;
   std::array<Reader, kReaders> readers_;
   std::atomic<size_t> next_reader_ = 0;
@@ -101,24 +138,43 @@ Status SqliteStore::apply(const Changes& changes) {
   const double start_s = steady_seconds();
   const std::lock_guard lock(mutex_);
   Status stored = write(changes);
+  health_.note_step(stored, bytes_of(changes), unix_seconds());
   // What the store refuses because it holds something else is no failure of the store.
-  failing_ = !stored.ok() && stored.error().code() != ErrorCode::already_exists;
   if (stored.ok()) bound_log();
-  observer_(steady_seconds() - start_s, !failing_);
+  observer_(steady_seconds() - start_s,
+            stored.ok() || stored.error().code() == ErrorCode::already_exists);
   return stored;
 }
 
-// Without something to write nothing would be tried.
+// After an outage there may be nothing else to write for long.
 Status SqliteStore::probe() {
   const std::lock_guard lock(mutex_);
-  if (!failing_) return {};
-  STRIPLINE_RETURN_IF_ERROR(
-      database_.execute("UPDATE meta SET value = value WHERE key = 'installation_id'"));
-  failing_ = false;
+  if (Status there = check_files(); !there.ok()) {
+    health_.note_step(there, 0, unix_seconds());
+    return there;
+  }
+  if (!health_.outage()) return {};
+  const Status stored = store_trial();
+  health_.note_trial(stored);
+  return stored;
+}
+
+Status SqliteStore::check_files() const {
+  STRIPLINE_RETURN_IF_ERROR(file_.check());
+  return log_.check();
+}
+
+Status SqliteStore::store_trial() {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto insert,
+                             database_.prepare("INSERT OR REPLACE INTO meta VALUES ('trial', ?)"));
+  STRIPLINE_RETURN_IF_ERROR(insert->bind(trial_text(health_.trial_bytes())).run());
+  STRIPLINE_RETURN_IF_ERROR(database_.execute("DELETE FROM meta WHERE key = 'trial'"));
+  ask_for_checkpoint();
   return {};
 }
 
 Status SqliteStore::write(const Changes& changes) {
+  STRIPLINE_RETURN_IF_ERROR(check_files());
   STRIPLINE_ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::begin(database_));
   STRIPLINE_RETURN_IF_ERROR(write_changes(database_, changes));
   STRIPLINE_RETURN_IF_ERROR(write_security(database_, changes));
@@ -140,6 +196,7 @@ Status SqliteStore::read(const Use& use) {
 
 Result<bool> SqliteStore::sweep() {
   const std::lock_guard lock(mutex_);
+  STRIPLINE_RETURN_IF_ERROR(check_files());
   STRIPLINE_ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::begin(database_));
   STRIPLINE_ASSIGN_OR_RETURN(const bool swept, sweep_deleted(database_));
   STRIPLINE_RETURN_IF_ERROR(transaction.commit());
@@ -213,7 +270,7 @@ void SqliteStore::checkpoint() {
 // are at, nothing keeps the log.
 void SqliteStore::bound_log() {
   std::error_code none;
-  const auto bytes = std::filesystem::file_size(log_, none);
+  const auto bytes = std::filesystem::file_size(log_.path(), none);
   if (none || bytes < kMostLogBytes) return;
   std::array<std::unique_lock<std::mutex>, kReaders> readers;
   for (size_t i = 0; i < kReaders; ++i) readers[i] = std::unique_lock(readers_[i].mutex);
@@ -222,17 +279,68 @@ void SqliteStore::bound_log() {
   (void)checkpointer_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
+std::filesystem::path beside(const std::filesystem::path& path, const char* suffix) {
+  return path.string() + suffix;
+}
+
+// Where the tables of a new database are made, so that an empty file under its own name is never
+// the beginning of one.
+constexpr const char* kNewSuffix = ".new";
+
+// `had_lock`: a server has run in this folder before.
+Status create_database(const std::filesystem::path& path, bool had_lock) {
+  const std::filesystem::path fresh = beside(path, kNewSuffix);
+  std::error_code ignored;
+  if (had_lock && !std::filesystem::exists(fresh, ignored)) {
+    return Error(ErrorCode::data_loss,
+                 "there is no '" + path.string() + "', but '" + beside(path, ".lock").string() +
+                     "' says that a server has kept its data here: mount the disk or restore a "
+                     "backup (--restore), or remove that file to begin with an empty database");
+  }
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    std::filesystem::remove(beside(fresh, suffix), ignored);
+  }
+  // It is in one file once it is closed.
+  if (auto made = open_store_database(fresh); !made.ok()) return made.error();
+  std::error_code failure;
+  std::filesystem::rename(fresh, path, failure);
+  if (!failure) return {};
+  return Error(ErrorCode::unavailable, "cannot rename '" + fresh.string() + "' to '" +
+                                           path.filename().string() + "': " + failure.message());
+}
+
+// Opening anything else would wait, or take it for a new database.
+Status check_file(const std::filesystem::path& path) {
+  std::error_code failure;
+  if (!std::filesystem::is_regular_file(path, failure)) {
+    return Error(ErrorCode::data_loss,
+                 "'" + path.string() + "' is not a file; remove it, and restore a backup");
+  }
+  if (std::filesystem::file_size(path, failure) > 0 || failure) return {};
+  return Error(ErrorCode::data_loss, "'" + path.string() +
+                                         "' is empty: restore it from a backup (--restore), or "
+                                         "remove it and '" +
+                                         beside(path, ".lock").filename().string() +
+                                         "' to begin with an empty database");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& path) {
-  std::filesystem::path lock_path = path;
-  lock_path += ".lock";
+  const std::filesystem::path lock_path = beside(path, ".lock");
+  std::error_code ignored;
+  const bool had_lock = std::filesystem::exists(lock_path, ignored);
   Result<FileLock> lock = FileLock::acquire(lock_path);
   if (!lock.ok()) {
     if (lock.error().code() != ErrorCode::already_exists) return lock.error();
     return Error(ErrorCode::already_exists,
                  "database '" + path.string() + "' is in use by another stripline-server: " +
                      lock.error().message() + "; stop it or choose another --data-dir");
+  }
+  if (std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
+    STRIPLINE_RETURN_IF_ERROR(check_file(path));
+  } else {
+    STRIPLINE_RETURN_IF_ERROR(create_database(path, had_lock));
   }
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase database, open_store_database(path));
   STRIPLINE_ASSIGN_OR_RETURN(

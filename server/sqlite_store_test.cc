@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sys/stat.h>
 #include <thread>
 #include <vector>
 
@@ -149,6 +150,78 @@ TEST_F(StoreTest, AFileThatIsNoDatabaseIsRefusedAndLeftAlone) {
   EXPECT_EQ(text, "these are my notes, not a database");
 }
 
+// It would have been taken for a new database.
+TEST_F(StoreTest, AnEmptyFileIsRefused) {
+  apply({.campaigns = {campaign(1)}});
+  store_.reset();
+  std::filesystem::resize_file(path_, 0);
+  const auto opened = open_sqlite_store(path_);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), ErrorCode::data_loss);
+  EXPECT_NE(opened.error().message().find("is empty: restore it from a backup"), std::string::npos)
+      << opened.error().message();
+}
+
+TEST_F(StoreTest, AMissingFileIsRefusedWhereThereWasOne) {
+  store_.reset();
+  std::filesystem::remove(path_);
+  const auto opened = open_sqlite_store(path_);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), ErrorCode::data_loss);
+  // To begin with an empty one is asked for.
+  std::filesystem::remove(path_.string() + ".lock");
+  reopen();
+}
+
+// A server that was killed while it made its first database begins again.
+TEST_F(StoreTest, ADatabaseThatWasBeingMadeIsMadeAgain) {
+  store_.reset();
+  std::filesystem::rename(path_, path_.string() + ".new");
+  std::filesystem::resize_file(path_.string() + ".new", 0);
+  reopen();
+  EXPECT_FALSE(std::filesystem::exists(path_.string() + ".new"));
+}
+
+// Opening it would wait for ever.
+TEST_F(StoreTest, APipeIsRefused) {
+  store_.reset();
+  std::filesystem::remove(path_);
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  const auto opened = open_sqlite_store(path_);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().message().find("is not a file"), std::string::npos);
+}
+
+// What is written into a file that has no name any more is gone when the server ends.
+TEST_F(StoreTest, AFileThatIsMovedAwayIsNoticed) {
+  for (const char* suffix : {"", "-wal"}) {
+    const std::filesystem::path file = path_.string() + suffix;
+    const std::filesystem::path away = folder_.path() / "away";
+    std::filesystem::rename(file, away);
+    const Status stored = store_->apply({.campaigns = {campaign(1)}});
+    ASSERT_FALSE(stored.ok()) << file;
+    EXPECT_EQ(stored.error().code(), ErrorCode::unavailable);
+    EXPECT_NE(stored.error().message().find("was removed or replaced"), std::string::npos)
+        << stored.error().message();
+    // Another file in its place is not it.
+    std::ofstream(file) << "x";
+    EXPECT_FALSE(store_->probe().ok());
+    ASSERT_TRUE(store_->outage());
+    std::filesystem::rename(away, file);
+    EXPECT_TRUE(store_->probe().ok());
+    EXPECT_FALSE(store_->outage());
+  }
+  EXPECT_EQ(store_->campaigns(0, 10)->size(), 0U);
+  check([&] { EXPECT_EQ(store_->campaigns(0, 10)->size(), 0U); });
+}
+
+// No one writes, and it is noticed all the same.
+TEST_F(StoreTest, AFileThatIsRemovedIsNoticedWithoutAStep) {
+  EXPECT_TRUE(store_->probe().ok());
+  std::filesystem::remove(path_);
+  EXPECT_FALSE(store_->probe().ok());
+}
+
 void execute(const std::filesystem::path& path, const char* sql) {
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &raw), SQLITE_OK);
@@ -280,8 +353,11 @@ TEST_F(StoreTest, AnEarlierDatabaseLearnsWhatHasHappenedToVersions) {
                    {0, 7, "server", "promote model version to canary", "models/tcp/versions/2"}}});
   store_.reset();
   execute(path_,
-          "DROP TABLE version_past; DROP TABLE operations; UPDATE meta SET value = '13' WHERE key "
-          "= 'schema_version'");
+          "DROP TABLE version_past; DROP TABLE operations; DROP INDEX campaigns_by_owner;"
+          "ALTER TABLE campaigns DROP COLUMN owner; ALTER TABLE tokens DROP COLUMN count;"
+          "ALTER TABLE tokens DROP COLUMN uses; ALTER TABLE tokens DROP COLUMN last_used;"
+          "ALTER TABLE node_bounds DROP COLUMN until;"
+          "UPDATE meta SET value = '13' WHERE key = 'schema_version'");
   reopen();
   const auto first = *store_->model_version({"tcp", 1});
   EXPECT_TRUE(first->was_stable);

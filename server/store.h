@@ -17,6 +17,7 @@
 #include "server/operation_records.h"
 #include "server/records.h"
 #include "server/security_records.h"
+#include "server/storage_health.h"
 
 namespace stripline::server {
 
@@ -146,8 +147,12 @@ class Store {
   // NOLINTNEXTLINE(performance-unnecessary-value-param)
   virtual void on_lost(std::function<void(const Error&)> /*told*/) {}
 
-  /// Success if steps can be stored now: the last one was, or else a small one is.
+  /// Success if steps can be stored now: the last one was, or else a trial of the size of the one
+  /// that was not (storage_health.h).
   virtual Status probe() = 0;
+
+  /// Why nothing can be stored since when, as the last step or probe() has found.
+  std::optional<StorageOutage> outage() const { return health_.outage(); }
 
   /// Random, chosen when the database was created: tells one server's jobs from another's.
   virtual std::string installation_id() const = 0;
@@ -158,6 +163,8 @@ class Store {
 
   /// Nodes in order of name, from the first after `after` on.
   virtual Result<std::vector<NodeRecord>> nodes(const std::string& after, size_t limit) = 0;
+  /// Their names alone.
+  virtual Result<std::vector<std::string>> node_names(const std::string& after, size_t limit) = 0;
   virtual Result<std::optional<NodeRecord>> node(const std::string& name) = 0;
   virtual Result<uint64_t> count_nodes() = 0;
   virtual Result<std::vector<NodeHold>> node_holds() = 0;
@@ -166,7 +173,7 @@ class Store {
   virtual Result<int64_t> next_campaign_number() = 0;
   virtual Result<std::optional<CampaignRecord>> campaign(int64_t number) = 0;
   virtual Result<std::optional<CampaignRecord>> campaign_of_request(
-      const std::string& request_id) = 0;
+      const std::string& owner, const std::string& request_id) = 0;
   /// Newest first, those with a number below `before` (0: all).
   virtual Result<std::vector<CampaignRecord>> campaigns(int64_t before, size_t limit) = 0;
   /// Versions of models that were fitted to the campaign, in order, withdrawn ones included.
@@ -239,7 +246,7 @@ class Store {
   virtual Result<int64_t> next_operation_number() = 0;
   virtual Result<std::optional<OperationRecord>> operation(int64_t number) = 0;
   virtual Result<std::optional<OperationRecord>> operation_of_request(
-      const std::string& request_id) = 0;
+      const std::string& actor, const std::string& request_id) = 0;
   /// Newest first, those with a number below `before` (0: all).
   virtual Result<std::vector<OperationRecord>> operations(int64_t before, size_t limit) = 0;
   /// Oldest first.
@@ -252,6 +259,7 @@ class Store {
 
  protected:
   Observer observer_ = [](double /*seconds*/, bool /*stored*/) {};
+  StorageHealth health_;
 };
 
 }  // namespace stripline::server

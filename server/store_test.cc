@@ -62,8 +62,8 @@ TEST_P(AnyStoreTest, CampaignsRoundTripAndFilterByState) {
     EXPECT_DOUBLE_EQ(read.created_unix_s, 100.25);
     EXPECT_EQ(read.requirements, campaign(1).requirements);
     EXPECT_DOUBLE_EQ(read.planned_run_s, 1.5);
-    EXPECT_EQ((*store_->campaign_of_request("r1"))->number, 1);
-    EXPECT_FALSE(*store_->campaign_of_request(""));
+    EXPECT_EQ((*store_->campaign_of_request("users/a", "r1"))->number, 1);
+    EXPECT_FALSE(*store_->campaign_of_request("users/a", ""));
     EXPECT_EQ(store_->runs(1)->size(), 2U);
     EXPECT_EQ(*store_->run_plan({1, 1}), "{\"plan\":1}");
     EXPECT_EQ(store_->unfinished_campaigns()->size(), 2U);
@@ -598,6 +598,42 @@ TEST_P(AnyStoreTest, HoldsAreOfNodes) {
   });
 }
 
+// Names of requests are their owner's: what another has chosen is not his.
+TEST_P(AnyStoreTest, RequestsOfOthersAreOthers) {
+  CampaignRecord theirs = campaign(2, "r1");
+  theirs.owner = "server";
+  apply({.campaigns = {campaign(1, "r1"), theirs}});
+  check([&] {
+    EXPECT_EQ((*store_->campaign_of_request("users/a", "r1"))->number, 1);
+    EXPECT_EQ((*store_->campaign_of_request("server", "r1"))->number, 2);
+    EXPECT_EQ((*store_->campaign_of_request("server", "r1"))->owner, "server");
+    EXPECT_FALSE(*store_->campaign_of_request("users/b", "r1"));
+  });
+  const Status again = store_->apply({.campaigns = {campaign(3, "r1")}});
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().code(), ErrorCode::already_exists);
+}
+
+TEST_P(AnyStoreTest, TokensAndCertificatesAreKept) {
+  TokenRecord token{std::string(64, 'a'), Role::agent, "gpu*", 1, 2, 0, "gpu7", 200, 3, 1.5};
+  apply({.tokens = {token}, .node_bounds = {{"gpu7", 1, 30}}});
+  check([&] {
+    const TokenRecord read = store_->tokens()->front();
+    EXPECT_EQ(read.subject, "gpu*");
+    EXPECT_EQ(read.count, 200U);
+    EXPECT_EQ(read.uses, 3U);
+    EXPECT_EQ(read.last_used_unix_s, 1.5);
+    EXPECT_EQ(store_->node_bounds()->front().until_unix_s, 30);
+  });
+  token.uses = 4;
+  apply({.tokens = {token}, .node_bounds = {{"gpu7", 2, 60}}});
+  check([&] {
+    EXPECT_EQ(store_->tokens()->front().uses, 4U);
+    EXPECT_EQ(store_->node_bounds()->front().not_before_unix_s, 2);
+    EXPECT_EQ(store_->node_bounds()->front().until_unix_s, 60);
+  });
+}
+
 TEST_P(AnyStoreTest, OperationsAreKept) {
   OperationRecord first;
   first.number = 1;
@@ -625,8 +661,9 @@ TEST_P(AnyStoreTest, OperationsAreKept) {
     EXPECT_EQ(*store_->unfinished_operations(), (std::vector{first}));
     EXPECT_EQ(*store_->operation(2), second);
     EXPECT_EQ(*store_->operation(3), std::nullopt);
-    EXPECT_EQ(*store_->operation_of_request("r1"), first);
-    EXPECT_EQ(*store_->operation_of_request(""), std::nullopt);
+    EXPECT_EQ(*store_->operation_of_request("users/alice", "r1"), first);
+    EXPECT_EQ(*store_->operation_of_request("users/alice", ""), std::nullopt);
+    EXPECT_EQ(*store_->operation_of_request("users/bob", "r1"), std::nullopt);
     EXPECT_EQ(*store_->next_operation_number(), 3);
   });
   // One that has not ended is not forgotten, however old.

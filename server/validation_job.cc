@@ -158,8 +158,37 @@ Result<fit::Comparison> compare_versions(Store& store, const ModelVersionRecord&
   return fit::compare_choices(choices_by(model, campaigns), choices_by(others, campaigns));
 }
 
+namespace {
+
+std::string group_text(const CampaignSpec& spec) {
+  return std::to_string(spec.ranks) + " ranks on " + std::to_string(spec.nodes) + " nodes, " +
+         (spec.clock.empty() ? "real" : spec.clock) + " clock";
+}
+
+// Sentinels say nothing of a version where another group, or another clock, has measured them.
+Status check_group(Store& store, const ModelVersionRecord& version, int64_t campaign) {
+  const auto first =
+      version.campaigns.empty() ? std::nullopt : parse_campaign_name(version.campaigns.front());
+  if (!first) return {};
+  STRIPLINE_ASSIGN_OR_RETURN(const auto fitted_to, store.campaign(*first));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto measured, store.campaign(campaign));
+  if (!fitted_to || !measured) return {};
+  const std::string own = group_text(fitted_to->spec);
+  const std::string other = group_text(measured->spec);
+  if (own == other) return {};
+  return Error(ErrorCode::invalid_argument, "'" + campaign_name(campaign) + "' was measured by " +
+                                                other + ", the version by " + own +
+                                                "; name a campaign of the same size");
+}
+
+}  // namespace
+
 Answer<CheckRecord> check_version(Store& store, const ModelVersionRecord& version,
                                   int64_t campaign) {
+  if (const Status alike = check_group(store, version, campaign); !alike.ok()) {
+    if (alike.error().code() != ErrorCode::invalid_argument) return alike.error();
+    return campaign_problem(alike.error().message());
+  }
   const auto evidence = evidence_of(store, version, {campaign});
   if (!evidence) return evidence.problem();
   CheckRecord record{version.key, evidence->campaigns.front(), unix_seconds(),

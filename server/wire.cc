@@ -333,6 +333,7 @@ v1::Campaign to_wire(const CampaignView& view) {
   message.set_width(view.width);
   message.set_node_s(view.node_s);
   message.set_retries(view.retries);
+  message.set_owner(view.owner);
   return message;
 }
 

@@ -10,6 +10,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "base/cut_text.h"
 #include "base/json.h"
 #include "base/printable.h"
 #include "base/rfc3339.h"
@@ -24,6 +25,11 @@ std::string time_of(const spdlog::details::log_msg& message) {
 
 std::string_view text_of(const spdlog::string_view_t& view) { return {view.data(), view.size()}; }
 
+// What others have sent may be in it: it must not fill the disk.
+std::string payload_of(const spdlog::details::log_msg& message) {
+  return cut_text(text_of(message.payload), kLongestMessageBytes);
+}
+
 void append(spdlog::memory_buf_t& out, const std::string& text) {
   out.append(text.data(), text.data() + text.size());
 }
@@ -33,7 +39,7 @@ class JsonFormatter final : public spdlog::formatter {
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {
     const Json line{{"time", time_of(message)},
                     {"level", text_of(spdlog::level::to_string_view(message.level))},
-                    {"message", text_of(message.payload)}};
+                    {"message", payload_of(message)}};
     append(out, line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   }
 
@@ -49,7 +55,7 @@ class TextFormatter final : public spdlog::formatter {
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {
     append(out, time_of(message) + " " + program_ + " " +
                     std::string(text_of(spdlog::level::to_string_view(message.level))) + ": " +
-                    printable_line(text_of(message.payload)) + "\n");
+                    printable_line(payload_of(message)) + "\n");
   }
 
   std::unique_ptr<spdlog::formatter> clone() const override {

@@ -17,6 +17,7 @@ import { OverviewPage } from "./overview_page";
 import { report } from "./report";
 import { RolloutPage } from "./rollout_page";
 import { takeToken } from "./route";
+import { ServerBanner } from "./server_banner";
 import { Who, type Identity } from "./who";
 import { applyTheme, chosenTheme, setTheme, type Theme } from "./theme";
 import "./style.css";
@@ -113,6 +114,7 @@ function App() {
         </div>
       </header>
       <main id="content" tabIndex={-1}>
+        <ServerBanner />
         {place === "" && <OverviewPage />}
         {place === "fleet" && <FleetPage query={route.query} />}
         {place === "campaigns" && (name === "estimate" ? <EstimatePage query={route.query} /> : name ? <CampaignPage key={name} name={name} query={route.query} /> : <CampaignsPage query={route.query} />)}

@@ -12,6 +12,7 @@
 #include "base/host_name.h"
 #include "base/quantity.h"
 #include "base/settings.h"
+#include "base/unguessable.h"
 #include "runtime/bootstrap/hex.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 
@@ -44,9 +45,8 @@ Error gone(const std::string& host) {
   return {ErrorCode::unavailable, "host " + host + " takes no part in the job any more"};
 }
 
-std::string new_job_id() {
-  return std::to_string(::getpid()) + "-" + std::to_string(Clock::now().time_since_epoch().count());
-}
+// Names shared memory, which no other user of the host must make first.
+std::string new_job_id() { return std::to_string(::getpid()) + "-" + unguessable_text(); }
 
 }  // namespace
 

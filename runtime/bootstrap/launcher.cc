@@ -18,6 +18,7 @@
 
 #include "base/host_name.h"
 #include "base/process_state.h"
+#include "base/unguessable.h"
 #include "runtime/bootstrap/hex.h"
 #include "runtime/bootstrap/labelled_output.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
@@ -33,9 +34,8 @@ constexpr int kRankOperationFd = 4;
 /// Ranks that are started between two looks at whether to go on: some tens of milliseconds.
 constexpr uint32_t kStartsBetweenLooks = 16;
 
-std::string new_job_id() {
-  return std::to_string(::getpid()) + "-" + std::to_string(Clock::now().time_since_epoch().count());
-}
+// Names shared memory, which no other user of the host must make first.
+std::string new_job_id() { return std::to_string(::getpid()) + "-" + unguessable_text(); }
 
 /// While it lives, processes started by this thread inherit these processors; with none, nothing
 /// changes.

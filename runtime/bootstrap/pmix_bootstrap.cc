@@ -1,7 +1,6 @@
 #include "runtime/bootstrap/pmix_bootstrap.h"
 
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +15,7 @@
 #include "base/exit_codes.h"
 #include "base/host_name.h"
 #include "base/quantity.h"
+#include "base/unguessable.h"
 #include "runtime/bootstrap/pmix_library.h"
 
 namespace stripline::bootstrap {
@@ -218,9 +218,8 @@ class PmixJob final : public Bootstrap {
                        " is not possible; a job has 1 to " + std::to_string(kMaxRanks) + " ranks");
     }
     if (self_.rank == 0) {
-      const auto ticks = std::chrono::steady_clock::now().time_since_epoch().count();
       STRIPLINE_RETURN_IF_ERROR(
-          publish("stripline.job", std::to_string(::getpid()) + "-" + std::to_string(ticks)));
+          publish("stripline.job", std::to_string(::getpid()) + "-" + unguessable_text()));
     }
     STRIPLINE_RETURN_IF_ERROR(fence());
     STRIPLINE_ASSIGN_OR_RETURN(job_id_, published("stripline.job", 0));

@@ -21,6 +21,7 @@ inline CampaignRecord campaign(int64_t number, const std::string& request = "") 
   r.message = "queued";
   r.created_unix_s = 100.25;
   r.updated_unix_s = 101;
+  r.owner = "users/a";
   r.request_id = request;
   r.request_sha256 = "abc";
   r.requirements = {{"micro.latency", 2}};

@@ -6,9 +6,11 @@
 #include <set>
 #include <utility>
 
+#include "base/cut_text.h"
 #include "base/exit_codes.h"
 #include "base/host_name.h"
 #include "base/json.h"
+#include "base/network_name.h"
 #include "base/quantity.h"
 #include "optimizer/campaign/run_pace.h"
 #include "optimizer/experiment/json.h"
@@ -136,9 +138,19 @@ std::vector<std::string> node_names(const std::vector<std::string>& hosts, uint3
   return by_rank;
 }
 
+Status check_offline(const experiment::Assignment& assignment) {
+  if (has_options_of_campaigns_only(assignment.fabric)) return {};
+  return Error(ErrorCode::failed_precondition,
+               "the plan is for the fabric " + quoted_text(assignment.fabric) +
+                   ": compute=record: and replay: name files of the host that measures, lose= and "
+                   "host_delays= disturb its network; campaigns have none of them. Export the plan "
+                   "again from a server that you trust");
+}
+
 Result<campaign::OfflineRun> measure_offline(const OfflineGroup& group,
                                              const experiment::Assignment& assignment,
                                              double time_limit_s) {
+  STRIPLINE_RETURN_IF_ERROR(check_offline(assignment));
   const auto hosts = hosts_of_run(group.hosts, group.nodes, assignment.run);
   campaign::OfflineRun run;
   run.rank_nodes = node_names(

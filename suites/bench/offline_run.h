@@ -32,10 +32,15 @@ std::vector<std::string> hosts_of_run(const std::vector<std::string>& hosts, uin
 /// The name of each rank's node: its host's, numbered where several nodes are on one. Pure.
 std::vector<std::string> node_names(const std::vector<std::string>& hosts, uint32_t ranks);
 
+/// Whether a plan asks for nothing but what an agent would do for a server: it comes as a file,
+/// from wherever. Pure. Errors: failed_precondition for options of the fabric that name files of
+/// this host or disturb the network.
+Status check_offline(const experiment::Assignment& assignment);
+
 /// Starts fresh ranks, has them measure the assignment within this time, and collects what they
-/// send. All but OfflineRun::grid and `added` is set. Errors: as the job ended (measure.h);
-/// deadline_exceeded after `time_limit_s`; data_loss for what is not the protocol, or where samples
-/// of points are missing.
+/// send. All but OfflineRun::grid and `added` is set. Errors: check_offline(); as the job ended
+/// (measure.h); deadline_exceeded after `time_limit_s`; data_loss for what is not the protocol, or
+/// where samples of points are missing.
 Result<campaign::OfflineRun> measure_offline(const OfflineGroup& group,
                                              const experiment::Assignment& assignment,
                                              double time_limit_s);

@@ -21,5 +21,27 @@ TEST(OfflineRun, RanksAreDealtToTheNodesInTurn) {
   EXPECT_EQ(node_names({"a"}, 2), (Names{"a", "a"}));
 }
 
+// A plan is a file of somebody: with compute=record:PATH it would write where it likes.
+TEST(OfflineRun, APlanThatNamesFilesOfTheHostIsNotCarriedOut) {
+  experiment::Assignment assignment;
+  for (const char* fabric :
+       {"tcp", "emulated:opteron-vapi", "emulated:opteron-vapi,compute=declared,jitter=off"}) {
+    assignment.fabric = fabric;
+    EXPECT_TRUE(check_offline(assignment).ok()) << fabric;
+  }
+  for (const char* fabric : {"emulated:opteron-vapi,compute=record:/home/alice/notes",
+                             "emulated:opteron-vapi,compute=replay:/home/alice/notes",
+                             "emulated:opteron-vapi,lose=0.5"}) {
+    assignment.fabric = fabric;
+    const Status checked = check_offline(assignment);
+    ASSERT_FALSE(checked.ok()) << fabric;
+    EXPECT_EQ(checked.error().code(), ErrorCode::failed_precondition);
+    // The one who measures it refuses it, too, before anything is started.
+    OfflineGroup group;
+    group.worker = "/nonexistent/worker";
+    EXPECT_EQ(measure_offline(group, assignment, 1).error().message(), checked.error().message());
+  }
+}
+
 }  // namespace
 }  // namespace stripline::suites::bench

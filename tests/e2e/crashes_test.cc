@@ -105,6 +105,14 @@ class Crashes : public server::ServiceTest {
     ASSERT_FALSE(process_->address().empty()) << process_->log();
   }
 
+  // Why the server says that it can store nothing; empty: it can.
+  std::string storage_failure() {
+    v1::ServerStatus status;
+    grpc::ClientContext context;
+    (void)fleet_->GetServerStatus(&context, {}, &status);
+    return status.storage_failure();
+  }
+
   // An agent whose acknowledged samples go to the ledger, a batch for each point.
   std::unique_ptr<AutoAgent> sampler(const std::string& node) const {
     AutoAgent::Options options;
@@ -350,9 +358,18 @@ TEST_F(Crashes, AFullDiskLosesNothing) {
   ASSERT_TRUE(stripline::eventually(
       [&] { return process_->log().find("cannot store samples") != std::string::npos; },
       kPatienceS));
-  std::this_thread::sleep_for(std::chrono::seconds(has_time() ? 60 : 1));
+  // It is said all the while, though small steps can be stored.
+  ASSERT_TRUE(stripline::eventually([&] { return !storage_failure().empty(); }, kPatienceS));
+  const double end_s = steady_seconds() + (has_time() ? 60 : 7);
+  while (steady_seconds() < end_s) {
+    ASSERT_NE(storage_failure(), "") << process_->log();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  const Finished shown = cli(process_->address(), {"campaign", "show", campaign});
+  EXPECT_NE(shown.err.find("the server can store nothing since "), std::string::npos) << shown.err;
   std::filesystem::remove(disk / "filler");
   ASSERT_TRUE(succeeds(campaign)) << process_->log();
+  EXPECT_TRUE(stripline::eventually([&] { return storage_failure().empty(); }, kPatienceS));
   keep_ledgers();
   for (const auto& [batch, data] : ledger_) EXPECT_EQ(std::get<1>(batch), 1U) << "measured again";
   // What is on that disk goes with the server.
@@ -363,6 +380,37 @@ TEST_F(Crashes, AFullDiskLosesNothing) {
   process_->stop();
   std::filesystem::rename(folder_ / "saved", database());
   expect_everything_is_stored();
+}
+
+// What would be written into a file that has no name any more is refused, and so is a start without
+// the database that was there.
+TEST_F(Crashes, ADatabaseThatIsRemovedIsNoticed) {
+  ASSERT_NO_FATAL_FAILURE(serve());
+  ASSERT_NO_FATAL_FAILURE(start_samplers());
+  const std::filesystem::path away = folder_ / "away";
+  std::filesystem::rename(database(), away);
+  ASSERT_TRUE(stripline::eventually(
+      [&] { return storage_failure().find("was removed or replaced") != std::string::npos; },
+      kPatienceS))
+      << process_->log();
+  v1::Campaign none;
+  EXPECT_EQ(create(small_spec(), none).error_code(), grpc::StatusCode::UNAVAILABLE);
+  std::filesystem::rename(away, database());
+  ASSERT_TRUE(stripline::eventually([&] { return storage_failure().empty(); }, kPatienceS));
+  const std::string campaign = sample();
+  ASSERT_TRUE(succeeds(campaign)) << process_->log();
+  process_->stop();
+
+  const std::vector<std::string> start = {program("stripline-server"), "--insecure-listen",
+                                          "127.0.0.1:0", "--data-dir", data()};
+  std::filesystem::rename(database(), away);
+  const Finished missing = run_program(start, kPatienceS);
+  EXPECT_EQ(missing.exit_code, kExitBadInput) << missing.err;
+  EXPECT_NE(missing.err.find("restore a backup"), std::string::npos) << missing.err;
+  std::ofstream(database()).flush();
+  const Finished empty = run_program(start, kPatienceS);
+  EXPECT_EQ(empty.exit_code, kExitBadInput) << empty.err;
+  EXPECT_NE(empty.err.find("is empty"), std::string::npos) << empty.err;
 }
 
 // Leases and timeouts go by a clock that no one sets.

@@ -1,4 +1,5 @@
 // The service by TLS as an administrator sets it up: real server, agents and commands.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <signal.h>
@@ -107,6 +108,89 @@ TEST_F(SecurityTest, FromInitToSamples) {
   const Finished refused = cli(address(), {"audit"});
   EXPECT_EQ(refused.exit_code, kExitBadInput) << refused.err;
   EXPECT_NE(refused.err.find("viewer"), std::string::npos) << refused.err;
+}
+
+// Whoever owns the data folder lets himself in again, and the last administrator cannot shut
+// himself out.
+TEST_F(SecurityTest, AnAdministratorWithoutATokenIsLetInAgain) {
+  const std::string data = (folder_ / "data").string();
+  ASSERT_EQ(log_in(data + "/admin.token").exit_code, kExitOk);
+  const auto tokens = cli_json(address(), {"token", "list"});
+  const auto admin =
+      std::ranges::find_if(tokens, [](const Json& token) { return token.at("role") == "ADMIN"; });
+  ASSERT_NE(admin, tokens.end());
+  const auto name = admin->at("name").get<std::string>();
+  const Finished last = cli(address(), {"token", "revoke", name});
+  EXPECT_EQ(last.exit_code, kExitConflict) << last.err;
+  EXPECT_NE(last.err.find("only token of an administrator"), std::string::npos) << last.err;
+
+  // While the server runs, without asking it.
+  const std::string rescue = (folder_ / "rescue.token").string();
+  const std::vector<std::string> make = {program("stripline-server"),
+                                         "token",
+                                         "--data-dir",
+                                         data,
+                                         "--role",
+                                         "admin",
+                                         "rescue",
+                                         "-o",
+                                         rescue};
+  const Finished made = run_program(make);
+  ASSERT_EQ(made.exit_code, kExitOk) << made.err;
+  EXPECT_EQ(std::filesystem::status(rescue).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_EQ(run_program(make).exit_code, kExitUsage) << "the file is there";
+  const Finished login = log_in(rescue);
+  ASSERT_EQ(login.exit_code, kExitOk) << login.err;
+  EXPECT_NE(login.err.find("rescue (admin), until "), std::string::npos) << login.err;
+  EXPECT_EQ(cli(address(), {"token", "revoke", name}).exit_code, kExitOk);
+  const Finished audit = cli(address(), {"audit"});
+  EXPECT_NE(audit.out.find("local/"), std::string::npos) << audit.out;
+
+  // One that ends soon is spoken of.
+  const Finished brief = run_program({program("stripline-server"), "token", "--data-dir", data,
+                                      "--role", "admin", "--valid", "3d", "brief"});
+  ASSERT_EQ(log_in(secret("brief", brief.out)).exit_code, kExitOk) << brief.err;
+  const Finished nodes = cli(address(), {"nodes"});
+  EXPECT_NE(nodes.err.find("your token ends in 2 days"), std::string::npos) << nodes.err;
+}
+
+TEST_F(SecurityTest, NodesAreEnrolledTogether) {
+  ASSERT_EQ(log_in((folder_ / "data").string() + "/admin.token").exit_code, kExitOk);
+  const std::string token = (folder_ / "gpus.token").string();
+  const Finished made =
+      cli(address(), {"token", "create", "--role", "agent", "gpu*", "--count", "2", "-o", token});
+  ASSERT_EQ(made.exit_code, kExitOk) << made.err;
+  const auto first = agent("gpu1", token);
+  const auto second = agent("gpu2", token);
+  ASSERT_TRUE(nodes_become_idle(address(), {"gpu1", "gpu2"}, kLimit_s))
+      << first->err() << second->err();
+  EXPECT_EQ(agent("gpu3", token)->finish(kLimit_s).exit_code, kExitBadInput);
+  const Finished tokens = cli(address(), {"token", "list"});
+  EXPECT_NE(tokens.out.find("2 of 2"), std::string::npos) << tokens.out;
+  const Finished nodes = cli(address(), {"nodes"});
+  EXPECT_NE(nodes.out.find("CERTIFICATE"), std::string::npos) << nodes.out;
+  EXPECT_NE(nodes.out.find("29 d"), std::string::npos) << nodes.out;
+}
+
+// What is needed to let the same users and nodes in again is in the backup.
+TEST_F(SecurityTest, ARestoredServerKnowsItsUsers) {
+  const std::string data = (folder_ / "data").string();
+  const std::string copy = (folder_ / "copy.db").string();
+  const Finished saved =
+      run_program({program("stripline-server"), "--data-dir", data, "--backup", copy});
+  ASSERT_EQ(saved.exit_code, kExitOk) << saved.err;
+  const std::string token = read_file(folder_ / "data" / "admin.token");
+  server_->stop();
+  std::filesystem::remove_all(folder_ / "data");
+  const Finished restored =
+      run_program({program("stripline-server"), "--data-dir", data, "--restore", copy});
+  ASSERT_EQ(restored.exit_code, kExitOk) << restored.err;
+  EXPECT_NE(restored.out.find("with its certificates"), std::string::npos) << restored.out;
+  server_->restart();
+  ASSERT_FALSE(address().empty()) << server_->log();
+  const Finished login = log_in(secret("admin", token));
+  EXPECT_EQ(login.exit_code, kExitOk) << login.err << server_->log();
 }
 
 TEST_F(SecurityTest, AnotherServerGetsNoToken) {

@@ -212,6 +212,22 @@ TEST_F(StandbyTest, TheCommandFollowsACampaignToTheNextServer) {
   EXPECT_NE(watched.out.find("succeeded"), std::string::npos) << watched.err << watched.out;
 }
 
+// It cancels its calls when it ends: for whoever follows, that is no end.
+TEST_F(StandbyTest, TheCommandFollowsACampaignAwayFromAServerThatEnds) {
+  start_samplers();
+  const std::string campaign = created(small_spec(3)).name();
+  ASSERT_TRUE(measures(2));
+  std::thread ends([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    first_->signal(SIGTERM);
+    first_->signal(SIGTERM);  // at once, not when its run has ended
+  });
+  const Finished watched = cli(both_, {"campaign", "watch", campaign});
+  ends.join();
+  EXPECT_EQ(watched.exit_code, kExitOk) << watched.err;
+  EXPECT_NE(watched.out.find("succeeded"), std::string::npos) << watched.err << watched.out;
+}
+
 // As an administrator sets the two up: one authority, the folder with its keys on both machines.
 TEST(StandbyPair, TakesOverOverTls) {
   if (const std::string why = PostgresServer::missing(); !why.empty()) GTEST_SKIP() << why;

@@ -4,9 +4,12 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -653,6 +656,32 @@ TEST(RealClock, RefusesWhatTheHostCannotReproduce) {
   crowded.fabric = "emulated:itanium-gm";
   crowded.ranks = 100000;
   EXPECT_FALSE(open_emulated_fabric(crowded).ok());
+}
+
+// Whoever knows the name may make the memory first, and change what the ranks share.
+TEST(Open, MemoryOfAnotherUserOrOpenToOthersIsNotUsed) {
+  OpenOptions options{.fabric = kExact,
+                      .clock = "virtual",
+                      .job_id = "foreign" + std::to_string(::getpid()),
+                      .segment_bytes = 4096};
+  const std::string name = "/stripline-" + options.job_id;
+  const auto refusal = [&](mode_t mode, uid_t owner) -> std::string {
+    const int file = ::shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+    EXPECT_GE(file, 0);
+    EXPECT_EQ(::fchmod(file, mode), 0);
+    EXPECT_EQ(::fchown(file, owner, static_cast<gid_t>(-1)), 0);
+    ::close(file);
+    const auto fabric = open_emulated_fabric(options);
+    ::shm_unlink(name.c_str());
+    if (fabric.ok()) return "";
+    EXPECT_EQ(fabric.error().code(), ErrorCode::failed_precondition);
+    return fabric.error().message();
+  };
+  EXPECT_NE(refusal(0666, ::geteuid()).find("open to others"), std::string::npos);
+  EXPECT_EQ(refusal(0600, ::geteuid()), "");
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  constexpr uid_t kNobody = 65534;
+  EXPECT_NE(refusal(0600, kNobody).find("made by another user (id 65534)"), std::string::npos);
 }
 
 TEST(Open, ASegmentThatDoesNotFitIsAnError) {

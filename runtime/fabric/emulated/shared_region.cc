@@ -26,6 +26,22 @@ size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * 
 
 std::string errno_text() { return std::generic_category().message(errno); }
 
+// In /dev/shm any user may have made a file of this name first, and open it whenever he likes.
+Status check_own(int fd, const std::string& name) {
+  struct stat found = {};
+  if (::fstat(fd, &found) != 0) {
+    return Error(ErrorCode::unavailable,
+                 "cannot look at shared memory '" + name + "': " + errno_text());
+  }
+  const bool open_to_others = (found.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+  if (found.st_uid == ::geteuid() && S_ISREG(found.st_mode) && !open_to_others) return {};
+  return Error(ErrorCode::failed_precondition,
+               "shared memory '" + name + "' was made by another user (id " +
+                   std::to_string(found.st_uid) +
+                   ") or is open to others, who could change what the ranks share: it is not used; "
+                   "remove it, and start the job again");
+}
+
 }  // namespace
 
 SharedRegion::Offsets SharedRegion::layout(const Shape& shape) {
@@ -54,6 +70,7 @@ Result<std::shared_ptr<std::byte>> SharedRegion::map(const std::string& name, co
     return Error(ErrorCode::unavailable, "cannot open shared memory '" + name +
                                              "': " + errno_text() + "; is /dev/shm mounted?");
   }
+  STRIPLINE_RETURN_IF_ERROR(check_own(fd.get(), name));
   const Offsets offsets = layout(shape);
   if (!may_size_file(offsets.total)) {
     ::shm_unlink(name.c_str());

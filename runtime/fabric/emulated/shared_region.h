@@ -87,7 +87,7 @@ class SharedRegion {
 
   /// Opens or creates the region and really allocates `rank`'s segment; that of a crew takes memory
   /// as it is used. Errors: resource_exhausted when /dev/shm has no room, failed_precondition when
-  /// the region exists with another shape.
+  /// the region exists with another shape, or belongs to another user or is open to others.
   static Result<SharedRegion> open(const Shape& shape, Rank rank, Crew* crew);
 
   SharedRegion(SharedRegion&& other) = default;

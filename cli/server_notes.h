@@ -1,0 +1,14 @@
+// What the server says of itself beside the answers of commands: that it can store nothing, and
+// what ends soon.
+#pragma once
+
+#include "cli/service.h"
+
+namespace stripline::cli {
+
+/// Prints on standard error why the server can store nothing, if it cannot; with `ends` also the
+/// tokens and certificates that end soon. Says nothing where the server does not answer, or is of a
+/// version that has no such call.
+void print_server_notes(Service& service, bool ends);
+
+}  // namespace stripline::cli
