@@ -37,7 +37,8 @@ const common = {
 function pages() {
   const made = esbuild.buildSync({
     ...common,
-    entryPoints: [join(source, "app.tsx")],
+    // The pages, and the worker that all tabs of a browser share.
+    entryPoints: { app: join(source, "app.tsx"), events: join(source, "events_worker.ts") },
     outdir: "/",
     minify: true,
     format: "esm",

@@ -54,6 +54,22 @@ Answer<v1::Campaign> resume_campaign(Coordinator& coordinator,
   return campaign_message(coordinator.resume_campaign(*number, actor));
 }
 
+Answer<v1::Campaign> label_campaign(Coordinator& coordinator,
+                                    const v1::LabelCampaignRequest& request,
+                                    const std::string& actor) {
+  const auto number = campaign_number(request.name());
+  if (!number) return number.problem();
+  return campaign_message(coordinator.label_campaign(
+      *number, {request.labels().begin(), request.labels().end()}, actor));
+}
+
+Answer<v1::Campaign> create_campaign(Coordinator& coordinator,
+                                     const v1::CreateCampaignRequest& request,
+                                     const std::string& actor) {
+  return campaign_message(coordinator.create_campaign(
+      from_wire(request.spec()), request.request_id(), request.validate_only(), actor));
+}
+
 Answer<v1::Campaign> retry_campaign(Coordinator& coordinator,
                                     const v1::RetryCampaignRequest& request,
                                     const std::string& actor) {

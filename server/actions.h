@@ -29,6 +29,12 @@ Answer<v1::Campaign> retry_campaign(Coordinator& coordinator,
 Answer<v1::DeleteCampaignResponse> delete_campaign(Coordinator& coordinator,
                                                    const v1::DeleteCampaignRequest& request,
                                                    const std::string& actor);
+Answer<v1::Campaign> label_campaign(Coordinator& coordinator,
+                                    const v1::LabelCampaignRequest& request,
+                                    const std::string& actor);
+Answer<v1::Campaign> create_campaign(Coordinator& coordinator,
+                                     const v1::CreateCampaignRequest& request,
+                                     const std::string& actor);
 /// The file of a plan.
 Answer<std::string> export_plan(Coordinator& coordinator, const v1::ExportPlanRequest& request);
 /// `text` is the file of results.

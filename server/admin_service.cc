@@ -3,6 +3,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "server/admin_calls.h"
 #include "server/clock.h"
 #include "server/grpc_access.h"
 #include "server/page_token.h"
@@ -40,6 +41,62 @@ v1::Token to_wire(const TokenRecord& record) {
   return token;
 }
 
+}  // namespace
+
+Answer<v1::CreateTokenResponse> create_token(Access& access, const Caller& caller,
+                                             const v1::CreateTokenRequest& request) {
+  const auto made = access.create_token(caller, from_wire(request.role()), request.subject(),
+                                        request.valid_s(), unix_seconds(), request.count());
+  if (!made) return made.problem();
+  v1::CreateTokenResponse response;
+  *response.mutable_token() = to_wire(made->record);
+  response.set_text(made->text);
+  return response;
+}
+
+v1::ListTokensResponse list_tokens(const Access& access) {
+  v1::ListTokensResponse response;
+  for (const TokenRecord& record : access.tokens(unix_seconds())) {
+    *response.add_tokens() = to_wire(record);
+  }
+  return response;
+}
+
+Answer<v1::Token> revoke_token(Access& access, const Caller& caller,
+                               const v1::RevokeTokenRequest& request) {
+  const auto revoked = access.revoke_token(caller, request.name(), unix_seconds());
+  if (!revoked) return revoked.problem();
+  return to_wire(*revoked);
+}
+
+Answer<v1::ListAuditEventsResponse> list_audit_events(Store& store,
+                                                      const v1::ListAuditEventsRequest& request) {
+  const auto limit = page_limit(request.page_size());
+  if (!limit) return limit.problem();
+  const auto token = read_page_token(kAuditList, request.page_token());
+  if (!token) return token.problem();
+  int64_t before = 0;
+  std::from_chars(token->data(), token->data() + token->size(), before);
+  const auto records = store.audit(before, *limit + 1);
+  if (!records.ok()) return records.error();
+  v1::ListAuditEventsResponse response;
+  for (size_t i = 0; i < records->size() && i < *limit; ++i) {
+    const AuditRecord& record = (*records)[i];
+    v1::AuditEvent& event = *response.add_events();
+    event.set_time(rfc3339(record.time_unix_s));
+    event.set_actor(record.actor);
+    event.set_action(record.action);
+    event.set_object(record.object);
+  }
+  if (records->size() > *limit) {
+    response.set_next_page_token(
+        make_page_token(kAuditList, std::to_string((*records)[*limit - 1].id)));
+  }
+  return response;
+}
+
+namespace {
+
 class AdminService final : public v1::Admin::CallbackService {
  public:
   AdminService(Access& access, Store& store) : access_(access), store_(store) {}
@@ -59,32 +116,20 @@ class AdminService final : public v1::Admin::CallbackService {
   grpc::ServerUnaryReactor* CreateToken(grpc::CallbackServerContext* context,
                                         const v1::CreateTokenRequest* request,
                                         v1::CreateTokenResponse* response) override {
-    const auto made = access_.create_token(caller_of(*context, access_), from_wire(request->role()),
-                                           request->subject(), request->valid_s(), unix_seconds(),
-                                           request->count());
-    if (!made) return finish(context, rpc_status(made.problem()));
-    *response->mutable_token() = to_wire(made->record);
-    response->set_text(made->text);
-    return finish(context, grpc::Status::OK);
+    return finish(context, create_token(access_, caller_of(*context, access_), *request), response);
   }
 
   grpc::ServerUnaryReactor* ListTokens(grpc::CallbackServerContext* context,
                                        const v1::ListTokensRequest* /*request*/,
                                        v1::ListTokensResponse* response) override {
-    for (const TokenRecord& record : access_.tokens(unix_seconds())) {
-      *response->add_tokens() = to_wire(record);
-    }
+    *response = list_tokens(access_);
     return finish(context, grpc::Status::OK);
   }
 
   grpc::ServerUnaryReactor* RevokeToken(grpc::CallbackServerContext* context,
                                         const v1::RevokeTokenRequest* request,
                                         v1::Token* response) override {
-    const auto revoked =
-        access_.revoke_token(caller_of(*context, access_), request->name(), unix_seconds());
-    if (!revoked) return finish(context, rpc_status(revoked.problem()));
-    *response = to_wire(*revoked);
-    return finish(context, grpc::Status::OK);
+    return finish(context, revoke_token(access_, caller_of(*context, access_), *request), response);
   }
 
   grpc::ServerUnaryReactor* RevokeNode(grpc::CallbackServerContext* context,
@@ -103,35 +148,10 @@ class AdminService final : public v1::Admin::CallbackService {
   grpc::ServerUnaryReactor* ListAuditEvents(grpc::CallbackServerContext* context,
                                             const v1::ListAuditEventsRequest* request,
                                             v1::ListAuditEventsResponse* response) override {
-    return finish(context, list(*request, *response));
+    return finish(context, list_audit_events(store_, *request), response);
   }
 
  private:
-  grpc::Status list(const v1::ListAuditEventsRequest& request,
-                    v1::ListAuditEventsResponse& response) {
-    const auto limit = page_limit(request.page_size());
-    if (!limit) return rpc_status(limit.problem());
-    const auto token = read_page_token(kAuditList, request.page_token());
-    if (!token) return rpc_status(token.problem());
-    int64_t before = 0;
-    std::from_chars(token->data(), token->data() + token->size(), before);
-    const auto records = store_.audit(before, *limit + 1);
-    if (!records.ok()) return rpc_status(problem_from(records.error()));
-    for (size_t i = 0; i < records->size() && i < *limit; ++i) {
-      const AuditRecord& record = (*records)[i];
-      v1::AuditEvent& event = *response.add_events();
-      event.set_time(rfc3339(record.time_unix_s));
-      event.set_actor(record.actor);
-      event.set_action(record.action);
-      event.set_object(record.object);
-    }
-    if (records->size() > *limit) {
-      response.set_next_page_token(
-          make_page_token(kAuditList, std::to_string((*records)[*limit - 1].id)));
-    }
-    return grpc::Status::OK;
-  }
-
   Access& access_;
   Store& store_;
 };

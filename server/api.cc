@@ -193,8 +193,8 @@ Answer<int64_t> number_from(const http::Request& request, const std::string& nam
   return invalid_field(name, "'" + text + "' is not a whole number");
 }
 
-Api::Api(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& access,
-         Meters& meters, CallLimits& limits, ReadingPool& reading, RunResults& results)
+Api::Api(Coordinator& coordinator, Store& store, WatchHub& hub, Access& access, Meters& meters,
+         CallLimits& limits, ReadingPool& reading, RunResults& results)
     : coordinator_(coordinator),
       store_(store),
       hub_(hub),
@@ -328,6 +328,14 @@ http::Response Api::uncordon(const Call& call) {
   return acted<v1::UncordonNodeRequest>(call.request, call.node(), [&](const auto& request) {
     return uncordon_node(coordinator_, request, call.caller.name);
   });
+}
+
+http::Response Api::remove_node(const Call& call) {
+  const auto name = node_segment(call.node());
+  if (!name) return refused(name.problem());
+  const auto removed = coordinator_.remove_node(*name, call.caller.name);
+  if (!removed) return refused(removed.problem());
+  return answered(Answer<v1::RemoveNodeResponse>(v1::RemoveNodeResponse()));
 }
 
 http::Response Api::campaigns(const Call& call) {

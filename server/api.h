@@ -21,6 +21,7 @@
 #include "server/refusals.h"
 #include "server/run_results.h"
 #include "server/store.h"
+#include "server/uploads.h"
 #include "server/watch_hub.h"
 
 namespace stripline::server {
@@ -34,7 +35,7 @@ bool shows_tag(const std::string& if_none_match, const std::string& etag);
 /// Thread-safe. All that it is made of must outlive it, and the streams that it has answered with.
 class Api {
  public:
-  Api(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& access, Meters& meters,
+  Api(Coordinator& coordinator, Store& store, WatchHub& hub, Access& access, Meters& meters,
       CallLimits& limits, ReadingPool& reading, RunResults& results);
 
   /// Replies at once, or from the pool for reads that take long.
@@ -68,11 +69,19 @@ class Api {
   http::Response cordon(const Call& call);
   http::Response drain(const Call& call);
   http::Response uncordon(const Call& call);
+  http::Response remove_node(const Call& call);
   http::Response campaigns(const Call& call);
   http::Response campaign(const Call& call);
   http::Response points(const Call& call);
+  http::Response point_summary(const Call& call);
+  http::Response point_columns(const Call& call);
+  http::Response samples_of_point(const Call& call);
+  http::Response runs(const Call& call);
   http::Response events(const Call& call);
   http::Response all_events(const Call& call);
+  http::Response create(const Call& call);
+  http::Response import(const Call& call);
+  http::Response label(const Call& call);
   http::Response cancel(const Call& call);
   http::Response pause(const Call& call);
   http::Response resume(const Call& call);
@@ -104,10 +113,15 @@ class Api {
   http::Response operation(const Call& call);
   http::Response cancel_operation(const Call& call);
 
+  http::Response tokens(const Call& call);
+  http::Response make_token(const Call& call);
+  http::Response revoke(const Call& call);
+  http::Response audit(const Call& call);
+
   Coordinator& coordinator_;
   Store& store_;
   WatchHub& hub_;
-  const Access& access_;
+  Access& access_;
   Refusals refusals_;
   const std::map<std::string, Role> roles_;
   CallLimits& limits_;
@@ -117,6 +131,7 @@ class Api {
   Places comparisons_of_payer_;
   Places comparisons_;
   AnswerCache unchanging_;
+  Uploads uploads_;
 };
 
 }  // namespace stripline::server

@@ -57,6 +57,7 @@ CampaignView view_of(const CampaignRecord& campaign, const std::vector<RunRecord
   view.width = campaign.width;
   view.retries = campaign.retries;
   view.owner = campaign.owner;
+  view.labels = campaign.labels;
   view.node_s = (campaign.measured_s + active_s.value_or(0)) * campaign.spec.nodes;
   return view;
 }
@@ -80,7 +81,8 @@ Json to_json(const CampaignView& view) {
           {"width", view.width},
           {"node_s", view.node_s},
           {"retries", view.retries},
-          {"owner", view.owner}};
+          {"owner", view.owner},
+          {"labels", view.labels}};
 }
 
 Result<CampaignView> campaign_view_from_json(const Json& json) {
@@ -108,6 +110,7 @@ Result<CampaignView> campaign_view_from_json(const Json& json) {
     view.node_s = json.value("node_s", 0.0);
     view.retries = json.value("retries", 0U);
     view.owner = json.value("owner", "");
+    view.labels = json.value("labels", std::vector<std::string>());
     return view;
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("stored event: ") + error.what());

@@ -31,6 +31,7 @@ struct CampaignView {
   double node_s = 0;
   uint32_t retries = 0;
   std::string owner;
+  std::vector<std::string> labels = {};
 };
 
 /// `active_s`: for how long the active run, if there is one, has been going on.

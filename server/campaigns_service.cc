@@ -119,6 +119,14 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
                   response);
   }
 
+  grpc::ServerUnaryReactor* LabelCampaign(grpc::CallbackServerContext* context,
+                                          const v1::LabelCampaignRequest* request,
+                                          v1::Campaign* response) override {
+    return finish(context,
+                  label_campaign(coordinator_, *request, caller_of(*context, access_).name),
+                  response);
+  }
+
   grpc::ServerUnaryReactor* DeleteCampaign(grpc::CallbackServerContext* context,
                                            const v1::DeleteCampaignRequest* request,
                                            v1::DeleteCampaignResponse* response) override {

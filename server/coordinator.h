@@ -158,6 +158,10 @@ class Coordinator {
   /// Problems: CAMPAIGN_NOT_FOUND, CAMPAIGN_RUNNING, CAMPAIGN_FINISHED, BUDGET_USED_UP,
   /// INVALID_FIELD, TOO_MANY_CAMPAIGNS.
   Answer<CampaignView> retry_campaign(const RetryOrder& order, const std::string& actor);
+  /// Its labels are these from now on, in order and each once. Problems: CAMPAIGN_NOT_FOUND,
+  /// INVALID_FIELD.
+  Answer<CampaignView> label_campaign(int64_t number, std::vector<std::string> labels,
+                                      const std::string& actor);
   /// Problems: CAMPAIGN_NOT_FOUND, CAMPAIGN_RUNNING, CAMPAIGN_IN_USE.
   Answer<bool> delete_campaign(int64_t number, const std::string& actor);
   /// The same of one that need not be kept: false if it has not ended, goes on again, is there no

@@ -11,6 +11,10 @@
 namespace stripline::server {
 namespace {
 
+constexpr size_t kMaxLabels = 16;
+// Of what is not valid, a message repeats no more.
+constexpr size_t kMaxQuoted = 80;
+
 Problem state_forbids(const CampaignRecord& campaign, const std::string& reason,
                       const std::string& message) {
   const std::string state(to_string(campaign.state));
@@ -210,6 +214,40 @@ std::optional<Problem> Coordinator::reopen(Draft& d, const RetryOrder& order,
   d.changes.audit.push_back(
       {0, unix_seconds(), actor, "retry campaign", campaign_name(campaign.number)});
   return std::nullopt;
+}
+
+// No event: what it is called is no news of its measuring, and its end stays its last event.
+Answer<CampaignView> Coordinator::label_campaign(int64_t number, std::vector<std::string> labels,
+                                                 const std::string& actor) {
+  std::ranges::sort(labels);
+  const auto repeated = std::ranges::unique(labels);
+  labels.erase(repeated.begin(), repeated.end());
+  if (labels.size() > kMaxLabels) {
+    return invalid_field("labels", "at most " + std::to_string(kMaxLabels) + " are possible");
+  }
+  for (const std::string& label : labels) {
+    if (!is_segment(label)) {
+      return invalid_field("labels", "'" + label.substr(0, kMaxQuoted) +
+                                         "' is not a valid label; it must match "
+                                         "[a-z0-9][a-z0-9._-]{0,62}");
+    }
+  }
+  {
+    const MutexLock lock(mutex_);
+    const auto record = stored_campaign(number);
+    if (!record) return record.problem();
+    auto d = draft(number);
+    if (!d.ok()) return d.error();
+    if (d->campaign.labels != labels) {
+      d->campaign.labels = std::move(labels);
+      d->changes.campaigns.push_back(d->campaign);
+      d->changes.audit.push_back(
+          {0, unix_seconds(), actor, "label campaign", campaign_name(number)});
+      if (const Status stored = store_.apply(d->changes); !stored.ok()) return stored.error();
+      remember(*d);
+    }
+  }
+  return campaign(number);
 }
 
 Answer<bool> Coordinator::delete_campaign(int64_t number, const std::string& actor) {

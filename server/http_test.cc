@@ -384,11 +384,9 @@ TEST_F(HttpTest, DescribesItselfAsItIs) {
   collect_references(document, references);
   for (const std::string& name : references) EXPECT_TRUE(schemas.contains(name)) << name;
 
-  const std::map<std::string, std::string> names = {{"{node}", "a"},
-                                                    {"{campaign}", "c1"},
-                                                    {"{model}", "tcp"},
-                                                    {"{version}", "1"},
-                                                    {"{operation}", "o1"}};
+  const std::map<std::string, std::string> names = {{"{node}", "a"},    {"{campaign}", "c1"},
+                                                    {"{model}", "tcp"}, {"{version}", "1"},
+                                                    {"{point}", "0"},   {"{operation}", "o1"}};
   std::set<std::string> answered;
   for (const auto& [path, operations] : document.at("paths").items()) {
     if (!operations.contains("get")) continue;
@@ -401,6 +399,7 @@ TEST_F(HttpTest, DescribesItselfAsItIs) {
     if (asked.find('{') != std::string::npos || !content.contains("application/json")) continue;
     // With itself.
     if (asked.ends_with("compare")) asked += "?with=" + asked.substr(0, asked.rfind('/'));
+    if (asked.ends_with("columns")) asked += "?experiment=micro.latency";
     const Json answer = json(asked);
     answered.insert(path);
     const Json& schema = content.at("application/json");
@@ -599,6 +598,9 @@ TEST_F(HttpTest, PagesAreSentAsTheyWereCompressed) {
     EXPECT_EQ(again->status, 304);
   }
   EXPECT_EQ(form("br;q=0")->get_header_value("Content-Encoding"), "");
+  const auto worker = client().Get("/events.js", {{"Accept-Encoding", "br"}});
+  EXPECT_EQ(worker->status, 200) << "what all tabs of a browser share";
+  EXPECT_EQ(worker->get_header_value("Content-Encoding"), "br");
 }
 
 TEST_F(HttpTest, AnswersAreNotCompressedDearly) {

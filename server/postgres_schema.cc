@@ -351,9 +351,14 @@ UPDATE tokens SET uses = 1, last_used = ended WHERE used_by <> '';
 ALTER TABLE node_bounds ADD COLUMN until FLOAT8 NOT NULL DEFAULT 0;  -- 0: not known
 )sql";
 
+// What people call campaigns.
+constexpr std::string_view kNinthTables =
+    "ALTER TABLE campaigns ADD COLUMN labels TEXT NOT NULL DEFAULT '[]'";  // JSON array
+
 // The one at place n makes version n + 1.
-constexpr std::array kMigrations = {kFirstTables, kSecondTables, kThirdTables,   kFourthTables,
-                                    kFifthTables, kSixthTables,  kSeventhTables, kEighthTables};
+constexpr std::array kMigrations = {kFirstTables,   kSecondTables, kThirdTables,
+                                    kFourthTables,  kFifthTables,  kSixthTables,
+                                    kSeventhTables, kEighthTables, kNinthTables};
 static_assert(kMigrations.size() == kPostgresSchemaVersion);
 
 // Servers that start at the same time make the tables one after the other.

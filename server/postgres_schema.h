@@ -9,7 +9,7 @@ namespace stripline::server {
 
 /// The version of these tables that this build writes and reads; sqlite_migrations.h counts its
 /// own.
-inline constexpr int kPostgresSchemaVersion = 8;
+inline constexpr int kPostgresSchemaVersion = 9;
 
 /// That of the tables; 0: there are none yet. Errors: failed_precondition when another program or a
 /// newer Stripline made them.

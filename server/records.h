@@ -80,7 +80,8 @@ struct CampaignRecord {
   /// Relative half-width of the intervals of nearly all points (campaign::achieved_width); 0: none
   /// is known yet.
   double width = 0;
-  uint32_t retries = 0;  ///< How often it went on after its end.
+  uint32_t retries = 0;                  ///< How often it went on after its end.
+  std::vector<std::string> labels = {};  ///< In order.
 };
 
 /// A run is pending until it is given out to a group of nodes, which makes it active; a lost one is

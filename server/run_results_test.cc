@@ -10,7 +10,7 @@
 namespace stripline::server {
 namespace {
 
-experiment::Point put(int64_t bytes) { return {"micro.latency", "put", {{"bytes", bytes}}}; }
+experiment::Point put_of(int64_t bytes) { return {"micro.latency", "put", {{"bytes", bytes}}}; }
 
 class RunResultsTest : public StoreTest {
  protected:
@@ -26,7 +26,7 @@ class RunResultsTest : public StoreTest {
     third.fence = 4;
     apply({.campaigns = {campaign(1)},
            .runs = {first, second, third},
-           .points = {{1, {put(8), put(16)}}},
+           .points = {{1, {put_of(8), put_of(16)}}},
            .batches = {measured(first.key, 1, 1, 8, 99), measured(first.key, 2, 1, 8, 1),
                        measured(first.key, 2, 2, 16, 3), measured(second.key, 3, 1, 16, 4),
                        measured(third.key, 4, 1, 8, 99), measured(second.key, 3, 2, 8, 2)}});
@@ -36,7 +36,7 @@ class RunResultsTest : public StoreTest {
   static BatchRecord measured(const RunKey& key, uint64_t fence, uint64_t seq, int64_t bytes,
                               double value) {
     experiment::SampleSeries series;
-    series.point = put(bytes);
+    series.point = put_of(bytes);
     series.values = {value, value, value};
     series.timestamps_s = {1, 2, 3};
     series.verified = true;

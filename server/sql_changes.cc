@@ -26,20 +26,20 @@ Status write_campaigns(SqlDatabase& database, const std::vector<CampaignRecord>&
       INSERT INTO campaigns (number, spec, state, message, created, updated, request_id,
                              request_sha256, requirements, feeds_model, planned_run_s, measured_s,
                              samples, model_version, fit_failures, stop_reason, width, retries,
-                             owner)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                             owner, labels)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (number) DO UPDATE SET
         spec = excluded.spec, state = excluded.state, message = excluded.message,
         updated = excluded.updated, measured_s = excluded.measured_s, samples = excluded.samples,
         model_version = excluded.model_version, fit_failures = excluded.fit_failures,
         stop_reason = excluded.stop_reason, width = excluded.width,
-        retries = excluded.retries)sql",
+        retries = excluded.retries, labels = excluded.labels)sql",
                    [](SqlStatement& s, const CampaignRecord& r) {
                      s.bind(r.number, dump(to_json(r.spec)), to_string(r.state), r.message,
                             r.created_unix_s, r.updated_unix_s, r.request_id, r.request_sha256,
                             dump(Json(r.requirements)), r.feeds_model, r.planned_run_s,
                             r.measured_s, r.samples, r.model_version, r.fit_failures, r.stop_reason,
-                            r.width, r.retries, r.owner);
+                            r.width, r.retries, r.owner, dump(Json(r.labels)));
                    });
 }
 

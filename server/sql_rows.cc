@@ -19,7 +19,7 @@ const std::string_view kNodeHoldColumns =
 const std::string_view kCampaignColumns =
     "SELECT number, spec, state, message, created, updated, request_id, request_sha256,"
     " requirements, feeds_model, planned_run_s, measured_s, samples, model_version,"
-    " fit_failures, stop_reason, width, retries, owner";
+    " fit_failures, stop_reason, width, retries, owner, labels";
 const std::string_view kRunColumns =
     "SELECT campaign, run, state, fence, failures, rank_nodes, points_done, points_total,"
     " points_core, points_all, duration_s, message, points_least, start_s, grid";
@@ -130,6 +130,8 @@ Result<CampaignRecord> read_campaign(SqlStatement& row) {
   r.width = row.real(16);
   r.retries = static_cast<uint32_t>(row.integer(17));
   r.owner = row.text(18);
+  STRIPLINE_ASSIGN_OR_RETURN(r.labels,
+                             stored<std::vector<std::string>>(row.text(19), "stored labels"));
   return r;
 }
 

@@ -191,6 +191,43 @@ Result<std::vector<PointRecord>> SqlStore::points(int64_t campaign, const PointF
   return points;
 }
 
+Result<std::vector<ExperimentSummary>> SqlStore::point_summary(int64_t campaign) {
+  const auto read_row = [](SqlStatement& row) -> Result<ExperimentSummary> {
+    return ExperimentSummary{row.text(0), row.unsigned_integer(1), row.unsigned_integer(2),
+                             row.unsigned_integer(3)};
+  };
+  return select(read_row,
+                "SELECT experiment, count(*), count(median),"
+                " count(CASE WHEN median IS NULL AND failed > 0 THEN 1 END)"
+                " FROM points WHERE campaign = ? GROUP BY experiment ORDER BY experiment",
+                campaign);
+}
+
+Result<PointColumns> SqlStore::point_columns(int64_t campaign, const std::string& experiment) {
+  PointColumns columns(experiment);
+  STRIPLINE_RETURN_IF_ERROR(read([&](SqlDatabase& database) -> Status {
+    columns = PointColumns(experiment);
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto statement,
+        database.prepare(std::string(kPointColumns) +
+                         " WHERE campaign = ? AND experiment = ? ORDER BY place"));
+    statement->bind(campaign, experiment);
+    while (statement->step()) {
+      STRIPLINE_RETURN_IF_ERROR(columns.add({.place = static_cast<uint32_t>(statement->integer(0)),
+                                             .variant = statement->text(2),
+                                             .params_json = statement->text(3),
+                                             .runs = static_cast<uint32_t>(statement->integer(4)),
+                                             .failed = static_cast<uint32_t>(statement->integer(5)),
+                                             .samples = statement->unsigned_integer(6),
+                                             .median = statement->optional_real(7),
+                                             .low = statement->optional_real(8),
+                                             .high = statement->optional_real(9)}));
+    }
+    return statement->status();
+  }));
+  return columns;
+}
+
 Result<std::optional<std::string>> SqlStore::sampling_node(const RunKey& run, uint64_t fence) {
   const auto read_row = [](SqlStatement& row) -> Result<std::string> { return row.text(0); };
   return select_one(

@@ -33,6 +33,8 @@ class SqlStore : public Store {
   Result<std::string> run_plan(const RunKey& run) override;
   Result<std::vector<PointRecord>> points(int64_t campaign, const PointFilter& filter,
                                           uint32_t from, size_t limit) override;
+  Result<std::vector<ExperimentSummary>> point_summary(int64_t campaign) override;
+  Result<PointColumns> point_columns(int64_t campaign, const std::string& experiment) override;
   Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) override;
   Result<std::optional<RunAttempt>> attempt(const RunKey& run, uint64_t fence) override;
   Result<std::vector<AttemptFacts>> attempt_facts(const RunKey& run, uint64_t fence) override;

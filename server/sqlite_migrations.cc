@@ -508,11 +508,16 @@ Status to_sixteenth(SqliteDatabase& database) {
   return database.execute(std::string(kSixteenthTables));
 }
 
+// What people call campaigns: a JSON array.
+Status to_seventeenth(SqliteDatabase& database) {
+  return database.execute("ALTER TABLE campaigns ADD COLUMN labels TEXT NOT NULL DEFAULT '[]'");
+}
+
 // The one at place n takes version n + 1 to n + 2.
-constexpr std::array kMigrations = {&to_second,     &to_third,     &to_fourth,   &to_fifth,
-                                    &to_sixth,      &to_seventh,   &to_eighth,   &to_ninth,
-                                    &to_tenth,      &to_eleventh,  &to_twelfth,  &to_thirteenth,
-                                    &to_fourteenth, &to_fifteenth, &to_sixteenth};
+constexpr std::array kMigrations = {&to_second,     &to_third,     &to_fourth,    &to_fifth,
+                                    &to_sixth,      &to_seventh,   &to_eighth,    &to_ninth,
+                                    &to_tenth,      &to_eleventh,  &to_twelfth,   &to_thirteenth,
+                                    &to_fourteenth, &to_fifteenth, &to_sixteenth, &to_seventeenth};
 static_assert(kMigrations.size() + 1 == kStoreSchemaVersion);
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace stripline::server {
 
 /// The version of the tables that this build writes and reads.
-inline constexpr int kStoreSchemaVersion = 16;
+inline constexpr int kStoreSchemaVersion = 17;
 
 /// Creates the tables of version 1, with an installation's id, in an empty database.
 Status create_first_tables(SqliteDatabase& database);

@@ -354,7 +354,8 @@ TEST_F(StoreTest, AnEarlierDatabaseLearnsWhatHasHappenedToVersions) {
   store_.reset();
   execute(path_,
           "DROP TABLE version_past; DROP TABLE operations; DROP INDEX campaigns_by_owner;"
-          "ALTER TABLE campaigns DROP COLUMN owner; ALTER TABLE tokens DROP COLUMN count;"
+          "ALTER TABLE campaigns DROP COLUMN owner; ALTER TABLE campaigns DROP COLUMN labels;"
+          "ALTER TABLE tokens DROP COLUMN count;"
           "ALTER TABLE tokens DROP COLUMN uses; ALTER TABLE tokens DROP COLUMN last_used;"
           "ALTER TABLE node_bounds DROP COLUMN until;"
           "UPDATE meta SET value = '13' WHERE key = 'schema_version'");

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "optimizer/experiment/experiment.h"
 #include "server/operation_records.h"
+#include "server/point_columns.h"
 #include "server/records.h"
 #include "server/security_records.h"
 #include "server/storage_health.h"
@@ -198,6 +199,12 @@ class Store {
   /// From this place on, in order of place; none of campaigns whose plan cannot be read.
   virtual Result<std::vector<PointRecord>> points(int64_t campaign, const PointFilter& filter,
                                                   uint32_t from, size_t limit) = 0;
+
+  /// How many points of each experiment there are and are measured, in order of name; none of
+  /// campaigns whose plan cannot be read.
+  virtual Result<std::vector<ExperimentSummary>> point_summary(int64_t campaign) = 0;
+  /// The points of one experiment.
+  virtual Result<PointColumns> point_columns(int64_t campaign, const std::string& experiment) = 0;
 
   /// Where rank 0 of this attempt is or was; nullopt when the run was never given out so.
   virtual Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) = 0;

@@ -114,6 +114,7 @@ TEST_P(AnyStoreTest, CampaignsThatArePausedOrDrainedHaveNotEnded) {
   apply({.campaigns = {paused, drained}});
   paused.state = CampaignState::paused;
   paused.retries = 2;
+  paused.labels = {"nightly", "switch-7"};
   paused.spec.time_budget_s = 90;
   drained.state = CampaignState::draining;
   apply({.campaigns = {paused, drained}});
@@ -122,6 +123,7 @@ TEST_P(AnyStoreTest, CampaignsThatArePausedOrDrainedHaveNotEnded) {
     ASSERT_EQ(open.size(), 2U);
     EXPECT_EQ(open[0].state, CampaignState::paused);
     EXPECT_EQ(open[0].retries, 2U);
+    EXPECT_EQ(open[0].labels, paused.labels);
     EXPECT_DOUBLE_EQ(open[0].spec.time_budget_s, 90);
     EXPECT_EQ(open[1].state, CampaignState::draining);
   });

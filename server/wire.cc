@@ -334,6 +334,7 @@ v1::Campaign to_wire(const CampaignView& view) {
   message.set_node_s(view.node_s);
   message.set_retries(view.retries);
   message.set_owner(view.owner);
+  for (const std::string& label : view.labels) message.add_labels(label);
   return message;
 }
 

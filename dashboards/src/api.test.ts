@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { splitEvents } from "./api";
+import { apiBase } from "./api";
 
-test("whole events are told, what is cut off waits", () => {
-  const { events, rest } = splitEvents('id: 3\nevent: campaign\ndata: {"a":1}\n\n: still here\n\nid: 4\nevent: ca');
-  assert.deepEqual(events, [{ event: "campaign", id: "3", data: '{"a":1}' }]);
-  assert.equal(rest, "id: 4\nevent: ca");
-  assert.deepEqual(splitEvents(rest + 'mpaign\ndata: {}\n\n').events.map((one) => one.id), ["4"]);
+test("the data are beside the pages, also where a proxy has them below a path", () => {
+  assert.equal(apiBase("https://h:7413/#/models"), "https://h:7413/api/v1/");
+  assert.equal(apiBase("https://h/tools/stripline/#/campaigns/c1?x=1"), "https://h/tools/stripline/api/v1/");
+  assert.equal(apiBase("https://h/tools/stripline/?a=b#/"), "https://h/tools/stripline/api/v1/");
 });

@@ -3,8 +3,16 @@ import { keyOf, report } from "./report";
 
 const kToken = "stripline.token";
 
+/** Where /api/v1 is for a page of this address: beside it, so that a proxy may have both below a path of its own. */
+export function apiBase(page: string): string {
+  return new URL("api/v1/", page).href;
+}
+
+export const base = typeof document === "undefined" || report ? "" : apiBase(document.baseURI);
+
 export class ApiError extends Error {
-  constructor(readonly status: number, readonly reason: string, message: string) {
+  /** `wait_s`: the server asks to be left alone for this long. */
+  constructor(readonly status: number, readonly reason: string, message: string, readonly wait_s = 0) {
     super(message);
   }
 }
@@ -25,14 +33,14 @@ async function request(path: string, signal?: AbortSignal, body?: object): Promi
   if (body) headers["Content-Type"] = "application/json";
   let response: Response;
   try {
-    response = await fetch(`/api/v1/${path}`, { method: body ? "POST" : "GET", headers, signal, body: body && JSON.stringify(body) });
+    response = await fetch(`${base}${path}`, { method: body ? "POST" : "GET", headers, signal, body: body && JSON.stringify(body) });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError(0, "UNREACHABLE", "The server does not answer. Is it running, and is this machine connected to it?");
   }
   if (response.ok) return response;
   const problem = await response.json().catch(() => ({}));
-  throw new ApiError(response.status, problem.reason ?? "", problem.message ?? `The server answered ${response.status}.`);
+  throw new ApiError(response.status, problem.reason ?? "", problem.message ?? `The server answered ${response.status}.`, Number(response.headers.get("Retry-After") ?? 0));
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
@@ -49,49 +57,20 @@ export async function post<T>(path: string, body: object = {}): Promise<T> {
   return (await request(path, undefined, body)).json() as Promise<T>;
 }
 
-/** All pages of a list. `field`: the member of the answer that holds its items. */
-export async function getAll<T>(path: string, field: string, signal?: AbortSignal): Promise<T[]> {
+/** One page of a list, and what asks for the next; empty: there is none. `field`: the member of the answer that holds its items. */
+export async function getPage<T>(path: string, field: string, size: number, after = "", signal?: AbortSignal): Promise<{ items: T[]; next: string }> {
+  const answer = await get<Record<string, unknown>>(`${path}?page_size=${size}&page_token=${encodeURIComponent(after)}`, signal);
+  return { items: (answer[field] as T[]) ?? [], next: (answer.next_page_token as string) ?? "" };
+}
+
+/** All pages of a list. */
+export async function getAll<T>(path: string, field: string, signal?: AbortSignal, after = ""): Promise<T[]> {
   const items: T[] = [];
-  let page = "";
+  let page = after;
   do {
-    const answer = await get<Record<string, unknown>>(`${path}?page_size=1000&page_token=${encodeURIComponent(page)}`, signal);
-    items.push(...((answer[field] as T[]) ?? []));
-    page = (answer.next_page_token as string) ?? "";
+    const answer = await getPage<T>(path, field, 1000, page, signal);
+    items.push(...answer.items);
+    page = answer.next;
   } while (page !== "");
   return items;
-}
-
-export interface ServerEvent { event: string; id: string; data: string }
-
-/** Splits what has come of an event stream into whole events and the rest. */
-export function splitEvents(text: string): { events: ServerEvent[]; rest: string } {
-  const blocks = text.split("\n\n");
-  const rest = blocks.pop() ?? "";
-  const events = blocks.flatMap((block) => {
-    const one: ServerEvent = { event: "", id: "", data: "" };
-    for (const line of block.split("\n")) {
-      const [, name, value] = /^(event|id|data): (.*)$/.exec(line) ?? [];
-      if (name) one[name as keyof ServerEvent] = value ?? "";
-    }
-    return one.event === "" ? [] : [one];
-  });
-  return { events, rest };
-}
-
-/** Calls `tell` for each event, until the stream ends. Streams need a header, which EventSource cannot send. */
-export async function follow(path: string, signal: AbortSignal, tell: (event: ServerEvent) => void): Promise<void> {
-  if (report) {
-    for (const one of await get<{ cursor: string }[]>(path)) tell({ event: "campaign", id: one.cursor, data: JSON.stringify(one) });
-    return tell({ event: "end", id: "", data: "" });
-  }
-  const response = await request(path, signal);
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const { events, rest } = splitEvents(text + value);
-    text = rest;
-    events.forEach(tell);
-  }
 }

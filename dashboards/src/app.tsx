@@ -2,6 +2,8 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { get, keepToken, token } from "./api";
+import { AccessPage } from "./access_page";
+import { AuditPage } from "./audit_page";
 import { CampaignPage } from "./campaign_page";
 import { CampaignsPage } from "./campaigns_page";
 import { ComparePage } from "./compare_page";
@@ -15,6 +17,7 @@ import { CopyText, useRoute } from "./here";
 import { ModelPage } from "./model_page";
 import { OverviewPage } from "./overview_page";
 import { report } from "./report";
+import { mayAct } from "./roles";
 import { RolloutPage } from "./rollout_page";
 import { takeToken } from "./route";
 import { ServerBanner } from "./server_banner";
@@ -23,8 +26,10 @@ import { applyTheme, chosenTheme, setTheme, type Theme } from "./theme";
 import "./style.css";
 
 const all: [path: string, text: string][] = [["", "Overview"], ["fleet", "Fleet"], ["campaigns", "Campaigns"], ["models", "Models"], ["explain", "Explain"], ["compare", "Compare"], ["rollout", "Roll-out"], ["drift", "Drift"], ["feedback", "Feedback"]];
+// What administrators alone may read.
+const forAdmins: [path: string, text: string][] = [["access", "Access"], ["audit", "Audit"]];
 // A report has those pages alone that it holds answers for.
-const places = report ? all.filter(([path]) => path in report!.answers && path !== "explain") : all;
+const shared = report ? all.filter(([path]) => path in report!.answers && path !== "explain") : all;
 
 function Login({ why, enter }: { why: string; enter: () => void }) {
   const [problem, setProblem] = useState(why);
@@ -93,6 +98,7 @@ function App() {
     return () => window.removeEventListener("unauthenticated", leave);
   }, []);
   const [place = "", name] = route.path;
+  const places = who && !report && mayAct(who.role, "ADMIN") ? [...shared, ...forAdmins] : shared;
   const title = places.find(([path]) => path === place)?.[1] ?? "Stripline";
   useEffect(() => { document.title = `${name ?? title} · Stripline`; }, [title, name]);
   if (who === undefined) return <p class="first-paint">Loading…</p>;
@@ -124,6 +130,8 @@ function App() {
         {place === "drift" && <DriftPage path={route.path.slice(1)} query={route.query} />}
         {place === "feedback" && <FeedbackPage path={route.path.slice(1)} query={route.query} />}
         {place === "models" && <ModelPage key={name} name={name} query={route.query} />}
+        {place === "access" && places !== shared && <AccessPage query={route.query} />}
+        {place === "audit" && places !== shared && <AuditPage query={route.query} />}
         {!places.some(([path]) => path === place) && <p class="state empty">There is no page of this name. <a href="#/">To the overview</a></p>}
       </main>
     </Who.Provider>

@@ -40,6 +40,13 @@ test("models without a version in force, old ones, campaigns that wait", () => {
   assert.match(attention([], [campaign({ state: "RUNNING", advised_budget_s: 300 })], [], now)[0].todo, /5:00 min/);
 });
 
+test("a campaign that ended wider than it was asked to is not a plain success", () => {
+  const spec = { fabric: "tcp", width: 0.05 } as Campaign["spec"];
+  assert.match(attention([], [campaign({ spec, width: 0.21 })], [], now)[0].text, /ended at ± 21 %, where ± 5 % was asked for/);
+  assert.equal(attention([], [campaign({ spec, width: 0.052 })], [], now).length, 0);
+  assert.equal(attention([], [campaign({ spec, width: 0.21, update_time: "2026-05-01T00:00:00Z" })], [], now).length, 0, "long ago");
+});
+
 test("versions that do not hold any more, and those that nodes reject", () => {
   const off = { campaign: "campaigns/c2", time: "", points: "4", outside: "3", ratio: 2, bursts: "0", bursts_outside: "0", shapes: "0", shapes_outside: "0" };
   assert.deepEqual(attention([], [], [tuned({ stale: "twice off", state: "STALE" })], now).map((one) => [one.grade, one.link]), [["bad", "#/drift/tcp@1"]]);

@@ -1,7 +1,7 @@
 // What needs attention, the gravest first: pure, so that it can be tested.
 import { offersOf, rollouts } from "./rollout";
 import type { Campaign, ModelVersion, Node } from "./types";
-import { ago, count, duration, short } from "./units";
+import { ago, count, duration, half, short } from "./units";
 import { nameOf } from "./version_name";
 import type { TunedModel } from "./versions";
 
@@ -35,6 +35,8 @@ export function attention(nodes: Node[], campaigns: Campaign[], models: TunedMod
       add("bad", `Campaign ${name} (${campaign.spec.fabric}) failed ${ago(campaign.update_time, now)}.`, campaign.message, link);
     } else if (campaign.state === "QUEUED" && now - Date.parse(campaign.create_time) > 60_000) {
       add("warn", `Campaign ${name} waits since ${ago(campaign.create_time, now).replace(" ago", "")}.`, campaign.message, link);
+    } else if (tooWide(campaign) && now - Date.parse(campaign.update_time) < 7 * day_ms) {
+      add("warn", `Campaign ${name} (${campaign.spec.fabric}) ended at ${half(campaign.width)}, where ${half(campaign.spec.width)} was asked for.`, "What follows from it is known no better: a longer time budget, or fewer experiments, would reach it.", link);
     } else if (campaign.state === "RUNNING" && campaign.advised_budget_s > 0) {
       add("warn", `Campaign ${name} will not end within its budget.`, `${duration(campaign.advised_budget_s)} of measuring would do.`, link);
     }
@@ -83,6 +85,11 @@ export function attention(nodes: Node[], campaigns: Campaign[], models: TunedMod
   }
   const grades = ["bad", "warn", "note"];
   return [...losses, ...notices.sort((a, b) => grades.indexOf(a.grade) - grades.indexOf(b.grade))];
+}
+
+/** It has succeeded without reaching the width that it was asked for: it says so by more than a rounding. */
+export function tooWide({ state, width, spec }: Campaign): boolean {
+  return state === "SUCCEEDED" && spec.width > 0 && width > 1.1 * spec.width;
 }
 
 const number = (version: ModelVersion) => Number(short(version.name));

@@ -1,9 +1,11 @@
 // Two campaigns, point by point: where one was faster, where they are as good as equal, and where nothing
 // can be said.
 import { useMemo } from "preact/hooks";
-import { get, getAll } from "./api";
+import { get } from "./api";
+import { useCampaigns } from "./campaign_list";
 import { changesBySize, experimentsBySize, pointName, pointsChosen, pointVerdicts, tally, type CampaignComparison, type ComparedPoint } from "./campaign_comparison";
 import { Changes, kMostRows } from "./changes";
+import { ManyCampaigns } from "./compare_many";
 import { Curves } from "./curves";
 import { Empty, Show, useData } from "./data";
 import { Figure } from "./figure";
@@ -103,9 +105,10 @@ function Both({ a, b, query }: { a: Campaign; b: Campaign; query: Record<string,
 const margins: [value: string, text: string][] = [["0.01", "1 %"], ["0.02", "2 %"], ["", "5 %"], ["0.1", "10 %"]];
 
 export function CampaignsCompared({ path, query }: { path: string[]; query: Record<string, string> }) {
-  const campaigns = useData("campaigns", (signal) => getAll<Campaign>("campaigns", "campaigns", signal));
+  const campaigns = useCampaigns();
+  const waiting = campaigns.data !== undefined && !campaigns.complete && path.some((name) => !campaigns.data!.some((one) => short(one.name) === name));
   return (
-    <Show of={campaigns} what="The campaigns">
+    <Show of={waiting ? { again: campaigns.again } : campaigns} what="The campaigns">
       {(all) => {
         const named = (name: string | undefined) => all.find((one) => short(one.name) === name);
         // Usually the newest of a network against the one before it there; a name alone is B's.
@@ -115,6 +118,7 @@ export function CampaignsCompared({ path, query }: { path: string[]; query: Reco
         if (!b) return <Empty>Nothing has been measured yet. Start: <code>stripline campaign run --fabric tcp</code></Empty>;
         if (!a) return <Empty>There is one campaign, and nothing to compare it with: <code>stripline campaign run</code> starts another.</Empty>;
         const missing = path.find((name) => !named(name));
+        if (!missing && path.length > 2) return <ManyCampaigns all={all} chosen={path.map((name) => named(name)!)} query={query} />;
         if (missing) return <Empty>There is no campaign {missing}. <a href="#/compare/campaigns">Those there are</a></Empty>;
         const go = (first: Campaign, second: Campaign) => { location.hash = format({ path: ["compare", "campaigns", short(first.name), short(second.name)], query }); };
         const options = all.map((one): [string, string] => [short(one.name), `${short(one.name)}: ${fabricText(one.spec.fabric)}, ${one.spec.effort.toLowerCase()}`]);
@@ -124,6 +128,7 @@ export function CampaignsCompared({ path, query }: { path: string[]; query: Reco
               <Select label="A, the baseline" value={short(a.name)} options={options} set={(name) => go(named(name)!, b)} />
               <Select label="B" value={short(b.name)} options={options} set={(name) => go(a, named(name)!)} />
               <button type="button" onClick={() => go(b, a)}>Swap</button>
+              {all.length > 2 && <a href={format({ path: ["compare", "campaigns", short(a.name), short(b.name), short(all.find((one) => one !== a && one !== b)!.name)], query: {} })}>Add a third</a>}
               <Choice label="Equivalent within" name="margin" value={query.margin ?? ""} options={margins} />
             </div>
             <Both key={`${a.name} ${b.name}`} a={a} b={b} query={query} />

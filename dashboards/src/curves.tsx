@@ -1,4 +1,4 @@
-// Curves with bands and samples by size: uPlot on a logarithmic axis of bytes.
+// Curves with bands and samples over sizes or another number: uPlot.
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -15,6 +15,7 @@ export interface Curve {
   high?: (number | null)[];
   dashed?: boolean;
   points?: boolean;  // samples with their intervals, not a line
+  joined?: boolean;  // samples with a line between them
 }
 
 interface Props {
@@ -22,9 +23,11 @@ interface Props {
   curves: Curve[];
   marks?: { at: number; text: string }[];
   format: (value: number) => string;
+  xText?: (value: number) => string;  // values of the axis across, which is in bytes unless it is said
   logY?: boolean;
   zero?: boolean;  // a line at zero, and an axis that outliers do not flatten
   height?: number;
+  pick?: (curve: number, index: number) => void;  // a click, or Enter, shows more of the nearest value
 }
 
 const kHeight = 340;
@@ -94,8 +97,29 @@ function drawExtras(plot: uPlot, curves: Curve[], marks: Props["marks"], zero: b
   context.restore();
 }
 
-export function Curves({ label, curves, marks, format, logY = true, zero = false, height = kHeight }: Props) {
+// Of the values at the cursor the one that is the nearest to it, by the curve and the place in the curve.
+function nearest(plot: uPlot, curves: Curve[]): [curve: number, index: number] | null {
+  const { idx, top } = plot.cursor;
+  if (idx == null) return null;
+  const size = plot.data[0][idx];
+  let best: [number, number] | null = null;
+  let least = Infinity;
+  curves.forEach((curve, number) => {
+    const index = curve.x.indexOf(size);
+    const value = index < 0 ? null : curve.y[index];
+    if (value == null) return;
+    const away = Math.abs(plot.valToPos(value, "y") - (top ?? 0));
+    if (away < least) [least, best] = [away, [number, index]];
+  });
+  return best;
+}
+
+export function Curves({ label, curves, marks, format, xText, logY = true, zero = false, height = kHeight, pick }: Props) {
   const frame = useRef<HTMLDivElement>(null);
+  // Where the cursor is stays when values come that are drawn again.
+  const cursor = useRef<{ left: number; top: number } | undefined>(undefined);
+  const picking = useRef(pick);
+  picking.current = pick;
   const readout = useRef<HTMLOutputElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const theme = useTheme();
@@ -108,8 +132,9 @@ export function Curves({ label, curves, marks, format, logY = true, zero = false
     for (const curve of curves) {
       const line = colour(curve.colour);
       const at = series.length;
-      series.push(curve.points
-        ? { label: curve.label, stroke: line, paths: () => null, points: { show: true, size: 7, fill: colour("surface"), stroke: line, width: 2 } }
+      series.push(curve.joined
+        ? { label: curve.label, stroke: line, width: 2, spanGaps: true, points: { show: true, size: 6, fill: colour("surface"), stroke: line, width: 2 } }
+        : curve.points ? { label: curve.label, stroke: line, paths: () => null, points: { show: true, size: 7, fill: colour("surface"), stroke: line, width: 2 } }
         : { label: curve.label, stroke: line, width: 2, dash: curve.dashed ? [8, 6] : undefined, spanGaps: true, points: { show: false } });
       const edge: uPlot.Series = curve.points ? { show: true, paths: () => null, points: { show: false } } : { stroke: "transparent", spanGaps: true, points: { show: false } };
       series.push(edge, { ...edge });
@@ -119,7 +144,7 @@ export function Curves({ label, curves, marks, format, logY = true, zero = false
       const index = made.cursor.idx;
       if (!readout.current) return;
       if (index == null) {
-        readout.current.textContent = "Move over the picture, or use the arrow keys, to read values.";
+        readout.current.textContent = `Move over the picture, or use the arrow keys, to read values${picking.current ? "; click to see its samples" : ""}.`;
         return;
       }
       const parts = curves.flatMap((curve, number) => {
@@ -128,16 +153,21 @@ export function Curves({ label, curves, marks, format, logY = true, zero = false
         const [low, high] = [data[2 + 3 * number][index], data[3 + 3 * number][index]];
         return [`${curve.label} ${format(value)}${low != null && high != null ? ` [${format(low)}, ${format(high)}]` : ""}`];
       });
-      readout.current.textContent = `${bytes(data[0][index])}: ${parts.join("; ")}`;
+      readout.current.textContent = `${(xText ?? bytes)(data[0][index])}: ${parts.join("; ")}`;
     };
+    // A logarithm of zero is no place on an axis.
+    const logX = data[0][0] > 0 && (xText === undefined || data[0][data[0].length - 1] / data[0][0] >= 8);
+    const acrossText = xText
+      ? (splits: number[]) => splits.map((value) => (value === null ? "" : xText(value)))
+      : (splits: number[]) => splits.map((size) => (size !== null && (!logX || Math.log2(size) % 2 === 0) ? bytes(size) : ""));
     const made = new uPlot({
       width: frame.current!.clientWidth,
       height,
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false }, points: { size: 8 } },
-      scales: { x: { time: false, distr: 3, log: 2 }, y: logY ? { distr: 3, log: 10 } : zero ? { range: () => range } : {} },
+      scales: { x: logX ? { time: false, distr: 3, log: 2 } : { time: false }, y: logY ? { distr: 3, log: 10 } : zero ? { range: () => range } : {} },
       axes: [
-        { ...axis, values: (_, splits) => splits.map((size) => (size !== null && Math.log2(size) % 2 === 0 ? bytes(size) : "")) },
+        { ...axis, values: (_, splits) => acrossText(splits) },
         { ...axis, size: 74, values: (_, splits) => splits.map((value) => (value === null || (logY && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-9) ? "" : format(value))) },
       ],
       series,
@@ -146,16 +176,31 @@ export function Curves({ label, curves, marks, format, logY = true, zero = false
     }, data, frame.current!);
     plot.current = made;
     say(made);
-    const watch = new ResizeObserver(([entry]) => made.setSize({ width: entry.contentRect.width, height }));
+    if (cursor.current) made.setCursor(cursor.current);
+    let pressed = 0;
+    made.over.addEventListener("pointerdown", (event) => { pressed = event.clientX; });
+    made.over.addEventListener("click", (event) => {
+      const found = picking.current && Math.abs(event.clientX - pressed) < 4 ? nearest(made, curves) : null;
+      if (found) picking.current!(...found);
+    });
+    const watch = new ResizeObserver(([entry]) => { if (entry.contentRect.width > 0) made.setSize({ width: entry.contentRect.width, height }); });
     watch.observe(frame.current!);
     return () => {
       watch.disconnect();
+      const { left, top } = made.cursor;
+      cursor.current = left != null && left >= 0 ? { left, top: top ?? 0 } : undefined;
       made.destroy();
     };
   }, [curves, marks, theme, logY, height]);
 
   const step = (event: KeyboardEvent) => {
     const made = plot.current;
+    if (made && picking.current && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      const found = nearest(made, curves);
+      if (found) picking.current(...found);
+      return;
+    }
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!made || by === undefined) return;
     event.preventDefault();
@@ -169,7 +214,7 @@ export function Curves({ label, curves, marks, format, logY = true, zero = false
       <ul class="legend">
         {curves.map((curve) => <li key={curve.label}><i style={{ background: `var(--${curve.colour})` }} class={curve.points ? "dot" : ""} />{curve.label}</li>)}
       </ul>
-      <div ref={frame} class="canvas" tabIndex={0} role="img" aria-label={`${label}. Arrow keys read values; the button Table shows all.`} onKeyDown={step} />
+      <div ref={frame} class="canvas" tabIndex={0} role="img" aria-label={`${label}. Arrow keys read values${pick ? ", Enter shows the samples of one" : ""}; the button Table shows all.`} onKeyDown={step} />
       {outside > 0 && <p class="quiet">{count(outside, "value")} far beyond the others {outside === 1 ? "is" : "are"} not in the picture; the table has all.</p>}
       <output ref={readout} aria-live="polite" />
     </div>

@@ -21,7 +21,7 @@ export interface Estimate {
   seconds: number;
   node_s: number;
   stop_reason: string;
-  /** 0: nothing tells. */
+  /** 0: none is known. */
   width: number;
   based_on: string;
   risks: { kind: string; message: string }[];

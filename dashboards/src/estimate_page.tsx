@@ -1,17 +1,19 @@
 // What a campaign would take and reach before it is run, and what other budgets would bring.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { getAll, post } from "./api";
+import { labelsFrom } from "./campaign_list";
 import { Empty, Show, useData } from "./data";
 import { budgetsAround, commandOf, fields, specOf, wrongField, type Estimate } from "./estimate";
 import { Figure } from "./figure";
 import { choose, CopyText } from "./here";
-import type { Node } from "./types";
+import type { Campaign, Node } from "./types";
 import { count, duration, fabricText, half, short } from "./units";
+import { Action } from "./who";
 
 const endTexts: Record<string, string> = {
   CONVERGED: "when intervals are narrow enough", MAX_RUNS: "with the last of its runs", TIME_BUDGET: "at its limit of time", NODE_BUDGET: "at its limit of node time",
 };
-const widthText = (width: number) => (width > 0 ? half(width) : "nothing tells");
+const widthText = (width: number) => (width > 0 ? half(width) : "no width is known");
 const ask = (query: Record<string, string>) => post<Estimate>("campaigns/estimate", { spec: specOf(query) });
 
 interface Budgeted { budget_s: number; estimate: Estimate }
@@ -81,6 +83,21 @@ function OtherBudgets({ of, query }: { of: Estimate; query: Record<string, strin
   );
 }
 
+// One request for each question, however often its button is pressed: the server starts the campaign once.
+function Start({ query }: { query: Record<string, string> }) {
+  const request = useMemo(() => `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 12)}`, [JSON.stringify(specOf(query))]);
+  return (
+    <Action text="Start it" question={`A campaign on ${query.fabric} is created; it measures as soon as its nodes are free.`}
+      about={{ label: "Labels", hint: "none", value: "" }}
+      act={async (said) => {
+        const { name } = await post<Campaign>("campaigns", { spec: specOf(query), request_id: request });
+        const labels = labelsFrom(said);
+        if (labels.length > 0) await post(`${name}/label`, { labels });
+        location.hash = `#/campaigns/${short(name)}`;
+      }} done={() => {}} />
+  );
+}
+
 function Answer({ query }: { query: Record<string, string> }) {
   const wrong = wrongField(query);
   const ready = (query.fabric ?? "") !== "" && wrong === "";
@@ -108,7 +125,11 @@ function Answer({ query }: { query: Record<string, string> }) {
           </>
         )}
       </Show>
-      <h3>To run it</h3>
+      <h3>To start it</h3>
+      <div class="actions">
+        <Start query={query} />
+      </div>
+      <p class="quiet">The same from a shell:</p>
       <div class="copied"><pre>{line}</pre><CopyText text={line}>Copy</CopyText></div>
     </>
   );
@@ -118,8 +139,8 @@ export function EstimatePage({ query }: { query: Record<string, string> }) {
   const nodes = useData("nodes", (signal) => getAll<Node>("nodes", "nodes", signal));
   return (
     <>
-      <h1>Estimate a campaign</h1>
-      <p class="lead">What measuring would take, how well points would be known, and what speaks against it. Nothing is started.</p>
+      <h1>Start or estimate a campaign</h1>
+      <p class="lead">What measuring would take, how well points would be known, and what speaks against it. Nothing is started before you say so.</p>
       <Show of={nodes} what="The nodes">
         {(all) => {
           const fabrics = [...new Set(all.flatMap((one) => one.fabrics))].sort();

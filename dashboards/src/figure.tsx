@@ -50,10 +50,11 @@ interface FigureProps {
   about: ComponentChildren;
   choices?: ComponentChildren;
   table: () => Table;
+  picture?: boolean;  // what it frames is a picture, unless it is said not to be one: then it is a table anyway
   children: ComponentChildren;
 }
 
-export function Figure({ id, title, about, choices, table, children }: FigureProps) {
+export function Figure({ id, title, about, choices, table, picture = true, children }: FigureProps) {
   const frame = useRef<HTMLDivElement>(null);
   const [asTable, setAsTable] = useState(false);
   // In place of a picture there may be a sentence.
@@ -68,8 +69,8 @@ export function Figure({ id, title, about, choices, table, children }: FigurePro
         </div>
         <div class="tools">
           {choices}
-          <button type="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
-          <button type="button" onClick={() => exportPicture(id, frame.current!)} disabled={asTable || !drawn}>Image</button>
+          {picture && <button type="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>}
+          {picture && <button type="button" onClick={() => exportPicture(id, frame.current!)} disabled={asTable || !drawn}>Image</button>}
           <button type="button" onClick={() => save(`${id}.csv`, new Blob([csv(table())], { type: "text/csv" }))}>CSV</button>
         </div>
       </header>

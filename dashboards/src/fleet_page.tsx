@@ -34,6 +34,7 @@ function Detail({ node, again }: { node: Node; again: () => void }) {
     <section class="figure" aria-labelledby="node-title">
       <header><h2 id="node-title">{short(node.name)} <State of={node.state} /></h2><div class="tools"><button type="button" onClick={() => choose({ node: "" })}>Close</button></div></header>
       <div class="actions">
+        {node.state === "OFFLINE" && <Action text="Remove it" role="ADMIN" question={`${name} is forgotten; its agent may come back as a new one.`} act={() => post(`${node.name}/remove`)} done={() => { choose({ node: "" }); again(); }} />}
         {node.hold ? <Action text="Uncordon" question={`${name} gets runs again.`} act={() => post(`${node.name}/uncordon`)} done={again} /> : (
           <>
             <Action text="Cordon" question={`${name} gets no new runs; what it works on goes on.`} about={why} act={(reason) => post(`${node.name}/cordon`, { reason })} done={again} />

@@ -24,4 +24,6 @@ test("nothing is claimed of a version that failed, lost, is stale or was not jud
   assert.match(silence(version({ lost: "2 places", stale: "runs" }))!, /lost time/);
   assert.match(silence(version({ stale: "twice off" }))!, /Stale/);
   assert.match(silence(version({ unjudged: "0 decisions" }))!, /Not judged/);
+  assert.match(silence(version({ state: "FITTED" }))!, /Nothing has validated it/);
+  assert.equal(silence(version({ state: "VALIDATED" })), null);
 });

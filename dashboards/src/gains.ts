@@ -14,6 +14,7 @@ export function silence(version: ModelVersion): string | null {
   if (version.failed) return `It failed its validation: ${version.failed}.`;
   if (version.lost) return `Runs lost time with it: ${version.lost}.`;
   if (version.stale) return `Stale: ${version.stale}.`;
+  if (version.state === "FITTED" && !version.unjudged) return "Nothing has validated it, so nothing is claimed of it.";
   if (version.unjudged) return `Not judged, so nothing is claimed of it: ${version.unjudged}.`;
   return null;
 }

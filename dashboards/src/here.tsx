@@ -27,6 +27,7 @@ export function Badge({ kind, children, title }: { kind: "good" | "warn" | "bad"
 const stateKinds: Record<string, "good" | "warn" | "bad" | "busy" | "plain"> = {
   IDLE: "good", BUSY: "busy", OFFLINE: "bad", QUEUED: "warn", RUNNING: "busy", FITTING: "busy",
   PAUSED: "warn", DRAINING: "warn", SUCCEEDED: "good", FAILED: "bad", CANCELLED: "plain",
+  PENDING: "plain", ACTIVE: "busy", FINISHED: "good",
 };
 
 export function State({ of }: { of: string }) {
@@ -53,7 +54,9 @@ export function Choice({ name, ...rest }: { label: string; name: string; value: 
 export function CopyText({ text, children }: { text: string; children: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text).catch(() => prompt("Copy", text));
+    // There is no clipboard for pages by plain text from other machines: people take the text by hand there.
+    if (navigator.clipboard) await navigator.clipboard.writeText(text).catch(() => prompt("Copy", text));
+    else prompt("Copy", text);
     setCopied(true);
     setTimeout(() => setCopied(false), 2000);
   };
@@ -68,6 +71,19 @@ export function Progress({ share, label }: { share: number; label: string }) {
       <span>{Math.floor(100 * share + 1e-9)} %</span>
     </span>
   );
+}
+
+/** What is on a long page, by the ids of its parts. The address is the page's own, so that it keeps what is chosen. */
+export function Contents({ of }: { of: [id: string, text: string][] }) {
+  const go = (event: MouseEvent, id: string) => {
+    event.preventDefault();
+    const part = document.getElementById(id);
+    if (!part) return;
+    part.tabIndex = -1;
+    part.scrollIntoView();
+    part.focus({ preventScroll: true });
+  };
+  return <nav class="contents" aria-label="On this page"><span class="quiet">On this page:</span>{of.map(([id, text]) => <a key={id} href={location.hash} onClick={(event) => go(event, id)}>{text}</a>)}</nav>;
 }
 
 export function Facts({ of }: { of: [name: string, value: ComponentChildren][] }) {

@@ -2,15 +2,17 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { get, getAll } from "./api";
+import { experimentPoints } from "./campaign_points";
 import { Curves, type Curve } from "./curves";
 import { Empty, Show, useData } from "./data";
 import { CallMap, LoopMap } from "./decision_maps";
 import type { Questions } from "./explain_form";
 import { Figure } from "./figure";
 import { Forest } from "./forest";
-import { Badge, Choice, Facts, Sorted, type Column } from "./here";
+import { Badge, Choice, Contents, Facts, Sorted, type Column } from "./here";
 import { breakPoints, parameters, relativeWidth, sizes, time, type ModelFile, type Operation, type Quantity, type Rule } from "./model_file";
 import { Publishing, Versions } from "./model_versions";
+import { pointOf, sizeOf } from "./point_columns";
 import { report } from "./report";
 import type { Model, ModelVersion, Point } from "./types";
 import { ago, bytes, count, fabricText, percent, seconds, short } from "./units";
@@ -22,10 +24,16 @@ const quantityTexts: Record<Quantity, string> = {
   issue: "the processor's time to issue one: o",
 };
 
-function useSamples(file: ModelFile | undefined): Point[] {
+const kNoPoints: Point[] = [];
+
+function useSamples(file: ModelFile | undefined): { points: Point[]; coming: boolean } {
   const campaign = file?.provenance.campaigns[0];
-  const points = useData(campaign ? `${campaign}/points/of-model` : null, (signal) => get<{ points: Point[] }>(`${campaign}/points`, signal));
-  return points.data?.points ?? [];
+  const points = useData(campaign ? `${campaign}/points/of-model` : null, async (signal) => (
+    await Promise.all(["micro.latency", "micro.node_latency"].map(async (experiment) => {
+      const of = await experimentPoints(short(campaign!), experiment, signal);
+      return Array.from({ length: sizeOf(of) }, (_, index) => pointOf(of, index));
+    }))).flat());
+  return { points: points.data ?? kNoPoints, coming: campaign !== undefined && !points.data && !points.error };
 }
 
 // Samples of what the curve shows exist for single operations through the fabric.
@@ -36,7 +44,7 @@ function samplesOf(points: Point[], path: string, operation: Operation): Point[]
     .sort((a, b) => Number(a.params.bytes) - Number(b.params.bytes));
 }
 
-function NetworkFigures({ file, query, points }: { file: ModelFile; query: Record<string, string>; points: Point[] }) {
+function NetworkFigures({ file, query, points, coming }: { file: ModelFile; query: Record<string, string>; points: Point[]; coming: boolean }) {
   const paths = Object.keys(file.network);
   const path = paths.includes(query.path) ? query.path : paths[0];
   const operations = (["put", "get", "am"] as Operation[]).filter((one) => file.network[path]?.[one]);
@@ -82,6 +90,7 @@ function NetworkFigures({ file, query, points }: { file: ModelFile; query: Recor
         <Curves label={`Time by size on ${path}`} curves={curves} marks={marks} format={seconds} />
         {marks.length > 0 && <p class="quiet">Break points, where the network changes its protocol: {marks.map((one) => one.text).join("; ")}.</p>}
       </Figure>
+      {coming && <section class="figure coming" id="residuals" aria-label="Residuals"><div class="state loading" role="status" aria-label="Loading the samples"><i /><i /><i /></div></section>}
       {residuals.length > 0 && (
         <Figure id="residuals" title="Residuals" about="Measured over modelled time of one operation, less one: what the model does not explain." table={() => table(residuals)}>
           <Curves label="Residuals by size" curves={residuals} format={(value) => percent(value, 2)} logY={false} zero height={220} />
@@ -109,7 +118,7 @@ function Intervals({ file, query }: { file: ModelFile; query: Record<string, str
 function Provenance({ file, version }: { file: ModelFile; version: ModelVersion }) {
   const matches = { hard: "must agree", soft: "warned of", ignore: "noted" };
   return (
-    <section class="figure" aria-labelledby="provenance-title">
+    <section class="figure" aria-labelledby="provenance-title" id="provenance">
       <header><div><h2 id="provenance-title">Where it comes from</h2><p>What was measured, on what machine, and who may load it.</p></div></header>
       {version.summary !== "" && <p>{version.summary}</p>}
       <Facts of={[
@@ -129,7 +138,7 @@ function Provenance({ file, version }: { file: ModelFile; version: ModelVersion 
 function OneModel({ model, versions, query, again }: { model: Model; versions: ModelVersion[]; query: Record<string, string>; again: () => void }) {
   const version = versions.find((one) => short(one.name) === query.version) ?? versions.find((one) => one.name === model.latest_version) ?? versions[0];
   const file = useData(version?.name ?? null, (signal) => get<ModelFile>(`${version!.name}/file`, signal));
-  const points = useSamples(file.data);
+  const { points, coming } = useSamples(file.data);
   const questions = useData("explain", (signal) => get<Questions>("explain", signal));
   if (!version) return <Empty>This model has no version.</Empty>;
   return (
@@ -138,8 +147,10 @@ function OneModel({ model, versions, query, again }: { model: Model; versions: M
       <Show of={file} what="The model file">
         {(content) => (
           <>
-            <NetworkFigures file={content} query={query} points={points} />
+            <Contents of={[...(report ? [] : [["publishing", "Production"] as [string, string]]), ["network", "Time by size"], ["residuals", "Residuals"], ["loop", "Loops"], ["call", "Transfers of many regions"],
+              ...(content.collective?.rules.length ? [["collectives", "Collectives"] as [string, string]] : []), ["intervals", "Parameters"], ["provenance", "Where it comes from"]]} />
             {!report && <Publishing of={version} again={again} />}
+            <NetworkFigures file={content} query={query} points={points} coming={coming} />
             <Show of={questions} what="What may be asked">
               {(all) => (
                 <>
@@ -174,7 +185,7 @@ function Collectives({ rules }: { rules: Rule[] }) {
   return (
     <div class="plot">
       <ul class="legend">{algorithms.map((one, index) => <li key={one}><i style={{ background: `var(--c${(index % 10) + 1})` }} />{one.replaceAll("_", " ")}</li>)}</ul>
-      <svg class="picture" viewBox={`0 0 ${width} ${operations.length * 30 + 30}`} role="img" aria-label="Algorithms of collectives by size; the table below has all values">
+      <svg class="picture" viewBox={`0 0 ${width} ${operations.length * 30 + 30}`} role="img" tabindex={0} aria-label="Algorithms of collectives by size; the table below has all values">
         {operations.map((operation, row) => (
           <g key={operation}>
             <text x={left - 8} y={row * 30 + 19} text-anchor="end">{operation.replaceAll("_", " ")}</text>

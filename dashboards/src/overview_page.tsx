@@ -1,13 +1,14 @@
 // The page that opens first: what is tuned, how much it gains, what needs attention.
 import { useMemo } from "preact/hooks";
 import { get, getAll } from "./api";
+import { useCampaigns } from "./campaign_list";
 import { attention } from "./attention";
 import { Empty, Show, useData } from "./data";
 import { gainsOf, loopQuestion, silence, type Gains } from "./gains";
 import { Badge, Progress, State } from "./here";
 import type { ModelFile } from "./model_file";
 import { offersOf } from "./rollout";
-import type { Campaign, Decisions, ModelVersion, Node } from "./types";
+import type { Decisions, ModelVersion, Node } from "./types";
 import { ago, count, doneShare, duration, fabricText, percent, short } from "./units";
 import { tunedModels, VersionBadges, type TunedModel } from "./versions";
 
@@ -64,7 +65,7 @@ function Tuned({ models, nodes }: { models: TunedModel[]; nodes: Node[] }) {
 
 export function OverviewPage() {
   const nodes = useData("overview/nodes", (signal) => getAll<Node>("nodes", "nodes", signal), 10);
-  const campaigns = useData("overview/campaigns", (signal) => getAll<Campaign>("campaigns", "campaigns", signal), 5);
+  const campaigns = useCampaigns(5);
   const models = useData("overview/models", tunedModels, 15);
   const notices = useMemo(
     () => (nodes.data && campaigns.data && models.data ? attention(nodes.data, campaigns.data, models.data, Date.now()) : undefined),
@@ -79,7 +80,7 @@ export function OverviewPage() {
           <h2 id="tuned">What is tuned, and what it gains</h2>
           <Show of={models} what="The models">
             {(all) => (all.length === 0
-              ? <Empty>No model yet. With two agents connected: <code>stripline campaign run --fabric tcp</code></Empty>
+              ? <Empty>No model yet. With two agents connected, <a href="#/campaigns/estimate">start a campaign</a>, or from a shell: <code>stripline campaign run --fabric tcp</code></Empty>
               : <Tuned models={all} nodes={nodes.data ?? []} />)}
           </Show>
           <p class="quiet note">Surely: the lower ends of what each model predicts to be saved, their median, for loops through remote data of 64 KiB to 16 MiB that compute for 20 µs to 20 ms, against fetching everything first; only of models that did well on what they were not fitted to. Measured: against the default, in the campaign that made the model.</p>

@@ -1,32 +1,29 @@
 // The points of a campaign on a plane of two factors: pure.
+import { sizeOf, type Column, type PointColumns } from "./point_columns";
 import type { Point } from "./types";
 
 /** Half the interval over the median; null without an interval. */
-export function width(point: Point): number | null {
+export function width(point: Pick<Point, "median" | "low" | "high">): number | null {
   if (point.median === null || point.low === null || point.high === null || point.median === 0) return null;
   return (point.high - point.low) / 2 / Math.abs(point.median);
 }
 
-export type Grade = "tight" | "fair" | "wide" | "none" | "failed";
-export const grades: Grade[] = ["tight", "fair", "wide", "none", "failed"];
+export type Grade = "tight" | "fair" | "wide" | "once" | "waiting" | "left" | "failed";
+export const grades: Grade[] = ["tight", "fair", "wide", "once", "waiting", "left", "failed"];
 export const gradeTexts: Record<Grade, string> = {
-  tight: "± 5 % or less", fair: "± 5 to 15 %", wide: "wider than ± 15 %", none: "fewer than two runs", failed: "no valid sample",
+  tight: "± 5 % or less", fair: "± 5 to 15 %", wide: "wider than ± 15 %", once: "one run, so no interval",
+  waiting: "not measured yet", left: "in no run, as planned or for lack of time", failed: "no valid sample",
 };
 
-export function grade(point: Point): Grade {
+/** `over`: the campaign has ended, so what no run has measured is not going to be. */
+export function grade(point: Pick<Point, "median" | "low" | "high" | "failed">, over: boolean): Grade {
   const known = width(point);
-  if (point.median === null) return point.failed > 0 ? "failed" : "none";
-  if (known === null) return "none";
+  if (point.median === null) return point.failed > 0 ? "failed" : over ? "left" : "waiting";
+  if (known === null) return "once";
   return known <= 0.05 ? "tight" : known <= 0.15 ? "fair" : "wide";
 }
 
 export const gradeIndex = Object.fromEntries(grades.map((one, index) => [one, index])) as Record<Grade, number>;
-
-/** A column of many points: which of a few values each has. */
-export interface Column<Value> {
-  values: Value[];  // in order
-  of: Int32Array;  // of each point, its place in `values`; -1: none
-}
 
 /** What is worked out of points once, so that choosing what is seen of a hundred thousand costs little. */
 export interface Index {
@@ -36,51 +33,17 @@ export interface Index {
   counts: Record<Grade, number>;
 }
 
-function ordered(a: number | string, b: number | string): number {
-  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
-}
-
-// The values in the order of their coming become those in their own.
-function column<Value extends number | string>(places: Map<Value, number>, of: Int32Array): Column<Value> {
-  const values = [...places.keys()].sort(ordered);
-  const place = new Int32Array(values.length);
-  values.forEach((value, index) => { place[places.get(value)!] = index; });
-  for (let i = 0; i < of.length; ++i) if (of[i] >= 0) of[i] = place[of[i]];
-  return { values, of };
-}
-
-class Building<Value extends number | string> {
-  private places = new Map<Value, number>();
-  private of: Int32Array;
-  constructor(size: number) { this.of = new Int32Array(size).fill(-1); }
-  add(index: number, value: Value): void {
-    let place = this.places.get(value);
-    if (place === undefined) this.places.set(value, place = this.places.size);
-    this.of[index] = place;
-  }
-  done(): Column<Value> { return column(this.places, this.of); }
-}
-
-export function index(points: Point[]): Index {
-  const variant = new Building<string>(points.length);
-  const factors = new Map<string, Building<number | string>>();
-  const graded = new Uint8Array(points.length);
+export function index(points: PointColumns, over: boolean): Index {
+  const size = sizeOf(points);
+  const graded = new Uint8Array(size);
   const tally = new Array<number>(grades.length).fill(0);
-  for (let i = 0; i < points.length; ++i) {
-    const point = points[i];
-    variant.add(i, point.variant);
-    for (const name in point.params) {
-      let factor = factors.get(name);
-      if (!factor) factors.set(name, factor = new Building(points.length));
-      factor.add(i, point.params[name]);
-    }
-    graded[i] = gradeIndex[grade(point)];
+  const { median, low, high, failed } = points;
+  for (let i = 0; i < size; ++i) {
+    graded[i] = gradeIndex[grade({ median: median[i], low: low[i], high: high[i], failed: failed[i] }, over)];
     ++tally[graded[i]];
   }
   return {
-    variant: variant.done(),
-    factors: new Map([...factors].map(([name, factor]) => [name, factor.done()])),
-    grade: graded,
+    variant: points.variant, factors: points.factors, grade: graded,
     counts: Object.fromEntries(grades.map((one, place) => [one, tally[place]])) as Record<Grade, number>,
   };
 }

@@ -62,6 +62,10 @@ export interface Campaign {
   /** Relative half-width of the intervals of nearly all points; 0: none is known yet. */
   width: number;
   node_s: number;
+  /** What people call it. */
+  labels?: string[];
+  /** "users/alice"; empty: that was not recorded. */
+  owner?: string;
 }
 
 export interface CampaignEvent { cursor: string; time: string; message: string; campaign: Campaign }
@@ -76,6 +80,46 @@ export interface Point {
   median: number | null;
   low: number | null;
   high: number | null;
+}
+
+/** The points of one experiment (`points/columns`): a row for each point, a column for each member; columns of few values by their places. */
+export interface ColumnsAnswer {
+  experiment: string;
+  place: number[];
+  variant: PlacedValues;
+  params: Record<string, PlacedValues>;
+  runs: number[];
+  samples: number[];
+  failed: number[];
+  median: (number | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
+}
+/** `of`: of each point, the place of its value in `values`; -1: it has none. */
+export interface PlacedValues { values: (number | string)[]; of: number[] }
+
+/** What is known of an experiment's points, counted (`points/summary`). */
+export interface ExperimentSummary { experiment: string; points: number; measured: number; failed: number }
+
+/** A run of a campaign. */
+export interface Run {
+  name: string;
+  state: "PENDING" | "ACTIVE" | "FINISHED" | "FAILED" | "CANCELLED" | string;
+  failures: number;
+  nodes: string[];
+  points_done: number;
+  points_total: number;
+  duration_s: number;
+  message: string;
+}
+
+/** What each run has said of a point, sample by sample. */
+export interface PointSamples {
+  place: number;
+  experiment: string;
+  variant: string;
+  params: Record<string, number | string>;
+  runs: { run: string; node: string; orphan: boolean; verified: boolean; median: number | null; values: number[] }[];
 }
 
 export interface Model { name: string; fabric: string; latest_version: string; create_time: string; unreadable: string }
@@ -159,3 +203,22 @@ export interface Parameter {
   method: string;
   at_least?: boolean;
 }
+
+/** A token, without its secret. */
+export interface Token {
+  name: string;
+  role: "AGENT" | "VIEWER" | "OPERATOR" | "PUBLISHER" | "ADMIN" | string;
+  /** The user's name, or which nodes it enrols; empty: any. */
+  subject: string;
+  create_time: string;
+  expire_time: string;
+  /** When it was revoked or used up; empty: it was not. */
+  end_time: string;
+  used_by: string;
+  /** Enrolments that it is for, and that it was used for. */
+  count?: number;
+  uses?: number;
+  last_used_time?: string;
+}
+
+export interface AuditEvent { time: string; actor: string; action: string; object: string }

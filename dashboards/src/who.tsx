@@ -13,7 +13,7 @@ interface ActionProps {
   /** The role that the server asks for. */
   role?: Needed;
   /** What people say about it, if they are asked. */
-  about?: { label: string; hint: string; required?: boolean };
+  about?: { label: string; hint: string; required?: boolean; value?: string };
   act: (about: string) => Promise<unknown>;
   done: () => void;
 }
@@ -43,7 +43,7 @@ export function Action({ text, question, role: needed = "OPERATOR", about, act, 
   return (
     <form class="action" onSubmit={submit} aria-label={text}>
       <p>{question}</p>
-      {about && <label class="choice"><span>{about.label}</span><input name="about" autofocus required={about.required} placeholder={about.hint} /></label>}
+      {about && <label class="choice"><span>{about.label}</span><input name="about" autofocus required={about.required} placeholder={about.hint} defaultValue={about.value} /></label>}
       {problem !== "" && <p class="problem" role="alert">{problem}</p>}
       <div class="buttons">
         <button type="submit" class="grave" disabled={busy} autofocus={!about}>{text}</button>
