@@ -17,8 +17,8 @@ class AnswerCache {
  public:
   using Text = std::shared_ptr<const std::string>;
 
-  /// Keeps texts of so many bytes in all, keys included; one that has more than a quarter of them
-  /// is not kept.
+  /// Keeps texts of at most `most_bytes` in all, keys included; one that has more than a quarter of
+  /// them is not kept.
   explicit AnswerCache(size_t most_bytes) : most_bytes_(most_bytes) {}
 
   Text find(const std::string& key);  ///< nullptr: it is not kept

@@ -41,7 +41,7 @@ TEST_F(CallLimitsTest, WhatTheProcessorDoesIsCharged) {
   {
     const MeteredCall call(limits_, "users/eve");
     const std::clock_t begin = std::clock();
-    // Of this process alone, however busy the host is.
+    // The time of this process alone, however busy the host is.
     while (std::clock() - begin < CLOCKS_PER_SEC / 20) {
     }
   }

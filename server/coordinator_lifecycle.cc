@@ -12,7 +12,7 @@ namespace stripline::server {
 namespace {
 
 constexpr size_t kMaxLabels = 16;
-// Of what is not valid, a message repeats no more.
+// A message repeats no more of what is not valid.
 constexpr size_t kMaxQuoted = 80;
 
 Problem state_forbids(const CampaignRecord& campaign, const std::string& reason,

@@ -11,8 +11,8 @@
 
 namespace stripline::server {
 
-/// Those of the options, this host's name, whole and its first part, the one that it listens on,
-/// and those in its certificate. Errors: those of a certificate that cannot be read.
+/// The names of the options, this host's name, whole and its first part, the one that it listens
+/// on, and those in its certificate. Errors: those of a certificate that cannot be read.
 Result<std::vector<std::string>> http_names(const ServerOptions& options,
                                             const std::optional<Authority>& authority);
 

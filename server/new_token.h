@@ -14,7 +14,7 @@ struct TokenOrder {
   Role role = Role::nobody;
   std::string subject;  ///< As in TokenRecord.
   double valid_s = 0;   ///< 0: a day for a node's, 90 days for a user's.
-  uint32_t count = 0;   ///< Of enrolments, for a node's; 0: one.
+  uint32_t count = 0;   ///< The number of enrolments, for a node's; 0: one.
 };
 
 struct NewToken {

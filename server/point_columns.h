@@ -49,8 +49,8 @@ class PointColumns {
   std::string json() const;
 
  private:
-  // Of each point the place of its value among the different ones, which are JSON texts; -1: it has
-  // none.
+  // For each point the place of its value among the different ones, which are JSON texts; -1: it
+  // has none.
   struct Placed {
     std::vector<std::string> values;
     std::unordered_map<std::string, int32_t> places;

@@ -21,7 +21,7 @@ namespace stripline::server {
 
 class RunResults {
  public:
-  /// Remembers results of so many bytes in all; those used longest ago are given up.
+  /// Remembers results of at most `most_bytes` in all; those used longest ago are given up.
   explicit RunResults(size_t most_bytes) : most_bytes_(most_bytes) {}
 
   /// The campaign's points with what its finished runs among these have said, as measured_points().

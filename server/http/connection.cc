@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 constexpr const char* kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 // How often it is looked whether a caller who waits is still there.
 constexpr double kLook_s = 1;
-// Who is refused may still be sending: closed at once, he would not see why.
+// A caller that is refused may still be sending: closed at once, it would not see why.
 constexpr double kLinger_s = 2;
 constexpr size_t kMostLingered = size_t{1} << 20;
 
@@ -130,7 +130,7 @@ void Connection::respond(uint64_t request, Response response) {
   if (phase_ != Phase::answering || request != request_ || std::exchange(replied_, true)) return;
   const size_t bytes = response.body.size();
   if (shared_.answers_bytes + bytes > shared_.bounds.answers_bytes) {
-    response = plain_refusal(kUnavailable, "too many answers are on their way; try again");
+    response = plain_refusal(kUnavailable, "too many answers are being sent; try again");
   }
   if (response.pieces && response.pieces->endless() && shared_.streams >= shared_.bounds.streams) {
     response = plain_refusal(

@@ -52,7 +52,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void start();
   void close();
-  /// No request is taken any more: closes, unless an answer is under way.
+  /// No request is taken any more: closes, unless an answer is being sent.
   void finish();
 
  private:
@@ -103,7 +103,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<const void> kept_;  // what they live in
   Framing framing_ = Framing::length;
   bool asking_ = false;   // a worker is at the next piece
-  bool writing_ = false;  // a piece is on its way
+  bool writing_ = false;  // a piece is being written
   bool news_ = false;     // woken meanwhile
   bool endless_ = false;
 };

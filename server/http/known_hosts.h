@@ -1,6 +1,6 @@
-// Whom a request may be meant for, and which pages may make a browser send it. A page of elsewhere
-// whose name was pointed at this server (DNS rebinding) is refused by its Host, one that merely
-// sends requests here by its Origin. Pure.
+// The hosts that a request may be meant for, and pages that may make a browser send it. A page of
+// elsewhere whose name was pointed at this server (DNS rebinding) is refused by its Host, one that
+// merely sends requests here by its Origin. Pure.
 #pragma once
 
 #include <optional>

@@ -73,7 +73,7 @@ struct Response {
   std::string type = "application/json";
   std::string body = {};
   std::string etag = {};  ///< empty: none, and the answer must not be kept
-  /// Of the body, where it depends on Accept-Encoding: "br", "gzip" or kIdentity; else empty.
+  /// The body's, where it depends on Accept-Encoding: "br", "gzip" or kIdentity; else empty.
   std::string encoding = {};
   unsigned retry_after_s = 1;  ///< with kTooManyRequests and kUnavailable
   /// In place of a body: bytes that live at least as long as `keeps`, or the program.

@@ -47,11 +47,11 @@ class RequestReader {
   bool empty() const { return empty_; }
   /// Bytes that it keeps.
   size_t kept_bytes() const;
-  /// Of a whole one; to be called once.
+  /// The request, once it is whole; to be called once.
   Request request();
-  /// Of a whole one: whether another may follow on this connection.
+  /// Whether another may follow this one, which is whole, on the connection.
   bool keep_alive() const;
-  /// Of a whole one: HTTP/1.0, which knows no chunks.
+  /// Whether it, once whole, is of HTTP/1.0, which knows no chunks.
   bool is_old() const;
   const Refusal& refusal() const { return refusal_; }
   /// True once, when the caller waits to hear that his body is wanted (Expect: 100-continue).

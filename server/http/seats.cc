@@ -23,7 +23,7 @@ Seats::Verdict Seats::admit(Id id, const std::string& address) {
   if (taken_of(address) >= most_of_address_) {
     verdict.closes = longest_waiting(address);
   } else if (taken() >= most_) {
-    // Of the address that has most, so that one caller with many makes room for one with few.
+    // One of the address that has most, so that a caller with many makes room for one with few.
     verdict.closes = longest_waiting(*most_present());
     if (!verdict.closes) verdict.closes = longest_waiting("");
   } else {
@@ -63,7 +63,7 @@ size_t Seats::taken_of(const std::string& address) const {
   return count == of_address_.end() ? 0 : count->second;
 }
 
-// Of all, where no address is given.
+// Among all, where no address is given.
 std::optional<Seats::Id> Seats::longest_waiting(const std::string& address) const {
   std::optional<Id> found;
   uint64_t since = UINT64_MAX;

@@ -1,4 +1,4 @@
-// Who is let in while there are many: connections at a time, in all and of one address. One that
+// Connections that are let in while there are many: at a time, in all and of one address. One that
 // waits for its caller, who sends or reads slowly or not at all, makes room for another; one whose
 // answer is worked out stays. So no number of slow connections keeps others out. Pure; not
 // thread-safe.

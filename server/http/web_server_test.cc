@@ -183,7 +183,7 @@ TEST_F(WebServerTest, WhoIsRefusedSeesWhy) {
   serve();
   EXPECT_TRUE(say("GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
                   .starts_with("HTTP/1.1 421 "));
-  // Though much more of it is on its way.
+  // Though much more of it is still to come.
   const auto large = client().Post("/x", std::string(500'000, 'x'), "text/plain");
   ASSERT_TRUE(large);
   EXPECT_EQ(large->status, kTooLarge);

@@ -18,7 +18,7 @@
 namespace stripline::server::http {
 
 /// All calls and all answers are on the thread that runs the io_context. At a time at most one read
-/// and one write are under way.
+/// and one write are outstanding.
 class Wire {
  public:
   using Done = std::function<void(bool ok)>;
