@@ -96,7 +96,8 @@ start_service() {
     [ "$("$bin/stripline" nodes --json 2>/dev/null | grep -c IDLE)" = 2 ] && return 0
     sleep 0.1
   done
-  echo "the agents did not connect to the server; their logs are in $folder" >&2
+  echo "the agents did not connect to the server; the ends of their logs:" >&2
+  tail -n 5 "$folder"/node-*.log >&2
   return 1
 }
 
