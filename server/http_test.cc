@@ -376,6 +376,26 @@ void collect_references(const Json& value, std::set<std::string>& found) {
   for (const Json& inner : value) collect_references(inner, found);
 }
 
+TEST_F(HttpTest, CampaignsThatFailAreCounted) {
+  server_.reset();
+  options_.coordinator.max_wait_s = 0.3;
+  options_.monitoring = ListenAddress{"127.0.0.1", 0};
+  start();
+  const AgentClient a(address_, test_hello("a"));
+  const AgentClient b(address_, test_hello("b"));
+  ASSERT_TRUE(connected({"a", "b"}));
+  created(small_spec());
+  EXPECT_EQ(watch(created(small_spec()).name()).back().campaign().state(), v1::Campaign::FAILED)
+      << "no nodes came in time";
+  const auto figures =
+      httplib::Client("127.0.0.1", server_->monitoring_address()->port).Get("/metrics");
+  ASSERT_TRUE(figures);
+  for (const char* line :
+       {"\nstripline_campaigns_failed_total 1\n", "\nstripline_campaigns_open 1\n"}) {
+    EXPECT_NE(figures->body.find(line), std::string::npos) << line << figures->body;
+  }
+}
+
 TEST_F(HttpTest, EveryOperationHasANameOfItsOwn) {
   const Json document = json("openapi.json");
   std::set<std::string> names;
