@@ -72,7 +72,8 @@ std::optional<Problem> Coordinator::no_room(const std::string& owner) const {
         {}};
   }
   const uint64_t quota = options_.max_queued_per_owner;
-  if (quota == 0 || owner == kServersOwn) return std::nullopt;
+  // Of campaigns of earlier versions the owner was not recorded.
+  if (quota == 0 || owner.empty() || owner == kServersOwn) return std::nullopt;
   const auto theirs = static_cast<uint64_t>(std::ranges::count_if(
       open_, [&](const auto& open) { return open.second.campaign.owner == owner; }));
   if (theirs < quota) return std::nullopt;
