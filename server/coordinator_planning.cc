@@ -72,7 +72,7 @@ std::optional<Problem> Coordinator::no_room(const std::string& owner) const {
         {}};
   }
   const uint64_t quota = options_.max_queued_per_owner;
-  // Of campaigns of earlier versions the owner was not recorded.
+  // Earlier versions did not record the owners of campaigns.
   if (quota == 0 || owner.empty() || owner == kServersOwn) return std::nullopt;
   const auto theirs = static_cast<uint64_t>(std::ranges::count_if(
       open_, [&](const auto& open) { return open.second.campaign.owner == owner; }));

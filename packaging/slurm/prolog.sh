@@ -1,6 +1,6 @@
 #!/bin/sh
 # Prolog= of slurm.conf, on each node, as root, before a job: the node's agent ends, so that the job has the node
-# alone. What it was measuring is measured again elsewhere, which counts against nobody (docs/slurm.md).
+# alone. What it was measuring is measured again elsewhere, which is not charged to the campaign (docs/slurm.md).
 #
 # It ends with 0 whatever happens: Slurm would drain the node otherwise.
 unit=stripline-agent.service
