@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# install_test.sh PYTHON: pip installs the client, whole and with nothing besides. It ends with 77 where pip, setuptools or
+# wheel are missing (Debian: apt-get install python3-pip python3-setuptools python3-wheel).
+set -euo pipefail
+python=$1
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+"$python" -c 'import pip, setuptools, wheel' 2>/dev/null || exit 77
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# pip writes into the folder that it installs from.
+cp -r "$here" "$work/source"
+"$python" -m pip install --quiet --no-index --no-build-isolation --no-deps --target "$work/there" "$work/source" \
+  >"$work/said" 2>&1 || { cat "$work/said" >&2; exit 1; }
+cd "$work"
+PYTHONPATH=$work/there "$python" - "$work/there" <<'END'
+import sys
+from importlib import metadata
+
+import stripline_client
+
+assert stripline_client.__file__.startswith(sys.argv[1]), stripline_client.__file__
+assert stripline_client.Client.list_nodes.__doc__
+assert not metadata.requires("stripline-client"), metadata.requires("stripline-client")
+END
