@@ -4,7 +4,7 @@
 set -euo pipefail
 python=$1
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-"$python" -c 'import pip, setuptools, wheel' 2>/dev/null || exit 77
+"$python" -c 'import setuptools, wheel, pip' 2>/dev/null || exit 77
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # pip writes into the folder that it installs from.
