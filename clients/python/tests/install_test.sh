@@ -1,10 +1,16 @@
 #!/usr/bin/env bash
-# install_test.sh PYTHON: pip installs the client, whole and with nothing besides. It ends with 77 where pip, setuptools or
-# wheel are missing (Debian: apt-get install python3-pip python3-setuptools python3-wheel).
+# install_test.sh PYTHON: pip installs the client, whole and with nothing besides, by PYTHON or that of the system. It ends
+# with 77 where both lack pip, setuptools or wheel (Debian: apt-get install python3-pip python3-setuptools python3-wheel).
 set -euo pipefail
-python=$1
+python=
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-"$python" -c 'import setuptools, wheel, pip' 2>/dev/null || exit 77
+for one in "$1" /usr/bin/python3; do
+  if "$one" -c 'import setuptools, wheel, pip' 2>/dev/null; then
+    python=$one
+    break
+  fi
+done
+[ -n "$python" ] || exit 77
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # pip writes into the folder that it installs from.
