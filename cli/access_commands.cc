@@ -154,6 +154,7 @@ int run(const Global& global, const TokenCreate& command) {
           short_name(made->token().name()) + "' ends it"));
     }
     made->clear_text();
+    print_note("the token is in " + command.output + ", for this user alone\n");
     if (global.json) print(json_line(*made));
   } else {
     print(global.json ? json_line(*made) : made->text() + "\n");

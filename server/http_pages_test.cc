@@ -131,6 +131,7 @@ TEST_F(HttpPagesTest, APointLeadsToItsSamplesAndRuns) {
   std::set<std::string> listed;
   const Json all = json("campaigns/c1/runs").at("runs");
   for (const Json& run : all) {
+    if (!runs.contains(run.at("name"))) continue;  // converged before it was given out
     listed.insert(run.at("name"));
     EXPECT_EQ(run.at("nodes"), Json({"nodes/a", "nodes/b"}));
   }

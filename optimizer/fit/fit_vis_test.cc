@@ -122,11 +122,13 @@ class Truth {
         {"chunk_bytes", static_cast<int64_t>(kChunk)},
         {"window", int64_t{0}},
         {"iov_limit", int64_t{kIovLimit}}};
+    plan::VisRequest request = request_of(shape, compute, kChunk);
+    request.iov_limit = kIovLimit;
     const double alone = compute_s(shape, compute);
     if (alone > 0) add("micro.vis", "compute", params, alone);
     for (size_t m = 0; m < plan::kVisMethods; ++m) {
       const auto method = static_cast<VisMethod>(m);
-      if (method == VisMethod::bounding_box && shape.direction == Direction::put) continue;
+      if (!plan::vis_allowed(request, method)) continue;
       const std::string name(to_string(method));
       add("micro.vis", name.c_str(), params, alone + time(shape, compute, method));
     }
