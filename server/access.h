@@ -124,6 +124,7 @@ class Access {
   mutable std::map<std::string, TokenRecord> tokens_;   // by secret_sha256
   mutable std::map<std::string, double> shown_unix_s_;  // tokens, since save_uses()
   mutable double looked_unix_s_ = 0;                    // for tokens that are new
+  mutable double looks_ = 0;                            // that strangers may cause
   std::map<std::string, NodeBound> bounds_;
   std::set<std::string> noted_;  // nodes whose bounds save_uses() stores
   std::map<uint64_t, Listener> listeners_;

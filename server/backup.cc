@@ -20,6 +20,19 @@ std::string sql_text(const std::string& text) {
   return sql + "'";
 }
 
+// For this user alone, where there is none.
+Status make_folder(const std::filesystem::path& folder) {
+  std::error_code failure;
+  if (folder.empty() || std::filesystem::exists(folder, failure)) return {};
+  std::filesystem::create_directories(folder, failure);
+  if (!failure) {
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, failure);
+  }
+  if (!failure) return {};
+  return Error(ErrorCode::unavailable, "cannot create data folder '" + folder.string() + "': " +
+                                           failure.message() + "; choose another --data-dir");
+}
+
 Status copy_to(const std::filesystem::path& database, const std::filesystem::path& target) {
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase source, SqliteDatabase::open(database.string()));
   STRIPLINE_ASSIGN_OR_RETURN(
@@ -97,6 +110,8 @@ Result<bool> restore(const std::filesystem::path& file, const std::filesystem::p
   if (!std::filesystem::exists(file, ignored)) {
     return Error(ErrorCode::not_found, "there is no backup '" + file.string() + "'");
   }
+  STRIPLINE_RETURN_IF_ERROR(make_folder(database.parent_path()));
+  STRIPLINE_RETURN_IF_ERROR(make_folder(data_dir));
   bool with_keys = false;
   const Status made = make_copy(database, [&](const auto& part) -> Status {
     STRIPLINE_RETURN_IF_ERROR(copy_to(file, part));

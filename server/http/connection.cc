@@ -197,8 +197,9 @@ void Connection::answered() {
   shared_.answers_bytes -= std::exchange(charged_bytes_, 0);
   hung_up_.reset();
   if (shared_.ending) return close();
-  // What he may still send is not read: he would lose the answer, were it closed at once.
-  if (!keep_alive_) return linger();
+  // What he may still send is not read: he would lose the answer, were it closed at once. While
+  // others wait for a seat, a connection has one request.
+  if (!keep_alive_ || shared_.waiting > 0) return linger();
   phase_ = Phase::idle;
   shared_.seats.waits(id_);
   expect_within(shared_.bounds.idle_s);

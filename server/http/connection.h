@@ -37,6 +37,7 @@ struct Shared {
   boost::asio::io_context& context;
   boost::asio::io_context& workers;  // runs on threads of its own
   Seats seats;
+  size_t waiting = 0;  // connections without a seat
   size_t streams = 0;
   size_t answers_bytes = 0;             // of answers that are not sent yet
   bool ending = false;                  // no more requests are taken

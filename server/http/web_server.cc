@@ -152,13 +152,13 @@ class WebServer::Impl {
 
   // While the answers of all others are worked out none makes room; one of them will in a moment.
   void wait_for_seat(std::unique_ptr<Wire> wire, double waited_s) {
-    if (waiting_ >= options_.bounds.connections_of_address) return;
+    if (shared_.waiting >= options_.bounds.connections) return;
     if (waited_s >= options_.bounds.request_s) return;
-    ++waiting_;
+    ++shared_.waiting;
     const auto timer = std::make_shared<asio::steady_timer>(context_, kSeatPause);
     timer->async_wait([this, timer, wire = std::move(wire),
                        waited_s](const boost::system::error_code& /*error*/) mutable {
-      --waiting_;
+      --shared_.waiting;
       const double pause_s = std::chrono::duration<double>(kSeatPause).count();
       if (!shared_.ending) seat(std::move(wire), waited_s + pause_s);
     });
@@ -194,7 +194,6 @@ class WebServer::Impl {
   // Used on the thread of the io_context alone, as `shared_` is.
   std::map<Seats::Id, std::shared_ptr<Connection>> connections_;
   Seats::Id last_id_ = 0;
-  size_t waiting_ = 0;  // connections without a seat
 
   std::mutex mutex_;
   std::condition_variable emptied_;
