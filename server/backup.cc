@@ -21,7 +21,7 @@ std::string sql_text(const std::string& text) {
 }
 
 // For this user alone, where there is none.
-Status make_folder(const std::filesystem::path& folder) {
+Status make_own_folder(const std::filesystem::path& folder) {
   std::error_code failure;
   if (folder.empty() || std::filesystem::exists(folder, failure)) return {};
   std::filesystem::create_directories(folder, failure);
@@ -110,8 +110,8 @@ Result<bool> restore(const std::filesystem::path& file, const std::filesystem::p
   if (!std::filesystem::exists(file, ignored)) {
     return Error(ErrorCode::not_found, "there is no backup '" + file.string() + "'");
   }
-  STRIPLINE_RETURN_IF_ERROR(make_folder(database.parent_path()));
-  STRIPLINE_RETURN_IF_ERROR(make_folder(data_dir));
+  STRIPLINE_RETURN_IF_ERROR(make_own_folder(database.parent_path()));
+  STRIPLINE_RETURN_IF_ERROR(make_own_folder(data_dir));
   bool with_keys = false;
   const Status made = make_copy(database, [&](const auto& part) -> Status {
     STRIPLINE_RETURN_IF_ERROR(copy_to(file, part));
