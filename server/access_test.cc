@@ -171,7 +171,9 @@ TEST_F(AccessTest, ATokenThatTheOwnerAddsIsAcceptedAtOnce) {
   EXPECT_TRUE(entry.actor.starts_with("local/")) << entry.actor;
   EXPECT_EQ(entry.action, "create token for admin alice");
   // Strangers' tokens do not make it read the store again and again.
-  EXPECT_FALSE(access_->identify({"nonsense", ""}, kNow + 10).ok());
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_FALSE(access_->identify({"nonsense", ""}, kNow + 10).ok());
+  }
   const auto next = add_token(folder_.path(), {}, {Role::viewer, "bob"}, kNow);
   const auto next_secret = pki::parse_token(next->text)->secret;
   EXPECT_FALSE(access_->identify({next_secret, ""}, kNow + 10.5).ok());
