@@ -24,7 +24,7 @@
 
 namespace stripline::server {
 
-/// Who is in this group has this role.
+/// Gives a group a role.
 struct RoleRule {
   Role role = Role::nobody;
   std::string group;  ///< "*": everybody whom the issuer gives a token for this server

@@ -210,7 +210,7 @@ class Server::Impl {
     }
     hub_.shutdown();
     reading_.stop();
-    // Who waits for it is answered before the door is closed.
+    // Browsers that wait for the issuer are answered before the door is closed.
     if (auto* people = access_->people()) people->stop();
     http_.reset();
     coordinator_.stop();

@@ -52,7 +52,7 @@ Result<Ends> ends_of(Store& store, const Access& access, double now_unix_s, cons
   if (const auto own = authority->server_certificate(); own.ok()) {
     ends.server_certificate_unix_s = own->not_after_unix_s();
   }
-  // Those of an issuer end within hours, as they should.
+  // A token of an issuer ends within hours, as it should.
   if (caller != nullptr && caller->token_until_unix_s != 0 && caller->voucher == Voucher::none) {
     ends.own_token_unix_s = caller->token_until_unix_s;
   }

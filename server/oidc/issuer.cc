@@ -188,7 +188,7 @@ Result<IssuerFacts> Issuer::fetched(const std::stop_token& stop) const {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text,
                              get(at + "/.well-known/openid-configuration", stop));
   STRIPLINE_ASSIGN_OR_RETURN(const Json about, object_in(text, "what the issuer says of itself"));
-  // Else one issuer could speak for another.
+  // Without this check one issuer could speak for another.
   if (text_in(about, "issuer") != options_.url) {
     return Error(ErrorCode::data_loss, "it says that it is " + quoted(text_in(about, "issuer")) +
                                            "; --oidc-issuer must be the same text");

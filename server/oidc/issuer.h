@@ -69,7 +69,7 @@ class Issuer {
   const IssuerOptions& options() const { return options_; }
   /// nullptr: nothing has been fetched yet. The same pointer until something else is.
   std::shared_ptr<const IssuerFacts> facts() const;
-  /// Of the last attempt to fetch; nullopt: it succeeded, or is the first one.
+  /// Why the last attempt to fetch failed; nullopt: it succeeded, or is the first one.
   std::optional<IssuerFailure> failure() const;
 
   /// Someone has shown a key that is not known: its keys are fetched, but not all the time.

@@ -42,7 +42,7 @@ bool is_known_type(std::string type) {
 Result<std::string> text_of(const Json& header, const char* name) {
   const auto found = header.find(name);
   if (found == header.end()) return std::string();
-  if (!found->is_string()) return refused(std::string("'") + name + "' of its header is no text");
+  if (!found->is_string()) return refused(std::string("'") + name + "' of its header is not a text");
   auto text = found->get<std::string>();
   if (text.size() > kLongestNameBytes) {
     return refused(std::string("'") + name + "' of its header is longer than " +
