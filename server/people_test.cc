@@ -26,7 +26,7 @@ TEST(RoleRulesTest, TheHighestRoleCounts) {
 
 TEST(RoleRulesTest, OthersAreRefused) {
   for (const char* wrong :
-       {"", "admin", "admin=", "=a", "root=a", "agent=a", "nobody=a", ",", "admin=a,,viewer=b"}) {
+       {"", "admin", "admin=", "=a", "root=a", "agent=a", "user=a", ",", "admin=a,,viewer=b"}) {
     EXPECT_FALSE(parse_role_rules(wrong).ok()) << wrong;
   }
 }

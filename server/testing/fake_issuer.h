@@ -25,9 +25,9 @@ class FakeIssuer {
   ~FakeIssuer();
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
-  /// Of this person, valid for an hour from now; `more` replaces claims, null removes them.
+  /// A token of this person, valid for an hour from now; `more` replaces claims, null removes them.
   std::string token(const std::string& name, const Json& groups, const Json& more = {}) const;
-  /// Who is signed in from now on, with which claims in the ID token.
+  /// Changes who is signed in, and with which claims in the ID token.
   void sign_in(const std::string& name, const Json& groups, const Json& more = {});
   /// Signs by a key that it has not published before.
   void rotate();
