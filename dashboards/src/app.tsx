@@ -54,7 +54,7 @@ function Login({ why, enter }: { why: string; enter: () => void }) {
     <main class="login">
       <form onSubmit={submit}>
         <h1>Stripline</h1>
-        {issuer !== "" && <p><a class="sign-in" href={signInUrl(document.baseURI)}>Sign in by {new URL(issuer).host}</a></p>}
+        {issuer !== "" && <p><a class="sign-in" href={signInUrl(document.baseURI)} onClick={() => keepToken("")}>Sign in by {new URL(issuer).host}</a></p>}
         <label for="token">Token</label>
         <input id="token" name="token" type="password" autocomplete="current-password" required autofocus aria-describedby="login-help" />
         {problem !== "" && <p class="problem" role="alert">{problem}</p>}

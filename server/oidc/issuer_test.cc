@@ -131,7 +131,7 @@ TEST_F(IssuerTest, AnAnswerThatDoesNotComeIsNotWaitedFor) {
   thread.join();
 }
 
-TEST_F(IssuerTest, ExchangesACodeOnce) {
+TEST_F(IssuerTest, ACodeThatItDidNotGiveIsRefused) {
   start();
   ASSERT_TRUE(eventually([&] { return issuer_->facts() != nullptr; }));
   const auto none = exchanged({"no code", "v", "https://h/login/callback"});

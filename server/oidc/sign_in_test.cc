@@ -7,33 +7,33 @@
 namespace stripline::server::oidc {
 namespace {
 
-constexpr double kNow = 1.8e9;
+constexpr double kBegun = 1.8e9;
 
 TEST(SignInTest, SecretsFollowFromTheCookie) {
   const auto sign_in = SignIn::make();
   ASSERT_TRUE(sign_in.ok());
-  const std::string cookie = *sign_in->begin(kNow);
-  const auto secrets = sign_in->secrets_of(cookie, kNow);
+  const std::string cookie = *sign_in->begin(kBegun);
+  const auto secrets = sign_in->secrets_of(cookie, kBegun);
   ASSERT_TRUE(secrets);
-  EXPECT_EQ(sign_in->secrets_of(cookie, kNow + 599)->state, secrets->state);
+  EXPECT_EQ(sign_in->secrets_of(cookie, kBegun + 599)->state, secrets->state);
   EXPECT_NE(secrets->state, secrets->nonce);
   EXPECT_NE(secrets->nonce, secrets->verifier);
   EXPECT_EQ(secrets->verifier.size(), 43U);
-  EXPECT_NE(sign_in->secrets_of(*sign_in->begin(kNow), kNow)->state, secrets->state);
+  EXPECT_NE(sign_in->secrets_of(*sign_in->begin(kBegun), kBegun)->state, secrets->state);
 }
 
 TEST(SignInTest, OtherCookiesAreNone) {
   const auto sign_in = SignIn::make();
-  const std::string cookie = *sign_in->begin(kNow);
-  EXPECT_FALSE(sign_in->secrets_of(cookie, kNow + 601));
-  EXPECT_FALSE(sign_in->secrets_of(cookie, kNow - 10)) << "from the future";
-  EXPECT_FALSE(SignIn::make()->secrets_of(cookie, kNow)) << "of another process";
-  EXPECT_FALSE(sign_in->secrets_of("", kNow));
-  EXPECT_FALSE(sign_in->secrets_of("1.2.3", kNow));
+  const std::string cookie = *sign_in->begin(kBegun);
+  EXPECT_FALSE(sign_in->secrets_of(cookie, kBegun + 601));
+  EXPECT_FALSE(sign_in->secrets_of(cookie, kBegun - 10)) << "from the future";
+  EXPECT_FALSE(SignIn::make()->secrets_of(cookie, kBegun)) << "of another process";
+  EXPECT_FALSE(sign_in->secrets_of("", kBegun));
+  EXPECT_FALSE(sign_in->secrets_of("1.2.3", kBegun));
   std::string later = cookie;
   later[0] = '9';
   EXPECT_FALSE(sign_in->secrets_of(later, 9.8e9));
-  EXPECT_FALSE(sign_in->secrets_of(cookie + std::string(1000, 'a'), kNow));
+  EXPECT_FALSE(sign_in->secrets_of(cookie + std::string(1000, 'a'), kBegun));
 }
 
 TEST(SignInTest, TheBrowserIsSentWithAllThatIsNeeded) {

@@ -13,20 +13,20 @@
 namespace stripline::server::oidc {
 namespace {
 
-void require(bool holds) {
+void must(bool holds) {
   if (!holds) std::abort();
 }
 
 std::string bytes_of(const BIGNUM* number, size_t size) {
   std::string bytes(size, '\0');
-  require(BN_bn2binpad(number, reinterpret_cast<unsigned char*>(bytes.data()),
-                       static_cast<int>(size)) >= 0);
+  must(BN_bn2binpad(number, reinterpret_cast<unsigned char*>(bytes.data()),
+                    static_cast<int>(size)) >= 0);
   return bytes;
 }
 
 std::string parameter(EVP_PKEY* key, const char* name) {
   BIGNUM* number = nullptr;
-  require(EVP_PKEY_get_bn_param(key, name, &number) == 1);
+  must(EVP_PKEY_get_bn_param(key, name, &number) == 1);
   std::string bytes = bytes_of(number, static_cast<size_t>(BN_num_bytes(number)));
   BN_free(number);
   return bytes;
@@ -34,7 +34,7 @@ std::string parameter(EVP_PKEY* key, const char* name) {
 
 }  // namespace
 
-Signer::Signer(evp_pkey_st* key) : key_(key, EVP_PKEY_free) { require(key != nullptr); }
+Signer::Signer(evp_pkey_st* key) : key_(key, EVP_PKEY_free) { must(key != nullptr); }
 
 Signer Signer::rsa(unsigned bits) {
   return Signer(EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", static_cast<size_t>(bits)));
@@ -69,23 +69,23 @@ Json Signer::jwk(const std::string& id) const {
 std::string Signer::sign(const std::string& algorithm, const std::string& text) const {
   EVP_MD_CTX* const digest = EVP_MD_CTX_new();
   EVP_PKEY_CTX* context = nullptr;
-  require(EVP_DigestSignInit(digest, &context, EVP_sha256(), nullptr, key_.get()) == 1);
+  must(EVP_DigestSignInit(digest, &context, EVP_sha256(), nullptr, key_.get()) == 1);
   if (algorithm == "PS256") {
-    require(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1);
-    require(EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST) == 1);
+    must(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1);
+    must(EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST) == 1);
   }
   const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());
   size_t size = 0;
-  require(EVP_DigestSign(digest, nullptr, &size, bytes, text.size()) == 1);
+  must(EVP_DigestSign(digest, nullptr, &size, bytes, text.size()) == 1);
   std::string signature(size, '\0');
-  require(EVP_DigestSign(digest, reinterpret_cast<unsigned char*>(signature.data()), &size, bytes,
-                         text.size()) == 1);
+  must(EVP_DigestSign(digest, reinterpret_cast<unsigned char*>(signature.data()), &size, bytes,
+                      text.size()) == 1);
   signature.resize(size);
   EVP_MD_CTX_free(digest);
   if (EVP_PKEY_get_base_id(key_.get()) != EVP_PKEY_EC) return signature;
   const auto* der = reinterpret_cast<const unsigned char*>(signature.data());
   ECDSA_SIG* const pair = d2i_ECDSA_SIG(nullptr, &der, static_cast<long>(signature.size()));
-  require(pair != nullptr);
+  must(pair != nullptr);
   const auto half = static_cast<size_t>((EVP_PKEY_get_bits(key_.get()) + 7) / 8);
   std::string plain =
       bytes_of(ECDSA_SIG_get0_r(pair), half) + bytes_of(ECDSA_SIG_get0_s(pair), half);
