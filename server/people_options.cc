@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/cut_text.h"
-#include "server/oidc/url.h"
+#include "base/web/url.h"
 
 namespace stripline::server {
 namespace {
@@ -42,7 +42,7 @@ Result<std::optional<PeopleOptions>> people_options(const PeopleArguments& argum
     return std::optional<PeopleOptions>();
   }
   PeopleOptions options;
-  if (const auto url = oidc::parse_url(arguments.issuer); !url.ok()) {
+  if (const auto url = web::parse_url(arguments.issuer); !url.ok()) {
     return url.error().with_context("--oidc-issuer");
   } else if (url->target.find('?') != std::string::npos) {
     return wrong("--oidc-issuer: an issuer's URL has no query ('?')");
@@ -78,7 +78,7 @@ Result<std::optional<PeopleOptions>> people_options(const PeopleArguments& argum
   }
   if (!arguments.redirect_url.empty()) {
     constexpr std::string_view kEnd = "/login/callback";
-    const auto url = oidc::parse_url(arguments.redirect_url);
+    const auto url = web::parse_url(arguments.redirect_url);
     if (!url.ok()) return url.error().with_context("--oidc-redirect-url");
     if (!url->tls || !url->target.ends_with(kEnd)) {
       return wrong(

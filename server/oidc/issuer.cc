@@ -65,7 +65,7 @@ std::string base64(const std::string& bytes) {
 }  // namespace
 
 Result<std::unique_ptr<Issuer>> Issuer::start(IssuerOptions options) {
-  STRIPLINE_RETURN_IF_ERROR(parse_url(options.url));
+  STRIPLINE_RETURN_IF_ERROR(web::parse_url(options.url));
   std::string secret;
   if (!options.client_secret_file.empty()) {
     STRIPLINE_ASSIGN_OR_RETURN(secret, pki::read_secret_line(options.client_secret_file.string()));
@@ -173,8 +173,8 @@ void Issuer::fetch_facts(const std::stop_token& stop) {
 }
 
 Result<std::string> Issuer::get(const std::string& url, const std::stop_token& stop) const {
-  STRIPLINE_ASSIGN_OR_RETURN(const Url parsed, parse_url(url));
-  STRIPLINE_ASSIGN_OR_RETURN(HttpAnswer answer, fetch({parsed}, limits(), stop));
+  STRIPLINE_ASSIGN_OR_RETURN(const web::Url parsed, web::parse_url(url));
+  STRIPLINE_ASSIGN_OR_RETURN(web::HttpAnswer answer, web::fetch({parsed}, limits(), stop));
   if (answer.status != kOk) {
     return Error(ErrorCode::unavailable,
                  quoted(url) + " answers " + std::to_string(answer.status) + ", not 200");
@@ -197,7 +197,7 @@ Result<IssuerFacts> Issuer::fetched(const std::stop_token& stop) const {
   facts.authorization_endpoint = text_in(about, "authorization_endpoint");
   facts.token_endpoint = text_in(about, "token_endpoint");
   for (const std::string& endpoint : {facts.authorization_endpoint, facts.token_endpoint}) {
-    if (!endpoint.empty()) STRIPLINE_RETURN_IF_ERROR(parse_url(endpoint));
+    if (!endpoint.empty()) STRIPLINE_RETURN_IF_ERROR(web::parse_url(endpoint));
   }
   constexpr const char* kMethods = "token_endpoint_auth_methods_supported";
   facts.secret_in_form = about.contains(kMethods) && !has(about, kMethods, "client_secret_basic") &&
@@ -228,22 +228,22 @@ Result<std::string> Issuer::exchanged(const CodeOrder& order, const std::stop_to
   if (!known || known->token_endpoint.empty()) {
     return Error(ErrorCode::unavailable, "the issuer names no place where codes become tokens");
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const Url url, parse_url(known->token_endpoint));
-  HttpRequest request{url};
-  request.form = "grant_type=authorization_code&code=" + percent_encoded(order.code) +
-                 "&redirect_uri=" + percent_encoded(order.redirect_uri) +
-                 "&code_verifier=" + percent_encoded(order.verifier);
+  STRIPLINE_ASSIGN_OR_RETURN(const web::Url url, web::parse_url(known->token_endpoint));
+  web::HttpRequest request{url};
+  request.form = "grant_type=authorization_code&code=" + web::percent_encoded(order.code) +
+                 "&redirect_uri=" + web::percent_encoded(order.redirect_uri) +
+                 "&code_verifier=" + web::percent_encoded(order.verifier);
   const bool basic = !client_secret_.empty() && !known->secret_in_form;
   if (basic) {
-    request.authorization = "Basic " + base64(percent_encoded(options_.client_id) + ":" +
-                                              percent_encoded(client_secret_));
+    request.authorization = "Basic " + base64(web::percent_encoded(options_.client_id) + ":" +
+                                              web::percent_encoded(client_secret_));
   } else {
-    request.form += "&client_id=" + percent_encoded(options_.client_id);
+    request.form += "&client_id=" + web::percent_encoded(options_.client_id);
     if (!client_secret_.empty()) {
-      request.form += "&client_secret=" + percent_encoded(client_secret_);
+      request.form += "&client_secret=" + web::percent_encoded(client_secret_);
     }
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const HttpAnswer answer, fetch(request, limits(), stop));
+  STRIPLINE_ASSIGN_OR_RETURN(const web::HttpAnswer answer, web::fetch(request, limits(), stop));
   const auto said = object_in(answer.body, "the issuer's answer");
   if (answer.status != kOk) {
     const std::string why = said.ok() ? text_in(*said, "error") : "";
@@ -260,8 +260,8 @@ Result<std::string> Issuer::exchanged(const CodeOrder& order, const std::stop_to
   return token;
 }
 
-HttpLimits Issuer::limits() const {
-  HttpLimits limits;
+web::HttpLimits Issuer::limits() const {
+  web::HttpLimits limits;
   limits.limit_s = options_.limit_s;
   limits.authorities_file = options_.authorities_file;
   return limits;

@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "base/result.h"
-#include "server/oidc/http_client.h"
+#include "base/web/http_client.h"
 #include "server/oidc/key_set.h"
 
 namespace stripline::server::oidc {
@@ -25,7 +25,7 @@ struct IssuerOptions {
   std::string url;                                ///< as tokens name it
   std::string client_id;                          ///< this server, as the issuer knows it
   std::filesystem::path client_secret_file = {};  ///< its first line; empty: a public client
-  std::filesystem::path authorities_file = {};    ///< HttpLimits::authorities_file
+  std::filesystem::path authorities_file = {};    ///< web::HttpLimits::authorities_file
   double limit_s = 10;                            ///< for each request
   double refresh_s = 3600;                        ///< from one look at its keys to the next
   double least_refresh_s = 5;                     ///< the same when somebody shows an unknown key
@@ -94,7 +94,7 @@ class Issuer {
   Result<std::string> get(const std::string& url, const std::stop_token& stop) const;
   void serve(Waiting waiting, const std::stop_token& stop);
   Result<std::string> exchanged(const CodeOrder& order, const std::stop_token& stop) const;
-  HttpLimits limits() const;
+  web::HttpLimits limits() const;
 
   const IssuerOptions options_;
   const std::string client_secret_;

@@ -162,16 +162,18 @@ TEST_F(IssuerTest, IsKnownByItsCertificate) {
     response.set_content("hello", "text/plain");
   });
   std::thread thread([&] { server.listen_after_bind(); });
-  HttpLimits limits;
+  web::HttpLimits limits;
   limits.authorities_file = write("authority.pem", *authority->pem());
-  const auto right = fetch({*parse_url(url + "/x")}, limits, {});
+  const auto right = web::fetch({*web::parse_url(url + "/x")}, limits, {});
   ASSERT_TRUE(right.ok()) << right.error().message();
   EXPECT_EQ(right->body, "hello");
   limits.authorities_file.clear();
-  EXPECT_FALSE(fetch({*parse_url(url + "/x")}, limits, {}).ok()) << "the system does not know it";
+  EXPECT_FALSE(web::fetch({*web::parse_url(url + "/x")}, limits, {}).ok())
+      << "the system does not know it";
   limits.authorities_file = folder / "authority.pem";
   EXPECT_FALSE(
-      fetch({*parse_url("https://localhost:" + std::to_string(port) + "/x")}, limits, {}).ok())
+      web::fetch({*web::parse_url("https://localhost:" + std::to_string(port) + "/x")}, limits, {})
+          .ok())
       << "it is not for this name";
   server.stop();
   thread.join();

@@ -7,7 +7,7 @@
 #include "base/cut_text.h"
 #include "base/json.h"
 #include "base/printable.h"
-#include "server/oidc/base64url.h"
+#include "base/web/base64url.h"
 
 namespace stripline::server::oidc {
 namespace {
@@ -42,7 +42,8 @@ bool is_known_type(std::string type) {
 Result<std::string> text_of(const Json& header, const char* name) {
   const auto found = header.find(name);
   if (found == header.end()) return std::string();
-  if (!found->is_string()) return refused(std::string("'") + name + "' of its header is not a text");
+  if (!found->is_string())
+    return refused(std::string("'") + name + "' of its header is not a text");
   auto text = found->get<std::string>();
   if (text.size() > kLongestNameBytes) {
     return refused(std::string("'") + name + "' of its header is longer than " +
@@ -73,7 +74,7 @@ Result<Jwt> parse_jwt(std::string_view text) {
   }
   std::array<std::string, 3> bytes;
   for (size_t i = 0; i < parts.size(); ++i) {
-    auto decoded = from_base64url(parts[i]);
+    auto decoded = web::from_base64url(parts[i]);
     if (!decoded) return refused("a part of it is not base64url");
     bytes[i] = std::move(*decoded);
   }

@@ -13,7 +13,7 @@
 
 #include "base/json.h"
 #include "base/pki/openssl.h"
-#include "server/oidc/base64url.h"
+#include "base/web/base64url.h"
 
 namespace stripline::server::oidc {
 namespace {
@@ -41,7 +41,7 @@ std::string text_in(const Json& key, const char* name) {
 std::optional<std::string> bytes_in(const Json& key, const char* name) {
   const std::string text = text_in(key, name);
   if (text.empty()) return std::nullopt;
-  return from_base64url(text);
+  return web::from_base64url(text);
 }
 
 OwnedNumber number(const std::string& bytes) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/oidc/base64url.h"
+#include "base/web/base64url.h"
 #include "server/testing/signer.h"
 
 namespace stripline::server::oidc {
@@ -32,17 +32,17 @@ TEST(KeySetTest, PassesOverWhatIsWeakOrDearOrBroken) {
   EXPECT_EQ(usable(Signer::rsa(1024).jwk("a")), 0U);
   EXPECT_EQ(usable(Signer::elliptic("P-384").jwk("a")), 0U);
   Json key = Signer::rsa().jwk("a");
-  key["e"] = to_base64url(std::string("\x01"));
+  key["e"] = web::to_base64url(std::string("\x01"));
   EXPECT_EQ(usable(key), 0U) << "every signature would be right";
-  key["e"] = to_base64url("\xff" + std::string(7, '\xff'));
+  key["e"] = web::to_base64url("\xff" + std::string(7, '\xff'));
   EXPECT_EQ(usable(key), 0U) << "verifying would be slow";
   key = Signer::rsa().jwk("a");
-  key["n"] = to_base64url(std::string(2048, '\xff'));
+  key["n"] = web::to_base64url(std::string(2048, '\xff'));
   EXPECT_EQ(usable(key), 0U) << "16384 bits";
   key = Signer::elliptic().jwk("a");
-  key["x"] = to_base64url(std::string(32, '\x01'));
+  key["x"] = web::to_base64url(std::string(32, '\x01'));
   EXPECT_EQ(usable(key), 0U) << "not on the curve";
-  key["x"] = to_base64url(std::string(31, '\x01'));
+  key["x"] = web::to_base64url(std::string(31, '\x01'));
   EXPECT_EQ(usable(key), 0U);
   EXPECT_EQ(usable({{"kty", "oct"}, {"k", "c2VjcmV0"}}), 0U);
   EXPECT_EQ(usable("text"), 0U);

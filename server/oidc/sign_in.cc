@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/pki/openssl.h"
-#include "server/oidc/base64url.h"
-#include "server/oidc/url.h"
+#include "base/web/base64url.h"
+#include "base/web/url.h"
 
 namespace stripline::server::oidc {
 namespace {
@@ -46,7 +46,7 @@ std::string SignIn::derived(std::string_view purpose, std::string_view from) con
   unsigned size = 0;
   HMAC(EVP_sha256(), key_.data(), static_cast<int>(key_.size()),
        reinterpret_cast<const unsigned char*>(text.data()), text.size(), mac.data(), &size);
-  return to_base64url({reinterpret_cast<const char*>(mac.data()), size});
+  return web::to_base64url({reinterpret_cast<const char*>(mac.data()), size});
 }
 
 // "SECONDS.RANDOM.MAC".
@@ -69,16 +69,16 @@ std::optional<SignInSecrets> SignIn::secrets_of(std::string_view cookie, double 
   if (age_s < -1 || age_s > kSignInLasts_s) return std::nullopt;
   SignInSecrets secrets{derived("state", value), derived("nonce", value),
                         derived("verifier", value), ""};
-  secrets.challenge = to_base64url(sha256(secrets.verifier));
+  secrets.challenge = web::to_base64url(sha256(secrets.verifier));
   return secrets;
 }
 
 std::string authorization_url(const AuthorizationRequest& request, const SignInSecrets& secrets) {
   const char joint = request.endpoint.find('?') == std::string::npos ? '?' : '&';
   return request.endpoint + joint +
-         "response_type=code&client_id=" + percent_encoded(request.client_id) +
-         "&redirect_uri=" + percent_encoded(request.redirect_uri) +
-         "&scope=" + percent_encoded(request.scopes) + "&state=" + secrets.state +
+         "response_type=code&client_id=" + web::percent_encoded(request.client_id) +
+         "&redirect_uri=" + web::percent_encoded(request.redirect_uri) +
+         "&scope=" + web::percent_encoded(request.scopes) + "&state=" + secrets.state +
          "&nonce=" + secrets.nonce + "&code_challenge=" + secrets.challenge +
          "&code_challenge_method=S256";
 }
@@ -89,7 +89,7 @@ bool same_secret(std::string_view a, std::string_view b) {
 
 Result<std::string> random_text() {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string bytes, random_bytes());
-  return to_base64url(bytes);
+  return web::to_base64url(bytes);
 }
 
 std::string cookie_in(std::string_view header, std::string_view name) {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "server/oidc/base64url.h"
-
 namespace stripline::server::oidc {
 namespace {
 
@@ -61,16 +59,6 @@ TEST(SignInTest, SecretsAreComparedWhole) {
   EXPECT_TRUE(same_secret("abc", "abc"));
   EXPECT_FALSE(same_secret("abc", "abd"));
   EXPECT_FALSE(same_secret("abc", "ab"));
-}
-
-TEST(Base64UrlTest, HasOneForm) {
-  for (const std::string bytes : {"", "f", "fo", "foo", "\xff\xfe\xfd"}) {
-    EXPECT_EQ(from_base64url(to_base64url(bytes)), bytes);
-  }
-  EXPECT_EQ(to_base64url("\xff\xfe\xfd"), "__79");
-  for (const char* wrong : {"a", "Zg==", "Zh", "Zm9v\n", "Zm+v", "abcde"}) {
-    EXPECT_FALSE(from_base64url(wrong)) << wrong;
-  }
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/oidc/base64url.h"
+#include "base/web/base64url.h"
 #include "server/testing/signer.h"
 
 namespace stripline::server::oidc {
@@ -85,7 +85,7 @@ TEST_F(VerifierTest, TakesTheThreeAlgorithms) {
 
 TEST_F(VerifierTest, RefusesOtherAlgorithms) {
   const std::string none =
-      to_base64url(R"({"alg":"none"})") + "." + to_base64url(claims().dump()) + ".";
+      web::to_base64url(R"({"alg":"none"})") + "." + web::to_base64url(claims().dump()) + ".";
   refuses(none, "algorithm is 'none'");
   refuses(rsa().token_of("RS256", R"({"alg":"HS256","kid":"r"})", claims().dump()), "'HS256'");
   refuses(rsa().token_of("RS256", R"({"alg":"RS512","kid":"r"})", claims().dump()), "'RS512'");
@@ -119,7 +119,7 @@ TEST_F(VerifierTest, RefusesASignatureThatIsNotTheKeys) {
   token = elliptic().token(header("ES256", "e"), claims());
   refuses(token.substr(0, token.size() - 4), "signature is wrong");
   // The two numbers as zeros, which a careless check takes for any text.
-  refuses(token.substr(0, token.rfind('.') + 1) + to_base64url(std::string(64, '\0')),
+  refuses(token.substr(0, token.rfind('.') + 1) + web::to_base64url(std::string(64, '\0')),
           "signature is wrong");
 }
 
@@ -127,7 +127,7 @@ TEST_F(VerifierTest, RefusesClaimsThatWereChanged) {
   const std::string token = rsa().token(header(), claims());
   const size_t first = token.find('.');
   const size_t second = token.rfind('.');
-  refuses(token.substr(0, first + 1) + to_base64url(with("groups", {"admins"}).dump()) +
+  refuses(token.substr(0, first + 1) + web::to_base64url(with("groups", {"admins"}).dump()) +
               token.substr(second),
           "signature is wrong");
 }
@@ -201,9 +201,9 @@ TEST_F(VerifierTest, RefusesWhatIsNoToken) {
   refuses(std::string("a.b"), "three parts");
   refuses(std::string("a.b.c.d"), "three parts");
   refuses(std::string("e=.e30.e30"), "base64url");
-  refuses(to_base64url("[]") + ".e30.e30", "not a JSON object");
-  refuses(to_base64url("{") + ".e30.e30", "JSON");
-  refuses(to_base64url(std::string(4000, '[')) + ".e30.e30", "deeper");
+  refuses(web::to_base64url("[]") + ".e30.e30", "not a JSON object");
+  refuses(web::to_base64url("{") + ".e30.e30", "JSON");
+  refuses(web::to_base64url(std::string(4000, '[')) + ".e30.e30", "deeper");
   refuses(std::string(kLongestTokenBytes + 1, 'e'), "at most 8192");
   refuses(rsa().token_of("RS256", header().dump(), "[]"), "not a JSON object");
   refuses(rsa().token_of("RS256", header().dump(), "\xff"), "JSON");

@@ -6,9 +6,9 @@
 #include <thread>
 #include <utility>
 
+#include "base/web/base64url.h"
+#include "base/web/url.h"
 #include "server/clock.h"
-#include "server/oidc/base64url.h"
-#include "server/oidc/url.h"
 
 namespace stripline::server::oidc {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 std::string challenge_of(const std::string& verifier) {
   unsigned char hash[SHA256_DIGEST_LENGTH];
   SHA256(reinterpret_cast<const unsigned char*>(verifier.data()), verifier.size(), hash);
-  return to_base64url({reinterpret_cast<const char*>(hash), sizeof hash});
+  return web::to_base64url({reinterpret_cast<const char*>(hash), sizeof hash});
 }
 
 void answer(httplib::Response& response, int status, const Json& json) {
@@ -134,7 +134,7 @@ void FakeIssuer::serve() {
       if (request.get_param_value("client_id") != client_id) return refuse("invalid_client");
     } else {
       const auto header = httplib::make_basic_authentication_header(
-          percent_encoded(client_id), percent_encoded(client_secret), false);
+          web::percent_encoded(client_id), web::percent_encoded(client_secret), false);
       if (request.get_header_value("Authorization") != header.second) {
         return refuse("invalid_client");
       }

@@ -8,7 +8,7 @@
 #include <openssl/evp.h>
 #include <openssl/rsa.h>
 
-#include "server/oidc/base64url.h"
+#include "base/web/base64url.h"
 
 namespace stripline::server::oidc {
 namespace {
@@ -49,14 +49,14 @@ Json Signer::jwk(const std::string& id) const {
     return {{"kty", "RSA"},
             {"kid", id},
             {"use", "sig"},
-            {"n", to_base64url(parameter(key_.get(), OSSL_PKEY_PARAM_RSA_N))},
-            {"e", to_base64url(parameter(key_.get(), OSSL_PKEY_PARAM_RSA_E))}};
+            {"n", web::to_base64url(parameter(key_.get(), OSSL_PKEY_PARAM_RSA_N))},
+            {"e", web::to_base64url(parameter(key_.get(), OSSL_PKEY_PARAM_RSA_E))}};
   }
   const bool is_small = EVP_PKEY_get_bits(key_.get()) == 256;
   const size_t size = is_small ? 32 : 48;
   const auto coordinate = [&](const char* name) {
     const std::string bytes = parameter(key_.get(), name);
-    return to_base64url(std::string(size - bytes.size(), '\0') + bytes);
+    return web::to_base64url(std::string(size - bytes.size(), '\0') + bytes);
   };
   return {{"kty", "EC"},
           {"kid", id},
@@ -99,8 +99,8 @@ std::string Signer::token(const Json& header, const Json& claims) const {
 
 std::string Signer::token_of(const std::string& algorithm, const std::string& header,
                              const std::string& claims) const {
-  const std::string text = to_base64url(header) + "." + to_base64url(claims);
-  return text + "." + to_base64url(sign(algorithm, text));
+  const std::string text = web::to_base64url(header) + "." + web::to_base64url(claims);
+  return text + "." + web::to_base64url(sign(algorithm, text));
 }
 
 }  // namespace stripline::server::oidc

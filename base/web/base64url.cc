@@ -1,9 +1,9 @@
-#include "server/oidc/base64url.h"
+#include "base/web/base64url.h"
 
 #include <array>
 #include <cstdint>
 
-namespace stripline::server::oidc {
+namespace stripline::web {
 namespace {
 
 constexpr std::string_view kAlphabet =
@@ -53,4 +53,4 @@ std::optional<std::string> from_base64url(std::string_view text) {
   return bytes;
 }
 
-}  // namespace stripline::server::oidc
+}  // namespace stripline::web

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace stripline::server::oidc {
+namespace stripline::web {
 
 std::string to_base64url(std::string_view bytes);
 
@@ -14,4 +14,4 @@ std::string to_base64url(std::string_view bytes);
 /// zero: the bytes have this one form, and no other.
 std::optional<std::string> from_base64url(std::string_view text);
 
-}  // namespace stripline::server::oidc
+}  // namespace stripline::web

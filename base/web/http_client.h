@@ -1,4 +1,4 @@
-// One request to an issuer, bounded in time and size.
+// One request to a web server, such as an OpenID Connect issuer, bounded in time and size.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "server/oidc/url.h"
+#include "base/web/url.h"
 
-namespace stripline::server::oidc {
+namespace stripline::web {
 
 struct HttpRequest {
   Url url;
@@ -25,7 +25,7 @@ struct HttpAnswer {
 struct HttpLimits {
   double limit_s = 10;                    ///< for all of it
   size_t body_bytes = size_t{256} << 10;  ///< a longer answer is an error
-  /// PEM, of the authorities that may have signed the issuer's certificate; empty: those of the
+  /// PEM, of the authorities that may have signed the server's certificate; empty: those of the
   /// system.
   std::filesystem::path authorities_file = {};
 };
@@ -35,4 +35,4 @@ struct HttpLimits {
 Result<HttpAnswer> fetch(const HttpRequest& request, const HttpLimits& limits,
                          const std::stop_token& stop);
 
-}  // namespace stripline::server::oidc
+}  // namespace stripline::web

@@ -1,11 +1,11 @@
-#include "server/oidc/url.h"
+#include "base/web/url.h"
 
 #include <algorithm>
 
 #include "base/cut_text.h"
 #include "base/printable.h"
 
-namespace stripline::server::oidc {
+namespace stripline::web {
 namespace {
 
 constexpr size_t kLongestUrlBytes = 2048;
@@ -98,4 +98,4 @@ std::string percent_encoded(std::string_view text) {
   return encoded;
 }
 
-}  // namespace stripline::server::oidc
+}  // namespace stripline::web

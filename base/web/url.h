@@ -1,4 +1,4 @@
-// Addresses of an issuer. Pure.
+// Addresses of what programs fetch, such as those of an OpenID Connect issuer. Pure.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace stripline::server::oidc {
+namespace stripline::web {
 
 struct Url {
   bool tls = true;
@@ -25,4 +25,4 @@ Result<Url> parse_url(std::string_view text);
 /// A text as a value of a query or a form.
 std::string percent_encoded(std::string_view text);
 
-}  // namespace stripline::server::oidc
+}  // namespace stripline::web

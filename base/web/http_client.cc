@@ -1,4 +1,4 @@
-#include "server/oidc/http_client.h"
+#include "base/web/http_client.h"
 
 #include <chrono>
 #include <functional>
@@ -19,7 +19,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 
-namespace stripline::server::oidc {
+namespace stripline::web {
 namespace {
 
 namespace asio = boost::asio;
@@ -39,7 +39,7 @@ class Exchange {
     message_.target(url_.target);
     message_.version(11);
     message_.set(beast::field::host, url_.authority);
-    message_.set(beast::field::user_agent, "stripline-server");
+    message_.set(beast::field::user_agent, "stripline");
     message_.set(beast::field::accept, "application/json");
     message_.set(beast::field::connection, "close");
     if (!request.authorization.empty()) {
@@ -151,4 +151,4 @@ Result<HttpAnswer> fetch(const HttpRequest& request, const HttpLimits& limits,
   return exchange.run(limits.limit_s, stop);
 }
 
-}  // namespace stripline::server::oidc
+}  // namespace stripline::web

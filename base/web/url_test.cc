@@ -1,8 +1,8 @@
-#include "server/oidc/url.h"
+#include "base/web/url.h"
 
 #include <gtest/gtest.h>
 
-namespace stripline::server::oidc {
+namespace stripline::web {
 namespace {
 
 TEST(UrlTest, ReadsItsParts) {
@@ -40,4 +40,4 @@ TEST(UrlTest, RefusesWhatIsNone) {
 }
 
 }  // namespace
-}  // namespace stripline::server::oidc
+}  // namespace stripline::web
