@@ -164,6 +164,9 @@ void declare_people(CLI::App& app, PeopleArguments& people) {
        "The name by which the issuer knows this server, and which its tokens are for");
   text("--oidc-client-secret-file", people.client_secret_file, "FILE",
        "File (mode 0600) with the secret of this client, if it has one");
+  text("--oidc-device-client-id", people.device_client_id, "ID",
+       "The public client of 'stripline login --oidc' (default: --oidc-client-id, if it has no "
+       "secret)");
   text("--oidc-roles", people.roles, "RULES",
        "Roles of groups, as in 'admin=hpc-admins,operator=hpc-staff,viewer=*'; '*': everybody "
        "whom the issuer lets in");

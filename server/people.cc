@@ -62,6 +62,11 @@ Role role_of(const std::vector<RoleRule>& rules, const std::vector<std::string>&
   return highest;
 }
 
+std::string PeopleOptions::device_client() const {
+  if (!device_client_id.empty()) return device_client_id;
+  return issuer.client_secret_file.empty() ? issuer.client_id : "";
+}
+
 Result<std::unique_ptr<People>> People::start(PeopleOptions options) {
   STRIPLINE_ASSIGN_OR_RETURN(auto issuer, oidc::Issuer::start(options.issuer));
   return std::unique_ptr<People>(new People(std::move(options), std::move(issuer)));
@@ -69,7 +74,9 @@ Result<std::unique_ptr<People>> People::start(PeopleOptions options) {
 
 People::People(PeopleOptions options, std::unique_ptr<oidc::Issuer> issuer)
     : options_(std::move(options)),
-      expected_{options_.issuer.url, options_.issuer.client_id, options_.claims},
+      expected_{options_.issuer.url,
+                {options_.issuer.client_id, options_.device_client()},
+                options_.claims},
       issuer_(std::move(issuer)) {}
 
 std::string People::failure_text() const {

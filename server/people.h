@@ -42,8 +42,14 @@ struct PeopleOptions {
   std::vector<RoleRule> roles;
   oidc::ClaimNames claims = {};
   std::string scopes = "openid profile";  ///< that a sign-in asks for
+  /// The public client as which the command asks the issuer; empty: see device_client().
+  std::string device_client_id = {};
   /// Where the issuer sends browsers back to; empty: where they were when they asked to sign in.
   std::string redirect_url = {};
+
+  /// The client of the command: the server's own, unless that has a secret, which no command may
+  /// have; empty: there is none.
+  std::string device_client() const;
 };
 
 /// One of them, who may come in.

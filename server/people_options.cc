@@ -19,9 +19,10 @@ bool is_plain(const std::string& text) {
 }
 
 Status check_alone(const PeopleArguments& arguments) {
-  const std::array<std::pair<const char*, const std::string*>, 8> others{
+  const std::array<std::pair<const char*, const std::string*>, 9> others{
       {{"--oidc-client-id", &arguments.client_id},
        {"--oidc-client-secret-file", &arguments.client_secret_file},
+       {"--oidc-device-client-id", &arguments.device_client_id},
        {"--oidc-roles", &arguments.roles},
        {"--oidc-groups-claim", &arguments.groups_claim},
        {"--oidc-name-claim", &arguments.name_claim},
@@ -53,10 +54,13 @@ Result<std::optional<PeopleOptions>> people_options(const PeopleArguments& argum
         "--oidc-issuer needs --oidc-client-id: the name by which the issuer knows this "
         "server, and which its tokens are for");
   }
-  if (!is_plain(arguments.client_id)) {
-    return wrong("--oidc-client-id: " + quoted_text(arguments.client_id) +
-                 " has characters that no client's name has");
+  for (const auto& [name, id] :
+       {std::pair("--oidc-client-id: ", &arguments.client_id),
+        std::pair("--oidc-device-client-id: ", &arguments.device_client_id)}) {
+    if (is_plain(*id)) continue;
+    return wrong(name + quoted_text(*id) + " has characters that no client's name has");
   }
+  options.device_client_id = arguments.device_client_id;
   options.issuer.client_id = arguments.client_id;
   options.issuer.client_secret_file = arguments.client_secret_file;
   options.issuer.authorities_file = arguments.authorities_file;

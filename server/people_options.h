@@ -14,6 +14,7 @@ struct PeopleArguments {
   std::string issuer;
   std::string client_id;
   std::string client_secret_file;
+  std::string device_client_id;
   std::string roles;
   std::string groups_claim;
   std::string name_claim;

@@ -1,6 +1,4 @@
 // People of an issuer, by real connections to a real server: by gRPC, by HTTP and by browser.
-#include "server/oidc/sign_in.h"
-
 #include <chrono>
 #include <httplib.h>
 #include <thread>
@@ -15,6 +13,7 @@
 #include "server/access.h"
 #include "server/clock.h"
 #include "server/initialise.h"
+#include "server/oidc/sign_in.h"
 #include "server/server.h"
 #include "server/sqlite_store.h"
 #include "server/testing/fake_issuer.h"
@@ -139,6 +138,18 @@ TEST_F(SignInServerTest, ATokenOfTheIssuerIsTakenAtBothDoors) {
     context.AddMetadata("authorization", "Bearer " + bearer);
     return stub->WhoAmI(&context, {}, &response);
   };
+  {
+    grpc::SslCredentialsOptions ssl;
+    ssl.pem_root_certs = *read_whole_file(folder_ / "tls" / "authority.pem");
+    const auto stub = v1::Admin::NewStub(
+        grpc::CreateChannel(server_->address().text(), grpc::SslCredentials(ssl)));
+    grpc::ClientContext context;
+    v1::SignIn sign_in;
+    ASSERT_TRUE(stub->GetSignIn(&context, {}, &sign_in).ok()) << "to everybody";
+    EXPECT_EQ(sign_in.issuer(), issuer_.url());
+    EXPECT_EQ(sign_in.client_id(), issuer_.client_id);
+    EXPECT_EQ(sign_in.scopes(), "openid profile");
+  }
   v1::WhoAmIResponse caller;
   const auto status = call(token, caller);
   ASSERT_TRUE(status.ok()) << status.error_message();

@@ -56,11 +56,22 @@ TEST(PeopleOptionsTest, SaysWhichOptionIsWrong) {
   refuses([](auto& one) { one.issuer = "https://i/?a=b"; }, "--oidc-issuer");
   refuses([](auto& one) { one.client_id = ""; }, "--oidc-client-id");
   refuses([](auto& one) { one.client_id = "a\nb"; }, "--oidc-client-id");
+  refuses([](auto& one) { one.device_client_id = "\x7f"; }, "--oidc-device-client-id");
   refuses([](auto& one) { one.roles = ""; }, "--oidc-roles");
   refuses([](auto& one) { one.roles = "root=a"; }, "--oidc-roles");
   refuses([](auto& one) { one.scopes = "profile"; }, "--oidc-scopes");
   refuses([](auto& one) { one.redirect_url = "https://h/"; }, "--oidc-redirect-url");
   refuses([](auto& one) { one.redirect_url = "http://h/login/callback"; }, "--oidc-redirect-url");
+}
+
+TEST(PeopleOptionsTest, NoCommandHasTheSecretOfAClient) {
+  PeopleOptions options;
+  options.issuer.client_id = "c";
+  EXPECT_EQ(options.device_client(), "c");
+  options.issuer.client_secret_file = "/etc/secret";
+  EXPECT_EQ(options.device_client(), "");
+  options.device_client_id = "cli";
+  EXPECT_EQ(options.device_client(), "cli");
 }
 
 class PeopleTest : public testing::Test {

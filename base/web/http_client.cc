@@ -91,7 +91,7 @@ class Exchange {
       return HttpAnswer{static_cast<int>(parser_.get().result_int()),
                         std::move(parser_.get().body())};
     }
-    if (stop.stop_requested()) return Error(ErrorCode::unavailable, "the server is stopping");
+    if (stop.stop_requested()) return Error(ErrorCode::unavailable, "this program is ending");
     return Error(ErrorCode::unavailable, url_.authority + ": no answer in time");
   }
 

@@ -19,7 +19,7 @@ void require(bool holds) {
 }
 
 void check(const std::string& token, const KeySet& keys) {
-  const Expected expected{"https://i", "c"};
+  const Expected expected{"https://i", {"c"}};
   const auto person = verify(token, keys, expected, 1.8e9);
   if (!person.ok()) {
     require(person.error().message().size() < 2048);

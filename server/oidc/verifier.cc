@@ -48,12 +48,16 @@ Status check_purpose(const Claims& claims, const Expected& expected) {
     return refused("it was issued by " + quoted(claims.issuer) + ", and not by '" +
                    expected.issuer + "'");
   }
-  if (std::ranges::find(claims.audience, expected.client_id) == claims.audience.end()) {
-    return refused("it is not for this server: '" + expected.client_id +
+  const auto is_ours = [&](const std::string& client) {
+    return !client.empty() &&
+           std::ranges::find(expected.client_ids, client) != expected.client_ids.end();
+  };
+  if (std::ranges::none_of(claims.audience, is_ours)) {
+    return refused("it is not for this server: '" + expected.client_ids.front() +
                    "' is not in its audience ('aud')");
   }
   if (claims.audience.size() > 1 && !claims.authorised_party.empty() &&
-      claims.authorised_party != expected.client_id) {
+      !is_ours(claims.authorised_party)) {
     return refused("it is for several, and was given to another ('azp')");
   }
   return {};

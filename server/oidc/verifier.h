@@ -16,7 +16,8 @@ namespace stripline::server::oidc {
 /// What a token must say.
 struct Expected {
   std::string issuer;
-  std::string client_id;  ///< among its audience
+  /// One of them is among its audience; empty ones count for nothing.
+  std::vector<std::string> client_ids;
   ClaimNames names = {};
   double leeway_s = 60;  ///< by which clocks may differ
 };

@@ -69,7 +69,7 @@ class VerifierTest : public testing::Test {
     refuses(rsa().token(header(), claims), why);
   }
 
-  Expected expected_{"https://login.example.org", "stripline"};
+  Expected expected_{"https://login.example.org", {"stripline", "stripline-cli", ""}};
 };
 
 TEST_F(VerifierTest, TakesTheThreeAlgorithms) {
@@ -155,6 +155,8 @@ TEST_F(VerifierTest, RefusesOtherIssuersAndAudiences) {
   refuses(with("aud", Json::array()), "not for this server");
   refuses(with("aud", {"a", 7}), "'aud'");
   refuses(without("aud"), "for whom");
+  refuses(with("aud", ""), "not for this server");
+  EXPECT_EQ(reason(with("aud", "stripline-cli")), "accepted");
   EXPECT_EQ(reason(with("aud", {"account", "stripline"})), "accepted");
   Json several = with("aud", {"account", "stripline"});
   several["azp"] = "account";
