@@ -30,7 +30,7 @@ struct Context {
   std::string authority_pem;  ///< whose certificate signs the server's
   /// The text of a user's token, or of one that an issuer has given; empty: none is shown.
   std::string token;
-  // Of an issuer's; empty with a token of the server's own.
+  // Where the token is an issuer's; empty with one of the server's own.
   std::string issuer = {};
   std::string client_id = {};
   std::string refresh_token = {};  ///< which brings another when it ends; empty: nothing does
