@@ -31,7 +31,7 @@ bool is_host(std::string_view text) {
 }
 
 bool is_address(std::string_view text) {
-  return !text.empty() &&
+  return text.find(':') != std::string_view::npos &&
          text.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
 }
 

@@ -113,11 +113,16 @@ TEST_F(VerifierTest, RefusesASignatureThatIsNotTheKeys) {
   refuses(
       Signer::elliptic("P-384").token_of("ES256", R"({"alg":"ES256","kid":"e"})", claims().dump()),
       "signature is wrong");
+  const auto shortened = [](const std::string& token) {
+    const size_t dot = token.rfind('.') + 1;
+    const auto signature = web::from_base64url(token.substr(dot));
+    return token.substr(0, dot) + web::to_base64url(signature->substr(0, signature->size() - 3));
+  };
   std::string token = rsa().token(header(), claims());
-  refuses(token.substr(0, token.size() - 8), "signature is wrong");
+  refuses(shortened(token), "signature is wrong");
   refuses(token.substr(0, token.rfind('.') + 1), "not signed");
   token = elliptic().token(header("ES256", "e"), claims());
-  refuses(token.substr(0, token.size() - 4), "signature is wrong");
+  refuses(shortened(token), "signature is wrong");
   // The two numbers as zeros, which a careless check takes for any text.
   refuses(token.substr(0, token.rfind('.') + 1) + web::to_base64url(std::string(64, '\0')),
           "signature is wrong");

@@ -26,7 +26,7 @@ void answer(httplib::Response& response, int status, const Json& json) {
 
 }  // namespace
 
-FakeIssuer::FakeIssuer() : signer_(Signer::rsa()), server_(std::make_unique<httplib::Server>()) {
+FakeIssuer::FakeIssuer() : signer_(Signer::elliptic()), server_(std::make_unique<httplib::Server>()) {
   keys_ = {{"keys", Json::array({signer_.jwk(key_id_)})}};
   serve();
   port_ = server_->bind_to_any_port("127.0.0.1");
@@ -46,7 +46,7 @@ std::string FakeIssuer::token(const std::string& name, const Json& groups, const
                  {"iat", now_s},    {"exp", now_s + 3600}, {"preferred_username", name},
                  {"groups", groups}};
   if (more.is_object()) claims.merge_patch(more);
-  return signer_.token({{"alg", "RS256"}, {"kid", key_id_}, {"typ", "JWT"}}, claims);
+  return signer_.token({{"alg", "ES256"}, {"kid", key_id_}, {"typ", "JWT"}}, claims);
 }
 
 void FakeIssuer::sign_in(const std::string& name, const Json& groups, const Json& more) {
@@ -58,7 +58,7 @@ void FakeIssuer::sign_in(const std::string& name, const Json& groups, const Json
 
 void FakeIssuer::rotate() {
   const std::lock_guard lock(mutex_);
-  signer_ = Signer::rsa();
+  signer_ = Signer::elliptic();
   key_id_ += "n";
   keys_ = {{"keys", Json::array({signer_.jwk(key_id_)})}};
 }
