@@ -64,12 +64,13 @@ constexpr std::array kVariables = {
 };
 
 /// Variables of launchers, tests and services; nothing that a user sets for a program.
-constexpr std::array<std::string_view, 15> kOthers = {
+constexpr std::array<std::string_view, 16> kOthers = {
     "STRIPLINE_RANK",         "STRIPLINE_RANKS",   "STRIPLINE_JOB_ID",
     "STRIPLINE_CONTROL_FD",   "STRIPLINE_OPTIONS", "STRIPLINE_OPERATION_RECORD",
     "STRIPLINE_POINT_RECORD", "STRIPLINE_FIBERS",  "STRIPLINE_MATRIX",
     "STRIPLINE_SERVER",       "STRIPLINE_SERVER_", "STRIPLINE_AGENT_",
-    "STRIPLINE_MODELS",       "STRIPLINE_SSH",     "STRIPLINE_TEST_"};
+    "STRIPLINE_MODELS",       "STRIPLINE_SSH",     "STRIPLINE_HTTP_",
+    "STRIPLINE_TEST_"};
 
 std::string variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)

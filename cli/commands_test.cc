@@ -298,7 +298,7 @@ TEST_F(CommandsTest, AListThatIsCutSaysThatThereIsMore) {
 }
 
 TEST_F(CommandsTest, ATokenGoesIntoAFileOfItsOwnersAlone) {
-  TokenCreate command{"operator", "alice", 0, (folder_ / "alice.token").string()};
+  TokenCreate command{"operator", "alice", 0, 0, (folder_ / "alice.token").string()};
   EXPECT_EQ(run(command), kExitOk) << err_;
   EXPECT_EQ(read(command.output), "the-secret\n");
   EXPECT_EQ(std::filesystem::status(command.output).permissions(),

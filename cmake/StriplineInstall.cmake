@@ -61,6 +61,14 @@ endfunction()
 if(STRIPLINE_BUILD_SERVICE)
   install_daemon(server)
   install_daemon(agent)
+  install(FILES packaging/monitoring/stripline-alerts.yml packaging/monitoring/stripline-dashboard.json
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/stripline/monitoring COMPONENT server)
+  install(PROGRAMS packaging/slurm/prolog.sh packaging/slurm/epilog.sh packaging/slurm/agents.sbatch
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/stripline/slurm COMPONENT agent)
+  # Installed by pip from there (docs/python.md).
+  install(DIRECTORY clients/python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/stripline/python COMPONENT commands
+          FILES_MATCHING PATTERN "pyproject.toml" PATTERN "README.md" PATTERN "stripline_client/*" PATTERN "examples/*.py"
+          PATTERN "__pycache__" EXCLUDE PATTERN "tests" EXCLUDE PATTERN "build" EXCLUDE PATTERN "*.egg-info" EXCLUDE)
   install(FILES packaging/systemd/stripline-agent.tmpfiles DESTINATION lib/tmpfiles.d
           RENAME stripline-agent.conf COMPONENT agent)
 endif()

@@ -1,5 +1,5 @@
-# Debian packages, made by `cpack -G DEB` in the build folder once the target `installed` is built:
-# the library with its headers, the commands, the server and the agent.
+# Packages, made in the build folder once the target `installed` is built, of Debian by `cpack -G DEB`, rpm by
+# `cpack -G RPM` (StriplineRpm.cmake): the library with its headers, the commands, the server and the agent.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME stripline)
 set(CPACK_PACKAGE_VENDOR "The Stripline developers")
@@ -45,4 +45,5 @@ if(STRIPLINE_BUILD_SERVICE)
   set(CPACK_COMPONENT_AGENT_DESCRIPTION
       "agent of Stripline\n Measures the node it runs on, as its server asks it to.")
 endif()
+include(StriplineRpm)
 include(CPack)

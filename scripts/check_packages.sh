@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the Debian packages, and looks whether what is in them works: unpacked into a folder, where
+# Makes the Debian packages, and rpm packages where rpmbuild is there (rpm_packages of scripts/common.sh), and looks whether what is in them works: unpacked into a folder, where
 # systemd checks the units, and installed in a system that has nothing but what they depend on.
 #
 #   scripts/check_packages.sh [FRESH]
@@ -77,6 +77,35 @@ cmake -S "$folder/consumer" -B "$folder/consumer/build" -DCMAKE_PREFIX_PATH="$ro
 cmake --build "$folder/consumer/build" >/dev/null
 stripline run -n 2 --segment 20M --fabric emulated:opteron-vapi --clock virtual -- \
   "$folder/consumer/build/neighbour"
+
+# The rpm packages hold the same files, but that rpm compresses manual pages. What their scriptlets do is compared by packaging/scriptlets_test.sh.
+if command -v rpmbuild >/dev/null; then
+  echo "== rpm packages"
+  (cd build/release && cpack -G RPM -B "$folder/rpms" >"$folder/cpack.log") || { cat "$folder/cpack.log" >&2; exit 1; }
+  for component in stripline:stripline stripline-dev:stripline-devel stripline-server:stripline-server \
+    stripline-agent:stripline-agent; do
+    deb=("$folder"/packages/"${component%:*}"_*.deb)
+    rpm=$(for one in "$folder"/rpms/*.rpm; do
+      [ "$(rpm -qp --qf '%{NAME}' "$one")" != "${component#*:}" ] || echo "$one"
+    done)
+    rpm -qp --qf '%{NAME} %{VERSION}-%{RELEASE}\n' "$rpm"
+    dpkg-deb --fsys-tarfile "${deb[0]}" | tar t | sed 's,^\./,/,; s/[.]gz$//' | grep -v '/$' | sort >"$folder/deb.files"
+    rpm -qp --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' "$rpm" | sed -n 's/[.]gz$//; s/^[^d][^ ]* //p' | sort >"$folder/rpm.files"
+    [ -s "$folder/rpm.files" ] && diff "$folder/deb.files" "$folder/rpm.files" ||
+      { echo "$rpm holds other files than ${deb[0]}" >&2; exit 1; }
+  done
+  for daemon in server agent; do
+    for scriptlet in post preun postun; do
+      # Whole, and not taken for macros.
+      rpm -qp --scripts "$folder"/rpms/stripline-"$daemon"-*.rpm >"$folder/scriptlets"
+      while IFS= read -r line; do
+        grep -qF -x -e "$line" "$folder/scriptlets" || { echo "$daemon's $scriptlet lacks '$line'" >&2; exit 1; }
+      done <"build/release/packaging/$daemon/$scriptlet"
+    done
+  done
+else
+  echo "rpmbuild is not there (apt-get install rpm): rpm packages were not made"
+fi
 
 echo "== in a fresh system"
 if [ -n "${1:-}" ]; then

@@ -24,6 +24,10 @@ dashboard_packages=(nodejs npm)
 pages_packages=(chromium fonts-dejavu-core)
 # For scripts/check.sh reference.
 reference_packages=(doxygen)
+# For the rpm packages of scripts/check.sh packages, which leaves them out where they are not there.
+rpm_packages=(rpm)
+# For trying alert rules (packaging/monitoring), likewise.
+monitoring_packages=(prometheus)
 # What the runtime is compared with (scripts/compare_neighbours.sh).
 neighbour_packages=(openmpi-bin libopenmpi-dev libucx-dev)
 # What the emulated fat tree is compared with (scripts/check.sh simgrid). LGPL; never linked by what is
@@ -96,7 +100,8 @@ start_service() {
     [ "$("$bin/stripline" nodes --json 2>/dev/null | grep -c IDLE)" = 2 ] && return 0
     sleep 0.1
   done
-  echo "the agents did not connect to the server; their logs are in $folder" >&2
+  echo "the agents did not connect to the server; the ends of their logs:" >&2
+  tail -n 5 "$folder"/node-*.log >&2
   return 1
 }
 

@@ -78,7 +78,7 @@ def profile(name, chance):
         "title": "A network that was drawn",
         **{kind: operation(chance, network, kind) for kind in ("put", "get", "am")},
         "queue_depth": value(int(chance.between(2, 512.99))),
-        "injection_limit": value(int(chance.between(2, 128.99))),
+        "injection_limit": value(min(64, int(chance.between(2, 128.99)))),
         "max_message_bytes": value(2 ** chance.randint(12, 16)),
         "ranks_per_node": value(1),
         "poll_s": value(chance.between(20e-9, 300e-9)),

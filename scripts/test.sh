@@ -13,6 +13,7 @@ source "$(dirname "$0")/common.sh"
 what=${1:-all}
 tidy_base=${STRIPLINE_TIDY_BASE:-}
 unset STRIPLINE_TIDY_BASE  # not a setting of the programs that are tested
+export GTEST_BRIEF=1  # what fails, not the hundreds of tests that pass beside it
 case $what in
   all | fast | release | asan) ;;
   -h | --help)

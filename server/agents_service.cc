@@ -175,12 +175,13 @@ class ReportLimits {
 class SessionReactor final : public SessionStream {
  public:
   SessionReactor(Coordinator& coordinator, Access& access, Refusals& refusals,
-                 ReportLimits& reports, Caller caller)
+                 ReportLimits& reports, Caller caller, std::string peer)
       : coordinator_(coordinator),
         access_(access),
         refusals_(refusals),
         reports_(reports),
         caller_(std::move(caller)),
+        peer_(std::move(peer)),
         link_(std::make_shared<StreamLink>(this)) {
     ReactorStep step(this);
     coordinator_.await_hello(link_);
@@ -256,7 +257,7 @@ class SessionReactor final : public SessionStream {
   // The operator hears of it as the agent does: it may try for days.
   void refuse(const std::string& node, const Problem& why) {
     if (why.code != ErrorCode::unavailable) {
-      refusals_.note("a session of nodes/" + node, why.message);
+      refusals_.note("a session of nodes/" + node, peer_, why.message);
     }
     link_->close(why);
   }
@@ -296,7 +297,8 @@ class SessionReactor final : public SessionStream {
   Refusals& refusals_;
   ReportLimits& reports_;
   const Caller caller_;
-  std::string node_;  // as its Hello says
+  const std::string peer_;  // the address that it comes from
+  std::string node_;        // as its Hello says
   std::shared_ptr<StreamLink> link_;
   v1::AgentMessage message_;
   bool greeted_ = false;
@@ -320,7 +322,7 @@ class AgentsService final : public v1::Agents::CallbackService {
   SessionStream* Session(grpc::CallbackServerContext* context) override {
     // NOLINTNEXTLINE(cppcoreguidelines-owning-memory)
     return new SessionReactor(coordinator_, access_, refusals_, reports_,
-                              caller_of(*context, access_));
+                              caller_of(*context, access_), address_of(*context));
   }
 
   grpc::ServerUnaryReactor* Enroll(grpc::CallbackServerContext* context,

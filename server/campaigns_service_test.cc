@@ -372,6 +372,45 @@ TEST_F(CampaignsServiceTest, SoManyCampaignsMayWait) {
   created(small_spec());
 }
 
+TEST_F(CampaignsServiceTest, OneOwnerHasAShareOfThem) {
+  server_.reset();
+  options_.coordinator.max_queued_per_owner = 2;
+  start();
+  const AgentClient a(address_, test_hello("a"));
+  const AgentClient b(address_, test_hello("b"));
+  ASSERT_TRUE(connected({"a", "b"}));
+  const std::string first = created(small_spec()).name();
+  const std::string second = created(small_spec()).name();
+  v1::Campaign campaign;
+  const grpc::Status status = create(small_spec(), campaign);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(reason_of(status), "OWNER_QUOTA");
+  EXPECT_NE(status.error_message().find("users/anonymous has 2 campaigns that have not ended"),
+            std::string::npos)
+      << status.error_message();
+  EXPECT_TRUE(create(small_spec(), campaign, "", true).ok());  // asking costs nothing
+  // One that goes on again counts, too.
+  ASSERT_TRUE(cancel(second, campaign).ok());
+  const std::string third = created(small_spec()).name();
+  v1::RetryCampaignRequest retry;
+  retry.set_name(second);
+  const auto retried = [&] {
+    grpc::ClientContext context;
+    return campaigns_->RetryCampaign(&context, retry, &campaign);
+  };
+  EXPECT_EQ(reason_of(retried()), "OWNER_QUOTA");
+  ASSERT_TRUE(cancel(third, campaign).ok());
+  EXPECT_TRUE(retried().ok());
+
+  server_.reset();
+  options_.coordinator.max_queued_per_owner = 0;
+  start();
+  const AgentClient again(address_, test_hello("a"));
+  const AgentClient beside(address_, test_hello("b"));
+  ASSERT_TRUE(connected({"a", "b"}));
+  created(small_spec());
+}
+
 TEST_F(CampaignsServiceTest, CallsThatCostAreCounted) {
   grpc::Status status;
   // They cost so much that even a host under load makes too many of them.

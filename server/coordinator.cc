@@ -582,6 +582,7 @@ Status Coordinator::end_campaign(int64_t number, CampaignState state, const std:
     d.campaign.stop_reason = to_string(campaign::StopReason::cancelled);
   }
   STRIPLINE_RETURN_IF_ERROR(commit(d, message));
+  if (state == CampaignState::failed) meters_.count(Meters::Counter::campaigns_failed);
   spdlog::info("{}: {}: {}", campaign_name(number), to_string(state), message);
   release_group(number, "the campaign ended: " + message);
   forget(number);

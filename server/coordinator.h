@@ -18,6 +18,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -53,6 +54,9 @@
 
 namespace stripline::server {
 
+/// The owner of what the server does by itself.
+inline constexpr std::string_view kServersOwn = "server";
+
 struct CoordinatorOptions {
   double heartbeat_interval_s = 5;  ///< Sessions silent for three times as long are closed.
   double lease_s = 15;              ///< See Assignment.lease_s in agents.proto.
@@ -66,7 +70,9 @@ struct CoordinatorOptions {
   double max_wait_s = 7 * 86400;  ///< A campaign that waits for nodes for this long has failed.
   uint64_t max_nodes = 10'000;    ///< Names of nodes that are remembered.
   uint64_t max_campaigns = 1000;  ///< That have not ended.
-  double storage_retry_s = 5;     ///< What could not be stored is tried again after this long.
+  /// The same of one owner; 0: as many as of all. The server's own are not counted.
+  uint64_t max_queued_per_owner = 100;
+  double storage_retry_s = 5;  ///< What could not be stored is tried again after this long.
 };
 
 /// A campaign that failed or was cancelled is to go on, within these budgets from its beginning on;
@@ -139,7 +145,7 @@ class Coordinator {
   // Campaigns (campaigns.proto). `actor` is who does it, for the audit trail.
 
   /// Problems: INVALID_FIELD, UNKNOWN_EXPERIMENT, NOT_ENOUGH_NODES, UNSUPPORTED_FABRIC,
-  /// REQUEST_ID_REUSED, BUSY, TOO_MANY_CAMPAIGNS.
+  /// REQUEST_ID_REUSED, BUSY, TOO_MANY_CAMPAIGNS, OWNER_QUOTA.
   Answer<CampaignView> create_campaign(const CampaignSpec& spec, const std::string& request_id,
                                        bool validate_only, const std::string& actor);
   /// Problems: CAMPAIGN_NOT_FOUND.
@@ -156,7 +162,7 @@ class Coordinator {
   Answer<CampaignView> pause_campaign(int64_t number, const std::string& actor);
   Answer<CampaignView> resume_campaign(int64_t number, const std::string& actor);
   /// Problems: CAMPAIGN_NOT_FOUND, CAMPAIGN_RUNNING, CAMPAIGN_FINISHED, BUDGET_USED_UP,
-  /// INVALID_FIELD, TOO_MANY_CAMPAIGNS.
+  /// INVALID_FIELD, TOO_MANY_CAMPAIGNS, OWNER_QUOTA.
   Answer<CampaignView> retry_campaign(const RetryOrder& order, const std::string& actor);
   /// Its labels are these from now on, in order and each once. Problems: CAMPAIGN_NOT_FOUND,
   /// INVALID_FIELD.
@@ -177,7 +183,8 @@ class Coordinator {
   Answer<campaign::PlanBundle> plan_offline(const CampaignSpec& spec,
                                             const std::string& node_description);
   /// A campaign of what was measured, or the one that this file has become before, by the hash of
-  /// the file. Problems: those of imported() (offline.h), BUSY, TOO_MANY_CAMPAIGNS.
+  /// the file. Problems: those of imported() (offline.h), BUSY, TOO_MANY_CAMPAIGNS,
+  /// OWNER_QUOTA.
   Answer<CampaignView> import_results(const campaign::OfflineResults& results,
                                       const std::string& sha256, const std::string& actor);
 
@@ -446,7 +453,7 @@ class Coordinator {
   Answer<CampaignView> plan_and_store(const CampaignSpec& asked, const std::string& request_id,
                                       bool validate_only, const std::string& actor);
   std::optional<Problem> begin_planning();
-  std::optional<Problem> no_room() const STRIPLINE_REQUIRES(mutex_);
+  std::optional<Problem> no_room(const std::string& owner) const STRIPLINE_REQUIRES(mutex_);
   Answer<CampaignEstimate> plan_and_estimate(const CampaignSpec& asked);
   Result<std::optional<EarlierCampaign>> campaign_like(const CampaignSpec& spec);
   Answer<bool> begin_race(CampaignPlan& plan, const std::vector<NodeOffer>& offers);

@@ -287,6 +287,7 @@ Status Coordinator::publish(int64_t number, const Result<FittedModel>& fitted) {
   d.campaign.state = outcome.failed ? CampaignState::failed : CampaignState::succeeded;
   d.campaign.message = outcome.message + left_out_text(d.campaign.spec);
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
+  if (outcome.failed) meters_.count(Meters::Counter::campaigns_failed);
   spdlog::info("{}: {}", campaign_name(number), d.campaign.message);
   return {};
 }

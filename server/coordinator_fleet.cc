@@ -1,5 +1,7 @@
 // The coordinator's side of what operators do with the fleet.
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include <spdlog/spdlog.h>
 
@@ -33,7 +35,13 @@ void Coordinator::measure() {
   set(Meters::Gauge::sessions, sessions_.size());
   set(Meters::Gauge::nodes_held, holds_.size());
   set(Meters::Gauge::runs_active, active_.size());
+  set(Meters::Gauge::campaigns_open, open_.size());
   set(Meters::Gauge::fits_waiting, to_fit_.size());
+  std::set<std::string> stale;  // two labels may name the same version
+  for (const LabelledVersion& version : known_.labelled) {
+    if (!version.is_fit) stale.insert(version_name(version.key));
+  }
+  set(Meters::Gauge::models_stale, stale.size());
   set(Meters::Gauge::models_unreadable, known_.unreadable.size());
 }
 

@@ -181,7 +181,7 @@ std::optional<Problem> Coordinator::reopen(Draft& d, const RetryOrder& order,
                                            const std::string& actor) const {
   CampaignRecord& campaign = d.campaign;
   if (auto problem = nothing_to_retry(campaign)) return problem;
-  if (auto full = no_room()) return full;
+  if (auto full = no_room(campaign.owner)) return full;
   if (order.time_budget_s != 0) campaign.spec.time_budget_s = order.time_budget_s;
   if (order.node_budget_s != 0) campaign.spec.node_budget_s = order.node_budget_s;
   campaign.spec.left_out.clear();

@@ -91,7 +91,7 @@ Answer<CampaignView> Coordinator::store_results(const campaign::OfflineResults& 
     const MutexLock lock(mutex_);
     auto existing = existing_campaign(actor, request_id, sha256);
     if (!existing || !existing->name.empty()) return existing;
-    if (auto problem = no_room()) return std::move(*problem);
+    if (auto problem = no_room(actor)) return std::move(*problem);
     number = store_.next_campaign_number();
   }
   if (!number.ok()) return number.error();

@@ -62,13 +62,27 @@ std::optional<Problem> Coordinator::begin_planning() {
       {}};
 }
 
-std::optional<Problem> Coordinator::no_room() const {
-  if (open_.size() < options_.max_campaigns) return std::nullopt;
-  return Problem{
-      ErrorCode::resource_exhausted,
-      "TOO_MANY_CAMPAIGNS",
-      std::to_string(open_.size()) + " campaigns have not ended; wait for some, or cancel some",
-      {}};
+// Why `owner` can have no further campaign that has not ended; nullopt: he can.
+std::optional<Problem> Coordinator::no_room(const std::string& owner) const {
+  if (open_.size() >= options_.max_campaigns) {
+    return Problem{
+        ErrorCode::resource_exhausted,
+        "TOO_MANY_CAMPAIGNS",
+        std::to_string(open_.size()) + " campaigns have not ended; wait for some, or cancel some",
+        {}};
+  }
+  const uint64_t quota = options_.max_queued_per_owner;
+  // Earlier versions did not record the owners of campaigns.
+  if (quota == 0 || owner.empty() || owner == kServersOwn) return std::nullopt;
+  const auto theirs = static_cast<uint64_t>(std::ranges::count_if(
+      open_, [&](const auto& open) { return open.second.campaign.owner == owner; }));
+  if (theirs < quota) return std::nullopt;
+  return Problem{ErrorCode::resource_exhausted,
+                 "OWNER_QUOTA",
+                 owner + " has " + std::to_string(theirs) +
+                     " campaigns that have not ended, and one owner may have " +
+                     std::to_string(quota) + "; wait for some, or cancel some",
+                 {{"owner", owner}, {"quota", std::to_string(quota)}}};
 }
 
 Answer<CampaignView> Coordinator::create_campaign(const CampaignSpec& asked,
@@ -227,7 +241,7 @@ Answer<CampaignView> Coordinator::plan_and_store(const CampaignSpec& asked,
                        effort_text(plan->spec, plan->note);
   if (!validate_only) {
     const MutexLock lock(mutex_);
-    if (auto problem = no_room()) return std::move(*problem);
+    if (auto problem = no_room(actor)) return std::move(*problem);
     const auto number = store_.next_campaign_number();
     if (!number.ok()) return number.error();
     d.campaign.number = *number;

@@ -91,7 +91,8 @@ class Judge final : public grpc::AuthMetadataProcessor {
     const auto caller =
         access_.authorize(credentials_from(metadata, context), role->second, unix_seconds());
     if (caller) return grpc::Status::OK;
-    refusals_.note(method, caller.problem().message);
+    // Where it came from is known to the call alone, which does not begin.
+    refusals_.note(method, "", caller.problem().message);
     return rpc_status(caller.problem());
   }
 
@@ -149,10 +150,20 @@ Caller caller_of(const grpc::ServerContextBase& context, const Access& access) {
   return caller ? *caller : Caller{};
 }
 
-std::string payer_of(const grpc::ServerContextBase& context, const Access& access) {
+std::string address_of(const grpc::ServerContextBase& context) {
   std::string peer = context.peer();  // "ipv4:192.0.2.1:40000", "ipv6:%5B::1%5D:40000"
   peer.erase(std::min(peer.size(), peer.rfind(':')));
-  return payer_of(caller_of(context, access), peer);
+  peer.erase(0, peer.find(':') + 1);
+  for (const std::string_view bracket : {"%5B", "%5D", "[", "]"}) {
+    if (const size_t at = peer.find(bracket); at != std::string::npos) {
+      peer.erase(at, bracket.size());
+    }
+  }
+  return peer;
+}
+
+std::string payer_of(const grpc::ServerContextBase& context, const Access& access) {
+  return payer_of(caller_of(context, access), address_of(context));
 }
 
 }  // namespace stripline::server

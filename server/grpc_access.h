@@ -33,6 +33,9 @@ std::shared_ptr<grpc::ServerCredentials> tls_credentials(const Authority& author
 /// The caller of a call that has been let through.
 Caller caller_of(const grpc::ServerContextBase& context, const Access& access);
 
+/// Where a call comes from, without the port: "192.0.2.1", "::1".
+std::string address_of(const grpc::ServerContextBase& context);
+
 /// The caller whose allowance the call takes from (call_limits.h).
 std::string payer_of(const grpc::ServerContextBase& context, const Access& access);
 

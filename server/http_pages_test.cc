@@ -129,7 +129,8 @@ TEST_F(HttpPagesTest, APointLeadsToItsSamplesAndRuns) {
   EXPECT_EQ(samples, measured->at("samples"));
   EXPECT_EQ(runs.size(), measured->at("runs"));
   std::set<std::string> listed;
-  for (const Json& run : json("campaigns/c1/runs").at("runs")) {
+  const Json all = json("campaigns/c1/runs").at("runs");
+  for (const Json& run : all) {
     listed.insert(run.at("name"));
     EXPECT_EQ(run.at("nodes"), Json({"nodes/a", "nodes/b"}));
   }
@@ -154,7 +155,9 @@ TEST_F(HttpPagesTest, CampaignsAreStartedAndLabelled) {
   EXPECT_EQ(Json::parse(started->body).at("name"), "campaigns/c1");
   EXPECT_EQ(Json::parse(post("campaigns", spec + "}")->body).at("name"), "campaigns/c1")
       << "the same request";
-  EXPECT_EQ(post("campaigns", R"({"spec": {"fabric": "none"}})")->status, 400);
+  const auto unknown = post("campaigns", R"({"spec": {"fabric": "none"}})");
+  EXPECT_EQ(unknown->status, 409);
+  EXPECT_EQ(Json::parse(unknown->body).at("reason"), "UNSUPPORTED_FABRIC");
 
   const auto label = [&](const std::string& labels) {
     return post("campaigns/c1/label", R"({"labels": )" + labels + "}");

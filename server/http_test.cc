@@ -1,6 +1,7 @@
 // The door of HTTP, by real connections: what gRPC tells, to whom gRPC tells it.
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <httplib.h>
 #include <map>
 #include <memory>
@@ -373,6 +374,53 @@ void collect_references(const Json& value, std::set<std::string>& found) {
   }
   if (!value.is_structured()) return;
   for (const Json& inner : value) collect_references(inner, found);
+}
+
+TEST_F(HttpTest, CampaignsThatFailAreCounted) {
+  server_.reset();
+  options_.coordinator.max_wait_s = 0.3;
+  options_.monitoring = ListenAddress{"127.0.0.1", 0};
+  start();
+  const AgentClient a(address_, test_hello("a"));
+  const AgentClient b(address_, test_hello("b"));
+  ASSERT_TRUE(connected({"a", "b"}));
+  created(small_spec());
+  EXPECT_EQ(watch(created(small_spec()).name()).back().campaign().state(), v1::Campaign::FAILED)
+      << "no nodes came in time";
+  const auto figures =
+      httplib::Client("127.0.0.1", server_->monitoring_address()->port).Get("/metrics");
+  ASSERT_TRUE(figures);
+  for (const char* line :
+       {"\nstripline_campaigns_failed_total 1\n", "\nstripline_campaigns_open 1\n"}) {
+    EXPECT_NE(figures->body.find(line), std::string::npos) << line << figures->body;
+  }
+}
+
+TEST_F(HttpTest, EveryOperationHasANameOfItsOwn) {
+  const Json document = json("openapi.json");
+  std::set<std::string> names;
+  size_t operations = 0;
+  for (const auto& [path, verbs] : document.at("paths").items()) {
+    for (const auto& [verb, operation] : verbs.items()) {
+      ++operations;
+      const std::string name = operation.value("operationId", "");
+      EXPECT_TRUE(!name.empty() && name.front() >= 'a' && name.front() <= 'z' &&
+                  std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0; }))
+          << verb << " " << path << " is called '" << name << "'";
+      EXPECT_TRUE(names.insert(name).second) << name << " is the name of two operations";
+      for (const Json& parameter : operation.at("parameters")) {
+        const Json& type = parameter.at("schema").at("type");
+        if (parameter.at("name") == "page_size") {
+          EXPECT_EQ(type, "integer") << path;
+        }
+        if (parameter.at("name") == "with") {
+          EXPECT_TRUE(parameter.value("required", false)) << path;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(names.size(), operations);
+  EXPECT_GE(operations, 50U);
 }
 
 TEST_F(HttpTest, DescribesItselfAsItIs) {

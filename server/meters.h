@@ -25,6 +25,7 @@ class Meters {
     calls_refused,
     enrolments,
     enrolments_refused,
+    campaigns_failed,
     campaigns_deleted,
     samples_deleted,
     nodes_changed  ///< names under which another machine, or a restarted one, came
@@ -34,7 +35,9 @@ class Meters {
     sessions,
     nodes_held,
     runs_active,
+    campaigns_open,  ///< that have not ended
     fits_waiting,
+    models_stale,  ///< versions that a label names, and that do not hold any more
     models_unreadable,
     storage_failing,
     ready,

@@ -1,6 +1,7 @@
 #include "server/openapi.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,19 @@ using google::protobuf::Descriptor;
 using google::protobuf::DescriptorPool;
 using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
+
+// What may follow '?' where it is no text that may be left out.
+struct QueryOption {
+  std::string_view name;
+  std::string_view type;
+  bool required = false;
+};
+constexpr std::array kQueryOptions = {
+    QueryOption{"page_size", "integer"},       QueryOption{"cursor", "integer"},
+    QueryOption{"margin", "number"},           QueryOption{"false_discoveries", "number"},
+    QueryOption{"after", "string", true},      QueryOption{"with", "string", true},
+    QueryOption{"experiment", "string", true},
+};
 
 constexpr std::string_view kRefused = "A problem: docs/http.md, Problems.";
 
@@ -116,9 +130,11 @@ Json parameters_of(const Route& route) {
   }
   for (const std::string_view name : route.query) {
     const bool any = name == "*";
-    Json one = {{"name", any ? "options" : name},
-                {"in", "query"},
-                {"schema", {{"type", any ? "object" : "string"}}}};
+    const auto known = std::ranges::find(kQueryOptions, name, &QueryOption::name);
+    const bool is_text = known == kQueryOptions.end();
+    const std::string_view type = any ? "object" : is_text ? "string" : known->type;
+    Json one = {{"name", any ? "options" : name}, {"in", "query"}, {"schema", {{"type", type}}}};
+    if (!is_text && known->required) one["required"] = true;
     if (any) one.update({{"style", "form"}, {"explode", true}});
     parameters.push_back(std::move(one));
   }
@@ -141,6 +157,7 @@ Json operation_of(const Route& route, Role role, Schemas& schemas) {
     content[other] = Json::object();
   }
   Json operation = {
+      {"operationId", route.operation},
       {"summary", route.about},
       {"x-role", std::string(to_string(role))},
       {"parameters", parameters_of(route)},

@@ -210,6 +210,11 @@ void declare_times(CLI::App& app, Arguments& arguments) {
       ->type_name("N")
       ->transform(whole_number(1, 1000))
       ->capture_default_str();
+  app.add_option("--max-queued-per-owner", times.max_queued_per_owner,
+                 "Campaigns of one owner that have not ended; 0: no limit but that of all, 1000")
+      ->type_name("N")
+      ->transform(whole_number(0, 1000))
+      ->capture_default_str();
   app.add_option("--max-wait", times.max_wait_s,
                  "A campaign that waits for nodes for this time fails")
       ->type_name("TIME")

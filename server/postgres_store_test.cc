@@ -239,7 +239,7 @@ TEST_F(PostgresStoreTest, MovesToAFileAndBack) {
   ASSERT_TRUE(copied.ok()) << copied.error().message();
   const auto copy_again = folder_ / "again.db";
   std::filesystem::copy(folder_ / "copy.db", copy_again);
-  EXPECT_EQ(restore_into_postgres(copy_again, database().url(), folder_).error().code(),
+  EXPECT_EQ(restore_into_postgres(copy_again, database().url(), folder_.path()).error().code(),
             ErrorCode::already_exists);
   {
     const auto file = open_sqlite_store(folder_ / "copy.db");
@@ -247,10 +247,10 @@ TEST_F(PostgresStoreTest, MovesToAFileAndBack) {
     expect_all(**file, uint64_t{1} << 32);
   }
   store_.reset();
-  EXPECT_EQ(restore_into_postgres(copy_again, database().url(), folder_).error().code(),
+  EXPECT_EQ(restore_into_postgres(copy_again, database().url(), folder_.path()).error().code(),
             ErrorCode::already_exists);
   database().run("DROP SCHEMA stripline CASCADE");
-  const auto restored = restore_into_postgres(copy_again, database().url(), folder_);
+  const auto restored = restore_into_postgres(copy_again, database().url(), folder_.path());
   ASSERT_TRUE(restored.ok()) << restored.error().message();
   reopen();
   expect_all(*store_, uint64_t{1} << 32);

@@ -17,11 +17,13 @@ class Refusals {
   /// `meters` must outlive it.
   explicit Refusals(Meters& meters) : meters_(meters) {}
 
-  /// `call` was refused; `why` is what the caller is answered.
-  void note(const std::string& call, const std::string& why);
+  /// `call` was refused; `why` is what the caller is answered, and names him as far as he is known.
+  /// `peer`: the address that it came from, without a port; empty: it is not known.
+  void note(const std::string& call, const std::string& peer, const std::string& why);
 
   /// As note(), at a time given in seconds; returns the line that is logged, empty: none is.
-  std::string line_at(const std::string& call, const std::string& why, double now_s);
+  std::string line_at(const std::string& call, const std::string& peer, const std::string& why,
+                      double now_s);
 
  private:
   Meters& meters_;

@@ -47,7 +47,7 @@ double sentinels_due_unix_s(const ModelVersionRecord& version, double stable_sin
 class Sentinels {
  public:
   /// The actor that the audit trail names.
-  static constexpr std::string_view kActor = "server";
+  static constexpr std::string_view kActor = kServersOwn;
 
   /// `coordinator` and `store` must outlive it.
   Sentinels(Coordinator& coordinator, Store& store, const SentinelOptions& options)

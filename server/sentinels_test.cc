@@ -106,6 +106,22 @@ TEST_F(StaleVersionsTest, OneThatIsStillStableIsRolledBackUnlessItIsKept) {
   EXPECT_EQ(named(kStableLabel), 0);
 }
 
+TEST_F(StaleVersionsTest, AreCountedWhileALabelNamesThem) {
+  const auto figure = [&] {
+    coordinator_->offer_models();
+    coordinator_->measure();
+    const std::string text = meters_.text();
+    const std::string name = "\nstripline_models_stale ";
+    return text.substr(text.find(name) + name.size(), 2);
+  };
+  ASSERT_TRUE(promote(1, "stable"));
+  EXPECT_EQ(figure(), "0\n");
+  make_stale(2);
+  EXPECT_EQ(figure(), "0\n") << "nodes are offered another one";
+  make_stale(1);
+  EXPECT_EQ(figure(), "1\n");
+}
+
 TEST_F(StaleVersionsTest, AReplacementIsTriedAndThenStableOnce) {
   const FakeAgent a = connect("a");
   make_replacement();

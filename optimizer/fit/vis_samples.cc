@@ -42,6 +42,7 @@ plan::VisRequest request_of(const VisShape& shape, ComputeClass compute, uint64_
   request.bounding_box_allowed = shape.direction == Direction::get;
   request.medium_bytes = medium_bytes;
   request.message_bytes = plan::kUsualMessageBytes;
+  request.max_buffer_bytes = plan::kUsualBoxBytes;
   request.compute = compute;
   return request;
 }

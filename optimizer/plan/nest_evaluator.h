@@ -467,7 +467,7 @@ class NestEvaluator {
                          (serves() ? stage.serve_operations : 0.0);
     return {part * stage.issue, part * stage.retire, part * serve,
             factor * (stage.round_trip + (transfer.slowdown - 1) * stage.gap),
-            part * ranks * transfer.slowdown * stage.gap};
+            part * std::max(ranks * transfer.slowdown * stage.gap, stage.queued)};
   }
 
   double slowdown(const NestLink& link, Direction direction, uint64_t bytes) const {

@@ -211,6 +211,33 @@ TEST(PlanNest, ServesTilesOfManyRegions) {
 }
 
 // The planners agree where both can say something.
+// Messages have few places in flight, each of which is taken until its message is answered: cutting
+// a tile that travels in one message into eight lets six of these wait for a whole round trip.
+TEST(PlanNest, PackedTilesWaitForAPlaceInTheQueueOfMessages) {
+  model::TunedModel m = model::example_model();
+  const auto times = [&m] {
+    const Network network(m);
+    NestRequest request = request_on(network);
+    request.nest.add_loop(64);
+    request.nest.add_loop(4);
+    request.nest.add({.mode = Mode::write, .owner = 1, .stride_bytes = {800, 8}});
+    request.compute_s = 1e-6;
+    const NestPlan cut = force_nest(request, {Schedule::all_issued, {0, 8}, 0});
+    EXPECT_EQ(cut.steps, 8U);
+    EXPECT_EQ(cut.transfer[0].method, VisMethod::packed);
+    return cut.predicted_s;
+  };
+  model::OperationModel& am = *m.network.at("inter-node").am;
+  am.queue_depth.reset();
+  const double free_s = times();
+  am.queue_depth = model::Parameter{.value = 256};
+  EXPECT_DOUBLE_EQ(times(), free_s);
+  am.queue_depth = model::Parameter{.value = 2};
+  const double round_s = 2 * am.segments.front().L_s->value;
+  EXPECT_GT(times(), free_s + 2 * round_s);
+  EXPECT_LT(times(), free_s + 5 * round_s);
+}
+
 TEST(PlanNest, AStreamTakesWhatPlanStripSays) {
   RandomCases draw(11);
   for (int i = 0; i < 300; ++i) {

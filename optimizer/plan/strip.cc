@@ -114,6 +114,9 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
   if (request.surroundings.nic_ranks > 1 && finds_others(request)) {
     visit(Source::turns, false,
           1 - evaluator.time(best, after) / evaluator.vectorised_in_turns(before));
+  } else if (request.peers > 1) {
+    visit(Source::turns, false,
+          1 - (1 + kOthersDoubt) * evaluator.time(best, after) / before.time());
   }
 
   const StripShape& shape = evaluator.shape();

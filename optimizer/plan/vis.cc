@@ -76,6 +76,10 @@ PreparedPacked fitting_packed(const VisRequest& request, const VisCosts* costs,
   const PackedShape shape = packed_shape(request, chunk);
   uint64_t most = std::min(buffer / chunk, shape.messages);
   if (shape.lands) most = std::min<uint64_t>(most, kLandingSlots);
+  // A message for which the queue has no place holds up its sender, who could compute meanwhile.
+  if (costs != nullptr && request.compute != ComputeClass::communication_only) {
+    most = std::min<uint64_t>(most, costs->am().queue_depth());
+  }
   const auto fitting =
       static_cast<uint32_t>(std::clamp<uint64_t>(most, 1, std::max<uint32_t>(window, 1)));
   PreparedPacked packed{{{VisMethod::packed, fitting, chunk}, shape.lands},

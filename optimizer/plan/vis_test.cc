@@ -429,6 +429,20 @@ TEST(ForceVis, AShortQueueMakesNoSmallWindowOfPuts) {
   EXPECT_EQ(window_of(Direction::put, 3), window_of(Direction::put, 4096));
 }
 
+// Its sender would wait in the fourth message for a place in the queue, and not compute.
+TEST(ForceVis, NoMorePackedMessagesThanTheQueueHoldsBesideComputation) {
+  model::PathModel path = model::example_model().network.at("inter-node");
+  path.am->queue_depth = example_parameter(3, 0);
+  const VisCosts costs(path, model::example_pack(), nullptr);
+  VisRequest request = request_of(1306, 24, Direction::put);
+  for (const ComputeClass compute :
+       {ComputeClass::communication_only, ComputeClass::light, ComputeClass::heavy}) {
+    request.compute = compute;
+    const VisPlan plan = force_vis(request, &costs, VisMethod::packed, 2000, 8);
+    EXPECT_EQ(plan.window, compute == ComputeClass::communication_only ? 8U : 3U);
+  }
+}
+
 TEST(ForceVis, ReducesWhatDoesNotFit) {
   VisRequest request = request_of(10000, 100);
   EXPECT_EQ(force_vis(request, nullptr, VisMethod::packed, 100000, 2).chunk_bytes, 8192U);

@@ -176,6 +176,7 @@ struct PackedParts {
   double serve = 0;            ///< of the target's CPU, for messages
   double serve_operation = 0;  ///< and for the data that land, where its calls serve operations
   double gap = 0;              ///< of the NIC
+  double queued = 0;  ///< of the queue of messages, in which it keeps a place until it is answered
   double away = 0;    ///< of no CPU of the initiator's, from issue to return; serve included
   double answer = 0;  ///< of all that, what follows when the target can see a put's data
   double initiator() const { return issue + retire; }
@@ -217,6 +218,7 @@ inline PackedParts landing_parts(const VisRequest& request, const VisCosts& cost
   parts.retire += back.r(header);
   parts.serve = there.r(asking) + remote + back.o(header);
   parts.away += there.L + there.G * asking + delay_s + parts.serve + back.L + back.G * header;
+  parts.queued = parts.away / costs.am().queue_depth();
   parts.answer = back.one_way(header);
   return parts;
 }
@@ -241,6 +243,7 @@ inline PackedParts message_parts(const VisRequest& request, const VisCosts& cost
   parts.gap = std::max(there.gap(request_bytes), back.gap(reply_bytes));
   parts.away =
       there.L + there.G * request_bytes + delay_s + parts.serve + back.L + back.G * reply_bytes;
+  parts.queued = parts.away / costs.am().queue_depth();
   parts.answer = back.one_way(reply_bytes);
   return parts;
 }
@@ -309,6 +312,7 @@ struct VisStage {
   double serve_operations = 0;  ///< and where its calls serve operations, for these
   double round_trip = 0;        ///< from injection to completion, nothing else being in flight
   double gap = 0;               ///< of the NIC
+  double queued = 0;            ///< of the queue of messages
 };
 
 /// The stage in which pieces travel packed.
@@ -319,7 +323,8 @@ inline VisStage packed_stage(const PackedParts& parts) {
           count * parts.serve,
           count * parts.serve_operation,
           parts.away + (count - 1) * std::max(parts.gap, parts.serve),
-          count * parts.gap};
+          count * parts.gap,
+          count * parts.queued};
 }
 
 /// The stage of a candidate, by the cost model alone.

@@ -94,11 +94,10 @@ class Execution {
   bool measures() const { return measures_; }
   /// The computation that the plan was made for; negative: an estimate.
   double compute_s() const { return compute_s_; }
-  /// True if a guard wants this one carried out as without a model, with all that it consists of.
-  bool is_baseline() const {
-    return of_run_.way == RunGuard::Way::baseline ||
-           (site_ != nullptr && arm_ == kBaseline && site_->race().has_rivals());
-  }
+  /// True if the guard of the run wants this one carried out as without a model, with all that it
+  /// consists of. Where the guard of this site alone takes its baseline, what that consists of is
+  /// as the model says: so it was predicted, and so it is compared.
+  bool is_baseline() const { return of_run_.way == RunGuard::Way::baseline; }
   /// What counts begins now, rather than with begin().
   void restart_clock() {
     if (watched()) begun_s_ = instruments_.fabric->now_s();

@@ -19,7 +19,7 @@ struct Bounds {
   double write_s = 20;  ///< until the caller has taken a piece of an answer (kPieceBytes at most)
 
   size_t connections = 512;                  ///< at a time
-  size_t connections_of_address = 64;        ///< of them, from one address (seats.h)
+  size_t connections_of_address = 64;        ///< of them, from one address (seats.h); as many wait
   size_t streams = 256;                      ///< of them, with event streams
   size_t answers_bytes = size_t{128} << 20;  ///< in memory, of answers that are not sent yet
 };

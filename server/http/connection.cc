@@ -263,7 +263,6 @@ void Connection::got_piece(std::optional<std::string> piece) {
 void Connection::end_pieces() {
   pieces_.reset();
   kept_.reset();
-  kept_.reset();
   if (endless_) --shared_.streams;
   endless_ = false;
   if (framing_ == Framing::close) return answered();

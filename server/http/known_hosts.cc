@@ -44,7 +44,7 @@ std::string_view authority_of(std::string_view origin) {
 }
 
 // What others have written, as far as it is shown.
-std::string quoted(std::string_view text) {
+std::string printable(std::string_view text) {
   std::string shown;
   for (const char c : text.substr(0, kQuotedBytes)) shown += c > ' ' && c < '\x7f' ? c : '?';
   return "'" + shown + (text.size() > kQuotedBytes ? "..." : "") + "'";
@@ -66,8 +66,8 @@ bool KnownHosts::knows(std::string_view authority) const {
 
 std::optional<Refusal> KnownHosts::refusal(const Request& request) const {
   if (!request.host.empty() && !knows(request.host)) {
-    return Refusal{kMisdirected, "this server is not known as " + quoted(request.host) +
-                                     "; if it is, name it by --http-name"};
+    return Refusal{kMisdirected, "this server is not known as " + printable(request.host) +
+                                     "; if it is, name it by --http-names"};
   }
   if (request.origin.empty()) return std::nullopt;
   if (const auto page = authority_of(request.origin);
@@ -75,7 +75,7 @@ std::optional<Refusal> KnownHosts::refusal(const Request& request) const {
     return std::nullopt;
   }
   return Refusal{kForbidden,
-                 "pages of " + quoted(request.origin) + " may not ask this server for anything"};
+                 "pages of " + printable(request.origin) + " may not ask this server for anything"};
 }
 
 }  // namespace stripline::server::http

@@ -12,6 +12,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "server/http/connection.h"
 #include "server/http/doors.h"
@@ -24,6 +25,8 @@ using Guard = asio::executor_work_guard<asio::io_context::executor_type>;
 
 // What answers and streams that are about to end have, once the server is to end.
 constexpr std::chrono::seconds kEndPatience{2};
+// Until a connection for which there was no room is looked at again.
+constexpr std::chrono::milliseconds kSeatPause{10};
 // Agents are served before whoever looks at pages.
 constexpr int kNice = 5;
 
@@ -131,17 +134,34 @@ class WebServer::Impl {
   void admit(UniqueFd socket) {
     if (shared_.ending) return;
     auto wire = make_wire(context_, with_tls() ? &tls_ : nullptr, std::move(socket));
-    if (!wire) return;
+    if (wire) seat(std::move(wire), 0);
+  }
+
+  void seat(std::unique_ptr<Wire> wire, double waited_s) {
     const Seats::Id id = ++last_id_;
     const auto verdict = shared_.seats.admit(id, address_key(wire->peer()));
     if (verdict.closes) {
       const auto makes_room = connections_.at(*verdict.closes);
       makes_room->close();
     }
-    if (!verdict.admitted) return;
+    if (!verdict.admitted) return wait_for_seat(std::move(wire), waited_s);
     const auto connection = std::make_shared<Connection>(shared_, id, std::move(wire));
     connections_.emplace(id, connection);
     connection->start();
+  }
+
+  // While the answers of all others are worked out none makes room; one of them will in a moment.
+  void wait_for_seat(std::unique_ptr<Wire> wire, double waited_s) {
+    if (waiting_ >= options_.bounds.connections_of_address) return;
+    if (waited_s >= options_.bounds.request_s) return;
+    ++waiting_;
+    const auto timer = std::make_shared<asio::steady_timer>(context_, kSeatPause);
+    timer->async_wait([this, timer, wire = std::move(wire),
+                       waited_s](const boost::system::error_code& /*error*/) mutable {
+      --waiting_;
+      const double pause_s = std::chrono::duration<double>(kSeatPause).count();
+      if (!shared_.ending) seat(std::move(wire), waited_s + pause_s);
+    });
   }
 
   void leave(Seats::Id id) {
@@ -174,6 +194,7 @@ class WebServer::Impl {
   // Used on the thread of the io_context alone, as `shared_` is.
   std::map<Seats::Id, std::shared_ptr<Connection>> connections_;
   Seats::Id last_id_ = 0;
+  size_t waiting_ = 0;  // connections without a seat
 
   std::mutex mutex_;
   std::condition_variable emptied_;

@@ -80,6 +80,16 @@ void set(fit::VisTimes& times, VisMethod method, const std::vector<double>& seco
 
 const VisCell kCell{{Direction::get, 8, 512, 2}, ComputeClass::communication_only};
 
+// The runtime carries out a plan with a larger box as pipelined, so that its time is another one's.
+TEST(VisCells, BoundingBoxesThatAJobHasNoMemoryForAreNotAllowed) {
+  for (const uint64_t regions : {uint64_t{1000}, uint64_t{1753}}) {
+    const VisCell cell{{Direction::get, 184, regions, 4}, ComputeClass::communication_only};
+    EXPECT_EQ(plan::vis_allowed(request_of_cell(cell, {}), VisMethod::bounding_box),
+              regions == 1000)
+        << regions;
+  }
+}
+
 TEST(CellRegret, IsWhatTheChosenMethodTakesLongerInTheSameRuns) {
   fit::VisTimes times;
   // Runs differ by far more than methods do.
