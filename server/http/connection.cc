@@ -111,9 +111,10 @@ void Connection::dispatch() {
   hung_up_ = std::make_shared<std::atomic<bool>>(false);
   request.hung_up = hung_up_;
   look_again_in(kLook_s, [] {});
-  auto reply = [self = shared_from_this(), number = request_](Response response) {
-    asio::post(self->shared_.context, [self, number, response = std::move(response)]() mutable {
-      self->respond(number, std::move(response));
+  auto reply = [weak = weak_from_this(), gate = shared_.gate,
+                number = request_](Response response) {
+    gate->post([weak, number, response = std::move(response)]() mutable {
+      if (const auto self = weak.lock()) self->respond(number, std::move(response));
     });
   };
   asio::post(shared_.workers, [&handler = shared_.handler, request = std::move(request),
@@ -213,8 +214,8 @@ void Connection::begin_pieces() {
     endless_ = true;
     ++shared_.streams;
   }
-  pieces_->on_news([weak = weak_from_this(), &context = shared_.context] {
-    asio::post(context, [weak] {
+  pieces_->on_news([weak = weak_from_this(), gate = shared_.gate] {
+    gate->post([weak] {
       if (const auto self = weak.lock()) self->wake();
     });
   });

@@ -11,11 +11,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "server/http/bounds.h"
@@ -29,12 +32,35 @@
 
 namespace stripline::server::http {
 
+/// By which other threads reach the thread of the connections, as long as there is one: who has
+/// been given a Reply may keep it for longer than the server lives.
+class Gate {
+ public:
+  explicit Gate(boost::asio::io_context& context) : context_(&context) {}
+
+  /// Does `act` on the thread of the connections; not at all once close() has been called.
+  template <typename Act>
+  void post(Act act) {
+    const std::lock_guard lock(mutex_);
+    if (context_ != nullptr) boost::asio::post(*context_, std::move(act));
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    context_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  boost::asio::io_context* context_;
+};
+
 /// What the connections of a server share. Outlives them.
 struct Shared {
   const Bounds bounds;
   const KnownHosts hosts;
   const WebServer::Handler handler;
   boost::asio::io_context& context;
+  const std::shared_ptr<Gate> gate = std::make_shared<Gate>(context);
   boost::asio::io_context& workers;  // runs on threads of its own
   Seats seats;
   size_t waiting = 0;  // connections without a seat

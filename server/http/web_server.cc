@@ -95,6 +95,7 @@ class WebServer::Impl {
     asio::post(context_, [this] { for_each([](Connection& connection) { connection.close(); }); });
     context_runs_.reset();
     thread_.join();
+    shared_.gate->close();
   }
 
   Status start() {
