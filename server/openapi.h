@@ -15,7 +15,7 @@ namespace stripline::server {
 struct Route {
   enum class Verb { get, post };
   Verb verb = Verb::get;
-  const char* path = "";    ///< below /api/v1/; "{node}" stands for one name
+  const char* path = "";  ///< below /api/v1/; "{node}" stands for one name
   /// What generated clients call it: camelCase, no other route's, and of this API for good.
   const char* operation = "";
   const char* method = "";  ///< of stripline.v1, whose role is asked: "/stripline.v1.Fleet/GetNode"
