@@ -398,7 +398,7 @@ TEST(FitVis, TakesTheSmallestGoodChunkAndWindow) {
   EXPECT_FALSE(vis->get->chunk_bytes.has_value());
 }
 
-// Of windows that are as good it is the one that programs have without a model.
+// Where several windows are equally good, the fit takes the one that programs use without a model.
 TEST(FitVis, PrefersTheUsualWindow) {
   Truth truth(0);
   for (const int64_t window : {4, 16, 64, 256}) {

@@ -44,7 +44,7 @@ struct Judgement {
   double worst_regret = 0;  ///< The worst of one choice.
   std::vector<TimesJudgement> times = {};  ///< The predicted times, by kind.
 
-  // Of problems that were held out for judging alone (judge_decisions.h); nothing of others.
+  // What follows counts only problems that were held out for judging (judge_decisions.h).
   std::size_t missed = 0;                 ///< Predictions that were off by more than they say.
   std::vector<KindJudgement> kinds = {};  ///< The choices, by kind.
   /// Choices that were held against what is done without a model: the geometric mean of what they
