@@ -1,4 +1,4 @@
-// Who may do what: users with their tokens, and tokens that nodes enrol with.
+// The page of access: the tokens of users with their roles, and the tokens by which nodes are enrolled.
 import { useContext, useState } from "preact/hooks";
 import { get, post } from "./api";
 import { Empty, Show, useData } from "./data";

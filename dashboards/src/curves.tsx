@@ -97,7 +97,7 @@ function drawExtras(plot: uPlot, curves: Curve[], marks: Props["marks"], zero: b
   context.restore();
 }
 
-// Of the values at the cursor the one that is the nearest to it, by the curve and the place in the curve.
+// Finds the value at the cursor that is nearest to it: the number of its curve, and its index in that curve.
 function nearest(plot: uPlot, curves: Curve[]): [curve: number, index: number] | null {
   const { idx, top } = plot.cursor;
   if (idx == null) return null;

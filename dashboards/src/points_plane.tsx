@@ -21,7 +21,7 @@ export function describe(point: Point, over: boolean): string {
 const outlined = grades.map((one) => one === "waiting" || one === "failed");
 const kBelow = 46;
 const kLeft = 190;
-// Of the width, the names of rows have this share at most.
+// The names of rows take at most this share of the width.
 const kLeftShare = 0.36;
 
 // The end of a name says most of it: its beginning is cut where there is no room.
