@@ -66,9 +66,9 @@ std::vector<std::string> failures(const fit::Judgement& j) {
                     " predicted times of the kind '" + kind->kind + "' is " +
                     share_text(kind->mean_error) + bound(most_error_of_kind(kind->points)));
   }
-  if (j.choices > 0 && exceeds(j.mean_regret, kMostRegret)) {
+  if (j.choices > 0 && exceeds(j.mean_regret, most_regret_of(j.choices))) {
     found.push_back("the mean regret of " + count_text(j.choices, "decision", "decisions") +
-                    " is " + share_text(j.mean_regret) + bound(kMostRegret));
+                    " is " + share_text(j.mean_regret) + bound(most_regret_of(j.choices)));
   }
   if (least_share(j.missed, j.points) > kMostMisses) {
     found.push_back(std::to_string(j.missed) + " of " +

@@ -36,7 +36,12 @@ inline constexpr double kMostError = 0.2;  ///< Mean error of predicted times, o
 constexpr double most_error_of_kind(std::size_t times) {
   return kMostError * (1 + 2 / static_cast<double>(times));
 }
-inline constexpr double kMostRegret = 0.1;  ///< Mean regret of decisions.
+inline constexpr double kMostRegret = 0.1;  ///< Mean regret of many decisions.
+/// Mean regret of this many decisions, one or more: a single choice that noise made look wrong
+/// weighs half of a mean over two.
+constexpr double most_regret_of(std::size_t decisions) {
+  return kMostRegret * (1 + 2 / static_cast<double>(decisions));
+}
 /// Share of times that are off by more than they say (fit::kMiss). It has to be larger beyond the
 /// chance of so few: by the lower end of Wilson's interval at 95 %.
 inline constexpr double kMostMisses = 0.05;

@@ -79,6 +79,12 @@ TEST(ModelVerdict, SaysWhatFailedByHowMuch) {
   judgement = good();
   judgement.mean_regret = 0.2;
   EXPECT_NE(verdict_on(judgement).why.find("20.0 %"), std::string::npos);
+  judgement.mean_regret = 0.18;
+  EXPECT_NE(verdict_on(judgement).why.find("18.0 % (at most 11.0 % is allowed)"), std::string::npos)
+      << verdict_on(judgement).why;
+  judgement.choices = 2;  // of two, one that noise made look wrong
+  EXPECT_EQ(verdict_on(judgement).why.find("regret"), std::string::npos)
+      << verdict_on(judgement).why;
   judgement = good();
   judgement.missed = 4;
   EXPECT_NE(verdict_on(judgement).why.find("4 of 16 predicted times"), std::string::npos);
