@@ -10,6 +10,7 @@
 #include "optimizer/fit/least_squares.h"
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/run_lines.h"
+#include "optimizer/fit/stragglers.h"
 #include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
 
@@ -106,23 +107,52 @@ class OperationFitter {
     return depth;
   }
 
-  // Cost per operation in a long stream, per run: the slope of the flood over its count.
+  // Cost per operation in a long stream, per run: the slope of the flood over its count, without
+  // what stragglers add to it. As these depend on the slope, the two are settled in turn.
   void derive_stream() {
+    constexpr int kRounds = 8;
     for (const auto& [bytes, counts] : samples_.flood) {
-      std::map<uint32_t, std::vector<LinePoint>> by_run;
-      for (const auto& [count, medians] : counts) {
-        const double typical = across_runs(medians);
-        const double weight = typical > 0.0 ? 1.0 / (typical * typical) : 1.0;
-        for (const auto& [run, value] : medians) {
-          by_run[run].push_back({static_cast<double>(count), value, weight});
-        }
+      RunMedians slopes = slopes_of(counts, [](double) { return 0.0; });
+      const StreamScatter scatter = scatter_of(bytes, counts);
+      for (int round = 0; round < kRounds && scatter.latency > scatter.stream; ++round) {
+        const double each_s = across_runs(slopes);
+        if (slopes.empty() || !(each_s > 0.0)) break;
+        slopes =
+            slopes_of(counts, [&](double count) { return straggling_s(scatter, count, each_s); });
       }
-      for (const auto& [run, points] : by_run) {
-        if (const auto line = fit_line(points); line.ok() && line->slope > 0.0) {
-          stream_[bytes][run] = line->slope;
-        }
+      if (!slopes.empty()) stream_[bytes] = std::move(slopes);
+    }
+  }
+
+  // `late_s` of a count is what its stream takes longer than its operations.
+  template <typename LateSeconds>
+  static RunMedians slopes_of(const std::map<uint64_t, RunMedians>& counts, LateSeconds late_s) {
+    std::map<uint32_t, std::vector<LinePoint>> by_run;
+    for (const auto& [count, medians] : counts) {
+      const double typical = across_runs(medians);
+      const double weight = typical > 0.0 ? 1.0 / (typical * typical) : 1.0;
+      const auto operations = static_cast<double>(count);
+      for (const auto& [run, value] : medians) {
+        by_run[run].push_back({operations, value - late_s(operations), weight});
       }
     }
+    RunMedians slopes;
+    for (const auto& [run, points] : by_run) {
+      if (const auto line = fit_line(points); line.ok()) slopes[run] = line->slope;
+    }
+    return slopes;
+  }
+
+  StreamScatter scatter_of(uint64_t bytes, const std::map<uint64_t, RunMedians>& counts) const {
+    StreamScatter scatter;
+    const auto latency = samples_.latency_scatter.lower_bound(bytes);
+    const auto streams = samples_.flood_scatter.find(bytes);
+    if (latency == samples_.latency_scatter.end() || streams == samples_.flood_scatter.end()) {
+      return scatter;
+    }
+    const auto longest = streams->second.find(counts.rbegin()->first);
+    if (longest == streams->second.end()) return scatter;
+    return {interpolate(samples_.latency, bytes), latency->second, longest->second};
   }
 
   // Cost per operation of a NIC-bound stream, in one run or as the median over all.
@@ -285,6 +315,9 @@ class OperationFitter {
     }
     const double margin = std::log(options_.nic_bound_ratio);
     for (const auto& [bytes, medians] : stream_) {
+      // Where more operations take no longer in some run, none is bound by the NIC.
+      if (std::ranges::any_of(medians, [](const auto& run) { return !(run.second > 0.0); }))
+        continue;
       const double cpu = interpolate(samples_.overlap, bytes);
       if (!(cpu > 0.0)) {
         nic_bound_[bytes] = medians;  // The CPU's part is below what can be measured.

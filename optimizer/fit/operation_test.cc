@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -141,6 +143,77 @@ TEST(FitOperation, WhereServingCostsNothingItIsAbsent) {
   for (const model::Segment& segment : fit->model.segments) {
     EXPECT_FALSE(segment.s_base_s || segment.s_per_byte_s) << "3 % may be anything";
   }
+}
+
+// Series of puts whose latency of 100 us scatters, each by itself, and that cost `each_s` in a
+// stream, beginning with 0.1 us of the processor.
+std::vector<experiment::SampleSeries> scattering_puts(double scatter, double each_s) {
+  constexpr double kIssue_s = 0.1e-6;
+  constexpr double kLatency_s = 100e-6;
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> normal(0.0, 1.0);
+  std::vector<experiment::SampleSeries> all;
+  const auto add = [&](const std::string& name, experiment::Params factors, uint32_t run,
+                       auto time_s) {
+    experiment::SampleSeries series;
+    series.point = {name, "put", std::move(factors)};
+    series.run = run;
+    series.verified = true;
+    for (int i = 0; i < 24; ++i) series.values.push_back(time_s());
+    all.push_back(std::move(series));
+  };
+  for (uint32_t run = 0; run < 8; ++run) {
+    const double scale = std::exp(0.02 * normal(random));
+    const auto latest_of = [&](int64_t count) {
+      double end_s = 0.0;
+      for (int64_t i = 0; i < count; ++i) {
+        end_s = std::max(end_s, static_cast<double>(i) * each_s +
+                                    scale * kLatency_s * std::exp(scatter * normal(random)));
+      }
+      return kIssue_s + end_s;
+    };
+    for (int64_t bytes = 8; bytes <= 2048; bytes *= 4) {
+      const experiment::Params size{{"bytes", bytes}};
+      add("micro.latency", size, run, [&] { return latest_of(1); });
+      add("micro.overlap", size, run, [&] { return kIssue_s * 1.1 * scale; });
+      for (const int64_t burst : {1, 8, 64, 256}) {
+        add("micro.issue", {{"bytes", bytes}, {"burst", burst}}, run,
+            [&] { return static_cast<double>(burst) * kIssue_s * scale; });
+      }
+      for (const int64_t count : {8, 64}) {
+        add("micro.flood", {{"bytes", bytes}, {"count", count}}, run,
+            [&] { return latest_of(count); });
+      }
+    }
+  }
+  return all;
+}
+
+OperationFit fit_of(const std::vector<experiment::SampleSeries>& series) {
+  auto fit = fit_operation(sort_samples(SampleTable(series)).operations.at("put"), Kind::put);
+  EXPECT_TRUE(fit.ok());
+  return fit.ok() ? std::move(*fit) : OperationFit();
+}
+
+TEST(FitOperation, StragglersAreNotACostOfOperationsInAStream) {
+  // The latest of 64 operations comes 11 to 50 us after that of 8, which would be for each:
+  constexpr double kEach_s = 0.11e-6;
+  constexpr std::pair<double, double> kAddedForEach_s[] = {
+      {0.1, 0.2e-6}, {0.2, 0.5e-6}, {0.3, 0.9e-6}};
+  for (const auto& [scatter, added_s] : kAddedForEach_s) {
+    const OperationFit fit = fit_of(scattering_puts(scatter, kEach_s));
+    for (const model::Segment& segment : fit.model.segments) {
+      const double gap_s = segment.g_s ? segment.g_s->value : 0.0;
+      EXPECT_LT(gap_s, kEach_s + added_s / 3) << scatter;
+    }
+  }
+}
+
+TEST(FitOperation, ACostInAStreamIsSeenBesideStragglers) {
+  const OperationFit fit = fit_of(scattering_puts(0.1, 2e-6));
+  ASSERT_FALSE(fit.model.segments.empty());
+  ASSERT_TRUE(fit.model.segments.front().g_s.has_value());
+  EXPECT_NEAR(fit.model.segments.front().g_s->value, 2e-6, 0.2e-6);
 }
 
 TEST(FitOperation, WithoutOverlapTheLatencyIsStillExplained) {
