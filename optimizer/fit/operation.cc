@@ -21,6 +21,9 @@ constexpr const char* kMethod = "wls-per-run+t";
 constexpr std::size_t kMinSizes = 3;
 // This many runs tell how much the median over them errs.
 constexpr std::size_t kRunsThatTell = 3;
+// A byte of a single transfer may take this many times as long as one of a stream, whose copies at
+// both ends and whose fragments on the wire pass at the same time; not more.
+constexpr double kMostOverStream = 3.0;
 // Times that are no line in the size are off one by so much, however well they are known.
 constexpr double kLeastNoise = 0.01;
 
@@ -122,6 +125,16 @@ class OperationFitter {
       }
       if (!slopes.empty()) stream_[bytes] = std::move(slopes);
     }
+  }
+
+  // What a byte may cost at most at this size, by the streams of the sizes around it; those of the
+  // largest one for what is larger.
+  double most_per_byte(uint64_t bytes) const {
+    constexpr double kAnything = std::numeric_limits<double>::infinity();
+    if (stream_.empty()) return kAnything;
+    const uint64_t size = std::clamp<uint64_t>(bytes, 1, stream_.rbegin()->first);
+    const double each_s = interpolate(stream_, size);
+    return each_s > 0.0 ? kMostOverStream * each_s / static_cast<double>(size) : kAnything;
   }
 
   // `late_s` of a count is what its stream takes longer than its operations.
@@ -357,6 +370,7 @@ class OperationFitter {
 
   Status find_segments() {
     std::vector<Curve> curves{relative_curve(samples_.latency)};
+    for (CurvePoint& point : curves.front()) point.most_slope = most_per_byte(point.bytes);
     if (!nic_bound_.empty()) curves.push_back(relative_curve(nic_bound_));
     SegmentOptions options = options_.segments;
     if (!(options.noise > 0.0)) options.noise = noise_of(samples_.latency);
@@ -411,8 +425,12 @@ class OperationFitter {
       }
       cpu = issue_.empty() ? r : add(cpu, r);
     }
-    const RunLines wire = fit_run_lines(slice(subtract(samples_.latency, cpu), range),
-                                        samples_.latency, options_.robust);
+    const SizeCurve inside = slice(subtract(samples_.latency, cpu), range);
+    double most_slope = std::numeric_limits<double>::infinity();
+    for (const auto& [bytes, medians] : inside) {
+      most_slope = std::min(most_slope, most_per_byte(bytes));
+    }
+    const RunLines wire = fit_run_lines(inside, samples_.latency, options_.robust, most_slope);
     fit_wire(wire, where, segment);
     fit_stream(range, where, wire, segment);
     segment.s_base_s = serve_base_s_;
