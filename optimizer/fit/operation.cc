@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/quantity.h"
 #include "optimizer/fit/least_squares.h"
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/run_lines.h"
@@ -57,6 +58,7 @@ class OperationFitter {
     derive_stream();
     find_nic_bound_sizes();
     STRIPLINE_RETURN_IF_ERROR(fit_queue());
+    leave_out_queue_bound_sizes();
     derive_issue_cost();
     derive_serve_cost();
     STRIPLINE_RETURN_IF_ERROR(find_segments());
@@ -343,6 +345,48 @@ class OperationFitter {
     }
   }
 
+  // Gets that wait for a place in the queue come a round trip's share apart, however fast the NIC
+  // is: their streams say of g + G S only that it is no more. The size at which the NIC becomes the
+  // bottleneck is no switch of protocols either. Where bursts leave a depth open, as those of
+  // multiples of it do, the shares that streams get settle it.
+  void leave_out_queue_bound_sizes() {
+    auto& depth = fit_.model.queue_depth;
+    if (kind_ != Kind::get || !depth || depth->at_least) return;
+    const double margin = std::log(options_.nic_bound_ratio);
+    std::vector<double> shares;  // of a round trip, by size
+    for (auto size = nic_bound_.begin(); size != nic_bound_.end();) {
+      std::vector<double> ratios;
+      for (const auto& [run, value] : size->second) {
+        ratios.push_back(std::log(value / queued_stream(size->first, run, depth->ci_low)));
+      }
+      const auto interval = stats::mean_interval(ratios, options_.confidence);
+      if (interval.ok() && interval->low > margin) {
+        ++size;
+        continue;
+      }
+      shares.push_back(interpolate(samples_.latency, size->first) / across_runs(size->second));
+      queue_bound_.insert(*size);
+      size = nic_bound_.erase(size);
+    }
+    if (shares.empty()) return;
+    depth->value = std::clamp(std::round(stats::median(shares)), depth->ci_low, depth->ci_high);
+  }
+
+  // The most that a get of a stream takes where the queue is the bottleneck: its share of a round
+  // trip, or what the round trips of the measured counts come to.
+  double queued_stream(uint64_t bytes, uint32_t run, double depth) const {
+    const double blocking = interpolate(samples_.latency, bytes, run);
+    std::vector<LinePoint> points;
+    for (const auto& [count, medians] : samples_.flood.at(bytes)) {
+      const double typical = across_runs(medians);
+      const double weight = typical > 0.0 ? 1.0 / (typical * typical) : 1.0;
+      const auto whole = static_cast<double>(count);
+      points.push_back({whole, (1.0 + std::floor((whole - 1.0) / depth)) * blocking, weight});
+    }
+    const auto line = fit_line(points);
+    return std::max(blocking / depth, line.ok() ? line->slope : 0.0);
+  }
+
   static Curve relative_curve(const SizeCurve& curve) {
     const std::map<uint64_t, double> weights = weights_of(curve);
     Curve result;
@@ -468,7 +512,12 @@ class OperationFitter {
       const bool between = slice(stream_, range).empty();
       const SizeCurve& some = between ? nic_bound_ : inside;
       if (!some.empty()) segment.g_s = gap_beside(some, segment.G_s_per_byte);
-      if (!segment.g_s && !samples_.overlap.empty()) {
+      if (segment.g_s || samples_.overlap.empty()) return;
+      if (const SizeCurve queued = slice(queue_bound_, range); !queued.empty()) {
+        note(where + "g is absent, the queue is the bottleneck of a stream of gets; one of " +
+             std::to_string(queued.begin()->first) + " bytes occupies the NIC for at most " +
+             seconds_text(across_runs(queued.begin()->second)));
+      } else {
         note(where + "g is absent, the NIC is the bottleneck of a stream at none of its sizes");
       }
       return;
@@ -508,7 +557,8 @@ class OperationFitter {
   OperationFit fit_;
   std::optional<HingeFit> hinge_;
   SizeCurve stream_;                              // Per operation in a long stream.
-  SizeCurve nic_bound_;                           // The part of it where the NIC is the bottleneck.
+  SizeCurve nic_bound_;                           // The part of it where the NIC is the bottleneck,
+  SizeCurve queue_bound_;                         // and the part where the depth of the queue is.
   SizeCurve issue_;                               // o(S)
   std::optional<model::Parameter> serve_base_s_;  // s(S), where serving costs anything.
   std::optional<model::Parameter> serve_per_byte_s_;

@@ -349,6 +349,66 @@ TEST(FitOperation, SizesWithFewRepetitionsDoNotLookLikeAnotherSegment) {
   EXPECT_GE(right, 19);
 }
 
+// Small gets over a long distance, of which few may be outstanding: their streams take a share of
+// the round trip, and the NIC is the bottleneck of large ones alone.
+std::vector<TrueOperation> queued_machine(const std::string& name, double depth) {
+  return {{name, {{0, 0.5e-6, 0.0, 25e-6, 0.4e-6, 1e-9, 0.3e-6, 0.0}}, depth}};
+}
+
+TEST(FitOperation, AQueueThatIsTheBottleneckOfGetsIsNoGapAndNoSwitch) {
+  const NoiseModel noise{.between_runs = 0.01, .within_run = 0.02, .effect = RunEffect::shared};
+  int without_switch = 0;
+  for (const double depth : {3.0, 5.0, 6.0, 7.0}) {
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      const auto fit = fit_operation(
+          samples_of("get", noise, seed, full_campaign(), queued_machine("get", depth)), Kind::get);
+      ASSERT_TRUE(fit.ok());
+      const std::string where = "depth " + std::to_string(depth) + ", " + std::to_string(seed);
+      ASSERT_TRUE(fit->model.queue_depth.has_value()) << where;
+      EXPECT_EQ(fit->model.queue_depth->value, depth) << where;
+      EXPECT_FALSE(fit->model.queue_depth->at_least) << where;
+      without_switch += fit->breakpoints.empty() ? 1 : 0;
+      const model::Segment& s = fit->model.segments.front();
+      EXPECT_NEAR(s.L_s->value, 25e-6, 0.5e-6) << where;
+      EXPECT_NEAR(s.G_s_per_byte->value, 1e-9, 0.03e-9) << where;
+      // A round trip's share is 6 us and more.
+      if (s.g_s.has_value()) {
+        EXPECT_LT(s.g_s->value, 2.5e-6) << where;
+      }
+    }
+  }
+  EXPECT_GE(without_switch, 18);  // of 20; one in a hundred is seen by chance
+}
+
+TEST(FitOperation, WhereTheQueueIsTheBottleneckEverywhereTheGapIsAbsent) {
+  SyntheticCampaign campaign = full_campaign();
+  campaign.sizes = {8, 64, 256, 1024, 2048, 4096};
+  campaign.issue_sizes = campaign.overlap_sizes = campaign.sizes;
+  auto fit =
+      fit_operation(samples_of("get", {}, 3, campaign, queued_machine("get", 4.0)), Kind::get);
+  ASSERT_TRUE(fit.ok());
+  EXPECT_FALSE(fit->model.segments.front().g_s.has_value());
+  EXPECT_TRUE(std::any_of(fit->notes.begin(), fit->notes.end(), [](const std::string& note) {
+    return note.find("the queue is the bottleneck of a stream of gets; one of 8 bytes occupies") !=
+           std::string::npos;
+  }));
+  // Bursts of multiples of four say that it is 4 to 7; its streams, which.
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto one =
+        fit_operation(samples_of("get", {}, seed, campaign, queued_machine("get", 4.0)), Kind::get);
+    ASSERT_TRUE(one.ok());
+    EXPECT_EQ(one->model.queue_depth->value, 4.0) << seed;
+    EXPECT_FALSE(one->model.segments.front().g_s.has_value()) << seed;
+  }
+  // Puts leave the queue when they are sent.
+  std::vector<TrueOperation> puts = queued_machine("put", 4.0);
+  puts.front().segments.front().g = 2e-6;
+  fit = fit_operation(samples_of("put", {}, 3, campaign, puts), Kind::put);
+  ASSERT_TRUE(fit.ok());
+  ASSERT_TRUE(fit->model.segments.front().g_s.has_value());
+  EXPECT_NEAR(fit->model.segments.front().g_s->value, 2e-6, 0.3e-6);
+}
+
 TEST(FitOperation, TheWindowOfActiveMessagesIsHeldUntilTheyWereServed) {
   const std::vector<TrueOperation> machine{
       {"am", {{0, 1e-6, 0.25e-9, 9.6e-6, 2e-6, 4.35e-9, 0.0, 0.0}}, 16.0}};
