@@ -167,7 +167,8 @@ class OperationFitter {
     }
     const auto longest = streams->second.find(counts.rbegin()->first);
     if (longest == streams->second.end()) return scatter;
-    return {interpolate(samples_.latency, bytes), latency->second, longest->second};
+    return {interpolate(samples_.latency, bytes), latency->second, longest->second,
+            static_cast<double>(longest->first)};
   }
 
   // Cost per operation of a NIC-bound stream, in one run or as the median over all.

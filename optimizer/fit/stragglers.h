@@ -4,7 +4,7 @@
 //
 // Times are taken to be lognormal and independent of each other; the expected largest of n standard
 // normal variables is Blom's approximation (Statistical estimates and transformed beta-variables,
-// 1958). Pure.
+// 1958), and its variance that of the limiting distribution, pi^2 / (12 ln n). Pure.
 #pragma once
 
 namespace stripline::fit {
@@ -14,9 +14,10 @@ struct StreamScatter {
   double latency_s = 0.0;  ///< Of one blocking operation.
   /// Standard deviation of the logarithm of that, within a run.
   double latency = 0.0;
-  /// The same of the whole stream: what delays all operations of a repetition alike, as a busy
-  /// processor does, scatters as much in both.
+  /// The same of a whole stream of this many operations: what delays all operations of a repetition
+  /// alike, as a busy processor does, scatters as much in both, what delays each by itself less.
   double stream = 0.0;
+  double operations = 1.0;
 };
 
 /// Seconds by which the last one of `operations` (1 or more) completes later than if none
