@@ -12,6 +12,7 @@
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/run_lines.h"
 #include "optimizer/fit/stragglers.h"
+#include "optimizer/fit/stream_bound.h"
 #include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
 
@@ -22,9 +23,6 @@ constexpr const char* kMethod = "wls-per-run+t";
 constexpr std::size_t kMinSizes = 3;
 // This many runs tell how much the median over them errs.
 constexpr std::size_t kRunsThatTell = 3;
-// A byte of a single transfer may take this many times as long as one of a stream, whose copies at
-// both ends and whose fragments on the wire pass at the same time; not more.
-constexpr double kMostOverStream = 3.0;
 // Times that are no line in the size are off one by so much, however well they are known.
 constexpr double kLeastNoise = 0.01;
 
@@ -129,14 +127,10 @@ class OperationFitter {
     }
   }
 
-  // What a byte may cost at most at this size, by the streams of the sizes around it; those of the
-  // largest one for what is larger.
-  double most_per_byte(uint64_t bytes) const {
-    constexpr double kAnything = std::numeric_limits<double>::infinity();
-    if (stream_.empty()) return kAnything;
-    const uint64_t size = std::clamp<uint64_t>(bytes, 1, stream_.rbegin()->first);
-    const double each_s = interpolate(stream_, size);
-    return each_s > 0.0 ? kMostOverStream * each_s / static_cast<double>(size) : kAnything;
+  StreamBound stream_bound() const {
+    std::map<uint64_t, double> each_s;
+    for (const auto& [bytes, medians] : stream_) each_s[bytes] = across_runs(medians);
+    return StreamBound(std::move(each_s));
   }
 
   // `late_s` of a count is what its stream takes longer than its operations.
@@ -415,7 +409,8 @@ class OperationFitter {
 
   Status find_segments() {
     std::vector<Curve> curves{relative_curve(samples_.latency)};
-    for (CurvePoint& point : curves.front()) point.most_slope = most_per_byte(point.bytes);
+    const StreamBound bound = stream_bound();
+    for (CurvePoint& point : curves.front()) point.most_slope = bound.most_per_byte(point.bytes);
     if (!nic_bound_.empty()) curves.push_back(relative_curve(nic_bound_));
     SegmentOptions options = options_.segments;
     if (!(options.noise > 0.0)) options.noise = noise_of(samples_.latency);
@@ -472,8 +467,9 @@ class OperationFitter {
     }
     const SizeCurve inside = slice(subtract(samples_.latency, cpu), range);
     double most_slope = std::numeric_limits<double>::infinity();
+    const StreamBound bound = stream_bound();
     for (const auto& [bytes, medians] : inside) {
-      most_slope = std::min(most_slope, most_per_byte(bytes));
+      most_slope = std::min(most_slope, bound.most_per_byte(bytes));
     }
     const RunLines wire = fit_run_lines(inside, samples_.latency, options_.robust, most_slope);
     fit_wire(wire, where, segment);
