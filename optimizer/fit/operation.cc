@@ -410,7 +410,7 @@ class OperationFitter {
   Status find_segments() {
     std::vector<Curve> curves{relative_curve(samples_.latency)};
     const StreamBound bound = stream_bound();
-    for (CurvePoint& point : curves.front()) point.most_slope = bound.most_per_byte(point.bytes);
+    for (CurvePoint& point : curves.front()) point.stream_slope = bound.per_byte(point.bytes);
     if (!nic_bound_.empty()) curves.push_back(relative_curve(nic_bound_));
     SegmentOptions options = options_.segments;
     if (!(options.noise > 0.0)) options.noise = noise_of(samples_.latency);
@@ -469,7 +469,7 @@ class OperationFitter {
     double most_slope = std::numeric_limits<double>::infinity();
     const StreamBound bound = stream_bound();
     for (const auto& [bytes, medians] : inside) {
-      most_slope = std::min(most_slope, bound.most_per_byte(bytes));
+      most_slope = std::min(most_slope, most_over_stream(inside.size()) * bound.per_byte(bytes));
     }
     const RunLines wire = fit_run_lines(inside, samples_.latency, options_.robust, most_slope);
     fit_wire(wire, where, segment);
@@ -504,11 +504,14 @@ class OperationFitter {
     if (one_way_) return;
     const SizeCurve inside = slice(nic_bound_, range);
     if (inside.size() < kMinSizes) {
-      // Few sizes tell no line of their own, but what is left of them beside G. A segment between
-      // the sizes of streams is taken to be as the others.
-      const bool between = slice(stream_, range).empty();
-      const SizeCurve& some = between ? nic_bound_ : inside;
-      if (!some.empty()) segment.g_s = gap_beside(some, segment.G_s_per_byte);
+      // Few sizes tell no line of their own, but what is left of them beside G, which is no more
+      // than what is left of the others. A segment between the sizes of streams is taken to be as
+      // the other segments.
+      const SizeCurve measured = slice(stream_, range);
+      const bool any = measured.empty() ? !nic_bound_.empty() : !inside.empty();
+      if (any) {
+        segment.g_s = gap_beside(measured.empty() ? nic_bound_ : measured, segment.G_s_per_byte);
+      }
       if (segment.g_s || samples_.overlap.empty()) return;
       if (const SizeCurve queued = slice(queue_bound_, range); !queued.empty()) {
         note(where + "g is absent, the queue is the bottleneck of a stream of gets; one of " +

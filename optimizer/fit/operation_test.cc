@@ -216,6 +216,25 @@ TEST(FitOperation, ACostInAStreamIsSeenBesideStragglers) {
   EXPECT_NEAR(fit.model.segments.front().g_s->value, 2e-6, 0.2e-6);
 }
 
+TEST(FitOperation, AGapReadFromOneLargeSizeIsNotMoreThanSmallOnesTake) {
+  // The NIC is the bottleneck of the largest size alone, by more than its bytes explain.
+  OperationSamples samples = samples_of("put", {.between_runs = 0.0, .within_run = 0.0}, 1);
+  const std::map<uint64_t, double> each_s{{8, 0.6e-6}, {1024, 0.6e-6}, {4096, 5e-6}};
+  samples.flood.clear();
+  samples.flood_scatter.clear();
+  for (const auto& [bytes, s] : each_s) {
+    for (const uint64_t count : {8, 64}) {
+      for (const auto& [run, unused] : samples.latency.begin()->second) {
+        samples.flood[bytes][count][run] = 10e-6 + static_cast<double>(count) * s;
+      }
+    }
+  }
+  const auto fit = fit_operation(samples, Kind::put);
+  ASSERT_TRUE(fit.ok());
+  const model::Segment& first = fit->model.segments.front();
+  EXPECT_LE(first.g_s ? first.g_s->value : 0, 0.6e-6);
+}
+
 TEST(FitOperation, WithoutOverlapTheLatencyIsStillExplained) {
   OperationSamples samples = samples_of("get", {}, 5);
   samples.overlap.clear();
