@@ -433,11 +433,28 @@ class OperationFitter {
     return {};
   }
 
-  // Lines within the segment's sizes, or over all sizes where it holds too few of its own.
-  RunLines lines_in(const SizeCurve& curve, const SizeCurve& measured, SizeRange range) const {
+  // Lines within the segment's sizes. Where it holds too few of its own, their slopes are those
+  // over all sizes, and no steeper than `most_slope`.
+  RunLines lines_in(const SizeCurve& curve, const SizeCurve& measured, SizeRange range,
+                    double most_slope = std::numeric_limits<double>::infinity()) const {
     const SizeCurve inside = slice(curve, range);
-    const bool enough = inside.size() >= std::min(kMinSizes, curve.size());
-    return fit_run_lines(enough ? inside : curve, measured, options_.robust);
+    if (inside.size() >= std::min(kMinSizes, curve.size())) {
+      return fit_run_lines(inside, measured, options_.robust);
+    }
+    const RunLines all = fit_run_lines(curve, measured, options_.robust, most_slope);
+    return inside.empty() ? all : levelled(all, inside);
+  }
+
+  // What issuing takes a byte at most, where too few issues of such sizes were measured: what
+  // issuing and retiring take together.
+  double most_issue_slope(SizeRange range) const {
+    const SizeCurve both = slice(samples_.overlap, range);
+    if (both.size() < kMinSizes) return std::numeric_limits<double>::infinity();
+    std::vector<double> slopes;
+    for (const auto& [run, line] : fit_run_lines(both, both, options_.robust).used) {
+      slopes.push_back(line.slope);
+    }
+    return slopes.empty() ? 0.0 : std::max(0.0, stats::median(slopes));
   }
 
   model::Segment fit_segment(uint64_t from, uint64_t to, SizeRange range,
@@ -452,7 +469,7 @@ class OperationFitter {
     if (issue_.empty()) {
       note(where + "o is absent, no issue bursts were measured; it is part of L");
     } else {
-      const RunLines o = lines_in(issue_, issue_, range);
+      const RunLines o = lines_in(issue_, issue_, range, most_issue_slope(range));
       segment.o_base_s = publish_intercept(o);
       segment.o_per_byte_s = publish_slope(o);
       cpu = o;

@@ -235,6 +235,29 @@ TEST(FitOperation, AGapReadFromOneLargeSizeIsNotMoreThanSmallOnesTake) {
   EXPECT_LE(first.g_s ? first.g_s->value : 0, 0.6e-6);
 }
 
+TEST(FitOperation, WhatIssuingTakesIsNotExtrapolatedAcrossASwitch) {
+  // Issue was measured up to 64 KiB, where two sizes are of the second protocol, which takes the
+  // processor 0.5 us more: not 20 us more at 4 MiB.
+  const std::vector<TrueOperation> machine = {
+      {"put",
+       {{0, 0.7e-6, 0.0, 1.2e-6, 0.4e-6, 1e-11, 0.3e-6, 0.0},
+        {26000, 1.2e-6, 0.0, 4.8e-6, 0.5e-6, 1e-11, 0.8e-6, 0.0}},
+       64.0}};
+  SyntheticCampaign campaign = full_campaign();
+  campaign.sizes.push_back(2 << 20);
+  campaign.sizes.push_back(4 << 20);
+  std::erase_if(campaign.issue_sizes, [](uint64_t bytes) { return bytes > 65536; });
+  campaign.overlap_sizes = campaign.sizes;
+  const NoiseModel noise{.between_runs = 0.005, .within_run = 0.01};
+  const auto fit = fit_operation(samples_of("put", noise, 5, campaign, machine), Kind::put);
+  ASSERT_TRUE(fit.ok());
+  ASSERT_EQ(fit->model.segments.size(), 2U);
+  const model::Segment& second = fit->model.segments.back();
+  EXPECT_NEAR(second.L_s->value, 4.8e-6, 0.5e-6);
+  EXPECT_NEAR(second.o_base_s->value, 1.2e-6, 0.2e-6);
+  EXPECT_NEAR(second.r_base_s->value, 0.8e-6, 0.2e-6);
+}
+
 TEST(FitOperation, WithoutOverlapTheLatencyIsStillExplained) {
   OperationSamples samples = samples_of("get", {}, 5);
   samples.overlap.clear();
