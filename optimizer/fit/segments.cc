@@ -57,7 +57,7 @@ class Axis {
     std::vector<Sums> prefix;          // [i] sums the sizes below index i.
     std::vector<long double> streams;  // Their slopes at the sizes.
 
-    // Of the sizes [begin, end).
+    // What holds for the sizes [begin, end).
     Sums sums(std::size_t begin, std::size_t end) const { return prefix[end] - prefix[begin]; }
     long double most_slope(std::size_t begin, std::size_t end) const {
       const auto first = streams.begin();
