@@ -66,6 +66,10 @@ struct PreparedPacked : Prepared {
   PackedParts parts;
 };
 
+// What another size of chunks than the one used without a model is predicted to save at least, as a
+// share, beside computation: how chunks queue there is known no better.
+constexpr double kChunkDoubt = 0.1;
+
 // The window and chunk of packed messages next to those asked for that the request allows. The
 // window is reduced for the buffer first: half a chunk costs twice the messages.
 PreparedPacked fitting_packed(const VisRequest& request, const VisCosts* costs,
@@ -75,9 +79,11 @@ PreparedPacked fitting_packed(const VisRequest& request, const VisCosts* costs,
       std::clamp(chunk_bytes, least_chunk(request), std::min(request.medium_bytes, buffer));
   const PackedShape shape = packed_shape(request, chunk);
   uint64_t most = std::min(buffer / chunk, shape.messages);
-  if (shape.lands) most = std::min<uint64_t>(most, kLandingSlots);
-  // A message for which the queue has no place holds up its sender, who could compute meanwhile.
-  if (costs != nullptr && request.compute != ComputeClass::communication_only) {
+  if (shape.lands) {
+    most = std::min<uint64_t>(most, kLandingSlots);
+  } else if (costs != nullptr && request.compute != ComputeClass::communication_only) {
+    // A message for which the queue has no place holds up its sender, who could compute meanwhile.
+    // Puts of chunks that land leave the queue when they are sent.
     most = std::min<uint64_t>(most, costs->am().queue_depth());
   }
   const auto fitting =
@@ -109,9 +115,10 @@ PreparedPacked prepare_packed(const VisRequest& request, const VisCosts* costs,
   PreparedPacked best = fitting(request.medium_bytes);
   if (costs == nullptr) return best;
   if (tuning.chunk_bytes != 0 && !best.lands) return fitting(tuning.chunk_bytes);
+  const double doubt = request.compute == ComputeClass::communication_only ? 0 : kChunkDoubt;
   const auto consider = [&](uint64_t bytes) {
     const PreparedPacked other = fitting(bytes);
-    if (other.model_s < best.model_s) best = other;
+    if (other.model_s < (1 - doubt) * best.model_s) best = other;
   };
   if (tuning.chunk_bytes != 0) {
     consider(tuning.chunk_bytes);
