@@ -8,9 +8,8 @@ namespace stripline::fit {
 
 double StreamBound::per_byte(uint64_t bytes) const {
   constexpr double kAnything = std::numeric_limits<double>::infinity();
-  if (each_s_.empty()) return kAnything;
-  const uint64_t size =
-      std::clamp<uint64_t>(bytes, 1, std::max<uint64_t>(1, each_s_.rbegin()->first));
+  if (each_s_.empty() || each_s_.rbegin()->first == 0) return kAnything;
+  const uint64_t size = std::clamp<uint64_t>(bytes, 1, each_s_.rbegin()->first);
   const auto above = each_s_.lower_bound(size);
   double each_s = above->second;
   if (above->first != size && above != each_s_.begin()) {

@@ -18,6 +18,7 @@ TEST(StreamBound, IsThatOfTheSizesAround) {
 
 TEST(StreamBound, NothingIsBoundedWithoutStreams) {
   EXPECT_TRUE(std::isinf(StreamBound({}).per_byte(64)));
+  EXPECT_TRUE(std::isinf(StreamBound({{0, 1e-6}}).per_byte(64))) << "streams of nothing";
   EXPECT_TRUE(std::isinf(StreamBound({{64, 0.0}}).per_byte(64)));
   EXPECT_TRUE(std::isinf(StreamBound({{64, -1e-6}}).per_byte(64)));
 }
