@@ -1,6 +1,7 @@
 #include "server/reading_pool.h"
 
 #include <future>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -10,7 +11,8 @@
 namespace stripline::server {
 namespace {
 
-// Holds the only thread of a pool until it is let go.
+// Holds the only thread of a pool until it is let go. It outlives the pool, as does whatever else a
+// job refers to: a job that has let its test go on has not returned yet.
 class Gate {
  public:
   ReadingPool::Job job() {
@@ -28,13 +30,13 @@ class Gate {
 };
 
 TEST(ReadingPool, CallersTakeTurns) {
-  ReadingPool pool({.threads = 1, .waiting = 16, .of_payer = 3});
-  Gate gate;
-  ASSERT_FALSE(pool.submit("x", gate.job()));
-  gate.wait_until_reached();
   std::mutex mutex;
   std::string order;
   std::promise<void> done;
+  Gate gate;
+  ReadingPool pool({.threads = 1, .waiting = 16, .of_payer = 3});
+  ASSERT_FALSE(pool.submit("x", gate.job()));
+  gate.wait_until_reached();
   const auto note = [&](char who) {
     return [&, who](bool /*stopping*/) {
       const std::lock_guard lock(mutex);
@@ -51,8 +53,8 @@ TEST(ReadingPool, CallersTakeTurns) {
 }
 
 TEST(ReadingPool, WhatFindsNoRoomIsRefused) {
-  ReadingPool pool({.threads = 1, .waiting = 3, .of_payer = 2});
   Gate gate;
+  ReadingPool pool({.threads = 1, .waiting = 3, .of_payer = 2});
   ASSERT_FALSE(pool.submit("a", gate.job()));
   gate.wait_until_reached();
   const auto nothing = [](bool /*stopping*/) {};
@@ -69,20 +71,20 @@ TEST(ReadingPool, WhatFindsNoRoomIsRefused) {
 TEST(ReadingPool, RoomIsGivenBack) {
   ReadingPool pool({.threads = 1, .waiting = 1, .of_payer = 1});
   for (int i = 0; i < 20; ++i) {
-    std::promise<void> done;
+    const auto done = std::make_shared<std::promise<void>>();
     // The job's end is noted after it: until then there may be none for this caller.
-    while (pool.submit("a", [&](bool /*stopping*/) { done.set_value(); }))
+    while (pool.submit("a", [done](bool /*stopping*/) { done->set_value(); }))
       std::this_thread::yield();
-    done.get_future().wait();
+    done->get_future().wait();
   }
 }
 
 TEST(ReadingPool, WhatWaitsIsNotifiedOfTheEnd) {
-  ReadingPool pool({.threads = 1, .waiting = 1U << 20, .of_payer = 1U << 20});
+  std::promise<bool> stopped;
   Gate gate;
+  ReadingPool pool({.threads = 1, .waiting = 1U << 20, .of_payer = 1U << 20});
   ASSERT_FALSE(pool.submit("a", gate.job()));
   gate.wait_until_reached();
-  std::promise<bool> stopped;
   ASSERT_FALSE(pool.submit("b", [&](bool stopping) { stopped.set_value(stopping); }));
   std::thread ending([&] { pool.stop(); });
   // Refused only once the pool has begun to stop.
