@@ -1,8 +1,10 @@
 #include "cli/contexts.h"
 
+#include <array>
 #include <cstdlib>
 #include <sstream>
 #include <toml++/toml.h>
+#include <utility>
 
 #include "base/pki/secret_file.h"
 
@@ -13,6 +15,12 @@ std::string variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
   return value == nullptr ? "" : value;
 }
+
+// Optional members.
+constexpr std::array<std::pair<const char*, std::string Context::*>, 3> kOfIssuer{
+    {{"issuer", &Context::issuer},
+     {"client-id", &Context::client_id},
+     {"refresh-token", &Context::refresh_token}}};
 
 Error wrong(const std::string& what) { return {ErrorCode::data_loss, what}; }
 
@@ -42,7 +50,11 @@ Result<Contexts> parse_contexts(std::string_view text) {
       return wrong("server '" + std::string(name.str()) +
                    "' needs the texts 'authority' and 'token'");
     }
-    contexts.servers[std::string(name.str())] = {authority->get(), token->get()};
+    Context context{authority->get(), token->get()};
+    for (const auto& [key, member] : kOfIssuer) {
+      if (const auto* text = entry->get_as<std::string>(key)) context.*member = text->get();
+    }
+    contexts.servers[std::string(name.str())] = std::move(context);
   }
   return contexts;
 }
@@ -50,8 +62,11 @@ Result<Contexts> parse_contexts(std::string_view text) {
 std::string to_toml(const Contexts& contexts) {
   toml::table servers;
   for (const auto& [name, context] : contexts.servers) {
-    servers.insert(name,
-                   toml::table{{"authority", context.authority_pem}, {"token", context.token}});
+    toml::table entry{{"authority", context.authority_pem}, {"token", context.token}};
+    for (const auto& [key, member] : kOfIssuer) {
+      if (!(context.*member).empty()) entry.insert(key, context.*member);
+    }
+    servers.insert(name, std::move(entry));
   }
   toml::table root;
   if (!contexts.server.empty()) root.insert("server", contexts.server);

@@ -7,6 +7,13 @@
 //   [servers."head:7411"]
 //   authority = """-----BEGIN CERTIFICATE-----..."""
 //   token = "stripline-user...."
+//
+//   [servers."other:7411"]         # after 'login --oidc'
+//   authority = """-----BEGIN CERTIFICATE-----..."""
+//   token = "eyJ..."
+//   issuer = "https://login.example.org"
+//   client-id = "stripline"
+//   refresh-token = "..."
 #pragma once
 
 #include <filesystem>
@@ -21,7 +28,12 @@ namespace stripline::cli {
 /// How one server is reached.
 struct Context {
   std::string authority_pem;  ///< whose certificate signs the server's
-  std::string token;          ///< the text of a user's token
+  /// The text of a user's token, or of one that an issuer has given; empty: none is shown.
+  std::string token;
+  // Where the token is an issuer's; empty with one of the server's own.
+  std::string issuer = {};
+  std::string client_id = {};
+  std::string refresh_token = {};  ///< which brings another when it ends; empty: nothing does
 };
 
 struct Contexts {

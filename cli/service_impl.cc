@@ -6,6 +6,7 @@
 
 #include "base/pki/dev_token.h"
 #include "base/pki/token.h"
+#include "cli/issued_token.h"
 #include "cli/server_errors.h"
 #include "proto/rpc_error.h"
 
@@ -60,8 +61,13 @@ Door::Door(std::string address, Result<std::optional<Context>> login)
       fleet(v1::Fleet::NewStub(channel)),
       admin(v1::Admin::NewStub(channel)) {}
 
-Result<std::string> Door::secret() const {
+Result<std::string> Door::secret() {
   if (!context_of_login.ok()) return context_of_login.error();
+  // Before a login there is an authority alone.
+  if (*context_of_login && (*context_of_login)->token.empty()) return std::string();
+  if (*context_of_login && !(*context_of_login)->issuer.empty()) {
+    return bearer_of(server, **context_of_login);
+  }
   if (*context_of_login) {
     STRIPLINE_ASSIGN_OR_RETURN(const pki::Token token,
                                pki::parse_token((*context_of_login)->token));
@@ -77,7 +83,7 @@ Status Door::show(grpc::ClientContext& context) {
   return {};
 }
 
-bool Door::secret_has_changed() const {
+bool Door::secret_has_changed() {
   const auto now = secret();
   return now.ok() && *now != shown;
 }

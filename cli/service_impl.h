@@ -44,12 +44,13 @@ struct Door {
   /// no other machine; a user's token is shown to the server of its authority alone.
   Status show(grpc::ClientContext& context);
   /// Whether another secret would be shown now: the server has been restarted since.
-  bool secret_has_changed() const;
+  bool secret_has_changed();
   /// Whether it is reached within the time after which another one is tried.
   bool connects() const;
 
-  /// The secret that calls of this server show; empty if they show none.
-  Result<std::string> secret() const;
+  /// The secret that calls of this server show; empty if they show none. One of an issuer that is
+  /// about to end is replaced before, by the issuer.
+  Result<std::string> secret();
 
   std::string server;
   Result<std::optional<Context>> context_of_login;  ///< nullopt: none for this server
