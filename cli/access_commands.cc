@@ -74,8 +74,12 @@ std::string asked_token() {
 // Whom the server takes the token of a context for. The context is then kept for all servers.
 Status keep(const Global& global, const std::vector<HostAndPort>& servers, const Context& context,
             std::string& who) {
-  Service service(global, context);
+  // A token that was issued a moment ago is shown as it is: one that is renewed now would be lost.
+  Context shown = context;
+  shown.refresh_token.clear();
+  Service service(global, shown);
   STRIPLINE_ASSIGN_OR_RETURN(const v1::WhoAmIResponse caller, service.who_am_i());
+  STRIPLINE_ASSIGN_OR_RETURN(const ContextsLock lock, ContextsLock::acquire());
   STRIPLINE_ASSIGN_OR_RETURN(Contexts contexts, read_contexts());
   contexts.server = global.server;
   for (const HostAndPort& server : servers) contexts.servers[server.text()] = context;
@@ -176,6 +180,8 @@ int run(const Global& global, const Login& command) {
 }
 
 int run(const Global& global, const Logout& /*command*/) {
+  const auto lock = ContextsLock::acquire();
+  if (!lock.ok()) return print_error(lock.error());
   auto contexts = read_contexts();
   if (!contexts.ok()) return print_error(contexts.error());
   size_t erased = 0;

@@ -55,9 +55,12 @@ void AccessGrammar::define_login(CLI::App& app, Action& result) {
           "/etc/stripline/authority.pem\n") +
       kServiceOptions);
   CLI::App* logout = leaf_command(app, "logout", "Forget a server's token", logout_, result);
-  logout->footer(std::string("The token stays valid: 'stripline token revoke' ends it.\n\n"
-                             "Exit codes: 0, 2 not logged in there.\n") +
-                 kServiceOptions);
+  logout->footer(
+      std::string(
+          "The token stays valid: 'stripline token revoke' ends it. What an issuer has given\n"
+          "('login --oidc') counts until you sign out there.\n\n"
+          "Exit codes: 0, 2 not logged in there.\n") +
+      kServiceOptions);
 }
 
 void AccessGrammar::define_tokens(CLI::App& app, Action& result) {

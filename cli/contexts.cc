@@ -1,8 +1,15 @@
 #include "cli/contexts.h"
 
 #include <array>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <fcntl.h>
 #include <sstream>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <thread>
 #include <toml++/toml.h>
 #include <utility>
 
@@ -80,6 +87,30 @@ std::filesystem::path contexts_file() {
   std::filesystem::path config = variable("XDG_CONFIG_HOME");
   if (config.empty()) config = std::filesystem::path(variable("HOME")) / ".config";
   return config / "stripline" / "config.toml";
+}
+
+Result<ContextsLock> ContextsLock::acquire() {
+  // The longest that one holds it is for two requests to an issuer.
+  constexpr std::chrono::seconds kPatience{30};
+  constexpr std::chrono::milliseconds kNap{50};
+  const std::filesystem::path file = contexts_file();
+  STRIPLINE_RETURN_IF_ERROR(pki::make_private_folder(file.parent_path()));
+  const std::string path = file.string() + ".lock";
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!fd) {
+    return Error(ErrorCode::unavailable,
+                 "cannot open '" + path + "': " + std::generic_category().message(errno));
+  }
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) break;
+    if (std::chrono::steady_clock::now() > end) {
+      return Error(ErrorCode::deadline_exceeded,
+                   "another process of this user keeps '" + path + "' locked; try again");
+    }
+    std::this_thread::sleep_for(kNap);
+  }
+  return ContextsLock(std::move(fd));
 }
 
 Result<Contexts> read_contexts() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "base/cut_text.h"
@@ -16,11 +17,16 @@ namespace stripline::cli {
 namespace {
 
 constexpr int kOk = 200;
+constexpr int kServerError = 500;  // and above
+// What a server reads (docs/security.md).
+constexpr size_t kLongestTokenBytes = size_t{8} << 10;
 // A call that begins now must still find the token valid.
 constexpr double kBeforeEnd_s = 20;
+constexpr double kShortestPause_s = 0.05;
 constexpr double kUsualPause_s = 5;
 constexpr double kLongestPause_s = 60;
 constexpr double kLongestCode_s = 1800;
+constexpr int kMostFailures = 5;  // one after the other
 constexpr const char* kDeviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 std::string text_in(const Json& json, const char* name) {
@@ -49,8 +55,17 @@ struct Said {
 Result<Said> asked(const std::string& url, const std::string& form) {
   STRIPLINE_ASSIGN_OR_RETURN(const web::Url parsed, web::parse_url(url));
   STRIPLINE_ASSIGN_OR_RETURN(const web::HttpAnswer answer, web::fetch({parsed, form}, {}, {}));
-  STRIPLINE_ASSIGN_OR_RETURN(Json json, object_in(answer));
-  return Said{answer.status, std::move(json)};
+  if (answer.status >= kServerError) {
+    return Error(ErrorCode::unavailable,
+                 printable_line(url) + " answers " + std::to_string(answer.status));
+  }
+  auto json = object_in(answer);
+  if (!json.ok() && answer.status != kOk) {
+    return Error(ErrorCode::failed_precondition,
+                 printable_line(url) + " answers " + std::to_string(answer.status));
+  }
+  if (!json.ok()) return json.error();
+  return Said{answer.status, std::move(*json)};
 }
 
 Error refused(const std::string& issuer, const Json& said) {
@@ -72,8 +87,14 @@ Result<Json> discovered(const std::string& issuer) {
 
 Result<IssuedToken> token_in(const Json& said) {
   IssuedToken issued{text_in(said, "id_token"), text_in(said, "refresh_token")};
-  if (!issued.token.empty()) return issued;
-  return Error(ErrorCode::data_loss, "the issuer has sent no ID token");
+  if (issued.token.empty()) return Error(ErrorCode::data_loss, "the issuer has sent no ID token");
+  if (issued.token.size() > kLongestTokenBytes) {
+    return Error(ErrorCode::failed_precondition,
+                 "the issuer's ID token has " + std::to_string(issued.token.size()) +
+                     " bytes, and servers read at most " + std::to_string(kLongestTokenBytes) +
+                     "; its administrator can have it name fewer groups");
+  }
+  return issued;
 }
 
 double unix_s() {
@@ -97,34 +118,46 @@ Result<IssuedToken> sign_in_by_device(const IssuerOfServer& issuer,
   STRIPLINE_ASSIGN_OR_RETURN(
       const Said code, asked(begin, client + "&scope=" + web::percent_encoded(issuer.scopes)));
   if (code.status != kOk) return refused(issuer.url, code.json);
-  tell({text_in(code.json, "verification_uri"), text_in(code.json, "user_code"),
-        text_in(code.json, "verification_uri_complete")});
+  const DeviceCode shown{text_in(code.json, "verification_uri"), text_in(code.json, "user_code"),
+                         text_in(code.json, "verification_uri_complete")};
+  if (shown.url.empty() || shown.code.empty() || text_in(code.json, "device_code").empty()) {
+    return Error(ErrorCode::data_loss, issuer.url + " has sent no code to sign in with");
+  }
+  tell(shown);
   const std::string form =
       client + "&grant_type=" + web::percent_encoded(kDeviceGrant) +
       "&device_code=" + web::percent_encoded(text_in(code.json, "device_code"));
-  double pause_s = std::min(number_in(code.json, "interval", kUsualPause_s), kLongestPause_s);
+  double pause_s = std::clamp(number_in(code.json, "interval", kUsualPause_s), kShortestPause_s,
+                              kLongestPause_s);
   const double limit_s =
       std::min(number_in(code.json, "expires_in", kLongestCode_s), kLongestCode_s);
+  int failures = 0;
+  std::optional<Error> failure;
   for (double waited_s = 0; waited_s < limit_s; waited_s += pause_s) {
     wait(pause_s);
-    STRIPLINE_ASSIGN_OR_RETURN(const Said said, asked(text_in(about, "token_endpoint"), form));
-    if (said.status == kOk) return token_in(said.json);
-    const std::string error = text_in(said.json, "error");
+    const auto said = asked(text_in(about, "token_endpoint"), form);
+    if (!said.ok()) {
+      // It may be restarting; the user has a browser open there (RFC 8628, section 3.5).
+      failure = said.error();
+      if (failure->code() != ErrorCode::unavailable || ++failures == kMostFailures) return *failure;
+      pause_s = std::min(2 * pause_s, kLongestPause_s);
+      continue;
+    }
+    failures = 0;
+    failure.reset();
+    if (said->status == kOk) return token_in(said->json);
+    const std::string error = text_in(said->json, "error");
     if (error == "slow_down") {
       pause_s = std::min(pause_s + kUsualPause_s, kLongestPause_s);
     } else if (error != "authorization_pending") {
-      return refused(issuer.url, said.json);
+      return refused(issuer.url, said->json);
     }
   }
+  if (failure) return *failure;
   return Error(ErrorCode::failed_precondition, "no one has signed in while the code was valid");
 }
 
 Result<IssuedToken> refreshed(const Context& context) {
-  if (context.refresh_token.empty()) {
-    return Error(ErrorCode::failed_precondition, "the sign-in by " + context.issuer +
-                                                     " has ended, and the issuer has given nothing "
-                                                     "to renew it with");
-  }
   STRIPLINE_ASSIGN_OR_RETURN(const Json about, discovered(context.issuer));
   STRIPLINE_ASSIGN_OR_RETURN(
       const Said said,
@@ -153,7 +186,9 @@ Result<std::string> bearer_of(const std::string& server, Context& context) {
     return end_unix_s(one.token) > unix_s() + kBeforeEnd_s;
   };
   if (lasts(context)) return context.token;
-  // Another process of this user may have renewed it, with a refresh token that counts once.
+  // Another process of this user may have renewed it, or be about to. A refresh token may count
+  // once, and an issuer to which one is shown twice may end the sign-in.
+  STRIPLINE_ASSIGN_OR_RETURN(const ContextsLock lock, ContextsLock::acquire());
   STRIPLINE_ASSIGN_OR_RETURN(Contexts contexts, read_contexts());
   const auto kept = contexts.servers.find(server);
   if (kept != contexts.servers.end() && kept->second.issuer == context.issuer) {
@@ -162,10 +197,10 @@ Result<std::string> bearer_of(const std::string& server, Context& context) {
   }
   auto issued = refreshed(context);
   if (!issued.ok()) {
-    if (issued.error().code() != ErrorCode::failed_precondition) return issued.error();
-    return Error(issued.error().code(), issued.error().message() +
-                                            "; 'stripline login --oidc --server " + server +
-                                            "' signs in again");
+    const Error why = issued.error().with_context("cannot renew the sign-in");
+    if (why.code() == ErrorCode::unavailable) return why;
+    return Error(why.code(), why.message() + "; 'stripline login --oidc --server " + server +
+                                 "' signs in again");
   }
   const std::string before = context.token;
   context.token = std::move(issued->token);

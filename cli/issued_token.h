@@ -30,20 +30,22 @@ struct DeviceCode {
 };
 
 /// Waits for the user to sign in. `tell` is called once, `wait` with seconds between two questions.
-/// Errors: failed_precondition when the user or the issuer refuses, or the code's time is over;
-/// unavailable; data_loss for what no issuer should answer.
+/// Errors: failed_precondition when the user or the issuer refuses, the code's time is over, or the
+/// token is longer than servers read; unavailable, where an issuer that is down for a moment in
+/// between is asked again; data_loss for what no issuer should answer.
 Result<IssuedToken> sign_in_by_device(const IssuerOfServer& issuer,
                                       const std::function<void(const DeviceCode&)>& tell,
                                       const std::function<void(double)>& wait);
 
-/// Another token for the user of a context. Errors: as above.
+/// Another token for the user of a context, which has a refresh token. Errors: as above.
 Result<IssuedToken> refreshed(const Context& context);
 
 /// When a token ends, as it says itself: the server judges. 0: it does not say.
 double end_unix_s(const std::string& token);
 
-/// The token of a context of an issuer; where it is about to end, another one, which is kept for
-/// this server, too. Errors: those of refreshed() and of the file of contexts.
+/// The token of a context with a refresh token; where it is about to end, another one, which is
+/// kept for this server, too. Of several processes one asks the issuer. Errors: those of
+/// refreshed() and of the file of contexts.
 Result<std::string> bearer_of(const std::string& server, Context& context);
 
 }  // namespace stripline::cli

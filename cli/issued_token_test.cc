@@ -1,6 +1,7 @@
 // Signing in by an issuer on loopback, as a command does.
 #include "cli/issued_token.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -30,6 +31,15 @@ std::string token_until(double end_unix_s) {
 class IssuedTokenTest : public testing::Test {
  protected:
   void SetUp() override {
+    server_.set_pre_routing_handler(
+        [this](const httplib::Request& request, httplib::Response& response) {
+          const bool is_down =
+              is_down_ || (request.path == "/token" && unavailable_ > 0 && unavailable_-- > 0);
+          if (!is_down) return httplib::Server::HandlerResponse::Unhandled;
+          response.status = 503;
+          response.set_content("<html>", "text/html");
+          return httplib::Server::HandlerResponse::Handled;
+        });
     ::setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
     port_ = server_.bind_to_any_port("127.0.0.1");
     issuer_ = {url(), "stripline", "openid profile"};
@@ -82,6 +92,8 @@ class IssuedTokenTest : public testing::Test {
   int port_ = 0;
   std::thread thread_;
   bool device_ = true;
+  std::atomic<bool> is_down_ = false;
+  std::atomic<int> unavailable_ = 0;  // the number of requests for a token that it does not answer
   IssuerOfServer issuer_;
   std::vector<Json> answers_;
   std::vector<std::string> asked_;
@@ -148,9 +160,64 @@ TEST_F(IssuedTokenTest, WhatCannotBeRenewedSaysHowToSignInAgain) {
   const auto refused = bearer_of("head:7411", ended);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message().find("login --oidc"), std::string::npos);
-  ended.refresh_token.clear();
-  EXPECT_NE(bearer_of("head:7411", ended).error().message().find("login --oidc"),
-            std::string::npos);
+  EXPECT_EQ(asked_.size(), 1U);
+  // Some issuers send no other ID token.
+  answers_ = {Json{{"access_token", "a"}}};
+  const auto without = bearer_of("head:7411", ended);
+  ASSERT_FALSE(without.ok());
+  EXPECT_NE(without.error().message().find("no ID token"), std::string::npos);
+  EXPECT_NE(without.error().message().find("login --oidc"), std::string::npos);
+}
+
+TEST_F(IssuedTokenTest, WhileTheIssuerIsDownItIsSaidAndTriedAgain) {
+  is_down_ = true;
+  Context ended = context(now_s() - 5);
+  const auto refused = bearer_of("head:7411", ended);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), ErrorCode::unavailable);
+  EXPECT_NE(refused.error().message().find("503"), std::string::npos);
+  EXPECT_EQ(refused.error().message().find("login --oidc"), std::string::npos)
+      << "it would help as little";
+  EXPECT_EQ(signed_in().error().code(), ErrorCode::unavailable);
+
+  // It is down for a moment while the user signs in.
+  is_down_ = false;
+  unavailable_ = 2;
+  answers_ = {Json{{"id_token", "t"}}};
+  const auto issued = signed_in();
+  ASSERT_TRUE(issued.ok()) << issued.error().message();
+  EXPECT_EQ(pauses_, (std::vector<double>{1, 2, 4}));
+  unavailable_ = 100;
+  pauses_.clear();
+  EXPECT_EQ(signed_in().error().code(), ErrorCode::unavailable);
+  EXPECT_LE(pauses_.size(), 5U);
+}
+
+TEST_F(IssuedTokenTest, WhatServersWouldNotReadIsRefused) {
+  answers_ = {Json{{"id_token", std::string(8193, 'a')}}};
+  const auto issued = signed_in();
+  ASSERT_FALSE(issued.ok());
+  EXPECT_NE(issued.error().message().find("at most 8192"), std::string::npos);
+  EXPECT_LT(issued.error().message().size(), 300U);
+}
+
+TEST_F(IssuedTokenTest, OneOfSeveralProcessesAsksTheIssuer) {
+  const Context ending = context(now_s() + 5);
+  ASSERT_TRUE(write_contexts({"head:7411", {{"head:7411", ending}}}).ok());
+  const std::string next = token_until(now_s() + 300);
+  // Whoever shows the used one is refused.
+  answers_ = {Json{{"id_token", next}, {"refresh_token", "refresh 2"}}};
+  std::vector<std::thread> others;
+  std::vector<std::string> shown(8);
+  for (std::string& one : shown) {
+    others.emplace_back([&one, ending] {
+      Context own = ending;
+      const auto bearer = bearer_of("head:7411", own);
+      one = bearer.ok() ? *bearer : bearer.error().message();
+    });
+  }
+  for (std::thread& other : others) other.join();
+  EXPECT_EQ(shown, std::vector<std::string>(8, next));
   EXPECT_EQ(asked_.size(), 1U);
 }
 

@@ -1,5 +1,7 @@
 #include "cli/service_impl.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include <grpcpp/create_channel.h>
@@ -15,6 +17,8 @@ namespace {
 
 // Where there are several servers, one that is not reached within this time is passed over.
 constexpr double kConnectPatience_s = 3;
+// From one try to the next where a server asks for a moment.
+constexpr double kLongestNap_s = 5;
 
 grpc::ChannelArguments channel_arguments() {
   grpc::ChannelArguments arguments;
@@ -66,6 +70,8 @@ Result<std::string> Door::secret() {
   // Before a login there is an authority alone.
   if (*context_of_login && (*context_of_login)->token.empty()) return std::string();
   if (*context_of_login && !(*context_of_login)->issuer.empty()) {
+    // What cannot be renewed is shown as it is: the server judges.
+    if ((*context_of_login)->refresh_token.empty()) return (*context_of_login)->token;
     return bearer_of(server, **context_of_login);
   }
   if (*context_of_login) {
@@ -75,6 +81,10 @@ Result<std::string> Door::secret() {
   }
   const auto address = parse_host_and_port(server);
   return address.ok() ? pki::dev_secret(*address) : std::string();
+}
+
+bool Door::is_by_issuer() const {
+  return context_of_login.ok() && *context_of_login && !(*context_of_login)->issuer.empty();
 }
 
 Status Door::show(grpc::ClientContext& context) {
@@ -95,8 +105,13 @@ bool Door::connects() const {
 Error Service::Impl::error_of(const grpc::Status& status) {
   const RpcError error = rpc_error_from(status);
   elsewhere = error.reason == "STANDBY" || (error.reason.empty() && may_be_repeated(error.error));
-  outdated = error.reason == "UNAUTHENTICATED" && door().secret_has_changed();
-  return explained(error, door().server);
+  const bool is_unknown = error.reason == "UNAUTHENTICATED";
+  outdated = is_unknown && door().secret_has_changed();
+  const auto wait = error.metadata.find("retry_after_s");
+  const bool is_early = is_unknown && wait != error.metadata.end();
+  soon_s =
+      is_early ? std::clamp(std::strtod(wait->second.c_str(), nullptr), 0.0, kLongestNap_s) : 0;
+  return explained(error, door().server, door().is_by_issuer());
 }
 
 }  // namespace stripline::cli

@@ -13,9 +13,21 @@ namespace {
 constexpr const char* kEverybody = "*";
 constexpr const char* kNameSpace = "oidc:";
 constexpr size_t kMostSeen = 1024;
+// How soon keys that are being fetched are known, as a rule.
+constexpr const char* kSoon_s = "2";
+// A day of work: groups are looked at when somebody signs in.
+constexpr double kLongestSession_s = 12 * 3600;
 
 Problem unauthenticated(const std::string& message) {
   return {ErrorCode::failed_precondition, "UNAUTHENTICATED", message, {}};
+}
+
+// The same token may be accepted when the keys that are being fetched are known.
+Problem not_yet(const std::string& message) {
+  return {ErrorCode::failed_precondition,
+          "UNAUTHENTICATED",
+          message + "; they are being fetched, so try again in a few seconds",
+          {{"retry_after_s", kSoon_s}}};
 }
 
 Error wrong_rules(const std::string& why) {
@@ -79,21 +91,26 @@ People::People(PeopleOptions options, std::unique_ptr<oidc::Issuer> issuer)
                 options_.claims},
       issuer_(std::move(issuer)) {}
 
-std::string People::failure_text() const {
-  const auto failure = issuer_->failure();
-  return failure ? ": " + failure->why : ", which are being fetched; try again in a few seconds";
+Problem People::without_key(const std::string& why) {
+  if (const auto failure = issuer_->failure()) {
+    return unauthenticated(why + ", and " + options_.issuer.url +
+                           " cannot be asked: " + failure->why);
+  }
+  issuer_->look_again();
+  return not_yet(why);
 }
 
 Answer<oidc::Person> People::verified(const std::string& token, double now_unix_s) {
   const auto facts = issuer_->facts();
   if (!facts) {
-    return unauthenticated("the token cannot be verified without the keys of " +
-                           options_.issuer.url + failure_text());
+    return without_key("the token is not accepted: the keys of " + options_.issuer.url +
+                       " are not known yet");
   }
   auto person = oidc::verify(token, facts->keys, expected_, now_unix_s);
   if (!person.ok()) {
-    if (person.error().code() == ErrorCode::not_found) issuer_->look_again();
-    return unauthenticated(person.error().message());
+    const std::string& why = person.error().message();
+    if (person.error().code() == ErrorCode::not_found) return without_key(why);
+    return unauthenticated(why);
   }
   // Others say nothing here, and there may be many.
   std::erase_if(person->groups, [&](const std::string& group) {
@@ -140,7 +157,7 @@ bool People::has_session(const std::string& secret_sha256, double now_unix_s) co
 
 Answer<std::string> People::open_session(const std::string& id_token, const std::string& nonce,
                                          double now_unix_s) {
-  const auto person = verified(id_token, now_unix_s);
+  auto person = verified(id_token, now_unix_s);
   if (!person) return person.problem();
   if (!person->nonce || !oidc::same_secret(*person->nonce, nonce)) {
     return unauthenticated("the issuer's token was made for another sign-in ('nonce')");
@@ -149,7 +166,8 @@ Answer<std::string> People::open_session(const std::string& id_token, const std:
   if (!vouched) return vouched.problem();
   const auto secret = oidc::random_text();
   if (!secret.ok()) return secret.error();
-  sessions_.add(sha256_hex(*secret), *person, now_unix_s);
+  person->until_unix_s = std::min(person->until_unix_s, now_unix_s + kLongestSession_s);
+  sessions_.add(sha256_hex(*secret), std::move(*person), now_unix_s);
   return *secret;
 }
 
@@ -159,11 +177,16 @@ Answer<VouchedFor> People::with_role(const oidc::Person& person, std::string sec
   const std::string name = kNameSpace + person.name;
   const Role role = role_of(options_.roles, person.groups);
   if (role == Role::nobody) {
-    return Problem{ErrorCode::failed_precondition,
-                   "PERMISSION_DENIED",
-                   "users/" + name + " is in no group that has a role here (--oidc-roles, claim '" +
-                       options_.claims.groups + "')",
-                   {}};
+    std::string why = "users/" + name;
+    if (person.has_groups) {
+      why += " is in no group that has a role here (--oidc-roles, claim '" +
+             options_.claims.groups + "')";
+    } else {
+      why += " has no role here: the issuer has sent no claim '" + options_.claims.groups +
+             "' with the groups; some do so only for certain --oidc-scopes, or not for people in "
+             "many groups";
+    }
+    return Problem{ErrorCode::failed_precondition, "PERMISSION_DENIED", why, {}};
   }
   return VouchedFor{name, role, person.until_unix_s, std::move(secret_sha256)};
 }

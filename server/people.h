@@ -68,7 +68,8 @@ class People {
   const PeopleOptions& options() const { return options_; }
   oidc::Issuer& issuer() { return *issuer_; }
 
-  /// Never waits. Problems: UNAUTHENTICATED; PERMISSION_DENIED without a role.
+  /// Never waits. Problems: UNAUTHENTICATED, with "retry_after_s" in its metadata where the token
+  /// may be accepted once the issuer's keys have been fetched; PERMISSION_DENIED without a role.
   Answer<VouchedFor> by_token(const std::string& token, double now_unix_s);
   /// `secret`: what the browser keeps. Problems: as above.
   Answer<VouchedFor> by_session(const std::string& secret, double now_unix_s) const;
@@ -76,7 +77,7 @@ class People {
   bool has_session(const std::string& secret_sha256, double now_unix_s) const;
 
   /// A session for who has signed in with this ID token, asked for with this nonce. It ends with
-  /// the token. Returns its secret. Problems: as above; INTERNAL.
+  /// the token, and after twelve hours. Returns its secret. Problems: as above; INTERNAL.
   Answer<std::string> open_session(const std::string& id_token, const std::string& nonce,
                                    double now_unix_s);
   void close_session(const std::string& secret);
@@ -88,7 +89,8 @@ class People {
   People(PeopleOptions options, std::unique_ptr<oidc::Issuer> issuer);
   Answer<oidc::Person> verified(const std::string& token, double now_unix_s);
   Answer<VouchedFor> with_role(const oidc::Person& person, std::string secret_sha256) const;
-  std::string failure_text() const;
+  // What a token is answered whose key is not known.
+  Problem without_key(const std::string& why);
 
   const PeopleOptions options_;
   const oidc::Expected expected_;

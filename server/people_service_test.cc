@@ -155,6 +155,13 @@ TEST_F(SignInServerTest, ATokenOfTheIssuerIsTakenAtBothDoors) {
   ASSERT_TRUE(status.ok()) << status.error_message();
   EXPECT_EQ(caller.name(), "users/oidc:alice");
   EXPECT_EQ(caller.role(), v1::OPERATOR);
+  // As long as a token may be, there is room for it.
+  const std::string padding(5800, 'x');
+  const std::string longest = issuer_.token("alice", {"staff"}, {{"padding", padding}});
+  ASSERT_GT(longest.size(), 7900U);
+  ASSERT_LE(longest.size(), oidc::kLongestTokenBytes);
+  const auto taken = call(longest, caller);
+  EXPECT_TRUE(taken.ok()) << taken.error_message();
   const auto refused = call(issuer_.token("alice", {"staff"}, {{"aud", "other"}}), caller);
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_NE(refused.error_message().find("audience"), std::string::npos);

@@ -110,7 +110,28 @@ TEST_F(PeopleTest, AreKnownByATokenWithTheRoleOfTheirGroups) {
   const auto stranger = people_->by_token(issuer_.token("eve", {"others"}), unix_seconds());
   ASSERT_FALSE(stranger);
   EXPECT_EQ(stranger.problem().reason, "PERMISSION_DENIED");
-  EXPECT_NE(stranger.problem().message.find("oidc:eve"), std::string::npos);
+  EXPECT_NE(stranger.problem().message.find("oidc:eve is in no group"), std::string::npos);
+  // An issuer may leave the claim out for people in many groups.
+  const auto unsaid =
+      people_->by_token(issuer_.token("eve", {}, {{"groups", nullptr}}), unix_seconds());
+  ASSERT_FALSE(unsaid);
+  EXPECT_EQ(unsaid.problem().reason, "PERMISSION_DENIED");
+  EXPECT_NE(unsaid.problem().message.find("no claim 'groups'"), std::string::npos)
+      << unsaid.problem().message;
+}
+
+TEST_F(PeopleTest, AreRefusedInOneLineWhereTheirGroupsAreMany) {
+  Json groups = Json::array();
+  while (groups.dump().size() < oidc::kLongestTokenBytes) {
+    groups.push_back("group" + std::to_string(groups.size()));
+  }
+  const auto refused = people_->by_token(issuer_.token("alice", groups), unix_seconds());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.problem().message.find("at most 8192"), std::string::npos);
+  EXPECT_LT(refused.problem().message.size(), 200U);
+  groups.erase(groups.begin() + 300, groups.end());
+  groups.push_back("staff");
+  EXPECT_TRUE(people_->by_token(issuer_.token("alice", groups), unix_seconds()));
 }
 
 TEST_F(PeopleTest, ATokenThatWasSeenEndsLikeAnother) {
@@ -126,6 +147,9 @@ TEST_F(PeopleTest, KeysThatTheIssuerChangesCountSoon) {
   ASSERT_TRUE(people_->by_token(old, unix_seconds()));
   issuer_.rotate();
   const std::string token = issuer_.token("alice", {"staff"});
+  const auto first = people_->by_token(token, unix_seconds());
+  ASSERT_FALSE(first);
+  EXPECT_EQ(first.problem().metadata.count("retry_after_s"), 1U) << "it is to be shown again";
   EXPECT_TRUE(eventually([&] { return people_->by_token(token, unix_seconds()).ok(); }));
   EXPECT_FALSE(people_->by_token(old, unix_seconds())) << "its key is withdrawn";
 }
@@ -140,6 +164,7 @@ TEST_F(PeopleTest, WithoutTheIssuersKeysItSaysSo) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.problem().reason, "UNAUTHENTICATED");
   EXPECT_NE(refused.problem().message.find("503"), std::string::npos);
+  EXPECT_TRUE(refused.problem().metadata.empty()) << "that helps only when the issuer answers";
   EXPECT_TRUE(people_->by_token(issuer_.token("alice", {"staff"}), unix_seconds()))
       << "who has its keys goes on";
 }
@@ -157,6 +182,11 @@ TEST_F(PeopleTest, ASessionIsForTheSignInThatAskedForIt) {
   EXPECT_EQ(alice->name, "oidc:alice");
   EXPECT_TRUE(people_->has_session(alice->secret_sha256, now_s));
   EXPECT_FALSE(people_->by_session(*secret, now_s + 3601)) << "no longer than the token";
+  const auto lasting = people_->open_session(
+      issuer_.token("alice", {"staff"}, {{"nonce", "n"}, {"exp", now_s + 1e6}}), "n", now_s);
+  ASSERT_TRUE(lasting);
+  EXPECT_TRUE(people_->by_session(*lasting, now_s + 43000));
+  EXPECT_FALSE(people_->by_session(*lasting, now_s + 43300)) << "roles are looked at each day";
   people_->close_session(*secret);
   EXPECT_FALSE(people_->by_session(*secret, now_s));
   EXPECT_FALSE(people_->has_session(alice->secret_sha256, now_s));

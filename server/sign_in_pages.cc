@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include <spdlog/spdlog.h>
+
 #include "base/cut_text.h"
 #include "base/json.h"
 #include "base/printable.h"
@@ -79,7 +81,8 @@ bool SignInPages::has(const std::string& path) {
 
 void SignInPages::answer(const http::Request& request, const http::WebServer::Reply& reply) {
   if (request.path == kOut) return reply(sign_out(request));
-  if (request.post) return reply(failed(http::kWrongMethod, "this page is read by GET"));
+  if (request.post)
+    return reply(failed(http::kWrongMethod, request.peer, "this page is read by GET"));
   if (request.path == kAbout) {
     return reply(json(http::kOk, {{"issuer", people_.options().issuer.url}}));
   }
@@ -117,49 +120,53 @@ void SignInPages::finish(const http::Request& request, const http::WebServer::Re
       sign_in_.secrets_of(oidc::cookie_in(request.cookie, oidc::kSignInCookie), unix_seconds());
   const std::string state = value_of(request, "state");
   if (!secrets || !oidc::same_secret(state, secrets->state)) {
-    return reply(failed(http::kBadRequest,
+    return reply(failed(http::kBadRequest, request.peer,
                         "this answer of the issuer belongs to no sign-in that this browser has "
                         "begun in the last ten minutes"));
   }
   if (const std::string error = value_of(request, "error"); !error.empty()) {
-    return reply(failed(http::kForbidden, "the issuer refuses: " + quoted_text(error)));
+    return reply(
+        failed(http::kForbidden, request.peer, "the issuer refuses: " + quoted_text(error)));
   }
   const std::string issuer = value_of(request, "iss");
   if (!issuer.empty() && issuer != people_.options().issuer.url) {
-    return reply(failed(http::kBadRequest, "this is the answer of another issuer"));
+    return reply(failed(http::kBadRequest, request.peer, "this is the answer of another issuer"));
   }
   const std::string code = value_of(request, "code");
   if (code.empty() || code.size() > kLongestCodeBytes) {
-    return reply(failed(http::kBadRequest, "the issuer has sent no code"));
+    return reply(failed(http::kBadRequest, request.peer, "the issuer has sent no code"));
   }
   {
     const std::lock_guard lock(mutex_);
     if (!exchanges_.try_take(request.peer, 1, steady_seconds())) {
-      return reply(failed(http::kTooManyRequests, "too many sign in from " + request.peer));
+      return reply(failed(http::kTooManyRequests, request.peer,
+                          "too many sign in from " + request.peer + "; try again in a moment"));
     }
   }
   people_.issuer().exchange(
       {code, secrets->verifier, redirect_uri(request)},
-      [this, reply, nonce = secrets->nonce](Result<std::string> id_token) {
+      [this, reply, peer = request.peer, nonce = secrets->nonce](Result<std::string> id_token) {
         if (!id_token.ok()) {
           const bool is_refused = id_token.error().code() == ErrorCode::invalid_argument;
-          return reply(failed(is_refused ? http::kBadRequest : http::kUnavailable,
+          return reply(failed(is_refused ? http::kBadRequest : http::kUnavailable, peer,
                               id_token.error().message()));
         }
-        reply(opened(*id_token, nonce));
+        reply(opened(*id_token, nonce, peer));
       });
 }
 
-http::Response SignInPages::opened(const std::string& id_token, const std::string& nonce) {
+http::Response SignInPages::opened(const std::string& id_token, const std::string& nonce,
+                                   const std::string& peer) {
   const double now_s = unix_seconds();
   const auto secret = people_.open_session(id_token, nonce, now_s);
   if (!secret) {
     return failed(
         secret.problem().reason == "PERMISSION_DENIED" ? http::kForbidden : http::kUnauthorised,
-        secret.problem().message);
+        peer, secret.problem().message);
   }
   const auto session = people_.by_session(*secret, now_s);
-  if (!session) return failed(http::kUnauthorised, session.problem().message);
+  if (!session) return failed(http::kUnauthorised, peer, session.problem().message);
+  spdlog::info("users/{} signs in from {}, as {}", session->name, peer, to_string(session->role));
   // To the pages, wherever a proxy has them.
   http::Response response = sent_to("../");
   response.cookies.push_back(
@@ -169,9 +176,12 @@ http::Response SignInPages::opened(const std::string& id_token, const std::strin
 }
 
 http::Response SignInPages::sign_out(const http::Request& request) {
-  if (!request.post) return failed(http::kWrongMethod, "signing out is a POST");
+  if (!request.post) return failed(http::kWrongMethod, request.peer, "signing out is a POST");
   const std::string secret = oidc::cookie_in(request.cookie, oidc::kSessionCookie);
-  if (!secret.empty()) people_.close_session(secret);
+  if (const auto session = people_.by_session(secret, unix_seconds())) {
+    spdlog::info("users/{} signs out", session->name);
+    people_.close_session(secret);
+  }
   http::Response response = json(http::kOk, Json::object());
   response.cookies.push_back(oidc::set_cookie(oidc::kSessionCookie, "", 0, kStrict));
   return response;
@@ -183,8 +193,8 @@ std::string SignInPages::redirect_uri(const http::Request& request) const {
   return request.host.empty() ? "" : "https://" + request.host + kFinish;
 }
 
-http::Response SignInPages::failed(int status, const std::string& why) {
-  refusals_.note(kFinish, why);
+http::Response SignInPages::failed(int status, const std::string& peer, const std::string& why) {
+  refusals_.note(kFinish, peer, why);
   http::Response response;
   response.status = status;
   response.type = "text/html; charset=utf-8";

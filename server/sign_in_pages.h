@@ -30,10 +30,12 @@ class SignInPages {
   SignInPages(People& people, Meters& meters, oidc::SignIn sign_in);
   http::Response begin(const http::Request& request) const;
   void finish(const http::Request& request, const http::WebServer::Reply& reply);
-  http::Response opened(const std::string& id_token, const std::string& nonce);
+  http::Response opened(const std::string& id_token, const std::string& nonce,
+                        const std::string& peer);
   http::Response sign_out(const http::Request& request);
   std::string redirect_uri(const http::Request& request) const;
-  http::Response failed(int status, const std::string& why);
+  // `peer`: the address that asked, for the log.
+  http::Response failed(int status, const std::string& peer, const std::string& why);
 
   People& people_;
   Refusals refusals_;

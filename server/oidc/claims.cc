@@ -115,6 +115,10 @@ Result<Claims> read_claims(std::string_view json, const ClaimNames& names) {
   if (!parsed.ok())
     return refused(cut_text(printable_line(parsed.error().message()), kLongestReasonBytes));
   if (!parsed->is_object()) return refused("what it claims is not a JSON object");
+  if (parsed->contains("events")) return refused("it is the notice of an event ('events')");
+  if (parsed->contains("cnf")) {
+    return refused("it counts only with a key that its owner shows ('cnf')");
+  }
   Claims claims;
   STRIPLINE_ASSIGN_OR_RETURN(const auto issuer, text_of(*parsed, "iss"));
   if (!issuer) return refused("it does not say who has issued it ('iss')");
@@ -131,6 +135,7 @@ Result<Claims> read_claims(std::string_view json, const ClaimNames& names) {
   STRIPLINE_ASSIGN_OR_RETURN(claims.nonce, text_of(*parsed, "nonce"));
   STRIPLINE_ASSIGN_OR_RETURN(claims.name, name_of(*parsed, names.name));
   if (const Json* groups = member_at(*parsed, names.groups)) {
+    claims.has_groups = true;
     STRIPLINE_ASSIGN_OR_RETURN(claims.groups, texts_of(*groups, names.groups));
   }
   return claims;

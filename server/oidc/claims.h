@@ -30,11 +30,13 @@ struct Claims {
   /// digits, so that no two people have one name. "sub=..." where it is the subject's identifier
   /// for want of "preferred_username": no name of the first kind has a '='.
   std::string name;
-  std::vector<std::string> groups;  ///< empty also where the claim is not there
+  bool has_groups = false;          ///< whether the claim is there
+  std::vector<std::string> groups;  ///< empty also where it is not
 };
 
 /// Errors: invalid_argument, in one line: a claim that is missing, doubled, or of another kind than
-/// it must be.
+/// it must be, and one that says that the text is not what a person shows: a notice of an event
+/// (RFC 8417, "events"), or a token that counts only together with a key (RFC 7800, "cnf").
 Result<Claims> read_claims(std::string_view json, const ClaimNames& names);
 
 }  // namespace stripline::server::oidc

@@ -38,6 +38,9 @@ TEST(ClaimsTest, AChosenNameIsTheOnlyOne) {
 TEST(ClaimsTest, GroupsAreAListOrOneOrAMemberOfAClaim) {
   Json json = claims();
   EXPECT_TRUE(read(json)->groups.empty());
+  EXPECT_FALSE(read(json)->has_groups);
+  json["groups"] = Json::array();
+  EXPECT_TRUE(read(json)->has_groups);
   json["groups"] = "staff";
   EXPECT_EQ(read(json)->groups, std::vector<std::string>{"staff"});
   json["groups"] = {"staff", 7};

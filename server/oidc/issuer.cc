@@ -19,6 +19,7 @@ constexpr size_t kMostWaiting = 64;
 // A browser that has waited for this long shows the person nothing good any more.
 constexpr double kLongestWait_s = 20;
 constexpr int kOk = 200;
+constexpr int kServerError = 500;  // and above
 constexpr size_t kLongestQuoteBytes = 200;
 
 double steady_s() {
@@ -244,6 +245,11 @@ Result<std::string> Issuer::exchanged(const CodeOrder& order, const std::stop_to
     }
   }
   STRIPLINE_ASSIGN_OR_RETURN(const web::HttpAnswer answer, web::fetch(request, limits(), stop));
+  // It has not judged the code.
+  if (answer.status >= kServerError) {
+    return Error(ErrorCode::unavailable,
+                 quoted(known->token_endpoint) + " answers " + std::to_string(answer.status));
+  }
   const auto said = object_in(answer.body, "the issuer's answer");
   if (answer.status != kOk) {
     const std::string why = said.ok() ? text_in(*said, "error") : "";

@@ -122,7 +122,7 @@ TEST_F(IssuerTest, AnAnswerThatDoesNotComeIsNotWaitedFor) {
   options_.limit_s = 0.2;
   issuer_ = std::move(*Issuer::start(options_));
   EXPECT_NE(failure().find("no answer in time"), std::string::npos);
-  // One that is under way is given up when the server ends.
+  // A request that was sent is given up when the server ends.
   options_.limit_s = 3600;
   issuer_ = std::move(*Issuer::start(options_));
   issuer_->stop();

@@ -5,7 +5,7 @@
 namespace stripline::server::oidc {
 namespace {
 
-Person person(const std::string& name, double until_s) { return {name, {}, until_s, {}}; }
+Person person(const std::string& name, double until_s) { return {name, {}, true, until_s, {}}; }
 
 TEST(SessionsTest, EndWithTheirToken) {
   Sessions sessions;

@@ -19,6 +19,12 @@ std::string quoted(const std::string& text) {
   return "'" + cut_text(printable_line(text), 200) + "'";
 }
 
+Error of_unknown_key() {
+  return {ErrorCode::not_found,
+          "the token is not accepted: it is signed by a key that the issuer had not published when "
+          "its keys were last fetched"};
+}
+
 std::string time_text(double unix_s) { return rfc3339(std::floor(unix_s)); }
 
 // The only key that it can be signed with. Without an identifier the kind must leave one.
@@ -37,10 +43,7 @@ Result<const SigningKey*> key_for(const Jwt& jwt, const KeySet& keys) {
   if (!jwt.key_id.empty() && is_known) {
     return refused("the key that it names is not for its algorithm");
   }
-  return Error(ErrorCode::not_found,
-               "the token is not accepted: it is signed by a key that the issuer had not published "
-               "when its keys were last fetched; they are fetched again, so try again in a few "
-               "seconds");
+  return of_unknown_key();
 }
 
 Status check_purpose(const Claims& claims, const Expected& expected) {
@@ -81,12 +84,15 @@ Result<Person> verify(std::string_view token, const KeySet& keys, const Expected
                       double now_unix_s) {
   STRIPLINE_ASSIGN_OR_RETURN(const Jwt jwt, parse_jwt(token));
   STRIPLINE_ASSIGN_OR_RETURN(const SigningKey* key, key_for(jwt, keys));
-  if (!key->verifies(jwt)) return refused("its signature is wrong");
+  if (!key->verifies(jwt)) {
+    // A key without a name may have been replaced by another one without a name.
+    return jwt.key_id.empty() ? of_unknown_key() : refused("its signature is wrong");
+  }
   STRIPLINE_ASSIGN_OR_RETURN(Claims claims, read_claims(jwt.claims, expected.names));
   STRIPLINE_RETURN_IF_ERROR(check_purpose(claims, expected));
   STRIPLINE_RETURN_IF_ERROR(check_time(claims, expected.leeway_s, now_unix_s));
-  return Person{std::move(claims.name), std::move(claims.groups), claims.expires_unix_s,
-                std::move(claims.nonce)};
+  return Person{std::move(claims.name), std::move(claims.groups), claims.has_groups,
+                claims.expires_unix_s, std::move(claims.nonce)};
 }
 
 }  // namespace stripline::server::oidc

@@ -26,11 +26,12 @@ struct Expected {
 struct Person {
   std::string name;  ///< Claims::name
   std::vector<std::string> groups;
+  bool has_groups = false;           ///< Claims::has_groups
   double until_unix_s = 0;           ///< when the token ends
   std::optional<std::string> nonce;  ///< of a sign-in
 };
 
-/// Errors: not_found when no key of this identifier is known, so that keys may have to be fetched
+/// Errors: not_found when no known key can have signed it, so that keys may have to be fetched
 /// again; invalid_argument for every other reason. One line, for the caller and for the log.
 Result<Person> verify(std::string_view token, const KeySet& keys, const Expected& expected,
                       double now_unix_s);

@@ -150,6 +150,10 @@ TEST_F(VerifierTest, WithoutAKeysNameTheKindMustLeaveOne) {
   const auto person = verify(unnamed, *two, expected_, kNow);
   ASSERT_FALSE(person.ok());
   EXPECT_EQ(person.error().code(), ErrorCode::invalid_argument);
+  // The issuer may have replaced its only key, which has no name either.
+  const auto other = verified(Signer::rsa().token({{"alg", "RS256"}}, claims()));
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code(), ErrorCode::not_found);
 }
 
 TEST_F(VerifierTest, RefusesOtherIssuersAndAudiences) {
@@ -201,6 +205,10 @@ TEST_F(VerifierTest, RefusesWhatIsMeantForSomethingElse) {
   other = header();
   other["crit"] = {"b64"};
   refuses(rsa().token(other, claims()), "crit");
+  // What an issuer sends to this server when somebody signs out elsewhere.
+  refuses(with("events", {{"http://schemas.openid.net/event/backchannel-logout", Json::object()}}),
+          "'events'");
+  refuses(with("cnf", {{"jkt", "hash"}}), "'cnf'");
 }
 
 TEST_F(VerifierTest, RefusesWhatIsNoToken) {
