@@ -99,7 +99,7 @@ TEST_F(PeopleTest, GroupsGiveRoles) {
         Expected{"anna", "admins", "admin", kExitUsage, kExitOk}}) {
     issuer_->sign_in(one.name, one.groups);
     const Finished login = sign_in();
-    const std::string who = "oidc:" + std::string(one.name) + " (" + one.role + ")";
+    const std::string who = "users/oidc:" + std::string(one.name) + " (" + one.role + ")";
     expect_says(login, kExitOk, "signed in to " + address() + " as " + who);
     EXPECT_NE(login.err.find(issuer_->url() + "/activate"), std::string::npos) << login.err;
     EXPECT_NE(login.err.find("ABCD-EFGH"), std::string::npos) << login.err;
@@ -115,7 +115,7 @@ TEST_F(PeopleTest, GroupsGiveRoles) {
     }
     expect_no_secret_in(login.err + login.out + made.err);
   }
-  // Who has made the token stands in the audit trail, and the token works.
+  // The audit trail names the person who has made the token.
   const auto audit = cli_json(address(), {"audit"});
   EXPECT_TRUE(std::ranges::any_of(
       audit, [](const Json& event) { return event.value("actor", "") == "users/oidc:anna"; }));
@@ -167,7 +167,7 @@ TEST_F(PeopleTest, ATokenThatHasEndedIsRefusedOrRenewed) {
   EXPECT_EQ(cli(address(), {"nodes"}).exit_code, kExitOk);
   EXPECT_EQ(issuer_->renewals, 1);
 
-  // Of several commands at once, one renews it: a refresh token counts once.
+  // One of several commands renews it: a refresh token counts once.
   issuer_->sign_in("vera", "users", {{"exp", unix_s() + 15}});
   expect_says(sign_in(), kExitOk, "oidc:vera (viewer)");
   issuer_->sign_in("vera", "users");
@@ -249,7 +249,7 @@ TEST_F(PeopleTest, WhileTheIssuerIsDownOwnTokensCount) {
   issuer_->sign_in("vera", "users");
   expect_says(sign_in(), kExitOk, "oidc:vera (viewer)");
 
-  // Who is signed in goes on while it is gone for good; who is not hears why.
+  // Logins that were made before go on while it is gone for good; others say why they fail.
   const std::string url = issuer_->url();
   issuer_.reset();
   EXPECT_EQ(cli(address(), {"nodes"}).exit_code, kExitOk);
