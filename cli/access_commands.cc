@@ -1,6 +1,7 @@
 #include "cli/access_commands.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -8,7 +9,9 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <termios.h>
+#include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "base/atomic_file.h"
@@ -17,10 +20,13 @@
 #include "base/pki/probe.h"
 #include "base/pki/secret_file.h"
 #include "base/pki/token.h"
+#include "base/printable.h"
 #include "base/table.h"
+#include "base/whole_file.h"
 #include "cli/console.h"
 #include "cli/contexts.h"
 #include "cli/format.h"
+#include "cli/issued_token.h"
 #include "cli/names.h"
 #include "cli/server_notes.h"
 #include "cli/service.h"
@@ -30,6 +36,7 @@ namespace stripline::cli {
 namespace {
 
 constexpr mode_t kOwnerOnly = S_IRUSR | S_IWUSR;
+constexpr size_t kMostAuthorityBytes = size_t{1} << 20;
 
 std::string role_text(v1::Role role) {
   std::string name = v1::Role_Name(role);
@@ -64,7 +71,27 @@ std::string asked_token() {
   return text;
 }
 
-// Whom the server takes the token for, which is then kept.
+// Whom the server takes the token of a context for. The context is then kept for all servers.
+Status keep(const Global& global, const std::vector<HostAndPort>& servers, const Context& context,
+            std::string& who) {
+  // A token that was issued a moment ago is shown as it is: one that is renewed now would be lost.
+  Context shown = context;
+  shown.refresh_token.clear();
+  Service service(global, shown);
+  STRIPLINE_ASSIGN_OR_RETURN(const v1::WhoAmIResponse caller, service.who_am_i());
+  STRIPLINE_ASSIGN_OR_RETURN(const ContextsLock lock, ContextsLock::acquire());
+  STRIPLINE_ASSIGN_OR_RETURN(Contexts contexts, read_contexts());
+  contexts.server = global.server;
+  for (const HostAndPort& server : servers) contexts.servers[server.text()] = context;
+  STRIPLINE_RETURN_IF_ERROR(write_contexts(contexts));
+  who = short_name(caller.name()) + " (" + role_text(caller.role()) + ")";
+  // One of an issuer is renewed before it ends.
+  if (!caller.token_expire_time().empty() && context.refresh_token.empty()) {
+    who += ", until " + date_text(caller.token_expire_time());
+  }
+  return {};
+}
+
 Status log_in(const Global& global, const std::string& text, std::string& who) {
   STRIPLINE_ASSIGN_OR_RETURN(const pki::Token token, pki::parse_token(text));
   if (token.kind != pki::Token::Kind::user) {
@@ -79,27 +106,73 @@ Status log_in(const Global& global, const std::string& text, std::string& who) {
     if (authority.ok()) break;
   }
   if (!authority.ok()) return authority.error();
-  const Context context{*authority, token.text()};
-  Service service(global, context);
-  STRIPLINE_ASSIGN_OR_RETURN(const v1::WhoAmIResponse caller, service.who_am_i());
-  STRIPLINE_ASSIGN_OR_RETURN(Contexts contexts, read_contexts());
-  contexts.server = global.server;
-  for (const HostAndPort& server : servers) contexts.servers[server.text()] = context;
-  STRIPLINE_RETURN_IF_ERROR(write_contexts(contexts));
-  who = short_name(caller.name()) + " (" + role_text(caller.role()) + ")";
-  if (!caller.token_expire_time().empty()) {
-    who += ", until " + date_text(caller.token_expire_time());
+  return keep(global, servers, Context{*authority, token.text()}, who);
+}
+
+// The authority of a server, from a file or from an earlier login.
+Result<std::string> known_authority(const std::vector<HostAndPort>& servers,
+                                    const std::string& file) {
+  if (!file.empty()) return read_whole_file(file, kMostAuthorityBytes);
+  STRIPLINE_ASSIGN_OR_RETURN(const Contexts contexts, read_contexts());
+  for (const HostAndPort& server : servers) {
+    const auto known = contexts.servers.find(server.text());
+    if (known != contexts.servers.end()) return known->second.authority_pem;
   }
-  return {};
+  return Error(ErrorCode::invalid_argument,
+               "the authority of " + text_of(servers) +
+                   " is not known yet: name its certificate "
+                   "with --authority, the file tls/authority.pem of the server's data folder");
+}
+
+// By the issuer that the server names.
+Status sign_in(const Global& global, const std::string& authority_file, std::string& who) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<HostAndPort> servers, parse_servers(global.server));
+  Context context;
+  STRIPLINE_ASSIGN_OR_RETURN(context.authority_pem, known_authority(servers, authority_file));
+  STRIPLINE_ASSIGN_OR_RETURN(const v1::SignIn issuer, Service(global, context).get_sign_in());
+  if (issuer.issuer().empty()) {
+    return Error(ErrorCode::invalid_argument, "the server at " + global.server +
+                                                  " has no issuer (--oidc-issuer); log in with a "
+                                                  "token");
+  }
+  if (issuer.client_id().empty()) {
+    return Error(ErrorCode::invalid_argument, "the server at " + global.server +
+                                                  " names no public client for this command; its "
+                                                  "administrator sets --oidc-device-client-id");
+  }
+  const auto tell = [](const DeviceCode& code) {
+    print_note("sign in with any browser:\n  " +
+               printable_line(code.complete.empty() ? code.url : code.complete) +
+               "\nand see that it shows the code " + printable_line(code.code) + "\n");
+  };
+  const auto wait = [](double seconds) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  };
+  STRIPLINE_ASSIGN_OR_RETURN(
+      IssuedToken issued,
+      sign_in_by_device({issuer.issuer(), issuer.client_id(), issuer.scopes()}, tell, wait));
+  context.token = std::move(issued.token);
+  context.issuer = issuer.issuer();
+  context.client_id = issuer.client_id();
+  context.refresh_token = std::move(issued.refresh_token);
+  return keep(global, servers, context, who);
 }
 
 }  // namespace
 
 int run(const Global& global, const Login& command) {
+  std::string who;
+  if (command.oidc) {
+    if (const Status done = sign_in(global, command.authority_file, who); !done.ok()) {
+      return print_error(done.error());
+    }
+    print_note("signed in to " + global.server + " as " + who + "; kept in " +
+               contexts_file().string() + "\n");
+    return kExitOk;
+  }
   Result<std::string> text =
       command.token_file.empty() ? asked_token() : pki::read_secret_line(command.token_file);
   if (!text.ok()) return print_error(text.error());
-  std::string who;
   if (const Status done = log_in(global, *text, who); !done.ok()) return print_error(done.error());
   print_note("logged in to " + global.server + " as " + who + "; kept in " +
              contexts_file().string() + "\n");
@@ -107,6 +180,8 @@ int run(const Global& global, const Login& command) {
 }
 
 int run(const Global& global, const Logout& /*command*/) {
+  const auto lock = ContextsLock::acquire();
+  if (!lock.ok()) return print_error(lock.error());
   auto contexts = read_contexts();
   if (!contexts.ok()) return print_error(contexts.error());
   size_t erased = 0;

@@ -24,25 +24,43 @@ void AccessGrammar::define(CLI::App& app, Action& result) {
 void AccessGrammar::define_login(CLI::App& app, Action& result) {
   CLI::App* login =
       leaf_command(app, "login", "Show a token to a server from now on", login_, result);
+  CLI::Option* file =
+      login
+          ->add_option("--token-file", login_.token_file,
+                       "File that holds the token (mode 0600), - for standard input (default: "
+                       "asked for)")
+          ->type_name("FILE");
+  CLI::Option* oidc = login->add_flag(
+      "--oidc", login_.oidc,
+      "Sign in with any browser by the issuer of the server, which vouches for people");
+  oidc->excludes(file);
   login
-      ->add_option("--token-file", login_.token_file,
-                   "File that holds the token (mode 0600), - for standard input (default: asked "
-                   "for)")
-      ->type_name("FILE");
+      ->add_option("--authority", login_.authority_file,
+                   "With --oidc: certificate of the server's authority (tls/authority.pem of its "
+                   "data folder; default: as at the last login there)")
+      ->type_name("FILE")
+      ->needs(oidc);
   login->footer(
       std::string(
           "Keeps the token and the certificate of the server's authority, which the token names,\n"
           "in ~/.config/stripline/config.toml (mode 0600). This server is then used unless\n"
           "--server or STRIPLINE_SERVER names another. A server started with --dev needs no\n"
-          "login by the user who started it.\n\n"
-          "Exit codes: 0, 2 no token, 3 the server does not take it, 4 no server.\n\n"
-          "Example:\n"
-          "  stripline login --server head:7411 --token-file admin.token\n") +
+          "login by the user who started it. With --oidc what the issuer gives is kept there, and\n"
+          "renewed before it ends.\n\n"
+          "Exit codes: 0, 2 no token, no issuer or no authority, 3 the server or the issuer does\n"
+          "not take it, 4 no server or issuer.\n\n"
+          "Examples:\n"
+          "  stripline login --server head:7411 --token-file admin.token\n"
+          "  stripline login --server head:7411 --oidc --authority "
+          "/etc/stripline/authority.pem\n") +
       kServiceOptions);
   CLI::App* logout = leaf_command(app, "logout", "Forget a server's token", logout_, result);
-  logout->footer(std::string("The token stays valid: 'stripline token revoke' ends it.\n\n"
-                             "Exit codes: 0, 2 not logged in there.\n") +
-                 kServiceOptions);
+  logout->footer(
+      std::string(
+          "The token stays valid: 'stripline token revoke' ends it. What an issuer has given\n"
+          "('login --oidc') counts until you sign out there.\n\n"
+          "Exit codes: 0, 2 not logged in there.\n") +
+      kServiceOptions);
 }
 
 void AccessGrammar::define_tokens(CLI::App& app, Action& result) {

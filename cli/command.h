@@ -223,7 +223,9 @@ struct NodeRevoke {
   std::string name;
 };
 struct Login {
-  std::string token_file;  ///< "-": standard input; empty: asked for
+  std::string token_file;      ///< "-": standard input; empty: asked for
+  bool oidc = false;           ///< by the issuer of the server
+  std::string authority_file;  ///< with it: PEM of the server's authority; empty: as it is known
 };
 struct Logout {};
 struct TokenCreate {

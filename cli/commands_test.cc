@@ -519,6 +519,12 @@ TEST_F(CommandsTest, AHintIsGivenOnce) {
                          {{"name", "models/tcp/versions/9"}}};
   EXPECT_NE(explained(version, "h:1").message().find("'stripline model list tcp'"),
             std::string::npos);
+  const RpcError unknown{
+      Error(ErrorCode::failed_precondition, "it has expired"), "UNAUTHENTICATED", {}};
+  EXPECT_EQ(explained(unknown, "h:1").message(),
+            "it has expired; 'stripline login --server h:1' takes a token");
+  EXPECT_EQ(explained(unknown, "h:1", true).message(),
+            "it has expired; 'stripline login --oidc --server h:1' signs in again");
 }
 
 TEST_F(CommandsTest, WrongFieldsAreNamedAsTheUserWroteThem) {

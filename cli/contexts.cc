@@ -1,8 +1,17 @@
 #include "cli/contexts.h"
 
+#include <array>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <fcntl.h>
 #include <sstream>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <thread>
 #include <toml++/toml.h>
+#include <utility>
 
 #include "base/pki/secret_file.h"
 
@@ -13,6 +22,12 @@ std::string variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
   return value == nullptr ? "" : value;
 }
+
+// Optional members.
+constexpr std::array<std::pair<const char*, std::string Context::*>, 3> kOfIssuer{
+    {{"issuer", &Context::issuer},
+     {"client-id", &Context::client_id},
+     {"refresh-token", &Context::refresh_token}}};
 
 Error wrong(const std::string& what) { return {ErrorCode::data_loss, what}; }
 
@@ -42,7 +57,11 @@ Result<Contexts> parse_contexts(std::string_view text) {
       return wrong("server '" + std::string(name.str()) +
                    "' needs the texts 'authority' and 'token'");
     }
-    contexts.servers[std::string(name.str())] = {authority->get(), token->get()};
+    Context context{authority->get(), token->get()};
+    for (const auto& [key, member] : kOfIssuer) {
+      if (const auto* text = entry->get_as<std::string>(key)) context.*member = text->get();
+    }
+    contexts.servers[std::string(name.str())] = std::move(context);
   }
   return contexts;
 }
@@ -50,8 +69,11 @@ Result<Contexts> parse_contexts(std::string_view text) {
 std::string to_toml(const Contexts& contexts) {
   toml::table servers;
   for (const auto& [name, context] : contexts.servers) {
-    servers.insert(name,
-                   toml::table{{"authority", context.authority_pem}, {"token", context.token}});
+    toml::table entry{{"authority", context.authority_pem}, {"token", context.token}};
+    for (const auto& [key, member] : kOfIssuer) {
+      if (!(context.*member).empty()) entry.insert(key, context.*member);
+    }
+    servers.insert(name, std::move(entry));
   }
   toml::table root;
   if (!contexts.server.empty()) root.insert("server", contexts.server);
@@ -65,6 +87,30 @@ std::filesystem::path contexts_file() {
   std::filesystem::path config = variable("XDG_CONFIG_HOME");
   if (config.empty()) config = std::filesystem::path(variable("HOME")) / ".config";
   return config / "stripline" / "config.toml";
+}
+
+Result<ContextsLock> ContextsLock::acquire() {
+  // The longest that one holds it is for two requests to an issuer.
+  constexpr std::chrono::seconds kPatience{30};
+  constexpr std::chrono::milliseconds kNap{50};
+  const std::filesystem::path file = contexts_file();
+  STRIPLINE_RETURN_IF_ERROR(pki::make_private_folder(file.parent_path()));
+  const std::string path = file.string() + ".lock";
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!fd) {
+    return Error(ErrorCode::unavailable,
+                 "cannot open '" + path + "': " + std::generic_category().message(errno));
+  }
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) break;
+    if (std::chrono::steady_clock::now() > end) {
+      return Error(ErrorCode::deadline_exceeded,
+                   "another process of this user keeps '" + path + "' locked; try again");
+    }
+    std::this_thread::sleep_for(kNap);
+  }
+  return ContextsLock(std::move(fd));
 }
 
 Result<Contexts> read_contexts() {

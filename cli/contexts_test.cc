@@ -9,14 +9,18 @@ TEST(Contexts, AreReadBackAsTheyWereWritten) {
   const Contexts written{
       "head:7411",
       {{"head:7411", {"-----BEGIN CERTIFICATE-----\nA\n-----END CERTIFICATE-----\n", "t1"}},
-       {"[::1]:7411", {"b", "quote \" and \\ and \x01"}}}};
+       {"[::1]:7411", {"b", "quote \" and \\ and \x01"}},
+       {"o:7411", {"c", "eyJ", "https://i", "stripline", "refresh"}}}};
   const auto read = parse_contexts(to_toml(written));
   ASSERT_TRUE(read.ok()) << read.error().message() << to_toml(written);
   EXPECT_EQ(read->server, written.server);
-  ASSERT_EQ(read->servers.size(), 2U);
+  ASSERT_EQ(read->servers.size(), 3U);
   for (const auto& [name, context] : written.servers) {
     EXPECT_EQ(read->servers.at(name).authority_pem, context.authority_pem);
     EXPECT_EQ(read->servers.at(name).token, context.token);
+    EXPECT_EQ(read->servers.at(name).issuer, context.issuer);
+    EXPECT_EQ(read->servers.at(name).client_id, context.client_id);
+    EXPECT_EQ(read->servers.at(name).refresh_token, context.refresh_token);
   }
   EXPECT_TRUE(parse_contexts(to_toml(Contexts{}))->servers.empty());
 }

@@ -57,12 +57,15 @@ std::string with_options_named(const RpcError& error) {
 
 }  // namespace
 
-Error explained(const RpcError& error, const std::string& server) {
+Error explained(const RpcError& error, const std::string& server, bool by_issuer) {
   const std::string& message = error.error.message();
   const ErrorCode code = error.error.code();
   if (error.reason == "INVALID_FIELD") return {code, with_options_named(error)};
   if (error.reason == "UNAUTHENTICATED") {
-    return {code, with_hint(message, "'stripline login --server " + server + "' takes a token")};
+    return {code,
+            with_hint(message,
+                      by_issuer ? "'stripline login --oidc --server " + server + "' signs in again"
+                                : "'stripline login --server " + server + "' takes a token")};
   }
   if (error.reason == "UNSUPPORTED_FABRIC") {
     return {ErrorCode::invalid_argument,

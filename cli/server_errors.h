@@ -10,7 +10,8 @@ namespace stripline::cli {
 
 /// An error of a call, with a hint. Its code is chosen so that exit_code_for() gives the documented
 /// exit code: what the server calls a failed precondition may be a wrong name (UNSUPPORTED_FABRIC),
-/// missing agents (NOT_ENOUGH_NODES) or a conflict (CAMPAIGN_FINISHED).
-Error explained(const RpcError& error, const std::string& server);
+/// missing agents (NOT_ENOUGH_NODES) or a conflict (CAMPAIGN_FINISHED). `by_issuer`: the user came
+/// in by 'login --oidc'.
+Error explained(const RpcError& error, const std::string& server, bool by_issuer = false);
 
 }  // namespace stripline::cli

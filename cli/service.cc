@@ -404,6 +404,12 @@ Result<v1::WhoAmIResponse> Service::who_am_i() {
   });
 }
 
+Result<v1::SignIn> Service::get_sign_in() {
+  return impl_->call<v1::SignIn>([&](auto* context, auto* response) {
+    return impl_->door().admin->GetSignIn(context, v1::GetSignInRequest(), response);
+  });
+}
+
 Result<v1::CreateTokenResponse> Service::create_token(const v1::CreateTokenRequest& request) {
   return impl_->call(&Door::admin, &v1::Admin::Stub::CreateToken, request);
 }

@@ -48,6 +48,7 @@ class CreateTokenResponse;
 class ListAuditEventsResponse;
 class ListTokensResponse;
 class ServerStatus;
+class SignIn;
 class Token;
 class WhoAmIResponse;
 }  // namespace v1
@@ -158,6 +159,7 @@ class Service {
 
   Result<v1::ServerStatus> server_status();
   Result<v1::WhoAmIResponse> who_am_i();
+  Result<v1::SignIn> get_sign_in();
   Result<v1::CreateTokenResponse> create_token(const v1::CreateTokenRequest& request);
   Result<v1::ListTokensResponse> list_tokens();
   Result<v1::Token> revoke_token(const std::string& name);

@@ -1,11 +1,14 @@
 #include "cli/service_impl.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include <grpcpp/create_channel.h>
 
 #include "base/pki/dev_token.h"
 #include "base/pki/token.h"
+#include "cli/issued_token.h"
 #include "cli/server_errors.h"
 #include "proto/rpc_error.h"
 
@@ -14,6 +17,8 @@ namespace {
 
 // Where there are several servers, one that is not reached within this time is passed over.
 constexpr double kConnectPatience_s = 3;
+// From one try to the next where a server asks for a moment.
+constexpr double kLongestNap_s = 5;
 
 grpc::ChannelArguments channel_arguments() {
   grpc::ChannelArguments arguments;
@@ -60,8 +65,15 @@ Door::Door(std::string address, Result<std::optional<Context>> login)
       fleet(v1::Fleet::NewStub(channel)),
       admin(v1::Admin::NewStub(channel)) {}
 
-Result<std::string> Door::secret() const {
+Result<std::string> Door::secret() {
   if (!context_of_login.ok()) return context_of_login.error();
+  // Before a login there is an authority alone.
+  if (*context_of_login && (*context_of_login)->token.empty()) return std::string();
+  if (*context_of_login && !(*context_of_login)->issuer.empty()) {
+    // What cannot be renewed is shown as it is: the server judges.
+    if ((*context_of_login)->refresh_token.empty()) return (*context_of_login)->token;
+    return bearer_of(server, **context_of_login);
+  }
   if (*context_of_login) {
     STRIPLINE_ASSIGN_OR_RETURN(const pki::Token token,
                                pki::parse_token((*context_of_login)->token));
@@ -71,13 +83,17 @@ Result<std::string> Door::secret() const {
   return address.ok() ? pki::dev_secret(*address) : std::string();
 }
 
+bool Door::is_by_issuer() const {
+  return context_of_login.ok() && *context_of_login && !(*context_of_login)->issuer.empty();
+}
+
 Status Door::show(grpc::ClientContext& context) {
   STRIPLINE_ASSIGN_OR_RETURN(shown, secret());
   if (!shown.empty()) context.AddMetadata("authorization", "Bearer " + shown);
   return {};
 }
 
-bool Door::secret_has_changed() const {
+bool Door::secret_has_changed() {
   const auto now = secret();
   return now.ok() && *now != shown;
 }
@@ -89,8 +105,13 @@ bool Door::connects() const {
 Error Service::Impl::error_of(const grpc::Status& status) {
   const RpcError error = rpc_error_from(status);
   elsewhere = error.reason == "STANDBY" || (error.reason.empty() && may_be_repeated(error.error));
-  outdated = error.reason == "UNAUTHENTICATED" && door().secret_has_changed();
-  return explained(error, door().server);
+  const bool is_unknown = error.reason == "UNAUTHENTICATED";
+  outdated = is_unknown && door().secret_has_changed();
+  const auto wait = error.metadata.find("retry_after_s");
+  const bool is_early = is_unknown && wait != error.metadata.end();
+  soon_s =
+      is_early ? std::clamp(std::strtod(wait->second.c_str(), nullptr), 0.0, kLongestNap_s) : 0;
+  return explained(error, door().server, door().is_by_issuer());
 }
 
 }  // namespace stripline::cli

@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <grpcpp/grpcpp.h>
@@ -31,6 +33,9 @@ Result<Page> next_of(Result<Page> page, const std::string& page_token) {
                "asked with");
 }
 
+/// Within a few seconds a server has an issuer's keys, if that answers.
+inline constexpr int kMostTriesForKeys = 6;
+
 /// Where the answer was lost, or the server ended while it answered.
 inline bool may_be_repeated(const Error& error) {
   return error.code() == ErrorCode::unavailable || error.code() == ErrorCode::cancelled;
@@ -44,12 +49,15 @@ struct Door {
   /// no other machine; a user's token is shown to the server of its authority alone.
   Status show(grpc::ClientContext& context);
   /// Whether another secret would be shown now: the server has been restarted since.
-  bool secret_has_changed() const;
+  bool secret_has_changed();
+  /// Whether an issuer vouches for this user there.
+  bool is_by_issuer() const;
   /// Whether it is reached within the time after which another one is tried.
   bool connects() const;
 
-  /// The secret that calls of this server show; empty if they show none.
-  Result<std::string> secret() const;
+  /// The secret that calls of this server show; empty if they show none. One of an issuer that is
+  /// about to end is replaced before, by the issuer.
+  Result<std::string> secret();
 
   std::string server;
   Result<std::optional<Context>> context_of_login;  ///< nullopt: none for this server
@@ -80,16 +88,22 @@ class Service::Impl {
   /// The call at the server that has served last; where that one cannot be reached or stands by, at
   /// the others. `begun`: some of the answer has been used, so that the call cannot be made again.
   /// A call that met a --dev server between its start and the writing of its token has shown the
-  /// token of the start before, and is made once more.
+  /// token of the start before, and is made once more. A token of an issuer may be newer than the
+  /// keys by which the server knows it: such a call is made again once the server has fetched them.
   template <typename Call>
   auto at_some_server(Call call, const bool& begun) -> decltype(call()) {
     for (size_t left = doors.size(); true; --left) {
       elsewhere = false;
       outdated = false;
+      soon_s = 0;
       const bool reached = left == 1 || door().connects();
       if (reached) {
         auto result = call();
         if (outdated && !begun) result = call();
+        for (int tries = 0; soon_s > 0 && !begun && tries < kMostTriesForKeys; ++tries) {
+          std::this_thread::sleep_for(std::chrono::duration<double>(std::exchange(soon_s, 0)));
+          result = call();
+        }
         if (result.ok() || !elsewhere || begun || left == 1) return result;
       }
       current = (current + 1) % doors.size();
@@ -146,6 +160,7 @@ class Service::Impl {
   size_t current = 0;
   bool elsewhere = false;  ///< The last error says nothing of the other servers.
   bool outdated = false;   ///< The last call was refused for a secret that has changed since.
+  double soon_s = 0;       ///< After this the secret of the last call may be accepted; 0: it was.
 };
 
 }  // namespace stripline::cli

@@ -7,6 +7,9 @@
 namespace stripline {
 namespace {
 
+// Between two looks of a server at the keys of an issuer there are five seconds.
+constexpr const char* kUsualWait_s = "2";
+
 ErrorCode code_from(grpc::StatusCode code) {
   switch (code) {
     case grpc::StatusCode::INVALID_ARGUMENT:
@@ -56,6 +59,11 @@ RpcError rpc_error_from(int code, const std::string& message, const std::string&
       info.ParseFromString(status.details(0).value())) {
     result.reason = info.reason();
     result.metadata = {info.metadata().begin(), info.metadata().end()};
+  } else if (code == grpc::StatusCode::ABORTED) {
+    // The server does not know yet by which key the issuer of a token has signed it.
+    result = {Error(ErrorCode::failed_precondition, message),
+              "UNAUTHENTICATED",
+              {{"retry_after_s", kUsualWait_s}}};
   }
   return result;
 }

@@ -99,6 +99,10 @@ void Access::look_for_new_tokens(double now_unix_s) const {
 
 Answer<Caller> Access::identify(const Credentials& credentials, double now_unix_s) const {
   if (is_open()) return Caller{"users/anonymous", Role::admin, true};
+  if (people_ && (oidc::looks_like_jwt(credentials.bearer) ||
+                  (credentials.bearer.empty() && !credentials.session.empty()))) {
+    return identify_vouched(credentials, now_unix_s);
+  }
   if (!credentials.bearer.empty()) return identify_user(credentials.bearer, now_unix_s);
   if (!credentials.certificate_pem.empty()) {
     return identify_node(credentials.certificate_pem, now_unix_s);
@@ -111,6 +115,18 @@ Answer<Caller> Access::authorize(const Credentials& credentials, Role role,
   auto caller = identify(credentials, now_unix_s);
   if (!caller) return caller;
   if (auto problem = refusal(*caller, role)) return *problem;
+  return caller;
+}
+
+Answer<Caller> Access::identify_vouched(const Credentials& credentials, double now_unix_s) const {
+  const bool in_session = credentials.bearer.empty();
+  auto found = in_session ? people_->by_session(credentials.session, now_unix_s)
+                          : people_->by_token(credentials.bearer, now_unix_s);
+  if (!found) return found.problem();
+  Caller caller{"users/" + found->name, found->role};
+  caller.token_sha256 = std::move(found->secret_sha256);
+  caller.token_until_unix_s = found->until_unix_s;
+  caller.voucher = in_session ? Voucher::session : Voucher::token;
   return caller;
 }
 
@@ -202,6 +218,13 @@ std::optional<Problem> Access::refusal(const Caller& caller, Role role) {
 
 std::optional<Problem> Access::refusal_of_stream(const Caller& caller, double now_unix_s) const {
   if (caller.token_sha256.empty()) return std::nullopt;
+  if (caller.voucher != Voucher::none) {
+    const bool goes_on =
+        now_unix_s <= caller.token_until_unix_s &&
+        (caller.voucher == Voucher::token || people_->has_session(caller.token_sha256, now_unix_s));
+    if (goes_on) return std::nullopt;
+    return unauthenticated("the sign-in of " + caller.name + " has ended");
+  }
   const std::lock_guard lock(*mutex_);
   const auto found = tokens_.find(caller.token_sha256);
   if (found != tokens_.end() && found->second.usable_at(now_unix_s)) return std::nullopt;

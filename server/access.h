@@ -1,6 +1,6 @@
 // Identities, and what each may do: the one place where it is decided. People are known by tokens,
-// agents by certificates; both are in the store, of tokens only the hash. Knows no gRPC
-// (grpc_access.h).
+// agents by certificates; both are in the store, of tokens only the hash. People may also be
+// vouched for by an issuer (people.h). Knows no gRPC (grpc_access.h).
 //
 // Thread-safe: any method from any thread.
 #pragma once
@@ -8,36 +8,45 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/authority.h"
 #include "server/new_token.h"
+#include "server/people.h"
 #include "server/problem.h"
 #include "server/security_records.h"
 #include "server/store.h"
 
 namespace stripline::server {
 
+/// What an issuer has vouched for a caller by (people.h).
+enum class Voucher { none, token, session };
+
 /// The identity of a caller.
 struct Caller {
-  std::string name = "nobody";  ///< "users/alice", "nodes/a": what the audit trail calls him
-  Role role = Role::nobody;     ///< a user's
+  /// "users/alice", "users/oidc:alice", "nodes/a": what the audit trail calls him
+  std::string name = "nobody";
+  Role role = Role::nobody;  ///< a user's
   bool is_agent = false;
   std::string node;               ///< an agent's, without "nodes/"; empty: whichever he says
   double since_unix_s = 0;        ///< when an agent's certificate begins
   double until_unix_s = 0;        ///< when it expires; 0: never
   std::string token_sha256;       ///< of a user's secret; empty: he needs none
   double token_until_unix_s = 0;  ///< when that token ends
+  Voucher voucher = Voucher::none;
 };
 
 /// What a call brings with it.
 struct Credentials {
   std::string bearer;           ///< the secret of a token; empty: none
   std::string certificate_pem;  ///< whose key the caller has shown to hold; empty: none
+  std::string session = {};     ///< the secret of a browser's session; empty: none
 };
 
 class Access {
@@ -48,6 +57,11 @@ class Access {
   static Access with_secret(Store& store, const std::string& secret);
   /// Tokens and certificates. Errors: the store's.
   static Result<Access> with_authority(Store& store, Authority authority);
+
+  /// Lets in those whom an issuer vouches for, too; before anybody calls, and with an authority.
+  void let_in(std::shared_ptr<People> people) { people_ = std::move(people); }
+  /// nullptr: there are none.
+  People* people() const { return people_.get(); }
 
   /// Reads tokens, and which certificates count, from the store again. Errors: the store's.
   Status reload();
@@ -108,6 +122,7 @@ class Access {
   };
   Status read_tokens() const;
   void look_for_new_tokens(double now_unix_s) const;
+  Answer<Caller> identify_vouched(const Credentials& credentials, double now_unix_s) const;
   Answer<Caller> identify_user(const std::string& bearer, double now_unix_s) const;
   Answer<Caller> identify_node(const std::string& certificate_pem, double now_unix_s) const;
   std::optional<Problem> refusal_of_certificate(const Caller& caller, double now_unix_s) const;
@@ -118,6 +133,7 @@ class Access {
 
   Store* store_;
   std::optional<Authority> authority_;
+  std::shared_ptr<People> people_;  // null: no issuer vouches for any
   std::string secret_sha256_;
   std::unique_ptr<std::mutex> mutex_;
   // Another process may add to the stored ones.

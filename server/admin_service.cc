@@ -113,6 +113,17 @@ class AdminService final : public v1::Admin::CallbackService {
     return finish(context, grpc::Status::OK);
   }
 
+  grpc::ServerUnaryReactor* GetSignIn(grpc::CallbackServerContext* context,
+                                      const v1::GetSignInRequest* /*request*/,
+                                      v1::SignIn* response) override {
+    if (const People* people = access_.people()) {
+      response->set_issuer(people->options().issuer.url);
+      response->set_client_id(people->options().device_client());
+      response->set_scopes(people->options().scopes);
+    }
+    return finish(context, grpc::Status::OK);
+  }
+
   grpc::ServerUnaryReactor* CreateToken(grpc::CallbackServerContext* context,
                                         const v1::CreateTokenRequest* request,
                                         v1::CreateTokenResponse* response) override {

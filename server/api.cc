@@ -211,6 +211,7 @@ Api::Api(Coordinator& coordinator, Store& store, WatchHub& hub, Access& access, 
 
 void Api::answer(http::Request request, const http::WebServer::Reply& reply) {
   if (request.path.starts_with(kPrefix)) return call(std::move(request), reply);
+  if (sign_in_ && SignInPages::has(request.path)) return sign_in_->answer(request, reply);
   reply(page(request));
 }
 
@@ -245,8 +246,9 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
     return one.route.verb == verb && matches(one.route, path);
   });
   if (entry == entries().end()) return reply(refused(no_such_path(owned->path)));
-  auto caller = access_.authorize({secret_of(owned->bearer), ""}, roles_.at(entry->route.method),
-                                  unix_seconds());
+  auto caller = access_.authorize(
+      {secret_of(owned->bearer), "", oidc::cookie_in(owned->cookie, oidc::kSessionCookie)},
+      roles_.at(entry->route.method), unix_seconds());
   if (!caller) {
     refusals_.note(owned->path, owned->peer, caller.problem().message);
     return reply(refused(caller.problem()));

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/access.h"
@@ -20,6 +22,7 @@
 #include "server/reading_pool.h"
 #include "server/refusals.h"
 #include "server/run_results.h"
+#include "server/sign_in_pages.h"
 #include "server/store.h"
 #include "server/uploads.h"
 #include "server/watch_hub.h"
@@ -38,7 +41,10 @@ class Api {
   Api(Coordinator& coordinator, Store& store, WatchHub& hub, Access& access, Meters& meters,
       CallLimits& limits, ReadingPool& reading, RunResults& results);
 
-  /// Replies at once, or from the pool for reads that take long.
+  /// Answers /login by these; before anybody calls.
+  void sign_in_by(std::unique_ptr<SignInPages> pages) { sign_in_ = std::move(pages); }
+
+  /// Replies at once, from the pool for reads that take long, or when an issuer has answered.
   void answer(http::Request request, const http::WebServer::Reply& reply);
 
  private:
@@ -132,6 +138,7 @@ class Api {
   Places comparisons_;
   AnswerCache unchanging_;
   Uploads uploads_;
+  std::unique_ptr<SignInPages> sign_in_;  // null: no issuer signs people in
 };
 
 }  // namespace stripline::server

@@ -27,6 +27,10 @@ std::map<std::string, Role> method_roles();
 /// What is refused is counted. `access` and `meters` must outlive the server.
 std::shared_ptr<grpc::ServerCredentials> make_credentials(const Access& access, Meters& meters);
 
+/// What the metadata of a call may have: a token of an issuer (oidc::kLongestTokenBytes), and as
+/// much again. A server that allows less refuses such a call before it can say why.
+inline constexpr int kMaxMetadataBytes = 16 << 10;
+
 /// By TLS, whoever calls.
 std::shared_ptr<grpc::ServerCredentials> tls_credentials(const Authority& authority);
 

@@ -154,6 +154,35 @@ void declare_service(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
 }
 
+void declare_people(CLI::App& app, PeopleArguments& people) {
+  const auto text = [&](const char* name, std::string& value, const char* type, const char* about) {
+    app.add_option(name, value, about)->type_name(type);
+  };
+  text("--oidc-issuer", people.issuer, "URL",
+       "Let people in whom this OpenID Connect issuer vouches for, too; own tokens stay");
+  text("--oidc-client-id", people.client_id, "ID",
+       "The name by which the issuer knows this server, and which its tokens are for");
+  text("--oidc-client-secret-file", people.client_secret_file, "FILE",
+       "File (mode 0600) with the secret of this client, if it has one");
+  text("--oidc-device-client-id", people.device_client_id, "ID",
+       "The public client of 'stripline login --oidc' (default: --oidc-client-id, if it has no "
+       "secret)");
+  text("--oidc-roles", people.roles, "RULES",
+       "Roles of groups, as in 'admin=hpc-admins,operator=hpc-staff,viewer=*'; '*': everybody "
+       "whom the issuer lets in");
+  text("--oidc-groups-claim", people.groups_claim, "CLAIM",
+       "Claim with a person's groups, or a path to it, as realm_access.roles (default: groups)");
+  text("--oidc-name-claim", people.name_claim, "CLAIM",
+       "Claim with a person's name (default: preferred_username, else sub)");
+  text("--oidc-scopes", people.scopes, "SCOPES",
+       "What a sign-in asks the issuer for (default: 'openid profile')");
+  text("--oidc-redirect-url", people.redirect_url, "URL",
+       "Where the issuer sends browsers back to, behind a proxy (default: "
+       "https://HOST/login/callback of --http-listen)");
+  text("--oidc-ca-file", people.authorities_file, "FILE",
+       "PEM file of the authorities for the issuer's certificate (default: the system's)");
+}
+
 void declare_times(CLI::App& app, Arguments& arguments) {
   auto& times = arguments.coordinator;
   const auto time = [&](const char* name, double& value, double low, const char* text) {
@@ -266,6 +295,7 @@ Invocation::Invocation()
   declare_init(*app_, arguments_);
   declare_token(*app_, arguments_);
   declare_service(*app_, arguments_);
+  declare_people(*app_, arguments_.people);
   declare_times(*app_, arguments_);
   app_->footer(kFooter);
   configuration_ =
@@ -348,6 +378,12 @@ Result<ServerOptions> Invocation::server_options() const {
                    "--http-names: '" + name + "' is not a host's name: write it without a port");
     }
     options.http_names.push_back(name);
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(options.people, people_options(arguments_.people));
+  if (options.people && options.protection != Protection::certificates) {
+    return Error(ErrorCode::invalid_argument,
+                 "--oidc-issuer: people sign in to a server with certificates; leave " +
+                     std::string(insecure ? "--insecure-listen" : "--dev") + " out");
   }
   if (options.coordinator.lease_s <= options.coordinator.heartbeat_interval_s) {
     return Error(ErrorCode::invalid_argument,

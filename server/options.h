@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "server/fit_worker.h"
 #include "server/new_token.h"
+#include "server/people_options.h"
 #include "server/server.h"
 
 namespace CLI {
@@ -41,6 +42,7 @@ struct Arguments {
   std::string metrics_listen;  ///< empty: nowhere
   std::string http_listen;     ///< empty: nowhere
   std::string http_names;      ///< with commas between them
+  PeopleArguments people;
   std::string log_format = "text";
   std::string log_level = "info";
   double drain_s = 10;  ///< how long SIGTERM waits for active runs

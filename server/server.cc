@@ -39,6 +39,7 @@
 #include "server/server_notices.h"
 #include "server/server_status.h"
 #include "server/services.h"
+#include "server/sign_in_pages.h"
 #include "server/sqlite_store.h"
 
 namespace stripline::server {
@@ -78,6 +79,7 @@ void configure(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kMaxIdleMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxConcurrentCalls);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   grpc::ResourceQuota quota("stripline-server");
   quota.Resize(kMaxTransportBytes);
@@ -210,6 +212,8 @@ class Server::Impl {
     }
     hub_.shutdown();
     reading_.stop();
+    // Browsers that wait for the issuer are answered before the door is closed.
+    if (auto* people = access_->people()) people->stop();
     http_.reset();
     coordinator_.stop();
     if (server_) {
@@ -258,6 +262,10 @@ class Server::Impl {
   }
 
   Status start_http() {
+    if (auto* people = access_->people()) {
+      STRIPLINE_ASSIGN_OR_RETURN(auto pages, SignInPages::make(*people, meters_));
+      api_.sign_in_by(std::move(pages));
+    }
     http::WebServerOptions options{http_wanted_->host, http_wanted_->port};
     if (access_->authority()) {
       options.certificate_file = access_->authority()->server_certificate_file();
@@ -485,6 +493,14 @@ Result<Server> Server::start(const ServerOptions& wanted, std::unique_ptr<Store>
   }
   STRIPLINE_ASSIGN_OR_RETURN(Admission admission,
                              admission_for(*store, std::move(authority), options));
+  if (options.people) {
+    if (options.protection != Protection::certificates) {
+      return Error(ErrorCode::invalid_argument,
+                   "an issuer vouches for people only where the server has certificates");
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(auto people, People::start(*options.people));
+    admission.access.let_in(std::move(people));
+  }
   auto impl = std::make_unique<Impl>(std::move(store),
                                      std::make_unique<Access>(std::move(admission.access)),
                                      std::move(admission.dev_token), options);

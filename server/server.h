@@ -12,6 +12,7 @@
 #include "server/coordinator.h"
 #include "server/fit_job.h"
 #include "server/listen_address.h"
+#include "server/people.h"
 #include "server/retention.h"
 #include "server/sentinels.h"
 #include "server/store.h"
@@ -50,6 +51,8 @@ struct ServerOptions {
   std::optional<ListenAddress> http;        ///< Where api.h answers; absent: nowhere.
   /// Names under which this host is reached by HTTP, besides those that it knows of.
   std::vector<std::string> http_names = {};
+  /// The issuer that vouches for people, with Protection::certificates; absent: none does.
+  std::optional<PeopleOptions> people = std::nullopt;
   CoordinatorOptions coordinator;
   RetentionLimits retention;
   SentinelOptions sentinels;

@@ -28,6 +28,19 @@ v1::ServerNotice::Kind to_wire(ServerNotice::Kind kind) {
   return v1::ServerNotice::KIND_UNSPECIFIED;
 }
 
+void add_issuer(const Access& access, v1::ServerStatus& status) {
+  const auto failure =
+      access.people() == nullptr ? std::nullopt : access.people()->issuer().failure();
+  if (!failure) return;
+  v1::ServerNotice& added = *status.add_notices();
+  added.set_kind(v1::ServerNotice::ISSUER);
+  added.set_message("the issuer " + access.people()->options().issuer.url +
+                    " cannot be asked, and people may not be able to sign in by it; tokens of this "
+                    "server count as before: " +
+                    failure->why);
+  added.set_time(rfc3339(std::floor(failure->since_unix_s)));
+}
+
 }  // namespace
 
 Result<Ends> ends_of(Store& store, const Access& access, double now_unix_s, const Caller* caller) {
@@ -39,7 +52,8 @@ Result<Ends> ends_of(Store& store, const Access& access, double now_unix_s, cons
   if (const auto own = authority->server_certificate(); own.ok()) {
     ends.server_certificate_unix_s = own->not_after_unix_s();
   }
-  if (caller != nullptr && caller->token_until_unix_s != 0) {
+  // A token of an issuer ends within hours, as it should.
+  if (caller != nullptr && caller->token_until_unix_s != 0 && caller->voucher == Voucher::none) {
     ends.own_token_unix_s = caller->token_until_unix_s;
   }
   std::string after;
@@ -60,6 +74,7 @@ Answer<v1::ServerStatus> server_status(Coordinator& coordinator, Store& store, c
     status.set_storage_failure(outage->why);
     status.set_storage_failing_since(rfc3339(std::floor(outage->since_unix_s)));
   }
+  add_issuer(access, status);
   const auto ends = ends_of(store, access, now_unix_s, &caller);
   // What can be said is said, above all while the store fails.
   if (!ends.ok()) return status;

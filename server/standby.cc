@@ -66,6 +66,7 @@ class Standby::Impl {
     address_.port = listener.port();
     grpc::EnableDefaultHealthCheckService(true);
     grpc::ServerBuilder builder;
+    builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
     connections_ = builder.experimental().AddExternalConnectionAcceptor(
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
         authority ? tls_credentials(*authority) : grpc::InsecureServerCredentials());

@@ -8,6 +8,29 @@ export function apiBase(page: string): string {
   return new URL("api/v1/", page).href;
 }
 
+/** Where people sign in by the issuer of the server, for a page of this address: beside it, too. */
+export function signInUrl(page: string): string {
+  return new URL("login", page).href;
+}
+
+/** The issuer that vouches for people; "": there is none, and tokens alone let them in. */
+export async function issuerOf(page: string): Promise<string> {
+  try {
+    const response = await fetch(`${signInUrl(page)}/about`);
+    return response.ok ? ((await response.json()).issuer ?? "") : "";
+  } catch {
+    return "";
+  }
+}
+
+/** Ends the session of this browser. */
+export async function signOut(page: string): Promise<void> {
+  await fetch(`${signInUrl(page)}/out`, { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
+}
+
+/** Whether a person of this name came in by the issuer. */
+export const isVouchedFor = (name: string): boolean => name.startsWith("users/oidc:");
+
 export const base = typeof document === "undefined" || report ? "" : apiBase(document.baseURI);
 
 export class ApiError extends Error {

@@ -1,7 +1,7 @@
 // The shell: who is there, where one is, how it looks.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { get, keepToken, token } from "./api";
+import { get, isVouchedFor, issuerOf, keepToken, signInUrl, signOut, token } from "./api";
 import { AccessPage } from "./access_page";
 import { AuditPage } from "./audit_page";
 import { CampaignPage } from "./campaign_page";
@@ -34,6 +34,8 @@ const shared = report ? all.filter(([path]) => path in report!.answers && path !
 function Login({ why, enter }: { why: string; enter: () => void }) {
   const [problem, setProblem] = useState(why);
   const [trying, setTrying] = useState(false);
+  const [issuer, setIssuer] = useState("");
+  useEffect(() => { void issuerOf(document.baseURI).then(setIssuer); }, []);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const field = new FormData(event.currentTarget as HTMLFormElement).get("token");
@@ -52,6 +54,7 @@ function Login({ why, enter }: { why: string; enter: () => void }) {
     <main class="login">
       <form onSubmit={submit}>
         <h1>Stripline</h1>
+        {issuer !== "" && <p><a class="sign-in" href={signInUrl(document.baseURI)} onClick={() => keepToken("")}>Sign in by {new URL(issuer).host}</a></p>}
         <label for="token">Token</label>
         <input id="token" name="token" type="password" autocomplete="current-password" required autofocus aria-describedby="login-help" />
         {problem !== "" && <p class="problem" role="alert">{problem}</p>}
@@ -93,7 +96,7 @@ function App() {
   useEffect(() => {
     if (report) return;
     look();
-    const leave = () => { setWhy("The token does not count any more."); setWho(null); };
+    const leave = () => { setWhy(token() === "" ? "The session has ended." : "The token does not count any more."); setWho(null); };
     window.addEventListener("unauthenticated", leave);
     return () => window.removeEventListener("unauthenticated", leave);
   }, []);
@@ -117,6 +120,7 @@ function App() {
           {report ? <span class="who">A report of {report.title}, {report.made.slice(0, 16).replace("T", " ")} UTC</span>
             : <span class="who" title={`role: ${who.role.toLowerCase()}`}>{who.name.replace("users/", "")}</span>}
           {!report && token() !== "" && <button type="button" onClick={() => { keepToken(""); setWhy(""); setWho(null); }}>Log out</button>}
+          {!report && token() === "" && isVouchedFor(who.name) && <button type="button" onClick={() => { void signOut(document.baseURI).finally(() => { setWhy(""); setWho(null); }); }}>Sign out</button>}
         </div>
       </header>
       <main id="content" tabIndex={-1}>

@@ -8,10 +8,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stripline::server::http {
 
 inline constexpr int kOk = 200;
+inline constexpr int kSeeOther = 303;
 inline constexpr int kNotModified = 304;
 inline constexpr int kBadRequest = 400;
 inline constexpr int kUnauthorised = 401;
@@ -37,6 +39,7 @@ struct Request {
   std::string host;                          ///< "head:7412": whom the caller means
   std::string origin;                        ///< the page that asks, if a browser names it
   std::string bearer;                        ///< what Authorization shows, without "Bearer "
+  std::string cookie;                        ///< "a=1; b=2", as the browser sends it
   std::string if_none_match;                 ///< an entity tag
   std::string accept_encoding;               ///< "br, gzip"
   std::string peer;                          ///< the address it comes from
@@ -75,6 +78,8 @@ struct Response {
   std::string etag = {};  ///< empty: none, and the answer must not be kept
   /// The body's, where it depends on Accept-Encoding: "br", "gzip" or kIdentity; else empty.
   std::string encoding = {};
+  std::string location = {};              ///< with kSeeOther: where the browser goes on
+  std::vector<std::string> cookies = {};  ///< headers "Set-Cookie"
   unsigned retry_after_s = 1;  ///< with kTooManyRequests and kUnavailable
   /// In place of a body: bytes that live at least as long as `keeps`, or the program.
   std::string_view lasting = {};

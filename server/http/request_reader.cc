@@ -177,6 +177,7 @@ Request RequestReader::request() {
   request.origin = field(message, beast::field::origin);
   request.bearer = field(message, beast::field::authorization);
   if (request.bearer.starts_with(kBearer)) request.bearer.erase(0, kBearer.size());
+  request.cookie = field(message, beast::field::cookie);
   request.if_none_match = field(message, beast::field::if_none_match);
   request.accept_encoding = field(message, beast::field::accept_encoding);
   request.type = field(message, beast::field::content_type);

@@ -47,6 +47,8 @@ std::string head_of(const Response& response, const Head& head) {
     if (response.encoding != kIdentity) line("Content-Encoding", response.encoding);
     line("Vary", "Accept-Encoding");
   }
+  if (!response.location.empty()) line("Location", response.location);
+  for (const std::string& cookie : response.cookies) line("Set-Cookie", cookie);
   if (response.status == kUnauthorised) line("WWW-Authenticate", "Bearer");
   if (response.status == kWrongMethod) line("Allow", "GET, HEAD, POST");
   if (response.status == kTooManyRequests || response.status == kUnavailable) {

@@ -392,7 +392,7 @@ class RunLoad(TypedDict, total=False):
 
 
 class ServerNotice(TypedDict, total=False):
-    kind: str  # KIND_UNSPECIFIED, ADMIN_TOKEN, SERVER_CERTIFICATE, AUTHORITY, NODE_CERTIFICATE, OWN_TOKEN
+    kind: str  # KIND_UNSPECIFIED, ADMIN_TOKEN, SERVER_CERTIFICATE, AUTHORITY, NODE_CERTIFICATE, OWN_TOKEN, ISSUER
     message: str
     subject: str
     time: str
