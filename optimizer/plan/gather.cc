@@ -125,6 +125,23 @@ double predict_gather(const GatherRequest& request, const CompiledPath& path, Ga
   return of.sent_s(method == GatherMethod::pack);
 }
 
+bool allows(const GatherRequest& request, GatherMethod method) noexcept {
+  switch (method) {
+    case GatherMethod::pack:
+      return true;
+    case GatherMethod::bound:
+      return request.besides == 0 && (!request.copied_on || request.runs == 1);
+    case GatherMethod::pull:
+      // Elements of several arrays are not brought together in transit through a network.
+      return !request.copied_on && (request.vectors == 1 || request.by_stores);
+    case GatherMethod::broadcast:
+      return request.alike && request.readers > 1;
+    case GatherMethod::share:
+      return request.node_ranks > 1;
+  }
+  return false;
+}
+
 double one_by_one_s(const GatherRequest& request, const CompiledPath& path,
                     uint64_t reads) noexcept {
   if (!path.vis.has(Direction::get)) return 0;
@@ -135,6 +152,13 @@ double one_by_one_s(const GatherRequest& request, const CompiledPath& path,
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path) noexcept {
   NoRecord record;
   return choose<GatherMechanism>(request, GatherMechanism::known(request, path), record);
+}
+
+GatherDecision force_gather(const GatherRequest& request, const CompiledPath* path,
+                            GatherMethod method) noexcept {
+  return plan_of<GatherMechanism>(request, GatherMechanism::known(request, path),
+                                  allows(request, method) ? method : GatherMethod::pack,
+                                  Reason::forced);
 }
 
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path,

@@ -72,6 +72,9 @@ struct GatherRequest {
   uint32_t owners = 1;         ///< q, of which each of them gets as much, this one included
   uint32_t node_ranks = 1;     ///< m, ranks of one node that need elements of the owner
   uint64_t node_elements = 0;  ///< M, what each of these needs, added up; if there are several
+  /// Ranks of the reader's node copy what they need from where the elements come to it: they have
+  /// to be sent, those that are needed and no others.
+  bool copied_on = false;
   static constexpr Fact kFacts = Fact::nic_ranks;
   Surroundings surroundings;
   bool operator==(const GatherRequest&) const = default;
@@ -83,11 +86,11 @@ struct GatherRequest {
 
 /// A decision. Seconds are from the owner's beginning until the elements are there.
 struct GatherDecision {
-  GatherMethod method = GatherMethod::pack;
-  Reason reason = Reason::no_model;
-  double predicted_s = 0;  ///< 0 without a model
-  double baseline_s = 0;   ///< of what is done without a model; 0 without one
-  double gain_low = 0;     ///< as StripPlan's
+  const GatherMethod method = GatherMethod::pack;
+  const Reason reason = Reason::no_model;
+  const double predicted_s = 0;  ///< 0 without a model
+  const double baseline_s = 0;   ///< of what is done without a model; 0 without one
+  const double gain_low = 0;     ///< as StripPlan's
   bool operator==(const GatherDecision&) const = default;
 };
 
@@ -101,6 +104,14 @@ GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* pat
 /// The same, with a record of what was considered.
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path,
                            GatherRecord& record);
+
+/// The decision of a caller who asks for a method: where the request does not allow it, elements
+/// are packed.
+GatherDecision force_gather(const GatherRequest& request, const CompiledPath* path,
+                            GatherMethod method) noexcept;
+
+/// False for a method that does not do what is asked.
+bool allows(const GatherRequest& request, GatherMethod method) noexcept;
 
 /// What a method is predicted to take, in seconds, at ends of the parameters' intervals. The path
 /// holds puts, unless stores reach. Infinity for what the path does not tell.

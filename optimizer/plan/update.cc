@@ -395,8 +395,14 @@ UpdateCandidate UpdateMechanism::baseline(const UpdateRequest& request) {
   return baseline_way(request);
 }
 
-UpdatePlan UpdateMechanism::unfold(const UpdateRequest& request, const UpdateCandidate& way) {
-  return {.way = way, .memory_bytes = memory_of(request, way)};
+UpdatePlan UpdateMechanism::unfold(const UpdateRequest& request, const UpdateCandidate& way,
+                                   const Verdict& verdict) {
+  return {way,
+          memory_of(request, way),
+          verdict.reason,
+          verdict.predicted_s,
+          verdict.baseline_s,
+          verdict.gain_low};
 }
 
 double UpdateMechanism::seconds(const UpdateRequest& request, const UpdateCosts& costs,
@@ -427,19 +433,24 @@ UpdatePlan plan_update(const UpdateRequest& request, const UpdateCosts* costs,
 }
 
 UpdatePlan force_update(const UpdateRequest& request, const UpdateCosts* costs,
-                        const UpdateCandidate& way) noexcept {
-  UpdatePlan plan = UpdateMechanism::unfold(request, way);
-  plan.reason = Reason::forced;
-  if (costs == nullptr || !costs->has_buffers()) return plan;
-  plan.baseline_s = predict_update(request, *costs, baseline_way(request));
-  if (known(*costs, way.method)) plan.predicted_s = predict_update(request, *costs, way);
-  return plan;
+                        const UpdateCandidate& way, Reason reason) noexcept {
+  return plan_of<UpdateMechanism>(request, costs, way, reason);
 }
 
 UpdatePlan baseline_of_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept {
-  UpdatePlan plan = force_update(request, costs, baseline_way(request));
-  plan.reason = Reason::guarded;
-  return plan;
+  return baseline_of<UpdateMechanism>(request, costs);
+}
+
+UpdatePlan set_update(const UpdateRequest& request, const UpdateSetting& set) noexcept {
+  UpdateCandidate way = baseline_way(request);
+  if (set.hops != 0) {
+    way.hops = std::min(set.hops, request.most_hops);
+    way.buffer_bytes = largest_update_buffer(request, way);
+  }
+  if (set.buffer_bytes != 0) way.buffer_bytes = std::min(way.buffer_bytes, set.buffer_bytes);
+  way.method = set.method.value_or(way.method);
+  if (way.method != UpdateMethod::buffers) way.hops = 1;
+  return force_update(request, nullptr, way);
 }
 
 size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,

@@ -98,12 +98,12 @@ struct UpdateCandidate {
 
 /// A decision. Seconds are of an epoch.
 struct UpdatePlan {
-  UpdateCandidate way;
-  uint64_t memory_bytes = 0;  ///< of all buffers of this rank
-  Reason reason = Reason::no_model;
-  double predicted_s = 0;  ///< 0 without a model
-  double baseline_s = 0;   ///< of baseline_of_update(); 0 without a model
-  double gain_low = 0;     ///< as StripPlan's
+  const UpdateCandidate way;
+  const uint64_t memory_bytes = 0;  ///< of all buffers of this rank
+  const Reason reason = Reason::no_model;
+  const double predicted_s = 0;  ///< 0 without a model
+  const double baseline_s = 0;   ///< of baseline_of_update(); 0 without a model
+  const double gain_low = 0;     ///< as StripPlan's
   bool operator==(const UpdatePlan&) const = default;
 };
 
@@ -187,13 +187,23 @@ EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& co
 /// no other way is surely faster by more than the margin. Pure, allocates nothing.
 UpdatePlan plan_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept;
 
+/// What a program has set of how its updates travel; 0 and none: nothing.
+struct UpdateSetting {
+  std::optional<UpdateMethod> method;
+  uint32_t hops = 0;
+  uint64_t buffer_bytes = 0;
+};
+/// The baseline but for what is set, as far as the request allows it; without a model.
+/// Reason::forced.
+UpdatePlan set_update(const UpdateRequest& request, const UpdateSetting& set) noexcept;
+
 /// What is done without a model: buffers as large as messages and the memory allow, merged where
 /// updates may be, in more than one hop where that leaves less than a quarter of a message.
 UpdatePlan baseline_of_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept;
 
-/// The plan of a given way, with its time. Reason::forced.
+/// The plan of a given way, with its time: because the caller asks for it, or for another reason.
 UpdatePlan force_update(const UpdateRequest& request, const UpdateCosts* costs,
-                        const UpdateCandidate& way) noexcept;
+                        const UpdateCandidate& way, Reason reason = Reason::forced) noexcept;
 
 /// Methods to race while the program runs (runtime/decide/race.h), beside the baseline: of each
 /// method, and of buffers with and without merging, the one that is predicted to be the fastest, if

@@ -26,7 +26,10 @@ struct UpdateMechanism {
       .baseline = "buffers as large as messages and memory allow, merged where updates may be",
       .no_model =
           "the model does not hold puts, messages and what updates cost a processor, so they "
-          "travel in buffers as large as messages and memory allow"};
+          "travel in buffers as large as messages and memory allow",
+      .scope = {Scope::Decider::group, Scope::Until::period},
+      .sized_by = "bytes of a cell",
+      .methods = kUpdateMethodNames};
 
   static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();
@@ -66,7 +69,7 @@ struct UpdateMechanism {
     visit(Source::compute);
   }
   static double margin(const Request&, const UpdateCosts* costs) { return costs->minimum_gain(); }
-  static Plan unfold(const Request& request, const Candidate& way);
+  static Plan unfold(const Request& request, const Candidate& way, const Verdict& verdict = {});
 
   // Explanations.
   static Plan plan(const Request& request, const UpdateCosts* costs, Record& record) {

@@ -6,6 +6,16 @@
 #include "runtime/rma/context_state.h"
 
 namespace stripline::gathers {
+namespace {
+
+// Without `best`, which is first here.
+static_assert(static_cast<int>(GatherMethod::share) - 1 ==
+              static_cast<int>(plan::GatherMethod::share));
+plan::GatherMethod asked_for(GatherMethod method) {
+  return static_cast<plan::GatherMethod>(static_cast<int>(method) - 1);
+}
+
+}  // namespace
 
 plan::GatherRequest Choices::request_of(rank_t peer, uint64_t elements, uint64_t runs,
                                         uint64_t span) const {
@@ -43,32 +53,21 @@ bool Choices::by_model() const {
 bool Choices::counts_readers() const { return by_model() && context_.state().memory.any_shared(); }
 
 // The reader knows all that decides.
-plan::GatherMethod Choices::method(const OwnerReads& reads, uint32_t readers, bool led) {
+plan::GatherMethod Choices::method(const OwnerReads& reads, uint32_t readers, bool copied_on) {
   plan::GatherRequest request =
       request_of(reads.owner, reads.places.size(), reads.runs, reads.span());
   request.readers = std::max(readers, 1U);
-  plan::GatherDecision decision;
-  if (best()) {
-    decision = decide_on(request, reads.owner);
-  } else {
-    decision.reason = plan::Reason::forced;
-    if (options_.method == GatherMethod::bound) decision.method = plan::GatherMethod::bound;
-    if (options_.method == GatherMethod::pull) decision.method = plan::GatherMethod::pull;
-  }
-  // Elements of several arrays are not brought together in transit through a network.
-  const bool can_pull = !led && (options_.vectors == 1 || request.by_stores);
-  // Those who follow have been informed where elements are among those that are needed.
-  const bool can_be_bound = !led || request.runs == 1;
-  if ((decision.method == plan::GatherMethod::pull && !can_pull) ||
-      (decision.method == plan::GatherMethod::bound && !can_be_bound)) {
-    decision.method = plan::GatherMethod::pack;
-  }
+  request.copied_on = copied_on;
+  const plan::GatherDecision decision =
+      best() ? decide_on(request, reads.owner)
+             : plan::force_gather(request, nullptr, asked_for(options_.method));
   if (decision.predicted_s > 0) {
     one_by_one_s_ += plan::one_by_one_s(request, *model_to(reads.owner), reads.end - reads.begin);
     slowest_s_ = std::max(slowest_s_, decision.predicted_s);
   }
-  if (largest_.request.bytes() < request.bytes()) {
-    largest_ = {request, decision, context_.state().job.path_to(reads.owner)};
+  if (!largest_ || largest_->request.bytes() < request.bytes()) {
+    largest_.emplace(OwnerChoice{reads.owner, request, decision,
+                                 context_.state().job.path_to(reads.owner), best()});
   }
   return decision.method;
 }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -153,8 +154,8 @@ class IndirectLoop::Engine {
 
   void check_members() const;
   void go(const plan::IndirectPlan& given) {
-    given_ = given;
-    execution_.begin(state_.mechanisms.instruments(), given_);
+    given_.emplace(given);
+    execution_.begin(state_.mechanisms.instruments(), *given_);
   }
   void carry_out(IndirectSite& site);
   const plan::CompiledPath* costs() const {
@@ -187,7 +188,7 @@ class IndirectLoop::Engine {
 
   plan::IndirectRequest request_;
   model::Path path_ = model::Path::network;
-  plan::IndirectPlan given_;
+  std::optional<plan::IndirectPlan> given_;
   decide::Execution<plan::IndirectPlan> execution_;
 
   std::array<std::unique_ptr<Block>, 2> blocks_;

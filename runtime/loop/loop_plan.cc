@@ -178,8 +178,10 @@ void LoopEngine::look_for_ties(Site& site) const {
 }
 
 void LoopEngine::note(decide::Trace& trace, double seconds) const {
-  plan::StripPlan done = plan();
-  done.count = strips_;
+  // Where blocks differ in size, the last one of each may be shorter.
+  const bool cut = plan().schedule != plan::Schedule::vectorised;
+  const std::string detail =
+      cut && strips_ != plan().count ? "in " + count_text(strips_, "strip") : std::string();
   // No command where the planner was not asked.
   const auto command = [this] {
     if (site_ == nullptr) return std::string();
@@ -187,7 +189,7 @@ void LoopEngine::note(decide::Trace& trace, double seconds) const {
                                                  path_);
   };
   trace.note(call_, request_.total_bytes * 2 + static_cast<uint64_t>(direction_),
-             decide::choice_of<plan::StripMechanism>(request_, done), seconds,
+             decide::choice_of<plan::StripMechanism>(request_, plan(), {.detail = detail}), seconds,
              std::string(to_string(direction_)) + " " + exact_bytes_text(request_.total_bytes),
              command);
 }

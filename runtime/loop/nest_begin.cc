@@ -162,9 +162,10 @@ void NestEngine::note(decide::Trace& trace, double seconds) const {
     return explain_command<plan::NestMechanism>(
         state_, request_of(state_, site_->key, execution_.compute_s()));
   };
-  decide::Choice choice = decide::choice_of<plan::NestMechanism>({}, done);
-  if (done.obstacle) choice.obstacle = done.obstacle->text();
-  trace.note(call_, shape, choice, seconds, "nest of " + loops, command);
+  trace.note(call_, shape,
+             decide::choice_of<plan::NestMechanism>(
+                 {}, done, {.obstacle = done.obstacle ? done.obstacle->text() : std::string()}),
+             seconds, "nest of " + loops, command);
 }
 
 void NestEngine::begin_tiles() {

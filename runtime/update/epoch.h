@@ -248,6 +248,7 @@ class Epoch final : public detail::UpdateEpochState {
   plan::UpdateCandidate usual_;   // without a model
   plan::UpdateCandidate chosen_;  // by the chooser
   plan::UpdateCandidate way_;     // as it is carried out
+  uint64_t lane_bytes_ = 0;       // of what is filled for an owner
   bool merging_ = false;
   bool one_by_one_ = false;  // nothing stays in a buffer
   uint32_t capacity_ = 0;    // of a buffer, in updates

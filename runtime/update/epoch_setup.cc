@@ -203,39 +203,30 @@ uint32_t Epoch::most_hops() const {
 
 // What is done without a model, but for what the program has set.
 plan::UpdateCandidate Epoch::given(const plan::UpdateRequest& request, CallSite site) const {
-  plan::UpdateCandidate way = usual_;
-  if (settings_.hops != 0) {
-    way.hops = std::min(settings_.hops, request.most_hops);
-    way.buffer_bytes = plan::largest_update_buffer(request, way);
-  }
-  if (settings_.buffer_bytes != 0) {
-    way.buffer_bytes = std::min<uint64_t>(way.buffer_bytes, settings_.buffer_bytes);
-  }
-  if (settings_.method == UpdateMethod::automatic) return way;
-  way.method = planned(settings_.method);
+  plan::UpdateSetting set{.hops = settings_.hops, .buffer_bytes = settings_.buffer_bytes};
+  if (settings_.method != UpdateMethod::automatic) set.method = planned(settings_.method);
   const char* why = nullptr;
-  if (way.method == plan::UpdateMethod::provider && !Singly::has_provider(context_, type_)) {
+  if (set.method == plan::UpdateMethod::provider && !Singly::has_provider(context_, type_)) {
     why = "the network has no atomic operation that does the same";
-  } else if (way.method == plan::UpdateMethod::messages && !Singly::has_messages(state_, type_)) {
+  } else if (set.method == plan::UpdateMethod::messages && !Singly::has_messages(state_, type_)) {
     why = "no message takes a value";
-  } else if ((way.method == plan::UpdateMethod::provider ||
-              way.method == plan::UpdateMethod::messages) &&
+  } else if ((set.method == plan::UpdateMethod::provider ||
+              set.method == plan::UpdateMethod::messages) &&
              request.ordered) {
     why = "its updates have to be carried out in the order of their rank";
   }
   if (why != nullptr) {
     state_.fail(Error(ErrorCode::invalid_argument,
                       text(rma::Call("UpdateEpoch", site)) +
-                          " by UpdateMethod::" + std::string(to_string(way.method)) + ", but " +
+                          " by UpdateMethod::" + std::string(to_string(*set.method)) + ", but " +
                           why + "; leave the method to the runtime, or take another one"));
   }
-  if (way.method != plan::UpdateMethod::buffers) way.hops = 1;
-  return way;
+  return plan::set_update(request, set).way;
 }
 
 UpdateSettings Epoch::in_use() const {
   return {.method = shown(way_.method),
-          .buffer_bytes = way_.buffer_bytes,
+          .buffer_bytes = lane_bytes_,
           .hops = way_.hops,
           .encoding = settings_.encoding};
 }
@@ -246,14 +237,12 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
   merging_ = merges_ && way.merges;
   const bool in_buffers = way.method == plan::UpdateMethod::buffers;
   one_by_one_ = !in_buffers && way.method != plan::UpdateMethod::owner_locks;
-  if (!in_buffers) {
-    way_.hops = 1;
-    way_.buffer_bytes = one_by_one_ ? least_bytes() : usual_.buffer_bytes;
-    merging_ = merging_ && !one_by_one_;
-  }
+  // Other methods have lanes, too: of one update, or for what is brought together by owner.
+  lane_bytes_ = in_buffers ? way.buffer_bytes : one_by_one_ ? least_bytes() : usual_.buffer_bytes;
+  if (one_by_one_) merging_ = false;
   const uint32_t buffers = ranks_ == 1 ? 1 : plan::update_buffers(ranks_, way_.hops);
   // Positions in a buffer have 16 bits.
-  capacity_ = static_cast<uint32_t>(std::min<size_t>((way_.buffer_bytes - kPadding) / item_bytes(),
+  capacity_ = static_cast<uint32_t>(std::min<size_t>((lane_bytes_ - kPadding) / item_bytes(),
                                                      std::numeric_limits<uint16_t>::max()));
   const size_t stride = buffer_stride();
   const size_t needed = stride * buffers + 64;
