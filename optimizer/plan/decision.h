@@ -54,7 +54,7 @@ inline std::string_view to_string(Reason reason) {
   return kReasonNames[static_cast<size_t>(reason)];
 }
 
-/// Who decides, and for how long it holds.
+/// The ranks that decide, and how long that holds.
 struct Scope {
   /// Each rank for itself; or one rank for all of them, which change the method in step.
   enum class Decider : uint8_t { rank, group } decider = Decider::rank;

@@ -37,6 +37,10 @@
 //              pack(R, N w, S) + put(N w) + pack(M / m, M w / m, S), against m messages of
 //              M w / m bytes, each gathered.
 //
+// Before the first gather, elements that are packed are named to their owner: a put of 4 bytes for
+// each. Where an inspection is made for few gathers, each of them has its part of that, and what
+// needs no numbers (bound, pull) is ahead.
+//
 // What the reader does with them takes equally long. That other pairs are served at the same time
 // is left out, but for ranks that share a NIC.
 #pragma once
@@ -47,16 +51,10 @@
 
 #include "optimizer/plan/compiled_model.h"
 #include "optimizer/plan/decision.h"
+#include "optimizer/plan/methods.h"
 #include "optimizer/plan/surroundings.h"
 
 namespace stripline::plan {
-
-enum class GatherMethod : uint8_t { pack, bound, pull, broadcast, share };
-inline constexpr std::array<std::string_view, 5> kGatherMethodNames = {"pack", "bound", "pull",
-                                                                       "broadcast", "share"};
-inline std::string_view to_string(GatherMethod method) {
-  return kGatherMethodNames[static_cast<size_t>(method)];
-}
 
 /// What one rank, or the ranks of a node together, need of another one.
 struct GatherRequest {
@@ -75,6 +73,7 @@ struct GatherRequest {
   /// Ranks of the reader's node copy what they need from where the elements come to it: they have
   /// to be sent, those that are needed and no others.
   bool copied_on = false;
+  uint64_t uses = 0;  ///< gathers that its inspection is made for; 0: as many as it does not count
   static constexpr Fact kFacts = Fact::nic_ranks;
   Surroundings surroundings;
   bool operator==(const GatherRequest&) const = default;

@@ -11,7 +11,7 @@ constexpr uint64_t kMostVectors = 65536;
 }  // namespace
 
 std::span<const Field<GatherRequest>> GatherMechanism::fields() {
-  static constexpr std::array<Field<GatherRequest>, 13> kFields = {
+  static constexpr std::array<Field<GatherRequest>, 14> kFields = {
       field<GatherRequest, &GatherRequest::elements>("elements", "--elements", "{} elements",
                                                      "Different elements that are needed")
           .within(1, kMostNumber)
@@ -52,6 +52,10 @@ std::span<const Field<GatherRequest>> GatherMechanism::fields() {
       field<GatherRequest, &GatherRequest::copied_on>(
           "copied_on", "--copied-on", ", which ranks of its node copy",
           "Ranks of the reader's node copy what they need from where the elements come to it"),
+      field<GatherRequest, &GatherRequest::uses>(
+          "uses", "--uses", ", in {} gathers",
+          "Gathers that the inspection is made for (default: as many as it does not count)")
+          .within(0, kMostNumber),
   };
   return kFields;
 }

@@ -29,7 +29,7 @@ struct GatherMechanism {
                                        "packed unless they lie side by side",
                                    .scope = {.until = Scope::Until::inspection},
                                    .sized_by = "bytes that a rank needs of another one",
-                                   .methods = kGatherMethodNames};
+                                   .methods = methods_of(kGatherMethodNames, kGatherMethods)};
 
   static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();

@@ -36,17 +36,11 @@
 #include "optimizer/cost/octave_table.h"
 #include "optimizer/model/tuned_model.h"
 #include "optimizer/plan/decision.h"
+#include "optimizer/plan/methods.h"
 #include "optimizer/plan/surroundings.h"
 #include "optimizer/plan/update_encoding.h"
 
 namespace stripline::plan {
-
-enum class UpdateMethod : uint8_t { cell_locks, owner_locks, provider, messages, buffers };
-inline constexpr std::array<std::string_view, 5> kUpdateMethodNames = {
-    "cell_locks", "owner_locks", "provider", "messages", "buffers"};
-inline std::string_view to_string(UpdateMethod method) {
-  return kUpdateMethodNames[static_cast<size_t>(method)];
-}
 
 /// The smallest and largest buffer that is considered; powers of two between them.
 inline constexpr uint64_t kLeastUpdateBufferBytes = 1024;
@@ -187,9 +181,9 @@ EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& co
 /// no other way is surely faster by more than the margin. Pure, allocates nothing.
 UpdatePlan plan_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept;
 
-/// What a program has set of how its updates travel; 0 and none: nothing.
+/// What a program has set of how its updates travel; 0 and automatic: nothing.
 struct UpdateSetting {
-  std::optional<UpdateMethod> method;
+  UpdateMethod method = UpdateMethod::automatic;
   uint32_t hops = 0;
   uint64_t buffer_bytes = 0;
 };

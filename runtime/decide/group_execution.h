@@ -49,8 +49,8 @@ class GroupExecution {
     count_ = count;
   }
 
-  /// Decides on one more. False: it is not to be told with those before it, says `joins(plan)`, and
-  /// is decided on again. `mechanism.make(arm, compute_s)`: as Execution's. While is_open().
+  /// Decides on one more. False: it cannot be announced with those before it, says `joins(plan)`,
+  /// and is decided on again. `mechanism.make(arm, compute_s)`: as Execution's. While is_open().
   template <typename Mechanism, typename Joins>
   bool add(Mechanism&& mechanism, const Joins& joins) {
     const Race::Turn turn = raced_ ? ahead_.next() : Race::Turn{site_->decided()};
@@ -87,7 +87,7 @@ class GroupExecution {
   /// multiplied by before they are compared; `note(trace, number)` tells a trace of them.
   template <typename Scale, typename Note>
   void finish(uint32_t count, const Scale& scale, const Note& note) {
-    // As they were decided on, before any of these times was known.
+    // The race takes the turns that it has been asked about before any of these times was known.
     for (uint32_t i = 0; raced_ && i < count; ++i) site_->race().next();
     for (uint32_t i = 0; i < count; ++i) {
       if (raced_) site_->race().record(turns_[i].of_race, scale(i) * turns_[i].seconds);

@@ -2,20 +2,24 @@
 
 #include <algorithm>
 
+#include "optimizer/plan/gather_mechanism.h"
 #include "runtime/decide/surroundings.h"
+#include "runtime/gather/gather_state.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::gathers {
 namespace {
 
-// Without `best`, which is first here.
-static_assert(static_cast<int>(GatherMethod::share) - 1 ==
-              static_cast<int>(plan::GatherMethod::share));
-plan::GatherMethod asked_for(GatherMethod method) {
-  return static_cast<plan::GatherMethod>(static_cast<int>(method) - 1);
-}
+constexpr std::string_view kKind = plan::GatherMechanism::kWords.command;
 
 }  // namespace
+
+Choices::Choices(Context& context, const detail::GatherRequest& request,
+                 const GatherOptions& options, CallSite site)
+    : context_(context),
+      request_(request),
+      options_(options),
+      uses_(options.uses != 0 ? options.uses : GatherState::of(context).uses_at(site)) {}
 
 plan::GatherRequest Choices::request_of(rank_t peer, uint64_t elements, uint64_t runs,
                                         uint64_t span) const {
@@ -27,6 +31,7 @@ plan::GatherRequest Choices::request_of(rank_t peer, uint64_t elements, uint64_t
   request.runs = runs;
   request.span_bytes = span * request_.element_bytes;
   request.by_stores = context_.is_local(peer);
+  request.uses = uses_;
   request.surroundings = decide::surroundings_of(job.fabric().info(), plan::GatherRequest::kFacts,
                                                  {.path = job.path_to(peer), .puts = true});
   return request;
@@ -38,14 +43,22 @@ const plan::CompiledPath* Choices::model_to(rank_t peer) const {
 }
 
 plan::GatherDecision Choices::decide_on(const plan::GatherRequest& request, rank_t peer) const {
+  const std::string_view forced = this->forced().forced(kKind, request.bytes());
+  if (forced == plan::kForcedBaseline) return plan::plan_gather(request, nullptr);
+  const auto method = plan::method_named<GatherMethod>(forced, plan::kGatherMethodNames);
+  if (method && plan::allows(request, *method)) {
+    return plan::force_gather(request, model_to(peer), *method);
+  }
   return plan::plan_gather(request, model_to(peer));
 }
 
+const plan::ScoreMap& Choices::forced() const { return context_.state().job.tuning().forced; }
+
 bool Choices::by_model() const {
   const plan::CompiledModel& compiled = context_.state().job.compiled();
-  return best() && options_.use_model &&
-         (compiled.path(model::Path::network) != nullptr ||
-          compiled.path(model::Path::mapped) != nullptr);
+  const bool knows = compiled.path(model::Path::network) != nullptr ||
+                     compiled.path(model::Path::mapped) != nullptr;
+  return best() && ((options_.use_model && knows) || !forced().empty());
 }
 
 // A model without a mapped path decides about mapped memory by another path: what counts is whether
@@ -58,16 +71,17 @@ plan::GatherMethod Choices::method(const OwnerReads& reads, uint32_t readers, bo
       request_of(reads.owner, reads.places.size(), reads.runs, reads.span());
   request.readers = std::max(readers, 1U);
   request.copied_on = copied_on;
-  const plan::GatherDecision decision =
-      best() ? decide_on(request, reads.owner)
-             : plan::force_gather(request, nullptr, asked_for(options_.method));
+  const plan::GatherDecision decision = best()
+                                            ? decide_on(request, reads.owner)
+                                            : plan::force_gather(request, nullptr, options_.method);
   if (decision.predicted_s > 0) {
     one_by_one_s_ += plan::one_by_one_s(request, *model_to(reads.owner), reads.end - reads.begin);
     slowest_s_ = std::max(slowest_s_, decision.predicted_s);
   }
   if (!largest_ || largest_->request.bytes() < request.bytes()) {
     largest_.emplace(OwnerChoice{reads.owner, request, decision,
-                                 context_.state().job.path_to(reads.owner), best()});
+                                 context_.state().job.path_to(reads.owner),
+                                 decision.reason != plan::Reason::forced});
   }
   return decision.method;
 }

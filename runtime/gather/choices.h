@@ -8,6 +8,7 @@
 
 #include "optimizer/model/paths.h"
 #include "optimizer/plan/gather.h"
+#include "optimizer/plan/score_map.h"
 #include "runtime/gather/inspector.h"
 #include "runtime/gather/packing.h"
 
@@ -25,11 +26,11 @@ struct OwnerChoice {
 class Choices {
  public:
   /// All outlive it.
-  Choices(Context& context, const detail::GatherRequest& request, const GatherOptions& options)
-      : context_(context), request_(request), options_(options) {}
+  Choices(Context& context, const detail::GatherRequest& request, const GatherOptions& options,
+          CallSite site);
 
-  /// True if there is a model to decide by. The same on every rank, as the options and the model
-  /// are.
+  /// True if there is something to decide by: a model, or rules of a score map. The same on every
+  /// rank, as the options and the model are.
   bool by_model() const;
   /// True if the number of an owner's readers decides how it serves them, beside what each of them
   /// needs. The same on every rank.
@@ -55,7 +56,7 @@ class Choices {
   double passing_on_saves(const Selection& hot, rank_t reader, uint32_t readers, uint64_t besides,
                           uint64_t receives) const;
 
-  /// Of what method() has decided about; none: it was not asked.
+  /// The largest that method() has decided about; none: it was not asked.
   const std::optional<OwnerChoice>& largest() const { return largest_; }
   /// Why what this rank does not decide about by method() is what it is.
   plan::Reason reason() const { return best() ? plan::Reason::tuned : plan::Reason::forced; }
@@ -64,6 +65,7 @@ class Choices {
 
  private:
   bool best() const { return options_.method == GatherMethod::best; }
+  const plan::ScoreMap& forced() const;
   plan::GatherRequest request_of(rank_t peer, uint64_t elements, uint64_t runs,
                                  uint64_t span) const;
   const plan::CompiledPath* model_to(rank_t peer) const;
@@ -74,6 +76,7 @@ class Choices {
   Context& context_;
   const detail::GatherRequest& request_;
   const GatherOptions& options_;
+  const uint64_t uses_;  // gathers that the plan is expected to be used for; 0: not known
   std::optional<OwnerChoice> largest_;
   double one_by_one_s_ = 0;  // what is read of the owners that the model knows about
   double slowest_s_ = 0;     // until the elements of one of them are here

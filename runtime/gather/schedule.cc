@@ -30,7 +30,7 @@ class Agreement {
         options_(options),
         site_(site),
         all_(team::world(context)),
-        choices_(context, request, options) {}
+        choices_(context, request, options, site) {}
 
   Result<Schedule> make();
 
@@ -82,7 +82,7 @@ class Agreement {
 
 std::string Agreement::mistake() const {
   if (!request_.mistake.empty()) return request_.mistake;
-  if (options_.method > GatherMethod::share || options_.order > GatherOrder::ring) {
+  if (options_.method > GatherMethod::best || options_.order > GatherOrder::ring) {
     return "GatherOptions::method is " + std::to_string(static_cast<int>(options_.method)) +
            " and GatherOptions::order " + std::to_string(static_cast<int>(options_.order)) +
            ", of which one is not an enumerator";

@@ -114,11 +114,14 @@ void LoopEngine::find_plan(const LoopOptions& options, const Remote& remote) {
 
 // Finds what the planner says of the request, or asks it.
 void LoopEngine::look_up(const LoopOptions& options) {
-  const plan::StripCosts* const costs = options.use_model ? costs_ : nullptr;
+  const bool simply =
+      state_.job.tuning().forced.forced(plan::StripMechanism::kWords.command,
+                                        request_.total_bytes) == plan::kForcedBaseline;
+  const plan::StripCosts* const costs = options.use_model && !simply ? costs_ : nullptr;
   if (options.force || costs == nullptr) {
     given_ = options.force ? plan::force_strip(request_, costs, *options.force)
                            : plan::plan_strip(request_, nullptr);
-    if (!options.force && options.use_model) loops_.say_no_model(state_);
+    if (!options.force && options.use_model && !simply) loops_.say_no_model(state_);
     return;
   }
   // A place that is reached otherwise is another one.

@@ -123,7 +123,7 @@ class Chooser {
 
   // Rank 0.
   UpdateSite* site_ = nullptr;  // taken
-  // Of updates that nothing is known of, or that are not to be compared.
+  // The plan of updates that nothing is known of, or that are not to be compared.
   std::optional<plan::UpdatePlan> given_;
   plan::UpdateRequest seen_;  // lately
   decide::GroupExecution<plan::UpdatePlan, kUpdateArms> periods_;

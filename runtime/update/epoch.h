@@ -127,6 +127,9 @@ class Epoch final : public detail::UpdateEpochState {
   }
 
  private:
+  // With what is forced beside what the program has set.
+  Epoch(Context& context, const detail::UpdateType& type, CallSite site,
+        const UpdateOptions& options);
   static constexpr uint32_t kNone = UINT32_MAX;
   // What notes of parcels say instead of a buffer, and beside it.
   static constexpr uint32_t kFetches = UINT32_MAX;
