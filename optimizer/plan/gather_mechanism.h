@@ -55,8 +55,10 @@ struct GatherMechanism {
     if (request.node_ranks > 1) return try_out(GatherMethod::share);
     if (request.runs > 1) try_out(GatherMethod::bound);
     if (!request.by_stores) try_out(GatherMethod::broadcast);
-    // Through the network it asks for what the owner sends unasked otherwise.
-    if (request.by_stores) try_out(GatherMethod::pull);
+    // Through the network it asks for what the owner sends unasked otherwise, which pays where gets
+    // have a shorter protocol than puts of that size: if one get is all that it takes.
+    const bool one_get = request.runs == 1 && request.vectors == 1 && request.besides == 0;
+    if (request.by_stores || one_get) try_out(GatherMethod::pull);
   }
   static double seconds(const Request& request, const CompiledPath& path, GatherMethod method,
                         const Ends& ends) {
