@@ -130,7 +130,6 @@ class AssignmentRunner {
   bool done() const { return phase_ == Phase::done; }
   /// The last update, once done.
   const AssignmentUpdate& outcome() const { return outcome_; }
-  size_t unacknowledged_batches() const { return batches_.size(); }
 
  private:
   struct Rank {

@@ -192,6 +192,8 @@ struct Explain {
   std::string path;  ///< a path of the model, for one of whose paths it is; empty: the first it has
 };
 using ExplainAny = plan::OfEachMechanism<std::variant, Explain>;
+/// `stripline explain --list`.
+struct ExplainList {};
 struct RolloutStatus {
   std::string model;  ///< "models/m"; empty: all
 };
@@ -244,16 +246,15 @@ struct AuditList {
 };
 struct ShowVersion {};
 
-using Action =
-    std::variant<ExecHelper, CampaignRun, CampaignEstimate, CampaignWatch, CampaignList,
-                 CampaignShow, CampaignCancel, CampaignPause, CampaignResume, CampaignRetry,
-                 CampaignDelete, CampaignCompare, CampaignPoints, CampaignExport,
-                 CampaignExportPlan, CampaignImport, CampaignReplay, ModelList, ModelShow,
-                 ModelFetch, ModelWithdraw, ModelValidate, ModelCheck, ModelPromote, ModelRollback,
-                 ModelFit, ModelImport, ModelDiff, ModelPlot, Report, ExplainAny, RolloutStatus,
-                 OperationList, OperationShow, OperationCancel, FeedbackSend, FeedbackList,
-                 NodeList, NodeCordon, NodeUncordon, NodeDrain, NodeRemove, NodeRevoke, Login,
-                 Logout, TokenCreate, TokenList, TokenRevoke, AuditList, ShowVersion>;
+using Action = std::variant<
+    ExecHelper, CampaignRun, CampaignEstimate, CampaignWatch, CampaignList, CampaignShow,
+    CampaignCancel, CampaignPause, CampaignResume, CampaignRetry, CampaignDelete, CampaignCompare,
+    CampaignPoints, CampaignExport, CampaignExportPlan, CampaignImport, CampaignReplay, ModelList,
+    ModelShow, ModelFetch, ModelWithdraw, ModelValidate, ModelCheck, ModelPromote, ModelRollback,
+    ModelFit, ModelImport, ModelDiff, ModelPlot, Report, ExplainAny, ExplainList, RolloutStatus,
+    OperationList, OperationShow, OperationCancel, FeedbackSend, FeedbackList, NodeList, NodeCordon,
+    NodeUncordon, NodeDrain, NodeRemove, NodeRevoke, Login, Logout, TokenCreate, TokenList,
+    TokenRevoke, AuditList, ShowVersion>;
 
 struct Command {
   Global global;

@@ -7,6 +7,7 @@
 #include "cli/console.h"
 #include "cli/find_model.h"
 #include "optimizer/plan/ask.h"
+#include "optimizer/plan/kinds.h"
 
 namespace stripline::cli {
 namespace {
@@ -27,6 +28,11 @@ int explain(const Global& global, const Explain<M>& command) {
 
 int run(const Global& global, const ExplainAny& command) {
   return std::visit([&](const auto& chosen) { return explain(global, chosen); }, command);
+}
+
+int run(const Global& global, const ExplainList& /*command*/) {
+  print(global.json ? plan::kinds_json().dump() + "\n" : plan::kinds_text());
+  return kExitOk;
 }
 
 }  // namespace stripline::cli

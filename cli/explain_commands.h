@@ -6,5 +6,6 @@
 namespace stripline::cli {
 
 int run(const Global& global, const ExplainAny& command);
+int run(const Global& global, const ExplainList& command);
 
 }  // namespace stripline::cli

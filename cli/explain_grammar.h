@@ -18,6 +18,7 @@ class ExplainGrammar {
 
  private:
   plan::OfEachMechanism<std::tuple, Explain> commands_;
+  bool lists_ = false;
 };
 
 }  // namespace stripline::cli

@@ -14,11 +14,9 @@ namespace stripline::cli {
 inline constexpr const char* kServiceOptions =
     "\nOptions of every command: --server, --timeout, --json; see 'stripline --help'.\n";
 
-/// For Option::transform(): numbers from 0 and from 1 on that uint32_t holds, and those from 1 on
-/// of which arithmetic in double loses none.
+/// For Option::transform(): numbers from 0 and from 1 on that uint32_t holds.
 inline CLI::Validator amount() { return whole_number_from<uint32_t>(0); }
 inline CLI::Validator count() { return whole_number_from<uint32_t>(1); }
-inline CLI::Validator large_count() { return whole_number(1, uint64_t{1} << 53); }
 
 /// A command without subcommands. Choosing it makes `action`, whose members are its options, the
 /// `result`; both must outlive the parsing.

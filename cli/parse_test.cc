@@ -234,6 +234,11 @@ TEST(Parse, ExplainLoop) {
   EXPECT_EQ(defaults.request.surroundings, plan::Surroundings());
 }
 
+TEST(Parse, ExplainList) {
+  EXPECT_TRUE(parse_as<ExplainList>({"explain", "--list"}));
+  EXPECT_FALSE(parse_command_line({"explain"}).command);
+}
+
 TEST(Parse, ExplainNestAndCall) {
   const auto nest =
       explain_as<ExplainNest>({"explain", "nest", "tcp", R"({"loops":[]})", "--json"});

@@ -28,7 +28,7 @@ install(FILES optimizer/model/collective.h optimizer/model/parameter.h optimizer
 install(DIRECTORY optimizer/model/sections DESTINATION ${internal}/optimizer/model FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY optimizer/access optimizer/cost optimizer/plan DESTINATION ${internal}/optimizer
         FILES_MATCHING PATTERN "*.h" PATTERN "explanation.h" EXCLUDE PATTERN "*mechanism*.h" EXCLUDE
-        PATTERN "nest_json.h" EXCLUDE PATTERN "row.h" EXCLUDE PATTERN "*_fixture.h" EXCLUDE)
+        PATTERN "kinds.h" EXCLUDE PATTERN "nest_json.h" EXCLUDE PATTERN "row.h" EXCLUDE PATTERN "*_fixture.h" EXCLUDE)
 
 add_dependencies(installed ${exported})
 install(TARGETS ${exported} EXPORT striplineTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

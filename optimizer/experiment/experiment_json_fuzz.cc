@@ -34,7 +34,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_round_trip(*json, experiment::experiment_from_json);
   check_round_trip(*json, experiment::assignment_from_json);
   check_round_trip(*json, experiment::sample_series_from_json);
-  check_round_trip(*json, experiment::stop_rule_from_json);
   check_round_trip(*json, experiment::point_from_json);
   return 0;
 }

@@ -326,8 +326,6 @@ Result<Experiment> experiment_from_json(const Json& json) {
 
 Result<Point> point_from_json(const Json& json) { return read_point(json, "point"); }
 
-Result<StopRule> stop_rule_from_json(const Json& json) { return read_stop_rule(json, "stop_rule"); }
-
 Result<SampleSeries> sample_series_from_json(const Json& json) {
   SampleSeries series;
   Reader reader(json, "series");

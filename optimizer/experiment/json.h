@@ -19,7 +19,6 @@ Json to_json(const Assignment& assignment);
 /// whose struct member has a default may be left out; one unknown here is ignored.
 Result<Experiment> experiment_from_json(const Json& json);
 Result<Point> point_from_json(const Json& json);
-Result<StopRule> stop_rule_from_json(const Json& json);
 Result<SampleSeries> sample_series_from_json(const Json& json);
 Result<Assignment> assignment_from_json(const Json& json);
 

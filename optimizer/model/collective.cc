@@ -22,21 +22,21 @@ constexpr std::array kAllToAll = {Algorithm::pairwise, Algorithm::direct, Algori
 constexpr std::array kAllToAllV = {Algorithm::pairwise, Algorithm::direct};
 constexpr std::array kScan = {Algorithm::linear, Algorithm::recursive_doubling, Algorithm::direct};
 
-constexpr std::array<std::string_view, kCollectiveOperations> kOperationNames = {
-    "broadcast", "reduce", "allreduce", "gather", "allgather", "all_to_all", "all_to_allv", "scan"};
-constexpr std::array<std::string_view, kCollectiveAlgorithms> kAlgorithmNames = {
-    "automatic",
-    "binomial",
-    "scatter_allgather",
-    "reduce_scatter_gather",
-    "recursive_doubling",
-    "reduce_scatter_allgather",
-    "in_order",
-    "ring",
-    "bruck",
-    "pairwise",
-    "direct",
-    "linear"};
+// Up to here, vectors of at most kInOrderRanks ranks are allreduced by everybody.
+constexpr uint64_t kInOrderBytes = 4096;
+constexpr uint32_t kInOrderRanks = 4;
+// Larger blocks are gathered directly.
+constexpr uint64_t kGatherTreeBytes = 2048;
+// Bruck's allgather up to this many bytes of result.
+constexpr uint64_t kAllgatherBruckBytes = uint64_t{64} << 10;
+// Bruck's all-to-all for blocks up to this many bytes, of at least kBruckRanks ranks.
+constexpr uint64_t kAllToAllBruckBytes = 256;
+constexpr uint32_t kBruckRanks = 8;
+// Larger blocks are exchanged with one partner at a time.
+constexpr uint64_t kAllToAllDirectBytes = uint64_t{64} << 10;
+// Up to this many ranks of one node, or of which some share cores, send each message straight to
+// where it is needed. For more, one rank's n - 1 messages outweigh the rounds of a tree.
+constexpr uint32_t kFewRanks = 8;
 
 template <typename Enum, size_t N>
 std::optional<Enum> find_name(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -78,12 +78,11 @@ namespace {
 
 // For few ranks in the memory of one node: a message is cheap there, and a round is not, because it
 // waits for the slowest rank, or for the scheduler. Nothing: as between nodes.
-std::optional<Algorithm> in_node(const CollectiveRequest& request,
-                                 const CollectiveDefaults& defaults) noexcept {
+std::optional<Algorithm> in_node(const CollectiveRequest& request) noexcept {
   if (request.ranks == 2 && request.operation != CollectiveOperation::allgather) {
     return std::nullopt;
   }
-  const bool small = request.bytes <= defaults.in_order_bytes;
+  const bool small = request.bytes <= kInOrderBytes;
   switch (request.operation) {
     case CollectiveOperation::broadcast:
     case CollectiveOperation::gather:
@@ -103,9 +102,8 @@ std::optional<Algorithm> in_node(const CollectiveRequest& request,
 
 // For few ranks that share cores: what counts is the sum of all messages, and how often a rank
 // waits for one that does not run.
-std::optional<Algorithm> crowded(const CollectiveRequest& request,
-                                 const CollectiveDefaults& defaults) noexcept {
-  const bool whole = request.bytes <= defaults.whole_bytes;
+std::optional<Algorithm> crowded(const CollectiveRequest& request) noexcept {
+  const bool whole = request.bytes <= kWholeCollectiveBytes;
   switch (request.operation) {
     case CollectiveOperation::broadcast:
     case CollectiveOperation::reduce:
@@ -115,12 +113,11 @@ std::optional<Algorithm> crowded(const CollectiveRequest& request,
     case CollectiveOperation::gather:
       return Algorithm::direct;
     case CollectiveOperation::allgather:
-      return request.bytes <= defaults.in_order_bytes ? Algorithm::linear : Algorithm::direct;
+      return request.bytes <= kInOrderBytes ? Algorithm::linear : Algorithm::direct;
     case CollectiveOperation::scan:
       return Algorithm::linear;
     case CollectiveOperation::all_to_all:
-      return request.bytes <= defaults.gather_tree_bytes ? std::optional(Algorithm::bruck)
-                                                         : std::nullopt;
+      return request.bytes <= kGatherTreeBytes ? std::optional(Algorithm::bruck) : std::nullopt;
     case CollectiveOperation::all_to_allv:
       return std::nullopt;
   }
@@ -129,39 +126,36 @@ std::optional<Algorithm> crowded(const CollectiveRequest& request,
 
 }  // namespace
 
-Algorithm default_collective(const CollectiveRequest& request,
-                             const CollectiveDefaults& defaults) noexcept {
-  if (request.ranks > 1 && request.ranks <= defaults.few_ranks) {
+Algorithm default_collective(const CollectiveRequest& request) noexcept {
+  if (request.ranks > 1 && request.ranks <= kFewRanks) {
     if (request.in_node) {
-      if (const auto chosen = in_node(request, defaults)) return *chosen;
+      if (const auto chosen = in_node(request)) return *chosen;
     }
     if (request.crowded && request.ranks > 2) {
-      if (const auto chosen = crowded(request, defaults)) return *chosen;
+      if (const auto chosen = crowded(request)) return *chosen;
     }
   }
-  const bool whole = request.bytes <= defaults.whole_bytes || request.ranks <= 2;
+  const bool whole = request.bytes <= kWholeCollectiveBytes || request.ranks <= 2;
   switch (request.operation) {
     case CollectiveOperation::broadcast:
       return whole ? Algorithm::binomial : Algorithm::scatter_allgather;
     case CollectiveOperation::reduce:
       return whole ? Algorithm::binomial : Algorithm::reduce_scatter_gather;
     case CollectiveOperation::allreduce:
-      if (request.bytes > defaults.whole_bytes) return Algorithm::reduce_scatter_allgather;
-      return request.bytes <= defaults.in_order_bytes && request.ranks <= defaults.in_order_ranks
+      if (request.bytes > kWholeCollectiveBytes) return Algorithm::reduce_scatter_allgather;
+      return request.bytes <= kInOrderBytes && request.ranks <= kInOrderRanks
                  ? Algorithm::in_order
                  : Algorithm::recursive_doubling;
     case CollectiveOperation::gather:
-      return request.bytes <= defaults.gather_tree_bytes ? Algorithm::binomial : Algorithm::direct;
+      return request.bytes <= kGatherTreeBytes ? Algorithm::binomial : Algorithm::direct;
     case CollectiveOperation::allgather:
-      return request.bytes <= defaults.allgather_bruck_bytes / request.ranks ? Algorithm::bruck
-                                                                             : Algorithm::ring;
+      return request.bytes <= kAllgatherBruckBytes / request.ranks ? Algorithm::bruck
+                                                                   : Algorithm::ring;
     case CollectiveOperation::all_to_all:
-      if (request.bytes <= defaults.all_to_all_bruck_bytes &&
-          request.ranks >= defaults.bruck_ranks) {
+      if (request.bytes <= kAllToAllBruckBytes && request.ranks >= kBruckRanks) {
         return Algorithm::bruck;
       }
-      return request.bytes <= defaults.all_to_all_direct_bytes ? Algorithm::direct
-                                                               : Algorithm::pairwise;
+      return request.bytes <= kAllToAllDirectBytes ? Algorithm::direct : Algorithm::pairwise;
     case CollectiveOperation::all_to_allv:
       return Algorithm::direct;
     case CollectiveOperation::scan:
@@ -171,19 +165,19 @@ Algorithm default_collective(const CollectiveRequest& request,
 }
 
 std::string_view to_string(CollectiveOperation operation) {
-  return kOperationNames[static_cast<size_t>(operation)];
+  return kCollectiveOperationNames[static_cast<size_t>(operation)];
 }
 
 std::string_view to_string(Algorithm algorithm) {
-  return kAlgorithmNames[static_cast<size_t>(algorithm)];
+  return kCollectiveAlgorithmNames[static_cast<size_t>(algorithm)];
 }
 
 std::optional<CollectiveOperation> collective_operation_from(std::string_view name) {
-  return find_name<CollectiveOperation>(kOperationNames, name);
+  return find_name<CollectiveOperation>(kCollectiveOperationNames, name);
 }
 
 std::optional<Algorithm> collective_algorithm_from(std::string_view name) {
-  return find_name<Algorithm>(kAlgorithmNames, name);
+  return find_name<Algorithm>(kCollectiveAlgorithmNames, name);
 }
 
 }  // namespace stripline::model

@@ -2,6 +2,7 @@
 // where no model tells.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,23 +22,42 @@ enum class CollectiveOperation : uint8_t {
   scan,  ///< inclusive and exclusive
 };
 inline constexpr size_t kCollectiveOperations = 8;
+/// Names as they stand in model files.
+inline constexpr std::array<std::string_view, kCollectiveOperations> kCollectiveOperationNames = {
+    "broadcast", "reduce", "allreduce", "gather", "allgather", "all_to_all", "all_to_allv", "scan"};
+constexpr std::span<const std::string_view> names_of(CollectiveOperation) {
+  return kCollectiveOperationNames;
+}
 
 /// How an operation is carried out. Not every operation has every algorithm: algorithms_of().
 enum class CollectiveAlgorithm : uint8_t {
   automatic,                 ///< the planner chooses
-  binomial,                  ///< a tree of whole messages
-  scatter_allgather,         ///< blocks down a tree, then around a ring
-  reduce_scatter_gather,     ///< blocks reduced around a ring, then collected at the root
-  recursive_doubling,        ///< distances 1, 2, 4, ...
-  reduce_scatter_allgather,  ///< blocks reduced around a ring, then passed around it
-  in_order,                  ///< everybody gets every contribution and combines them by rank
-  ring,                      ///< to the next rank, n - 1 times
-  bruck,                     ///< distances 1, 2, 4, ... with messages that hold several blocks
-  pairwise,                  ///< one partner at a time
-  direct,                    ///< every message at once, as far as a bound allows
-  linear,                    ///< from rank to rank
+  binomial,                  ///< a tree of whole messages: broadcast, reduce, gather, scatter
+  scatter_allgather,         ///< blocks down a tree, then around a ring: broadcast
+  reduce_scatter_gather,     ///< blocks reduced around a ring, then collected at the root: reduce
+  recursive_doubling,        ///< distances 1, 2, 4, ...: allreduce, scans
+  reduce_scatter_allgather,  ///< blocks reduced around a ring, then passed around it: allreduce
+  in_order,                  ///< all get every contribution and combine them by rank: allreduce
+  ring,                      ///< to the next rank, n - 1 times: allgather, reduce_scatter
+  bruck,     ///< distances 1, 2, 4, ... with messages of several blocks: allgather, all_to_all
+  pairwise,  ///< one partner at a time: all_to_all
+  direct,    ///< every message straight to where it is needed: all of them
+  linear,    ///< from rank to rank, or through rank 0: scans, allreduce, allgather
 };
 inline constexpr size_t kCollectiveAlgorithms = 12;
+inline constexpr std::array<std::string_view, kCollectiveAlgorithms> kCollectiveAlgorithmNames = {
+    "automatic",
+    "binomial",
+    "scatter_allgather",
+    "reduce_scatter_gather",
+    "recursive_doubling",
+    "reduce_scatter_allgather",
+    "in_order",
+    "ring",
+    "bruck",
+    "pairwise",
+    "direct",
+    "linear"};
 
 /// The algorithms of an operation; the first one is what a simple implementation would do.
 std::span<const CollectiveAlgorithm> algorithms_of(CollectiveOperation operation);
@@ -56,35 +76,15 @@ struct CollectiveRequest {
   bool crowded = false;
 };
 
-/// The choice without a model follows the sizes at which the literature changes from few messages
-/// to few bytes (Thakur, Rabenseifner and Gropp 2005, sections 4 and 5; Bruck et al. 1997), for
-/// networks on which a message costs as much as some tens of kilobytes.
-struct CollectiveDefaults {
-  /// Larger messages are cut into blocks by broadcast and reduce of 3 ranks and more, and by
-  /// allreduce.
-  uint64_t whole_bytes = uint64_t{64} << 10;
-  /// Up to here, vectors of at most `in_order_ranks` ranks are allreduced by everybody.
-  uint64_t in_order_bytes = 4096;
-  uint32_t in_order_ranks = 4;
-  /// Larger blocks are gathered directly.
-  uint64_t gather_tree_bytes = 2048;
-  /// Bruck's allgather up to this many bytes of result.
-  uint64_t allgather_bruck_bytes = uint64_t{64} << 10;
-  /// Bruck's all-to-all for blocks up to this many bytes, of at least `bruck_ranks` ranks.
-  uint64_t all_to_all_bruck_bytes = 256;
-  uint32_t bruck_ranks = 8;
-  /// Larger blocks are exchanged with one partner at a time.
-  uint64_t all_to_all_direct_bytes = uint64_t{64} << 10;
-  /// Up to this many ranks of one node, or of which some share cores, send each message straight to
-  /// where it is needed. For more, one rank's n - 1 messages outweigh the rounds of a tree.
-  uint32_t few_ranks = 8;
-};
-
 /// The algorithm for a request, one of algorithms_of(). Pure, allocates nothing.
-CollectiveAlgorithm default_collective(const CollectiveRequest& request,
-                                       const CollectiveDefaults& defaults = {}) noexcept;
+/// It follows the sizes at which the literature changes from few messages to few bytes (Thakur,
+/// Rabenseifner and Gropp 2005, sections 4 and 5; Bruck et al. 1997), for networks on which a
+/// message costs as much as some tens of kilobytes.
+CollectiveAlgorithm default_collective(const CollectiveRequest& request) noexcept;
+/// Larger messages are cut into blocks by that, of broadcast and reduce of 3 ranks and more, and of
+/// allreduce.
+inline constexpr uint64_t kWholeCollectiveBytes = uint64_t{64} << 10;
 
-/// Names as they stand in model files.
 std::string_view to_string(CollectiveOperation operation);
 std::string_view to_string(CollectiveAlgorithm algorithm);
 std::optional<CollectiveOperation> collective_operation_from(std::string_view name);

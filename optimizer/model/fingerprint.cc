@@ -41,13 +41,6 @@ std::string_view to_string(MatchRule rule) {
   return "soft";
 }
 
-std::optional<MatchRule> match_rule_from_string(std::string_view name) {
-  for (const MatchRule rule : {MatchRule::hard, MatchRule::soft, MatchRule::ignore}) {
-    if (to_string(rule) == name) return rule;
-  }
-  return std::nullopt;
-}
-
 std::string MatchReport::text() const {
   std::string out;
   append_lines("refused: ", hard, out);

@@ -44,6 +44,5 @@ struct MatchReport {
 MatchReport match(const Fingerprint& of_model, const std::map<std::string, std::string>& machine);
 
 std::string_view to_string(MatchRule rule);
-std::optional<MatchRule> match_rule_from_string(std::string_view name);
 
 }  // namespace stripline::model

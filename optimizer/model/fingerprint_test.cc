@@ -66,12 +66,5 @@ TEST(FingerprintMatch, FabricsAreComparedAsNetworks) {
   EXPECT_FALSE(match(plain, {{"fabric", "emulated:itanium-gm,compute=declared"}}).usable());
 }
 
-TEST(MatchRules, RoundTripThroughTheirNames) {
-  for (const auto rule : {MatchRule::hard, MatchRule::soft, MatchRule::ignore}) {
-    EXPECT_EQ(match_rule_from_string(to_string(rule)), rule);
-  }
-  EXPECT_EQ(match_rule_from_string("firm"), std::nullopt);
-}
-
 }  // namespace
 }  // namespace stripline::model

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "optimizer/model/collective.h"
@@ -19,6 +20,9 @@ class CollectivePlanner {
   /// `model` satisfies model::validate().
   explicit CollectivePlanner(const model::CollectiveModel& model);
 
+  /// What a rule of the model says; none where there is no rule.
+  std::optional<model::CollectiveAlgorithm> rule_for(
+      const model::CollectiveRequest& request) const noexcept;
   /// The algorithm for a request, one of model::algorithms_of(). Every rank that asks the same of
   /// the same model gets the same. Pure, allocates nothing; O(rules of the operation).
   model::CollectiveAlgorithm choose(const model::CollectiveRequest& request) const noexcept;

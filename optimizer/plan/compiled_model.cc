@@ -19,7 +19,9 @@ CompiledPath::CompiledPath(const model::TunedModel& model,
       vis(entry.second, model.pack, vis_of(model, entry.first)),
       update(model, entry.second) {}
 
-CompiledModel::CompiledModel(const model::TunedModel& model) {
+CompiledModel::CompiledModel(const model::TunedModel& model)
+    : collectives_(model.collective ? CollectivePlanner(*model.collective) : CollectivePlanner()),
+      single_(model.rma ? SingleCosts(*model.rma) : SingleCosts()) {
   for (size_t i = 0; i < model::kPaths; ++i) {
     const auto* const entry = model::find_path(model, static_cast<model::Path>(i));
     if (entry == nullptr) return;

@@ -9,6 +9,8 @@
 
 #include "optimizer/model/paths.h"
 #include "optimizer/model/tuned_model.h"
+#include "optimizer/plan/collective.h"
+#include "optimizer/plan/single.h"
 #include "optimizer/plan/strip_costs.h"
 #include "optimizer/plan/update.h"
 #include "optimizer/plan/vis_costs.h"
@@ -52,8 +54,13 @@ class CompiledModel {
     const CompiledPath* const known = this->path(path);
     return known == nullptr ? nullptr : &known->update;
   }
+  /// What does not depend on a path; without a model, or its sections, the defaults.
+  const CollectivePlanner& collectives() const { return collectives_; }
+  const SingleCosts& single() const { return single_; }
 
  private:
+  CollectivePlanner collectives_;
+  SingleCosts single_;
   std::vector<CompiledPath> paths_;  // those that path() may give
   std::array<size_t, model::kPaths> entry_of_{};
 };

@@ -3,6 +3,10 @@
 // candidate must be faster, what doubts about parameters count, why the plan is what it is, and the
 // record of what was considered, which explanations are made of.
 //
+// No user changes a plan. What is not possible for a user (a method that has no memory, a hop that
+// has no room) is a member of the request, so that the planner, the explanation and the program
+// have the same plan; the members of plans that choose() makes are const.
+//
 // There are two kinds of decisions.
 //
 // * Against a baseline (strips, nests, wavefronts): the fastest candidate is taken if its gain
@@ -41,13 +45,24 @@ enum class Reason : uint8_t {
   own_memory,      ///< nothing to move: loads and stores reach the data
   tied,            ///< tie_of_strip(): the site's guard found it to be faster, or compares
   guarded,         ///< the baseline, by the site's guard (guard.h): it is faster, or compared
+  measured,        ///< the model says what a campaign found to be the fastest, not what it takes
 };
-inline constexpr std::array<std::string_view, 8> kReasonNames = {
-    "no_model", "no_faster_plan", "below_margin", "tuned",
-    "forced",   "own_memory",     "tied",         "guarded"};
+inline constexpr std::array<std::string_view, 9> kReasonNames = {
+    "no_model",   "no_faster_plan", "below_margin", "tuned",   "forced",
+    "own_memory", "tied",           "guarded",      "measured"};
 inline std::string_view to_string(Reason reason) {
   return kReasonNames[static_cast<size_t>(reason)];
 }
+
+/// The ranks that decide, and how long that holds.
+struct Scope {
+  /// Each rank for itself; or one rank for all of them, which change the method in step.
+  enum class Decider : uint8_t { rank, group } decider = Decider::rank;
+  enum class Until : uint8_t { call, site, inspection, period, job } until = Until::site;
+};
+/// "each rank, for a call".
+std::string_view to_string(Scope::Decider decider);
+std::string_view to_string(Scope::Until until);
 
 /// What may be otherwise than predicted, and matters for a decision: a parameter; many regions as a
 /// whole; whether ranks that share a NIC, and get blocks of different sizes, compute at different
@@ -193,8 +208,28 @@ concept Tried = requires(const typename M::Request& request, const typename M::C
   { M::seconds(request, costs, candidate, ends) } -> std::same_as<double>;
   M::each_source(request, [](Source) {});
   { M::margin(request, &costs) } -> std::convertible_to<double>;
-  { M::unfold(request, candidate) } -> std::same_as<typename M::Plan>;
+  { M::unfold(request, candidate, Verdict{}) } -> std::same_as<typename M::Plan>;
 };
+
+/// The plan of a candidate that was not decided on by its time: the caller asked for it, or a guard
+/// has it carried out. Its times are 0 where the model does not say what the candidate takes.
+template <Tried M>
+typename M::Plan plan_of(const typename M::Request& request, const typename M::Costs* costs,
+                         const typename M::Candidate& candidate, Reason reason) {
+  if (!M::knows(costs)) return M::unfold(request, candidate, {.reason = reason});
+  const double predicted_s = M::seconds(request, *costs, candidate, Ends{});
+  const bool known = predicted_s < std::numeric_limits<double>::infinity();
+  return M::unfold(request, candidate,
+                   {.reason = reason,
+                    .predicted_s = known ? predicted_s : 0,
+                    .baseline_s = M::seconds(request, *costs, M::baseline(request), Ends{})});
+}
+
+/// The baseline, as a guard has it carried out in place of another plan.
+template <Tried M>
+typename M::Plan baseline_of(const typename M::Request& request, const typename M::Costs* costs) {
+  return plan_of<M>(request, costs, M::baseline(request), Reason::guarded);
+}
 
 /// The plan for a request: the fastest candidate, or the baseline, if it is not surely faster by
 /// more than the margin; the first of those that are equally fast. `costs` may be null.
@@ -203,7 +238,7 @@ typename M::Plan choose(const typename M::Request& request, const typename M::Co
                         Recorder& record) {
   using Candidate = typename M::Candidate;
   const Candidate baseline = M::baseline(request);
-  if (!M::knows(costs)) return M::unfold(request, baseline);
+  if (!M::knows(costs)) return M::unfold(request, baseline, {.reason = Reason::no_model});
   const double baseline_s = M::seconds(request, *costs, baseline, Ends{});
   record.consider(baseline, baseline_s);
   Candidate best = baseline;
@@ -232,9 +267,7 @@ typename M::Plan choose(const typename M::Request& request, const typename M::Co
       });
     });
   }
-  typename M::Plan plan = M::unfold(request, verdict.takes_candidate() ? best : baseline);
-  set_verdict(plan, verdict);
-  return plan;
+  return M::unfold(request, verdict.takes_candidate() ? best : baseline, verdict);
 }
 
 /// The logarithm of a predicted time, and how far its interval reaches below and above it.

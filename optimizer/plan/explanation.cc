@@ -90,6 +90,26 @@ Json alternative_json(const Alternative& a) {
 
 }  // namespace
 
+std::string_view to_string(Scope::Decider decider) {
+  return decider == Scope::Decider::rank ? "each rank" : "one rank for all";
+}
+
+std::string_view to_string(Scope::Until until) {
+  switch (until) {
+    case Scope::Until::call:
+      return "a call";
+    case Scope::Until::site:
+      return "a place of the program";
+    case Scope::Until::inspection:
+      return "an inspection";
+    case Scope::Until::period:
+      return "a period of an epoch";
+    case Scope::Until::job:
+      return "a job";
+  }
+  return {};
+}
+
 std::string reason_text(const Explanation& e, const Words& words, double best_s) {
   const double baseline_s = e.verdict.baseline_s;
   const std::string likely = percent_text(baseline_s > 0 ? 1 - best_s / baseline_s : 0);
@@ -113,6 +133,8 @@ std::string reason_text(const Explanation& e, const Words& words, double best_s)
       return "not surely faster than the baseline, by the model; the site's guard compares them";
     case Reason::guarded:
       return "the baseline, as the site's guard decided, or to compare";
+    case Reason::measured:
+      return "a campaign found it to be the fastest";
   }
   return {};
 }

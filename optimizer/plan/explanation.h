@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,15 @@ struct Words {
   const char* baseline = nullptr;
   const char* no_model;     ///< what is done without a model, and why
   const char* legend = "";  ///< behind "alternatives, the fastest first"
+  // What lists of all kinds (kinds.h) say besides.
+  Scope scope{};
+  /// What counts as its size: "bytes that are moved"; null: it is not forced by score maps.
+  const char* sized_by = nullptr;
+  /// What may be forced (score_map.h) besides "baseline": methods by name, and a number of what.
+  std::span<const std::string_view> methods{};
+  const char* number = nullptr;
+  std::span<const std::string_view> variants{};  ///< that are forced by themselves: operations
+  const char* settings = nullptr;                ///< by what it is set where not by score maps
 };
 
 struct Explanation {

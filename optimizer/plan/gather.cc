@@ -10,6 +10,9 @@
 namespace stripline::plan {
 namespace {
 
+// The number by which an element is named to its owner.
+constexpr uint64_t kPlaceBytes = 4;
+
 class Prediction {
  public:
   Prediction(const GatherRequest& request, const CompiledPath& path, const Ends& ends)
@@ -60,6 +63,19 @@ class Prediction {
     return each_s + one_way_s(bytes) +
            (request_.node_ranks - 1) *
                std::max(each_s, message(bytes).gap(static_cast<double>(bytes)));
+  }
+  // The part of a gather in naming to the owner the elements that it is to send.
+  double named_s(GatherMethod method) const {
+    const bool side_by_side = request_.runs == 1 && request_.besides == 0;
+    if (request_.uses == 0 || side_by_side || method == GatherMethod::bound ||
+        method == GatherMethod::pull) {
+      return 0;
+    }
+    const bool apart = request_.node_ranks > 1 && method != GatherMethod::share;
+    const uint64_t elements = apart ? each_elements() : request_.elements + request_.besides;
+    const uint64_t bytes = elements * kPlaceBytes;
+    return (request_.by_stores ? copied_s(bytes, 1) : put_s(bytes)) /
+           static_cast<double>(request_.uses);
   }
   double shared_s() const {
     return ready_s() + one_way_s(request_.bytes()) + copied_s(each_bytes(), each_elements());
@@ -122,19 +138,40 @@ class Prediction {
 double predict_gather(const GatherRequest& request, const CompiledPath& path, GatherMethod method,
                       const Ends& ends) noexcept {
   const Prediction of(request, path, ends);
+  const double named_s = of.named_s(method);
   switch (method) {
     case GatherMethod::pull:
-      return of.pulled_s();
+      return named_s + of.pulled_s();
     case GatherMethod::broadcast:
-      return of.broadcast_s();
+      return named_s + of.broadcast_s();
     case GatherMethod::share:
-      return of.shared_s();
+      return named_s + of.shared_s();
     case GatherMethod::pack:
     case GatherMethod::bound:
+    case GatherMethod::best:
       break;
   }
-  if (request.node_ranks > 1) return of.apart_s();
-  return of.sent_s(method == GatherMethod::pack);
+  if (request.node_ranks > 1) return named_s + of.apart_s();
+  return named_s + of.sent_s(method == GatherMethod::pack);
+}
+
+bool allows(const GatherRequest& request, GatherMethod method) noexcept {
+  switch (method) {
+    case GatherMethod::pack:
+      return true;
+    case GatherMethod::bound:
+      return request.besides == 0 && (!request.copied_on || request.runs == 1);
+    case GatherMethod::pull:
+      // Elements of several arrays are not brought together in transit through a network.
+      return !request.copied_on && (request.vectors == 1 || request.by_stores);
+    case GatherMethod::broadcast:
+      return request.alike && request.readers > 1;
+    case GatherMethod::share:
+      return request.node_ranks > 1;
+    case GatherMethod::best:
+      break;
+  }
+  return false;
 }
 
 double one_by_one_s(const GatherRequest& request, const CompiledPath& path,
@@ -147,6 +184,13 @@ double one_by_one_s(const GatherRequest& request, const CompiledPath& path,
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path) noexcept {
   NoRecord record;
   return choose<GatherMechanism>(request, GatherMechanism::known(request, path), record);
+}
+
+GatherDecision force_gather(const GatherRequest& request, const CompiledPath* path,
+                            GatherMethod method) noexcept {
+  return plan_of<GatherMechanism>(request, GatherMechanism::known(request, path),
+                                  allows(request, method) ? method : GatherMethod::pack,
+                                  Reason::forced);
 }
 
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path,

@@ -37,6 +37,10 @@
 //              pack(R, N w, S) + put(N w) + pack(M / m, M w / m, S), against m messages of
 //              M w / m bytes, each gathered.
 //
+// Before the first gather, elements that are packed are named to their owner: a put of 4 bytes for
+// each. Where an inspection is made for few gathers, each of them has its part of that, and what
+// needs no numbers (bound, pull) is ahead.
+//
 // What the reader does with them takes equally long. That other pairs are served at the same time
 // is left out, but for ranks that share a NIC.
 #pragma once
@@ -47,16 +51,10 @@
 
 #include "optimizer/plan/compiled_model.h"
 #include "optimizer/plan/decision.h"
+#include "optimizer/plan/methods.h"
 #include "optimizer/plan/surroundings.h"
 
 namespace stripline::plan {
-
-enum class GatherMethod : uint8_t { pack, bound, pull, broadcast, share };
-inline constexpr std::array<std::string_view, 5> kGatherMethodNames = {"pack", "bound", "pull",
-                                                                       "broadcast", "share"};
-inline std::string_view to_string(GatherMethod method) {
-  return kGatherMethodNames[static_cast<size_t>(method)];
-}
 
 /// What one rank, or the ranks of a node together, need of another one.
 struct GatherRequest {
@@ -72,6 +70,10 @@ struct GatherRequest {
   uint32_t owners = 1;         ///< q, of which each of them gets as much, this one included
   uint32_t node_ranks = 1;     ///< m, ranks of one node that need elements of the owner
   uint64_t node_elements = 0;  ///< M, what each of these needs, added up; if there are several
+  /// Ranks of the reader's node copy what they need from where the elements come to it: they have
+  /// to be sent, those that are needed and no others.
+  bool copied_on = false;
+  uint64_t uses = 0;  ///< gathers that its inspection is made for; 0: as many as it does not count
   static constexpr Fact kFacts = Fact::nic_ranks;
   Surroundings surroundings;
   bool operator==(const GatherRequest&) const = default;
@@ -83,11 +85,11 @@ struct GatherRequest {
 
 /// A decision. Seconds are from the owner's beginning until the elements are there.
 struct GatherDecision {
-  GatherMethod method = GatherMethod::pack;
-  Reason reason = Reason::no_model;
-  double predicted_s = 0;  ///< 0 without a model
-  double baseline_s = 0;   ///< of what is done without a model; 0 without one
-  double gain_low = 0;     ///< as StripPlan's
+  const GatherMethod method = GatherMethod::pack;
+  const Reason reason = Reason::no_model;
+  const double predicted_s = 0;  ///< 0 without a model
+  const double baseline_s = 0;   ///< of what is done without a model; 0 without one
+  const double gain_low = 0;     ///< as StripPlan's
   bool operator==(const GatherDecision&) const = default;
 };
 
@@ -101,6 +103,14 @@ GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* pat
 /// The same, with a record of what was considered.
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path,
                            GatherRecord& record);
+
+/// The decision of a caller who asks for a method: where the request does not allow it, elements
+/// are packed.
+GatherDecision force_gather(const GatherRequest& request, const CompiledPath* path,
+                            GatherMethod method) noexcept;
+
+/// False for a method that does not do what is asked.
+bool allows(const GatherRequest& request, GatherMethod method) noexcept;
 
 /// What a method is predicted to take, in seconds, at ends of the parameters' intervals. The path
 /// holds puts, unless stores reach. Infinity for what the path does not tell.

@@ -11,7 +11,7 @@ constexpr uint64_t kMostVectors = 65536;
 }  // namespace
 
 std::span<const Field<GatherRequest>> GatherMechanism::fields() {
-  static constexpr std::array<Field<GatherRequest>, 12> kFields = {
+  static constexpr std::array<Field<GatherRequest>, 14> kFields = {
       field<GatherRequest, &GatherRequest::elements>("elements", "--elements", "{} elements",
                                                      "Different elements that are needed")
           .within(1, kMostNumber)
@@ -49,6 +49,13 @@ std::span<const Field<GatherRequest>> GatherMechanism::fields() {
                                                           ", which need {} in all",
                                                           "What each of these needs, added up")
           .within(0, kMostNumber),
+      field<GatherRequest, &GatherRequest::copied_on>(
+          "copied_on", "--copied-on", ", which ranks of its node copy",
+          "Ranks of the reader's node copy what they need from where the elements come to it"),
+      field<GatherRequest, &GatherRequest::uses>(
+          "uses", "--uses", ", in {} gathers",
+          "Gathers that the inspection is made for (default: as many as it does not count)")
+          .within(0, kMostNumber),
   };
   return kFields;
 }
@@ -72,6 +79,9 @@ Result<GatherRequest> GatherMechanism::request_of(const GatherRequest& asked) {
   }
   if (asked.besides > most / std::max<uint64_t>(asked.element_bytes, 1) - asked.elements) {
     return refused("elements of more than 16 TiB, which is the most that a segment has");
+  }
+  if (asked.copied_on && (asked.by_stores || asked.node_ranks > 1)) {
+    return refused("--copied-on is for one rank that is reached through the network");
   }
   if (asked.node_ranks > 1 && asked.by_stores) {
     return refused("--node-ranks is for ranks that are reached through the network");

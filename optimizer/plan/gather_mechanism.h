@@ -27,7 +27,9 @@ struct GatherMechanism {
                                    .no_model =
                                        "the model does not hold puts and packing, so elements are "
                                        "packed unless they lie side by side",
-                                   .legend = ""};
+                                   .scope = {.until = Scope::Until::inspection},
+                                   .sized_by = "bytes that a rank needs of another one",
+                                   .methods = methods_of(kGatherMethodNames, kGatherMethods)};
 
   static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();
@@ -47,15 +49,16 @@ struct GatherMechanism {
   }
   template <typename Visit>
   static void each_candidate(const Request& request, const Visit& visit) {
-    if (request.node_ranks > 1) return visit(GatherMethod::share);
-    if (request.runs > 1 && request.besides == 0) visit(GatherMethod::bound);
-    if (request.alike && request.readers > 1 && !request.by_stores) {
-      visit(GatherMethod::broadcast);
-    }
+    const auto try_out = [&](GatherMethod method) {
+      if (allows(request, method)) visit(method);
+    };
+    if (request.node_ranks > 1) return try_out(GatherMethod::share);
+    if (request.runs > 1) try_out(GatherMethod::bound);
+    if (!request.by_stores) try_out(GatherMethod::broadcast);
     // Through the network it asks for what the owner sends unasked otherwise, which pays where gets
     // have a shorter protocol than puts of that size: if one get is all that it takes.
     const bool one_get = request.runs == 1 && request.vectors == 1 && request.besides == 0;
-    if (request.by_stores || one_get) visit(GatherMethod::pull);
+    if (request.by_stores || one_get) try_out(GatherMethod::pull);
   }
   static double seconds(const Request& request, const CompiledPath& path, GatherMethod method,
                         const Ends& ends) {
@@ -70,7 +73,9 @@ struct GatherMechanism {
   static double margin(const Request&, const CompiledPath* path) {
     return path->strip.minimum_gain();
   }
-  static Plan unfold(const Request&, GatherMethod method) { return {.method = method}; }
+  static Plan unfold(const Request&, GatherMethod method, const Verdict& verdict = {}) {
+    return {method, verdict.reason, verdict.predicted_s, verdict.baseline_s, verdict.gain_low};
+  }
 
   // Explanations.
   static Plan plan(const Request& request, const CompiledPath* path, Record& record) {

@@ -1,5 +1,7 @@
 #include "optimizer/plan/gather.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "optimizer/plan/gather_mechanism.h"
@@ -52,6 +54,60 @@ TEST(PlanGather, ElementsOfSeveralArraysAreGatheredEitherWay) {
   four.vectors = 4;
   EXPECT_LT(predict_gather(four, path, GatherMethod::pack),
             2 * predict_gather(one, path, GatherMethod::pack));
+}
+
+// What others copy from where it arrives is not what lies between, and does not wait to be fetched.
+TEST(PlanGather, WhatOthersCopyIsSentAndPacked) {
+  const CompiledPath path = example_path();
+  GatherRequest request = request_of(4000, 96, 32768);
+  ASSERT_EQ(plan_gather(request, &path).method, GatherMethod::bound);
+  request.copied_on = true;
+  const GatherDecision decision = plan_gather(request, &path);
+  EXPECT_EQ(decision.method, GatherMethod::pack);
+  EXPECT_EQ(decision.reason, Reason::no_faster_plan);
+  EXPECT_EQ(decision.predicted_s, predict_gather(request, path, GatherMethod::pack));
+  EXPECT_FALSE(allows(request, GatherMethod::bound));
+  EXPECT_FALSE(allows(request, GatherMethod::pull));
+  EXPECT_TRUE(allows(request_of(4096, 1, 32768), GatherMethod::bound));
+}
+
+// What is named to owners before weighs the more the fewer gathers follow.
+TEST(PlanGather, InspectionsCountByTheGathersThatTheyAreMadeFor) {
+  const CompiledPath path = example_path();
+  GatherRequest request = request_of(2000, 1500, 32000);
+  const double always_s = predict_gather(request, path, GatherMethod::pack);
+  const double bound_s = predict_gather(request, path, GatherMethod::bound);
+  ASSERT_LT(always_s, bound_s);
+  double before_s = std::numeric_limits<double>::infinity();
+  for (const uint64_t uses : {1, 2, 10, 1000}) {
+    request.uses = uses;
+    const double seconds = predict_gather(request, path, GatherMethod::pack);
+    EXPECT_LT(seconds, before_s);
+    EXPECT_GT(seconds, always_s);
+    EXPECT_EQ(predict_gather(request, path, GatherMethod::bound), bound_s);
+    before_s = seconds;
+  }
+  EXPECT_NEAR(before_s, always_s, 0.01 * always_s);
+  request.uses = 1;
+  const double once_s = predict_gather(request, path, GatherMethod::pack);
+  EXPECT_GT(once_s, bound_s) << "the example is to decide otherwise";
+  EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::bound);
+  request.uses = 0;
+  EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::pack);
+}
+
+TEST(PlanGather, AMethodThatIsAskedForIsTakenWhereItIsPossible) {
+  const CompiledPath path = example_path();
+  GatherRequest request = request_of(4000, 96, 32768);
+  const GatherDecision pull = force_gather(request, &path, GatherMethod::pull);
+  EXPECT_EQ(pull.method, GatherMethod::pull);
+  EXPECT_EQ(pull.reason, Reason::forced);
+  EXPECT_EQ(pull.predicted_s, predict_gather(request, path, GatherMethod::pull));
+  EXPECT_EQ(force_gather(request, &path, GatherMethod::share).method, GatherMethod::pack);
+  request.vectors = 2;
+  EXPECT_EQ(force_gather(request, nullptr, GatherMethod::pull).method, GatherMethod::pack);
+  request.by_stores = true;
+  EXPECT_EQ(force_gather(request, nullptr, GatherMethod::pull).method, GatherMethod::pull);
 }
 
 TEST(PlanGather, FewElementsFarApartArePacked) {

@@ -101,13 +101,7 @@ double predict_indirect(const IndirectRequest& request, const CompiledPath& path
 
 IndirectPlan baseline_of_indirect(const IndirectRequest& request,
                                   const CompiledPath* path) noexcept {
-  IndirectPlan plan;
-  plan.block = usual_indirect_block(request);
-  plan.reason = Reason::guarded;
-  if (IndirectMechanism::knows(path)) {
-    plan.predicted_s = plan.baseline_s = predict_indirect(request, *path, plan.block);
-  }
-  return plan;
+  return baseline_of<IndirectMechanism>(request, path);
 }
 
 IndirectPlan plan_indirect(const IndirectRequest& request, const CompiledPath* path) noexcept {

@@ -56,11 +56,11 @@ struct IndirectRequest {
 
 /// A decision. Seconds are of the whole loop.
 struct IndirectPlan {
-  uint64_t block = 0;  ///< iterations; 0: one by one
-  Reason reason = Reason::no_model;
-  double predicted_s = 0;  ///< 0 without a model
-  double baseline_s = 0;   ///< in blocks of kUsualIndirectReads; 0 without a model
-  double gain_low = 0;     ///< as StripPlan's
+  const uint64_t block = 0;  ///< iterations; 0: one by one
+  const Reason reason = Reason::no_model;
+  const double predicted_s = 0;  ///< 0 without a model
+  const double baseline_s = 0;   ///< in blocks of kUsualIndirectReads; 0 without a model
+  const double gain_low = 0;     ///< as StripPlan's
   bool operator==(const IndirectPlan&) const = default;
 };
 

@@ -25,7 +25,8 @@ struct IndirectMechanism {
       .example = "--iterations 1000000 --owners 31 --span 1MiB",
       .baseline = "blocks of 4096 reads",
       .no_model = "the model does not hold gets, so the loop goes in blocks of 4096 reads",
-      .legend = ""};
+      .sized_by = "bytes of an element",
+      .number = "iterations of a block, 0: one read at a time"};
 
   static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();
@@ -62,7 +63,9 @@ struct IndirectMechanism {
   static double margin(const Request&, const CompiledPath* path) {
     return path->strip.minimum_gain();
   }
-  static Plan unfold(const Request&, uint64_t block) { return {.block = block}; }
+  static Plan unfold(const Request&, uint64_t block, const Verdict& verdict = {}) {
+    return {block, verdict.reason, verdict.predicted_s, verdict.baseline_s, verdict.gain_low};
+  }
 
   // Explanations.
   static Plan plan(const Request& request, const CompiledPath* path, Record& record) {

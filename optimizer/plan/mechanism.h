@@ -58,15 +58,17 @@ concept Mechanism = requires(const typename M::Request& request, const typename 
 /// An explanation of a mechanism's decision, with the values that it is made of.
 template <typename M>
 struct Explained : Explanation {
-  typename M::Plan decision;
+  const typename M::Plan decision;
   typename M::Record record;
 };
 
 template <Mechanism M>
 Explained<M> explain(const typename M::Request& request, const typename M::Costs* costs) {
-  Explained<M> e;
-  e.decision = M::plan(request, costs, e.record);
-  e.has_times = e.decision.reason != Reason::no_model && e.decision.reason != Reason::own_memory;
+  typename M::Record record;
+  const typename M::Plan decision = M::plan(request, costs, record);
+  Explained<M> e{{}, decision, std::move(record)};
+  e.has_times = e.decision.reason != Reason::no_model && e.decision.reason != Reason::own_memory &&
+                e.decision.reason != Reason::measured;
   e.verdict.reason = e.decision.reason;
   e.verdict.predicted_s = e.decision.predicted_s;
   if constexpr (requires { e.decision.baseline_s; }) {

@@ -2,9 +2,13 @@
 // A new one is added here and nowhere else.
 #pragma once
 
+#include "optimizer/plan/collective_mechanism.h"
+#include "optimizer/plan/encoding_mechanism.h"
 #include "optimizer/plan/gather_mechanism.h"
 #include "optimizer/plan/indirect_mechanism.h"
 #include "optimizer/plan/nest_mechanism.h"
+#include "optimizer/plan/shared_mechanism.h"
+#include "optimizer/plan/single_mechanisms.h"
 #include "optimizer/plan/strip_mechanism.h"
 #include "optimizer/plan/update_mechanism.h"
 #include "optimizer/plan/vis_mechanism.h"
@@ -16,10 +20,16 @@ namespace stripline::plan {
 template <template <typename...> typename List, template <typename> typename Of>
 using OfEachMechanism =
     List<Of<StripMechanism>, Of<NestMechanism>, Of<VisMechanism>, Of<WavefrontMechanism>,
-         Of<GatherMechanism>, Of<IndirectMechanism>, Of<UpdateMechanism>>;
+         Of<GatherMechanism>, Of<IndirectMechanism>, Of<UpdateMechanism>, Of<EncodingMechanism>,
+         Of<SharedMechanism>, Of<CollectiveMechanism>, Of<AtomicMechanism>, Of<PutMechanism>,
+         Of<ProgressMechanism>>;
 
-static_assert(Mechanism<StripMechanism> && Mechanism<NestMechanism> && Mechanism<VisMechanism> &&
-              Mechanism<WavefrontMechanism> && Mechanism<GatherMechanism> &&
-              Mechanism<IndirectMechanism> && Mechanism<UpdateMechanism>);
+template <typename... Each>
+struct AllAreMechanisms {
+  static_assert((Mechanism<Each> && ...));
+};
+template <typename Each>
+using Itself = Each;
+static_assert(sizeof(OfEachMechanism<AllAreMechanisms, Itself>) > 0);
 
 }  // namespace stripline::plan

@@ -174,7 +174,8 @@ const Words NestMechanism::kWords = {
         "that they move by loop. docs/cli.md shows one, docs/schema/nest-v1.schema.json has all\n"
         "members, docs/schema/nests more examples.\n\n",
     .baseline = "the vectorised nest",
-    .no_model = "the model does not hold an operation and its overhead, so the nest is vectorised"};
+    .no_model = "the model does not hold an operation and its overhead, so the nest is vectorised",
+    .sized_by = "iterations"};
 
 std::span<const Field<AskedNest>> NestMechanism::fields() {
   static constexpr std::array<Field<AskedNest>, 1> kFields = {

@@ -57,6 +57,15 @@ TEST(RequestFields, EachIsAMemberOfItsOwn) {
   check_all<StripMechanism>();
   check_all<VisMechanism>();
   check_all<WavefrontMechanism>();
+  check_all<GatherMechanism>();
+  check_all<IndirectMechanism>();
+  check_all<UpdateMechanism>();
+  check_all<EncodingMechanism>();
+  check_all<SharedMechanism>();
+  check_all<CollectiveMechanism>();
+  check_all<AtomicMechanism>();
+  check_all<PutMechanism>();
+  check_all<ProgressMechanism>();
 }
 
 TEST(RequestFields, CommandsHoldWhatIsNotUsual) {

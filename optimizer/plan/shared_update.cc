@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "optimizer/plan/strip_costs.h"
+
 namespace stripline::plan {
 namespace {
 
@@ -171,6 +173,12 @@ RangeChoice choose_range(const RangeRequest& request, const SharedCosts& costs) 
     choice.range.count = bins.end(end - 1) - choice.range.first;
   }
   choice.predicted_s = choice.none_s - best_gain;
+  if (choice.range == request.in_use) return choice;
+  const double now_s = range_s(request, costs, request.in_use);
+  const double change_s =
+      static_cast<double>(request.in_use.count) * shared_update_s(costs, request.workers, 0) +
+      static_cast<double>(choice.range.count) * costs.fold_s;
+  choice.changes = now_s - choice.predicted_s > std::max(kDefaultMinimumGain * now_s, change_s);
   return choice;
 }
 
@@ -208,6 +216,9 @@ SpreadChoice choose_spread(const SpreadRequest& request, const SharedCosts& cost
                             costs.barrier_s + request.arrange_s);
   const auto best = std::min_element(seconds.begin(), seconds.end());
   choice.strategy = static_cast<SharedStrategy>(best - seconds.begin());
+  const bool competes =
+      choice.strategy == SharedStrategy::locked || choice.strategy == SharedStrategy::atomic;
+  if (request.looks && competes) choice.strategy = SharedStrategy::hybrid;
   return choice;
 }
 

@@ -39,6 +39,7 @@ struct SharedCosts {
   double box_s = 0;       ///< an update of a cell in a box, which is found by a table
   double fold_s = 0;      ///< combining a cell of a replica with its target, and clearing it
   double barrier_s = 0;   ///< a barrier of the workers
+  bool operator==(const SharedCosts&) const = default;
 };
 
 /// How updates are spread over the cells: as many bins as there are counts, each of `bin_cells`
@@ -67,6 +68,7 @@ struct RangeRequest {
   double updates = 0;       ///< of this worker in an epoch
   uint64_t line_cells = 1;  ///< cells of a cache line
   uint64_t most_cells = 0;  ///< of a replica, as the budget of memory permits
+  CellRange in_use;         ///< of which there are replicas now
   UpdateDensity density;
 };
 struct RangeChoice {
@@ -74,6 +76,7 @@ struct RangeChoice {
   double predicted_s = 0;  ///< of the epoch
   double none_s = 0;       ///< without replicas
   double all_s = 0;        ///< with all cells replicated, whether memory permits or not
+  bool changes = false;    ///< it is worth giving up the one in use for it, by more than the margin
 };
 /// The range that gains most. A cell's gain is what its updates save less what combining it takes,
 /// so the best range is the one with the largest sum of gains: found in one pass over the bins, as
@@ -94,6 +97,10 @@ struct SpreadRequest {
   uint64_t cell_bytes = 8;
   uint64_t budget_bytes = 0;  ///< for replicas, of a worker
   double arrange_s = 0;       ///< what sorting the points takes, for each epoch that it serves
+  /// Updates that compete for their cells are looked at, to replicate those that are hot: `hybrid`
+  /// is never slower than `locked` and `atomic`, which are not taken.
+  bool looks = false;
+  bool operator==(const SpreadRequest&) const = default;
 };
 struct SpreadChoice {
   SharedStrategy strategy = SharedStrategy::atomic;

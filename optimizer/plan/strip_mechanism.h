@@ -28,7 +28,8 @@ struct StripMechanism {
       .example = "--bytes 512KiB --fp-ops 2 --local-refs 1",
       .baseline = "the vectorised loop",
       .no_model =
-          "the model does not hold this operation and its overhead, so the loop is vectorised"};
+          "the model does not hold this operation and its overhead, so the loop is vectorised",
+      .sized_by = "bytes that are moved"};
 
   static Request usual();
   static std::span<const Field<Request>> fields();

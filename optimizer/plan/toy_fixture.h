@@ -18,11 +18,11 @@ struct ToyRequest {
 };
 
 struct ToyPlan {
-  uint32_t ahead = 1;
-  Reason reason = Reason::no_model;
-  double predicted_s = 0;
-  double baseline_s = 0;
-  double gain_low = 0;
+  const uint32_t ahead = 1;
+  const Reason reason = Reason::no_model;
+  const double predicted_s = 0;
+  const double baseline_s = 0;
+  const double gain_low = 0;
 };
 
 struct ToyMechanism {
@@ -70,7 +70,9 @@ struct ToyMechanism {
     visit(Source::latency);
   }
   static double margin(const Request&, const StripCosts* costs) { return costs->minimum_gain(); }
-  static Plan unfold(const Request&, uint32_t ahead) { return {.ahead = ahead}; }
+  static Plan unfold(const Request&, uint32_t ahead, const Verdict& verdict = {}) {
+    return {ahead, verdict.reason, verdict.predicted_s, verdict.baseline_s, verdict.gain_low};
+  }
   static Plan plan(const Request& request, const StripCosts* costs, Record& record) {
     return choose<ToyMechanism>(request, costs, record);
   }

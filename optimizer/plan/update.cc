@@ -51,19 +51,20 @@ double remote_cells(const UpdateRequest& request) {
 }
 
 // What a byte of a buffer takes, as there are many.
-uint64_t memory_per_byte(const UpdateRequest& request, const UpdateCandidate& way) {
-  return update_buffers(request.ranks, way.hops) * (way.merges ? kMergingUpdateBuffers : 1);
+uint64_t memory_per_byte(const UpdateRequest& request, const UpdateCandidate& candidate) {
+  return update_buffers(request.ranks, candidate.hops) *
+         (candidate.merges ? kMergingUpdateBuffers : 1);
 }
 
-uint64_t memory_of(const UpdateRequest& request, const UpdateCandidate& way) {
-  if (way.method != UpdateMethod::buffers) return 0;
-  return memory_per_byte(request, way) * way.buffer_bytes;
+uint64_t memory_of(const UpdateRequest& request, const UpdateCandidate& candidate) {
+  if (candidate.method != UpdateMethod::buffers) return 0;
+  return memory_per_byte(request, candidate) * candidate.buffer_bytes;
 }
 
 // True if the request allows this way; a model that knows everything is assumed.
-bool allowed(const UpdateRequest& request, const UpdateCandidate& way) {
-  if (request.buffers_only && way.method != UpdateMethod::buffers) return false;
-  switch (way.method) {
+bool allowed(const UpdateRequest& request, const UpdateCandidate& candidate) {
+  if (request.buffers_only && candidate.method != UpdateMethod::buffers) return false;
+  switch (candidate.method) {
     case UpdateMethod::cell_locks:
     case UpdateMethod::owner_locks:
       return true;
@@ -71,15 +72,18 @@ bool allowed(const UpdateRequest& request, const UpdateCandidate& way) {
       return request.provider && !request.ordered;
     case UpdateMethod::messages:
       return !request.ordered;
+    case UpdateMethod::automatic:
+      return false;
     case UpdateMethod::buffers:
       break;
   }
   // A grid of one rank in some direction is one of fewer dimensions.
-  if (way.hops < 1 || way.hops > std::min(request.most_hops, kMostUpdateHops)) return false;
-  if (way.hops > 1 && request.ranks < 1U << way.hops) return false;
-  if (way.merges && (request.separate || request.fetches)) return false;
-  return way.buffer_bytes > 0 && way.buffer_bytes <= request.message_bytes &&
-         memory_of(request, way) <= request.max_buffer_bytes;
+  if (candidate.hops < 1 || candidate.hops > std::min(request.most_hops, kMostUpdateHops))
+    return false;
+  if (candidate.hops > 1 && request.ranks < 1U << candidate.hops) return false;
+  if (candidate.merges && (request.separate || request.fetches)) return false;
+  return candidate.buffer_bytes > 0 && candidate.buffer_bytes <= request.message_bytes &&
+         memory_of(request, candidate) <= request.max_buffer_bytes;
 }
 
 bool known(const UpdateCosts& costs, UpdateMethod method) {
@@ -93,6 +97,8 @@ bool known(const UpdateCosts& costs, UpdateMethod method) {
       return costs.has_messages();
     case UpdateMethod::buffers:
       return costs.has_buffers();
+    case UpdateMethod::automatic:
+      break;
   }
   return false;
 }
@@ -111,10 +117,10 @@ class Evaluator {
         apply_s_(costs.apply(request.span_bytes, items_)),
         small_(message_at(costs.am(), kSmallMessageBytes, ends)) {}
 
-  double seconds(const UpdateCandidate& way) const {
+  double seconds(const UpdateCandidate& candidate) const {
     const double own_s = own_ * apply_s_;
     if (remote_ == 0) return own_s;
-    switch (way.method) {
+    switch (candidate.method) {
       case UpdateMethod::cell_locks:
         return own_s + cell_locks();
       case UpdateMethod::owner_locks:
@@ -124,9 +130,10 @@ class Evaluator {
       case UpdateMethod::messages:
         return own_s + messages();
       case UpdateMethod::buffers:
+      case UpdateMethod::automatic:
         break;
     }
-    return buffers(way);
+    return buffers(candidate);
   }
 
  private:
@@ -181,13 +188,13 @@ class Evaluator {
     double item_bytes = 0;
     double cells = 1;
   };
-  Leaving leaving(const UpdateCandidate& way, double destinations) const {
-    const EncodingCosts encoding = encoding_costs(request_, costs_, way.buffer_bytes);
+  Leaving leaving(const UpdateCandidate& candidate, double destinations) const {
+    const EncodingCosts encoding = encoding_costs(request_, costs_, candidate.buffer_bytes);
     const double pair_bytes = encoding.address_bytes + encoding.value_bytes;
-    if (!way.merges) {
+    if (!candidate.merges) {
       return {remote_, request_.one_value ? encoding.address_bytes : pair_bytes, 1};
     }
-    const double room = std::max(1.0, static_cast<double>(way.buffer_bytes) / pair_bytes);
+    const double room = std::max(1.0, static_cast<double>(candidate.buffer_bytes) / pair_bytes);
     const double cells = remote_cells(request_) / destinations;  // behind each of them
     double items = std::min(remote_, remote_cells(request_));
     if (room < cells) {
@@ -220,17 +227,17 @@ class Evaluator {
                      rounds(to_peer, words_at_a_time) * small_.blocking(kSmallMessageBytes)});
   }
 
-  double buffers(const UpdateCandidate& way) const {
-    const auto grid = update_grid(request_.ranks, way.hops);
-    const double destinations = update_destinations(request_.ranks, way.hops);
-    const uint64_t memory_bytes = memory_of(request_, way);
-    const Leaving leaving = this->leaving(way, destinations);
+  double buffers(const UpdateCandidate& candidate) const {
+    const auto grid = update_grid(request_.ranks, candidate.hops);
+    const double destinations = update_destinations(request_.ranks, candidate.hops);
+    const uint64_t memory_bytes = memory_of(request_, candidate);
+    const Leaving leaving = this->leaving(candidate, destinations);
     const double in_s =
-        way.merges ? costs_.merge(memory_bytes, items_) : costs_.append(memory_bytes, items_);
+        candidate.merges ? costs_.merge(memory_bytes, items_) : costs_.append(memory_bytes, items_);
     const double ranks = std::max(request_.ranks, 2U);
     // What a buffer takes does not depend on how it is encoded.
-    const double room = std::max(
-        1.0, static_cast<double>(way.buffer_bytes) / (kUpdateAddressBytes + request_.item_bytes));
+    const double room = std::max(1.0, static_cast<double>(candidate.buffer_bytes) /
+                                          (kUpdateAddressBytes + request_.item_bytes));
     double sent_s = remote_ * in_s;
     const double own_s = own_ * apply_s_;
     double came_s = leaving.items * leaving.cells * apply_s_;
@@ -238,7 +245,7 @@ class Evaluator {
     double wait_s = 0;
     double tail_s = small_.one_way(kSmallMessageBytes) + request_.surroundings.service_delay_s;
     double moves = 0;  // of all items, over hops
-    for (uint32_t hop = 0; hop < way.hops; ++hop) {
+    for (uint32_t hop = 0; hop < candidate.hops; ++hop) {
       const double peers = grid[hop] - 1;
       if (peers < 1) continue;
       const double items = leaving.items * (1 - 1.0 / grid[hop]) * ranks / others(request_);
@@ -284,16 +291,17 @@ class Evaluator {
 };
 
 UpdateCandidate baseline_way(const UpdateRequest& request) {
-  UpdateCandidate way{.merges = !request.separate && !request.fetches};
+  UpdateCandidate candidate{.merges = !request.separate && !request.fetches};
   const uint64_t message = std::min(request.message_bytes, kMostUpdateBufferBytes);
-  const auto affordable = [&] { return largest_update_buffer(request, way); };
+  const auto affordable = [&] { return largest_update_buffer(request, candidate); };
   const uint32_t most_hops = std::min(request.most_hops, kMostUpdateHops);
-  while (affordable() < message / 4 && way.hops < most_hops && request.ranks >= 2U << way.hops) {
-    ++way.hops;
+  while (affordable() < message / 4 && candidate.hops < most_hops &&
+         request.ranks >= 2U << candidate.hops) {
+    ++candidate.hops;
   }
-  way.buffer_bytes =
+  candidate.buffer_bytes =
       std::max<uint64_t>(affordable(), kUpdateAddressBytes + uint64_t{request.item_bytes});
-  return way;
+  return candidate;
 }
 
 }  // namespace
@@ -317,9 +325,10 @@ uint32_t update_buffers(uint32_t ranks, uint32_t hops) noexcept {
   return update_destinations(ranks, hops) * (hops > 1 ? 2 : 1) + 1 + kSpareUpdateBuffers;
 }
 
-uint64_t largest_update_buffer(const UpdateRequest& request, const UpdateCandidate& way) noexcept {
+uint64_t largest_update_buffer(const UpdateRequest& request,
+                               const UpdateCandidate& candidate) noexcept {
   return std::min({request.message_bytes, kMostUpdateBufferBytes,
-                   request.max_buffer_bytes / memory_per_byte(request, way)});
+                   request.max_buffer_bytes / memory_per_byte(request, candidate)});
 }
 
 EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& costs,
@@ -387,33 +396,36 @@ UpdateCosts::UpdateCosts(const model::TunedModel& model, const model::PathModel&
   if (model.update->minimum_gain) minimum_gain_ = model.update->minimum_gain->value;
 }
 
-bool UpdateMechanism::allowed(const UpdateRequest& request, const UpdateCandidate& way) {
-  return plan::allowed(request, way);
+bool UpdateMechanism::allowed(const UpdateRequest& request, const UpdateCandidate& candidate) {
+  return plan::allowed(request, candidate);
 }
 
 UpdateCandidate UpdateMechanism::baseline(const UpdateRequest& request) {
   return baseline_way(request);
 }
 
-UpdatePlan UpdateMechanism::unfold(const UpdateRequest& request, const UpdateCandidate& way) {
-  return {.way = way, .memory_bytes = memory_of(request, way)};
+UpdatePlan UpdateMechanism::unfold(const UpdateRequest& request, const UpdateCandidate& candidate,
+                                   const Verdict& verdict) {
+  return {candidate,          memory_of(request, candidate),
+          verdict.reason,     verdict.predicted_s,
+          verdict.baseline_s, verdict.gain_low};
 }
 
 double UpdateMechanism::seconds(const UpdateRequest& request, const UpdateCosts& costs,
-                                const UpdateCandidate& way, const Ends& ends) {
-  if (!known(costs, way.method)) return std::numeric_limits<double>::infinity();
-  return Evaluator(request, costs, ends).seconds(way);
+                                const UpdateCandidate& candidate, const Ends& ends) {
+  if (!known(costs, candidate.method)) return std::numeric_limits<double>::infinity();
+  return Evaluator(request, costs, ends).seconds(candidate);
 }
 
 bool possible_update(const UpdateRequest& request, const UpdateCosts* costs,
-                     const UpdateCandidate& way) noexcept {
-  return allowed(request, way) && costs != nullptr && costs->has_buffers() &&
-         known(*costs, way.method);
+                     const UpdateCandidate& candidate) noexcept {
+  return allowed(request, candidate) && costs != nullptr && costs->has_buffers() &&
+         known(*costs, candidate.method);
 }
 
 double predict_update(const UpdateRequest& request, const UpdateCosts& costs,
-                      const UpdateCandidate& way, Corner corner) noexcept {
-  return UpdateMechanism::seconds(request, costs, way, {corner, std::nullopt});
+                      const UpdateCandidate& candidate, Corner corner) noexcept {
+  return UpdateMechanism::seconds(request, costs, candidate, {corner, std::nullopt});
 }
 
 UpdatePlan plan_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept {
@@ -427,43 +439,49 @@ UpdatePlan plan_update(const UpdateRequest& request, const UpdateCosts* costs,
 }
 
 UpdatePlan force_update(const UpdateRequest& request, const UpdateCosts* costs,
-                        const UpdateCandidate& way) noexcept {
-  UpdatePlan plan = UpdateMechanism::unfold(request, way);
-  plan.reason = Reason::forced;
-  if (costs == nullptr || !costs->has_buffers()) return plan;
-  plan.baseline_s = predict_update(request, *costs, baseline_way(request));
-  if (known(*costs, way.method)) plan.predicted_s = predict_update(request, *costs, way);
-  return plan;
+                        const UpdateCandidate& candidate, Reason reason) noexcept {
+  return plan_of<UpdateMechanism>(request, costs, candidate, reason);
 }
 
 UpdatePlan baseline_of_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept {
-  UpdatePlan plan = force_update(request, costs, baseline_way(request));
-  plan.reason = Reason::guarded;
-  return plan;
+  return baseline_of<UpdateMechanism>(request, costs);
+}
+
+UpdatePlan set_update(const UpdateRequest& request, const UpdateSetting& set) noexcept {
+  UpdateCandidate candidate = baseline_way(request);
+  if (set.hops != 0) {
+    candidate.hops = std::min(set.hops, request.most_hops);
+    candidate.buffer_bytes = largest_update_buffer(request, candidate);
+  }
+  if (set.buffer_bytes != 0)
+    candidate.buffer_bytes = std::min(candidate.buffer_bytes, set.buffer_bytes);
+  if (set.method != UpdateMethod::automatic) candidate.method = set.method;
+  if (candidate.method != UpdateMethod::buffers) candidate.hops = 1;
+  return force_update(request, nullptr, candidate);
 }
 
 size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,
                         std::span<UpdateCandidate, kMostUpdateRivals> rivals) noexcept {
   if (costs == nullptr || !costs->has_buffers()) return 0;
   struct Fastest {
-    UpdateCandidate way;
+    UpdateCandidate candidate;
     double seconds = std::numeric_limits<double>::infinity();
   };
   // By method, those that merge being another one; of buffers by size, two sizes together.
   constexpr size_t kSizes = 4;
-  std::array<Fastest, kUpdateMethodNames.size() + 2 * kSizes> fastest;
-  const auto kind_of = [](const UpdateCandidate& way) {
-    if (way.method != UpdateMethod::buffers) return static_cast<size_t>(way.method);
+  std::array<Fastest, kUpdateMethods + 2 * kSizes> fastest;
+  const auto kind_of = [](const UpdateCandidate& candidate) {
+    if (candidate.method != UpdateMethod::buffers) return static_cast<size_t>(candidate.method);
     const auto size =
-        static_cast<size_t>(std::bit_width(way.buffer_bytes / kLeastUpdateBufferBytes));
-    return kUpdateMethodNames.size() + (way.merges ? kSizes : 0) + std::min(size / 2, kSizes - 1);
+        static_cast<size_t>(std::bit_width(candidate.buffer_bytes / kLeastUpdateBufferBytes));
+    return kUpdateMethods + (candidate.merges ? kSizes : 0) + std::min(size / 2, kSizes - 1);
   };
   const Evaluator evaluator(request, *costs, {});
-  UpdateMechanism::each_candidate(request, [&](const UpdateCandidate& way) {
-    if (!known(*costs, way.method)) return;
-    Fastest& of_kind = fastest[kind_of(way)];
-    const double seconds = evaluator.seconds(way);
-    if (seconds < of_kind.seconds) of_kind = {way, seconds};
+  UpdateMechanism::each_candidate(request, [&](const UpdateCandidate& candidate) {
+    if (!known(*costs, candidate.method)) return;
+    Fastest& of_kind = fastest[kind_of(candidate)];
+    const double seconds = evaluator.seconds(candidate);
+    if (seconds < of_kind.seconds) of_kind = {candidate, seconds};
   });
   std::ranges::sort(fastest, {}, &Fastest::seconds);
   const double least_s = std::min(fastest[0].seconds, evaluator.seconds(baseline_way(request)));
@@ -471,10 +489,10 @@ size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,
   for (const Fastest& one : fastest) {
     if (count == rivals.size() || !(one.seconds < std::numeric_limits<double>::infinity())) break;
     const auto known_kind = std::ranges::any_of(rivals.first(count), [&](const auto& taken) {
-      return taken.method == one.way.method && taken.merges == one.way.merges;
+      return taken.method == one.candidate.method && taken.merges == one.candidate.merges;
     });
     if (one.seconds > (known_kind ? kSizeFactor : kRivalFactor) * least_s) continue;
-    rivals[count++] = one.way;
+    rivals[count++] = one.candidate;
   }
   return count;
 }

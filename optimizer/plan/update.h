@@ -36,17 +36,11 @@
 #include "optimizer/cost/octave_table.h"
 #include "optimizer/model/tuned_model.h"
 #include "optimizer/plan/decision.h"
+#include "optimizer/plan/methods.h"
 #include "optimizer/plan/surroundings.h"
 #include "optimizer/plan/update_encoding.h"
 
 namespace stripline::plan {
-
-enum class UpdateMethod : uint8_t { cell_locks, owner_locks, provider, messages, buffers };
-inline constexpr std::array<std::string_view, 5> kUpdateMethodNames = {
-    "cell_locks", "owner_locks", "provider", "messages", "buffers"};
-inline std::string_view to_string(UpdateMethod method) {
-  return kUpdateMethodNames[static_cast<size_t>(method)];
-}
 
 /// The smallest and largest buffer that is considered; powers of two between them.
 inline constexpr uint64_t kLeastUpdateBufferBytes = 1024;
@@ -98,12 +92,12 @@ struct UpdateCandidate {
 
 /// A decision. Seconds are of an epoch.
 struct UpdatePlan {
-  UpdateCandidate way;
-  uint64_t memory_bytes = 0;  ///< of all buffers of this rank
-  Reason reason = Reason::no_model;
-  double predicted_s = 0;  ///< 0 without a model
-  double baseline_s = 0;   ///< of baseline_of_update(); 0 without a model
-  double gain_low = 0;     ///< as StripPlan's
+  const UpdateCandidate way;
+  const uint64_t memory_bytes = 0;  ///< of all buffers of this rank
+  const Reason reason = Reason::no_model;
+  const double predicted_s = 0;  ///< 0 without a model
+  const double baseline_s = 0;   ///< of baseline_of_update(); 0 without a model
+  const double gain_low = 0;     ///< as StripPlan's
   bool operator==(const UpdatePlan&) const = default;
 };
 
@@ -187,13 +181,23 @@ EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& co
 /// no other way is surely faster by more than the margin. Pure, allocates nothing.
 UpdatePlan plan_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept;
 
+/// What a program has set of how its updates travel; 0 and automatic: nothing.
+struct UpdateSetting {
+  UpdateMethod method = UpdateMethod::automatic;
+  uint32_t hops = 0;
+  uint64_t buffer_bytes = 0;
+};
+/// The baseline but for what is set, as far as the request allows it; without a model.
+/// Reason::forced.
+UpdatePlan set_update(const UpdateRequest& request, const UpdateSetting& set) noexcept;
+
 /// What is done without a model: buffers as large as messages and the memory allow, merged where
 /// updates may be, in more than one hop where that leaves less than a quarter of a message.
 UpdatePlan baseline_of_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept;
 
-/// The plan of a given way, with its time. Reason::forced.
+/// The plan of a given way, with its time: because the caller asks for it, or for another reason.
 UpdatePlan force_update(const UpdateRequest& request, const UpdateCosts* costs,
-                        const UpdateCandidate& way) noexcept;
+                        const UpdateCandidate& way, Reason reason = Reason::forced) noexcept;
 
 /// Methods to race while the program runs (runtime/decide/race.h), beside the baseline: of each
 /// method, and of buffers with and without merging, the one that is predicted to be the fastest, if

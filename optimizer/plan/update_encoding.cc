@@ -6,14 +6,38 @@
 namespace stripline::plan {
 namespace {
 
-// A message of boxes by what it consists of.
-EncodingPlan in_boxes(UpdateEncoding encoding, std::span<const UpdateBox> boxes,
-                      const EncodingCosts& costs) {
-  uint64_t cells = 0;
-  for (const UpdateBox& box : boxes) cells += box.cells;
-  return {encoding, boxes.size() * costs.box_bytes + cells * costs.value_bytes,
-          static_cast<double>(boxes.size()) * costs.box_s() +
-              static_cast<double>(cells) * costs.cell_s()};
+// Values begin at multiples of this behind the addresses.
+constexpr uint64_t kAlignment = 8;
+
+template <typename Recorder>
+EncodingPlan choose_encoding(const EncodingRequest& request, const EncodingCosts& costs,
+                             Recorder& record) {
+  const auto seconds = [&](UpdateEncoding encoding) {
+    const uint64_t applied = encoding == UpdateEncoding::boxes ? request.cells : request.updates;
+    return static_cast<double>(encoded_bytes(request, costs, encoding)) * costs.byte_s() +
+           static_cast<double>(applied) * costs.apply_s;
+  };
+  const double baseline_s = seconds(UpdateEncoding::pairs);
+  UpdateEncoding best = UpdateEncoding::pairs;
+  double best_s = baseline_s;
+  record.consider(best, best_s);
+  const auto try_out = [&](UpdateEncoding encoding) {
+    const double predicted_s = seconds(encoding);
+    record.consider(encoding, predicted_s);
+    if (predicted_s >= best_s) return;
+    best = encoding;
+    best_s = predicted_s;
+    record.take(encoding, predicted_s);
+  };
+  if (request.runs > 0) try_out(UpdateEncoding::runs);
+  if (request.boxes > 0) try_out(UpdateEncoding::boxes);
+  const bool faster = best_s < baseline_s;
+  return {best,
+          encoded_bytes(request, costs, best),
+          faster ? Reason::tuned : Reason::no_faster_plan,
+          best_s,
+          baseline_s,
+          faster ? 1 - best_s / baseline_s : 0};
 }
 
 }  // namespace
@@ -40,20 +64,31 @@ void cover(std::span<const uint64_t> cells, uint64_t widest_gap, std::vector<Upd
   }
 }
 
-EncodingPlan plan_encoding(std::span<const uint64_t> cells, const EncodingCosts& costs,
-                           bool has_identity, std::vector<UpdateBox>& boxes) {
-  const auto count = static_cast<double>(cells.size());
-  const EncodingPlan pairs{UpdateEncoding::pairs,
-                           cells.size() * (costs.address_bytes + costs.value_bytes),
-                           count * costs.pair_s()};
-  // Boxes are never dearer than runs, which are boxes without gaps.
-  cover(cells, has_identity ? widest_covered_gap(costs) : 0, boxes);
-  EncodingPlan covered = in_boxes(UpdateEncoding::boxes, boxes, costs);
-  const uint64_t sent = (covered.bytes - boxes.size() * costs.box_bytes) / costs.value_bytes;
-  if (sent == cells.size()) covered.encoding = UpdateEncoding::runs;
-  if (covered.predicted_s < pairs.predicted_s) return covered;
-  boxes.clear();
-  return pairs;
+uint64_t encoded_bytes(const EncodingRequest& request, const EncodingCosts& costs,
+                       UpdateEncoding encoding) noexcept {
+  switch (encoding) {
+    case UpdateEncoding::pairs: {
+      const uint64_t addresses = request.updates * costs.address_bytes;
+      const uint64_t values = request.one_value ? 1 : request.updates;
+      return (addresses + kAlignment - 1) / kAlignment * kAlignment + values * costs.value_bytes;
+    }
+    case UpdateEncoding::runs:
+      return request.runs * costs.box_bytes + request.updates * costs.value_bytes;
+    case UpdateEncoding::boxes:
+    case UpdateEncoding::automatic:
+      break;
+  }
+  return request.boxes * costs.box_bytes + request.cells * costs.value_bytes;
+}
+
+EncodingPlan plan_encoding(const EncodingRequest& request, const EncodingCosts& costs) noexcept {
+  NoRecord record;
+  return choose_encoding(request, costs, record);
+}
+
+EncodingPlan plan_encoding(const EncodingRequest& request, const EncodingCosts& costs,
+                           EncodingRecord& record) {
+  return choose_encoding(request, costs, record);
 }
 
 }  // namespace stripline::plan

@@ -16,13 +16,10 @@
 #include <string_view>
 #include <vector>
 
-namespace stripline::plan {
+#include "optimizer/plan/decision.h"
+#include "optimizer/plan/methods.h"
 
-enum class UpdateEncoding : uint8_t { pairs, runs, boxes };
-inline constexpr std::array<std::string_view, 3> kUpdateEncodingNames = {"pairs", "runs", "boxes"};
-inline std::string_view to_string(UpdateEncoding encoding) {
-  return kUpdateEncodingNames[static_cast<size_t>(encoding)];
-}
+namespace stripline::plan {
 
 /// Neighbouring cells, of which all values are sent.
 struct UpdateBox {
@@ -56,16 +53,39 @@ uint64_t widest_covered_gap(const EncodingCosts& costs) noexcept;
 /// 0: runs. What was in `boxes` is replaced, its memory is used again.
 void cover(std::span<const uint64_t> cells, uint64_t widest_gap, std::vector<UpdateBox>& boxes);
 
-struct EncodingPlan {
-  UpdateEncoding encoding = UpdateEncoding::pairs;
-  uint64_t bytes = 0;  ///< of the message, without its header
-  double predicted_s = 0;
+/// The size of what describes a box in a parcel, and of a cell's address there.
+inline constexpr uint32_t kUpdateBoxBytes = 8;
+
+/// A message, by what it would consist of.
+struct EncodingRequest {
+  uint64_t updates = 1;
+  bool one_value = false;  ///< all have the same value, which pairs name once
+  uint64_t runs = 0;  ///< of neighbours that follow each other as they are; 0: there are to be none
+  uint64_t boxes = 0;  ///< that hold all cells; 0: there are to be none
+  uint64_t cells = 0;  ///< of these, those that no one updates included
+  bool operator==(const EncodingRequest&) const = default;
 };
 
-/// The encoding that takes least; of those that take equally long the first one. `cells` ascend,
-/// each once. `has_identity`: of the operator; without one no gap can be filled. `boxes` are those
-/// of the encoding, none for pairs. Allocates as cover().
-EncodingPlan plan_encoding(std::span<const uint64_t> cells, const EncodingCosts& costs,
-                           bool has_identity, std::vector<UpdateBox>& boxes);
+/// A decision.
+struct EncodingPlan {
+  const UpdateEncoding encoding = UpdateEncoding::pairs;
+  const uint64_t bytes = 0;  ///< of the message, without its header
+  const Reason reason = Reason::no_model;
+  const double predicted_s = 0;
+  const double baseline_s = 0;  ///< in pairs
+  const double gain_low = 0;    ///< of the arithmetic: it has no interval
+};
+using EncodingRecord = Record<UpdateEncoding, UpdateEncoding>;
+
+/// The bytes of a message in an encoding that the request has.
+uint64_t encoded_bytes(const EncodingRequest& request, const EncodingCosts& costs,
+                       UpdateEncoding encoding) noexcept;
+
+/// The encoding that takes least; of those that take equally long the first one. Pure, allocates
+/// nothing.
+EncodingPlan plan_encoding(const EncodingRequest& request, const EncodingCosts& costs) noexcept;
+/// The same, with a record of what was considered.
+EncodingPlan plan_encoding(const EncodingRequest& request, const EncodingCosts& costs,
+                           EncodingRecord& record);
 
 }  // namespace stripline::plan

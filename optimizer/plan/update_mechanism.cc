@@ -13,8 +13,8 @@ using Update = UpdateRequest;
 constexpr uint32_t kMostItemBytes = 4096;
 constexpr uint32_t kMostPercent = 100;
 
-std::string_view words_of(const UpdateCandidate& way) {
-  switch (way.method) {
+std::string_view words_of(const UpdateCandidate& candidate) {
+  switch (candidate.method) {
     case UpdateMethod::cell_locks:
       return "a lock for each cell";
     case UpdateMethod::owner_locks:
@@ -24,9 +24,10 @@ std::string_view words_of(const UpdateCandidate& way) {
     case UpdateMethod::messages:
       return "atomics by message";
     case UpdateMethod::buffers:
+    case UpdateMethod::automatic:
       break;
   }
-  return way.merges ? "merged in buffers" : "in buffers";
+  return candidate.merges ? "merged in buffers" : "in buffers";
 }
 
 std::string hops_text(uint32_t hops) {
@@ -108,28 +109,31 @@ Result<Update> UpdateMechanism::request_of(const Update& asked) {
 }
 
 void UpdateMechanism::show(const Update&, const UpdatePlan& plan, Row& row) {
-  const UpdateCandidate& way = plan.way;
-  row.word("method", to_string(way.method)).say(words_of(way));
-  if (way.method != UpdateMethod::buffers) return;
-  row.flag("merges", way.merges)
-      .bytes("buffer_bytes", way.buffer_bytes, " of {}")
-      .number("hops", way.hops)
-      .say(hops_text(way.hops))
+  const UpdateCandidate& candidate = plan.way;
+  row.word("method", to_string(candidate.method)).say(words_of(candidate));
+  if (candidate.method != UpdateMethod::buffers) return;
+  row.flag("merges", candidate.merges)
+      .bytes("buffer_bytes", candidate.buffer_bytes, " of {}")
+      .number("hops", candidate.hops)
+      .say(hops_text(candidate.hops))
       .bytes("memory_bytes", plan.memory_bytes, ", {} together");
 }
 
 std::string UpdateMechanism::brief(const UpdatePlan& plan, std::string_view why) {
-  const UpdateCandidate& way = plan.way;
-  std::string text(words_of(way));
-  if (way.method == UpdateMethod::buffers) {
-    text = exact_bytes_text(way.buffer_bytes) + (way.merges ? " merged" : "") + hops_text(way.hops);
+  const UpdateCandidate& candidate = plan.way;
+  std::string text(words_of(candidate));
+  if (candidate.method == UpdateMethod::buffers) {
+    text = exact_bytes_text(candidate.buffer_bytes) + (candidate.merges ? " merged" : "") +
+           hops_text(candidate.hops);
   }
   return text + ", " + std::string(why);
 }
 
 void UpdateMechanism::add_to(Explanation::Alternative& alternative, const Update& request,
-                             const UpdateCosts& costs, const UpdateCandidate& way) {
-  const auto at = [&](cost::Corner corner) { return predict_update(request, costs, way, corner); };
+                             const UpdateCosts& costs, const UpdateCandidate& candidate) {
+  const auto at = [&](cost::Corner corner) {
+    return predict_update(request, costs, candidate, corner);
+  };
   alternative.interval = {at(cost::Corner::low), at(cost::Corner::high)};
   alternative.more.seconds("update_s",
                            at(cost::Corner::nominal) / static_cast<double>(request.updates),

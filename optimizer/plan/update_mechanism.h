@@ -26,7 +26,10 @@ struct UpdateMechanism {
       .baseline = "buffers as large as messages and memory allow, merged where updates may be",
       .no_model =
           "the model does not hold puts, messages and what updates cost a processor, so they "
-          "travel in buffers as large as messages and memory allow"};
+          "travel in buffers as large as messages and memory allow",
+      .scope = {Scope::Decider::group, Scope::Until::period},
+      .sized_by = "bytes of a cell",
+      .methods = methods_of(kUpdateMethodNames, kUpdateMethods)};
 
   static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();
@@ -40,8 +43,8 @@ struct UpdateMechanism {
   template <typename Visit>
   static void each_candidate(const Request& request, const Visit& visit) {
     const Candidate usual = baseline(request);
-    const auto try_out = [&](const Candidate& way) {
-      if (allowed(request, way) && way != usual) visit(way);
+    const auto try_out = [&](const Candidate& candidate) {
+      if (allowed(request, candidate) && candidate != usual) visit(candidate);
     };
     for (const bool merges : {false, true}) {
       for (uint32_t hops = 1; hops <= kMostUpdateHops; ++hops) {
@@ -56,8 +59,8 @@ struct UpdateMechanism {
       try_out({.method = method});
     }
   }
-  static double seconds(const Request& request, const UpdateCosts& costs, const Candidate& way,
-                        const Ends& ends);
+  static double seconds(const Request& request, const UpdateCosts& costs,
+                        const Candidate& candidate, const Ends& ends);
   template <typename Visit>
   static void each_source(const Request& request, const Visit& visit) {
     // An atomic operation of a stream counts as issued, the processor's work as computation.
@@ -66,7 +69,8 @@ struct UpdateMechanism {
     visit(Source::compute);
   }
   static double margin(const Request&, const UpdateCosts* costs) { return costs->minimum_gain(); }
-  static Plan unfold(const Request& request, const Candidate& way);
+  static Plan unfold(const Request& request, const Candidate& candidate,
+                     const Verdict& verdict = {});
 
   // Explanations.
   static Plan plan(const Request& request, const UpdateCosts* costs, Record& record) {
@@ -75,12 +79,12 @@ struct UpdateMechanism {
   static void show(const Request& request, const Plan& plan, Row& row);
   static std::string brief(const Plan& plan, std::string_view why);
   static void add_to(Explanation::Alternative& alternative, const Request& request,
-                     const UpdateCosts& costs, const Candidate& way);
+                     const UpdateCosts& costs, const Candidate& candidate);
   static void add_to(Explained<UpdateMechanism>& explained, const Request& request,
                      const UpdateCosts* costs);
 
  private:
-  static bool allowed(const Request& request, const Candidate& way);
+  static bool allowed(const Request& request, const Candidate& candidate);
 };
 static_assert(Tried<UpdateMechanism>);
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "optimizer/plan/encoding_fixture.h"
 #include "optimizer/plan/update_fixture.h"
 #include "optimizer/plan/vis.h"
 
@@ -75,6 +76,24 @@ TEST(UpdatePlan, TakesNoBufferThatIsLargerThanAMessage) {
   const UpdatePlan plan = plan_update(request, &costs);
   EXPECT_LE(plan.way.buffer_bytes, 5000U);
   EXPECT_FALSE(possible_update(request, &costs, {.buffer_bytes = 8192}));
+}
+
+TEST(UpdatePlan, IsTheBaselineButForWhatIsSet) {
+  UpdateRequest request = histogram();
+  request.max_buffer_bytes = 1 << 20;
+  const UpdatePlan baseline = plan_update(request, nullptr);
+  EXPECT_EQ(set_update(request, {}).way, baseline.way);
+  EXPECT_EQ(set_update(request, {}).reason, Reason::forced);
+  const UpdatePlan hops = set_update(request, {.hops = 2});
+  EXPECT_EQ(hops.way.hops, 2U);
+  EXPECT_EQ(hops.way.buffer_bytes, largest_update_buffer(request, hops.way));
+  EXPECT_EQ(set_update(request, {.buffer_bytes = 500}).way.buffer_bytes, 500U);
+  request.most_hops = 1;
+  EXPECT_EQ(set_update(request, {.hops = 2}).way.hops, 1U);
+  const UpdatePlan locks =
+      set_update(histogram(), {.method = UpdateMethod::owner_locks, .hops = 2});
+  EXPECT_EQ(locks.way.method, UpdateMethod::owner_locks);
+  EXPECT_EQ(locks.way.hops, 1U);
 }
 
 TEST(UpdatePlan, MergesWhereCellsAreUpdatedAgainAndAgain) {
@@ -302,7 +321,7 @@ TEST(ExpectedEncoding, IsThatOfRandomCells) {
         const double drawn = static_cast<double>(random.next() >> 11U) * 0x1p-53;
         if (drawn < density) cells.push_back(cell);
       }
-      const EncodingPlan truth = plan_encoding(cells, costs, has_identity, boxes);
+      const EncodingPlan truth = plan_message(cells, costs, has_identity, boxes);
       const ExpectedEncoding expected = expected_encoding(density, has_identity, costs);
       const auto count = static_cast<double>(cells.size());
       EXPECT_EQ(expected.encoding == UpdateEncoding::pairs, truth.encoding == UpdateEncoding::pairs)

@@ -35,7 +35,10 @@ struct VisMechanism {
   static constexpr Words kWords = {.command = "call",
                                    .help = "A put or get of many regions (<stripline/vis.h>)",
                                    .example = "--regions 1024 --region-bytes 8 --stride 8KiB",
-                                   .no_model = "the model does not hold what it takes"};
+                                   .no_model = "the model does not hold what it takes",
+                                   .scope = {.until = Scope::Until::call},
+                                   .sized_by = "bytes that are moved",
+                                   .methods = kVisMethodNames};
 
   static AskedVis usual();
   static std::span<const Field<AskedVis>> fields();

@@ -71,13 +71,7 @@ WavefrontPlan plan_wavefront(const WavefrontRequest& request, const StripCosts* 
 
 WavefrontPlan baseline_of_wavefront(const WavefrontRequest& request,
                                     const StripCosts* costs) noexcept {
-  WavefrontPlan plan;
-  plan.reason = Reason::guarded;
-  if (costs != nullptr && costs->has_put()) {
-    plan.predicted_s = plan.baseline_s =
-        predict_wavefront(request, *costs, 1, Corner::nominal).sweep_s;
-  }
-  return plan;
+  return baseline_of<WavefrontMechanism>(request, costs);
 }
 
 WavefrontPlan plan_wavefront(const WavefrontRequest& request, const StripCosts* costs,

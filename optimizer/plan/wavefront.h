@@ -47,11 +47,11 @@ struct WavefrontRequest {
 
 /// A decision. Seconds are of a sweep.
 struct WavefrontPlan {
-  uint32_t pieces = 1;
-  Reason reason = Reason::no_model;
-  double predicted_s = 0;  ///< 0 without a model
-  double baseline_s = 0;   ///< in one piece; 0 without a model
-  double gain_low = 0;     ///< as StripPlan's
+  const uint32_t pieces = 1;
+  const Reason reason = Reason::no_model;
+  const double predicted_s = 0;  ///< 0 without a model
+  const double baseline_s = 0;   ///< in one piece; 0 without a model
+  const double gain_low = 0;     ///< as StripPlan's
   bool operator==(const WavefrontPlan&) const = default;
 };
 

@@ -25,7 +25,9 @@ struct WavefrontMechanism {
       .example = "--stages 8 --lines 64 --line-bytes 640 --compute 50us --kind pipeline",
       .baseline = "one piece",
       .no_model = "the model does not hold puts and their overhead, so a stage goes in one piece",
-      .legend = " (the first piece is at the next stage after F, a rank is busy for B)"};
+      .legend = " (the first piece is at the next stage after F, a rank is busy for B)",
+      .sized_by = "bytes that a stage leaves",
+      .number = "pieces"};
 
   static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();
@@ -53,7 +55,9 @@ struct WavefrontMechanism {
     visit(Source::overhead);
   }
   static double margin(const Request&, const StripCosts* costs) { return costs->minimum_gain(); }
-  static Plan unfold(const Request&, uint32_t pieces) { return {.pieces = pieces}; }
+  static Plan unfold(const Request&, uint32_t pieces, const Verdict& verdict = {}) {
+    return {pieces, verdict.reason, verdict.predicted_s, verdict.baseline_s, verdict.gain_low};
+  }
 
   // Explanations.
   static Plan plan(const Request& request, const StripCosts* costs, Record& record) {

@@ -64,6 +64,7 @@ std::string_view short_reason(plan::Reason reason, bool unplanned) {
     case plan::Reason::below_margin:
       return "below margin";
     case plan::Reason::tuned:
+    case plan::Reason::measured:
       return "tuned";
     case plan::Reason::forced:
       return "as asked";

@@ -111,7 +111,7 @@ Choice stage(uint32_t pieces, plan::Reason reason, double predicted_s) {
 // plan.
 TEST(Trace, StagesSayWhyAndLeaveOutTheFirstRounds) {
   Trace trace;
-  const Choice unplanned = choice_of<plan::WavefrontMechanism>({}, {}, true);
+  const Choice unplanned = choice_of<plan::WavefrontMechanism>({}, {}, {.unplanned = true});
   for (int i = 0; i < 2; ++i) trace.note(kHere, 1, unplanned, 900e-6, "crossing 0", none);
   EXPECT_NE(trace.text().find("1 piece, being timed      -          900 us"), std::string::npos)
       << trace.text();
@@ -171,6 +171,10 @@ TEST(Choice, IsOfAnyMechanism) {
   const Choice toy =
       choice_of<plan::ToyMechanism>({}, {.ahead = 8, .reason = Reason::tuned, .predicted_s = 2e-6});
   EXPECT_EQ(toy, (Choice{.text = "8 ahead, tuned", .reason = Reason::tuned, .predicted_s = 2e-6}));
+  // What was carried out may be a part of what was planned.
+  const plan::ToyPlan whole{.ahead = 8, .reason = Reason::tuned, .predicted_s = 2e-6};
+  EXPECT_EQ(choice_of<plan::ToyMechanism>({}, whole, {.predicted_s = 1e-6}).predicted_s, 1e-6);
+  EXPECT_EQ(choice_of<plan::ToyMechanism>({}, whole, {.detail = "of 2"}).detail, "of 2");
 }
 
 TEST(Trace, ShapesAtOnePlaceAreRowsOfTheirOwn) {

@@ -2,10 +2,24 @@
 
 #include <algorithm>
 
+#include "optimizer/plan/gather_mechanism.h"
 #include "runtime/decide/surroundings.h"
+#include "runtime/gather/gather_state.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::gathers {
+namespace {
+
+constexpr std::string_view kKind = plan::GatherMechanism::kWords.command;
+
+}  // namespace
+
+Choices::Choices(Context& context, const detail::GatherRequest& request,
+                 const GatherOptions& options, CallSite site)
+    : context_(context),
+      request_(request),
+      options_(options),
+      uses_(options.uses != 0 ? options.uses : GatherState::of(context).uses_at(site)) {}
 
 plan::GatherRequest Choices::request_of(rank_t peer, uint64_t elements, uint64_t runs,
                                         uint64_t span) const {
@@ -17,6 +31,7 @@ plan::GatherRequest Choices::request_of(rank_t peer, uint64_t elements, uint64_t
   request.runs = runs;
   request.span_bytes = span * request_.element_bytes;
   request.by_stores = context_.is_local(peer);
+  request.uses = uses_;
   request.surroundings = decide::surroundings_of(job.fabric().info(), plan::GatherRequest::kFacts,
                                                  {.path = job.path_to(peer), .puts = true});
   return request;
@@ -28,14 +43,22 @@ const plan::CompiledPath* Choices::model_to(rank_t peer) const {
 }
 
 plan::GatherDecision Choices::decide_on(const plan::GatherRequest& request, rank_t peer) const {
+  const std::string_view forced = this->forced().forced(kKind, request.bytes());
+  if (forced == plan::kForcedBaseline) return plan::plan_gather(request, nullptr);
+  const auto method = plan::method_named<GatherMethod>(forced, plan::kGatherMethodNames);
+  if (method && plan::allows(request, *method)) {
+    return plan::force_gather(request, model_to(peer), *method);
+  }
   return plan::plan_gather(request, model_to(peer));
 }
 
+const plan::ScoreMap& Choices::forced() const { return context_.state().job.tuning().forced; }
+
 bool Choices::by_model() const {
   const plan::CompiledModel& compiled = context_.state().job.compiled();
-  return best() && options_.use_model &&
-         (compiled.path(model::Path::network) != nullptr ||
-          compiled.path(model::Path::mapped) != nullptr);
+  const bool knows = compiled.path(model::Path::network) != nullptr ||
+                     compiled.path(model::Path::mapped) != nullptr;
+  return best() && ((options_.use_model && knows) || !forced().empty());
 }
 
 // A model without a mapped path decides about mapped memory by another path: what counts is whether
@@ -43,32 +66,22 @@ bool Choices::by_model() const {
 bool Choices::counts_readers() const { return by_model() && context_.state().memory.any_shared(); }
 
 // The reader knows all that decides.
-plan::GatherMethod Choices::method(const OwnerReads& reads, uint32_t readers, bool led) {
+plan::GatherMethod Choices::method(const OwnerReads& reads, uint32_t readers, bool copied_on) {
   plan::GatherRequest request =
       request_of(reads.owner, reads.places.size(), reads.runs, reads.span());
   request.readers = std::max(readers, 1U);
-  plan::GatherDecision decision;
-  if (best()) {
-    decision = decide_on(request, reads.owner);
-  } else {
-    decision.reason = plan::Reason::forced;
-    if (options_.method == GatherMethod::bound) decision.method = plan::GatherMethod::bound;
-    if (options_.method == GatherMethod::pull) decision.method = plan::GatherMethod::pull;
-  }
-  // Elements of several arrays are not brought together in transit through a network.
-  const bool can_pull = !led && (options_.vectors == 1 || request.by_stores);
-  // Those who follow have been informed where elements are among those that are needed.
-  const bool can_be_bound = !led || request.runs == 1;
-  if ((decision.method == plan::GatherMethod::pull && !can_pull) ||
-      (decision.method == plan::GatherMethod::bound && !can_be_bound)) {
-    decision.method = plan::GatherMethod::pack;
-  }
+  request.copied_on = copied_on;
+  const plan::GatherDecision decision = best()
+                                            ? decide_on(request, reads.owner)
+                                            : plan::force_gather(request, nullptr, options_.method);
   if (decision.predicted_s > 0) {
     one_by_one_s_ += plan::one_by_one_s(request, *model_to(reads.owner), reads.end - reads.begin);
     slowest_s_ = std::max(slowest_s_, decision.predicted_s);
   }
-  if (largest_.request.bytes() < request.bytes()) {
-    largest_ = {request, decision, context_.state().job.path_to(reads.owner)};
+  if (!largest_ || largest_->request.bytes() < request.bytes()) {
+    largest_.emplace(OwnerChoice{reads.owner, request, decision,
+                                 context_.state().job.path_to(reads.owner),
+                                 decision.reason != plan::Reason::forced});
   }
   return decision.method;
 }

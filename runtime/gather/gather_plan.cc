@@ -141,6 +141,7 @@ Gather::Gather(Context& context, const GatherRequest& request, const GatherOptio
 Gather::~Gather() {
   if (life_->is_over()) return;
   gathers::GatherState::of(context_).gone(*this);
+  gathers::GatherState::of(context_).note_uses(site_, round_);
   // Those that have been released may go in any order.
   if (checks_ && !released_) {
     enter_phase("end of a GatherPlan", site_, "plan " + std::to_string(number_));
@@ -484,20 +485,21 @@ void Gather::enter_phase(const char* name, CallSite site, const std::string& pha
 // What is predicted is when an owner's elements are here; what is measured, how long the rank has
 // not computed meanwhile. They are not to be compared.
 void Gather::note(decide::Trace& trace, CallSite site) const {
-  const gathers::LargestChoice& largest = schedule_.largest;
+  const gathers::OwnerChoice& largest = *schedule_.largest;
   const GatherStatistics& all = schedule_.statistics;
-  plan::GatherDecision decision = largest.decision;
-  decision.predicted_s = 0;
   const uint64_t pays_after = all.pays_after();
   const std::string paid =
       pays_after == 0 ? "" : ", inspection paid after " + std::to_string(pays_after);
-  decide::Choice choice = decide::choice_of<plan::GatherMechanism>(largest.request, decision);
-  choice.detail =
-      "of " + count_text(all.owners, "rank") + ", " + exact_bytes_text(all.bytes_received) + paid;
+  const decide::Choice choice = decide::choice_of<plan::GatherMechanism>(
+      largest.request, largest.decision,
+      {.predicted_s = 0,
+       .detail = "of " + count_text(all.owners, "rank") + ", " +
+                 exact_bytes_text(all.bytes_received) + paid});
   trace.note(site, stripline::hash_of(all.reads, all.bytes_received), choice, waited_s_, "gather",
              [&] {
-               return explain_command<plan::GatherMechanism>(context_.state(), largest.request,
-                                                             largest.path);
+               return largest.by_planner ? explain_command<plan::GatherMechanism>(
+                                               context_.state(), largest.request, largest.path)
+                                         : std::string();
              });
 }
 

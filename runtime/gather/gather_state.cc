@@ -1,5 +1,6 @@
 #include "runtime/gather/gather_state.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -9,17 +10,37 @@
 namespace stripline {
 namespace gathers {
 
+namespace {
+
+// The same file may have several names in memory, one for each object file.
+bool is_same(CallSite a, CallSite b) {
+  if (a.line != b.line) return false;
+  if (a.file == b.file) return true;
+  if (a.file == nullptr || b.file == nullptr) return false;
+  return std::string_view(a.file) == b.file;
+}
+
+}  // namespace
+
+uint64_t GatherState::uses_at(CallSite site) const {
+  const auto known =
+      std::ranges::find_if(used_, [&](auto& one) { return is_same(one.site, site); });
+  return known == used_.end() ? 0 : known->gathers;
+}
+
+void GatherState::note_uses(CallSite site, uint64_t gathers) {
+  const auto known =
+      std::ranges::find_if(used_, [&](auto& one) { return is_same(one.site, site); });
+  if (known == used_.end()) {
+    used_.push_back({site, gathers});
+  } else {
+    known->gathers = gathers;
+  }
+}
+
 std::unique_ptr<detail::KeptGather>& GatherState::kept(CallSite site, const char* type) {
-  // The same file may have several names in memory, one for each object file.
-  const auto same_file = [&](const char* file) {
-    if (file == site.file) return true;
-    if (file == nullptr || site.file == nullptr) return false;
-    return std::string_view(file) == site.file;
-  };
   for (const Kept& one : kept_) {
-    if (one.site.line == site.line && one.type == type && same_file(one.site.file)) {
-      return *one.gather;
-    }
+    if (one.type == type && is_same(one.site, site)) return *one.gather;
   }
   kept_.push_back({site, type, std::make_unique<std::unique_ptr<detail::KeptGather>>()});
   return *kept_.back().gather;

@@ -25,6 +25,10 @@ class GatherState final : public rma::Mechanism {
   /// The number of a plan, which is the same on all ranks.
   uint64_t next_plan() { return ++plans_; }
 
+  /// The gathers that the plan before was used for at a place; 0: there was none.
+  uint64_t uses_at(CallSite site) const;
+  void note_uses(CallSite site, uint64_t gathers);
+
   /// A plan that is there. One that outlives the Context ends with it.
   class Plan {
    public:
@@ -49,7 +53,14 @@ class GatherState final : public rma::Mechanism {
     std::unique_ptr<std::unique_ptr<detail::KeptGather>> gather;
   };
 
+  // What plans of a place were used for.
+  struct Used {
+    CallSite site;
+    uint64_t gathers = 0;
+  };
+
   uint64_t plans_ = 0;
+  std::vector<Used> used_;
   std::vector<Plan*> there_;  // in the order in which they were made
   std::vector<Kept> kept_;    // as many as places in the program that gather
 };

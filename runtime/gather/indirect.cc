@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -152,9 +153,10 @@ class IndirectLoop::Engine {
   }
 
   void check_members() const;
+  std::optional<uint64_t> given_block() const;
   void go(const plan::IndirectPlan& given) {
-    given_ = given;
-    execution_.begin(state_.mechanisms.instruments(), given_);
+    given_.emplace(given);
+    execution_.begin(state_.mechanisms.instruments(), *given_);
   }
   void carry_out(IndirectSite& site);
   const plan::CompiledPath* costs() const {
@@ -187,7 +189,7 @@ class IndirectLoop::Engine {
 
   plan::IndirectRequest request_;
   model::Path path_ = model::Path::network;
-  plan::IndirectPlan given_;
+  std::optional<plan::IndirectPlan> given_;
   decide::Execution<plan::IndirectPlan> execution_;
 
   std::array<std::unique_ptr<Block>, 2> blocks_;
@@ -211,11 +213,21 @@ void IndirectLoop::Engine::check_members() const {
   }
 }
 
+// By the program, or by a rule of a score map.
+std::optional<uint64_t> IndirectLoop::Engine::given_block() const {
+  if (options_.block || arrays_.empty()) return options_.block;
+  const std::string_view forced = state_.job.tuning().forced.forced(
+      plan::IndirectMechanism::kWords.command, arrays_.front().unit_bytes);
+  if (forced == plan::kForcedBaseline) {
+    return plan::usual_indirect_block({.iterations = iterations_, .reads = reads_});
+  }
+  return plan::number_forced(forced);
+}
+
 bool IndirectLoop::Engine::begin() {
-  if (options_.block) {
+  if (const auto block = given_block()) {
     const uint64_t most = plan::kMostIndirectReads / std::max(reads_, 1U);
-    go({.block = std::min(*options_.block, std::max<uint64_t>(most, 1)),
-        .reason = plan::Reason::forced});
+    go({.block = std::min(*block, std::max<uint64_t>(most, 1)), .reason = plan::Reason::forced});
     return false;
   }
   if (state_.memory.all_shared() || iterations_ == 0) {

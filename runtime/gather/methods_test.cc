@@ -326,6 +326,80 @@ TEST(NodeSharing, IsChosenWhereRanksOfANodeNeedTheSame) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
+// A plan that serves one gather has all that its inspection takes: no element is named to its
+// owner. The number of gathers is known from the plan before at the same place, or the program says
+// it.
+TEST(MethodChoice, CountsTheInspectionByTheGathersThatItServes) {
+  const ModelFile model("gather_uses", model::example_model());
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
+  group.context.model_path = model.path();
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+    constexpr uint64_t kEach = 4000;
+    auto x = shared_array<double, block_cyclic<>>::create(context, 2 * kEach, {kEach});
+    ASSERT_TRUE(x.ok());
+    std::vector<uint64_t> index;
+    for (uint64_t i = 0; i < 2 * kEach; i += 8) index.insert(index.end(), {i, i + 1, i + 3, i + 6});
+    uint64_t before = 0;  // nothing is known of the first plan
+    for (const uint64_t rounds : {1, 1, 200, 200}) {
+      const auto said = gather_and_compare(context, *x, index, {}, rounds);
+      EXPECT_EQ(said.bound_owners, before == 1 ? 1U : 0U) << before << " before";
+      before = rounds;
+    }
+    EXPECT_EQ(gather_and_compare(context, *x, index, {.uses = 1}, 1).bound_owners, 1U);
+    EXPECT_EQ(gather_and_compare(context, *x, index, {.uses = 1000}, 1).bound_owners, 0U);
+    context.barrier();
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+// With a rule for large ones, and one for all others.
+TEST_P(Methods, AreForcedByTheirSize) {
+  bootstrap::ThreadGroupOptions options = bootstrap::group_on(GetParam(), 2);
+  options.context.tuning = "gather:*:pull;gather:2K-:bound";
+  on_ranks(options, [](Context& context) {
+    auto x = shared_array<double, cyclic>::create(context, 4000);
+    ASSERT_TRUE(x.ok());
+    const std::vector<uint64_t> few = {0, 1, 30, 31, 120, 121};
+    EXPECT_EQ(gather_and_compare(context, *x, few, {}).pulled_owners, 1U);
+    std::vector<uint64_t> many;
+    for (uint64_t i = 0; i < 4000; i += 3) many.push_back(i);
+    EXPECT_EQ(gather_and_compare(context, *x, many, {}).bound_owners, 1U);
+    // What the program asks for stands.
+    EXPECT_EQ(gather_and_compare(context, *x, many, {.method = GatherMethod::pack}).bound_owners,
+              0U);
+    context.barrier();
+  });
+}
+
+// What a rank receives for its whole node cannot be all between the first and the last: the command
+// that explains it says so.
+TEST(NodeSharing, IsExplainedAsItIsCarriedOut) {
+  const ModelFile model("gather_sharing_trace", model::example_model());
+  auto group = bootstrap::group_on({"nodes", "tcp", "real", "mapped:3"}, 6);
+  group.context.model_path = model.path();
+  group.context.trace = "sites";
+  ::testing::internal::CaptureStderr();
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+    constexpr uint64_t kEach = 4400;
+    auto x = shared_array<double, block_cyclic<>>::create(context, 6 * kEach, {kEach});
+    ASSERT_TRUE(x.ok());
+    // Nearly all of the rank for which rank 0 leads, and little of others.
+    std::vector<uint64_t> index;
+    for (uint64_t i = 3 * kEach; i < 4 * kEach; ++i) {
+      if (i % 10 != 3) index.push_back(i);
+    }
+    gather_and_compare(context, *x, index, {}, 4);
+    context.barrier();
+  });
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+  const size_t command = said.find("stripline explain gather ");
+  ASSERT_NE(command, std::string::npos) << said;
+  const std::string line = said.substr(command, said.find('\n', command) - command);
+  EXPECT_NE(line.find(" --copied-on"), std::string::npos) << said;
+  EXPECT_NE(said.find("pack, "), std::string::npos) << said;
+}
+
 // By a model that is right: many readers of the same large block.
 TEST(MethodChoice, HotElementsAreBroadcastWhereThatIsFaster) {
   constexpr const char* kFabric = "emulated:itanium-gm,compute=none,jitter=off";

@@ -30,7 +30,7 @@ class Agreement {
         options_(options),
         site_(site),
         all_(team::world(context)),
-        choices_(context, request, options) {}
+        choices_(context, request, options, site) {}
 
   Result<Schedule> make();
 
@@ -39,7 +39,7 @@ class Agreement {
   void count_readers();
   void share();
   void choose();
-  void take(Incoming& in, const OwnerReads& reads, bool led);
+  void take(Incoming& in, const OwnerReads& reads, bool copied_on);
   size_t fetch_source(rank_t rank);
   void number_reads();
   Status allocate();
@@ -52,6 +52,7 @@ class Agreement {
   void add_outgoing(rank_t reader, const Told& asked, std::vector<uint32_t> places);
   void settle_credits();
   void settle_fetches();
+  void note_largest();
 
   global_ptr<uint64_t> words() const { return made_.memory.reinterpret<uint64_t>(); }
   global_ptr<uint64_t> word(size_t number) const {
@@ -81,7 +82,7 @@ class Agreement {
 
 std::string Agreement::mistake() const {
   if (!request_.mistake.empty()) return request_.mistake;
-  if (options_.method > GatherMethod::share || options_.order > GatherOrder::ring) {
+  if (options_.method > GatherMethod::best || options_.order > GatherOrder::ring) {
     return "GatherOptions::method is " + std::to_string(static_cast<int>(options_.method)) +
            " and GatherOptions::order " + std::to_string(static_cast<int>(options_.order)) +
            ", of which one is not an enumerator";
@@ -135,7 +136,7 @@ size_t Agreement::fetch_source(rank_t rank) {
   return static_cast<size_t>(known - made_.fetch_sources.begin());
 }
 
-void Agreement::take(Incoming& in, const OwnerReads& reads, bool led) {
+void Agreement::take(Incoming& in, const OwnerReads& reads, bool copied_on) {
   GatherStatistics& statistics = made_.statistics;
   in.owner = reads.owner;
   in.source = reads.owner;
@@ -149,7 +150,7 @@ void Agreement::take(Incoming& in, const OwnerReads& reads, bool led) {
     in.runs = runs_of(in.places);
     ++statistics.shared_owners;
   } else {
-    const plan::GatherMethod method = choices_.method(reads, readers_[reads.owner], led);
+    const plan::GatherMethod method = choices_.method(reads, readers_[reads.owner], copied_on);
     in.bound = method == plan::GatherMethod::bound;
     if (in.bound) in.elements = reads.span();
     if (method == plan::GatherMethod::pull) {
@@ -416,6 +417,24 @@ void Agreement::settle_fetches() {
   }
 }
 
+// What comes from a leader, or is passed on, others have decided on.
+void Agreement::note_largest() {
+  const std::optional<OwnerChoice>& sent = choices_.largest();
+  if (!sent) {
+    if (made_.incoming.empty()) return;
+    const plan::GatherDecision shared{plan::GatherMethod::share, choices_.reason()};
+    made_.largest.emplace(OwnerChoice{made_.incoming.front().owner, {}, shared});
+    return;
+  }
+  const Incoming& in = *std::ranges::find(made_.incoming, sent->owner, &Incoming::owner);
+  if (in.hot || in.source != in.owner) {
+    const plan::GatherDecision passed_on{plan::GatherMethod::broadcast, choices_.reason()};
+    made_.largest.emplace(OwnerChoice{sent->owner, sent->request, passed_on, sent->path});
+  } else {
+    made_.largest.emplace(*sent);
+  }
+}
+
 Result<Schedule> Agreement::make() {
   if (const Status told = tell(prepare(mistake())); !told.ok()) {
     release_memory(context_, made_);
@@ -431,7 +450,7 @@ Result<Schedule> Agreement::make() {
   }
   number_reads();
   for (OwnerReads& reads : made_.inspection.owners) reads.places = {};  // owners have them now
-  made_.largest = choices_.largest();
+  note_largest();
   made_.statistics.saved_s = std::max(0.0, choices_.saved_s());
   return std::move(made_);
 }

@@ -106,7 +106,7 @@ struct Schedule {
   global_ptr<std::byte> received;  ///< a turn's elements of all owners; two turns
   uint64_t turn_bytes = 0;
   GatherStatistics statistics;
-  LargestChoice largest;
+  std::optional<OwnerChoice> largest;  ///< none: nothing comes
 };
 
 /// Collective. Errors: as GatherPlan::create().

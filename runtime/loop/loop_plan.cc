@@ -114,11 +114,14 @@ void LoopEngine::find_plan(const LoopOptions& options, const Remote& remote) {
 
 // Finds what the planner says of the request, or asks it.
 void LoopEngine::look_up(const LoopOptions& options) {
-  const plan::StripCosts* const costs = options.use_model ? costs_ : nullptr;
+  const bool simply =
+      state_.job.tuning().forced.forced(plan::StripMechanism::kWords.command,
+                                        request_.total_bytes) == plan::kForcedBaseline;
+  const plan::StripCosts* const costs = options.use_model && !simply ? costs_ : nullptr;
   if (options.force || costs == nullptr) {
     given_ = options.force ? plan::force_strip(request_, costs, *options.force)
                            : plan::plan_strip(request_, nullptr);
-    if (!options.force && options.use_model) loops_.say_no_model(state_);
+    if (!options.force && options.use_model && !simply) loops_.say_no_model(state_);
     return;
   }
   // A place that is reached otherwise is another one.
@@ -178,8 +181,10 @@ void LoopEngine::look_for_ties(Site& site) const {
 }
 
 void LoopEngine::note(decide::Trace& trace, double seconds) const {
-  plan::StripPlan done = plan();
-  done.count = strips_;
+  // Where blocks differ in size, the last one of each may be shorter.
+  const bool cut = plan().schedule != plan::Schedule::vectorised;
+  const std::string detail =
+      cut && strips_ != plan().count ? "in " + count_text(strips_, "strip") : std::string();
   // No command where the planner was not asked.
   const auto command = [this] {
     if (site_ == nullptr) return std::string();
@@ -187,7 +192,7 @@ void LoopEngine::note(decide::Trace& trace, double seconds) const {
                                                  path_);
   };
   trace.note(call_, request_.total_bytes * 2 + static_cast<uint64_t>(direction_),
-             decide::choice_of<plan::StripMechanism>(request_, done), seconds,
+             decide::choice_of<plan::StripMechanism>(request_, plan(), {.detail = detail}), seconds,
              std::string(to_string(direction_)) + " " + exact_bytes_text(request_.total_bytes),
              command);
 }

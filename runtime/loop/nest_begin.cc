@@ -4,13 +4,13 @@
 #include <string>
 
 #include "base/random.h"
+#include "optimizer/access/saturate.h"
 #include "optimizer/plan/nest_mechanism.h"
 #include "runtime/decide/choice.h"
-#include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/loop/nest_engine.h"
 #include "runtime/rma/explain_command.h"
-#include "runtime/vis/wire.h"
+#include "runtime/rma/vis_calls.h"
 
 namespace stripline::detail {
 
@@ -55,7 +55,8 @@ void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite ca
 void NestEngine::find_plan(const NestOptions& options) {
   const Nest& nest = served_ == 0 ? nest_ : described_;
   NestKey key = key_of(state_, nest, options, call_, caches_);
-  use_model_ = options.use_model;
+  if (is_forced()) key.use_model = false;
+  use_model_ = key.use_model;
   site_ = nullptr;
   look_up(key, options);
   if (!fits(decided())) {
@@ -73,6 +74,17 @@ void NestEngine::find_plan(const NestOptions& options) {
   for (uint32_t g = 0; g < groups(); ++g) {
     origin_[g] = origin_of(key, nest, layout_->whole.group[g].member[0]);
   }
+}
+
+// As the baseline, by a rule of a score map.
+bool NestEngine::is_forced() const {
+  const plan::ScoreMap& forced = state_.job.tuning().forced;
+  if (forced.empty()) return false;
+  uint64_t iterations = 1;
+  for (uint32_t loop = 0; loop < nest_.depth; ++loop) {
+    iterations = access::saturating_multiply(iterations, nest_.counts[loop]);
+  }
+  return forced.forced(plan::NestMechanism::kWords.command, iterations) == plan::kForcedBaseline;
 }
 
 // Finds what the planner says of a nest, or asks it.
@@ -95,16 +107,16 @@ decide::Terms NestEngine::terms_of(const NestOptions& options, const NestKey& ke
   const bool in_order = plan.obstacle.has_value();
   const bool no_model = plan.reason == plan::Reason::no_model && !in_order;
   const bool moves = plan.reason != plan::Reason::own_memory;
-  if (no_model && options.use_model) loops_.say_no_model(state_);
+  if (no_model && use_model_) loops_.say_no_model(state_);
   const auto is_remote = [](const NestKey::Way& way) { return way.link != plan::kLocalLink; };
-  if (in_order && options.use_model && std::ranges::any_of(key.way, is_remote)) {
+  if (in_order && use_model_ && std::ranges::any_of(key.way, is_remote)) {
     loops_.say_in_order(state_, call_, *plan.obstacle);
   }
   const Reference& first = nest_.reference[0];
   return {.call = {.what = key.place,
                    .rank = first.owner,
                    .loose_offset = static_cast<uint64_t>(first.base)},
-          .guarded = options.self_check && options.use_model && moves && !in_order,
+          .guarded = options.self_check && use_model_ && moves && !in_order,
           .measures = options.compute_s < 0 && moves && !in_order && !no_model};
 }
 
@@ -162,9 +174,10 @@ void NestEngine::note(decide::Trace& trace, double seconds) const {
     return explain_command<plan::NestMechanism>(
         state_, request_of(state_, site_->key, execution_.compute_s()));
   };
-  decide::Choice choice = decide::choice_of<plan::NestMechanism>({}, done);
-  if (done.obstacle) choice.obstacle = done.obstacle->text();
-  trace.note(call_, shape, choice, seconds, "nest of " + loops, command);
+  trace.note(call_, shape,
+             decide::choice_of<plan::NestMechanism>(
+                 {}, done, {.obstacle = done.obstacle ? done.obstacle->text() : std::string()}),
+             seconds, "nest of " + loops, command);
 }
 
 void NestEngine::begin_tiles() {
@@ -203,28 +216,13 @@ void NestEngine::choose_methods(const Tiling& tiling,
     Place place;
     while (is_reached(g, place)) ++place.index[reference.piece_loop];
     const rank_t owner = owner_at(reference, place);
-    plan::VisRequest request;
-    request.regions = group.tile.runs();
-    request.region_bytes = group.tile.run_bytes;
-    request.extent_bytes = group.tile.extent().bytes();
-    request.iov_limit = state_.job.fabric().info().iov_limit;
-    request.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
-    request.medium_bytes = state_.operations.vis().max_chunk_bytes();
-    request.message_bytes = state_.operations.messages().max_payload_bytes();
-    request.message_header_bytes =
-        static_cast<uint32_t>(sizeof(vis::wire::Head) + sizeof(vis::wire::StridedHead) +
-                              shapes[g].strided.dimensions.size() * 2 * sizeof(uint64_t));
     const model::Path path = state_.job.path_to(owner);
     const auto best = [&](Direction direction) {
-      request.direction = direction;
-      request.bounding_box_allowed = direction == Direction::get;
-      request.surroundings =
-          decide::surroundings_of(state_.job.fabric().info(), plan::VisRequest::kFacts,
-                                  {.path = path,
-                                   .gets = direction == Direction::get,
-                                   .puts = direction == Direction::put,
-                                   .signals = false});
-      request.surroundings.service_delay_s = state_.operations.service_delays().expected_s(owner);
+      plan::VisRequest request = vis_request_to(state_, direction, owner);
+      request.regions = group.tile.runs();
+      request.region_bytes = group.tile.run_bytes;
+      request.extent_bytes = group.tile.extent().bytes();
+      request.message_header_bytes += strided_header_bytes(shapes[g].strided.dimensions.size());
       const rma::VisSite& site = state_.mechanisms.vis_plans().site(request, path);
       if (site.race().has_rivals() && site_ != nullptr &&
           state_.mechanisms.run_guard() != nullptr) {

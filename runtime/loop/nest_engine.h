@@ -78,6 +78,7 @@ class NestEngine {
   void note_stores() const;
   access::Extent extent_of(const access::Reference& reference) const;
   void find_plan(const NestOptions& options);
+  bool is_forced() const;
   void look_up(const NestKey& key, const NestOptions& options);
   decide::Terms terms_of(const NestOptions& options, const NestKey& key);
   const NestLayout& decided() const {

@@ -110,7 +110,7 @@ class WavefrontEngine {
   RawStage stage_;
   model::Path path_ = model::Path::network;
   const plan::StripCosts* costs_ = nullptr;
-  plan::WavefrontPlan given_;
+  std::optional<plan::WavefrontPlan> given_;
   decide::Execution<plan::WavefrontPlan> execution_;
   size_t begin_ = 0;  // the range that the body has
   size_t end_ = 0;
@@ -153,15 +153,21 @@ void WavefrontEngine::begin(const RawStage& stage) {
   Sent& sent = sent_[stage_.leaves];
   ++sent.round;
   decide_on(sent);
-  sent.pieces = static_cast<uint32_t>(
-      std::min<size_t>(execution_.plan().pieces, std::max<size_t>(stage.lines, 1)));
+  sent.pieces = execution_.plan().pieces;
   out_pieces_ = sent.pieces;
 }
 
 // The plan of a stage that no one is asked about.
 std::optional<plan::WavefrontPlan> WavefrontEngine::given_plan() const {
-  if (options_.pieces != 0) {
-    return plan::WavefrontPlan{.pieces = options_.pieces, .reason = plan::Reason::forced};
+  const std::string_view forced = state_.job.tuning().forced.forced(
+      plan::WavefrontMechanism::kWords.command, stage_.lines * stage_.line_bytes);
+  uint64_t pieces = options_.pieces;
+  if (pieces == 0) pieces = plan::number_forced(forced).value_or(0);
+  if (pieces == 0 && forced == plan::kForcedBaseline) pieces = 1;
+  if (pieces != 0) {
+    const uint64_t most = std::min<uint64_t>(plan::kMostWavefrontPieces, stage_.lines);
+    return plan::WavefrontPlan{.pieces = static_cast<uint32_t>(std::min(pieces, most)),
+                               .reason = plan::Reason::forced};
   }
   if (state_.memory.reachable(stage_.target) != nullptr) {
     return plan::WavefrontPlan{.reason = plan::Reason::own_memory};
@@ -176,8 +182,8 @@ void WavefrontEngine::decide_on(Sent& sent) {
   costs_ = loops.costs(path_);
   if (const auto given = given_plan()) {
     if (options_.use_model && given->reason == plan::Reason::no_model) loops.say_no_model(state_);
-    given_ = *given;
-    return execution_.begin(state_.mechanisms.instruments(), given_);
+    given_.emplace(*given);
+    return execution_.begin(state_.mechanisms.instruments(), *given_);
   }
   if (!sent.site || sent.lines != stage_.lines || sent.line_bytes != stage_.line_bytes) {
     sent.lines = stage_.lines;
@@ -259,9 +265,8 @@ void WavefrontEngine::receive() {
 }
 
 void WavefrontEngine::note(decide::Trace& trace, double seconds) const {
-  plan::WavefrontPlan plan = execution_.plan();
-  plan.pieces = static_cast<uint32_t>(out_pieces_);
-  plan.predicted_s = 0;  // of this stage, below
+  const plan::WavefrontPlan& plan = execution_.plan();
+  double predicted_s = 0;  // of this stage; the plan's is of a sweep
   const plan::WavefrontRequest request = request_for(execution_.compute_s());
   const bool unplanned = execution_.site() != nullptr && execution_.compute_s() < 0;
   const bool planned = execution_.site() != nullptr && !unplanned;
@@ -270,11 +275,13 @@ void WavefrontEngine::note(decide::Trace& trace, double seconds) const {
     // Nothing comes to the first rank of a pipeline, which therefore serves no one.
     of_rank.surroundings.target_polls_only &= takes_over() || options_.all_busy;
     const plan::WavefrontTime time = plan::predict_wavefront(of_rank, *costs_, plan.pieces);
-    plan.predicted_s = takes_over() && options_.all_busy ? time.step_s : time.busy_s;
+    predicted_s = takes_over() && options_.all_busy ? time.step_s : time.busy_s;
   }
   trace.note(stage_.call,
              stripline::hash_of(stage_.leaves, stage_.lines, stage_.line_bytes, takes_over()),
-             decide::choice_of<plan::WavefrontMechanism>(request, plan, unplanned), seconds,
+             decide::choice_of<plan::WavefrontMechanism>(
+                 request, plan, {.unplanned = unplanned, .predicted_s = predicted_s}),
+             seconds,
              "crossing " + std::to_string(stage_.leaves) + ", " + std::to_string(stage_.lines) +
                  " x " + exact_bytes_text(stage_.line_bytes),
              [&] {

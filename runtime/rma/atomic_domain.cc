@@ -39,8 +39,9 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
                          "' lacks an operation on this type; use AtomicPath::automatic"));
   }
   if (path_ == AtomicPath::automatic) {
-    path_ =
-        has_all && !state.memory.any_shared() ? state.job.tuning().atomic_way : AtomicPath::message;
+    const plan::AtomicPlan plan = plan::plan_atomic(
+        {.mapped = state.memory.any_shared(), .lacking = !has_all}, state.job.tuning().single);
+    path_ = plan.method == model::AtomicWay::message ? AtomicPath::message : AtomicPath::provider;
   }
 }
 

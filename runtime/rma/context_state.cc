@@ -258,10 +258,13 @@ void ContextState::consider_thread() {
   if (missed.times == missed_times_) return;
   missed_times_ = missed.times;
   const uint64_t calls = job.exclusion().calls();
-  if (!rma::thread_pays(job.tuning().progress, rma::ProgressThread::Config{}.absence_s, calls,
-                        missed)) {
-    return;
-  }
+  const plan::ProgressPlan plan =
+      plan::plan_progress({.calls = calls,
+                           .missed = missed.times,
+                           .waited_s = missed.seconds,
+                           .absence_s = rma::ProgressThread::Config{}.absence_s},
+                          job.tuning().single);
+  if (plan.method == plan::ProgressMethod::calls) return;
   operations.messages().note_missed(std::numeric_limits<double>::infinity());  // it is decided
   auto thread = rma::ProgressThread::start(*this);
   if (!thread.ok()) {

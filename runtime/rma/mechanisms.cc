@@ -23,13 +23,9 @@ Mechanisms::Mechanisms(Job& job, Memory& memory, Operations& operations)
 
 void Mechanisms::use_model() {
   made_.clear();
-  const model::TunedModel* const model = job_.model().get();
-  collective_planner_ = model != nullptr && model->collective
-                            ? plan::CollectivePlanner(*model->collective)
-                            : plan::CollectivePlanner();
   vis_plans_ = std::make_unique<VisPlans>(job_.compiled());
   run_guard_.reset();
-  if (model != nullptr && job_.options().guard) {
+  if (job_.model() != nullptr && job_.options().guard) {
     run_guard_ = std::make_unique<decide::RunGuard>([this] { return job_.fabric().now_s(); });
   }
 }

@@ -10,7 +10,6 @@
 
 #include <stripline/context.h>
 
-#include "optimizer/plan/collective.h"
 #include "runtime/decide/execution.h"
 #include "runtime/decide/run_guard.h"
 #include "runtime/decide/trace.h"
@@ -75,8 +74,6 @@ class Mechanisms {
   const sync::Transfers& transfers() const { return transfers_; }
   sync::Collectives& collectives() { return collectives_; }
   sync::AsyncCollectives& async_collectives() { return async_collectives_; }
-  /// By the model.
-  const plan::CollectivePlanner& collective_planner() const { return collective_planner_; }
   VisPlans& vis_plans() { return *vis_plans_; }
   /// Null without a model, or with Options::guard off.
   decide::RunGuard* run_guard() const { return run_guard_.get(); }
@@ -125,7 +122,6 @@ class Mechanisms {
   sync::Transfers transfers_;
   sync::Collectives collectives_;
   sync::AsyncCollectives async_collectives_;
-  plan::CollectivePlanner collective_planner_;
   std::unique_ptr<VisPlans> vis_plans_;
   std::unique_ptr<decide::RunGuard> run_guard_;
   std::vector<std::pair<const char*, std::unique_ptr<Mechanism>>> made_;  // by M::kName

@@ -81,7 +81,7 @@ future Context::put_bytes(const std::byte* source, global_ptr<std::byte> destina
 future Context::put_bytes_buffered(const std::byte* source, global_ptr<std::byte> destination,
                                    size_t bytes, CallSite site) {
   detail::ContextState& state = *state_;
-  if (bytes > state.job.tuning().buffered_put_bytes) {
+  if (bytes > state.job.tuning().single.copied_put_bytes) {
     start_put(*this, "rput_buffered", source, destination, bytes, site).wait();
     return {};
   }

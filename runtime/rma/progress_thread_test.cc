@@ -264,17 +264,6 @@ TEST(WithoutAProgressThread, NobodyIsServedWhileTheProgramComputes) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
-TEST(ThreadPays, WherePeersHaveWaitedLongerThanItWouldHaveCost) {
-  const rma::ProgressCosts costs{.call_s = 1e-6, .answer_s = 50e-6};
-  constexpr double kAbsence = 1e-3;
-  EXPECT_FALSE(rma::thread_pays(costs, kAbsence, 0, {}));
-  EXPECT_TRUE(rma::thread_pays(costs, kAbsence, 1000, {1, 5e-3}));
-  EXPECT_FALSE(rma::thread_pays(costs, kAbsence, 10000, {1, 5e-3}));
-  EXPECT_TRUE(rma::thread_pays(costs, kAbsence, 10000, {4, 20e-3}));
-  // What a thread would not have served in time is no loss.
-  EXPECT_FALSE(rma::thread_pays(costs, kAbsence, 0, {10, 10e-3}));
-}
-
 class TunedProgress : public ProgressThread {};
 
 // Peers ask rank 1 for something while it computes; rank 0 is always attentive.

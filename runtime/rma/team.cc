@@ -12,6 +12,7 @@
 
 #include "base/exit_codes.h"
 #include "optimizer/access/saturate.h"
+#include "optimizer/plan/collective_mechanism.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/debug_checks.h"
 
@@ -20,19 +21,6 @@ namespace {
 
 using model::CollectiveAlgorithm;
 using model::CollectiveOperation;
-
-// The public enumeration is the model's.
-static_assert(static_cast<size_t>(collective_algorithm::linear) + 1 ==
-              model::kCollectiveAlgorithms);
-constexpr bool same(collective_algorithm a, CollectiveAlgorithm b) {
-  return static_cast<uint8_t>(a) == static_cast<uint8_t>(b);
-}
-static_assert(same(collective_algorithm::binomial, CollectiveAlgorithm::binomial) &&
-              same(collective_algorithm::recursive_doubling,
-                   CollectiveAlgorithm::recursive_doubling) &&
-              same(collective_algorithm::in_order, CollectiveAlgorithm::in_order) &&
-              same(collective_algorithm::bruck, CollectiveAlgorithm::bruck) &&
-              same(collective_algorithm::direct, CollectiveAlgorithm::direct));
 
 [[noreturn]] void fail_algorithm(const detail::ContextState& state, std::string_view operation,
                                  CollectiveAlgorithm algorithm,
@@ -54,15 +42,20 @@ CollectiveAlgorithm choose(const detail::ContextState& state, CollectiveOperatio
                            rank_t ranks, uint64_t bytes, collective_algorithm asked,
                            std::string_view name = {}) {
   if (asked == collective_algorithm::automatic) {
-    return state.mechanisms.collective_planner().choose({.operation = operation,
-                                                         .ranks = ranks,
-                                                         .bytes = bytes,
-                                                         .in_node = state.memory.all_shared(),
-                                                         .crowded = state.job.crowded()});
+    const model::CollectiveRequest request{.operation = operation,
+                                           .ranks = ranks,
+                                           .bytes = bytes,
+                                           .in_node = state.memory.all_shared(),
+                                           .crowded = state.job.crowded()};
+    const std::string_view forced = state.job.tuning().forced.forced(
+        plan::CollectiveMechanism::kWords.command, bytes, model::to_string(operation));
+    if (forced == plan::kForcedBaseline) return model::default_collective(request);
+    const auto named = model::collective_algorithm_from(forced);
+    if (named && model::has_algorithm(operation, *named)) return *named;
+    return state.job.compiled().collectives().choose(request);
   }
-  const auto algorithm = static_cast<CollectiveAlgorithm>(asked);
-  if (model::has_algorithm(operation, algorithm)) return algorithm;
-  fail_algorithm(state, name.empty() ? model::to_string(operation) : name, algorithm,
+  if (model::has_algorithm(operation, asked)) return asked;
+  fail_algorithm(state, name.empty() ? model::to_string(operation) : name, asked,
                  model::algorithms_of(operation));
 }
 
@@ -72,14 +65,13 @@ CollectiveAlgorithm direct_or_ring(const detail::ContextState& state, std::strin
                                    uint64_t bytes, collective_algorithm asked) {
   constexpr std::array kHas = {CollectiveAlgorithm::direct, CollectiveAlgorithm::ring};
   if (asked == collective_algorithm::automatic) {
-    return bytes > model::CollectiveDefaults{}.whole_bytes ? CollectiveAlgorithm::ring
-                                                           : CollectiveAlgorithm::direct;
+    return bytes > model::kWholeCollectiveBytes ? CollectiveAlgorithm::ring
+                                                : CollectiveAlgorithm::direct;
   }
-  const auto algorithm = static_cast<CollectiveAlgorithm>(asked);
-  if (std::find(kHas.begin(), kHas.end(), algorithm) == kHas.end()) {
-    fail_algorithm(state, name, algorithm, kHas);
+  if (std::find(kHas.begin(), kHas.end(), asked) == kHas.end()) {
+    fail_algorithm(state, name, asked, kHas);
   }
-  return algorithm;
+  return asked;
 }
 
 std::string name_of(const sync::Group& group) {

@@ -20,16 +20,14 @@ struct Setting {
 
 bool set_atomic_way(Tuning& tuning, std::string_view value) {
   const auto way = model::atomic_way_from(value);
-  if (!way) return false;
-  tuning.atomic_way =
-      *way == model::AtomicWay::message ? AtomicPath::message : AtomicPath::provider;
-  return true;
+  if (way) tuning.single.atomic = *way;
+  return way.has_value();
 }
 
 constexpr size_t kMostPutBytes = size_t{1} << 19;
 constexpr size_t kMostBytes = size_t{1} << 40;
 
-bool set_bytes(size_t& member, std::string_view value, size_t minimum, size_t maximum) {
+bool set_bytes(uint64_t& member, std::string_view value, size_t minimum, size_t maximum) {
   const auto bytes = parse_bytes(value, "");
   if (!bytes.ok() || *bytes < minimum || *bytes > maximum) return false;
   member = *bytes;
@@ -37,7 +35,7 @@ bool set_bytes(size_t& member, std::string_view value, size_t minimum, size_t ma
 }
 
 bool set_max_put_bytes(Tuning& tuning, std::string_view value) {
-  return set_bytes(tuning.combining.max_put_bytes, value, 0, kMostPutBytes);
+  return set_bytes(tuning.single.combined_put_bytes, value, 0, kMostPutBytes);
 }
 
 bool set_message_bytes(Tuning& tuning, std::string_view value) {
@@ -64,15 +62,15 @@ bool set_max_delay(Tuning& tuning, std::string_view value) {
 }
 
 bool set_progress_call(Tuning& tuning, std::string_view value) {
-  return set_seconds(tuning.progress.call_s, value);
+  return set_seconds(tuning.single.progress.call_s, value);
 }
 
 bool set_progress_answer(Tuning& tuning, std::string_view value) {
-  return set_seconds(tuning.progress.answer_s, value);
+  return set_seconds(tuning.single.progress.answer_s, value);
 }
 
 bool set_buffered_put(Tuning& tuning, std::string_view value) {
-  return set_bytes(tuning.buffered_put_bytes, value, 0, kMostBytes);
+  return set_bytes(tuning.single.copied_put_bytes, value, 0, kMostBytes);
 }
 
 bool set_buffered_budget(Tuning& tuning, std::string_view value) {
@@ -91,16 +89,10 @@ constexpr std::array kSettings = {
     Setting{"progress.answer_s", "seconds", set_progress_answer}};
 
 void follow(const model::RmaModel& model, Tuning& tuning) {
-  if (model.buffered_put) tuning.buffered_put_bytes = model.buffered_put->max_bytes;
-  if (model.put_combining) {
-    tuning.combining.max_put_bytes = model.put_combining->max_put_bytes;
-    tuning.combining.message_bytes = model.put_combining->message_bytes;
-    tuning.combining.max_delay_s = model.put_combining->max_delay_s.value;
-  }
-  if (model.atomic) set_atomic_way(tuning, model::to_string(model.atomic->way));
-  if (model.progress) {
-    tuning.progress = {model.progress->call_s.value, model.progress->answer_s.value};
-  }
+  tuning.single = plan::SingleCosts(model);
+  if (!model.put_combining) return;
+  tuning.combining.message_bytes = model.put_combining->message_bytes;
+  tuning.combining.max_delay_s = model.put_combining->max_delay_s.value;
 }
 
 Error unusable(std::string_view setting, const std::string& why) {
@@ -121,9 +113,15 @@ Result<Tuning> tuning_of(const model::TunedModel* model, const std::string& sett
   std::string_view rest = settings;
   std::set<std::string_view> given;
   while (!rest.empty()) {
-    const std::string_view setting = rest.substr(0, rest.find(','));
+    const std::string_view setting = rest.substr(0, rest.find_first_of(",;"));
     rest.remove_prefix(std::min(setting.size() + 1, rest.size()));
     const std::string_view name = setting.substr(0, setting.find('='));
+    if (name.find(':') != std::string_view::npos) {
+      if (const Status added = tuning.forced.add(setting); !added.ok()) {
+        return Error(added.error().code(), "STRIPLINE_TUNING: " + added.error().message());
+      }
+      continue;
+    }
     const auto known =
         std::ranges::find_if(kSettings, [name](const Setting& one) { return one.name == name; });
     if (known == kSettings.end()) return unusable(setting, "is not known");
@@ -136,7 +134,9 @@ Result<Tuning> tuning_of(const model::TunedModel* model, const std::string& sett
                                                     "' twice; leave one of them");
     }
   }
-  tuning.buffered_put_bytes = std::min(tuning.buffered_put_bytes, tuning.buffered_budget_bytes);
+  tuning.single.copied_put_bytes =
+      std::min<uint64_t>(tuning.single.copied_put_bytes, tuning.buffered_budget_bytes);
+  tuning.combining.max_put_bytes = tuning.single.combined_put_bytes;
   return tuning;
 }
 

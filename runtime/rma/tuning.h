@@ -5,30 +5,27 @@
 
 #include <string>
 
-#include <stripline/atomic.h>
-
 #include "base/result.h"
 #include "optimizer/model/tuned_model.h"
-#include "runtime/rma/progress_choice.h"
+#include "optimizer/plan/score_map.h"
+#include "optimizer/plan/single.h"
 #include "runtime/rma/put_combiner.h"
 
 namespace stripline::rma {
 
 struct Tuning {
-  /// The way of domains that name none, where the provider has all their operations and no rank
-  /// maps another one's memory (<stripline/atomic.h>): provider or message.
-  AtomicPath atomic_way = AtomicPath::provider;
-  PutCombiner::Rule combining;  ///< of small puts without handles
-  /// Larger buffered puts are waited for; at most the next. The default suits networks whose
-  /// latency is that of some tens of kilobytes.
-  size_t buffered_put_bytes = size_t{64} << 10;
+  /// Buffered puts are copied up to at most `buffered_budget_bytes`.
+  plan::SingleCosts single;
+  PutCombiner::Rule combining;  ///< of small puts without handles, as `single` says
   /// For all copies of buffered puts together: a policy, more than a queue of typical puts.
   size_t buffered_budget_bytes = size_t{1} << 20;
-  ProgressCosts progress;  ///< where Options::progress is "tuned"
+  plan::ScoreMap forced;  ///< decisions of other kinds
 };
 
-/// `settings`: "NAME=VALUE,...", see Options::tuning. `model` may be null. Errors: invalid_argument
-/// for a setting that is unknown or out of its bounds; the message lists what there is.
+/// `settings`: "NAME=VALUE,...", and rules of a score map among them, KIND:SIZES:METHOD; see
+/// Options::tuning. Either is separated by a comma or a semicolon. `model` may be null. Errors:
+/// invalid_argument for a setting that is unknown or out of its bounds; the message lists what
+/// there is.
 Result<Tuning> tuning_of(const model::TunedModel* model, const std::string& settings);
 
 }  // namespace stripline::rma

@@ -8,14 +8,14 @@ namespace stripline::rma {
 namespace {
 
 TEST(Tuning, FollowsTheModelUnlessTold) {
-  EXPECT_EQ(tuning_of(nullptr, "")->atomic_way, AtomicPath::provider);
+  EXPECT_EQ(tuning_of(nullptr, "")->single.atomic, model::AtomicWay::provider);
   model::TunedModel model = model::example_model();
-  EXPECT_EQ(tuning_of(&model, "")->atomic_way, AtomicPath::message);
-  EXPECT_EQ(tuning_of(&model, "atomic.way=provider")->atomic_way, AtomicPath::provider);
+  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicWay::message);
+  EXPECT_EQ(tuning_of(&model, "atomic.way=provider")->single.atomic, model::AtomicWay::provider);
   model.rma->atomic.reset();
-  EXPECT_EQ(tuning_of(&model, "")->atomic_way, AtomicPath::provider);
+  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicWay::provider);
   model.rma.reset();
-  EXPECT_EQ(tuning_of(&model, "")->atomic_way, AtomicPath::provider);
+  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicWay::provider);
 }
 
 TEST(Tuning, CombinesPutsByTheModelUnlessTold) {
@@ -54,13 +54,13 @@ TEST(Tuning, RefusesTwoValuesOfOneName) {
 
 TEST(Tuning, JudgesProgressThreadsByTheModelUnlessTold) {
   model::TunedModel model = model::example_model();
-  EXPECT_EQ(tuning_of(&model, "")->progress.call_s, 40e-9);
-  EXPECT_EQ(tuning_of(&model, "")->progress.answer_s, 30e-6);
+  EXPECT_EQ(tuning_of(&model, "")->single.progress.call_s, 40e-9);
+  EXPECT_EQ(tuning_of(&model, "")->single.progress.answer_s, 30e-6);
   const auto told = tuning_of(&model, "progress.call_s=1e-6,progress.answer_s=2e-3");
   ASSERT_TRUE(told.ok()) << told.error().message();
-  EXPECT_EQ(told->progress.call_s, 1e-6);
-  EXPECT_EQ(told->progress.answer_s, 2e-3);
-  EXPECT_EQ(tuning_of(nullptr, "")->progress.call_s, ProgressCosts{}.call_s);
+  EXPECT_EQ(told->single.progress.call_s, 1e-6);
+  EXPECT_EQ(told->single.progress.answer_s, 2e-3);
+  EXPECT_EQ(tuning_of(nullptr, "")->single.progress.call_s, plan::ProgressCosts{}.call_s);
   for (const char* wrong : {"progress.call_s=-1", "progress.answer_s=x", "progress.call_s=nan"}) {
     EXPECT_FALSE(tuning_of(nullptr, wrong).ok()) << wrong;
   }
@@ -69,16 +69,29 @@ TEST(Tuning, JudgesProgressThreadsByTheModelUnlessTold) {
 TEST(Tuning, CopiesBufferedPutsByTheModelUnlessTold) {
   const Tuning standard;
   model::TunedModel model = model::example_model();
-  EXPECT_EQ(tuning_of(&model, "")->buffered_put_bytes, 32768U);
+  EXPECT_EQ(tuning_of(&model, "")->single.copied_put_bytes, 32768U);
   EXPECT_EQ(tuning_of(&model, "")->buffered_budget_bytes, standard.buffered_budget_bytes);
-  EXPECT_EQ(tuning_of(&model, "buffered_put.max_bytes=0")->buffered_put_bytes, 0U);
+  EXPECT_EQ(tuning_of(&model, "buffered_put.max_bytes=0")->single.copied_put_bytes, 0U);
   // What does not fit is not copied.
   const auto little = tuning_of(&model, "buffered_put.budget_bytes=10000");
   EXPECT_EQ(little->buffered_budget_bytes, 10000U);
-  EXPECT_EQ(little->buffered_put_bytes, 10000U);
+  EXPECT_EQ(little->single.copied_put_bytes, 10000U);
   model.rma->buffered_put.reset();
-  EXPECT_EQ(tuning_of(&model, "")->buffered_put_bytes, standard.buffered_put_bytes);
+  EXPECT_EQ(tuning_of(&model, "")->single.copied_put_bytes, standard.single.copied_put_bytes);
   EXPECT_FALSE(tuning_of(&model, "buffered_put.budget_bytes=0").ok());
+}
+
+TEST(Tuning, ForcesDecisionsByRulesAmongItsSettings) {
+  const auto tuning = tuning_of(nullptr, "allreduce:0-4K:ring;atomic.way=message,update:*:buffers");
+  ASSERT_TRUE(tuning.ok()) << tuning.error().message();
+  EXPECT_EQ(tuning->single.atomic, model::AtomicWay::message);
+  EXPECT_EQ(tuning->forced.forced("collective", 4096, "allreduce"), "ring");
+  EXPECT_EQ(tuning->forced.forced("update", 8), "buffers");
+  const auto wrong = tuning_of(nullptr, "update:*:telepathy");
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_NE(wrong.error().message().find("STRIPLINE_TUNING: the rule 'update:*:telepathy'"),
+            std::string::npos)
+      << wrong.error().message();
 }
 
 TEST(Tuning, SaysWhatASettingMayBe) {

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "optimizer/access/saturate.h"
+#include "optimizer/plan/vis_mechanism.h"
 #include "runtime/decide/execution.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/fabric/atomic_apply.h"
@@ -184,38 +185,57 @@ void raise_here(const VisSignal* signal, std::byte* segment) {
 
 }  // namespace
 
-plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection direction, rank_t target,
-                                       const vis::Extent& extent, const VisOptions& options,
-                                       bool signalled) {
+plan::VisRequest vis_request_to(ContextState& state, plan::Direction direction, rank_t target,
+                                bool signalled) {
+  const bool gets = direction == plan::Direction::get;
   plan::VisRequest request;
-  request.direction = direction_of(direction);
-  request.extent_bytes = static_cast<uint64_t>(extent.high - extent.low);
-  request.bounding_box_allowed = options.bounding_box && direction == VisDirection::get;
+  request.direction = direction;
+  request.bounding_box_allowed = gets;
   request.iov_limit = state.job.fabric().info().iov_limit;
   request.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
-  request.compute = static_cast<plan::ComputeClass>(options.compute);
-  request.signalled = signalled;
+  request.medium_bytes = state.operations.vis().max_chunk_bytes();
+  request.message_bytes = state.operations.messages().max_payload_bytes();
   request.message_header_bytes =
       static_cast<uint32_t>(sizeof(vis::wire::Head) + (signalled ? sizeof(vis::wire::Signal) : 0));
-  request.surroundings =
-      decide::surroundings_of(state.job.fabric().info(), plan::VisRequest::kFacts,
-                              {.path = state.job.path_to(target),
-                               .gets = direction == VisDirection::get,
-                               .puts = direction == VisDirection::put,
-                               .signals = signalled});
+  request.signalled = signalled;
+  request.surroundings = decide::surroundings_of(
+      state.job.fabric().info(), plan::VisRequest::kFacts,
+      {.path = state.job.path_to(target), .gets = gets, .puts = !gets, .signals = signalled});
   // Plans of puts with a signal do not depend on it.
   if (!signalled)
     request.surroundings.service_delay_s = state.operations.service_delays().expected_s(target);
   return request;
 }
 
-plan::VisPlan VisCalls::choose(ContextState& state, rank_t target, plan::VisRequest& request,
+uint32_t strided_header_bytes(size_t dimensions) {
+  return static_cast<uint32_t>(sizeof(vis::wire::StridedHead) + dimensions * 2 * sizeof(uint64_t));
+}
+
+plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection direction, rank_t target,
+                                       const vis::Extent& extent, const VisOptions& options,
+                                       bool signalled) {
+  plan::VisRequest request = vis_request_to(state, direction_of(direction), target, signalled);
+  request.extent_bytes = static_cast<uint64_t>(extent.high - extent.low);
+  request.bounding_box_allowed = request.bounding_box_allowed && options.bounding_box;
+  request.compute = static_cast<plan::ComputeClass>(options.compute);
+  return request;
+}
+
+plan::VisPlan VisCalls::choose(ContextState& state, rank_t target, const plan::VisRequest& request,
                                const VisOptions& options, const decide::RunGuard::Call& call) {
-  request.message_bytes = state.operations.messages().max_payload_bytes();
-  request.medium_bytes = state.operations.vis().max_chunk_bytes();
   const model::Path path = state.job.path_to(target);
+  std::optional<plan::VisMethod> method;
   if (options.method == VisMethod::best) {
-    if (!options.use_model) return plan::plan_vis(request, nullptr);
+    const std::string_view forced = state.job.tuning().forced.forced(
+        plan::VisMechanism::kWords.command, request.regions * request.region_bytes);
+    if (!options.use_model || forced == plan::kForcedBaseline) {
+      return plan::plan_vis(request, nullptr);
+    }
+    method = plan::method_named<plan::VisMethod>(forced, plan::kVisMethodNames);
+  } else {
+    method = static_cast<plan::VisMethod>(static_cast<int>(options.method) - 1);
+  }
+  if (!method) {
     rma::VisSite& site = state.mechanisms.vis_plans().site(request, path);
     decide::Execution<plan::VisPlan> execution;
     execution.begin(state.mechanisms.instruments(), site, site,
@@ -224,9 +244,7 @@ plan::VisPlan VisCalls::choose(ContextState& state, rank_t target, plan::VisRequ
   }
   const plan::VisCosts* costs =
       options.use_model ? state.mechanisms.vis_plans().costs(path) : nullptr;
-  return plan::force_vis(request, costs,
-                         static_cast<plan::VisMethod>(static_cast<int>(options.method) - 1),
-                         options.chunk_bytes, options.window);
+  return plan::force_vis(request, costs, *method, options.chunk_bytes, options.window);
 }
 
 // What observers want to know, in front of the transfer.
@@ -304,8 +322,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.regions = shape.regions();
   request.region_bytes = shape.bytes;
   request.local_regions = local.regions();
-  request.message_header_bytes += static_cast<uint32_t>(
-      sizeof(vis::wire::StridedHead) + shape.dimensions.size() * 2 * sizeof(uint64_t));
+  request.message_header_bytes += strided_header_bytes(shape.dimensions.size());
   const double begun_s = state.job.observers().trace() != nullptr ? state.job.fabric().now_s() : 0;
   // Not by the place of the call, of which compilers make several.
   const plan::VisPlan plan =

@@ -15,6 +15,13 @@
 
 namespace stripline::detail {
 
+/// The request for a transfer of regions of `target`, but for the regions: what the job limits, and
+/// what is known of the surroundings. Gets may read what lies between.
+plan::VisRequest vis_request_to(ContextState& state, plan::Direction direction, rank_t target,
+                                bool signalled = false);
+/// The headers of a message of a strided shape, beside those of any.
+uint32_t strided_header_bytes(size_t dimensions);
+
 class VisCalls {
  public:
   static future start(Context& context, const char* name, VisDirection direction,
@@ -31,7 +38,7 @@ class VisCalls {
   static future start(Context& context, rma::Call call, VisDirection direction, rank_t target,
                       vis::RegionList regions, uint64_t offset, const VisOptions& options,
                       const VisSignal* signal);
-  static plan::VisPlan choose(ContextState& state, rank_t target, plan::VisRequest& request,
+  static plan::VisPlan choose(ContextState& state, rank_t target, const plan::VisRequest& request,
                               const VisOptions& options, const decide::RunGuard::Call& call);
   static plan::VisRequest request_for(ContextState& state, VisDirection direction, rank_t target,
                                       const vis::Extent& extent, const VisOptions& options,

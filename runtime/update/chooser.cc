@@ -100,18 +100,15 @@ void Chooser::begin() {
 
 bool Chooser::ended(Tally& mine) {
   mine.end_period();
-  if (context_.rank_me() == 0) {
-    const double now_s = state_.job.fabric().now_s();
-    turns_[period_].seconds = now_s - std::exchange(begun_s_, now_s);
-  }
+  if (context_.rank_me() == 0) periods_.ended();
   return ++period_ == told_.periods;
 }
 
 void Chooser::next(const Tally& mine) {
-  const double begun_s = begun_s_;
+  const double begun_s = periods_.begun_s();
   finish(mine);
   begin();
-  if (context_.rank_me() == 0) adding_s_ = begun_s_ - begun_s;
+  if (context_.rank_me() == 0) adding_s_ = periods_.begun_s() - begun_s;
 }
 
 void Chooser::finish(const Tally& mine) {
@@ -122,7 +119,7 @@ void Chooser::finish(const Tally& mine) {
 void Chooser::tell() {
   context_.broadcast(std::as_writable_bytes(std::span(&told_, 1)), 0, call_);
   period_ = 0;
-  if (context_.rank_me() == 0) begun_s_ = state_.job.fabric().now_s();
+  if (context_.rank_me() == 0) periods_.restart_clock();
 }
 
 std::vector<uint64_t> Chooser::add_up(const Tally& mine) const {
@@ -164,54 +161,50 @@ void Chooser::start() {
 // Two epochs of a place at a time disturb each other's times.
 void Chooser::start_unknown(const UpdateSite* other) {
   const bool known = other != nullptr && other->decisions > 0;
-  given_ = known ? plan_of(*other, other->race().in_use()) : plan::plan_update(known_, nullptr);
-  told_ = {.ways = {given_.way}, .periods = known ? kMostAhead : 1, .closely = other == nullptr};
+  given_.emplace(known ? plan_of(*other, other->race().in_use())
+                       : plan::plan_update(known_, nullptr));
+  const uint32_t periods = known ? decide::kMostAhead : 1;
+  periods_.begin(state_.mechanisms.instruments(), *given_, periods);
+  told_ = {.ways = {given_->way}, .periods = periods, .closely = other == nullptr};
 }
 
 void Chooser::plan_ahead() {
   UpdateSite& site = *site_;
-  decide::Race ahead = site.race();
-  const auto next = [&] { return races() ? ahead.next() : decide::Race::Turn{site.decided()}; };
   told_ = {};
-  told_.periods = 0;
-  decide::Race::Turn turn = next();
-  add_turn(turn);
+  periods_.begin(state_.mechanisms.instruments(), site);
+  const auto add = [this] {
+    return periods_.add(*this, [&](const plan::UpdatePlan& plan) { return tell_also(plan.way); });
+  };
+  add();
   // What is counted closely takes longer.
-  told_.closely = site.periods >= site.look_again && !turn.check;
-  if (told_.closely || site.has_gaps || site.strange > 0) return;
-  const auto most = site.is_new
-                        ? kFewestAhead
-                        : static_cast<uint32_t>(std::clamp<uint64_t>(
-                              std::max(site.periods / 2, worth_adding()), kFewAhead, kMostAhead));
-  while (told_.periods < most && !turn.last) {
-    turn = next();
-    if (!add_turn(turn)) return;
+  told_.closely = site.periods >= site.look_again && !periods_.is_check(0);
+  const bool alone = told_.closely || site.has_gaps || site.strange > 0;
+  const uint64_t known = std::max(site.periods / 2, worth_adding());
+  const uint64_t most = alone         ? 1
+                        : site.is_new ? kFewestAhead
+                                      : std::clamp<uint64_t>(known, kFewAhead, decide::kMostAhead);
+  while (periods_.count() < most && periods_.is_open() && add()) {
   }
+  told_.periods = periods_.count();
 }
 
 // Periods beside which adding up does not matter.
 uint64_t Chooser::worth_adding() const {
   if (!(period_s_ > 0)) return 0;
   const double periods = adding_s_ / (kMostOfAdding * period_s_);
-  return periods < kMostAhead ? static_cast<uint64_t>(periods) : kMostAhead;
+  return periods < decide::kMostAhead ? static_cast<uint64_t>(periods) : decide::kMostAhead;
 }
 
-bool Chooser::races() const {
-  return state_.mechanisms.instruments().run_guard != nullptr && site_->race().has_rivals();
-}
-
-// False if it cannot be told together with those before.
-bool Chooser::add_turn(const decide::Race::Turn& turn) {
-  const plan::UpdateCandidate& way = plan_of(turn.arm).way;
-  if (told_.periods == 0) told_.ways = {way, way};
-  if (way != told_.ways[0]) {
-    // A rank that sends on for others must know that all have come to the end.
-    if (way.hops > 1 || told_.ways[0].hops > 1) return false;
-    if (told_.others != 0 && way != told_.ways[1]) return false;
-    told_.ways[1] = way;
-    told_.others |= uint32_t{1} << told_.periods;
-  }
-  turns_[told_.periods++].of_race = turn;
+// False if the next period's way cannot be told together with those before.
+bool Chooser::tell_also(const plan::UpdateCandidate& way) {
+  const uint32_t period = periods_.count();
+  if (period == 0) told_.ways = {way, way};
+  if (way == told_.ways[0]) return true;
+  // A rank that sends on for others must know that all have come to the end.
+  if (way.hops > 1 || told_.ways[0].hops > 1) return false;
+  if (told_.others != 0 && way != told_.ways[1]) return false;
+  told_.ways[1] = way;
+  told_.others |= uint32_t{1} << period;
   return true;
 }
 
@@ -272,40 +265,27 @@ plan::UpdateRequest Chooser::request_of(std::span<const uint64_t> sums, uint64_t
 void Chooser::record(std::span<const uint64_t> of_periods) {
   const bool known = site_ != nullptr && site_->decisions > 0;
   const plan::UpdateRequest& request = known ? site_->request : seen_;
-  const bool traced = state_.mechanisms.instruments().trace != nullptr;
   const auto end = std::ranges::find(of_periods, 0U);
-  const auto periods = static_cast<size_t>(end - of_periods.begin());
-  const bool raced = known && races();
-  // As they were told ahead, before any of these times was known.
-  for (size_t i = 0; raced && i < periods; ++i) site_->race().next();
+  const auto periods = static_cast<uint32_t>(end - of_periods.begin());
   period_s_ = 0;
-  for (size_t i = 0; i < periods; ++i) {
-    const Turn& turn = turns_[i];
-    if (i == 0 || turn.seconds < period_s_) period_s_ = turn.seconds;
-    if (traced) {
-      note(known ? plan_of(turn.of_race.arm) : given_, request, of_periods[i], turn.seconds);
-    }
-    if (!known && site_ != nullptr && (i == 0 || turn.seconds < site_->baseline_s)) {
-      site_->baseline_s = turn.seconds;
+  for (uint32_t i = 0; i < periods; ++i) {
+    const double seconds = periods_.seconds(i);
+    if (i == 0 || seconds < period_s_) period_s_ = seconds;
+    if (!known && site_ != nullptr && (i == 0 || seconds < site_->baseline_s)) {
+      site_->baseline_s = seconds;
       site_->baseline_updates = of_periods[i];
     }
     if (known) site_->is_new = false;
-    if (!raced) continue;
-    const double scale = static_cast<double>(request.updates) * static_cast<double>(known_.ranks) /
-                         static_cast<double>(of_periods[i]);
-    site_->race().record(turn.of_race, scale * turn.seconds);
   }
+  const double of_all = static_cast<double>(request.updates) * static_cast<double>(known_.ranks);
+  periods_.finish(
+      periods, [&](uint32_t i) { return of_all / static_cast<double>(of_periods[i]); },
+      [&](decide::Trace& trace, uint32_t i) { note(trace, request, i, of_periods[i]); });
 }
 
 plan::UpdatePlan Chooser::plan_of(const UpdateSite& site, decide::Arm arm) const {
   if (arm == decide::kBaseline) return plan::baseline_of_update(site.request, costs_);
-  plan::UpdatePlan plan = plan::force_update(site.request, costs_, site.rivals[arm - 1U]);
-  plan.reason = plan::Reason::tied;
-  return plan;
-}
-
-const plan::UpdatePlan& Chooser::plan_of(decide::Arm arm) {
-  return site_->plan(arm, [this](decide::Arm of, double) { return plan_of(*site_, of); });
+  return plan::force_update(site.request, costs_, site.rivals[arm - 1U], plan::Reason::tied);
 }
 
 void Chooser::decide() {
@@ -339,19 +319,21 @@ void Chooser::decide() {
   site.race().expect(forecasts, scale * site.baseline_s);
 }
 
-void Chooser::note(const plan::UpdatePlan& plan, const plan::UpdateRequest& request,
-                   uint64_t updates, double seconds) const {
+// The plan is of as many updates as were expected.
+void Chooser::note(decide::Trace& trace, const plan::UpdateRequest& request, uint32_t period,
+                   uint64_t updates) const {
   const bool known = site_ != nullptr && site_->decisions > 0;
-  plan::UpdatePlan carried_out = plan;
-  carried_out.predicted_s *= static_cast<double>(updates) / static_cast<double>(known_.ranks) /
-                             static_cast<double>(request.updates);
-  state_.mechanisms.instruments().trace->note(
-      call_, place_.hash,
-      decide::choice_of<plan::UpdateMechanism>(request, carried_out, site_ != nullptr && !known),
-      seconds, "updates of " + exact_bytes_text(request.item_bytes), [&] {
-        return known ? detail::explain_command<plan::UpdateMechanism>(state_, request, path_)
-                     : std::string();
-      });
+  const plan::UpdatePlan& plan = periods_.plan(period);
+  const double share = static_cast<double>(updates) / static_cast<double>(known_.ranks) /
+                       static_cast<double>(request.updates);
+  trace.note(call_, place_.hash,
+             decide::choice_of<plan::UpdateMechanism>(request, plan,
+                                                      {.unplanned = site_ != nullptr && !known,
+                                                       .predicted_s = share * plan.predicted_s}),
+             periods_.seconds(period), "updates of " + exact_bytes_text(request.item_bytes), [&] {
+               return known ? detail::explain_command<plan::UpdateMechanism>(state_, request, path_)
+                            : std::string();
+             });
 }
 
 }  // namespace stripline::update

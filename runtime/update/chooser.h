@@ -12,12 +12,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <stripline/update.h>
 
 #include "optimizer/plan/update.h"
+#include "runtime/decide/group_execution.h"
 #include "runtime/decide/site_table.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/update/tally.h"
@@ -79,6 +81,11 @@ class Chooser {
   /// It is to be counted closely.
   bool closely() const { return told_.closely; }
 
+  /// As a mechanism (runtime/decide/group_execution.h), on rank 0.
+  plan::UpdatePlan make(decide::Arm arm, double /*compute_s*/) const {
+    return plan_of(*site_, arm);
+  }
+
  private:
   // What rank 0 tells the others of the next `periods` periods; `others` has a bit for each.
   struct Told {
@@ -87,27 +94,19 @@ class Chooser {
     uint32_t periods = 1;
     bool closely = false;
   };
-  // A period as rank 0 has decided on it, and what it took.
-  struct Turn {
-    decide::Race::Turn of_race;
-    double seconds = 0;
-  };
-
   void tell();
   void start();
   void start_unknown(const UpdateSite* other);
   void plan_ahead();
-  bool add_turn(const decide::Race::Turn& turn);
+  bool tell_also(const plan::UpdateCandidate& way);
   void learn(std::span<const uint64_t> sums);
   plan::UpdateRequest request_of(std::span<const uint64_t> sums, uint64_t periods) const;
   void record(std::span<const uint64_t> of_periods);
   uint64_t worth_adding() const;
-  bool races() const;
   plan::UpdatePlan plan_of(const UpdateSite& site, decide::Arm arm) const;
-  const plan::UpdatePlan& plan_of(decide::Arm arm);
   void decide();
-  void note(const plan::UpdatePlan& plan, const plan::UpdateRequest& request, uint64_t updates,
-            double seconds) const;
+  void note(decide::Trace& trace, const plan::UpdateRequest& request, uint32_t period,
+            uint64_t updates) const;
   std::vector<uint64_t> add_up(const Tally& mine) const;
 
   Context& context_;
@@ -124,10 +123,10 @@ class Chooser {
 
   // Rank 0.
   UpdateSite* site_ = nullptr;  // taken
-  plan::UpdatePlan given_;      // of updates that nothing is known of, or not to be compared
-  plan::UpdateRequest seen_;    // lately
-  std::array<Turn, kMostAhead> turns_;
-  double begun_s_ = 0;   // the period that is under way
+  // The plan of updates that nothing is known of, or that are not to be compared.
+  std::optional<plan::UpdatePlan> given_;
+  plan::UpdateRequest seen_;  // lately
+  decide::GroupExecution<plan::UpdatePlan, kUpdateArms> periods_;
   double adding_s_ = 0;  // what adding up and telling took last
   double period_s_ = 0;  // the least of the latest periods
 };

@@ -4,11 +4,15 @@
 #include <bit>
 #include <cstring>
 
+#include "optimizer/plan/update.h"
+
 namespace stripline::update {
 namespace {
 
 // Cells among which boxes are looked for, for each update.
 constexpr size_t kDense = 4;
+
+static_assert(sizeof(Cell) == plan::kUpdateAddressBytes && sizeof(Box) == plan::kUpdateBoxBytes);
 
 }  // namespace
 
@@ -24,13 +28,13 @@ Encoder::Encoder(const detail::UpdateType& type, UpdateEncoding wanted, bool mer
       fills_gaps_(fills_gaps && type.fill != nullptr),
       step_(step_of(type)),
       costs_{.value_bytes = type.value_bytes,
-             .address_bytes = sizeof(Cell),
-             .box_bytes = sizeof(Box),
+             .address_bytes = plan::kUpdateAddressBytes,
+             .box_bytes = plan::kUpdateBoxBytes,
              .send_byte_s = 1} {}
 
 void Encoder::weigh(const plan::EncodingCosts& costs, double look_s) {
   costs_ = costs;
-  costs_.box_bytes = sizeof(Box);
+  costs_.box_bytes = plan::kUpdateBoxBytes;
   look_s_ = look_s;
 }
 
@@ -40,16 +44,16 @@ size_t Encoder::runs_in(const Cell* cells, size_t count) const {
   return runs;
 }
 
-// Lays the updates out, and covers them with boxes; false if those take `less_than_s` or more, or
-// could not take so much less that it is worth looking.
+// Lays the updates out, and covers them with boxes; false if those could not take so much less than
+// `less_than_s` that it is worth looking.
 bool Encoder::find_boxes(const Cell* cells, const std::byte* values, size_t count,
-                         double less_than_s) {
+                         double less_than_s, plan::EncodingRequest& request) {
   const auto [lowest, highest] = std::minmax_element(cells, cells + count);
   const size_t span = size_t{*highest} - *lowest + 1;
   if (span > kDense * count) return false;
   const size_t bytes = type_.value_bytes;
-  const size_t fewest = std::min(span, count);
-  if (seconds(sizeof(Box) + fewest * bytes, fewest) + static_cast<double>(count) * look_s_ >=
+  const double fewest = static_cast<double>(std::min(span, count));
+  if (costs_.box_s() + fewest * costs_.cell_s() + static_cast<double>(count) * look_s_ >=
       less_than_s) {
     return false;
   }
@@ -75,9 +79,10 @@ bool Encoder::find_boxes(const Cell* cells, const std::byte* values, size_t coun
     }
   }
   plan::cover(cells_, fills_gaps_ ? plan::widest_covered_gap(costs_) : 0, boxes_);
-  size_t covered = 0;
-  for (const plan::UpdateBox& box : boxes_) covered += box.cells;
-  return seconds(boxes_.size() * sizeof(Box) + covered * bytes, covered) < less_than_s;
+  request.boxes = boxes_.size();
+  request.cells = 0;
+  for (const plan::UpdateBox& box : boxes_) request.cells += box.cells;
+  return true;
 }
 
 Encoded Encoder::write_boxes(std::byte* memory) {
@@ -136,24 +141,20 @@ Encoded Encoder::encode_singly(std::byte* memory, size_t values, size_t count) {
 }
 
 Encoded Encoder::encode(std::byte* memory, size_t values, size_t count) {
-  const size_t bytes = type_.value_bytes;
   const Cell* const cells = reinterpret_cast<const Cell*>(memory);
-  const Form form = is_same(memory + values, count) ? Form::same : Form::pairs;
-  size_t least = body_bytes(count, form == Form::same ? 1 : count, bytes);
-  bool runs = false;
-  if (wants(UpdateEncoding::runs)) {
-    const size_t of_runs = runs_in(cells, count) * sizeof(Box) + count * bytes;
-    runs = of_runs < least;
-    if (runs) least = of_runs;
-  }
+  plan::EncodingRequest request{.updates = count, .one_value = is_same(memory + values, count)};
+  if (wants(UpdateEncoding::runs)) request.runs = runs_in(cells, count);
+  const plan::EncodingPlan as_it_lies = plan::plan_encoding(request, costs_);
   if (wants(UpdateEncoding::boxes) && merges_ && step_ == 1 &&
-      find_boxes(cells, memory + values, count, seconds(least, count))) {
+      find_boxes(cells, memory + values, count, as_it_lies.predicted_s, request) &&
+      plan::plan_encoding(request, costs_).encoding == plan::UpdateEncoding::boxes) {
     Encoded boxes = write_boxes(memory);
     // Before that each update was laid out where its cell is.
-    boxes.moved_bytes += dense_.size() + count * (sizeof(Cell) + 2 * bytes);
+    boxes.moved_bytes += dense_.size() + count * (sizeof(Cell) + 2 * type_.value_bytes);
     return boxes;
   }
-  return runs ? write_runs(memory, values, count) : write_pairs(memory, values, count, form);
+  if (as_it_lies.encoding == plan::UpdateEncoding::runs) return write_runs(memory, values, count);
+  return write_pairs(memory, values, count, request.one_value ? Form::same : Form::pairs);
 }
 
 }  // namespace stripline::update

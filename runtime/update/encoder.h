@@ -59,11 +59,8 @@ class Encoder {
     return wanted_ == UpdateEncoding::automatic || wanted_ == encoding;
   }
   size_t runs_in(const Cell* cells, size_t count) const;
-  double seconds(size_t bytes, size_t applied) const {
-    return static_cast<double>(bytes) * costs_.byte_s() +
-           static_cast<double>(applied) * costs_.apply_s;
-  }
-  bool find_boxes(const Cell* cells, const std::byte* values, size_t count, double less_than_s);
+  bool find_boxes(const Cell* cells, const std::byte* values, size_t count, double less_than_s,
+                  plan::EncodingRequest& request);
   Encoded write_runs(std::byte* memory, size_t values, size_t count);
   Encoded write_boxes(std::byte* memory);
 

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "optimizer/plan/encoding_fixture.h"
+
 namespace stripline::update {
 namespace {
 
@@ -150,7 +152,7 @@ TEST(Encoder, GoesByWhatTheModelSays) {
       }
       std::ranges::sort(cells);
       std::vector<plan::UpdateBox> boxes;
-      const plan::EncodingPlan planned = plan::plan_encoding(cells, costs, true, boxes);
+      const plan::EncodingPlan planned = plan::plan_message(cells, costs, true, boxes);
       Encoder encoder(detail::update_type<uint64_t, op_add>(), UpdateEncoding::automatic, true,
                       true);
       encoder.weigh(costs, 0);

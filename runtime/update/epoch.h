@@ -127,6 +127,9 @@ class Epoch final : public detail::UpdateEpochState {
   }
 
  private:
+  // With what is forced beside what the program has set.
+  Epoch(Context& context, const detail::UpdateType& type, CallSite site,
+        const UpdateOptions& options);
   static constexpr uint32_t kNone = UINT32_MAX;
   // What notes of parcels say instead of a buffer, and beside it.
   static constexpr uint32_t kFetches = UINT32_MAX;
@@ -248,6 +251,7 @@ class Epoch final : public detail::UpdateEpochState {
   plan::UpdateCandidate usual_;   // without a model
   plan::UpdateCandidate chosen_;  // by the chooser
   plan::UpdateCandidate way_;     // as it is carried out
+  uint64_t lane_bytes_ = 0;       // of what is filled for an owner
   bool merging_ = false;
   bool one_by_one_ = false;  // nothing stays in a buffer
   uint32_t capacity_ = 0;    // of a buffer, in updates

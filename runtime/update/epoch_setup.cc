@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "optimizer/plan/encoding_mechanism.h"
+#include "optimizer/plan/update_mechanism.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/update/epoch.h"
 
@@ -19,31 +21,57 @@ uint32_t hash_of(std::string_view text) {
   return hash;
 }
 
-constexpr std::array kMethods = {
-    std::pair(plan::UpdateMethod::buffers, UpdateMethod::buffers),
-    std::pair(plan::UpdateMethod::messages, UpdateMethod::messages),
-    std::pair(plan::UpdateMethod::provider, UpdateMethod::provider),
-    std::pair(plan::UpdateMethod::owner_locks, UpdateMethod::owner_locks),
-    std::pair(plan::UpdateMethod::cell_locks, UpdateMethod::cell_locks)};
-
-plan::UpdateMethod planned(UpdateMethod method) {
-  for (const auto& [plans, shows] : kMethods) {
-    if (shows == method) return plans;
+// Why updates cannot go by a method; null: they can.
+const char* obstacle_to(Context& context, const detail::UpdateType& type, UpdateMethod method,
+                        bool ordered) {
+  if (method == UpdateMethod::provider && !Singly::has_provider(context, type)) {
+    return "the network has no atomic operation that does the same";
   }
-  return plan::UpdateMethod::buffers;
+  if (method == UpdateMethod::messages && !Singly::has_messages(context.state(), type)) {
+    return "no message takes a value";
+  }
+  if ((method == UpdateMethod::provider || method == UpdateMethod::messages) && ordered) {
+    return "its updates have to be carried out in the order of their rank";
+  }
+  return nullptr;
 }
 
-UpdateMethod shown(plan::UpdateMethod method) {
-  for (const auto& [plans, shows] : kMethods) {
-    if (plans == method) return shows;
+bool is_ordered(const detail::UpdateType& type, UpdateMode mode) {
+  return !type.commutes || (mode == UpdateMode::log && !type.exact && type.merges);
+}
+
+// With what a score map forces and the program does not set: a method that is possible.
+UpdateOptions with_forced(Context& context, const detail::UpdateType& type, UpdateOptions options) {
+  const plan::ScoreMap& map = context.state().job.tuning().forced;
+  const std::string_view forced =
+      map.forced(plan::UpdateMechanism::kWords.command, type.value_bytes);
+  if (forced == plan::kForcedBaseline) options.use_model = false;
+  const auto method = plan::method_named<UpdateMethod>(forced, plan::kUpdateMethodNames);
+  if (method && options.settings.method == UpdateMethod::automatic &&
+      obstacle_to(context, type, *method, is_ordered(type, options.mode)) == nullptr) {
+    options.settings.method = *method;
   }
-  return UpdateMethod::automatic;
+  return options;
+}
+
+// The encoding, likewise.
+UpdateEncoding wanted_encoding(const rma::Job& job, const detail::UpdateType& type,
+                               UpdateEncoding set) {
+  const std::string_view forced =
+      job.tuning().forced.forced(plan::EncodingMechanism::kWords.command, type.value_bytes);
+  if (set != UpdateEncoding::automatic) return set;
+  if (forced == plan::kForcedBaseline) return UpdateEncoding::pairs;
+  return plan::method_named<UpdateEncoding>(forced, plan::kUpdateEncodingNames).value_or(set);
 }
 
 }  // namespace
 
 Epoch::Epoch(Context& context, const detail::UpdateType& type, const UpdateOptions& options,
              CallSite site)
+    : Epoch(context, type, site, with_forced(context, type, options)) {}
+
+Epoch::Epoch(Context& context, const detail::UpdateType& type, CallSite site,
+             const UpdateOptions& options)
     : context_(context),
       state_(context.state()),
       life_(state_.job.life()),
@@ -60,7 +88,8 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, const UpdateOptio
       cells_(state_.memory.segment().size() / type.unit + 1),
       type_hash_(hash_of(type.name) ^ (mode_ == UpdateMode::log ? 0x9E3779B9U : 0)),
       debug_(state_.job.observers().debug()),
-      encoder_(type, options.settings.encoding, merges_, options.fills_gaps),
+      encoder_(type, wanted_encoding(state_.job, type, options.settings.encoding), merges_,
+               options.fills_gaps),
       lanes_(ranks_),
       filling_(ranks_),
       backlog_(me_, ranks_),
@@ -123,9 +152,9 @@ void Epoch::check_options(const UpdateOptions& options, CallSite site) const {
   refuse_above("UpdateOptions::mode", static_cast<uint64_t>(options.mode),
                static_cast<uint64_t>(UpdateMode::log));
   refuse_above("UpdateSettings::encoding", static_cast<uint64_t>(settings_.encoding),
-               static_cast<uint64_t>(UpdateEncoding::boxes));
+               static_cast<uint64_t>(UpdateEncoding::automatic));
   refuse_above("UpdateSettings::method", static_cast<uint64_t>(settings_.method),
-               static_cast<uint64_t>(UpdateMethod::cell_locks));
+               static_cast<uint64_t>(UpdateMethod::automatic));
   refuse_above("UpdateSettings::hops", settings_.hops, plan::kMostUpdateHops);
   if (what == nullptr) return;
   state_.fail(Error(ErrorCode::invalid_argument,
@@ -178,8 +207,7 @@ plan::UpdateRequest Epoch::request_of(const UpdateOptions& options) const {
   request.span_bytes = std::max<uint64_t>(request.span_bytes, type_.value_bytes);
   request.ranks = std::max<rank_t>(ranks_, 2);
   request.separate = !merges_;
-  request.ordered =
-      !type_.commutes || (options.mode == UpdateMode::log && !type_.exact && type_.merges);
+  request.ordered = is_ordered(type_, options.mode);
   request.no_identity = !options.fills_gaps || type_.fill == nullptr;
   request.provider = Singly::has_provider(context_, type_) && !state_.memory.any_shared();
   request.buffers_only = debug_ != nullptr || !Singly::has_messages(state_, type_);
@@ -203,39 +231,21 @@ uint32_t Epoch::most_hops() const {
 
 // What is done without a model, but for what the program has set.
 plan::UpdateCandidate Epoch::given(const plan::UpdateRequest& request, CallSite site) const {
-  plan::UpdateCandidate way = usual_;
-  if (settings_.hops != 0) {
-    way.hops = std::min(settings_.hops, request.most_hops);
-    way.buffer_bytes = plan::largest_update_buffer(request, way);
-  }
-  if (settings_.buffer_bytes != 0) {
-    way.buffer_bytes = std::min<uint64_t>(way.buffer_bytes, settings_.buffer_bytes);
-  }
-  if (settings_.method == UpdateMethod::automatic) return way;
-  way.method = planned(settings_.method);
-  const char* why = nullptr;
-  if (way.method == plan::UpdateMethod::provider && !Singly::has_provider(context_, type_)) {
-    why = "the network has no atomic operation that does the same";
-  } else if (way.method == plan::UpdateMethod::messages && !Singly::has_messages(state_, type_)) {
-    why = "no message takes a value";
-  } else if ((way.method == plan::UpdateMethod::provider ||
-              way.method == plan::UpdateMethod::messages) &&
-             request.ordered) {
-    why = "its updates have to be carried out in the order of their rank";
-  }
+  const plan::UpdateSetting set{
+      .method = settings_.method, .hops = settings_.hops, .buffer_bytes = settings_.buffer_bytes};
+  const char* const why = obstacle_to(context_, type_, set.method, request.ordered);
   if (why != nullptr) {
     state_.fail(Error(ErrorCode::invalid_argument,
                       text(rma::Call("UpdateEpoch", site)) +
-                          " by UpdateMethod::" + std::string(to_string(way.method)) + ", but " +
+                          " by UpdateMethod::" + std::string(to_string(set.method)) + ", but " +
                           why + "; leave the method to the runtime, or take another one"));
   }
-  if (way.method != plan::UpdateMethod::buffers) way.hops = 1;
-  return way;
+  return plan::set_update(request, set).way;
 }
 
 UpdateSettings Epoch::in_use() const {
-  return {.method = shown(way_.method),
-          .buffer_bytes = way_.buffer_bytes,
+  return {.method = way_.method,
+          .buffer_bytes = lane_bytes_,
           .hops = way_.hops,
           .encoding = settings_.encoding};
 }
@@ -244,16 +254,14 @@ UpdateSettings Epoch::in_use() const {
 void Epoch::configure(const plan::UpdateCandidate& way) {
   way_ = way;
   merging_ = merges_ && way.merges;
-  const bool in_buffers = way.method == plan::UpdateMethod::buffers;
-  one_by_one_ = !in_buffers && way.method != plan::UpdateMethod::owner_locks;
-  if (!in_buffers) {
-    way_.hops = 1;
-    way_.buffer_bytes = one_by_one_ ? least_bytes() : usual_.buffer_bytes;
-    merging_ = merging_ && !one_by_one_;
-  }
+  const bool in_buffers = way.method == UpdateMethod::buffers;
+  one_by_one_ = !in_buffers && way.method != UpdateMethod::owner_locks;
+  // Other methods have lanes, too: of one update, or for what is brought together by owner.
+  lane_bytes_ = in_buffers ? way.buffer_bytes : one_by_one_ ? least_bytes() : usual_.buffer_bytes;
+  if (one_by_one_) merging_ = false;
   const uint32_t buffers = ranks_ == 1 ? 1 : plan::update_buffers(ranks_, way_.hops);
   // Positions in a buffer have 16 bits.
-  capacity_ = static_cast<uint32_t>(std::min<size_t>((way_.buffer_bytes - kPadding) / item_bytes(),
+  capacity_ = static_cast<uint32_t>(std::min<size_t>((lane_bytes_ - kPadding) / item_bytes(),
                                                      std::numeric_limits<uint16_t>::max()));
   const size_t stride = buffer_stride();
   const size_t needed = stride * buffers + 64;

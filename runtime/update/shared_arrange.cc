@@ -223,6 +223,7 @@ SharedStrategy Engine::choose_way(const SurveyReport& most, double own_share, do
   request.cells = lane.shape.cells();
   request.cell_bytes = operations_.bytes;
   request.budget_bytes = options_.replica_bytes;
+  request.looks = true;
   const double interval =
       static_cast<double>(std::max(options_.sort_interval, state_.sort_interval));
   request.arrange_s = sort_s_ / (interval > 0 ? interval : kFirstInterval);
@@ -230,12 +231,8 @@ SharedStrategy Engine::choose_way(const SurveyReport& most, double own_share, do
   double epoch_s = request.updates * costs_.plain_s;
   if (operations_.has_replicas) {
     const plan::SpreadChoice choice = plan::choose_spread(request, costs_);
-    epoch_s = choice.predicted_s[static_cast<size_t>(choice.strategy)];
+    epoch_s = *std::ranges::min_element(choice.predicted_s);
     strategy = choice.strategy;
-    // Competing is what looks may find better than, as they go on.
-    if (strategy == SharedStrategy::atomic || strategy == SharedStrategy::locked) {
-      strategy = SharedStrategy::hybrid;
-    }
   }
   state_.sort_interval =
       epoch_s > 0

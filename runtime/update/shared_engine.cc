@@ -24,9 +24,6 @@ constexpr uint64_t kLineBytes = 64;
 
 uint64_t line_cells(size_t bytes) { return std::max<uint64_t>(1, kLineBytes / bytes); }
 
-// A change of ways is to be worth it: predictions are not better than this.
-constexpr double kMinimumGain = 0.01;
-
 }  // namespace
 
 Engine::Engine(worker_team& team, std::byte* cells, const grid_extent& shape,
@@ -163,14 +160,10 @@ bool Engine::choose_range() {
   request.updates = expected_calls_ * density_.updates_per_call();
   request.line_cells = line_cells(operations_.bytes);
   request.most_cells = budget_cells();
+  request.in_use = range_;
   request.density = density_.of(counts);
   const plan::RangeChoice choice = plan::choose_range(request, costs_);
-  if (choice.range == range_) return false;
-  const double now_s = plan::range_s(request, costs_, range_);
-  const double change_s =
-      static_cast<double>(range_.count) * plan::shared_update_s(costs_, team_.count(), 0) +
-      static_cast<double>(choice.range.count) * costs_.fold_s;
-  if (now_s - choice.predicted_s <= std::max(kMinimumGain * now_s, change_s)) return false;
+  if (!choice.changes) return false;
   if (range_.count > 0) {
     operations_.fold_shared(lane, range_.first, lane.plain, range_.count);
     operations_.fill(lane.plain, range_.count);

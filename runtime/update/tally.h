@@ -12,18 +12,16 @@
 
 #include <stripline/global_ptr.h>
 
+#include "runtime/decide/group_execution.h"
 #include "runtime/update/parcel.h"
 
 namespace stripline::update {
 
-/// Periods, from one end of an epoch to the next, that ranks decide on at a time.
-inline constexpr uint32_t kMostAhead = 32;
-
 struct Tally {
-  uint32_t periods = 0;                             ///< that have ended
-  std::array<uint64_t, kMostAhead> of_period = {};  ///< updates of each of them
-  uint64_t updates = 0;                             ///< merged ones, too
-  uint64_t own = 0;                                 ///< of these, of cells of this rank
+  uint32_t periods = 0;  ///< that have ended, from one end of an epoch to the next
+  std::array<uint64_t, decide::kMostAhead> of_period = {};  ///< updates of each of them
+  uint64_t updates = 0;                                     ///< merged ones, too
+  uint64_t own = 0;                                         ///< of these, of cells of this rank
   uint64_t fetches = 0;
   uint64_t of_ended = 0;  ///< updates of the periods that have ended
   // The rest only where they are counted closely.

@@ -30,6 +30,7 @@ struct Job {
   rank_t ranks = kJobRanks;
   model::TunedModel model = model::example_model();
   bool guard = true;
+  std::string tuning;
   std::string trace;
   UpdateOptions options = {};
   int periods = 0;
@@ -44,6 +45,7 @@ std::vector<UpdateSettings> periods_of(const Job& job, std::string* said = nullp
   auto group = bootstrap::group_on(kNetwork, job.ranks);
   group.context.model_path = file.path();
   group.context.guard = job.guard;
+  group.context.tuning = job.tuning;
   if (!job.trace.empty()) group.context.trace = job.trace;
   ::testing::internal::CaptureStderr();
   const auto ran =
@@ -168,6 +170,17 @@ TEST(UpdateChoice, KeepsToWhatTheProgramSets) {
   for (const UpdateSettings& one : by_settings) EXPECT_EQ(one.buffer_bytes, 500U);
   for (const UpdateSettings& one :
        periods_of({.model = against_buffers(), .options = {.use_model = false}, .periods = 3})) {
+    EXPECT_TRUE(in_buffers(one));
+  }
+}
+
+TEST(UpdateChoice, IsWhatARuleForces) {
+  for (const UpdateSettings& one :
+       periods_of({.tuning = "update:8:messages;update:16-:cell_locks", .periods = 3})) {
+    EXPECT_EQ(one.method, UpdateMethod::messages);
+  }
+  for (const UpdateSettings& one :
+       periods_of({.model = against_buffers(), .tuning = "update:*:baseline", .periods = 6})) {
     EXPECT_TRUE(in_buffers(one));
   }
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/quantity.h"
+#include "optimizer/plan/score_map.h"
 #include "suites/grids.h"
 #include "suites/registry.h"
 
@@ -13,7 +14,6 @@ namespace {
 constexpr const char* kModeFactor = "mode";
 constexpr const char* kUpdateMethod = "method";
 
-// In the order of UpdateMethod.
 constexpr std::array kUpdateMethods = {"automatic", "buffers",     "messages",
                                        "provider",  "owner_locks", "cell_locks"};
 
@@ -46,7 +46,7 @@ std::vector<experiment::Factor> update_factors() {
 std::string note_of_updates(const UpdateSettings& used, const UpdateStatistics& sent,
                             uint64_t epochs) {
   if (epochs == 0) return {};
-  std::string text = kUpdateMethods[static_cast<size_t>(used.method)];
+  std::string text(to_string(used.method));
   if (used.method == UpdateMethod::buffers) {
     text += " of " + exact_bytes_text(used.buffer_bytes) + ", " + std::to_string(used.hops) +
             (used.hops == 1 ? " hop" : " hops");
@@ -58,14 +58,14 @@ Result<UpdateOptions> update_options_of(Context& context, const experiment::Poin
   UpdateOptions options;
   options.fills_gaps = true;  // nobody stores into the array meanwhile
   if (experiment::text_param(point, kModeFactor) == "log") options.mode = UpdateMode::log;
-  const auto method = std::ranges::find(
-      kUpdateMethods,
-      experiment::text_param(point, kUpdateMethod).value_or(kUpdateMethods.front()));
-  options.settings.method = static_cast<UpdateMethod>(method - kUpdateMethods.begin());
+  const std::string method =
+      experiment::text_param(point, kUpdateMethod).value_or(kUpdateMethods.front());
+  options.settings.method = plan::method_named<UpdateMethod>(method, plan::kUpdateMethodNames)
+                                .value_or(options.settings.method);
   if (options.mode == UpdateMode::log && (options.settings.method == UpdateMethod::messages ||
                                           options.settings.method == UpdateMethod::provider)) {
     return Error(ErrorCode::invalid_argument,
-                 std::string("method=") + *method +
+                 "method=" + method +
                      " does not keep the order of a rank's updates, as mode=log asks for; measure "
                      "it with mode=accumulate");
   }

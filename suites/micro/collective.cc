@@ -134,7 +134,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
                  "blocks of " + std::to_string(elements * sizeof(double)) + " bytes of " +
                      std::to_string(ctx.rank_n()) + " ranks exceed 1 GiB; measure smaller ones");
   }
-  Work work(ctx, operation, static_cast<collective_algorithm>(algorithm), elements);
+  Work work(ctx, operation, algorithm, elements);
   SampleSeries series;
   repeat_together(
       session, rule,

@@ -463,7 +463,7 @@ Case update_case(const Network& network, uint64_t number, bool explain) {
   Line line;
   add_plan(line, plan);
   const plan::UpdateCandidate way{
-      .method = static_cast<plan::UpdateMethod>(draw.below(plan::kUpdateMethodNames.size())),
+      .method = static_cast<plan::UpdateMethod>(draw.below(plan::kUpdateMethods)),
       .merges = draw.one_in(2),
       .hops = static_cast<uint32_t>(draw.between(1, plan::kMostUpdateHops)),
       .buffer_bytes = draw.size(17)};

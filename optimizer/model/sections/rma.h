@@ -3,6 +3,7 @@
 // reached through the fabric.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -20,6 +21,7 @@ enum class AtomicWay : uint8_t {
 };
 
 /// Names as they stand in model files.
+inline constexpr std::array<std::string_view, 2> kAtomicNames = {"provider", "message"};
 std::string_view to_string(AtomicWay way);
 std::optional<AtomicWay> atomic_way_from(std::string_view name);
 

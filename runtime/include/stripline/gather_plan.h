@@ -38,21 +38,13 @@
 #include <stripline/context.h>
 #include <stripline/shared_array.h>
 
+#include "optimizer/plan/methods.h"
+
 namespace stripline {
 
-/// How what a rank needs of an owner gets to it. Those but the first are for measurements; where
-/// one is not possible, elements are packed. Once its owner has called start(), what is packed or
-/// bound needs no rank's help; by the other methods, ranks bring it on in next() and wait().
-enum class GatherMethod : uint8_t {
-  best,   ///< by the tuned model, for each pair of ranks
-  pack,   ///< the owner sends the elements, packed
-  bound,  ///< the owner sends all from the first to the last element, unpacked
-  /// The reader is notified that it may, and fetches them. Of several arrays: in mapped memory.
-  pull,
-  /// Readers of an owner that need the same elements pass them on, in next() and wait().
-  broadcast,
-  share,  ///< one rank of a node gets what its ranks need of another node; all read it there
-};
+/// How what a rank needs of an owner gets to it. All but `best` are for measurements; where one is
+/// not possible, elements are packed.
+using GatherMethod = plan::GatherMethod;
 
 /// In which order for_each() goes through the elements of other ranks, owner by owner.
 enum class GatherOrder : uint8_t {
@@ -71,6 +63,10 @@ struct GatherOptions {
   /// same on every rank.
   uint32_t vectors = 1;
   GatherOrder order = GatherOrder::arrival;  ///< each rank may have its own
+  /// Gathers that a plan is made for, as far as the program knows: what creating it takes is
+  /// divided by them. 0: as many as the plan before it at this place was used for; for the first
+  /// one, as many as it does not count. Each rank may have its own.
+  uint64_t uses = 0;
 };
 
 /// What a plan does, of this rank.

@@ -40,6 +40,8 @@
 #include <stripline/future.h>
 #include <stripline/reduction.h>
 
+#include "optimizer/model/collective.h"
+
 namespace stripline {
 
 namespace sync {
@@ -50,21 +52,7 @@ struct Group;
 /// operation, the number of ranks and the size, or a default without a model. The others are for
 /// measurements; an operation that lacks the one asked for ends the job. What they cost:
 /// runtime/sync/collectives.h.
-enum class collective_algorithm : uint8_t {
-  automatic,
-  binomial,                  ///< broadcast, reduce, gather, scatter
-  scatter_allgather,         ///< broadcast
-  reduce_scatter_gather,     ///< reduce
-  recursive_doubling,        ///< allreduce, scans
-  reduce_scatter_allgather,  ///< allreduce
-  in_order,                  ///< allreduce; combines ((x0 op x1) op x2) ..., by rank
-  ring,                      ///< allgather, allgather_v, reduce_scatter
-  bruck,                     ///< allgather, all_to_all
-  pairwise,                  ///< all_to_all, all_to_all_v
-  direct,                    ///< all of them: every message straight to where it is needed. The
-                             ///< only one of gather_v and scatter_v, which take no such argument
-  linear,                    ///< scans; allreduce and allgather through rank 0
-};
+using collective_algorithm = model::CollectiveAlgorithm;
 
 namespace detail {
 template <typename R>

@@ -39,6 +39,8 @@
 #include <stripline/shared_array.h>
 #include <stripline/update_operator.h>
 
+#include "optimizer/plan/methods.h"
+
 namespace stripline {
 
 /// What becomes of several updates of one cell by one rank.
@@ -47,23 +49,10 @@ enum class UpdateMode : uint8_t {
   log,         ///< each reaches the cell, in the order in which the rank made them
 };
 
-/// How the updates of a buffer are written into their message (runtime/update/encoder.h).
-enum class UpdateEncoding : uint8_t {
-  automatic,  ///< whatever takes least by the tuned model; fewest bytes without one
-  pairs,      ///< a cell and a value each
-  runs,       ///< neighbours that follow each other, where that takes fewer bytes than pairs
-  boxes,      ///< neighbours of all, where updates may be merged, likewise
-};
-
-/// By which method updates reach cells of other ranks (optimizer/plan/update.h).
-enum class UpdateMethod : uint8_t {
-  automatic,    ///< by the tuned model, and by what is measured; in buffers without one
-  buffers,      ///< collected for their owners, who carry them out
-  messages,     ///< an active message each, which the owner carries out
-  provider,     ///< an atomic operation of the network each
-  owner_locks,  ///< under a lock of their owner: read together, updated, and written together
-  cell_locks,   ///< under a lock for each cell: read, updated and written one by one
-};
+/// How the updates of a buffer are written into their message; by which method updates reach cells
+/// of other ranks.
+using UpdateEncoding = plan::UpdateEncoding;
+using UpdateMethod = plan::UpdateMethod;
 
 /// How updates travel. For programs that measure; what is 0 or automatic the runtime chooses. With
 /// none of it set, and a tuned model, it may choose again at each end of the epoch.

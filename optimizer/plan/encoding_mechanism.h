@@ -1,0 +1,50 @@
+// The planner of update_encoding.h as the frame of decisions sees it (mechanism.h).
+#pragma once
+
+#include "optimizer/plan/mechanism.h"
+#include "optimizer/plan/update.h"
+#include "optimizer/plan/update_encoding.h"
+
+namespace stripline::plan {
+
+/// A message, and what its costs follow from.
+struct AskedEncoding : EncodingRequest {
+  uint32_t value_bytes = 8;
+  uint64_t span_bytes = uint64_t{1} << 20;  ///< of the owner's memory that its cells are among
+  uint64_t message_bytes = kMostUpdateBufferBytes;  ///< by which a byte's time is taken
+  static constexpr Fact kFacts{};
+  Surroundings surroundings;
+  bool operator==(const AskedEncoding&) const = default;
+};
+
+struct EncodingMechanism {
+  using Request = AskedEncoding;
+  using Asked = Request;
+  using Plan = EncodingPlan;
+  using Candidate = UpdateEncoding;
+  using Record = EncodingRecord;
+  using Model = CompiledPath;
+  using Costs = UpdateCosts;
+  static constexpr Words kWords = {
+      .command = "encoding",
+      .help = "How updates are written into a message (<stripline/update.h>)",
+      .example = "--updates 4000 --runs 700 --boxes 30 --cells 5000",
+      .baseline = "a cell and a value for each update",
+      .no_model =
+          "the model does not hold puts and what updates cost a processor, so what takes "
+          "the fewest bytes is taken",
+      .scope = {.until = Scope::Until::call},
+      .sized_by = "bytes of a cell",
+      .methods = methods_of(kUpdateEncodingNames, kUpdateEncodings)};
+
+  static Request usual() { return {}; }
+  static std::span<const Field<Request>> fields();
+  static Result<Request> request_of(const Request& asked);
+  static Request asked_of(const Request& request) { return request; }
+  static const UpdateCosts* costs_of(const CompiledPath& path) { return &path.update; }
+  static Plan plan(const Request& request, const UpdateCosts* costs, Record& record);
+  static Plan unfold(const Request& request, Candidate encoding);
+  static void show(const Request& request, const Plan& plan, Row& row);
+};
+
+}  // namespace stripline::plan

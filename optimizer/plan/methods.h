@@ -1,0 +1,71 @@
+// The methods that planners choose among and programs may ask for, each list once: public headers,
+// models, commands and documents have their names from here.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace stripline::plan {
+
+/// By which method updates reach cells of other ranks (update.h).
+enum class UpdateMethod : uint8_t {
+  cell_locks,   ///< under a lock for each cell: read, updated and written one by one
+  owner_locks,  ///< under a lock of their owner: read together, updated, and written together
+  provider,     ///< an atomic operation of the network each
+  messages,     ///< an active message each, which the owner carries out
+  buffers,      ///< collected for their owners, who carry them out
+  automatic,    ///< by the tuned model, and by what is measured; in buffers without one
+};
+inline constexpr std::array<std::string_view, 6> kUpdateMethodNames = {
+    "cell_locks", "owner_locks", "provider", "messages", "buffers", "automatic"};
+/// The number of methods that a plan may have.
+inline constexpr size_t kUpdateMethods = kUpdateMethodNames.size() - 1;
+inline std::string_view to_string(UpdateMethod method) {
+  return kUpdateMethodNames[static_cast<size_t>(method)];
+}
+
+/// How the updates of a buffer are written into their message (update_encoding.h).
+enum class UpdateEncoding : uint8_t {
+  pairs,      ///< a cell and a value each
+  runs,       ///< neighbours that follow each other, where that takes less than pairs
+  boxes,      ///< neighbours of all, where updates may be merged, likewise
+  automatic,  ///< whatever takes least by the tuned model; fewest bytes without one
+};
+inline constexpr std::array<std::string_view, 4> kUpdateEncodingNames = {"pairs", "runs", "boxes",
+                                                                         "automatic"};
+inline constexpr size_t kUpdateEncodings = kUpdateEncodingNames.size() - 1;
+inline std::string_view to_string(UpdateEncoding encoding) {
+  return kUpdateEncodingNames[static_cast<size_t>(encoding)];
+}
+
+/// How what a rank needs of an owner gets to it (gather.h). Once its owner has called start(), what
+/// is packed or bound needs no rank's help; by the other methods, ranks bring it on in next() and
+/// wait().
+enum class GatherMethod : uint8_t {
+  pack,   ///< the owner sends the elements, packed
+  bound,  ///< the owner sends all from the first to the last element, unpacked
+  /// The reader is notified that it may, and fetches them. Of several arrays: in mapped memory.
+  pull,
+  /// Readers of an owner that need the same elements pass them on, in next() and wait().
+  broadcast,
+  share,  ///< one rank of a node gets what its ranks need of another node; all read it there
+  best,   ///< by the tuned model, for each pair of ranks
+};
+inline constexpr std::array<std::string_view, 6> kGatherMethodNames = {
+    "pack", "bound", "pull", "broadcast", "share", "best"};
+inline constexpr size_t kGatherMethods = kGatherMethodNames.size() - 1;
+inline std::string_view to_string(GatherMethod method) {
+  return kGatherMethodNames[static_cast<size_t>(method)];
+}
+
+/// The first `count` names: those of methods that a plan may have.
+template <size_t kNames>
+constexpr std::span<const std::string_view> methods_of(
+    const std::array<std::string_view, kNames>& names, size_t count) {
+  return std::span(names).first(count);
+}
+
+}  // namespace stripline::plan

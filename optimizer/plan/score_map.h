@@ -1,0 +1,69 @@
+// Decisions that are forced, by their kind and size, as the score maps of UCC say it:
+//
+//   allreduce:0-4K:ring;update:*:buffers;loop:64K-:baseline
+//
+// so that a run can be measured with a method, and that a table of decisions can be written down. A
+// rule is a kind of decision (kinds.h), or one of its variants ("allreduce", or "collective.gather"
+// where another kind has the name); the sizes for which it holds, both ends included; and a method,
+// "baseline", or a number where the kind has one. Of several rules that hold the last one counts. A
+// request that does not allow the method is decided on as without the rule.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stripline::plan {
+
+/// A value. Reading it is safe from several threads.
+class ScoreMap {
+ public:
+  /// Adds a rule. Errors: invalid_argument, with what is wrong and what there is.
+  Status add(std::string_view rule);
+
+  bool empty() const { return rules_.empty(); }
+  /// What is forced for a request of this size; empty: nothing. Allocates nothing; O(rules).
+  std::string_view forced(std::string_view kind, uint64_t size,
+                          std::string_view variant = {}) const {
+    for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule) {
+      if (rule->kind == kind && rule->from <= size && size <= rule->to &&
+          (rule->variant.empty() || rule->variant == variant)) {
+        return rule->method;
+      }
+    }
+    return {};
+  }
+
+ private:
+  struct Rule {
+    std::string kind;
+    std::string variant;  // empty: all
+    uint64_t from = 0;
+    uint64_t to = 0;
+    std::string method;
+  };
+  std::vector<Rule> rules_;
+};
+
+/// What every kind of decision may be forced to be.
+inline constexpr std::string_view kForcedBaseline = "baseline";
+
+/// The method of an enumeration whose names these are; none for another word.
+template <typename Method>
+std::optional<Method> method_named(std::string_view name, std::span<const std::string_view> names) {
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Method>(found - names.begin());
+}
+
+/// A number that is forced; none for a word.
+std::optional<uint64_t> number_forced(std::string_view method);
+
+}  // namespace stripline::plan

@@ -1,0 +1,128 @@
+#include "optimizer/plan/shared_mechanism.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace stripline::plan {
+namespace {
+
+using Shared = SharedRequest;
+
+// A part of the updates, in percent.
+template <double SpreadRequest::*Share>
+constexpr Field<Shared> share(const char* name, const char* option, const char* phrase,
+                              const char* help) {
+  return {
+      {.name = name, .option = option, .phrase = phrase, .help = help, .most = 100, .always = true},
+      [](const Shared& shared) -> FieldValue {
+        return static_cast<uint64_t>(std::lround(100 * shared.spread.*Share));
+      },
+      [](Shared& shared, const FieldValue& percent) {
+        shared.spread.*Share = static_cast<double>(std::get<uint64_t>(percent)) / 100;
+      }};
+}
+
+// What the machine takes for something.
+template <double SharedCosts::*Seconds>
+constexpr Field<Shared> cost(const char* name, const char* option, const char* help) {
+  return field<Shared, &Shared::costs, Seconds>(name, option, nullptr, help);
+}
+
+constexpr Field<Shared> updates_field() {
+  return {{.name = "updates",
+           .option = "--updates",
+           .phrase = ", each of {} updates",
+           .help = "Updates of the worker that makes most, in an epoch",
+           .most = kMostNumber,
+           .required = true},
+          [](const Shared& shared) -> FieldValue {
+            return static_cast<uint64_t>(shared.spread.updates);
+          },
+          [](Shared& shared, const FieldValue& updates) {
+            shared.spread.updates = static_cast<double>(std::get<uint64_t>(updates));
+          }};
+}
+
+}  // namespace
+
+// A processor of some years ago, whose workers share a cache.
+SharedRequest SharedMechanism::usual() {
+  Request usual;
+  usual.spread.own_share = usual.spread.mirror_share = 1;
+  usual.spread.budget_bytes = uint64_t{64} << 20;
+  usual.costs = {.plain_s = 1e-9,
+                 .atomic_s = 6e-9,
+                 .lock_s = 13e-9,
+                 .transfer_s = 50e-9,
+                 .box_s = 2e-9,
+                 .fold_s = 1e-9,
+                 .barrier_s = 1e-6};
+  return usual;
+}
+
+std::span<const Field<Shared>> SharedMechanism::fields() {
+  static constexpr std::array<Field<Shared>, 16> kFields = {
+      field<Shared, &Shared::spread, &SpreadRequest::workers>(
+          "workers", "--workers", "{} workers of a node", "Workers that update the cells")
+          .from(1)
+          .required(),
+      updates_field(),
+      share<&SpreadRequest::own_share>("own_percent", "--own", ", {} % of cells of its own",
+                                       "Percent of the updates whose cells the worker owns"),
+      share<&SpreadRequest::mirror_share>(
+          "mirror_percent", "--mirror", ", {} % of those of an equal slab",
+          "Percent of those in the worker's slab if all slabs are equal"),
+      field<Shared, &Shared::spread, &SpreadRequest::cells>("cells", "--cells", ", of {} cells",
+                                                            "Cells of the grid")
+          .within(1, kMostNumber)
+          .required(),
+      bytes<Shared, &Shared::spread, &SpreadRequest::cell_bytes>("cell_bytes", "--cell-bytes",
+                                                                 " of {}", "Bytes of a cell"),
+      field<Shared, &Shared::spread, &SpreadRequest::box_cells>(
+          "box_cells", "--box-cells", ", {} cells in boxes",
+          "Cells of the boxes that a worker needs beside its slab")
+          .within(0, kMostNumber),
+      bytes<Shared, &Shared::spread, &SpreadRequest::budget_bytes>(
+          "budget_bytes", "--budget", nullptr, "Memory of a worker for replicas and boxes"),
+      field<Shared, &Shared::spread, &SpreadRequest::arrange_s>(
+          "arrange_s", "--arrange", nullptr,
+          "What sorting the points takes, for each epoch that it serves"),
+      cost<&SharedCosts::plain_s>("plain_s", "--plain", "An update of a cell in this cache"),
+      cost<&SharedCosts::atomic_s>("atomic_s", "--atomic", "The same as an atomic operation"),
+      cost<&SharedCosts::lock_s>("lock_s", "--lock", "The same under a lock that is free"),
+      cost<&SharedCosts::transfer_s>("transfer_s", "--transfer",
+                                     "A cache line that another worker has changed"),
+      cost<&SharedCosts::box_s>("box_s", "--in-box", "An update of a cell in a box"),
+      cost<&SharedCosts::fold_s>("fold_s", "--fold",
+                                 "Combining a cell of a replica with its target"),
+      cost<&SharedCosts::barrier_s>("barrier_s", "--barrier", "A barrier of the workers")};
+  return kFields;
+}
+
+SharedPlan SharedMechanism::plan(const Shared& request, const CompiledModel* /*model*/,
+                                 Record& record) {
+  const SpreadChoice choice = choose_spread(request.spread, request.costs);
+  const auto seconds = [&](SharedStrategy strategy) {
+    return choice.predicted_s[static_cast<size_t>(strategy)];
+  };
+  const SharedStrategy baseline = seconds(SharedStrategy::locked) < seconds(SharedStrategy::atomic)
+                                      ? SharedStrategy::locked
+                                      : SharedStrategy::atomic;
+  record.consider(baseline, seconds(baseline));
+  for (size_t i = 0; i < choice.predicted_s.size(); ++i) {
+    const auto strategy = static_cast<SharedStrategy>(i);
+    if (strategy == baseline || seconds(strategy) == std::numeric_limits<double>::infinity()) {
+      continue;
+    }
+    record.consider(strategy, seconds(strategy));
+  }
+  const double predicted_s = seconds(choice.strategy);
+  const bool faster = predicted_s < seconds(baseline);
+  if (faster) record.take(choice.strategy, predicted_s);
+  return {choice.strategy, faster ? Reason::tuned : Reason::no_faster_plan, predicted_s,
+          seconds(baseline), 1 - predicted_s / seconds(baseline)};
+}
+
+}  // namespace stripline::plan
