@@ -67,6 +67,8 @@ enum class collective_algorithm : uint8_t {
 };
 
 namespace detail {
+struct TeamAccess;
+
 template <typename R>
 concept collective_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
@@ -357,6 +359,7 @@ class team {
   }
 
  private:
+  friend struct detail::TeamAccess;
   using Bytes = std::span<std::byte>;
   using ConstBytes = std::span<const std::byte>;
 
