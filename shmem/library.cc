@@ -22,9 +22,11 @@ namespace {
 
 constexpr size_t kPageBytes = 4096;
 
-// For what the library itself allocates in the segment, such as words of locks: nothing today, but
-// a segment has at least one byte, and the heap begins on a page of its own.
-constexpr size_t kSpareBytes = 2 * kPageBytes;
+// What the heap is aligned to, and so the most that shmem_align can align to: a huge page.
+constexpr size_t kHeapAlignment = size_t{2} << 20;
+
+// Static data begin on a page, the heap on a huge one.
+constexpr size_t kSpareBytes = kHeapAlignment + 2 * kPageBytes;
 
 int initialized_times = 0;
 
@@ -34,7 +36,8 @@ int initialized_times = 0;
   std::_Exit(code);
 }
 
-size_t whole_pages(size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
+size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+size_t whole_pages(size_t bytes) { return round_up(bytes, kPageBytes); }
 
 // The standard expects operations to complete while their target computes.
 std::string default_progress(const Options& options) {
@@ -95,23 +98,29 @@ bool keeps_no_pages(const std::string& provider) {
 // Collective: gives static data and the heap their memory.
 Status make_symmetric(World& world, const Start& start, std::span<const StaticObject> objects) {
   Context& context = world.context();
-  STRIPLINE_ASSIGN_OR_RETURN(
-      const auto all,
-      context.new_symmetric_array<std::byte>(start.static_bytes + start.heap_bytes + kPageBytes));
-  // Arrays begin at a multiple of a cache line of a segment that begins on a page.
-  const uint64_t begin = whole_pages(all.offset());
-  std::byte* const memory = context.local(global_ptr<std::byte>(world.me(), begin));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto all,
+                             context.new_symmetric_array<std::byte>(start.options.segment_bytes));
+  // The segment begins on a page.
+  const uint64_t static_offset = whole_pages(all.offset());
+  const uint64_t heap_offset = round_up(static_offset + start.static_bytes, kHeapAlignment);
+  const auto here = [&](uint64_t offset) {
+    return context.local(global_ptr<std::byte>(world.me(), offset));
+  };
   compare_layouts(world, describe(objects));
   if (start.static_bytes > 0) {
     const handlers_paused paused(context);  // a thread of the runtime stays out
-    STRIPLINE_RETURN_IF_ERROR(move_to({memory, start.static_bytes}, objects,
+    STRIPLINE_RETURN_IF_ERROR(move_to({here(static_offset), start.static_bytes}, objects,
                                       !keeps_no_pages(world.state().job.fabric().info().provider)));
   }
-  std::byte* const heap = memory + start.static_bytes;
-  world.set_heap(heap, start.heap_bytes);
+  std::byte* const heap = aligned({here(heap_offset), start.heap_bytes}, kHeapAlignment);
+  const auto heap_begin = reinterpret_cast<uintptr_t>(heap);
+  // An alignment is had by all PEs or by none.
+  const uint64_t alignment =
+      context.reduce_all(uint64_t{heap_begin & (~heap_begin + 1)}, Context::ReduceOp::min);
+  world.set_heap(heap, start.heap_bytes, alignment);
   Addresses& addresses = world.addresses();
-  addresses.add({reinterpret_cast<uintptr_t>(heap), start.heap_bytes, begin + start.static_bytes});
-  uint64_t offset = begin;
+  addresses.add({heap_begin, start.heap_bytes, heap_offset});
+  uint64_t offset = static_offset;
   for (const StaticObject& object : objects) {
     for (const StaticPages& part : object.pages) {
       if (!addresses.add({part.begin, part.bytes, offset})) {

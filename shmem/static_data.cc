@@ -236,6 +236,21 @@ Status move_to(std::span<std::byte> place, std::span<const StaticObject> objects
   return {};
 }
 
+std::byte* aligned(std::span<std::byte> memory, size_t alignment) {
+  const auto address = reinterpret_cast<uintptr_t>(memory.data());
+  if (address % alignment == 0 || !can_be_mapped_again(memory.data())) return memory.data();
+  const size_t bytes = page_up(memory.size());
+  void* const room = ::mmap(nullptr, bytes + alignment, PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return memory.data();
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(room);
+  const uintptr_t place = (begin + alignment - 1) / alignment * alignment;
+  if (place > begin) ::munmap(room, place - begin);
+  const size_t behind = begin + alignment - place;
+  if (behind > 0) ::munmap(pointer_to(place + bytes), behind);
+  return map_again(memory.data(), bytes, pointer_to(place)) ? pointer_to(place) : memory.data();
+}
+
 size_t threads_of_process() {
   DIR* const folder = ::opendir("/proc/self/task");
   if (folder == nullptr) return 0;

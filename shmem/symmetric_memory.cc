@@ -57,8 +57,8 @@ void* allocate_zeroed(const char* call, size_t count, size_t element_bytes) {
 }
 
 void* allocate_aligned(const char* call, size_t alignment, size_t bytes) {
-  world(call);
-  if (alignment == 0 || (alignment & (alignment - 1)) != 0) return nullptr;
+  const bool is_power = alignment != 0 && (alignment & (alignment - 1)) == 0;
+  if (!is_power || alignment > world(call).heap_alignment()) return nullptr;
   return allocate_at(call, bytes, alignment, false);
 }
 

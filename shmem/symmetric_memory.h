@@ -10,7 +10,7 @@ namespace stripline::shmem {
 
 void* allocate(const char* call, size_t bytes);
 void* allocate_zeroed(const char* call, size_t count, size_t element_bytes);
-/// Null for an alignment that is not a power of two.
+/// Null for an alignment that is not a power of two, or beyond World::heap_alignment().
 void* allocate_aligned(const char* call, size_t alignment, size_t bytes);
 /// As allocate(): all memory here suits atomic operations and signals.
 void* allocate_with_hints(const char* call, size_t bytes, long hints);

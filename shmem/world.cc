@@ -44,8 +44,9 @@ World::World(std::unique_ptr<Context> context, int thread_level)
 
 World::~World() = default;
 
-void World::set_heap(std::byte* begin, size_t bytes) {
+void World::set_heap(std::byte* begin, size_t bytes, size_t alignment) {
   heap_begin_ = begin;
+  heap_alignment_ = alignment;
   heap_ = std::make_unique<Heap>(bytes);
 }
 

@@ -78,7 +78,9 @@ class World {
   Addresses& addresses() { return addresses_; }
   Heap& heap() { return *heap_; }
   std::byte* heap_begin() const { return heap_begin_; }
-  void set_heap(std::byte* begin, size_t bytes);
+  /// The largest alignment that blocks of the heap can have on all PEs.
+  size_t heap_alignment() const { return heap_alignment_; }
+  void set_heap(std::byte* begin, size_t bytes, size_t alignment);
 
   /// The bytes at the symmetric `address`, on `pe` of the context. Ends the program where there is
   /// no such PE or the address is not symmetric.
@@ -166,6 +168,7 @@ class World {
   Addresses addresses_;
   std::unique_ptr<Heap> heap_;
   std::byte* heap_begin_ = nullptr;
+  size_t heap_alignment_ = 1;
   Team world_team_;
   Team shared_team_;
   CommContext default_context_;
