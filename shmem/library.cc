@@ -1,6 +1,7 @@
 #include "shmem/library.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,7 +12,7 @@
 
 #include <stripline/progress.h>
 
-#include "base/exit_codes.h"
+#include "runtime/bootstrap/bootstrap.h"
 #include "shmem/environment.h"
 #include "shmem/global_exit.h"
 #include "shmem/order.h"
@@ -30,6 +31,12 @@ constexpr size_t kSpareBytes = kHeapAlignment + 2 * kPageBytes;
 
 int initialized_times = 0;
 
+// An error before this PE has joined the job: its launcher shows it once for all PEs.
+Error refused(const Error& error) {
+  const auto job = bootstrap::from_environment();
+  return job.ok() ? stripline::detail::ContextState::refuse(**job, error) : error;
+}
+
 [[noreturn]] void end_unstarted(const Error& error) {
   const int code = report(error);
   std::fflush(stdout);
@@ -38,6 +45,13 @@ int initialized_times = 0;
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 size_t whole_pages(size_t bytes) { return round_up(bytes, kPageBytes); }
+
+// The room for static data. A few sizes: ranks of other sizes are not joined, and what differs
+// would not be named (compare_layouts()). Room that is not used is not touched.
+size_t static_room(size_t bytes) {
+  if (bytes == 0) return 0;
+  return round_up(bytes, std::max(size_t{4} << 20, std::bit_floor(bytes) / 8));
+}
 
 // The standard expects operations to complete while their target computes.
 std::string default_progress(const Options& options) {
@@ -56,10 +70,10 @@ struct Start {
 Result<Start> prepare(const Environment& environment, int thread_level, size_t static_bytes) {
   Start start;
   STRIPLINE_ASSIGN_OR_RETURN(start.options, Options::from_environment());
-  start.static_bytes = whole_pages(static_bytes);
+  start.static_bytes = static_bytes;
   start.heap_bytes =
       whole_pages(environment.heap_bytes ? *environment.heap_bytes : start.options.segment_bytes);
-  start.options.segment_bytes = start.static_bytes + start.heap_bytes + kSpareBytes;
+  start.options.segment_bytes = static_room(static_bytes) + start.heap_bytes + kSpareBytes;
   start.options.debug = start.options.debug || environment.debug;
   if (std::getenv("STRIPLINE_PROGRESS") == nullptr) {  // NOLINT(concurrency-mt-unsafe)
     start.options.progress = default_progress(start.options);
@@ -159,25 +173,28 @@ void at_exit(int status, void*) {
 Status start_world(int thread_level) {
   // Before anything else: a thread may write static data while they move.
   const size_t threads = threads_of_process();
-  STRIPLINE_ASSIGN_OR_RETURN(const Environment environment, read_environment());
+  const auto environment = read_environment();
+  if (!environment.ok()) return refused(environment.error());
   const std::vector<StaticObject> objects = static_objects();
   const size_t static_bytes = total_bytes(objects);
   if (threads > 1 && static_bytes > 0) {
-    return Error(ErrorCode::failed_precondition,
-                 "shmem_init in a process of " + std::to_string(threads) +
-                     " threads: static data become symmetric in this call, and no other thread may "
-                     "write them meanwhile; call it before threads are started");
+    return refused(
+        Error(ErrorCode::failed_precondition,
+              "shmem_init in a process of " + std::to_string(threads) +
+                  " threads: static data become symmetric in this call, and no other thread may "
+                  "write them meanwhile; call it before threads are started"));
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const Start start, prepare(environment, thread_level, static_bytes));
-  STRIPLINE_ASSIGN_OR_RETURN(auto context, Context::init(start.options));
+  const auto start = prepare(*environment, thread_level, static_bytes);
+  if (!start.ok()) return refused(start.error());
+  STRIPLINE_ASSIGN_OR_RETURN(auto context, Context::init(start->options));
   auto world = std::make_unique<World>(std::move(context), thread_level);
-  if (const Status made = make_symmetric(*world, start, objects); !made.ok()) {
+  if (const Status made = make_symmetric(*world, *start, objects); !made.ok()) {
     world->state().fail(made.error());
   }
   world->make_predefined_teams();
   watch_for_global_exit(*world);
   world->context().barrier();
-  if (world->me() == 0) say_what_is_asked_for(environment);
+  if (world->me() == 0) say_what_is_asked_for(*environment);
   the_world = world.release();
   static bool registered = false;
   if (!registered) ::on_exit(at_exit, nullptr);

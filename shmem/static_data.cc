@@ -53,6 +53,17 @@ bool belongs_to_system(std::string_view path) {
   return path.find('/') == std::string_view::npos;  // linux-vdso.so
 }
 
+// The library itself, where it is a shared object: its data are its own.
+bool is_this_library(const dl_phdr_info& info) {
+  const auto here = reinterpret_cast<uintptr_t>(&digest_of);
+  for (size_t i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    const uintptr_t begin = info.dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_LOAD && here >= begin && here < begin + header.p_memsz) return true;
+  }
+  return false;
+}
+
 StaticObject object_of(const dl_phdr_info& info, std::string_view path) {
   StaticObject object;
   const size_t slash = path.rfind('/');
@@ -158,7 +169,7 @@ std::vector<StaticObject> static_objects() {
         // The executable comes first, and has no name.
         if (found.empty()) {
           found.push_back(object_of(*info, executable_name()));
-        } else if (!belongs_to_system(path)) {
+        } else if (!belongs_to_system(path) && !is_this_library(*info)) {
           found.push_back(object_of(*info, path));
         }
         return 0;
