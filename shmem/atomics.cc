@@ -21,6 +21,7 @@ void Atomics::start_away(CommContext& context, const fabric::AtomicRequest& requ
 void Atomics::wait(const future& started) {
   if (started.ticket().context == nullptr) return;
   const Turn turn(world_);
+  world_.send_held();
   started.wait({});
 }
 

@@ -23,6 +23,7 @@ void copy(Bytes to, ConstBytes from) {
 
 void barrier(World& world, const Team& team) {
   if (!world.multiple()) {
+    world.send_held();
     team.group.barrier({});
     return;
   }
@@ -37,6 +38,7 @@ void barrier(World& world, const Team& team) {
 // `data` of `root` becomes that of all.
 void spread(World& world, const Team& team, Bytes data, rank_t root) {
   if (!world.multiple()) {
+    world.send_held();
     team.group.broadcast(data, root, collective_algorithm::automatic, {});
     return;
   }
@@ -52,6 +54,7 @@ void spread(World& world, const Team& team, Bytes data, rank_t root) {
 void gather(World& world, const Team& team, ConstBytes in, Bytes out,
             std::span<const size_t> counts, std::span<const size_t> offsets) {
   if (!world.multiple()) {
+    world.send_held();
     team.group.allgather_v(in, out, counts, offsets, collective_algorithm::automatic, {});
     return;
   }
@@ -63,6 +66,7 @@ void gather(World& world, const Team& team, ConstBytes in, Bytes out,
 
 void gather_alike(World& world, const Team& team, ConstBytes in, Bytes out) {
   if (!world.multiple()) {
+    world.send_held();
     team.group.allgather(in, out, collective_algorithm::automatic, {});
     return;
   }
@@ -75,6 +79,7 @@ void gather_alike(World& world, const Team& team, ConstBytes in, Bytes out) {
 
 void exchange(World& world, const Team& team, ConstBytes in, Bytes out) {
   if (!world.multiple()) {
+    world.send_held();
     team.group.all_to_all(in, out, collective_algorithm::automatic, {});
     return;
   }
@@ -214,6 +219,7 @@ int reduce_by(World& world, Team* team, ConstBytes in, Bytes out,
   if (team == nullptr) return -1;
   if (in.empty()) return 0;
   if (!world.multiple()) {
+    world.send_held();
     TeamAccess::allreduce(team->group, in, out, op);
     return 0;
   }
@@ -232,6 +238,7 @@ int scan_by(World& world, Team* team, ConstBytes in, Bytes out,
   if (in.empty()) return 0;
   const bool first = team->me == 0;
   if (!world.multiple()) {
+    world.send_held();
     TeamAccess::scan(team->group, in, out, op, exclusive);
   } else {
     const size_t count = in.size() / op.element_bytes;

@@ -33,11 +33,13 @@ TEST(SymmetricSize, RefusesNonsenseByTheNameOfTheVariable) {
 }
 
 TEST(Environment, TakesOldNamesWhereTheNewOnesAreNotSet) {
-  const bootstrap::ScopedEnvironment old({{"SMA_SYMMETRIC_SIZE", "1k"}});
+  const bootstrap::ScopedEnvironment old(
+      std::map<std::string, std::string>{{"SMA_SYMMETRIC_SIZE", "1k"}});
   auto environment = read_environment();
   ASSERT_TRUE(environment.ok());
   EXPECT_EQ(environment->heap_bytes, 1024);
-  const bootstrap::ScopedEnvironment both({{"SHMEM_SYMMETRIC_SIZE", "2k"}});
+  const bootstrap::ScopedEnvironment both(
+      std::map<std::string, std::string>{{"SHMEM_SYMMETRIC_SIZE", "2k"}});
   environment = read_environment();
   ASSERT_TRUE(environment.ok());
   EXPECT_EQ(environment->heap_bytes, 2048);

@@ -6,7 +6,7 @@
 namespace stripline::shmem {
 namespace {
 
-uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+uint64_t up_to_unit(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace
 
@@ -16,12 +16,12 @@ Heap::Heap(uint64_t bytes) : bytes_(bytes / kAlignment * kAlignment), free_bytes
 
 std::optional<uint64_t> Heap::allocate(uint64_t bytes, uint64_t alignment) {
   if (bytes > bytes_) return std::nullopt;  // also what would overflow below
-  const uint64_t room = round_up(std::max<uint64_t>(bytes, 1), kAlignment);
+  const uint64_t room = up_to_unit(std::max<uint64_t>(bytes, 1), kAlignment);
   const uint64_t unit = std::max(alignment, kAlignment);
   if (unit > bytes_) return std::nullopt;
   for (auto block = free_.begin(); block != free_.end(); ++block) {
     const auto [begin, size] = *block;
-    const uint64_t place = round_up(begin, unit);
+    const uint64_t place = up_to_unit(begin, unit);
     if (place - begin > size || size - (place - begin) < room) continue;
     free_.erase(block);
     if (place > begin) free_[begin] = place - begin;
@@ -36,7 +36,7 @@ std::optional<uint64_t> Heap::allocate(uint64_t bytes, uint64_t alignment) {
 bool Heap::resize(uint64_t offset, uint64_t bytes) {
   Block& block = blocks_.at(offset);
   if (bytes > bytes_) return false;
-  const uint64_t room = round_up(std::max<uint64_t>(bytes, 1), kAlignment);
+  const uint64_t room = up_to_unit(std::max<uint64_t>(bytes, 1), kAlignment);
   if (room > block.room) {
     const auto next = free_.find(offset + block.room);
     const uint64_t more = room - block.room;

@@ -23,13 +23,15 @@ namespace {
 
 constexpr size_t kPageBytes = 4096;
 
-// What the heap is aligned to, and so the most that shmem_align can align to: a huge page.
-constexpr size_t kHeapAlignment = size_t{2} << 20;
+// Static data begin on a page of the segment, the heap on a huge one.
+constexpr size_t kHugePageBytes = size_t{2} << 20;
+constexpr size_t kSpareBytes = kHugePageBytes + 2 * kPageBytes;
 
-// Static data begin on a page, the heap on a huge one.
-constexpr size_t kSpareBytes = kHeapAlignment + 2 * kPageBytes;
+// What the heap's addresses are aligned to, and so the most that shmem_align can align to.
+constexpr size_t kHeapAlignment = size_t{256} << 20;
 
 int initialized_times = 0;
+bool has_ended = false;  // a program may say twice that it is at its end
 
 // An error before this PE has joined the job: its launcher shows it once for all PEs.
 Error refused(const Error& error) {
@@ -116,17 +118,17 @@ Status make_symmetric(World& world, const Start& start, std::span<const StaticOb
                              context.new_symmetric_array<std::byte>(start.options.segment_bytes));
   // The segment begins on a page.
   const uint64_t static_offset = whole_pages(all.offset());
-  const uint64_t heap_offset = round_up(static_offset + start.static_bytes, kHeapAlignment);
+  const uint64_t heap_offset = round_up(static_offset + start.static_bytes, kHugePageBytes);
   const auto here = [&](uint64_t offset) {
     return context.local(global_ptr<std::byte>(world.me(), offset));
   };
+  const bool pinned = !keeps_no_pages(world.state().job.fabric().info().provider);
   compare_layouts(world, describe(objects));
   if (start.static_bytes > 0) {
     const handlers_paused paused(context);  // a thread of the runtime stays out
-    STRIPLINE_RETURN_IF_ERROR(move_to({here(static_offset), start.static_bytes}, objects,
-                                      !keeps_no_pages(world.state().job.fabric().info().provider)));
+    STRIPLINE_RETURN_IF_ERROR(move_to({here(static_offset), start.static_bytes}, objects, pinned));
   }
-  std::byte* const heap = aligned({here(heap_offset), start.heap_bytes}, kHeapAlignment);
+  std::byte* const heap = aligned({here(heap_offset), start.heap_bytes}, kHeapAlignment, pinned);
   const auto heap_begin = reinterpret_cast<uintptr_t>(heap);
   // An alignment is had by all PEs or by none.
   const uint64_t alignment =
@@ -230,6 +232,7 @@ void start_pes(const char* call, int) {
 }
 
 void finalize(const char* call) {
+  if (the_world == nullptr && has_ended) return;
   World& here = world(call);
   if (--initialized_times > 0) return;
   here.complete(here.default_context());
@@ -238,6 +241,7 @@ void finalize(const char* call) {
     here.context().barrier();
   }
   the_world = nullptr;
+  has_ended = true;
   // Its teams go with it: a program that has not destroyed them has not agreed on an order to do
   // so.
   delete &here;

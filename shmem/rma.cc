@@ -76,6 +76,7 @@ void transfer(const char* call, shmem_ctx_t ctx, const Strided& strided, bool is
                                             .element_bytes = strided.block_bytes};
   using stripline::detail::VisDirection;
   const Turn turn(here);
+  here.send_held();
   const future moved = stripline::detail::start_strided(
       here.context(), call, is_put ? VisDirection::put : VisDirection::get, shape, {}, {});
   if (is_put) {
@@ -104,6 +105,7 @@ void put_away(World& world, CommContext& context, const Place& place, const void
 
 void get_away(World& world, const Place& place, void* dest, size_t bytes) {
   const Turn turn(world);
+  world.send_held();
   world.context().rget(place.global(), bytes_at(dest), bytes, {}).wait({});
 }
 

@@ -39,13 +39,16 @@ void start(const char* call, shmem_ctx_t ctx, void* dest, const void* source, si
     context.pending.store(true, std::memory_order_relaxed);
     const future moved = here.context().rput_signal(
         data, place.global(), bytes, global_ptr<uint64_t>(flag.pe, flag.offset), value, {});
-    if (!source_stays) moved.wait_source({});
+    if (source_stays) return;
+    here.send_held();
+    moved.wait_source({});
     return;
   }
   // The network's signals store a value; one that is to be added follows the data when they have
   // arrived.
   {
     const Turn turn(here);
+    here.send_held();
     here.context().rput(data, place.global(), bytes, {}).wait({});
   }
   atomic_op(call, ctx, update, signal, value, pe);

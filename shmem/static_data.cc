@@ -247,9 +247,12 @@ Status move_to(std::span<std::byte> place, std::span<const StaticObject> objects
   return {};
 }
 
-std::byte* aligned(std::span<std::byte> memory, size_t alignment) {
+std::byte* aligned(std::span<std::byte> memory, size_t alignment, bool pinned) {
   const auto address = reinterpret_cast<uintptr_t>(memory.data());
-  if (address % alignment == 0 || !can_be_mapped_again(memory.data())) return memory.data();
+  if (address % alignment == 0 || memory.empty()) return memory.data();
+  if (!can_be_mapped_again(memory.data()) && (pinned || !make_shareable(memory))) {
+    return memory.data();
+  }
   const size_t bytes = page_up(memory.size());
   void* const room = ::mmap(nullptr, bytes + alignment, PROT_NONE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

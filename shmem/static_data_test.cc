@@ -130,13 +130,16 @@ TEST(MovedData, StayWhereANetworkHoldsThePagesOfTheSegment) {
 }
 
 TEST(AlignedMemory, IsTheSameMemory) {
-  const Pages pages(MAP_SHARED);
-  std::byte* const there = aligned(pages.all(), size_t{2} << 20);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(there) % (size_t{2} << 20), 0U);
-  *pages.at(4096) = std::byte{4};
-  EXPECT_EQ(there[4096], std::byte{4});
-  const Pages own(MAP_PRIVATE);
-  EXPECT_EQ(aligned(own.all(), size_t{1} << 40), own.at(0));
+  constexpr size_t kAlignment = size_t{64} << 20;
+  for (const int flags : {MAP_SHARED, MAP_PRIVATE}) {
+    const Pages pages(flags);
+    std::byte* const there = aligned(pages.all(), kAlignment, false);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(there) % kAlignment, 0U);
+    *pages.at(4096) = std::byte{4};
+    EXPECT_EQ(there[4096], std::byte{4});
+  }
+  const Pages pinned(MAP_PRIVATE);
+  EXPECT_EQ(aligned(pinned.all(), size_t{1} << 40, true), pinned.at(0));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ namespace {
 shmem_team_t split(World& world, const Team& parent, uint32_t colour, int64_t key,
                    const shmem_team_config_t* config, long mask) {
   const Turn turn(world);
+  world.send_held();
   stripline::team group = parent.group.split(colour, key, {});
   if (!group) return SHMEM_TEAM_INVALID;
   auto team = std::make_unique<Team>();
@@ -108,6 +109,7 @@ void team_destroy(const char* call, shmem_team_t handle) {
   Team* const team = here.team_or_null(handle);
   if (team == nullptr || team == &here.world_team() || team == &here.shared_team()) return;
   const Turn turn(here);
+  here.send_held();
   delete team;
 }
 

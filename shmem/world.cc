@@ -115,12 +115,12 @@ shmem_team_t World::handle_of(Team* team) {
 
 // --- threads, waiting ----------------------------------------------------------------------------
 
+void World::send_held() {
+  const auto inside = state().exclusive();
+  state().operations.combiner().flush();
+}
+
 void World::wait(const char* call, const std::function<bool()>& condition) {
-  // What peers wait for is not held back until it is old enough.
-  const auto send_held = [this] {
-    const auto inside = state().exclusive();
-    state().operations.combiner().flush();
-  };
   if (!multiple_) {
     send_held();
     context_->wait_until(condition, std::numeric_limits<double>::infinity(), {call, 0});
@@ -142,6 +142,10 @@ void World::progress() {
 }
 
 void World::await(const future& operation) {
+  {
+    const Turn turn(*this);
+    send_held();
+  }
   while (true) {
     {
       const Turn turn(*this);

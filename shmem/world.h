@@ -135,6 +135,9 @@ class World {
 
   std::recursive_mutex* mutex() { return multiple_ ? &mutex_ : nullptr; }
 
+  /// Sends puts that are held back to travel with others: peers may wait for them while this PE
+  /// waits in a call. With a Turn.
+  void send_held();
   /// Makes progress until the condition holds. Without a Turn.
   void wait(const char* call, const std::function<bool()>& condition);
   /// Makes progress once.
