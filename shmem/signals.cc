@@ -75,7 +75,7 @@ void signal_add(const char* call, shmem_ctx_t ctx, uint64_t* signal, uint64_t va
 }
 
 uint64_t signal_fetch(const char* call, const uint64_t* signal) {
-  world(call);
+  world(call).look_around();
   return value_now(signal);
 }
 

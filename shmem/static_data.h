@@ -38,7 +38,7 @@ struct StaticObject {
   }
 };
 
-/// Those of this process, by name: its executable, and shared objects from outside of the system's
+/// The objects of this process, by name: its executable, and shared objects from outside of the system's
 /// folders (/lib, /usr/lib, ...), whose data are their own affair. Read-only parts (RELRO) are not
 /// in it.
 std::vector<StaticObject> static_objects();
@@ -60,9 +60,9 @@ size_t total_bytes(std::span<const StaticObject> objects);
 /// failed_precondition where this cannot be, and then nothing has changed.
 Status move_to(std::span<std::byte> place, std::span<const StaticObject> objects, bool pinned);
 
-/// The same memory at an address that is a multiple of `alignment`, a power of two from a page on: a
-/// second mapping of it, until the process ends. `memory` itself if it is aligned, or if it cannot
-/// be mapped twice. Nothing is there yet; `pinned` as above.
+/// The same memory at an address that is a multiple of `alignment`, a power of two from a page on:
+/// a second mapping of it, until the process ends. `memory` itself if it is aligned, or if it
+/// cannot be mapped twice. Nothing is there yet; `pinned` as above.
 std::byte* aligned(std::span<std::byte> memory, size_t alignment, bool pinned);
 
 /// Threads of this process now, this one among them; 0: unknown.

@@ -54,7 +54,7 @@ struct ValueEach {
 /// No variable: all are excluded by their status, or there are none.
 inline constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
-/// Those that are to be looked at: status[i] is 0, or there is no status.
+/// Whether a variable is to be looked at: status[i] is 0, or there is no status.
 inline bool is_included(const int* status, size_t i) { return status == nullptr || status[i] == 0; }
 
 inline bool includes_any(const int* status, size_t count) {
@@ -100,6 +100,7 @@ template <typename T>
 void wait_until(const char* call, T* variable, int comparison, T value) {
   World& here = world(call);
   check_comparison(call, comparison);
+  here.look_around();
   if (holds(variable, comparison, value)) return;
   here.wait(call, [=] { return holds(variable, comparison, value); });
 }
@@ -109,6 +110,7 @@ void wait_until_all(const char* call, T* variables, size_t count, const int* sta
                     const Values& values) {
   World& here = world(call);
   check_comparison(call, comparison);
+  here.look_around();
   const auto all = [&] { return all_hold(variables, count, status, comparison, values); };
   if (!all()) here.wait(call, all);
 }
@@ -119,6 +121,7 @@ size_t wait_until_any(const char* call, T* variables, size_t count, const int* s
   World& here = world(call);
   check_comparison(call, comparison);
   if (!includes_any(status, count)) return kNone;
+  here.look_around();
   size_t found = kNone;
   const auto any = [&] {
     found = find_one(variables, count, status, comparison, values);
@@ -134,6 +137,7 @@ size_t wait_until_some(const char* call, T* variables, size_t count, size_t* ind
   World& here = world(call);
   check_comparison(call, comparison);
   if (!includes_any(status, count)) return 0;
+  here.look_around();
   size_t found = 0;
   const auto some = [&] {
     found = find_some(variables, count, indices, status, comparison, values);
@@ -149,6 +153,7 @@ template <typename T>
 int test(const char* call, T* variable, int comparison, T value) {
   World& here = world(call);
   check_comparison(call, comparison);
+  here.look_around();
   if (holds(variable, comparison, value)) return 1;
   here.progress();
   return holds(variable, comparison, value) ? 1 : 0;
@@ -159,6 +164,7 @@ int test_all(const char* call, T* variables, size_t count, const int* status, in
              const Values& values) {
   World& here = world(call);
   check_comparison(call, comparison);
+  here.look_around();
   if (all_hold(variables, count, status, comparison, values)) return 1;
   here.progress();
   return all_hold(variables, count, status, comparison, values) ? 1 : 0;
@@ -169,6 +175,7 @@ size_t test_any(const char* call, T* variables, size_t count, const int* status,
                 const Values& values) {
   World& here = world(call);
   check_comparison(call, comparison);
+  here.look_around();
   const size_t found = find_one(variables, count, status, comparison, values);
   if (found != kNone) return found;
   here.progress();
@@ -180,6 +187,7 @@ size_t test_some(const char* call, T* variables, size_t count, size_t* indices, 
                  int comparison, const Values& values) {
   World& here = world(call);
   check_comparison(call, comparison);
+  here.look_around();
   const size_t found = find_some(variables, count, indices, status, comparison, values);
   if (found > 0) return found;
   here.progress();

@@ -92,6 +92,7 @@ class World {
     if (found.offset == Addresses::kNowhere) [[unlikely]]
       fail_address(call, address, bytes);
     if (found.pe == me_ && !observed_) {
+      look_around();
       found.here = static_cast<std::byte*>(const_cast<void*>(address));
     } else if (std::byte* const base = reach_[found.pe]; base != nullptr) {
       found.here = base + found.offset;
@@ -142,6 +143,15 @@ class World {
   void wait(const char* call, const std::function<bool()>& condition);
   /// Makes progress once.
   void progress();
+  /// To be called by what only reads or writes memory of this PE: a program may do that in a loop
+  /// until another PE has changed it. Makes progress now and then, unless all PEs reach each other
+  /// by loads and stores.
+  void look_around() {
+    if (!serves_peers_) [[likely]]
+      return;
+    constexpr uint32_t kEvery = 8;
+    if (looks_.fetch_add(1, std::memory_order_relaxed) % kEvery == 0) progress();
+  }
   /// Until a collective operation is complete. Without a Turn.
   void await(const future& operation);
 
@@ -165,7 +175,9 @@ class World {
   const rank_t pes_;
   const int thread_level_;
   const bool multiple_;
-  const bool observed_;           // debug mode or a trace: each access goes through the runtime
+  const bool observed_;      // debug mode or a trace: each access goes through the runtime
+  const bool serves_peers_;  // not all PEs reach its memory by themselves
+  std::atomic<uint32_t> looks_{0};
   std::vector<std::byte*> none_;  // of an observed job: what loads and stores reach is not used
   std::byte* const* reach_;
   Addresses addresses_;

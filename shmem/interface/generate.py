@@ -31,7 +31,7 @@ def declaration(function, prefix=""):
 
 
 def declarations(functions, prefix=""):
-    """The prototypes, those under c99 where they are not in the way of generic names."""
+    """The prototypes; a c99 one only where no generic name is declared."""
     text = ""
     for function in functions:
         if "c99" in function.flags and not prefix:
