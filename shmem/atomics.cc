@@ -9,20 +9,21 @@ Atomics::Atomics(World& world)
       words_(world.context(), AtomicType::uint32, AtomicPath::automatic),
       double_words_(world.context(), AtomicType::uint64, AtomicPath::automatic) {}
 
-void Atomics::start_away(CommContext& context, const fabric::AtomicRequest& request,
-                         const Place& place, void* previous, future& started) {
+void Atomics::start_away(const char* call, CommContext& context,
+                         const fabric::AtomicRequest& request, const Place& place, void* previous,
+                         future& started) {
   const Turn turn(world_);
   context.pending.store(true, std::memory_order_relaxed);
   const auto& domain = request.type == AtomicType::uint32 ? words_ : double_words_;
-  started =
-      domain.start(request.op, place.global(), request.operand, request.expected, previous, {});
+  started = domain.start(request.op, place.global(), request.operand, request.expected, previous,
+                         site_of(call));
 }
 
-void Atomics::wait(const future& started) {
+void Atomics::wait(const char* call, const future& started) {
   if (started.ticket().context == nullptr) return;
   const Turn turn(world_);
   world_.send_held();
-  started.wait({});
+  started.wait(site_of(call));
 }
 
 void fail_alignment(const char* call, const void* address, size_t bytes) {

@@ -27,24 +27,24 @@ class Atomics {
 
   /// Carries the operation out, or starts it: what was there before comes to `previous`, which may
   /// be null, at once, or when the future is ready.
-  void start(CommContext& context, const fabric::AtomicRequest& request, const Place& place,
-             void* previous, future& started) {
+  void start(const char* call, CommContext& context, const fabric::AtomicRequest& request,
+             const Place& place, void* previous, future& started) {
     if (place.here != nullptr && by_processor(request.type)) [[likely]] {
       fabric::apply_atomic(request, place.here, previous);
     } else {
-      start_away(context, request, place, previous, started);
+      start_away(call, context, request, place, previous, started);
     }
   }
 
   /// Waits for it. Needs a Turn only if it has been started.
-  void wait(const future& started);
+  void wait(const char* call, const future& started);
 
  private:
   bool by_processor(AtomicType type) const {
     return (type == AtomicType::uint32 ? words_ : double_words_).path() == AtomicPath::message;
   }
-  void start_away(CommContext& context, const fabric::AtomicRequest& request, const Place& place,
-                  void* previous, future& started);
+  void start_away(const char* call, CommContext& context, const fabric::AtomicRequest& request,
+                  const Place& place, void* previous, future& started);
 
   World& world_;
   stripline::detail::AtomicDomain words_;
@@ -78,9 +78,9 @@ T atomic_fetching(const char* call, shmem_ctx_t ctx, const fabric::AtomicRequest
   CommContext& context = here.context_of(call, ctx);
   T previous;
   future started;
-  here.atomics().start(context, request, atomic_place(here, call, context, variable, pe), &previous,
-                       started);
-  here.atomics().wait(started);
+  here.atomics().start(call, context, request, atomic_place(here, call, context, variable, pe),
+                       &previous, started);
+  here.atomics().wait(call, started);
   return previous;
 }
 
@@ -90,8 +90,8 @@ void atomic_starting(const char* call, shmem_ctx_t ctx, const fabric::AtomicRequ
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
   future started;
-  here.atomics().start(context, request, atomic_place(here, call, context, variable, pe), previous,
-                       started);
+  here.atomics().start(call, context, request, atomic_place(here, call, context, variable, pe),
+                       previous, started);
 }
 
 template <typename T>

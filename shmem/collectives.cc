@@ -21,73 +21,74 @@ void copy(Bytes to, ConstBytes from) {
   if (to.data() != from.data() && !from.empty()) std::memmove(to.data(), from.data(), from.size());
 }
 
-void barrier(World& world, const Team& team) {
+void barrier(const char* call, World& world, const Team& team) {
   if (!world.multiple()) {
     world.send_held();
-    team.group.barrier({});
+    team.group.barrier(site_of(call));
     return;
   }
   future arrived;
   {
     const Turn turn(world);
-    arrived = team.group.barrier_async({});
+    arrived = team.group.barrier_async(site_of(call));
   }
   world.await(arrived);
 }
 
 // `data` of `root` becomes that of all.
-void spread(World& world, const Team& team, Bytes data, rank_t root) {
+void spread(const char* call, World& world, const Team& team, Bytes data, rank_t root) {
   if (!world.multiple()) {
     world.send_held();
-    team.group.broadcast(data, root, collective_algorithm::automatic, {});
+    team.group.broadcast(data, root, collective_algorithm::automatic, site_of(call));
     return;
   }
   future spread;
   {
     const Turn turn(world);
-    spread = team.group.broadcast_async(data, root, {});
+    spread = team.group.broadcast_async(data, root, site_of(call));
   }
   world.await(spread);
 }
 
 // The PEs' blocks, counts[i] bytes each, one after the other. `out` has room for them.
-void gather(World& world, const Team& team, ConstBytes in, Bytes out,
+void gather(const char* call, World& world, const Team& team, ConstBytes in, Bytes out,
             std::span<const size_t> counts, std::span<const size_t> offsets) {
   if (!world.multiple()) {
     world.send_held();
-    team.group.allgather_v(in, out, counts, offsets, collective_algorithm::automatic, {});
+    team.group.allgather_v(in, out, counts, offsets, collective_algorithm::automatic,
+                           site_of(call));
     return;
   }
   copy(out.subspan(offsets[static_cast<size_t>(team.me)], in.size()), in);
   for (rank_t pe = 0; pe < counts.size(); ++pe) {
-    spread(world, team, out.subspan(offsets[pe], counts[pe]), pe);
+    spread(call, world, team, out.subspan(offsets[pe], counts[pe]), pe);
   }
 }
 
-void gather_alike(World& world, const Team& team, ConstBytes in, Bytes out) {
+void gather_alike(const char* call, World& world, const Team& team, ConstBytes in, Bytes out) {
   if (!world.multiple()) {
     world.send_held();
-    team.group.allgather(in, out, collective_algorithm::automatic, {});
+    team.group.allgather(in, out, collective_algorithm::automatic, site_of(call));
     return;
   }
   const auto pes = static_cast<size_t>(team.pes);
   const std::vector<size_t> counts(pes, in.size());
   std::vector<size_t> offsets(pes);
   for (size_t pe = 0; pe < pes; ++pe) offsets[pe] = pe * in.size();
-  gather(world, team, in, out, counts, offsets);
+  gather(call, world, team, in, out, counts, offsets);
 }
 
-void exchange(World& world, const Team& team, ConstBytes in, Bytes out) {
+void exchange(const char* call, World& world, const Team& team, ConstBytes in, Bytes out) {
   if (!world.multiple()) {
     world.send_held();
-    team.group.all_to_all(in, out, collective_algorithm::automatic, {});
+    team.group.all_to_all(in, out, collective_algorithm::automatic, site_of(call));
     return;
   }
   const size_t block = in.size() / static_cast<size_t>(team.pes);
   std::vector<std::byte> blocks(in.size());
   for (int pe = 0; pe < team.pes; ++pe) {
     if (pe == team.me) copy(blocks, in);
-    spread(world, team, blocks, static_cast<rank_t>(pe));
+    spread(call, world, team, blocks, static_cast<rank_t>(pe));
     copy(out.subspan(static_cast<size_t>(pe) * block, block),
          ConstBytes(blocks).subspan(static_cast<size_t>(team.me) * block, block));
   }
@@ -113,7 +114,7 @@ int broadcast_from(const char* name, const Call& call, void* dest, const void* s
   if (bytes == 0) return 0;
   const bool is_root = root == call.team->me;
   // The root's is only read.
-  spread(call.world, *call.team, bytes_at(is_root ? const_cast<void*>(source) : dest, bytes),
+  spread(name, call.world, *call.team, bytes_at(is_root ? const_cast<void*>(source) : dest, bytes),
          static_cast<rank_t>(root));
   if (is_root && to_root) copy(bytes_at(dest, bytes), bytes_at(source, bytes));
   return 0;
@@ -124,25 +125,25 @@ int broadcast_from(const char* name, const Call& call, void* dest, const void* s
 void barrier_all(const char* call) {
   World& here = world(call);
   here.complete(here.default_context());
-  barrier(here, here.world_team());
+  barrier(call, here, here.world_team());
 }
 
 void sync_all(const char* call) {
   World& here = world(call);
-  barrier(here, here.world_team());
+  barrier(call, here, here.world_team());
 }
 
 int team_sync(const char* call, shmem_team_t handle) {
   const Call here(call, handle);
   if (here.team == nullptr) return -1;
-  barrier(here.world, *here.team);
+  barrier(call, here.world, *here.team);
   return 0;
 }
 
 void barrier_set(const char* call, shmem_team_t set) {
   World& here = world(call);
   here.complete(here.default_context());
-  barrier(here, here.team_of(call, set));
+  barrier(call, here, here.team_of(call, set));
 }
 
 void sync_set(const char* call, shmem_team_t set) { team_sync(call, set); }
@@ -161,7 +162,7 @@ int collect(const char* call, shmem_team_t handle, void* dest, const void* sourc
   const Call here(call, handle);
   if (here.team == nullptr) return -1;
   std::vector<size_t> counts(here.pes());
-  gather_alike(here.world, *here.team, bytes_at(&bytes, sizeof bytes),
+  gather_alike(call, here.world, *here.team, bytes_at(&bytes, sizeof bytes),
                std::as_writable_bytes(std::span(counts)));
   std::vector<size_t> offsets(here.pes());
   size_t sum = 0;
@@ -170,7 +171,8 @@ int collect(const char* call, shmem_team_t handle, void* dest, const void* sourc
     sum += counts[pe];
   }
   if (sum == 0) return 0;
-  gather(here.world, *here.team, bytes_at(source, bytes), bytes_at(dest, sum), counts, offsets);
+  gather(call, here.world, *here.team, bytes_at(source, bytes), bytes_at(dest, sum), counts,
+         offsets);
   return 0;
 }
 
@@ -178,7 +180,7 @@ int fcollect(const char* call, shmem_team_t handle, void* dest, const void* sour
   const Call here(call, handle);
   if (here.team == nullptr) return -1;
   if (bytes == 0) return 0;
-  gather_alike(here.world, *here.team, bytes_at(source, bytes),
+  gather_alike(call, here.world, *here.team, bytes_at(source, bytes),
                bytes_at(dest, bytes_of(call, bytes, here.pes())));
   return 0;
 }
@@ -188,7 +190,7 @@ int alltoall(const char* call, shmem_team_t handle, void* dest, const void* sour
   if (here.team == nullptr) return -1;
   if (bytes == 0) return 0;
   const size_t all = bytes_of(call, bytes, here.pes());
-  exchange(here.world, *here.team, bytes_at(source, all), bytes_at(dest, all));
+  exchange(call, here.world, *here.team, bytes_at(source, all), bytes_at(dest, all));
   return 0;
 }
 
@@ -206,7 +208,7 @@ int alltoalls(const char* call, shmem_team_t handle, void* dest, const void* sou
     std::memcpy(sent.data() + i * element_bytes, from, element_bytes);
     from += source_stride * static_cast<ptrdiff_t>(element_bytes);
   }
-  exchange(here.world, *here.team, sent, received);
+  exchange(call, here.world, *here.team, sent, received);
   for (size_t i = 0; i < elements; ++i) {
     std::memcpy(to, received.data() + i * element_bytes, element_bytes);
     to += dest_stride * static_cast<ptrdiff_t>(element_bytes);
@@ -214,32 +216,32 @@ int alltoalls(const char* call, shmem_team_t handle, void* dest, const void* sou
   return 0;
 }
 
-int reduce_by(World& world, Team* team, ConstBytes in, Bytes out,
+int reduce_by(const char* call, World& world, Team* team, ConstBytes in, Bytes out,
               const stripline::detail::Reduction& op) {
   if (team == nullptr) return -1;
   if (in.empty()) return 0;
   if (!world.multiple()) {
     world.send_held();
-    TeamAccess::allreduce(team->group, in, out, op);
+    TeamAccess::allreduce(team->group, in, out, op, site_of(call));
     return 0;
   }
   future reduced;
   {
     const Turn turn(world);
-    reduced = TeamAccess::start_allreduce(team->group, in, out, op);
+    reduced = TeamAccess::start_allreduce(team->group, in, out, op, site_of(call));
   }
   world.await(reduced);
   return 0;
 }
 
-int scan_by(World& world, Team* team, ConstBytes in, Bytes out,
+int scan_by(const char* call, World& world, Team* team, ConstBytes in, Bytes out,
             const stripline::detail::Reduction& op, bool exclusive) {
   if (team == nullptr) return -1;
   if (in.empty()) return 0;
   const bool first = team->me == 0;
   if (!world.multiple()) {
     world.send_held();
-    TeamAccess::scan(team->group, in, out, op, exclusive);
+    TeamAccess::scan(team->group, in, out, op, exclusive, site_of(call));
   } else {
     const size_t count = in.size() / op.element_bytes;
     const auto before = static_cast<size_t>(team->me) + (exclusive ? 0 : 1);
@@ -248,7 +250,7 @@ int scan_by(World& world, Team* team, ConstBytes in, Bytes out,
         (in.size() * static_cast<size_t>(team->pes)) / sizeof(std::max_align_t) + 1);
     const Bytes all =
         std::as_writable_bytes(std::span(room)).first(in.size() * static_cast<size_t>(team->pes));
-    gather_alike(world, *team, in, all);
+    gather_alike(call, world, *team, in, all);
     for (size_t pe = 0; pe < before; ++pe) {
       const Bytes theirs = all.subspan(pe * in.size(), in.size());
       if (pe == 0) {

@@ -51,10 +51,10 @@ int alltoalls(const char* call, shmem_team_t team, void* dest, const void* sourc
               ptrdiff_t dest_stride, ptrdiff_t source_stride, size_t count, size_t element_bytes);
 
 /// What the templates below are made of. `in` may be `out`.
-int reduce_by(World& world, Team* team, std::span<const std::byte> in, std::span<std::byte> out,
-              const stripline::detail::Reduction& op);
-int scan_by(World& world, Team* team, std::span<const std::byte> in, std::span<std::byte> out,
-            const stripline::detail::Reduction& op, bool exclusive);
+int reduce_by(const char* call, World& world, Team* team, std::span<const std::byte> in,
+              std::span<std::byte> out, const stripline::detail::Reduction& op);
+int scan_by(const char* call, World& world, Team* team, std::span<const std::byte> in,
+            std::span<std::byte> out, const stripline::detail::Reduction& op, bool exclusive);
 
 /// Types that are combined alike are one: fewer functions.
 template <typename T>
@@ -100,7 +100,7 @@ int reduce(const char* call, shmem_team_t team, T* dest, const T* source, size_t
   World& here = world(call);
   const size_t bytes = bytes_of(call, count, sizeof(T));
   return reduce_by(
-      here, here.team_or_null(team), {reinterpret_cast<const std::byte*>(source), bytes},
+      call, here, here.team_or_null(team), {reinterpret_cast<const std::byte*>(source), bytes},
       {reinterpret_cast<std::byte*>(dest), bytes}, reduction<Op, decltype(combined_as<T>())>());
 }
 
@@ -115,7 +115,8 @@ template <typename Op, typename T>
 int inscan(const char* call, shmem_team_t team, T* dest, const T* source, size_t count) {
   World& here = world(call);
   const size_t bytes = bytes_of(call, count, sizeof(T));
-  return scan_by(here, here.team_or_null(team), {reinterpret_cast<const std::byte*>(source), bytes},
+  return scan_by(call, here, here.team_or_null(team),
+                 {reinterpret_cast<const std::byte*>(source), bytes},
                  {reinterpret_cast<std::byte*>(dest), bytes},
                  reduction<Op, decltype(combined_as<T>())>(), false);
 }
@@ -125,7 +126,8 @@ template <typename Op, typename T>
 int exscan(const char* call, shmem_team_t team, T* dest, const T* source, size_t count) {
   World& here = world(call);
   const size_t bytes = bytes_of(call, count, sizeof(T));
-  return scan_by(here, here.team_or_null(team), {reinterpret_cast<const std::byte*>(source), bytes},
+  return scan_by(call, here, here.team_or_null(team),
+                 {reinterpret_cast<const std::byte*>(source), bytes},
                  {reinterpret_cast<std::byte*>(dest), bytes},
                  reduction<Op, decltype(combined_as<T>())>(), true);
 }

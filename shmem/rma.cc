@@ -78,35 +78,36 @@ void transfer(const char* call, shmem_ctx_t ctx, const Strided& strided, bool is
   const Turn turn(here);
   here.send_held();
   const future moved = stripline::detail::start_strided(
-      here.context(), call, is_put ? VisDirection::put : VisDirection::get, shape, {}, {});
+      here.context(), call, is_put ? VisDirection::put : VisDirection::get, shape, {},
+      site_of(call));
   if (is_put) {
     context.pending = true;
-    moved.wait_source({});
+    moved.wait_source(site_of(call));
   } else {
-    moved.wait({});
+    moved.wait(site_of(call));
   }
 }
 
 }  // namespace
 
-void put_away(World& world, CommContext& context, const Place& place, const void* source,
-              size_t bytes) {
+void put_away(const char* call, World& world, CommContext& context, const Place& place,
+              const void* source, size_t bytes) {
   const Turn turn(world);
   context.pending.store(true, std::memory_order_relaxed);
   // What the combiner takes is copied by it. Debug mode watches sources of puts without handles
   // until a fence, while this one may change at once.
   if (world.state().operations.combiner().takes(bytes) &&
       world.state().job.observers().debug() == nullptr) {
-    world.context().rput_nbi(bytes_at(source), place.global(), bytes, {});
+    world.context().rput_nbi(bytes_at(source), place.global(), bytes, site_of(call));
   } else {
-    world.context().rput_buffered(bytes_at(source), place.global(), bytes, {});
+    world.context().rput_buffered(bytes_at(source), place.global(), bytes, site_of(call));
   }
 }
 
-void get_away(World& world, const Place& place, void* dest, size_t bytes) {
+void get_away(const char* call, World& world, const Place& place, void* dest, size_t bytes) {
   const Turn turn(world);
   world.send_held();
-  world.context().rget(place.global(), bytes_at(dest), bytes, {}).wait({});
+  world.context().rget(place.global(), bytes_at(dest), bytes, site_of(call)).wait(site_of(call));
 }
 
 void put(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size_t bytes, int pe) {
@@ -117,7 +118,7 @@ void put(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size
   if (place.here != nullptr) {
     copy_bytes(place.here, source, bytes);
   } else {
-    put_away(here, context, place, source, bytes);
+    put_away(call, here, context, place, source, bytes);
   }
 }
 
@@ -133,7 +134,7 @@ void put_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, 
   }
   const Turn turn(here);
   context.pending.store(true, std::memory_order_relaxed);
-  here.context().rput_nbi(bytes_at(source), place.global(), bytes, {});
+  here.context().rput_nbi(bytes_at(source), place.global(), bytes, site_of(call));
 }
 
 void get(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size_t bytes, int pe) {
@@ -144,7 +145,7 @@ void get(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size
   if (place.here != nullptr) {
     copy_bytes(dest, place.here, bytes);
   } else {
-    get_away(here, place, dest, bytes);
+    get_away(call, here, place, dest, bytes);
   }
 }
 
@@ -160,7 +161,7 @@ void get_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, 
   }
   const Turn turn(here);
   context.pending.store(true, std::memory_order_relaxed);
-  here.context().rget_nbi(place.global(), bytes_at(dest), bytes, {});
+  here.context().rget_nbi(place.global(), bytes_at(dest), bytes, site_of(call));
 }
 
 void iput(const char* call, shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dest_stride,

@@ -51,9 +51,9 @@ void iget(const char* call, shmem_ctx_t ctx, void* dest, const void* source, ptr
           ptrdiff_t source_stride, size_t element_bytes, size_t block, size_t count, int pe);
 
 /// put() and get() of what loads and stores do not reach.
-void put_away(World& world, CommContext& context, const Place& place, const void* source,
-              size_t bytes);
-void get_away(World& world, const Place& place, void* dest, size_t bytes);
+void put_away(const char* call, World& world, CommContext& context, const Place& place,
+              const void* source, size_t bytes);
+void get_away(const char* call, World& world, const Place& place, void* dest, size_t bytes);
 
 template <typename T>
 void p(const char* call, shmem_ctx_t ctx, T* dest, std::type_identity_t<T> value, int pe) {
@@ -64,7 +64,7 @@ void p(const char* call, shmem_ctx_t ctx, T* dest, std::type_identity_t<T> value
     std::memcpy(place.here, &value, sizeof(T));
     return;
   }
-  put_away(here, context, place, &value, sizeof(T));
+  put_away(call, here, context, place, &value, sizeof(T));
 }
 
 template <typename T>
@@ -75,7 +75,7 @@ T g(const char* call, shmem_ctx_t ctx, const T* source, int pe) {
   if (place.here != nullptr) [[likely]] {
     std::memcpy(&value, place.here, sizeof(T));
   } else {
-    get_away(here, place, &value, sizeof(T));
+    get_away(call, here, place, &value, sizeof(T));
   }
   return value;
 }

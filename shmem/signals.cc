@@ -37,11 +37,12 @@ void start(const char* call, shmem_ctx_t ctx, void* dest, const void* source, si
   if (update == AtomicOp::store) {
     const Turn turn(here);
     context.pending.store(true, std::memory_order_relaxed);
-    const future moved = here.context().rput_signal(
-        data, place.global(), bytes, global_ptr<uint64_t>(flag.pe, flag.offset), value, {});
+    const future moved = here.context().rput_signal(data, place.global(), bytes,
+                                                    global_ptr<uint64_t>(flag.pe, flag.offset),
+                                                    value, site_of(call));
     if (source_stays) return;
     here.send_held();
-    moved.wait_source({});
+    moved.wait_source(site_of(call));
     return;
   }
   // The network's signals store a value; one that is to be added follows the data when they have
@@ -49,7 +50,7 @@ void start(const char* call, shmem_ctx_t ctx, void* dest, const void* source, si
   {
     const Turn turn(here);
     here.send_held();
-    here.context().rput(data, place.global(), bytes, {}).wait({});
+    here.context().rput(data, place.global(), bytes, site_of(call)).wait(site_of(call));
   }
   atomic_op(call, ctx, update, signal, value, pe);
 }

@@ -38,9 +38,9 @@ struct StaticObject {
   }
 };
 
-/// The objects of this process, by name: its executable, and shared objects from outside of the system's
-/// folders (/lib, /usr/lib, ...), whose data are their own affair. Read-only parts (RELRO) are not
-/// in it.
+/// The objects of this process, by name: its executable, and shared objects from outside of the
+/// system's folders (/lib, /usr/lib, ...), whose data are their own affair. Read-only parts (RELRO)
+/// are not in it.
 std::vector<StaticObject> static_objects();
 
 /// What must be the same on all PEs, one line for an object: compared by difference().

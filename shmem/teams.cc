@@ -9,11 +9,11 @@ namespace stripline::shmem {
 namespace {
 
 // A new team of those who give the same colour; SHMEM_TEAM_INVALID for who gives none.
-shmem_team_t split(World& world, const Team& parent, uint32_t colour, int64_t key,
+shmem_team_t split(const char* call, World& world, const Team& parent, uint32_t colour, int64_t key,
                    const shmem_team_config_t* config, long mask) {
   const Turn turn(world);
   world.send_held();
-  stripline::team group = parent.group.split(colour, key, {});
+  stripline::team group = parent.group.split(colour, key, site_of(call));
   if (!group) return SHMEM_TEAM_INVALID;
   auto team = std::make_unique<Team>();
   team->me = static_cast<int>(group.rank_me());
@@ -84,7 +84,7 @@ int team_split_strided(const char* call, shmem_team_t parent_handle, int start, 
   // All PEs of the parent give the same triplet, and refuse it alike.
   if (parent == nullptr || !members.is_valid(parent->pes)) return -1;
   const std::optional<int> index = members.index_of(parent->me);
-  *made = split(here, *parent, index ? 0 : team::no_colour, index.value_or(0), config, mask);
+  *made = split(call, here, *parent, index ? 0 : team::no_colour, index.value_or(0), config, mask);
   return 0;
 }
 
@@ -99,8 +99,8 @@ int team_split_2d(const char* call, shmem_team_t parent_handle, int x_range,
   const int range = std::min(x_range, parent->pes);
   const int x = parent->me % range;
   const int y = parent->me / range;
-  *x_team = split(here, *parent, static_cast<uint32_t>(y), x, x_config, x_mask);
-  *y_team = split(here, *parent, static_cast<uint32_t>(x), y, y_config, y_mask);
+  *x_team = split(call, here, *parent, static_cast<uint32_t>(y), x, x_config, x_mask);
+  *y_team = split(call, here, *parent, static_cast<uint32_t>(x), y, y_config, y_mask);
   return 0;
 }
 

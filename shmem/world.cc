@@ -124,7 +124,7 @@ void World::send_held() {
 void World::wait(const char* call, const std::function<bool()>& condition) {
   if (!multiple_) {
     send_held();
-    context_->wait_until(condition, std::numeric_limits<double>::infinity(), {call, 0});
+    context_->wait_until(condition, std::numeric_limits<double>::infinity(), site_of(call));
     return;
   }
   {

@@ -219,6 +219,9 @@ inline World& world(const char* call) {
   return *the_world;
 }
 
+/// What messages and --trace name as the place of a call.
+inline CallSite site_of(const char* call) { return {call, 0}; }
+
 /// The bytes of `count` elements; more than memory has for what 64 bits do not hold.
 inline size_t bytes_of(const char* call, size_t count, size_t element_bytes) {
   size_t bytes = 0;

@@ -20,15 +20,17 @@ struct TeamAccess {
   static team of(Context& context, sync::Group& group) { return {&context, &group, false}; }
 
   /// team::allreduce(), allreduce_async() (whose function outlives the operation) and the scans.
-  static void allreduce(const team& team, ConstBytes in, Bytes out, const Reduction& op) {
-    team.allreduce_bytes(in, out, op, collective_algorithm::automatic, {});
+  static void allreduce(const team& team, ConstBytes in, Bytes out, const Reduction& op,
+                        CallSite site) {
+    team.allreduce_bytes(in, out, op, collective_algorithm::automatic, site);
   }
-  static future start_allreduce(const team& team, ConstBytes in, Bytes out, const Reduction& op) {
-    return team.start_allreduce(in, out, op, nullptr, {});
+  static future start_allreduce(const team& team, ConstBytes in, Bytes out, const Reduction& op,
+                                CallSite site) {
+    return team.start_allreduce(in, out, op, nullptr, site);
   }
-  static void scan(const team& team, ConstBytes in, Bytes out, const Reduction& op,
-                   bool exclusive) {
-    team.scan_bytes(in, out, op, exclusive, collective_algorithm::automatic, {});
+  static void scan(const team& team, ConstBytes in, Bytes out, const Reduction& op, bool exclusive,
+                   CallSite site) {
+    team.scan_bytes(in, out, op, exclusive, collective_algorithm::automatic, site);
   }
 };
 

@@ -188,6 +188,36 @@ static void waits(void) {
   shmem_barrier_all();
 }
 
+/* Small puts leave before their PE waits in another call, and who looks at its own memory in a loop gets on. */
+static void waits_for_others(void) {
+  static long go, arrived, answer, one;
+  static uint64_t last;
+  const int me = shmem_my_pe(), pes = shmem_n_pes();
+  shmem_barrier_all();
+  for (long i = 1; i <= 20; ++i) {
+    one = 1;
+    if (me == 0) {
+      for (int pe = 1; pe < pes; ++pe) shmem_p(&go, i, pe);
+    } else {
+      shmem_wait_until(&go, SHMEM_CMP_GE, i);
+    }
+    shmem_sum_reduce(SHMEM_TEAM_WORLD, &answer, &one, 1);
+    CHECK_EQUAL(answer, pes);
+    for (int pe = 0; pe < pes; ++pe) shmem_atomic_inc(&arrived, pe);
+    if (i % 2 == 0) {
+      while (shmem_atomic_fetch(&arrived, me) < i * pes) {
+      }
+    } else {
+      while (shmem_g(&arrived, me) < i * pes) {
+      }
+    }
+    shmem_signal_set(&last, (uint64_t)i, (me + 1) % pes);
+    while (shmem_signal_fetch(&last) < (uint64_t)i) {
+    }
+    shmem_barrier_all();
+  }
+}
+
 /* Without the lock, sums would be lost. */
 static void locks(void) {
   static long lock, other_lock, sum;
@@ -222,6 +252,7 @@ int main(int argc, char **argv) {
   teams();
   active_sets();
   waits();
+  waits_for_others();
   locks();
   return passed("collectives");
 }

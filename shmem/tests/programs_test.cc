@@ -63,6 +63,9 @@ TEST(OpenShmem, HasTheSameByThreads) {
 TEST(OpenShmem, AgreesWithASequentialProgram) {
   for (const char* const seed : {"1", "2", "3"}) expect_passed_on_all("shadow", {seed, "2000"});
 }
+TEST(OpenShmem, KeepsPutsWithinABudgetOfMemory) {
+  for (const auto& path : {kMapped, kTcp}) expect_passed("flood", path, {"200000"});
+}
 TEST(OpenShmem, IsCheckedInDebugMode) {
   for (const char* const name : {"operations", "collectives"}) {
     expect_passed(name, kTcp, {}, {{"SHMEM_DEBUG", "1"}});
@@ -72,6 +75,26 @@ TEST(OpenShmem, HasOverloadsAndOldNames) {
   expect_passed("overloads", kMapped);
   expect_passed("c99", kTcp);
   expect_passed("c99_shared", kMapped);
+}
+
+TEST(OpenShmem, IsStartedByOshrun) {
+  const Finished ended = run_program(
+      {program("oshrun"), "-np", "2", "--bind=none", "--segment", "16M", program("osh_c99")}, 60);
+  EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+  EXPECT_EQ(ended.out, "c99: passed\n");
+}
+
+TEST(OpenShmem, IsLinkedWhereThereIsSomethingToLink) {
+  const auto shown = [](Arguments arguments) {
+    arguments.insert(arguments.begin(), {program("oshcc"), "--show"});
+    return run_program(std::move(arguments), 60).out;
+  };
+  const std::string whole = shown({"-O2", "a.c", "-o", "a"});
+  EXPECT_NE(whole.find(" -O2 a.c -o a "), std::string::npos) << whole;
+  EXPECT_NE(whole.find("libstripline_shmem.a"), std::string::npos) << whole;
+  EXPECT_EQ(shown({"-c", "a.c"}).find("libstripline"), std::string::npos);
+  EXPECT_EQ(shown({"--version"}).find("libstripline"), std::string::npos);
+  EXPECT_NE(shown({"--shared", "a.c"}).find("libstripline_shmem.so"), std::string::npos);
 }
 
 // --- how programs end ----------------------------------------------------------------------------
