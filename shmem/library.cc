@@ -105,7 +105,7 @@ void compare_layouts(World& world, const std::string& mine) {
 
 // Names of networks that read and write by addresses of the process, and keep no pages.
 bool keeps_no_pages(const std::string& provider) {
-  for (const char* const known : {"tcp", "sockets", "udp", "shm", "sm2", "emulated"}) {
+  for (const char* const known : {"tcp", "net", "sockets", "udp", "shm", "sm2", "emulated"}) {
     if (provider.starts_with(known)) return true;
   }
   return false;
