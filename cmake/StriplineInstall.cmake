@@ -4,7 +4,7 @@
 include(CMakePackageConfigHelpers)
 
 set(exported stripline_options stripline_base stripline_access stripline_json stripline_model stripline_cost
-    stripline_plan stripline_runtime)
+    stripline_plan stripline_runtime stripline_shmem)
 set_target_properties(stripline_options PROPERTIES EXPORT_NAME options)
 
 # In this build the JSON library reaches its users through build-only links, which keeps nlohmann out

@@ -54,6 +54,8 @@
 #   scripts/check.sh networks [NETWORKS] [SEED]  NETWORKS random emulated networks (default 10), drawn by SEED (default 1):
 #                                    what the model of a budgeted campaign of each decides on random problems, beside a
 #                                    sweep and beside no model
+#   scripts/check.sh openshmem DIR [PES...]  public OpenSHMEM programs, whose clones are in DIR, with PES PEs (default 2 3 4 5)
+#                                    on four paths: which of them build and end well
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 #   scripts/check.sh campaign-coverage [CAMPAIGNS]  the same at the end of CAMPAIGNS synthetic campaigns (default 1000)
 #                                    with budgets, lost runs and early ends
@@ -227,6 +229,10 @@ case ${1:-} in
   networks)
     shift
     scripts/check_networks.sh "$@"
+    ;;
+  openshmem)
+    shift
+    scripts/check_openshmem.sh "$@"
     ;;
   coverage)
     configure_and_build release fit_coverage

@@ -13,9 +13,9 @@ build_packages=(
   libnghttp2-dev
   nlohmann-json3-dev libsqlite3-dev libeigen3-dev libboost1.81-dev libboost-context1.81-dev
   libcli11-dev libspdlog-dev libtomlplusplus-dev prometheus-cpp-dev libcpp-httplib-dev libzstd-dev
-  libpq-dev libhwloc-dev libpmix-dev libssl-dev libgtest-dev libbenchmark-dev)
+  libpq-dev libhwloc-dev libpmix-dev libssl-dev libgtest-dev libbenchmark-dev python3)
 check_packages=(
-  postgresql python3
+  postgresql
   clang-format-14 clang-tidy-14 git iproute2 openssh-client openssh-server procps util-linux
   openmpi-bin libopenmpi-dev slurm-wlm munge)
 # For the dashboard, without which the server is built as well. Nodejs of elsewhere brings its npm.

@@ -55,6 +55,8 @@ struct Group;
 using collective_algorithm = model::CollectiveAlgorithm;
 
 namespace detail {
+struct TeamAccess;
+
 template <typename R>
 concept collective_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
@@ -345,6 +347,7 @@ class team {
   }
 
  private:
+  friend struct detail::TeamAccess;
   using Bytes = std::span<std::byte>;
   using ConstBytes = std::span<const std::byte>;
 

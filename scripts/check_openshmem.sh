@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# Public OpenSHMEM programs, unmodified, on the runtime: which of them build and end well.
+#
+#   scripts/check_openshmem.sh DIR [PES...]
+#
+# DIR has clones of the suites that are to be run, by the names of their repositories: tests-sos, openshmem-examples
+# (openshmem-org), ISx, Kernels (ParRes), osu-micro-benchmarks (forresti); those that are missing are left out. They are
+# built by oshcc and oshc++ of the release build into build/openshmem, and run with PES PEs (default: 2 3 4 5) over mapped
+# memory, tcp between PEs of this host, the provider shm and an emulated network. Prints a table, and names what
+# did not end with 0 within the limit (OPENSHMEM_LIMIT, default 120 seconds); what it printed is in build/openshmem/logs.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+cd "$repository"
+suites=$(cd "$1" && pwd)
+shift
+pes=("$@")
+[ $# -gt 0 ] || pes=(2 3 4 5)
+limit=${OPENSHMEM_LIMIT:-120}
+
+configure_and_build release stripline_shmem stripline-run
+bin=$repository/build/release/bin
+folder=$repository/build/openshmem
+mkdir -p "$folder/logs"
+
+# Programs of all suites: "SUITE NAME|FIXED PES or -|ARGUMENTS".
+programs=()
+
+# add SUITE NAME PES ARGUMENTS COMPILER FLAGS-AND-SOURCES...
+add() {
+  local suite=$1 name=$2 fixed=$3 arguments=$4 compiler=$5
+  shift 5
+  mkdir -p "$folder/$suite"
+  if ! "$bin/$compiler" -O1 "$@" -o "$folder/$suite/$name" >"$folder/logs/$suite.$name.build" 2>&1; then
+    echo "not built: $suite $name (build/openshmem/logs/$suite.$name.build)" >&2
+    return 0
+  fi
+  programs+=("$suite $name|$fixed|$arguments")
+}
+
+add_tests_sos() {
+  local tests=$suites/tests-sos/test source name
+  for source in "$tests"/unit/*.c "$tests"/unit/*.cpp; do
+    name=$(basename "${source%.*}")
+    local flags=(-I"$tests/include" -DENABLE_DEPRECATED_TESTS) compiler=oshcc
+    case $source in *.cpp) compiler=oshc++ ;; esac
+    case $name in
+      mt_lock) continue ;;
+      mt_lock_test) flags+=("$tests/unit/mt_lock.c" -DENABLE_THREADS -pthread) ;;
+      mt_* | thread*) flags+=(-DENABLE_THREADS -pthread) ;;
+    esac
+    add tests-sos "$name" - "" "$compiler" "${flags[@]}" "$source"
+  done
+  add tests-sos rma_coverage_pshmem - "" oshcc -I"$tests/include" -DTEST_PSHMEM "$tests/unit/rma_coverage.c"
+  add tests-sos query_thread_funneled - "" oshcc -I"$tests/include" -DENABLE_THREADS "$tests/unit/query_thread.c"
+}
+
+add_openshmem_examples() {
+  local source
+  for source in "$suites"/openshmem-examples/c/*.c; do
+    add openshmem-examples "$(basename "$source" .c)" - "" oshcc "$source"
+  done
+  for source in "$suites"/openshmem-examples/c++/*.cxx; do
+    add openshmem-examples "cxx_$(basename "$source" .cxx)" - "" oshc++ "$source"
+  done
+}
+
+add_isx() {
+  local folder_of_isx=$suites/ISx/SHMEM log=$folder/isx
+  add ISx strong - "65536 $log.strong" oshcc -std=c99 -DSCALING_OPTION=1 "$folder_of_isx"/*.c
+  add ISx weak - "16384 $log.weak" oshcc -std=c99 -DSCALING_OPTION=2 "$folder_of_isx"/*.c
+}
+
+add_kernels() {
+  local kernels=$suites/Kernels
+  local flags=(-DRESTRICT_KEYWORD -DRADIUS=2 -DDOUBLE=1 -DSTAR=1 -DVERBOSE=0 -DLOOPGEN=0 '-DPRKVERSION="2"'
+    -I"$kernels/include" "$kernels/common/SHMEM_bail_out.c" "$kernels/common/wtime.c" -lm)
+  add Kernels stencil - "5 240" oshcc "$kernels/SHMEM/Stencil/stencil.c" "${flags[@]}"
+  add Kernels p2p - "5 120 120" oshcc "$kernels/SHMEM/Synch_p2p/p2p.c" "${flags[@]}"
+  add Kernels transpose - "3 240" oshcc "$kernels/SHMEM/Transpose/transpose.c" "${flags[@]}"
+}
+
+add_osu() {
+  local osu=$suites/osu-micro-benchmarks/openshmem source name fixed arguments
+  for source in "$osu"/osu_oshm_*.c; do
+    name=$(basename "$source" .c)
+    case $name in
+      *_put | *_get | *_put_mr | *_atomics) fixed=2 arguments=heap ;;
+      *) fixed=- arguments= ;;
+    esac
+    add osu-micro-benchmarks "$name" "$fixed" "$arguments" oshcc -I"$osu" "$source" "$osu/osu_common.c"
+  done
+}
+
+[ ! -d "$suites/tests-sos" ] || add_tests_sos
+[ ! -d "$suites/openshmem-examples" ] || add_openshmem_examples
+[ ! -d "$suites/ISx" ] || add_isx
+[ ! -d "$suites/Kernels" ] || add_kernels
+[ ! -d "$suites/osu-micro-benchmarks" ] || add_osu
+
+# run PATH-NAME PES OPTIONS...: a row for each suite.
+run() {
+  local path=$1 count=$2 entry suite name fixed arguments log
+  shift 2
+  local -A passed=() tried=() failed=()
+  for entry in "${programs[@]}"; do
+    IFS='|' read -r name fixed arguments <<<"$entry"
+    read -r suite name <<<"$name"
+    [ "$fixed" = - ] || [ "$fixed" = "$count" ] || continue
+    log=$folder/logs/$suite.$name.$path.$count
+    tried[$suite]=$((${tried[$suite]:-0} + 1))
+    # shellcheck disable=SC2086
+    if SHMEM_SYMMETRIC_SIZE=$heap timeout "$limit" "$bin/stripline-run" -n "$count" --bind none "$@" -- \
+      "$folder/$suite/$name" $arguments </dev/null >"$log" 2>&1; then
+      passed[$suite]=$((${passed[$suite]:-0} + 1))
+    else
+      failed[$suite]="${failed[$suite]:-} $name"
+    fi
+  done
+  for suite in $(printf '%s\n' "${!tried[@]}" | sort); do
+    echo "| $suite | $path | $count | ${passed[$suite]:-0} of ${tried[$suite]} |${failed[$suite]:-} |"
+  done
+}
+
+# An emulated network allocates all memory at once.
+heap=1200M
+echo "| suite | path | PEs | ended well | did not |"
+echo "|---|---|---|---|---|"
+for count in "${pes[@]}"; do
+  run mapped "$count"
+  run tcp "$count" --fabric tcp --same-node network
+  run shm "$count" --fabric shm --same-node network
+  heap=64M run emulated "$count" --fabric emulated:modern-rdma,compute=none --clock virtual
+done

@@ -1,0 +1,35 @@
+#include "shmem/atomics.h"
+
+#include <string>
+
+namespace stripline::shmem {
+
+Atomics::Atomics(World& world)
+    : world_(world),
+      words_(world.context(), AtomicType::uint32, AtomicPath::automatic),
+      double_words_(world.context(), AtomicType::uint64, AtomicPath::automatic) {}
+
+void Atomics::start_away(const char* call, CommContext& context,
+                         const fabric::AtomicRequest& request, const Place& place, void* previous,
+                         future& started) {
+  const Turn turn(world_);
+  context.pending.store(true, std::memory_order_relaxed);
+  const auto& domain = request.type == AtomicType::uint32 ? words_ : double_words_;
+  started = domain.start(request.op, place.global(), request.operand, request.expected, previous,
+                         site_of(call));
+}
+
+void Atomics::wait(const char* call, const future& started) {
+  if (started.ticket().context == nullptr) return;
+  const Turn turn(world_);
+  world_.send_held();
+  started.wait(site_of(call));
+}
+
+void fail_alignment(const char* call, const void* address, size_t bytes) {
+  world(call).fail(std::string(call) + " of a variable at an address (" +
+                   std::to_string(reinterpret_cast<uintptr_t>(address)) +
+                   ") that is not a multiple of its size, " + std::to_string(bytes));
+}
+
+}  // namespace stripline::shmem

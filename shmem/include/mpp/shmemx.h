@@ -1,0 +1,2 @@
+/* The place of shmemx.h in older programs. */
+#include <shmemx.h>

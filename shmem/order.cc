@@ -1,0 +1,71 @@
+#include "shmem/order.h"
+
+#include <atomic>
+#include <string>
+
+namespace stripline::shmem {
+
+void fence(const char* call, shmem_ctx_t ctx) {
+  World& here = world(call);
+  CommContext& context = here.context_of(call, ctx);
+  if (context.pending.load(std::memory_order_relaxed)) {
+    here.complete(context);
+  } else {
+    // Stores are in order with those after it.
+    std::atomic_thread_fence(std::memory_order_release);
+  }
+}
+
+void quiet(const char* call, shmem_ctx_t ctx) {
+  World& here = world(call);
+  here.complete(here.context_of(call, ctx));
+}
+
+void pe_quiet(const char* call, shmem_ctx_t ctx, const int* pes, size_t count) {
+  World& here = world(call);
+  CommContext& context = here.context_of(call, ctx);
+  for (size_t i = 0; i < count; ++i) here.job_rank(call, context, pes[i]);
+  if (count > 0) here.complete(context);
+}
+
+int ctx_create(const char* call, shmem_team_t handle, long options, shmem_ctx_t* ctx) {
+  World& here = world(call);
+  *ctx = SHMEM_CTX_INVALID;
+  Team* const team = here.team_or_null(handle);
+  constexpr long kKnown = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE;
+  if (team == nullptr || (options & ~kKnown) != 0) return -1;
+  auto made = std::make_unique<CommContext>();
+  made->team = team;
+  made->options = options;
+  *ctx = reinterpret_cast<shmem_ctx_t>(made.release());
+  return 0;
+}
+
+void ctx_destroy(const char* call, shmem_ctx_t ctx) {
+  World& here = world(call);
+  if (ctx == SHMEM_CTX_INVALID) return;
+  if (ctx == SHMEM_CTX_DEFAULT) {
+    here.fail(std::string(call) + " of SHMEM_CTX_DEFAULT, which exists until shmem_finalize");
+  }
+  const std::unique_ptr<CommContext> context(&here.context_of(call, ctx));
+  here.complete(*context);
+}
+
+int ctx_get_team(const char* call, shmem_ctx_t ctx, shmem_team_t* team) {
+  World& here = world(call);
+  if (ctx == SHMEM_CTX_INVALID) {
+    *team = SHMEM_TEAM_INVALID;
+    return -1;
+  }
+  *team = here.handle_of(here.context_of(call, ctx).team);
+  return 0;
+}
+
+void ctx_session_start(const char* call, shmem_ctx_t ctx, long, const shmem_ctx_session_config_t*,
+                       long) {
+  world(call).context_of(call, ctx);
+}
+
+void ctx_session_stop(const char* call, shmem_ctx_t ctx) { world(call).context_of(call, ctx); }
+
+}  // namespace stripline::shmem

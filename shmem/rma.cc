@@ -1,0 +1,197 @@
+#include "shmem/rma.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <stripline/vis.h>
+
+namespace stripline::shmem {
+namespace {
+
+const std::byte* bytes_at(const void* memory) { return static_cast<const std::byte*>(memory); }
+std::byte* bytes_at(void* memory) { return static_cast<std::byte*>(memory); }
+
+// One side of a strided transfer.
+struct Side {
+  ptrdiff_t stride_bytes = 0;
+  ptrdiff_t first = 0;  // the lowest byte, from the first block on
+  size_t bytes = 0;     // from there to the end of the highest block
+};
+
+Side side_of(const char* call, ptrdiff_t stride, size_t element_bytes, size_t block_bytes,
+             size_t count) {
+  Side side;
+  ptrdiff_t reach = 0;
+  const bool too_far =
+      __builtin_mul_overflow(stride, static_cast<ptrdiff_t>(element_bytes), &side.stride_bytes) ||
+      __builtin_mul_overflow(side.stride_bytes, static_cast<ptrdiff_t>(count - 1), &reach) ||
+      count - 1 > static_cast<size_t>(PTRDIFF_MAX) || block_bytes > size_t{1} << 60;
+  if (too_far || reach > PTRDIFF_MAX / 2 || reach < -(PTRDIFF_MAX / 2)) {
+    world(call).fail(std::string(call) + " of " + std::to_string(count) + " blocks, " +
+                     std::to_string(stride) +
+                     " elements apart, which is more than memory has; the count or the stride is "
+                     "wrong");
+  }
+  side.first = std::min<ptrdiff_t>(reach, 0);
+  side.bytes = static_cast<size_t>(std::max<ptrdiff_t>(reach, -reach)) + block_bytes;
+  return side;
+}
+
+struct Strided {
+  std::byte* symmetric = nullptr;  // this PE's address of it
+  Side symmetric_side;
+  std::byte* local = nullptr;
+  ptrdiff_t local_stride_bytes = 0;
+  size_t block_bytes = 0;
+  size_t count = 0;
+};
+
+void transfer(const char* call, shmem_ctx_t ctx, const Strided& strided, bool is_put, int pe) {
+  World& here = world(call);
+  CommContext& context = here.context_of(call, ctx);
+  std::byte* const lowest = strided.symmetric + strided.symmetric_side.first;
+  Place place = here.place(call, context, lowest, strided.symmetric_side.bytes, pe);
+  place.offset -= static_cast<uint64_t>(strided.symmetric_side.first);  // of the first block
+  if (place.here != nullptr) {
+    std::byte* there = place.here - strided.symmetric_side.first;
+    std::byte* local = strided.local;
+    for (size_t i = 0; i < strided.count; ++i) {
+      is_put ? copy_bytes(there, local, strided.block_bytes)
+             : copy_bytes(local, there, strided.block_bytes);
+      there += strided.symmetric_side.stride_bytes;
+      local += strided.local_stride_bytes;
+    }
+    return;
+  }
+  const std::array<ptrdiff_t, 1> local_strides = {strided.local_stride_bytes};
+  const std::array<ptrdiff_t, 1> remote_strides = {strided.symmetric_side.stride_bytes};
+  const std::array<size_t, 1> extents = {strided.count};
+  const stripline::detail::VisStrided shape{.local = strided.local,
+                                            .local_strides = local_strides,
+                                            .target = place.pe,
+                                            .offset = place.offset,
+                                            .remote_strides = remote_strides,
+                                            .extents = extents,
+                                            .element_bytes = strided.block_bytes};
+  using stripline::detail::VisDirection;
+  const Turn turn(here);
+  here.send_held();
+  const future moved = stripline::detail::start_strided(
+      here.context(), call, is_put ? VisDirection::put : VisDirection::get, shape, {},
+      site_of(call));
+  if (is_put) {
+    context.pending = true;
+    moved.wait_source(site_of(call));
+  } else {
+    moved.wait(site_of(call));
+  }
+}
+
+}  // namespace
+
+void put_away(const char* call, World& world, CommContext& context, const Place& place,
+              const void* source, size_t bytes) {
+  const Turn turn(world);
+  context.pending.store(true, std::memory_order_relaxed);
+  // What the combiner takes is copied by it. Debug mode watches sources of puts without handles
+  // until a fence, while this one may change at once.
+  if (world.state().operations.combiner().takes(bytes) &&
+      world.state().job.observers().debug() == nullptr) {
+    world.context().rput_nbi(bytes_at(source), place.global(), bytes, site_of(call));
+  } else {
+    world.context().rput_buffered(bytes_at(source), place.global(), bytes, site_of(call));
+  }
+}
+
+void get_away(const char* call, World& world, const Place& place, void* dest, size_t bytes) {
+  const Turn turn(world);
+  world.send_held();
+  world.context().rget(place.global(), bytes_at(dest), bytes, site_of(call)).wait(site_of(call));
+}
+
+void put(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size_t bytes, int pe) {
+  World& here = world(call);
+  CommContext& context = here.context_of(call, ctx);
+  if (bytes == 0) return;
+  const Place place = here.place(call, context, dest, bytes, pe);
+  if (place.here != nullptr) {
+    copy_bytes(place.here, source, bytes);
+  } else {
+    put_away(call, here, context, place, source, bytes);
+  }
+}
+
+void put_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size_t bytes,
+             int pe) {
+  World& here = world(call);
+  CommContext& context = here.context_of(call, ctx);
+  if (bytes == 0) return;
+  const Place place = here.place(call, context, dest, bytes, pe);
+  if (place.here != nullptr) {
+    copy_bytes(place.here, source, bytes);
+    return;
+  }
+  const Turn turn(here);
+  context.pending.store(true, std::memory_order_relaxed);
+  here.context().rput_nbi(bytes_at(source), place.global(), bytes, site_of(call));
+}
+
+void get(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size_t bytes, int pe) {
+  World& here = world(call);
+  CommContext& context = here.context_of(call, ctx);
+  if (bytes == 0) return;
+  const Place place = here.place(call, context, source, bytes, pe);
+  if (place.here != nullptr) {
+    copy_bytes(dest, place.here, bytes);
+  } else {
+    get_away(call, here, place, dest, bytes);
+  }
+}
+
+void get_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size_t bytes,
+             int pe) {
+  World& here = world(call);
+  CommContext& context = here.context_of(call, ctx);
+  if (bytes == 0) return;
+  const Place place = here.place(call, context, source, bytes, pe);
+  if (place.here != nullptr) {
+    copy_bytes(dest, place.here, bytes);
+    return;
+  }
+  const Turn turn(here);
+  context.pending.store(true, std::memory_order_relaxed);
+  here.context().rget_nbi(place.global(), bytes_at(dest), bytes, site_of(call));
+}
+
+void iput(const char* call, shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dest_stride,
+          ptrdiff_t source_stride, size_t element_bytes, size_t block, size_t count, int pe) {
+  if (block == 0 || count == 0) return;
+  const size_t block_bytes = bytes_of(call, block, element_bytes);
+  transfer(call, ctx,
+           {.symmetric = bytes_at(dest),
+            .symmetric_side = side_of(call, dest_stride, element_bytes, block_bytes, count),
+            .local = const_cast<std::byte*>(bytes_at(source)),
+            .local_stride_bytes =
+                side_of(call, source_stride, element_bytes, block_bytes, count).stride_bytes,
+            .block_bytes = block_bytes,
+            .count = count},
+           true, pe);
+}
+
+void iget(const char* call, shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dest_stride,
+          ptrdiff_t source_stride, size_t element_bytes, size_t block, size_t count, int pe) {
+  if (block == 0 || count == 0) return;
+  const size_t block_bytes = bytes_of(call, block, element_bytes);
+  transfer(call, ctx,
+           {.symmetric = const_cast<std::byte*>(bytes_at(source)),
+            .symmetric_side = side_of(call, source_stride, element_bytes, block_bytes, count),
+            .local = bytes_at(dest),
+            .local_stride_bytes =
+                side_of(call, dest_stride, element_bytes, block_bytes, count).stride_bytes,
+            .block_bytes = block_bytes,
+            .count = count},
+           false, pe);
+}
+
+}  // namespace stripline::shmem

@@ -1,0 +1,279 @@
+#include "shmem/static_data.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <elf.h>
+#include <link.h>
+#include <pthread.h>
+#include <string_view>
+#include <sys/mman.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace stripline::shmem {
+namespace {
+
+size_t page_bytes() {
+  static const auto bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+uintptr_t page_down(uintptr_t address) { return address / page_bytes() * page_bytes(); }
+uintptr_t page_up(uintptr_t address) { return page_down(address + page_bytes() - 1); }
+
+// NOLINTBEGIN(performance-no-int-to-ptr): addresses of segments come as numbers
+std::byte* pointer_to(uintptr_t address) { return reinterpret_cast<std::byte*>(address); }
+// NOLINTEND(performance-no-int-to-ptr)
+
+// FNV-1a by words: instructions differ in many places where they differ at all.
+uint64_t digest_of(const std::byte* bytes, size_t count, uint64_t digest) {
+  size_t i = 0;
+  for (; i + sizeof(uint64_t) <= count; i += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + i, sizeof word);
+    digest = (digest ^ word) * 0x100000001b3;
+    digest ^= digest >> 29;
+  }
+  for (; i < count; ++i) digest = (digest ^ static_cast<uint64_t>(bytes[i])) * 0x100000001b3;
+  return digest;
+}
+
+std::string executable_name() {
+  std::array<char, 4096> path{};
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  return length > 0 ? std::string(path.data(), static_cast<size_t>(length)) : "the program";
+}
+
+bool belongs_to_system(std::string_view path) {
+  for (const std::string_view folder : {"/lib", "/usr/lib", "/usr/libexec"}) {
+    if (path.starts_with(folder)) return true;
+  }
+  return path.find('/') == std::string_view::npos;  // linux-vdso.so
+}
+
+// The library itself, where it is a shared object: its data are its own.
+bool is_this_library(const dl_phdr_info& info) {
+  const auto here = reinterpret_cast<uintptr_t>(&digest_of);
+  for (size_t i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    const uintptr_t begin = info.dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_LOAD && here >= begin && here < begin + header.p_memsz) return true;
+  }
+  return false;
+}
+
+StaticObject object_of(const dl_phdr_info& info, std::string_view path) {
+  StaticObject object;
+  const size_t slash = path.rfind('/');
+  object.name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  object.code = 0xcbf29ce484222325;
+  uintptr_t read_only_end = 0;
+  for (size_t i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    if (header.p_type == PT_GNU_RELRO) {
+      read_only_end = page_down(info.dlpi_addr + header.p_vaddr + header.p_memsz);
+    }
+  }
+  for (size_t i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || header.p_memsz == 0) continue;
+    const uintptr_t begin = info.dlpi_addr + header.p_vaddr;
+    if ((header.p_flags & PF_X) != 0) {
+      object.code = digest_of(pointer_to(begin), header.p_filesz, object.code);
+    }
+    if ((header.p_flags & PF_W) == 0) continue;
+    const uintptr_t end = page_up(begin + header.p_memsz);
+    uintptr_t first = page_down(begin);
+    // RELRO is at the beginning of the writable part that it belongs to.
+    if (read_only_end > first && read_only_end <= end) first = read_only_end;
+    if (first >= end) continue;
+    if (object.pages.empty()) object.first = first - info.dlpi_addr;
+    object.pages.push_back({first, end - first});
+  }
+  return object;
+}
+
+// Where the pages of what has been moved are, for children.
+std::vector<StaticPages>& moved() {
+  static auto& pages = *new std::vector<StaticPages>;
+  return pages;
+}
+
+// A child of fork() would share static data with its parent.
+void keep_a_copy_in_child() {
+  for (const StaticPages& part : moved()) {
+    void* const copy =
+        ::mmap(nullptr, part.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED) ::_exit(127);
+    std::memcpy(copy, pointer_to(part.begin), part.bytes);
+    if (::mremap(copy, part.bytes, part.bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                 pointer_to(part.begin)) == MAP_FAILED) {
+      ::_exit(127);
+    }
+  }
+}
+
+bool is_zero(const std::byte* bytes, size_t count) {
+  return bytes[0] == std::byte{0} && std::memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
+// Pages that hold nothing yet stay unmade.
+void copy_pages(std::byte* to, const std::byte* from, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += page_bytes()) {
+    if (!is_zero(from + i, page_bytes())) std::memcpy(to + i, from + i, page_bytes());
+  }
+}
+
+// A second mapping of what is mapped at `place`, at `address`. Where memory is shared, that is one
+// call.
+bool map_again(std::byte* place, size_t bytes, std::byte* address) {
+  return ::mremap(place, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, address) != MAP_FAILED;
+}
+
+// A process's own memory cannot be mapped twice: memory that can takes its place. Nothing is there
+// yet.
+bool make_shareable(std::span<std::byte> place) {
+  return ::mmap(place.data(), page_up(place.size()), PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+// Whether `place` can be mapped again, tried with a page elsewhere.
+bool can_be_mapped_again(std::byte* place) {
+  void* const trial = ::mremap(place, 0, page_bytes(), MREMAP_MAYMOVE);
+  if (trial == MAP_FAILED) return false;
+  ::munmap(trial, page_bytes());
+  return true;
+}
+
+std::string_view next_line(std::string_view& text) {
+  const size_t end = text.find('\n');
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return line;
+}
+
+std::string name_of(std::string_view line) {
+  return "'" + std::string(line.substr(0, line.find('\t'))) + "'";
+}
+
+}  // namespace
+
+std::vector<StaticObject> static_objects() {
+  std::vector<StaticObject> objects;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* list) {
+        const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+        auto& found = *static_cast<std::vector<StaticObject>*>(list);
+        // The executable comes first, and has no name.
+        if (found.empty()) {
+          found.push_back(object_of(*info, executable_name()));
+        } else if (!belongs_to_system(path) && !is_this_library(*info)) {
+          found.push_back(object_of(*info, path));
+        }
+        return 0;
+      },
+      &objects);
+  std::sort(objects.begin(), objects.end(),
+            [](const StaticObject& a, const StaticObject& b) { return a.name < b.name; });
+  return objects;
+}
+
+std::string describe(std::span<const StaticObject> objects) {
+  std::string text;
+  for (const StaticObject& object : objects) {
+    text += object.name + "\t" + std::to_string(object.code) + "\t" + std::to_string(object.first);
+    for (const StaticPages& part : object.pages) {
+      text += "\t" + std::to_string(part.begin - object.pages.front().begin) + "+" +
+              std::to_string(part.bytes);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string difference(const std::string& mine, const std::string& theirs) {
+  std::string_view here = mine;
+  std::string_view there = theirs;
+  while (!here.empty() || !there.empty()) {
+    if (here.empty()) return name_of(next_line(there)) + " is loaded on PE 0 and not on this one";
+    if (there.empty()) return name_of(next_line(here)) + " is loaded on this PE and not on PE 0";
+    const std::string_view own = next_line(here);
+    const std::string_view other = next_line(there);
+    if (own == other) continue;
+    const std::string name = name_of(own);
+    const std::string other_name = name_of(other);
+    if (name < other_name) return name + " is loaded on this PE and not on PE 0";
+    if (name > other_name) return other_name + " is loaded on PE 0 and not on this one";
+    return name + " is not the same file as on PE 0";
+  }
+  return {};
+}
+
+size_t total_bytes(std::span<const StaticObject> objects) {
+  size_t sum = 0;
+  for (const StaticObject& object : objects) sum += object.bytes();
+  return sum;
+}
+
+Status move_to(std::span<std::byte> place, std::span<const StaticObject> objects, bool pinned) {
+  if (place.empty()) return {};
+  if (!can_be_mapped_again(place.data())) {
+    if (pinned || !make_shareable(place)) {
+      return Error(ErrorCode::failed_precondition,
+                   "static data cannot be symmetric here: the segment is memory of this process "
+                   "alone; let ranks of a node map each other's segments "
+                   "(STRIPLINE_SAME_NODE=mapped)");
+    }
+  }
+  size_t done = 0;
+  for (const StaticObject& object : objects) {
+    for (const StaticPages& part : object.pages) {
+      copy_pages(place.data() + done, pointer_to(part.begin), part.bytes);
+      // From here to the next line nothing of this process writes static data.
+      if (!map_again(place.data() + done, part.bytes, pointer_to(part.begin))) {
+        return Error(ErrorCode::failed_precondition,
+                     "the static data of '" + object.name +
+                         "' cannot be made symmetric: " + std::generic_category().message(errno));
+      }
+      done += part.bytes;
+    }
+  }
+  for (const StaticObject& object : objects) {
+    moved().insert(moved().end(), object.pages.begin(), object.pages.end());
+  }
+  ::pthread_atfork(nullptr, nullptr, keep_a_copy_in_child);
+  return {};
+}
+
+std::byte* aligned(std::span<std::byte> memory, size_t alignment, bool pinned) {
+  const auto address = reinterpret_cast<uintptr_t>(memory.data());
+  if (address % alignment == 0 || memory.empty()) return memory.data();
+  if (!can_be_mapped_again(memory.data()) && (pinned || !make_shareable(memory))) {
+    return memory.data();
+  }
+  const size_t bytes = page_up(memory.size());
+  void* const room = ::mmap(nullptr, bytes + alignment, PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return memory.data();
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(room);
+  const uintptr_t place = (begin + alignment - 1) / alignment * alignment;
+  if (place > begin) ::munmap(room, place - begin);
+  const size_t behind = begin + alignment - place;
+  if (behind > 0) ::munmap(pointer_to(place + bytes), behind);
+  return map_again(memory.data(), bytes, pointer_to(place)) ? pointer_to(place) : memory.data();
+}
+
+size_t threads_of_process() {
+  DIR* const folder = ::opendir("/proc/self/task");
+  if (folder == nullptr) return 0;
+  size_t threads = 0;
+  while (const dirent* const entry = ::readdir(folder)) {  // NOLINT(concurrency-mt-unsafe)
+    if (entry->d_name[0] != '.') ++threads;
+  }
+  ::closedir(folder);
+  return threads;
+}
+
+}  // namespace stripline::shmem

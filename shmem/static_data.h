@@ -1,0 +1,71 @@
+// Static data of the program as symmetric memory: the writable data of its executable and of its
+// shared objects (.data, .bss, what is static in functions).
+//
+// Their pages become pages of this PE's segment, at the addresses that they have: what they hold is
+// copied to the segment, and the segment is mapped in their place. So everything that reaches
+// a segment reaches them, by loads and stores on a node and by the network elsewhere, and an
+// address becomes an offset as that of the heap does. PEs may have them at different addresses
+// (ASLR); what lies in them must be laid out alike, which is compared before anything is used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stripline::shmem {
+
+/// Whole pages of writable data.
+struct StaticPages {
+  uintptr_t begin = 0;
+  size_t bytes = 0;
+};
+
+/// An executable or shared object of the program.
+struct StaticObject {
+  std::string name;                ///< of its file, without folders
+  uint64_t code = 0;               ///< a digest of its instructions: another build has another one
+  uint64_t first = 0;              ///< where its data begin, from where it is loaded
+  std::vector<StaticPages> pages;  ///< may be none
+
+  size_t bytes() const {
+    size_t sum = 0;
+    for (const StaticPages& part : pages) sum += part.bytes;
+    return sum;
+  }
+};
+
+/// The objects of this process, by name: its executable, and shared objects from outside of the
+/// system's folders (/lib, /usr/lib, ...), whose data are their own affair. Read-only parts (RELRO)
+/// are not in it.
+std::vector<StaticObject> static_objects();
+
+/// What must be the same on all PEs, one line for an object: compared by difference().
+std::string describe(std::span<const StaticObject> objects);
+
+/// What differs between two descriptions, for a message that begins with the object's name; empty:
+/// nothing. `theirs` is PE 0's.
+std::string difference(const std::string& mine, const std::string& theirs);
+
+/// How many bytes of the segment the objects take.
+size_t total_bytes(std::span<const StaticObject> objects);
+
+/// Puts the pages of all objects, one after the other, into `place`: zeroed and page-aligned
+/// memory of the segment, of total_bytes(). From then on both addresses show the same memory. No
+/// other thread writes static data meanwhile. `pinned`: a network may hold on to the pages of
+/// `place`. A child process of fork() gets a copy of its own, as of all its memory. Errors:
+/// failed_precondition where this cannot be, and then nothing has changed.
+Status move_to(std::span<std::byte> place, std::span<const StaticObject> objects, bool pinned);
+
+/// The same memory at an address that is a multiple of `alignment`, a power of two from a page on:
+/// a second mapping of it, until the process ends. `memory` itself if it is aligned, or if it
+/// cannot be mapped twice. Nothing is there yet; `pinned` as above.
+std::byte* aligned(std::span<std::byte> memory, size_t alignment, bool pinned);
+
+/// Threads of this process now, this one among them; 0: unknown.
+size_t threads_of_process();
+
+}  // namespace stripline::shmem

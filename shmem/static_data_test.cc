@@ -1,0 +1,146 @@
+#include "shmem/static_data.h"
+
+#include <algorithm>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+namespace stripline::shmem {
+namespace {
+
+long initialised = 17;      // NOLINT: static data are what is tested
+long zeroed[1 << 12] = {};  // NOLINT
+const long constant = 3;
+
+bool holds(const StaticObject& object, const void* address) {
+  const auto place = reinterpret_cast<uintptr_t>(address);
+  return std::any_of(object.pages.begin(), object.pages.end(), [&](const StaticPages& part) {
+    return place >= part.begin && place - part.begin < part.bytes;
+  });
+}
+
+TEST(StaticObjects, HoldTheDataOfTheProgram) {
+  const auto objects = static_objects();
+  ASSERT_FALSE(objects.empty());
+  const auto program = std::find_if(objects.begin(), objects.end(),
+                                    [](const auto& one) { return holds(one, &initialised); });
+  ASSERT_NE(program, objects.end());
+  EXPECT_EQ(program->name, "shmem_test");
+  EXPECT_TRUE(holds(*program, &zeroed[(1 << 12) - 1]));
+  EXPECT_FALSE(holds(*program, &constant));
+  long on_stack = 0;
+  for (const auto& object : objects) {
+    EXPECT_FALSE(holds(object, &on_stack)) << object.name;
+    EXPECT_FALSE(holds(object, stdout)) << object.name << " is of the system";
+    for (const StaticPages& part : object.pages) {
+      EXPECT_EQ(part.begin % 4096, 0U);
+      EXPECT_EQ(part.bytes % 4096, 0U);
+    }
+  }
+}
+
+StaticObject object(const std::string& name, uint64_t code, size_t bytes) {
+  return {.name = name, .code = code, .first = 8192, .pages = {{0x10000, bytes}}};
+}
+
+TEST(Layouts, AreTheSameWhereverTheyAreLoaded) {
+  StaticObject elsewhere = object("a", 1, 4096);
+  elsewhere.pages[0].begin += 0x200000;
+  EXPECT_EQ(
+      difference(describe(std::vector{object("a", 1, 4096)}), describe(std::vector{elsewhere})),
+      "");
+}
+
+TEST(Layouts, NameWhatDiffers) {
+  const auto differs = [](const std::vector<StaticObject>& mine,
+                          const std::vector<StaticObject>& theirs) {
+    return difference(describe(mine), describe(theirs));
+  };
+  const StaticObject a = object("a", 1, 4096);
+  const StaticObject b = object("b", 2, 4096);
+  EXPECT_EQ(differs({a, b}, {a, b}), "");
+  EXPECT_EQ(differs({a, object("b", 3, 4096)}, {a, b}), "'b' is not the same file as on PE 0");
+  EXPECT_EQ(differs({a, object("b", 2, 8192)}, {a, b}), "'b' is not the same file as on PE 0");
+  EXPECT_EQ(differs({a, b}, {a}), "'b' is loaded on this PE and not on PE 0");
+  EXPECT_EQ(differs({a, b}, {b}), "'a' is loaded on this PE and not on PE 0");
+  EXPECT_EQ(differs({b}, {a, b}), "'a' is loaded on PE 0 and not on this one");
+  EXPECT_EQ(differs({}, {a}), "'a' is loaded on PE 0 and not on this one");
+}
+
+// Pages as those of a program, which this test may move.
+class Pages {
+ public:
+  explicit Pages(int flags)
+      : memory_(static_cast<std::byte*>(
+            ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0))) {}
+  ~Pages() { ::munmap(memory_, kBytes); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  static constexpr size_t kBytes = 4 * 4096;
+  std::byte* at(size_t offset) const { return memory_ + offset; }
+  std::span<std::byte> all() const { return {memory_, kBytes}; }
+  StaticObject as_object() const {
+    StaticObject made = object("pages", 1, kBytes);
+    made.pages[0].begin = reinterpret_cast<uintptr_t>(memory_);
+    return made;
+  }
+
+ private:
+  std::byte* memory_;
+};
+
+TEST(MovedData, AreSeenAtBothAddresses) {
+  for (const int flags : {MAP_SHARED, MAP_PRIVATE}) {
+    const Pages data(MAP_PRIVATE);
+    const Pages segment(flags);
+    *data.at(5) = std::byte{9};
+    const Status moved = move_to(segment.all(), std::vector{data.as_object()}, false);
+    ASSERT_TRUE(moved.ok()) << moved.error().message();
+    EXPECT_EQ(*data.at(5), std::byte{9});
+    EXPECT_EQ(*segment.at(5), std::byte{9});
+    *segment.at(8192) = std::byte{7};
+    EXPECT_EQ(*data.at(8192), std::byte{7});
+    *data.at(8193) = std::byte{6};
+    EXPECT_EQ(*segment.at(8193), std::byte{6});
+
+    // A child has a copy.
+    const pid_t child = ::fork();
+    if (child == 0) {
+      *data.at(5) = std::byte{1};
+      ::_exit(*segment.at(5) == std::byte{9} ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(*data.at(5), std::byte{9});
+  }
+}
+
+TEST(MovedData, StayWhereANetworkHoldsThePagesOfTheSegment) {
+  const Pages data(MAP_PRIVATE);
+  const Pages segment(MAP_PRIVATE);
+  *data.at(5) = std::byte{9};
+  const Status moved = move_to(segment.all(), std::vector{data.as_object()}, true);
+  ASSERT_FALSE(moved.ok());
+  EXPECT_NE(moved.error().message().find("STRIPLINE_SAME_NODE=mapped"), std::string::npos);
+  *segment.at(5) = std::byte{1};
+  EXPECT_EQ(*data.at(5), std::byte{9});
+}
+
+TEST(AlignedMemory, IsTheSameMemory) {
+  constexpr size_t kAlignment = size_t{64} << 20;
+  for (const int flags : {MAP_SHARED, MAP_PRIVATE}) {
+    const Pages pages(flags);
+    std::byte* const there = aligned(pages.all(), kAlignment, false);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(there) % kAlignment, 0U);
+    *pages.at(4096) = std::byte{4};
+    EXPECT_EQ(there[4096], std::byte{4});
+  }
+  const Pages pinned(MAP_PRIVATE);
+  EXPECT_EQ(aligned(pinned.all(), size_t{1} << 40, true), pinned.at(0));
+}
+
+}  // namespace
+}  // namespace stripline::shmem

@@ -1,0 +1,70 @@
+/* How a program may end, and mistakes that end it; the argument says which. LAYOUT adds to its static data. */
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#ifdef LAYOUT
+static long more_data[1000] = {1};
+#endif
+
+static long value = 1;
+
+static void child_has_a_copy(void) {
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    value = 99;
+    _exit(value == 99 ? 0 : 1);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+  CHECK_EQUAL(value, 1);
+}
+
+int main(int argc, char **argv) {
+  const char *const how = argc > 1 ? argv[1] : "";
+#ifdef LAYOUT
+  value = more_data[0];
+#endif
+  if (strcmp(how, "early") == 0) shmem_barrier_all();
+  shmem_init();
+  const int me = shmem_my_pe(), pes = shmem_n_pes(), next = (me + 1) % pes;
+  if (strcmp(how, "exit") == 0) {
+    printf("PE %d ends\n", me);
+    return 0;
+  }
+  if (strcmp(how, "exit 3") == 0 && me == 1) exit(3);
+  if (strncmp(how, "global ", 7) == 0) {
+    if (me == 1) shmem_global_exit(atoi(how + 7));
+    shmem_long_wait_until(&value, SHMEM_CMP_EQ, 2);
+  }
+  if (strcmp(how, "fork") == 0) child_has_a_copy();
+  if (strcmp(how, "twice") == 0) {
+    shmem_init();
+    shmem_finalize();
+    int initialised = 0;
+    shmem_query_initialized(&initialised);
+    CHECK_EQUAL(initialised, 1);
+  }
+  long on_stack = 0;
+  if (strcmp(how, "address") == 0) shmem_long_p(&on_stack, 1, next);
+  if (strcmp(how, "pe") == 0) shmem_long_p(&value, 1, pes);
+  if (strcmp(how, "free") == 0) shmem_free(&value);
+  if (strcmp(how, "lock") == 0) {
+    int flag = 7;
+    shmem_int_wait_until(&flag, 17, 0);
+  }
+  if (strcmp(how, "raw") == 0 && me == 0) {
+    /* Others' puts arrive while this PE computes without a call. */
+    while (*(volatile long *)&value != 5) {
+    }
+  } else if (strcmp(how, "raw") == 0) {
+    shmem_long_p(&value, 5, 0);
+    shmem_quiet();
+  }
+  shmem_barrier_all();
+  shmem_long_p(&value, me + 10, next);
+  return passed("endings");
+}

@@ -1,0 +1,75 @@
+// The overloaded functions of C++.
+#include <cstdio>
+#include <cstdlib>
+#include <shmem.h>
+
+#define EXPECT(condition)                                                        \
+  if (!(condition)) {                                                            \
+    std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+    std::exit(1);                                                                \
+  }
+
+template <typename T>
+void rma_of(T value) {
+  static T there[4];
+  const int pe = (shmem_my_pe() + 1) % shmem_n_pes();
+  T here[4] = {value, value, value, value};
+  shmem_put(there, here, 2, pe);
+  shmem_put_nbi(SHMEM_CTX_DEFAULT, there + 2, here, 1, pe);
+  shmem_p(there + 3, value, pe);
+  shmem_quiet();
+  shmem_barrier_all();
+  EXPECT(there[0] == value && there[3] == value && shmem_g(there, pe) == value);
+  T back[4] = {};
+  shmem_get(SHMEM_CTX_DEFAULT, back, there, 4, pe);
+  EXPECT(back[1] == value && back[2] == value);
+  shmem_iput(there, here, 2, 1, 2, pe);
+  shmem_barrier_all();
+}
+
+template <typename T>
+void atomic_of(T value) {
+  static T variable;
+  shmem_barrier_all();
+  variable = value;
+  shmem_atomic_add(&variable, T(1), shmem_my_pe());
+  EXPECT(shmem_atomic_fetch_add(&variable, T(1), shmem_my_pe()) == value + 1);
+  EXPECT(shmem_atomic_compare_swap(&variable, T(value + 2), T(9), shmem_my_pe()) == value + 2);
+  EXPECT(shmem_atomic_fetch(SHMEM_CTX_DEFAULT, &variable, shmem_my_pe()) == 9);
+  shmem_wait_until(&variable, SHMEM_CMP_EQ, T(9));
+  EXPECT(shmem_test(&variable, SHMEM_CMP_NE, T(9)) == 0);
+  shmem_barrier_all();
+}
+
+template <typename T>
+void reduced(T value) {
+  static T in, out;
+  in = value;
+  shmem_sync(SHMEM_TEAM_WORLD);
+  EXPECT(shmem_sum_reduce(SHMEM_TEAM_WORLD, &out, &in, 1) == 0);
+  EXPECT(out == static_cast<T>(value * static_cast<T>(shmem_n_pes())));
+  EXPECT(shmem_broadcast(SHMEM_TEAM_WORLD, &out, &in, 1, 0) == 0);
+  EXPECT(out == value);
+  shmem_sync(SHMEM_TEAM_WORLD);
+}
+
+int main() {
+  shmem_init();
+  rma_of<float>(1), rma_of<double>(2), rma_of<long double>(3), rma_of<char>('a'),
+      rma_of<signed char>(4);
+  rma_of<short>(5), rma_of<int>(6), rma_of<long>(7), rma_of<long long>(8), rma_of<unsigned char>(9);
+  rma_of<unsigned short>(10), rma_of<unsigned>(11), rma_of<unsigned long>(12),
+      rma_of<unsigned long long>(13);
+  atomic_of<int>(1), atomic_of<long>(2), atomic_of<long long>(3), atomic_of<unsigned>(4);
+  atomic_of<unsigned long>(5), atomic_of<unsigned long long>(6);
+  reduced<float>(1), reduced<double>(2), reduced<long double>(3), reduced<short>(4),
+      reduced<int>(5);
+  reduced<long>(6), reduced<unsigned char>(7), reduced<unsigned long long>(8);
+  static uint64_t word;
+  shmem_signal_set(SHMEM_CTX_DEFAULT, &word, 3, shmem_my_pe());
+  shmem_signal_add(&word, 4, shmem_my_pe());
+  EXPECT(shmem_signal_fetch(&word) == 7);
+  shmem_barrier_all();
+  if (shmem_my_pe() == 0) std::printf("overloads: passed\n");
+  shmem_finalize();
+}

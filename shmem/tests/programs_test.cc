@@ -1,0 +1,172 @@
+// Jobs of OpenSHMEM programs: over mapped memory, over tcp, by copies of the kernel, and on an
+// emulated network.
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/exit_codes.h"
+#include "base/testing/processes.h"
+
+namespace stripline {
+namespace {
+
+using Arguments = std::vector<std::string>;
+using Variables = std::map<std::string, std::string>;
+
+const Arguments kMapped = {};
+const Arguments kTcp = {"--same-node", "network"};
+const Arguments kCma = {"--same-node", "cma"};
+const Arguments kEmulated = {"--fabric", "emulated:modern-rdma,compute=none", "--clock", "virtual"};
+
+Finished job(int pes, const Arguments& path, const Arguments& command,
+             const Variables& environment = {}) {
+  Arguments all = {
+      program("stripline-run"), "-n", std::to_string(pes), "--segment", "16M", "--bind", "none"};
+  all.insert(all.end(), path.begin(), path.end());
+  all.push_back("--");
+  all.insert(all.end(), command.begin(), command.end());
+  return run_program(std::move(all), 120, environment);
+}
+
+Arguments osh(const std::string& name, const Arguments& arguments = {}) {
+  Arguments all = {program("osh_" + name)};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
+void expect_passed(const std::string& name, const Arguments& path, const Arguments& arguments = {},
+                   const Variables& environment = {}) {
+  for (const int pes : {1, 2, 3, 4}) {
+    const Finished ended = job(pes, path, osh(name, arguments), environment);
+    EXPECT_EQ(ended.exit_code, kExitOk)
+        << name << " of " << pes << " PEs " << (path.empty() ? "" : path[1]) << ": " << ended.err;
+    EXPECT_NE(ended.out.find(": passed"), std::string::npos) << ended.out;
+    EXPECT_EQ(ended.err, "");
+  }
+}
+
+void expect_passed_on_all(const std::string& name, const Arguments& arguments = {},
+                          const Variables& environment = {}) {
+  for (const auto& path : {kMapped, kTcp, kCma, kEmulated}) {
+    expect_passed(name, path, arguments, environment);
+  }
+}
+
+TEST(OpenShmem, SharesStaticDataAndTheHeap) { expect_passed_on_all("symmetric_data"); }
+TEST(OpenShmem, PutsGetsAndCounts) { expect_passed_on_all("operations"); }
+TEST(OpenShmem, HasCollectiveOperations) { expect_passed_on_all("collectives"); }
+TEST(OpenShmem, HasTheSameByThreads) {
+  for (const auto& path : {kMapped, kTcp}) expect_passed("collectives", path, {"multiple"});
+}
+TEST(OpenShmem, AgreesWithASequentialProgram) {
+  for (const char* const seed : {"1", "2", "3"}) expect_passed_on_all("shadow", {seed, "2000"});
+}
+TEST(OpenShmem, KeepsPutsWithinABudgetOfMemory) {
+  for (const auto& path : {kMapped, kTcp}) expect_passed("flood", path, {"200000"});
+}
+TEST(OpenShmem, IsCheckedInDebugMode) {
+  for (const char* const name : {"operations", "collectives"}) {
+    expect_passed(name, kTcp, {}, {{"SHMEM_DEBUG", "1"}});
+  }
+}
+TEST(OpenShmem, HasOverloadsAndOldNames) {
+  expect_passed("overloads", kMapped);
+  expect_passed("c99", kTcp);
+  expect_passed("c99_shared", kMapped);
+}
+
+TEST(OpenShmem, IsStartedByOshrun) {
+  const Finished ended = run_program(
+      {program("oshrun"), "-np", "2", "--bind=none", "--segment", "16M", program("osh_c99")}, 60);
+  EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+  EXPECT_EQ(ended.out, "c99: passed\n");
+}
+
+TEST(OpenShmem, IsLinkedWhereThereIsSomethingToLink) {
+  const auto shown = [](Arguments arguments) {
+    arguments.insert(arguments.begin(), {program("oshcc"), "--show"});
+    return run_program(std::move(arguments), 60).out;
+  };
+  const std::string whole = shown({"-O2", "a.c", "-o", "a"});
+  EXPECT_NE(whole.find(" -O2 a.c -o a "), std::string::npos) << whole;
+  EXPECT_NE(whole.find("libstripline_shmem.a"), std::string::npos) << whole;
+  EXPECT_EQ(shown({"-c", "a.c"}).find("libstripline"), std::string::npos);
+  EXPECT_EQ(shown({"--version"}).find("libstripline"), std::string::npos);
+  EXPECT_NE(shown({"--shared", "a.c"}).find("libstripline_shmem.so"), std::string::npos);
+}
+
+// --- how programs end ----------------------------------------------------------------------------
+
+Finished ending(const Arguments& path, const std::string& how, const Variables& environment = {}) {
+  return job(3, path, osh("endings", {how}), environment);
+}
+
+TEST(OpenShmemEndings, AreThoseOfTheProgram) {
+  for (const auto& path : {kMapped, kTcp}) {
+    for (const char* const good : {"", "exit", "fork", "twice", "global 0"}) {
+      const Finished ended = ending(path, good);
+      EXPECT_EQ(ended.exit_code, kExitOk) << good << ": " << ended.err;
+    }
+    EXPECT_EQ(ending(path, "exit 3").exit_code, 3);
+    EXPECT_EQ(ending(path, "global 4").exit_code, 4);
+  }
+}
+
+// What the standard expects of progress: PE 0 never calls.
+TEST(OpenShmemEndings, ComeThoughAPeComputesWithoutACall) {
+  for (const auto& path : {kMapped, kTcp, kCma}) {
+    const Finished ended = ending(path, "raw");
+    EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+  }
+}
+
+TEST(OpenShmemEndings, NameMistakes) {
+  const auto expect = [](const std::string& how, const std::string& text) {
+    const Finished ended = ending(kTcp, how);
+    EXPECT_EQ(ended.exit_code, kExitUsage) << how;
+    EXPECT_NE(ended.err.find(text), std::string::npos) << ended.err;
+  };
+  expect("address", "shmem_long_p of 8 bytes at 0x");
+  expect("pe", "shmem_long_p names PE 3, but the program has PEs 0 to 2");
+  expect("free", "which shmem_malloc has not returned, or which has been freed");
+  expect("early", "shmem_barrier_all outside of shmem_init and shmem_finalize");
+  const Finished size = ending(kMapped, "", {{"SHMEM_SYMMETRIC_SIZE", "nonsense"}});
+  EXPECT_EQ(size.exit_code, kExitUsage);
+  EXPECT_NE(size.err.find("SHMEM_SYMMETRIC_SIZE='nonsense' is not a size"), std::string::npos)
+      << size.err;
+  EXPECT_EQ(lines_with(size.err, ""), 1U) << size.err;
+}
+
+// --- static data that differ
+// -----------------------------------------------------------------------
+
+TEST(StaticLayouts, AreRefusedByNameWhereTheyDiffer) {
+  const std::string one = program("osh_endings");
+  const std::string other = program("osh_endings_other");
+  for (const auto& path : {kMapped, kTcp, kEmulated}) {
+    const Finished ended =
+        job(3, path,
+            {"sh", "-c", "if [ $STRIPLINE_RANK = 1 ]; then exec " + other + "; fi; exec " + one});
+    EXPECT_EQ(ended.exit_code, kExitBadInput);
+    EXPECT_NE(ended.err.find("rank 1"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("'osh_endings' is loaded on PE 0 and not on this one"),
+              std::string::npos)
+        << ended.err;
+  }
+}
+
+TEST(StaticLayouts, MayBeAtDifferentAddresses) {
+  const std::string one = program("osh_operations");
+  for (const auto& path : {kMapped, kTcp}) {
+    const Finished ended =
+        job(3, path,
+            {"sh", "-c",
+             "if [ $STRIPLINE_RANK = 1 ]; then exec setarch -R " + one + "; fi; exec " + one});
+    EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+  }
+}
+
+}  // namespace
+}  // namespace stripline

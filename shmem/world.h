@@ -1,0 +1,234 @@
+// The OpenSHMEM program that this process is a PE of: what all calls find by world(). OpenSHMEM has
+// one such state for a process, from shmem_init to shmem_finalize; this is the one global variable
+// of the library.
+//
+// Threads: with SHMEM_THREAD_MULTIPLE a call that enters the runtime holds a Turn; memory that
+// loads and stores reach is accessed without. A call that waits for other PEs gives its Turn up
+// between looks, since another thread's call may be what they wait for.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <stripline/context.h>
+#include <stripline/team.h>
+
+#include "base/result.h"
+#include "runtime/rma/context_state.h"
+#include "shmem/addresses.h"
+#include "shmem/heap.h"
+#include "shmem/interface.h"
+
+namespace stripline::shmem {
+
+class ActiveSets;
+class Atomics;
+
+/// A team of PEs. What a shmem_team_t points to, but for the predefined ones.
+struct Team {
+  stripline::team group;
+  int me = 0;
+  int pes = 0;
+  int contexts = 0;    ///< that the program asked for
+  bool world = false;  ///< PEs have the numbers of the job
+};
+
+/// A communication context. What a shmem_ctx_t points to, but for the default one.
+struct CommContext {
+  Team* team = nullptr;
+  long options = 0;
+  /// Something was started that quiet and fence have to complete. False where all that is done is
+  /// done by loads and stores.
+  std::atomic<bool> pending{false};
+};
+
+/// Bytes of a PE, found and checked.
+struct Place {
+  std::byte* here = nullptr;  ///< where loads and stores reach them; null: nowhere
+  rank_t pe = 0;              ///< in the job
+  uint64_t offset = 0;
+
+  global_ptr<std::byte> global() const { return {pe, offset}; }
+};
+
+class World {
+ public:
+  World(std::unique_ptr<Context> context, int thread_level);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  Context& context() { return *context_; }
+  detail::ContextState& state() { return context_->state(); }
+
+  rank_t me() const { return me_; }
+  rank_t pes() const { return pes_; }
+  int thread_level() const { return thread_level_; }
+  bool multiple() const { return multiple_; }
+
+  // --- memory -----------------------------------------------------------------------------------
+
+  Addresses& addresses() { return addresses_; }
+  Heap& heap() { return *heap_; }
+  std::byte* heap_begin() const { return heap_begin_; }
+  /// The largest alignment that blocks of the heap can have on all PEs.
+  size_t heap_alignment() const { return heap_alignment_; }
+  void set_heap(std::byte* begin, size_t bytes, size_t alignment);
+
+  /// The bytes at the symmetric `address`, on `pe` of the context. Ends the program where there is
+  /// no such PE or the address is not symmetric.
+  Place place(const char* call, const CommContext& context, const void* address, size_t bytes,
+              int pe) {
+    Place found;
+    found.pe = job_rank(call, context, pe);
+    found.offset = addresses_.offset_of(address, bytes);
+    if (found.offset == Addresses::kNowhere) [[unlikely]]
+      fail_address(call, address, bytes);
+    if (found.pe == me_ && !observed_) {
+      look_around();
+      found.here = static_cast<std::byte*>(const_cast<void*>(address));
+    } else if (std::byte* const base = reach_[found.pe]; base != nullptr) {
+      found.here = base + found.offset;
+    }
+    return found;
+  }
+  /// Where loads and stores of this process reach a segment; null: they do not.
+  std::byte* segment_of(rank_t pe) { return state().memory.reachable(pe); }
+
+  /// The PE's number in the job. Ends the program where the context has no such PE.
+  rank_t job_rank(const char* call, const CommContext& context, int pe) {
+    if (context.team == &world_team_) [[likely]] {
+      if (static_cast<rank_t>(pe) < pes_) [[likely]]
+        return static_cast<rank_t>(pe);
+    }
+    return job_rank_of_team(call, *context.team, pe);
+  }
+
+  // --- handles ----------------------------------------------------------------------------------
+
+  CommContext& context_of(const char* call, shmem_ctx_t handle) {
+    if (handle == SHMEM_CTX_DEFAULT) [[likely]]
+      return default_context_;
+    return other_context(call, handle);
+  }
+  /// Null for SHMEM_TEAM_INVALID.
+  Team* team_or_null(shmem_team_t handle);
+  /// Ends the program for SHMEM_TEAM_INVALID.
+  Team& team_of(const char* call, shmem_team_t handle);
+  shmem_team_t handle_of(Team* team);
+  CommContext& default_context() { return default_context_; }
+  Team& world_team() { return world_team_; }
+  Team& shared_team() { return shared_team_; }
+  /// Collective over the job, once.
+  void make_predefined_teams();
+
+  ActiveSets& active_sets() { return *active_sets_; }
+  Atomics& atomics() { return *atomics_; }
+
+  // --- threads, waiting -------------------------------------------------------------------------
+
+  std::recursive_mutex* mutex() { return multiple_ ? &mutex_ : nullptr; }
+
+  /// Sends puts that are held back to travel with others: peers may wait for them while this PE
+  /// waits in a call. With a Turn.
+  void send_held();
+  /// Makes progress until the condition holds. Without a Turn.
+  void wait(const char* call, const std::function<bool()>& condition);
+  /// Makes progress once.
+  void progress();
+  /// To be called by what only reads or writes memory of this PE: a program may do that in a loop
+  /// until another PE has changed it. Makes progress now and then, unless all PEs reach each other
+  /// by loads and stores.
+  void look_around() {
+    if (!serves_peers_) [[likely]]
+      return;
+    constexpr uint32_t kEvery = 8;
+    if (looks_.fetch_add(1, std::memory_order_relaxed) % kEvery == 0) progress();
+  }
+  /// Until a collective operation is complete. Without a Turn.
+  void await(const future& operation);
+
+  /// With SHMEM_THREAD_MULTIPLE: whether no other thread of this PE has the lock or waits for it;
+  /// then this one has. give_back_of_thread() does nothing with fewer threads.
+  bool take_for_thread(const long* lock);
+  void give_back_of_thread(const long* lock);
+
+  /// Completes what was started by this context. Without a Turn.
+  void complete(CommContext& context);
+
+  [[noreturn]] void fail(const std::string& message) const;
+
+ private:
+  rank_t job_rank_of_team(const char* call, const Team& team, int pe) const;
+  CommContext& other_context(const char* call, shmem_ctx_t handle) const;
+  [[noreturn]] void fail_address(const char* call, const void* address, size_t bytes) const;
+
+  std::unique_ptr<Context> context_;
+  const rank_t me_;
+  const rank_t pes_;
+  const int thread_level_;
+  const bool multiple_;
+  const bool observed_;      // debug mode or a trace: each access goes through the runtime
+  const bool serves_peers_;  // not all PEs reach its memory by themselves
+  std::atomic<uint32_t> looks_{0};
+  std::vector<std::byte*> none_;  // of an observed job: what loads and stores reach is not used
+  std::byte* const* reach_;
+  Addresses addresses_;
+  std::unique_ptr<Heap> heap_;
+  std::byte* heap_begin_ = nullptr;
+  size_t heap_alignment_ = 1;
+  Team world_team_;
+  Team shared_team_;
+  CommContext default_context_;
+  std::unique_ptr<ActiveSets> active_sets_;
+  std::unique_ptr<Atomics> atomics_;
+  std::recursive_mutex mutex_;
+  std::set<const long*> locks_of_threads_;
+};
+
+/// Held during a call that enters the runtime.
+class Turn {
+ public:
+  explicit Turn(World& world) : mutex_(world.mutex()) {
+    if (mutex_ != nullptr) mutex_->lock();
+  }
+  ~Turn() {
+    if (mutex_ != nullptr) mutex_->unlock();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  std::recursive_mutex* mutex_;
+};
+
+extern World* the_world;  ///< null before shmem_init and after shmem_finalize
+[[noreturn]] void fail_without_world(const char* call);
+
+/// Ends the program if `call` is made outside of shmem_init to shmem_finalize.
+inline World& world(const char* call) {
+  if (the_world == nullptr) [[unlikely]]
+    fail_without_world(call);
+  return *the_world;
+}
+
+/// What messages and --trace name as the place of a call.
+inline CallSite site_of(const char* call) { return {call, 0}; }
+
+/// The bytes of `count` elements; more than memory has for what 64 bits do not hold.
+inline size_t bytes_of(const char* call, size_t count, size_t element_bytes) {
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(count, element_bytes, &bytes)) [[unlikely]]
+    world(call).fail(std::string(call) + " of " + std::to_string(count) +
+                     " elements, which are more than memory has; the count is wrong");
+  return bytes;
+}
+
+}  // namespace stripline::shmem
