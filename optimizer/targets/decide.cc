@@ -238,12 +238,21 @@ std::string describe(const KnobDecision& decision) {
 Result<std::vector<CellVerdict>> judge_cells(std::span<const CellTimes> cells,
                                              const DecisionRule& rule) {
   std::vector<CellVerdict> verdicts;
+  // Among many cells some look slower by chance.
+  const double shared =
+      1 - (1 - rule.confidence) / static_cast<double>(std::max<size_t>(cells.size(), 1));
   for (const CellTimes& cell : cells) {
     STRIPLINE_ASSIGN_OR_RETURN(const Pairs pairs, pairs_of(cell.value_s, cell.default_s));
     CellVerdict verdict{.cell = cell.cell};
     if (!pairs.a.empty()) {
       STRIPLINE_ASSIGN_OR_RETURN(
           verdict.test, stats::non_inferiority(pairs.a, pairs.b, rule.margin, rule.confidence));
+      STRIPLINE_ASSIGN_OR_RETURN(const auto certain,
+                                 stats::non_inferiority(pairs.a, pairs.b, rule.margin, shared));
+      if (verdict.test.verdict == stats::NonInferiority::inferior &&
+          certain.verdict != stats::NonInferiority::inferior) {
+        verdict.test.verdict = stats::NonInferiority::inconclusive;
+      }
     }
     verdicts.push_back(verdict);
   }

@@ -98,7 +98,8 @@ Result<KnobDecision> decide_knob(std::span<const CellTimes> cells, const Decisio
 std::string describe(const KnobDecision& decision);
 
 /// Whether the exported settings are slower than the default by more than the rule's margin in a
-/// cell, from fresh runs of both, in turns.
+/// cell, from fresh runs of both, in turns. "Non-inferior" is said of each at the rule's
+/// confidence, "inferior" at one that all cells share, as some look slower by chance.
 struct CellVerdict {
   Cell cell;
   stats::NonInferiorityTest test;

@@ -52,6 +52,13 @@ std::string_view to_string(Path path) {
   return "any";
 }
 
+Scope scope_of(const Target& target, Collective collective) {
+  if (!target.choice_by_ranks) return Scope::collective;
+  const bool by_size = target.choice_by_size != nullptr && target.choice_by_size(collective) &&
+                       !ranks_may_see_other_sizes(collective);
+  return by_size ? Scope::cell : Scope::ranks;
+}
+
 const Knob* find_knob(const Target& target, std::string_view name) {
   const auto found = std::ranges::find(target.knobs, name, &Knob::name);
   return found == target.knobs.end() ? nullptr : &*found;

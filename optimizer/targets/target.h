@@ -72,9 +72,16 @@ struct Target {
   /// The alternatives of a collective operation; the first one is the target's default. Null where
   /// a target has no choice by operation.
   std::vector<Candidate> (*candidates)(Collective collective) = nullptr;
-  /// Whether a choice may depend on ranks and sizes, or holds for a collective as a whole.
-  bool choice_by_cell = false;
+  /// Whether a choice may depend on the number of ranks, or holds for a collective as a whole.
+  bool choice_by_ranks = false;
+  /// Whether it may depend on the size of a call, too. Null: never.
+  bool (*choice_by_size)(Collective collective) = nullptr;
 };
+
+/// What decisions about a collective are made for, each: a cell, all sizes of a number of ranks, or
+/// all of a collective.
+enum class Scope : uint8_t { cell, ranks, collective };
+Scope scope_of(const Target& target, Collective collective);
 
 /// The knob of this name, or null.
 const Knob* find_knob(const Target& target, std::string_view name);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "optimizer/targets/environment_file.h"
+#include "optimizer/targets/mpich/selection_file.h"
 #include "optimizer/targets/nccl/nccl.h"
 #include "optimizer/targets/openmpi/openmpi.h"
 #include "optimizer/targets/openmpi/params_file.h"
@@ -33,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   using Comments = std::vector<std::string>;
-  switch (data[0] % 6) {
+  switch (data[0] % 7) {
     case 0:
       round_trip(text, openmpi::read_rules, [](const openmpi::RulesFile& file, const Comments& c) {
         for (const uint32_t ranks : {0U, 1U, 2U, 3U, 1000U}) {
@@ -55,6 +56,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 4:
       round_trip(text, nccl::read_tuner_file, nccl::write_tuner_file);
+      break;
+    case 5:
+      if (const auto selection = mpich::read_selection(text, "file"); selection.ok()) {
+        if (!mpich::read_selection(mpich::write_selection(*selection), "file").ok()) std::abort();
+        if (mpich::algorithm_for(*selection, {.collective = Collective::bcast}).empty()) {
+          std::abort();
+        }
+      }
       break;
     default:
       // What programs of the targets print.

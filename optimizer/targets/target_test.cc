@@ -74,6 +74,17 @@ TEST(Targets, TheFirstCandidateIsTheDefault) {
   }
 }
 
+TEST(Targets, ChoicesDependOnWhatTheTargetDistinguishes) {
+  const Target& openmpi = **find_target("openmpi");
+  EXPECT_EQ(scope_of(openmpi, Collective::bcast), Scope::cell);
+  EXPECT_EQ(scope_of(openmpi, Collective::gather), Scope::ranks);
+  EXPECT_EQ(scope_of(openmpi, Collective::scan), Scope::ranks);
+  const Target& mpich = **find_target("mpich");
+  EXPECT_EQ(scope_of(mpich, Collective::bcast), Scope::cell);
+  EXPECT_EQ(scope_of(mpich, Collective::allgather), Scope::ranks);
+  EXPECT_EQ(scope_of(Target{}, Collective::bcast), Scope::collective);
+}
+
 TEST(Targets, AreFoundByName) {
   EXPECT_EQ((*find_target("openmpi"))->title, "Open MPI");
   const auto unknown = find_target("openmip");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "optimizer/targets/mpich/selection_file.h"
+
 namespace stripline::targets::mpich {
 namespace {
 
@@ -36,6 +38,11 @@ constexpr Knob threshold(std::string_view name, std::string_view value, std::str
 }
 
 constexpr Knob kKnobs[] = {
+    {.name = kSelectionVariable,
+     .kind = KnobKind::text,
+     .default_value = "",
+     .meaning = "the file of selections of algorithms",
+     .found = kVariables},
     algorithm_knob("MPIR_CVAR_ALLGATHER_INTRA_ALGORITHM", "auto brucks nb recursive_doubling ring"),
     algorithm_knob("MPIR_CVAR_ALLGATHERV_INTRA_ALGORITHM",
                    "auto brucks nb recursive_doubling ring"),
@@ -79,7 +86,7 @@ constexpr Knob kKnobs[] = {
      .least = 0,
      .most = 1 << 16,
      .values = "4",
-     .meaning = "messages of an alltoall that are under way at a time",
+     .meaning = "messages of an alltoall in flight at a time",
      .found = kVariables},
 };
 
@@ -121,11 +128,6 @@ std::vector<Candidate> candidates(Collective collective) {
   return all;
 }
 
-std::optional<Setting> setting_of(Collective collective, const Candidate& candidate) {
-  if (candidate.id == 0) return std::nullopt;
-  return Setting{variable_of(collective), candidate.name};
-}
-
 const Target& target() {
   static const Target kTarget{.name = "mpich",
                               .title = "MPICH",
@@ -134,7 +136,9 @@ const Target& target() {
                               .version_command = "mpichversion",
                               .version_marker = "MPICH Version",
                               .knobs = kKnobs,
-                              .candidates = candidates};
+                              .candidates = candidates,
+                              .choice_by_ranks = true,
+                              .choice_by_size = has_average_size};
   return kTarget;
 }
 

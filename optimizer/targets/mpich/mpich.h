@@ -1,7 +1,6 @@
 // MPICH 4.0: the descriptor, and its settings as environment variables. Pure.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "optimizer/targets/target.h"
@@ -10,11 +9,12 @@ namespace stripline::targets::mpich {
 
 const Target& target();
 
-/// The default, and each algorithm of the variable MPIR_CVAR_COLLECTIVE_INTRA_ALGORITHM. It holds
-/// for all communicators and sizes; where an algorithm does not apply, MPICH takes another one.
+/// The default, and each algorithm of the variable MPIR_CVAR_COLLECTIVE_INTRA_ALGORITHM, by which
+/// drivers select it: where an algorithm does not apply, MPICH takes another one then. A selection
+/// checks nothing: selection_with() guards what an algorithm needs.
 std::vector<Candidate> candidates(Collective collective);
 
-/// The setting that makes MPICH take a candidate; nullopt for the default.
-std::optional<Setting> setting_of(Collective collective, const Candidate& candidate);
+/// The variable that names a file of selections (selection_file.h).
+inline constexpr const char* kSelectionVariable = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE";
 
 }  // namespace stripline::targets::mpich

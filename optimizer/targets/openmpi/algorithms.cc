@@ -76,7 +76,7 @@ constexpr Row kRows[] = {
     {C::exscan, 2, "recursive_doubling"},
     {C::gather, 1, "basic_linear"},
     {C::gather, 2, "binomial"},
-    {C::gather, 3, "linear_sync", kNothing, {1}, 1},
+    {C::gather, 3, "linear_sync"},
     {C::reduce, 1, "linear"},
     {C::reduce, 2, "chain", kCommutative, {0, 64}, 2},
     {C::reduce, 3, "pipeline", kCommutative, {8, 64}, 2},

@@ -158,7 +158,10 @@ const Target& target() {
                               .version_marker = "ompi:version:full",
                               .knobs = kKnobs,
                               .candidates = candidates,
-                              .choice_by_cell = true};
+                              .choice_by_ranks = true,
+                              .choice_by_size = [](Collective collective) {
+                                return size_meaning(collective) != SizeMeaning::none;
+                              }};
   return kTarget;
 }
 

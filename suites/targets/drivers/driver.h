@@ -36,7 +36,7 @@ struct cell {
   int variants;
 };
 
-/* An operation under way: buffers and what they are made of. */
+/* An operation that is carried out: buffers and what they are made of. */
 struct job {
   const struct cell* cell;
   MPI_Comm comm; /* of the variant that is carried out now */

@@ -478,15 +478,19 @@ static void measure(const struct plan* plan, const struct cell* cell, MPI_Comm c
       fflush(stdout);
     }
     job.comm = comms[list[v]];
-    once_s = now_s();
     well[v] = verified(&job, operation, control, notes[v]);
     if (!well[v]) continue;
-    /* The first call makes connections: the second one says how long one takes. */
-    control_barrier(control, job.rank, job.ranks);
-    once_s = now_s();
-    operation->run(&job);
-    once_s = now_s() - once_s;
-    largest(control, job.rank, job.ranks, &once_s, 1);
+    /* The first call makes connections: the shorter one of the next two says how long one takes. */
+    once_s = 1e9;
+    for (int i = 0; i < 2; ++i) {
+      double elapsed_s;
+      control_barrier(control, job.rank, job.ranks);
+      elapsed_s = now_s();
+      operation->run(&job);
+      elapsed_s = now_s() - elapsed_s;
+      largest(control, job.rank, job.ranks, &elapsed_s, 1);
+      if (elapsed_s < once_s) once_s = elapsed_s;
+    }
     repetitions[v] = plan->repetitions;
     if (once_s * plan->repetitions > plan->budget_s) {
       repetitions[v] = (int)(plan->budget_s / once_s);

@@ -12,7 +12,7 @@ static unsigned char* block_at(const struct job* job, unsigned char* buffer, int
   return buffer + (size_t)index * block(job);
 }
 
-/* All ranks send several messages to all others, with everything under way at once. */
+/* All ranks send several messages to all others, with everything in flight at once. */
 enum { kOutstanding = 8 };
 
 static void shape_outstanding(struct job* job) {
