@@ -42,7 +42,7 @@ TEST(Guidelines, LessDataThatTakeLongerAreFound) {
 
 TEST(Guidelines, NothingIsSaidWithoutCertainty) {
   EXPECT_TRUE(violated({}).empty());
-  // Of other ranks, and too few runs of both.
+  // Other numbers of ranks, and too few runs of both.
   CellSeries other = series(Collective::bcast, 512, 1e-6);
   other.cell.ranks = other.cell.ranks_per_node = 8;
   EXPECT_TRUE(violated({series(Collective::bcast, 64, 20e-6), other}).empty());

@@ -22,7 +22,7 @@ enum class KnobKind : uint8_t {
   text,    ///< anything on one line: never searched, only written where a user gives it
 };
 
-/// Which path between ranks a knob acts on.
+/// The path between ranks that a knob acts on.
 enum class Path : uint8_t { any, shared_memory, tcp };
 std::string_view to_string(Path path);  ///< "any", "shm", "tcp"
 
@@ -62,7 +62,7 @@ struct Target {
   std::string_view name;   ///< "openmpi", of command lines
   std::string_view title;  ///< "Open MPI", of texts
   Support support = Support::exported;
-  /// Those that somebody has tuned, or whose files somebody has had read.
+  /// Versions that were tuned, or by which files were seen to be read.
   std::span<const std::string_view> tried;
   /// The command that prints the version, with blanks between words, and what is printed before it.
   /// Empty: it cannot be detected.

@@ -234,7 +234,7 @@ Result<ExportRecord> record_from_json(const Json& json) {
   }
   STRIPLINE_ASSIGN_OR_RETURN(const Json* files, get_object(json, "files", kWhere));
   for (const auto& [name, hash] : files->items()) {
-    if (!hash.is_string()) return Error(ErrorCode::data_loss, "export record: a hash is no text");
+    if (!hash.is_string()) return Error(ErrorCode::data_loss, "export record: a hash is not text");
     record.files[name] = hash.get<std::string>();
   }
   STRIPLINE_ASSIGN_OR_RETURN(const Json* cells, get_array(json, "cells", kWhere));

@@ -1,4 +1,4 @@
-// Which cells are measured. Pure.
+// The cells that are measured. Pure.
 #pragma once
 
 #include <cstdint>

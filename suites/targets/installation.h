@@ -1,4 +1,4 @@
-// Which of the targets are installed on this host, and the program that measures one.
+// The targets that are installed on this host, and the program that measures one.
 #pragma once
 
 #include <filesystem>

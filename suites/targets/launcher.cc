@@ -19,6 +19,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kLookS = 0.05;
+// Processes may take longer to start than to measure anything.
+constexpr double kStartLimitS = 60;
 constexpr size_t kMostSaid = 2000;
 
 double seconds_since(Clock::time_point start) {
@@ -86,10 +88,11 @@ Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment)
         grown = Clock::now();
       }
       cancelled = is_readable(cancel_fd_);
-      const bool hung = seconds_since(grown) > stall_limit_s_;
+      const double limit_s = size == 0 ? std::max(stall_limit_s_, kStartLimitS) : stall_limit_s_;
+      const bool hung = seconds_since(grown) > limit_s;
       if (!hung && !cancelled) continue;
       process.terminate(2);
-      if (hung) launched.failure = "hung for " + exact_seconds_text(stall_limit_s_);
+      if (hung) launched.failure = "hung for " + exact_seconds_text(limit_s);
       break;
     }
   }

@@ -35,7 +35,8 @@ class Launcher {
   /// nothing can be started; data_loss for output that the plan does not explain.
   Result<Launched> run(DriverPlan& plan, const Environment& environment);
 
-  /// A launch that prints nothing for this time has hung.
+  /// A launch that prints nothing for this time has hung; before its first line it may take a
+  /// minute.
   void set_stall_limit(double seconds) { stall_limit_s_ = seconds; }
   size_t launches() const { return launches_; }
   const WorkFolder& folder() const { return folder_; }

@@ -84,7 +84,7 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
       ->type_name("TIME")
       ->transform(time_within({.least_s = 1, .most_s = 3600}))
       ->capture_default_str();
-  command->add_option("--seed", options.seed, "Of the order in which things are measured")
+  command->add_option("--seed", options.seed, "Seed of the order in which things are measured")
       ->type_name("N")
       ->transform(whole_number_from<uint64_t>(0))
       ->capture_default_str();

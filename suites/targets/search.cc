@@ -261,7 +261,8 @@ class KnobSearch {
         if (arms_[at].failure.empty()) STRIPLINE_RETURN_IF_ERROR(measure(arms_[at], runs));
       }
       const double run_s = seconds_since(run_start);
-      if (seconds_since(start) + run_s > options_.knob_budget_s) {
+      if (runs == 0) leave_out_what_does_not_fit(run_s);
+      if (runs + 1 >= least_runs() && seconds_since(start) + run_s > options_.knob_budget_s) {
         ++runs;
         break;
       }
@@ -277,6 +278,18 @@ class KnobSearch {
     std::string failure;
     std::vector<std::vector<double>> times;  // by cell and run
   };
+
+  size_t least_runs() const { return options_.rule.least_runs; }
+
+  // Fewer values with as many runs as a decision takes say more than all of them with less.
+  void leave_out_what_does_not_fit(double run_s) {
+    const double launch_s = run_s / static_cast<double>(arms_.size() + 1);
+    const double launches = options_.knob_budget_s / launch_s / static_cast<double>(least_runs());
+    const auto fit = static_cast<size_t>(std::max(launches - 1, 0.0));
+    for (size_t i = fit; i < arms_.size(); ++i) {
+      if (arms_[i].failure.empty()) arms_[i].failure = "there was no time to measure it";
+    }
+  }
 
   std::vector<size_t> order(size_t run) const {
     std::vector<size_t> all(arms_.size());

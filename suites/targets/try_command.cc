@@ -42,9 +42,7 @@ class Trial {
 
   Status run() {
     for (const uint32_t ranks : options_.ranks) {
-      for (const Collective collective : targets::kCollectives) {
-        STRIPLINE_RETURN_IF_ERROR(run(collective, ranks));
-      }
+      STRIPLINE_RETURN_IF_ERROR(run(ranks));
       print_progress(std::to_string(ranks) + " ranks: " + std::to_string(right_) +
                      " results so far, " + std::to_string(wrong_.size()) + " wrong");
     }
@@ -55,30 +53,22 @@ class Trial {
   const std::set<std::string>& wrong() const { return wrong_; }
 
  private:
-  Status run(Collective collective, uint32_t ranks) {
-    const targets::Safety safety{.commutative_only = options_.commutative_only};
-    std::vector<targets::Candidate> candidates = target_.candidates(collective);
+  // An alternative that a plan's variant selects.
+  struct Tried {
+    Collective collective;
+    targets::Candidate candidate;
+  };
+
+  // Launches until nothing is left: one that ends early is made again without what ended it, and
+  // without the operations before that.
+  Status run(uint32_t ranks) {
+    std::set<std::string> out;
+    size_t first = 0;
     while (true) {
+      std::vector<Tried> tried;
       DriverPlan plan{.repetitions = 3, .budget_s = kPointBudgetS};
-      std::vector<const targets::Candidate*> of_variant;
-      for (const uint64_t bytes : kSizes) {
-        const Cell cell{collective, ranks, ranks, collective == Collective::barrier ? 0 : bytes};
-        for (const Kind& kind : kKinds) {
-          if (!applies(kind, collective, options_.commutative_only)) continue;
-          DriverCell asked{.operation = std::string(to_string(collective)),
-                           .ranks = ranks,
-                           .bytes = cell.bytes,
-                           .type = kind.type,
-                           .in_place = kind.in_place};
-          for (const auto& candidate : candidates) {
-            if (!targets::refusal(candidate, cell, safety).empty()) continue;
-            const size_t variant = plan.variant(candidate.select);
-            of_variant.resize(plan.variants.size(), &candidate);
-            asked.variants.push_back(variant);
-          }
-          if (!asked.variants.empty()) plan.cells.push_back(std::move(asked));
-        }
-        if (collective == Collective::barrier) break;
+      for (size_t i = first; i < targets::kCollectives.size(); ++i) {
+        add(targets::kCollectives[i], ranks, out, plan, tried);
       }
       if (plan.cells.empty()) return {};
       STRIPLINE_ASSIGN_OR_RETURN(const Launched launched,
@@ -87,7 +77,7 @@ class Trial {
         if (series.verified) {
           ++right_;
         } else {
-          note(plan, series.cell, *of_variant[series.variant], series.note);
+          note(plan, series.cell, tried[series.variant].candidate, series.note);
         }
       }
       if (launched.failure.empty()) return {};
@@ -95,12 +85,43 @@ class Trial {
         return Error(ErrorCode::aborted, "the program " + launched.failure + ": " + launched.said);
       }
       const auto [cell, variant] = *launched.output.unfinished;
-      const int id = of_variant[variant]->id;
-      const uint64_t segment = of_variant[variant]->segment_bytes;
-      note(plan, cell, *of_variant[variant], launched.failure);
-      std::erase_if(candidates, [&](const targets::Candidate& one) {
-        return one.id == id && one.segment_bytes == segment;
-      });
+      const Tried& bad = tried[variant];
+      note(plan, cell, bad.candidate, launched.failure);
+      out.insert(key_of(bad.collective, bad.candidate));
+      const auto at = std::ranges::find(targets::kCollectives, bad.collective);
+      first = static_cast<size_t>(at - targets::kCollectives.begin());
+    }
+  }
+
+  static std::string key_of(Collective collective, const targets::Candidate& candidate) {
+    return std::string(to_string(collective)) + " " + candidate.name;
+  }
+
+  void add(Collective collective, uint32_t ranks, const std::set<std::string>& out,
+           DriverPlan& plan, std::vector<Tried>& tried) const {
+    const targets::Safety safety{.commutative_only = options_.commutative_only};
+    const bool is_barrier = collective == Collective::barrier;
+    const auto candidates = target_.candidates(collective);
+    for (const uint64_t bytes : kSizes) {
+      const Cell cell{collective, ranks, ranks, is_barrier ? 0 : bytes};
+      for (const Kind& kind : kKinds) {
+        if (!applies(kind, collective, options_.commutative_only)) continue;
+        DriverCell asked{.operation = std::string(to_string(collective)),
+                         .ranks = ranks,
+                         .bytes = cell.bytes,
+                         .type = kind.type,
+                         .in_place = kind.in_place};
+        for (const auto& candidate : candidates) {
+          const bool allowed = targets::refusal(candidate, cell, safety).empty() &&
+                               !out.contains(key_of(collective, candidate));
+          if (!allowed) continue;
+          const size_t variant = plan.variant(candidate.select);
+          if (variant == tried.size()) tried.push_back({collective, candidate});
+          asked.variants.push_back(variant);
+        }
+        if (!asked.variants.empty()) plan.cells.push_back(std::move(asked));
+      }
+      if (is_barrier) break;
     }
   }
 

@@ -86,7 +86,7 @@ struct Pairs {
   std::vector<std::vector<double>> with;
 };
 
-// Which comes first changes from pair to pair.
+// The one that comes first changes from pair to pair.
 Status add_pair(Launcher& launcher, const std::vector<Check>& checks,
                 const std::vector<std::vector<uint32_t>>& groups, const Environment& without,
                 const Environment& with, uint64_t seed, size_t pair, Pairs& pairs) {

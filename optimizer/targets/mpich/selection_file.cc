@@ -161,7 +161,7 @@ class Checker {
       return complain(quoted_text(name) + " is not one of its algorithms");
     }
     const Selection& parameters = node.begin().value();
-    if (!parameters.is_object()) return complain(name + " has parameters that are no object");
+    if (!parameters.is_object()) return complain(name + " has parameters that are not an object");
     for (const auto& [key, below] : parameters.items()) {
       const auto parameter = condition_of(key);
       const bool known = parameter && parameter->operation == "=" &&

@@ -55,7 +55,8 @@ struct Call {
 /// conditions leave it without one.
 std::string algorithm_for(const Selection& selection, const Call& call);
 
-/// Whether sizes of a collective can be told apart by what goes between two ranks, or the buffer.
+/// Whether sizes of a collective can be distinguished by what goes between two ranks, or the
+/// buffer.
 bool has_average_size(Collective collective);
 
 }  // namespace stripline::targets::mpich

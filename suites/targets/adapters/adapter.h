@@ -78,7 +78,7 @@ class Adapter {
                                                       const targets::Safety& safety) const = 0;
 };
 
-/// Of a target that is tuned here. Errors: unimplemented for one that is only exported.
+/// The adapter of a target that is tuned here. Errors: unimplemented for one that is only exported.
 Result<const Adapter*> find_adapter(const targets::Target& target);
 
 const Adapter& openmpi_adapter();

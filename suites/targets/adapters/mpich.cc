@@ -81,7 +81,7 @@ class Mpich : public Adapter {
         variables["UCX_TLS"] = "posix,sysv,cma,self";
         break;
       case Path::tcp:
-        // Else ranks of a node share memory, whatever UCX is given.
+        // Otherwise ranks of a node share memory, whatever UCX is given.
         variables["MPIR_CVAR_NOLOCAL"] = "1";
         variables["UCX_TLS"] = "tcp,self";
         variables["UCX_NET_DEVICES"] = "lo";

@@ -1,10 +1,10 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -S -E
 """Stands for Open MPI 4.1.4 in tests of stripline-tune: the programs ompi_info, mpicc.openmpi and
 mpirun.openmpi, by the name that it is called by. Times are made up; what settings do to them is what
 the classic rules file means.
 
 FAKE_OPENMPI says what is wrong with it, in words with blanks between: "unread" (it ignores files of
-settings), "hang" (pipelines of bcast hang), "abort" (chains of bcast abort), "wrong" (binary trees of
+settings), "hang" (k-nomial bcasts hang), "abort" (chains of bcast abort), "wrong" (binary trees of
 bcast give wrong data), "slow" (a file makes halos and sorts slower), "new" (it is version 4.1.7).
 """
 
@@ -93,7 +93,7 @@ def run(path):
                     rules = given.get("coll_tuned_dynamic_rules_filename")
                     if rules:
                         algorithm = rule(rules, operation, ranks, size)
-                if operation == "bcast" and algorithm == 3 and "hang" in WRONGS:
+                if operation == "bcast" and algorithm == 7 and "hang" in WRONGS:
                     time.sleep(3600)
                 if operation == "bcast" and algorithm == 2 and "abort" in WRONGS:
                     print("MPI_ABORT was invoked", file=sys.stderr)
