@@ -29,7 +29,7 @@ constexpr size_t kLeastRuns = kFirstRefinement + kRefinements - 1 + 4;
 constexpr int kMostRetries = 8;
 constexpr double kPointBudgetS = 0.008;
 constexpr double kLeastPointBudgetS = 0.001;
-constexpr uint32_t kRepetitions = 20;
+constexpr uint32_t kRepetitions = 200;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();

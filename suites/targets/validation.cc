@@ -19,7 +19,7 @@ using targets::Collective;
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPointBudgetS = 0.015;
-constexpr uint32_t kRepetitions = 30;
+constexpr uint32_t kRepetitions = 300;
 constexpr size_t kMostPairs = 30;
 constexpr size_t kMostHeldOut = 60;
 
