@@ -30,8 +30,16 @@ const std::map<std::string, std::string>& helpers() {
   static const std::map<std::string, std::string> kHelpers = {
       {"run", "Run a program on several ranks, with or without a tuned model"},
       {"bench", "List and run the experiments of the suites on this machine"},
-      {"doctor", "Say what this machine can do, what limits it, and what to fix"}};
+      {"doctor", "Say what this machine can do, what limits it, and what to fix"},
+      {"tune", "Tune a runtime that is installed here (Open MPI, MPICH), with proof"},
+      {"export", "Verify, write and check files of settings of other runtimes"}};
   return kHelpers;
+}
+
+// The program that carries a helper's command out, and the arguments that it gets before the user's.
+std::pair<std::string, std::vector<std::string>> program_of(const std::string& helper) {
+  if (helper == "export") return {"stripline-tune", {helper}};
+  return {"stripline-" + helper, {}};
 }
 
 // The command of campaigns that is one of stripline-bench, too.
@@ -40,7 +48,10 @@ constexpr const char* kRunPlan = "run-plan";
 Delegates delegates() {
   Delegates by_command = {
       {std::string("campaign ") + kRunPlan, std::string("stripline-bench ") + kRunPlan}};
-  for (const auto& [name, description] : helpers()) by_command[name] = "stripline-" + name;
+  for (const auto& [name, description] : helpers()) {
+    const auto [program, first] = program_of(name);
+    by_command[name] = first.empty() ? program : program + " " + first.front();
+  }
   return by_command;
 }
 
@@ -350,7 +361,9 @@ Parsed parse_command_line(const std::vector<std::string>& arguments) {
       return usage_error("options of '" + name + "' come after it; see 'stripline " + name +
                          " --help'");
     }
-    return helper_command("stripline-" + name, {arguments.begin() + 1, arguments.end()});
+    auto [program, passed] = program_of(name);
+    passed.insert(passed.end(), arguments.begin() + 1, arguments.end());
+    return helper_command(program, std::move(passed));
   }
   std::vector<std::string> today = arguments;
   std::ranges::transform(today, today.begin(), todays_name);

@@ -50,6 +50,12 @@ TEST(Parse, HelpersGetTheirArgumentsUnchanged) {
             (std::vector<std::string>{"-n", "2", "--help", "--", "prog", "--server"}));
   EXPECT_EQ(parse_as<ExecHelper>({"doctor"}).program, "stripline-doctor");
   EXPECT_EQ(parse_as<ExecHelper>({"bench", "list"}).program, "stripline-bench");
+  const auto tune = parse_as<ExecHelper>({"tune", "openmpi", "--minutes", "5"});
+  EXPECT_EQ(tune.program, "stripline-tune");
+  EXPECT_EQ(tune.arguments, (std::vector<std::string>{"openmpi", "--minutes", "5"}));
+  const auto verify = parse_as<ExecHelper>({"export", "verify", "a.conf"});
+  EXPECT_EQ(verify.program, "stripline-tune");
+  EXPECT_EQ(verify.arguments, (std::vector<std::string>{"export", "verify", "a.conf"}));
   EXPECT_NE(refuse({"--json", "bench", "list"}).err.find("come after it"), std::string::npos);
 }
 

@@ -88,6 +88,7 @@ case ${1:-} in
       [offline_results_fuzz]=optimizer/campaign/fuzz_seeds
       [http_door_fuzz]=server/http/fuzz_seeds
       [jwt_fuzz]=server/oidc/fuzz_seeds
+      [target_files_fuzz]=optimizer/targets/fuzz_seeds
       [nest_json_fuzz]=docs/schema/nests)
     for fuzzer in build/fuzz/bin/*_fuzz; do
       name=$(basename "$fuzzer")

@@ -30,6 +30,8 @@ rpm_packages=(rpm)
 monitoring_packages=(prometheus)
 # What the runtime is compared with (scripts/compare_neighbours.sh).
 neighbour_packages=(openmpi-bin libopenmpi-dev libucx-dev)
+# Other runtimes that are tuned (suites/targets): their programs and compilers.
+target_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev ucx-utils)
 # What the emulated fat tree is compared with (scripts/check.sh simgrid). LGPL; never linked by what is
 # installed.
 simgrid_packages=(libsimgrid3.32)

@@ -11,7 +11,7 @@ fail() {
   failed=1
 }
 
-commands=(stripline stripline-run stripline-bench stripline-doctor stripline-switches)
+commands=(stripline stripline-run stripline-bench stripline-doctor stripline-switches stripline-tune)
 daemons=(stripline-server stripline-agent)
 for program in "${commands[@]}"; do "$bin/$program" --write-manual "$work" 1; done
 for program in "${daemons[@]}"; do "$bin/$program" --write-manual "$work" 8; done
@@ -49,6 +49,7 @@ options_missing "$work/man/man1/stripline-doctor.1" "$bin/stripline-doctor"
 options_missing "$work/man/man8/stripline-server.8" "$bin/stripline-server"
 options_missing "$work/man/man8/stripline-agent.8" "$bin/stripline-agent"
 options_missing "$work/man/man1/stripline-bench.1" "$bin/stripline-bench" run
+options_missing "$work/man/man1/stripline-tune.1" "$bin/stripline-tune" openmpi
 options_missing "$work/man/man1/stripline-campaign.1" "$bin/stripline" campaign run
 options_missing "$work/man/man1/stripline-model.1" "$bin/stripline" model promote
 options_missing "$work/man/man1/stripline-report.1" "$bin/stripline" report

@@ -1,0 +1,11 @@
+// GASNet-EX 2025.8: the descriptor. Its settings are environment variables (environment_file.h).
+// Pure.
+#pragma once
+
+#include "optimizer/targets/target.h"
+
+namespace stripline::targets::gasnet {
+
+const Target& target();
+
+}  // namespace stripline::targets::gasnet

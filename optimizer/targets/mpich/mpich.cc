@@ -1,0 +1,145 @@
+#include "optimizer/targets/mpich/mpich.h"
+
+#include <algorithm>
+#include <string>
+
+#include "optimizer/targets/mpich/selection_file.h"
+
+namespace stripline::targets::mpich {
+namespace {
+
+constexpr std::string_view kTried[] = {"4.0.2"};
+
+constexpr const char* kVariables = "MPI_T and mpivars of 4.0.2";
+
+// Words in the order of their numbers (MPI_T), from "auto" on, without those that MPICH only takes
+// itself.
+constexpr Knob algorithm_knob(std::string_view name, std::string_view words) {
+  return {.name = name,
+          .kind = KnobKind::choice,
+          .default_value = "auto",
+          .values = words,
+          .meaning = "the algorithm of all communicators and sizes",
+          .found = kVariables};
+}
+
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+constexpr Knob threshold(std::string_view name, std::string_view value, std::string_view values,
+                         std::string_view meaning) {
+  return {.name = name,
+          .kind = KnobKind::bytes,
+          .default_value = value,
+          .least = 1,
+          .most = kGiB,
+          .values = values,
+          .meaning = meaning,
+          .found = kVariables};
+}
+
+constexpr Knob kKnobs[] = {
+    {.name = kSelectionVariable,
+     .kind = KnobKind::text,
+     .default_value = "",
+     .meaning = "the file of selections of algorithms",
+     .found = kVariables},
+    algorithm_knob("MPIR_CVAR_ALLGATHER_INTRA_ALGORITHM", "auto brucks nb recursive_doubling ring"),
+    algorithm_knob("MPIR_CVAR_ALLGATHERV_INTRA_ALGORITHM",
+                   "auto brucks nb recursive_doubling ring"),
+    algorithm_knob("MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM",
+                   "auto nb smp recursive_doubling reduce_scatter_allgather"),
+    algorithm_knob("MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM",
+                   "auto brucks nb pairwise pairwise_sendrecv_replace scattered"),
+    algorithm_knob("MPIR_CVAR_ALLTOALLV_INTRA_ALGORITHM",
+                   "auto nb pairwise_sendrecv_replace scattered"),
+    algorithm_knob("MPIR_CVAR_BARRIER_INTRA_ALGORITHM", "auto nb smp dissemination"),
+    algorithm_knob("MPIR_CVAR_BCAST_INTRA_ALGORITHM",
+                   "auto binomial nb smp scatter_recursive_doubling_allgather "
+                   "scatter_ring_allgather"),
+    algorithm_knob("MPIR_CVAR_EXSCAN_INTRA_ALGORITHM", "auto nb recursive_doubling"),
+    algorithm_knob("MPIR_CVAR_GATHER_INTRA_ALGORITHM", "auto binomial nb"),
+    algorithm_knob("MPIR_CVAR_REDUCE_INTRA_ALGORITHM",
+                   "auto binomial nb smp reduce_scatter_gather"),
+    algorithm_knob("MPIR_CVAR_REDUCE_SCATTER_INTRA_ALGORITHM",
+                   "auto nb noncommutative pairwise recursive_doubling recursive_halving"),
+    algorithm_knob("MPIR_CVAR_REDUCE_SCATTER_BLOCK_INTRA_ALGORITHM",
+                   "auto noncommutative recursive_doubling pairwise recursive_halving nb"),
+    algorithm_knob("MPIR_CVAR_SCAN_INTRA_ALGORITHM", "auto nb smp recursive_doubling"),
+    algorithm_knob("MPIR_CVAR_SCATTER_INTRA_ALGORITHM", "auto binomial nb"),
+    threshold("MPIR_CVAR_BCAST_SHORT_MSG_SIZE", "12288", "2048 65536",
+              "smaller messages are broadcast along a binomial tree"),
+    threshold("MPIR_CVAR_BCAST_LONG_MSG_SIZE", "524288", "65536",
+              "larger messages are broadcast by a ring"),
+    threshold("MPIR_CVAR_ALLREDUCE_SHORT_MSG_SIZE", "2048", "512 16384",
+              "smaller messages are reduced by recursive doubling"),
+    threshold("MPIR_CVAR_REDUCE_SHORT_MSG_SIZE", "2048", "512 16384",
+              "smaller messages are reduced along a binomial tree"),
+    threshold("MPIR_CVAR_ALLGATHER_SHORT_MSG_SIZE", "81920", "16384 262144",
+              "smaller totals are gathered by Bruck's algorithm or recursive doubling"),
+    threshold("MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE", "256", "64 2048",
+              "smaller messages to each are exchanged by Bruck's algorithm"),
+    threshold("MPIR_CVAR_ALLTOALL_MEDIUM_MSG_SIZE", "32768", "4096 131072",
+              "larger messages to each are exchanged in pairs"),
+    {.name = "MPIR_CVAR_ALLTOALL_THROTTLE",
+     .kind = KnobKind::count,
+     .default_value = "32",
+     .least = 0,
+     .most = 1 << 16,
+     .values = "4",
+     .meaning = "messages of an alltoall in flight at a time",
+     .found = kVariables},
+};
+
+std::string variable_of(Collective collective) {
+  std::string name(to_string(collective));
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return "MPIR_CVAR_" + name + "_INTRA_ALGORITHM";
+}
+
+// For calls that work in place only; or for communicators over several nodes, where the default
+// decides it.
+bool left_out(std::string_view word) {
+  return word == "pairwise_sendrecv_replace" || word == "smp";
+}
+
+}  // namespace
+
+std::vector<Candidate> candidates(Collective collective) {
+  const std::string variable = variable_of(collective);
+  std::vector<Candidate> all;
+  const Knob* const knob = find_knob(target(), variable);
+  if (knob == nullptr) return {Candidate{.name = "default"}};
+  int id = 0;
+  for (size_t at = 0; at < knob->values.size(); ++id) {
+    const size_t end = std::min(knob->values.find(' ', at), knob->values.size());
+    const std::string_view word = knob->values.substr(at, end - at);
+    at = end + 1;
+    if (left_out(word)) continue;
+    Candidate candidate{.name = id == 0 ? "default" : std::string(word), .id = id};
+    candidate.select.emplace_back(variable, id);
+    // With other numbers of ranks MPICH falls back, and measures the default twice.
+    candidate.power_of_two_ranks =
+        word == "recursive_doubling" &&
+        (collective == Collective::allgather || collective == Collective::allgatherv);
+    all.push_back(std::move(candidate));
+  }
+  return all;
+}
+
+const Target& target() {
+  static const Target kTarget{.name = "mpich",
+                              .title = "MPICH",
+                              .support = Support::tuned,
+                              .tried = kTried,
+                              .version_command = "mpichversion",
+                              .version_marker = "MPICH Version",
+                              .knobs = kKnobs,
+                              .candidates = candidates,
+                              .choice_by_ranks = true,
+                              .choice_by_size = has_average_size};
+  return kTarget;
+}
+
+}  // namespace stripline::targets::mpich

@@ -1,0 +1,212 @@
+#include "optimizer/targets/mpich/selection_file.h"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "optimizer/targets/mpich/mpich.h"
+
+namespace stripline::targets::mpich {
+namespace {
+
+constexpr uint64_t kAll = std::numeric_limits<uint64_t>::max();
+
+// A selection of all collectives with one algorithm each, but for bcast and allreduce.
+Selection own() {
+  Selection selection = Selection::object();
+  for (const char* name : {"allreduce",
+                           "bcast",
+                           "allgather",
+                           "allgatherv",
+                           "reduce",
+                           "reduce_scatter",
+                           "reduce_scatter_block",
+                           "gather",
+                           "scatter",
+                           "gatherv",
+                           "scatterv",
+                           "scan",
+                           "exscan",
+                           "barrier",
+                           "alltoall",
+                           "alltoallv",
+                           "alltoallw",
+                           "neighbor_allgather",
+                           "neighbor_allgatherv",
+                           "neighbor_alltoall",
+                           "neighbor_alltoallv",
+                           "neighbor_alltoallw",
+                           "ibarrier",
+                           "iallreduce",
+                           "iallgather",
+                           "iallgatherv",
+                           "ibcast",
+                           "ireduce",
+                           "ireduce_scatter",
+                           "igather",
+                           "iscatter",
+                           "igatherv",
+                           "iscatterv",
+                           "iexscan",
+                           "ialltoall",
+                           "ialltoallv",
+                           "ialltoallw",
+                           "ireduce_scatter_block",
+                           "iscan",
+                           "ineighbor_allgather",
+                           "ineighbor_allgatherv",
+                           "ineighbor_alltoall",
+                           "ineighbor_alltoallv",
+                           "ineighbor_alltoallw"}) {
+    std::string function = std::string("algorithm=MPIR_") + name + "_own";
+    function[15] = static_cast<char>(function[15] - 'a' + 'A');
+    selection[std::string("collective=") + name][function] = Selection::object();
+  }
+  Selection bcast = Selection::object();
+  bcast["comm_size<8"]["algorithm=MPIR_Bcast_few"] = Selection::object();
+  bcast["comm_size=any"]["avg_msg_size<=1024"]["algorithm=MPIR_Bcast_short"] = Selection::object();
+  bcast["comm_size=any"]["avg_msg_size=any"]["algorithm=MPIR_Bcast_long"] = Selection::object();
+  Selection both = Selection::object();
+  both["comm_type=intra"] = bcast;
+  both["comm_type=inter"]["algorithm=MPIR_Bcast_inter"] = Selection::object();
+  selection["collective=bcast"] = both;
+  return selection;
+}
+
+Candidate named(Collective collective, const std::string& name) {
+  for (auto& candidate : candidates(collective)) {
+    if (candidate.name == name) return candidate;
+  }
+  ADD_FAILURE() << name;
+  return {};
+}
+
+CollectiveRules rules(Collective collective, uint32_t ranks, uint64_t first, uint64_t last,
+                      const std::string& name) {
+  return {collective, {{ranks, {{first, last, named(collective, name)}}}}};
+}
+
+std::string bcast_of(const Selection& selection, uint32_t ranks, uint64_t bytes) {
+  return algorithm_for(selection, {.collective = Collective::bcast,
+                                   .ranks = ranks,
+                                   .average_bytes = bytes,
+                                   .total_bytes = bytes});
+}
+
+TEST(Selection, RoundTripsInItsOrder) {
+  const std::string text = write_selection(own());
+  const auto read = read_selection(text, "file");
+  ASSERT_TRUE(read.ok()) << read.error().message();
+  EXPECT_EQ(write_selection(*read), text);
+  EXPECT_EQ(bcast_of(*read, 4, 1 << 20), "MPIR_Bcast_few");
+  EXPECT_EQ(bcast_of(*read, 8, 1024), "MPIR_Bcast_short");
+  EXPECT_EQ(bcast_of(*read, 8, 1025), "MPIR_Bcast_long");
+}
+
+TEST(Selection, RulesHoldForTheirRanksAndSizesAlone) {
+  const auto tuned =
+      selection_with(own(), {rules(Collective::bcast, 8, 64, 4096, "scatter_ring_allgather")});
+  ASSERT_TRUE(tuned.ok()) << tuned.error().message();
+  for (const uint32_t ranks : {2U, 3U, 7U, 8U, 9U, 100U}) {
+    for (const uint64_t bytes : {8U, 63U, 64U, 1024U, 4096U, 4097U}) {
+      const bool ruled = ranks == 8 && bytes >= 64 && bytes <= 4096;
+      EXPECT_EQ(bcast_of(*tuned, ranks, bytes),
+                ruled ? "MPIR_Bcast_intra_scatter_ring_allgather" : bcast_of(own(), ranks, bytes))
+          << ranks << " " << bytes;
+    }
+  }
+  // Twice: rules within rules, as a probe has them.
+  const auto probed = selection_with(*tuned, {rules(Collective::bcast, 8, 0, kAll, "nb")});
+  ASSERT_TRUE(probed.ok());
+  EXPECT_EQ(bcast_of(*probed, 8, 64), "MPIR_Bcast_allcomm_nb");
+  EXPECT_EQ(bcast_of(*probed, 9, 64), bcast_of(own(), 9, 64));
+}
+
+TEST(Selection, WhatAnAlgorithmNeedsIsGuarded) {
+  const auto reduces = *selection_with(
+      own(), {rules(Collective::allreduce, 4, 0, kAll, "reduce_scatter_allgather")});
+  Call call{.collective = Collective::allreduce, .ranks = 4, .count = 4};
+  EXPECT_EQ(algorithm_for(reduces, call), "MPIR_Allreduce_intra_reduce_scatter_allgather");
+  call.built_in = false;
+  EXPECT_EQ(algorithm_for(reduces, call), "MPIR_Allreduce_own");
+  call.built_in = true;
+  call.count = 3;
+  EXPECT_EQ(algorithm_for(reduces, call), "MPIR_Allreduce_own");
+  const auto halves =
+      *selection_with(own(), {rules(Collective::reduce_scatter, 4, 0, kAll, "recursive_halving")});
+  Call scatter{.collective = Collective::reduce_scatter, .ranks = 4, .commutative = false};
+  EXPECT_EQ(algorithm_for(halves, scatter), "MPIR_Reduce_scatter_own");
+  const auto exchanges =
+      *selection_with(own(), {rules(Collective::alltoall, 4, 0, kAll, "brucks")});
+  Call alltoall{.collective = Collective::alltoall, .ranks = 4, .in_place = true};
+  EXPECT_EQ(algorithm_for(exchanges, alltoall), "MPIR_Alltoall_own");
+  alltoall.in_place = false;
+  EXPECT_EQ(algorithm_for(exchanges, alltoall), "MPIR_Alltoall_intra_brucks");
+}
+
+TEST(Selection, AFileIsNeverAMultipleOf4096Bytes) {
+  // Names of algorithms of every length, over more than a page.
+  for (size_t length = 0; length < 4200; ++length) {
+    Selection selection = own();
+    selection["collective=scan"] = Selection::object();
+    selection["collective=scan"]["algorithm=MPIR_Scan_" + std::string(length, 'x')] =
+        Selection::object();
+    const std::string text = write_selection(selection);
+    ASSERT_NE(text.size() % 4096, 0U);
+  }
+  std::string text = write_selection(own());
+  text.append(4096 - text.size() % 4096, ' ');
+  const auto read = read_selection(text, "file");
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().message().find("multiple of 4096"), std::string::npos);
+  EXPECT_TRUE(read_selection(text + " ", "file").ok());
+}
+
+TEST(Selection, RefusesWhatMpichWouldAbortOn) {
+  const auto refused = [](const auto& change) {
+    Selection selection = own();
+    change(selection);
+    return !read_selection(write_selection(selection), "file").ok();
+  };
+  EXPECT_FALSE(refused([](Selection&) {}));
+  EXPECT_TRUE(refused([](Selection& s) { s.erase("collective=iscan"); }));
+  EXPECT_TRUE(refused([](Selection& s) { s["collective=bcst"] = s["collective=bcast"]; }));
+  const auto with = [&](const char* collective, const char* text) {
+    return refused(
+        [&](Selection& s) { s[std::string("collective=") + collective] = Selection::parse(text); });
+  };
+  EXPECT_TRUE(with("scan", "{}"));
+  EXPECT_TRUE(with("scan", R"({"algorithm=MPIR_Bcast_intra_binomial":{}})"));
+  EXPECT_TRUE(with("scan", R"({"comm_size<=8":{"algorithm=MPIR_Scan_a":{}}})"));
+  EXPECT_TRUE(
+      with("scan",
+           R"({"size<=8":{"algorithm=MPIR_Scan_a":{}},"size=any":{"algorithm=MPIR_Scan_a":{}}})"));
+  // Sizes of scans have no average; totals have.
+  EXPECT_TRUE(with("scan", R"({"avg_msg_size=any":{"algorithm=MPIR_Scan_a":{}}})"));
+  EXPECT_FALSE(with("scan", R"({"total_msg_size=any":{"algorithm=MPIR_Scan_a":{}}})"));
+  EXPECT_TRUE(with("scan", R"({"is_commutative=yes":{"algorithm=MPIR_Scan_a":{}}})"));
+  EXPECT_FALSE(with(
+      "scan",
+      R"({"is_commutative=yes":{"algorithm=MPIR_Scan_a":{}},"is_commutative=no":{"algorithm=MPIR_Scan_b":{}}})"));
+  EXPECT_TRUE(with("scan", R"({"algorithm=MPIR_Scan_a":{"j=2":{}}})"));
+  EXPECT_FALSE(read_selection("[]", "file").ok());
+  EXPECT_FALSE(read_selection("{", "file").ok());
+  EXPECT_FALSE(read_selection("", "file").ok());
+}
+
+TEST(Selection, IsFoundInALibrary) {
+  const std::string text = own().dump();
+  const std::string library = std::string(
+                                  "\x7f"
+                                  "ELF\0",
+                                  5) +
+                              std::string("{\"collective=bcast\":{}}\0", 24) + text +
+                              std::string("\0more", 5);
+  const auto found = own_selection(library);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(*found, text);
+  EXPECT_FALSE(own_selection("no selection").ok());
+}
+
+}  // namespace
+}  // namespace stripline::targets::mpich

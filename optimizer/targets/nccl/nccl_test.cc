@@ -1,0 +1,37 @@
+#include "optimizer/targets/nccl/nccl.h"
+
+#include <gtest/gtest.h>
+
+namespace stripline::targets::nccl {
+namespace {
+
+TEST(TunerFile, ReadsTheDocumentedExample) {
+  const auto rules = read_tuner_file(
+      "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n"
+      "allreduce,0,65536,tree,simple,2,1,-1,-1,-1\n"
+      "allreduce,65537,4294967295,ring,simple,-1,-1,-1\n",
+      "file");
+  ASSERT_TRUE(rules.ok()) << rules.error().message();
+  ASSERT_EQ(rules->size(), 2U);
+  EXPECT_EQ((*rules)[0].channels, 2);
+  EXPECT_EQ((*rules)[1].least_bytes, 65537U);
+  const auto text = write_tuner_file(*rules, {"who, when"});
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(*read_tuner_file(*text, "file"), *rules);
+}
+
+TEST(TunerFile, RefusesMistakes) {
+  for (const char* bad :
+       {"allreduce,0,1,tree,simple,1,1\n", "allreduce,1,0,tree,simple,1,1,1\n",
+        "allreduce,0,4294967296,tree,simple,1,1,1\n", "allreduce,-1,1,tree,simple,1,1,1\n",
+        "allsum,0,1,tree,simple,1,1,1\n", "allreduce,0,1,bush,simple,1,1,1\n",
+        "allreduce,0,1,tree,hard,1,1,1\n", "allreduce,0,1,tree,simple,0,1,1\n",
+        "allreduce,0,1,tree,simple,1,1,x\n", "allreduce,0,1,tree,simple,1,1,1,2\n",
+        "allreduce,0,1,tree,simple,1,1,1,-1,-1,-1\n"}) {
+    EXPECT_FALSE(read_tuner_file(bad, "file").ok()) << bad;
+  }
+  EXPECT_FALSE(write_tuner_file({TunerRule{.collective = "all\nreduce"}}, {}).ok());
+}
+
+}  // namespace
+}  // namespace stripline::targets::nccl

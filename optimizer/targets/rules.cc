@@ -1,0 +1,82 @@
+#include "optimizer/targets/rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace stripline::targets {
+namespace {
+
+bool same(const Candidate& a, const Candidate& b) {
+  return a.id == b.id && a.segment_bytes == b.segment_bytes;
+}
+
+// Where the upper one of two choices begins.
+uint64_t meeting_point(uint64_t below, uint64_t above) {
+  const double mean = std::sqrt(static_cast<double>(below) * static_cast<double>(above));
+  return std::clamp(static_cast<uint64_t>(std::llround(mean)), below + 1, above);
+}
+
+RankRules rules_by_size(uint32_t ranks, const std::map<uint64_t, Candidate>& by_size) {
+  RankRules rules{.ranks = ranks};
+  const Candidate* before = nullptr;
+  uint64_t size_before = 0;
+  for (const auto& [bytes, candidate] : by_size) {
+    if (candidate.id != 0) {
+      SizeRange* const open = before != nullptr && before->id != 0 ? &rules.ranges.back() : nullptr;
+      if (open != nullptr && same(open->candidate, candidate)) {
+        open->last = bytes;
+      } else if (open != nullptr) {
+        const uint64_t begins = meeting_point(size_before, bytes);
+        open->last = begins - 1;
+        rules.ranges.push_back({begins, bytes, candidate});
+      } else {
+        rules.ranges.push_back({bytes, bytes, candidate});
+      }
+    }
+    before = &candidate;
+    size_before = bytes;
+  }
+  return rules;
+}
+
+RankRules rules_for_all_sizes(uint32_t ranks, const std::map<uint64_t, Candidate>& by_size) {
+  RankRules rules{.ranks = ranks};
+  const Candidate& first = by_size.begin()->second;
+  const bool everywhere =
+      std::ranges::all_of(by_size, [&](const auto& entry) { return same(entry.second, first); });
+  if (everywhere && first.id != 0) {
+    rules.ranges.push_back({0, std::numeric_limits<uint64_t>::max(), first});
+  }
+  return rules;
+}
+
+}  // namespace
+
+CollectiveRules closed_rules(Collective collective, std::span<const Choice> choices, bool by_size) {
+  std::map<uint32_t, std::map<uint64_t, Candidate>> table;
+  for (const Choice& choice : choices) {
+    table[choice.cell.ranks].try_emplace(choice.cell.bytes, choice.candidate);
+  }
+  CollectiveRules rules{.collective = collective};
+  const bool distinguishes = by_size && !ranks_may_see_other_sizes(collective);
+  for (const auto& [ranks, sizes] : table) {
+    RankRules of_ranks =
+        distinguishes ? rules_by_size(ranks, sizes) : rules_for_all_sizes(ranks, sizes);
+    if (!of_ranks.ranges.empty()) rules.by_ranks.push_back(std::move(of_ranks));
+  }
+  return rules;
+}
+
+const Candidate* chosen_by(const CollectiveRules& rules, uint32_t ranks, uint64_t bytes) {
+  for (const RankRules& of_ranks : rules.by_ranks) {
+    if (of_ranks.ranks != ranks) continue;
+    for (const SizeRange& range : of_ranks.ranges) {
+      if (bytes >= range.first && bytes <= range.last) return &range.candidate;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace stripline::targets

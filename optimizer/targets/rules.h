@@ -1,0 +1,49 @@
+// From decisions about cells to rules that are closed: a choice holds for the numbers of ranks and
+// the sizes that it was measured at, and between two sizes with the same choice; everywhere else
+// the default does. Pure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "optimizer/targets/candidate.h"
+#include "optimizer/targets/collectives.h"
+
+namespace stripline::targets {
+
+/// What was decided in a cell.
+struct Choice {
+  Cell cell;
+  Candidate candidate;  ///< id 0: the default
+};
+
+/// Sizes from `first` to `last`, both included, in the bytes of cells.
+struct SizeRange {
+  uint64_t first = 0;
+  uint64_t last = 0;
+  Candidate candidate;
+};
+
+/// For communicators of exactly this many ranks. Ranges ascend and do not overlap; none is of the
+/// default.
+struct RankRules {
+  uint32_t ranks = 0;
+  std::vector<SizeRange> ranges;
+};
+
+struct CollectiveRules {
+  Collective collective = Collective::allreduce;
+  std::vector<RankRules> by_ranks;  ///< ascending; without those that only have the default
+};
+
+/// `by_size`: whether the target distinguishes sizes of this collective. Where it does not, or
+/// ranks may see other sizes, a choice holds only where it was made at every size. Two choices at
+/// neighbouring sizes meet at their geometric mean, unless one is the default, which begins beside
+/// the measured size. All choices are of one collective; a cell that comes twice counts once.
+CollectiveRules closed_rules(Collective collective, std::span<const Choice> choices, bool by_size);
+
+/// The candidate that rules give a call, or null for the default.
+const Candidate* chosen_by(const CollectiveRules& rules, uint32_t ranks, uint64_t bytes);
+
+}  // namespace stripline::targets

@@ -1,0 +1,65 @@
+#include "optimizer/targets/rules.h"
+
+#include <gtest/gtest.h>
+
+namespace stripline::targets {
+namespace {
+
+Choice choice(uint32_t ranks, uint64_t bytes, int id, uint64_t segment = 0,
+              Collective collective = Collective::bcast) {
+  return {.cell = {.collective = collective, .ranks = ranks, .bytes = bytes},
+          .candidate = {.name = std::to_string(id), .id = id, .segment_bytes = segment}};
+}
+
+int id_for(const CollectiveRules& rules, uint32_t ranks, uint64_t bytes) {
+  const Candidate* const candidate = chosen_by(rules, ranks, bytes);
+  return candidate == nullptr ? 0 : candidate->id;
+}
+
+TEST(ClosedRules, HoldWhereTheyWereMeasured) {
+  const std::vector<Choice> choices = {choice(4, 8, 0), choice(4, 64, 3), choice(4, 1024, 3),
+                                       choice(4, 16384, 5), choice(4, 65536, 0)};
+  const auto rules = closed_rules(Collective::bcast, choices, true);
+  EXPECT_EQ(id_for(rules, 4, 8), 0);
+  EXPECT_EQ(id_for(rules, 4, 63), 0);  // beside the default only what was measured
+  EXPECT_EQ(id_for(rules, 4, 64), 3);
+  EXPECT_EQ(id_for(rules, 4, 500), 3);
+  EXPECT_EQ(id_for(rules, 4, 4095), 3);  // two choices meet at the geometric mean
+  EXPECT_EQ(id_for(rules, 4, 4096), 5);
+  EXPECT_EQ(id_for(rules, 4, 16384), 5);
+  EXPECT_EQ(id_for(rules, 4, 16385), 0);
+  EXPECT_EQ(id_for(rules, 4, 1 << 20), 0);
+  EXPECT_EQ(id_for(rules, 3, 64), 0);
+  EXPECT_EQ(id_for(rules, 5, 64), 0);
+}
+
+TEST(ClosedRules, SegmentsMakeAnotherChoice) {
+  const auto rules =
+      closed_rules(Collective::bcast,
+                   std::vector<Choice>{choice(2, 100, 3, 8192), choice(2, 400, 3, 65536)}, true);
+  EXPECT_EQ(chosen_by(rules, 2, 199)->segment_bytes, 8192U);
+  EXPECT_EQ(chosen_by(rules, 2, 200)->segment_bytes, 65536U);
+}
+
+TEST(ClosedRules, NeighboursMeetBetweenThem) {
+  // The geometric mean of neighbouring numbers is the lower one, which has a choice already.
+  const auto rules =
+      closed_rules(Collective::bcast, std::vector<Choice>{choice(2, 8, 3), choice(2, 9, 5)}, true);
+  EXPECT_EQ(id_for(rules, 2, 8), 3);
+  EXPECT_EQ(id_for(rules, 2, 9), 5);
+}
+
+TEST(ClosedRules, RootedOnesDependOnNoSize) {
+  const auto some = std::vector<Choice>{choice(4, 8, 2, 0, Collective::gather),
+                                        choice(4, 4096, 0, 0, Collective::gather)};
+  EXPECT_TRUE(closed_rules(Collective::gather, some, true).by_ranks.empty());
+  const auto all = std::vector<Choice>{choice(4, 8, 2, 0, Collective::gather),
+                                       choice(4, 4096, 2, 0, Collective::gather)};
+  const auto rules = closed_rules(Collective::gather, all, true);
+  EXPECT_EQ(id_for(rules, 4, 0), 2);
+  EXPECT_EQ(id_for(rules, 4, 1 << 30), 2);
+  EXPECT_EQ(id_for(rules, 3, 8), 0);
+}
+
+}  // namespace
+}  // namespace stripline::targets

@@ -1,0 +1,125 @@
+#include "optimizer/targets/target.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+#include "base/cut_text.h"
+#include "base/quantity.h"
+
+namespace stripline::targets {
+namespace {
+
+std::optional<uint64_t> whole_number_of(std::string_view text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool has_word(std::string_view list, std::string_view word) {
+  if (word.empty() || word.find(' ') != std::string_view::npos) return false;
+  for (size_t at = 0; at < list.size();) {
+    const size_t end = std::min(list.find(' ', at), list.size());
+    if (list.substr(at, end - at) == word) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+uint64_t saturated_product(uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<uint64_t>::max() : product;
+}
+
+uint64_t saturated_sum(uint64_t a, uint64_t b) {
+  uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<uint64_t>::max() : sum;
+}
+
+}  // namespace
+
+std::string_view to_string(Path path) {
+  switch (path) {
+    case Path::any:
+      return "any";
+    case Path::shared_memory:
+      return "shm";
+    case Path::tcp:
+      return "tcp";
+  }
+  return "any";
+}
+
+Scope scope_of(const Target& target, Collective collective) {
+  if (!target.choice_by_ranks) return Scope::collective;
+  const bool by_size = target.choice_by_size != nullptr && target.choice_by_size(collective) &&
+                       !ranks_may_see_other_sizes(collective);
+  return by_size ? Scope::cell : Scope::ranks;
+}
+
+const Knob* find_knob(const Target& target, std::string_view name) {
+  const auto found = std::ranges::find(target.knobs, name, &Knob::name);
+  return found == target.knobs.end() ? nullptr : &*found;
+}
+
+Status check_value(const Knob& knob, std::string_view value) {
+  const auto refuse = [&](const std::string& takes) {
+    return Error(ErrorCode::invalid_argument,
+                 std::string(knob.name) + " takes " + takes + ", not " + quoted_text(value));
+  };
+  // What the target itself sets needs no place in the range: "inf", "auto", -1.
+  if (value == knob.default_value && !value.empty()) return {};
+  switch (knob.kind) {
+    case KnobKind::count:
+    case KnobKind::bytes: {
+      const auto number = whole_number_of(value);
+      if (number && *number >= knob.least && *number <= knob.most) return {};
+      return refuse("a whole number from " + std::to_string(knob.least) + " to " +
+                    std::to_string(knob.most));
+    }
+    case KnobKind::flag:
+    case KnobKind::choice:
+      if (has_word(knob.values, value)) return {};
+      return refuse("one of '" + std::string(knob.values) + "'");
+    case KnobKind::text: {
+      const bool printable_ascii =
+          std::ranges::all_of(value, [](char c) { return c >= ' ' && c <= '~'; });
+      if (printable_ascii && !value.empty()) return {};
+      return refuse("printable characters of ASCII on one line");
+    }
+  }
+  return refuse("another kind of value");
+}
+
+uint64_t memory_of(const Knob& knob, std::string_view value, uint64_t ranks) {
+  const auto number = whole_number_of(value);
+  if (!number || knob.memory_per_peer == 0) return 0;
+  return saturated_product(saturated_product(*number, knob.memory_per_peer), ranks);
+}
+
+Status check_memory(const Target& target, std::span<const Setting> settings, uint64_t ranks,
+                    uint64_t most_bytes) {
+  uint64_t total = 0;
+  uint64_t largest = 0;
+  std::string_view largest_name;
+  for (const Setting& setting : settings) {
+    const Knob* const knob = find_knob(target, setting.name);
+    if (knob == nullptr) continue;
+    const uint64_t bytes = memory_of(*knob, setting.value, ranks);
+    total = saturated_sum(total, bytes);
+    if (bytes > largest) {
+      largest = bytes;
+      largest_name = knob->name;
+    }
+  }
+  if (total <= most_bytes) return {};
+  return Error(ErrorCode::resource_exhausted,
+               "these settings take about " + bytes_text(total) + " of memory on each of " +
+                   std::to_string(ranks) + " ranks, " + bytes_text(largest) + " of it for " +
+                   std::string(largest_name) + "; the limit is " + bytes_text(most_bytes) +
+                   ": take a smaller value, or raise the limit");
+}
+
+}  // namespace stripline::targets

@@ -1,0 +1,102 @@
+// What a target is: another runtime that people run, with what it can be asked to do. A descriptor
+// is constant data of a target's folder; registry.h lists them. Pure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "optimizer/targets/candidate.h"
+#include "optimizer/targets/collectives.h"
+
+namespace stripline::targets {
+
+enum class KnobKind : uint8_t {
+  count,   ///< a whole number
+  bytes,   ///< a whole number of bytes
+  flag,    ///< two of the words in `values`, as the target writes them
+  choice,  ///< one of the words in `values`
+  text,    ///< anything on one line: never searched, only written where a user gives it
+};
+
+/// The path between ranks that a knob acts on.
+enum class Path : uint8_t { any, shared_memory, tcp };
+std::string_view to_string(Path path);  ///< "any", "shm", "tcp"
+
+/// One setting of a target, in the target's own terms.
+struct Knob {
+  std::string_view name;
+  KnobKind kind = KnobKind::count;
+  std::string_view default_value;  ///< of the versions that were tried, as the target writes it
+  /// The range that is accepted, of numbers only.
+  uint64_t least = 0;
+  uint64_t most = 0;
+  /// Separated by blanks: what a search tries besides the default; of a flag and a choice, all.
+  std::string_view values;
+  Path path = Path::any;
+  /// Bytes of memory for each peer that one unit of the value takes: the eager limit times the
+  /// number of buffers of that size, say. 0: it takes none.
+  uint32_t memory_per_peer = 0;
+  std::string_view meaning;  ///< one line
+  /// How name, default and range were found, in a few words.
+  std::string_view found;
+};
+
+/// A value of a knob.
+struct Setting {
+  std::string name;
+  std::string value;
+  bool operator==(const Setting&) const = default;
+};
+
+/// How far a target goes.
+enum class Support : uint8_t {
+  tuned,     ///< measured, decided and validated in the target
+  exported,  ///< its files are written, but nothing here has measured them in the target
+};
+
+struct Target {
+  std::string_view name;   ///< "openmpi", of command lines
+  std::string_view title;  ///< "Open MPI", of texts
+  Support support = Support::exported;
+  /// Versions that were tuned, or by which files were seen to be read.
+  std::span<const std::string_view> tried;
+  /// The command that prints the version, with blanks between words, and what is printed before it.
+  /// Empty: it cannot be detected.
+  std::string_view version_command;
+  std::string_view version_marker;
+  std::span<const Knob> knobs;
+  /// The alternatives of a collective operation; the first one is the target's default. Null where
+  /// a target has no choice by operation.
+  std::vector<Candidate> (*candidates)(Collective collective) = nullptr;
+  /// Whether a choice may depend on the number of ranks, or holds for a collective as a whole.
+  bool choice_by_ranks = false;
+  /// Whether it may depend on the size of a call, too. Null: never.
+  bool (*choice_by_size)(Collective collective) = nullptr;
+};
+
+/// What decisions about a collective are made for, each: a cell, all sizes of a number of ranks, or
+/// all of a collective.
+enum class Scope : uint8_t { cell, ranks, collective };
+Scope scope_of(const Target& target, Collective collective);
+
+/// The knob of this name, or null.
+const Knob* find_knob(const Target& target, std::string_view name);
+
+/// Whether a value is what a knob takes. Errors: invalid_argument, which names the knob, the value
+/// and what it takes.
+Status check_value(const Knob& knob, std::string_view value);
+
+/// Memory that a value takes on each rank of a job with this many ranks, in bytes; saturates. 0 for
+/// what is not a number, or takes none.
+uint64_t memory_of(const Knob& knob, std::string_view value, uint64_t ranks);
+
+/// Errors: resource_exhausted where the settings take more than `most_bytes` on each rank of a job
+/// of this many ranks; names the knob that takes most.
+Status check_memory(const Target& target, std::span<const Setting> settings, uint64_t ranks,
+                    uint64_t most_bytes);
+
+}  // namespace stripline::targets

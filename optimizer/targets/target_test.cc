@@ -1,0 +1,140 @@
+#include "optimizer/targets/target.h"
+
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "optimizer/targets/environment_file.h"
+#include "optimizer/targets/registry.h"
+#include "optimizer/targets/version.h"
+
+namespace stripline::targets {
+namespace {
+
+TEST(Version, IsReadFromWhatProgramsPrint) {
+  EXPECT_EQ(to_string(*parse_version("4.1.4")), "4.1.4");
+  EXPECT_EQ(to_string(*parse_version("5.0rc1")), "5.0.0");
+  EXPECT_FALSE(parse_version("4"));
+  EXPECT_FALSE(parse_version("v4.1"));
+  EXPECT_FALSE(parse_version("4.1234567.0"));
+  EXPECT_EQ(to_string(*find_version("package:x\nompi:version:full:4.1.4\n", "ompi:version:full")),
+            "4.1.4");
+  EXPECT_EQ(to_string(*find_version("MPICH Version:    \t4.0.2\n", "MPICH Version")), "4.0.2");
+  EXPECT_EQ(to_string(*find_version("# Version 1.13.1\n", "# Version")), "1.13.1");
+  EXPECT_FALSE(find_version("MPICH Version: unknown", "MPICH Version"));
+}
+
+TEST(Version, OneThatWasNotTriedIsRefusedByName) {
+  constexpr std::string_view kTried[] = {"4.1.4"};
+  EXPECT_TRUE(check_version("Open MPI", *parse_version("4.1.4"), kTried, false).ok());
+  const Status refused = check_version("Open MPI", *parse_version("4.1.5"), kTried, false);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message().find("Open MPI 4.1.5"), std::string::npos);
+  EXPECT_NE(refused.error().message().find("--accept-untried"), std::string::npos);
+  EXPECT_TRUE(check_version("Open MPI", *parse_version("4.1.5"), kTried, true).ok());
+}
+
+TEST(Targets, KnobsAreConsistent) {
+  for (const Target* const target : all_targets()) {
+    std::set<std::string_view> names;
+    for (const Knob& knob : target->knobs) {
+      SCOPED_TRACE(knob.name);
+      EXPECT_TRUE(names.insert(knob.name).second);
+      EXPECT_FALSE(knob.meaning.empty());
+      EXPECT_FALSE(knob.found.empty());
+      // What a search would try is accepted, and differs from the default.
+      for (size_t at = 0; at < knob.values.size();) {
+        const size_t end = std::min(knob.values.find(' ', at), knob.values.size());
+        const std::string_view value = knob.values.substr(at, end - at);
+        EXPECT_TRUE(check_value(knob, value).ok()) << value;
+        const bool number = knob.kind == KnobKind::bytes || knob.kind == KnobKind::count;
+        EXPECT_FALSE(number && value == knob.default_value) << value;
+        at = end + 1;
+      }
+    }
+  }
+}
+
+TEST(Targets, TheFirstCandidateIsTheDefault) {
+  for (const Target* const target : all_targets()) {
+    if (target->candidates == nullptr) continue;
+    for (const Collective collective : kCollectives) {
+      const auto candidates = target->candidates(collective);
+      SCOPED_TRACE(std::string(target->name) + " " + std::string(to_string(collective)));
+      ASSERT_GE(candidates.size(), 2U);
+      EXPECT_EQ(candidates.front().id, 0);
+      EXPECT_EQ(candidates.front().name, "default");
+      std::set<std::string> names;
+      for (const Candidate& candidate : candidates) {
+        EXPECT_TRUE(names.insert(candidate.name).second) << candidate.name;
+        EXPECT_EQ(candidate.select.size(), candidates.front().select.size());
+      }
+    }
+  }
+}
+
+TEST(Targets, ChoicesDependOnWhatTheTargetDistinguishes) {
+  const Target& openmpi = **find_target("openmpi");
+  EXPECT_EQ(scope_of(openmpi, Collective::bcast), Scope::cell);
+  EXPECT_EQ(scope_of(openmpi, Collective::gather), Scope::ranks);
+  EXPECT_EQ(scope_of(openmpi, Collective::scan), Scope::ranks);
+  const Target& mpich = **find_target("mpich");
+  EXPECT_EQ(scope_of(mpich, Collective::bcast), Scope::cell);
+  EXPECT_EQ(scope_of(mpich, Collective::allgather), Scope::ranks);
+  EXPECT_EQ(scope_of(Target{}, Collective::bcast), Scope::collective);
+}
+
+TEST(Targets, AreFoundByName) {
+  EXPECT_EQ((*find_target("openmpi"))->title, "Open MPI");
+  const auto unknown = find_target("openmip");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_NE(unknown.error().message().find("did you mean 'openmpi'"), std::string::npos);
+}
+
+TEST(Knobs, RefuseValuesOutOfTheirRange) {
+  const Target& openmpi = **find_target("openmpi");
+  const std::vector<Setting> fine = {{"btl_vader_eager_limit", "8192"},
+                                     {"btl_vader_single_copy_mechanism", "none"}};
+  EXPECT_TRUE(check_settings(openmpi, fine).ok());
+  for (const Setting& bad : {Setting{"btl_vader_eager_limit", "8k"},
+                             {"btl_vader_eager_limit", "0"},
+                             {"btl_vader_single_copy_mechanism", "cma none"},
+                             {"btl_vader_single_copy_mechanism", ""},
+                             {"btl_vader_eager", "8192"}}) {
+    EXPECT_FALSE(check_settings(openmpi, {bad}).ok()) << bad.name << "=" << bad.value;
+  }
+}
+
+TEST(Knobs, MemoryGrowsWithRanksAndIsBounded) {
+  const Target& openmpi = **find_target("openmpi");
+  const std::vector<Setting> settings = {{"btl_tcp_eager_limit", "262144"}};
+  EXPECT_TRUE(check_memory(openmpi, settings, 8, uint64_t{64} << 20).ok());
+  const Status large = check_memory(openmpi, settings, 4096, uint64_t{64} << 20);
+  ASSERT_FALSE(large.ok());
+  EXPECT_EQ(large.error().code(), ErrorCode::resource_exhausted);
+  EXPECT_NE(large.error().message().find("btl_tcp_eager_limit"), std::string::npos);
+  const std::vector<Setting> endless = {{"btl_tcp_eager_limit", "18446744073709551615"}};
+  EXPECT_FALSE(check_memory(openmpi, endless, 4096, uint64_t{1} << 60).ok());
+}
+
+TEST(Candidate, IsRefusedWhereItMeansSomethingElse) {
+  const Cell three{.collective = Collective::allreduce, .ranks = 3, .bytes = 4096};
+  EXPECT_NE(refusal({.most_ranks = 2}, three, {}), "");
+  EXPECT_NE(refusal({.power_of_two_ranks = true}, three, {}), "");
+  EXPECT_NE(refusal({.even_ranks = true}, three, {}), "");
+  EXPECT_NE(refusal({.commutative_only = true}, three, {}), "");
+  EXPECT_EQ(refusal({.commutative_only = true}, three, {.commutative_only = true}), "");
+  EXPECT_NE(refusal({.segment_bytes = 4096}, three, {}), "");
+  EXPECT_EQ(refusal({.segment_bytes = 1024}, three, {}), "");
+  // 24 bytes are three doubles, one for each rank, but fewer complex numbers than ranks.
+  const Cell small{.collective = Collective::bcast, .ranks = 3, .bytes = 24};
+  EXPECT_NE(refusal({.elements_per_rank = 1}, small, {}), "");
+  EXPECT_EQ(refusal({.elements_per_rank = 1}, three, {}), "");
+  // Only reductions have an operation.
+  const Cell gather{.collective = Collective::allgather, .ranks = 3, .bytes = 4096};
+  EXPECT_EQ(refusal({.commutative_only = true}, gather, {}), "");
+}
+
+}  // namespace
+}  // namespace stripline::targets

@@ -1,0 +1,194 @@
+#include "optimizer/targets/ucx/ucx.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/cut_text.h"
+#include "optimizer/targets/lines.h"
+
+namespace stripline::targets::ucx {
+namespace {
+
+constexpr std::string_view kTried[] = {"1.13.1"};
+constexpr const char* kListed = "ucx_info -c -f";
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+constexpr Knob kKnobs[] = {
+    {.name = "UCX_RNDV_THRESH",
+     .kind = KnobKind::bytes,
+     .default_value = "auto",
+     .least = 0,
+     .most = kGiB,
+     .values = "8192 65536 262144",
+     .memory_per_peer = 1,
+     .meaning = "from this size on data are sent only when they are asked for",
+     .found = kListed},
+    {.name = "UCX_ZCOPY_THRESH",
+     .kind = KnobKind::bytes,
+     .default_value = "auto",
+     .least = 0,
+     .most = kGiB,
+     .values = "4096 65536",
+     .meaning = "from this size on data are sent from where they are",
+     .found = kListed},
+    {.name = "UCX_BCOPY_THRESH",
+     .kind = KnobKind::bytes,
+     .default_value = "auto",
+     .least = 0,
+     .most = kGiB,
+     .values = "256 2048",
+     .meaning = "from this size on data are sent from a buffer of UCX",
+     .found = kListed},
+    {.name = "UCX_RNDV_SCHEME",
+     .kind = KnobKind::choice,
+     .default_value = "auto",
+     .values = "auto get_zcopy put_zcopy am",
+     .meaning = "who moves large data: the receiver, the sender, or messages",
+     .found = kListed},
+    {.name = "UCX_TCP_TX_SEG_SIZE",
+     .kind = KnobKind::bytes,
+     .default_value = "8K",
+     .least = 1024,
+     .most = 1 << 20,
+     .values = "32768 131072",
+     .path = Path::tcp,
+     .memory_per_peer = 1,
+     .meaning = "the buffer that data are put into for a socket",
+     .found = kListed},
+    {.name = "UCX_TCP_RX_SEG_SIZE",
+     .kind = KnobKind::bytes,
+     .default_value = "64K",
+     .least = 1024,
+     .most = 1 << 22,
+     .values = "262144",
+     .path = Path::tcp,
+     .memory_per_peer = 1,
+     .meaning = "the buffer that a socket is read into",
+     .found = kListed},
+    {.name = "UCX_TCP_SENDV_THRESH",
+     .kind = KnobKind::bytes,
+     .default_value = "2K",
+     .least = 0,
+     .most = 1 << 20,
+     .values = "512 16384",
+     .path = Path::tcp,
+     .meaning = "from this size on a header and its data are sent by one call",
+     .found = kListed},
+    {.name = "UCX_TCP_PUT_ENABLE",
+     .kind = KnobKind::flag,
+     .default_value = "y",
+     .values = "y n",
+     .path = Path::tcp,
+     .meaning = "whether large data are put without a copy",
+     .found = kListed},
+    {.name = "UCX_TCP_MAX_POLL",
+     .kind = KnobKind::count,
+     .default_value = "16",
+     .least = 1,
+     .most = 1 << 16,
+     .values = "64",
+     .path = Path::tcp,
+     .meaning = "events of sockets that are taken at a time",
+     .found = kListed},
+    {.name = "UCX_POSIX_FIFO_SIZE",
+     .kind = KnobKind::count,
+     .default_value = "64",
+     .least = 32,
+     .most = 1 << 16,
+     .values = "256",
+     .path = Path::shared_memory,
+     .meaning = "messages that wait in shared memory for a rank",
+     .found = kListed},
+    {.name = "UCX_POSIX_SEG_SIZE",
+     .kind = KnobKind::bytes,
+     .default_value = "8256",
+     .least = 1024,
+     .most = 1 << 20,
+     .values = "32832",
+     .path = Path::shared_memory,
+     .memory_per_peer = 64,
+     .meaning = "the pieces of what is copied through shared memory",
+     .found = kListed},
+};
+
+bool is_name(std::string_view name) {
+  const auto allowed = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return name.starts_with("UCX_") && name.size() > 4 && std::ranges::all_of(name, allowed);
+}
+
+// inih, by which UCX reads, ends a value at " ;".
+bool is_value(std::string_view value) {
+  const auto printable = [](char c) { return c >= ' ' && c <= '~' && c != ';' && c != '#'; };
+  return !value.empty() && std::ranges::all_of(value, printable) && trimmed(value) == value;
+}
+
+}  // namespace
+
+const Target& target() {
+  static const Target kTarget{.name = "ucx",
+                              .title = "UCX",
+                              .support = Support::exported,
+                              .tried = kTried,
+                              .version_command = "ucx_info -v",
+                              .version_marker = "# Version",
+                              .knobs = kKnobs};
+  return kTarget;
+}
+
+Result<std::vector<Setting>> read_conf(std::string_view text, std::string_view what) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto lines, lines_of(text, what));
+  std::vector<Setting> settings;
+  std::set<std::string_view> names;
+  for (const Line& line : lines) {
+    const std::string_view rest = trimmed(line.text);
+    if (rest.empty() || rest.front() == '#' || rest.front() == ';') continue;
+    if (rest.front() == '[') {
+      return bad_line(what, line,
+                      "begins a section; UCX 1.13 ignores its conditions and applies what it holds "
+                      "everywhere");
+    }
+    const size_t equals = rest.find('=');
+    if (equals == std::string_view::npos) return bad_line(what, line, "is not NAME=VALUE");
+    const std::string_view name = trimmed(rest.substr(0, equals));
+    const std::string_view value = trimmed(rest.substr(equals + 1));
+    if (!is_name(name)) {
+      return bad_line(what, line,
+                      quoted_text(name) + " is not a valid name; names are in full: UCX_...");
+    }
+    if (!is_value(value)) {
+      return bad_line(what, line, "has no value, or one with ';' or '#', where UCX ends it");
+    }
+    if (!names.insert(name).second) {
+      return bad_line(what, line, std::string(name) + " comes a second time");
+    }
+    settings.push_back({std::string(name), std::string(value)});
+  }
+  return settings;
+}
+
+Result<std::string> write_conf(const std::vector<Setting>& settings,
+                               const std::vector<std::string>& comments) {
+  std::string text = comment_block(comments);
+  std::set<std::string_view> names;
+  for (const auto& [name, value] : settings) {
+    if (!is_name(name) || !is_value(value)) {
+      return Error(ErrorCode::invalid_argument, "the setting " + quoted_text(name) +
+                                                    " with the value " + quoted_text(value) +
+                                                    " cannot be written for UCX");
+    }
+    if (!names.insert(name).second) {
+      return Error(ErrorCode::invalid_argument, "the setting " + name + " has two values");
+    }
+    text.append(name).append("=").append(value).append("\n");
+  }
+  return text;
+}
+
+std::string with_prefix(std::string_view name, std::string_view prefix) {
+  if (name.starts_with("UCX_")) name.remove_prefix(4);
+  return "UCX_" + std::string(prefix) + "_" + std::string(name);
+}
+
+}  // namespace stripline::targets::ucx

@@ -1,0 +1,22 @@
+#include "suites/targets/adapters/adapter.h"
+
+#include <algorithm>
+
+namespace stripline::suites::tune {
+
+bool Decisions::empty() const {
+  return settings.empty() && choices.empty() &&
+         std::ranges::all_of(rules, [](const auto& one) { return one.by_ranks.empty(); });
+}
+
+Result<const Adapter*> find_adapter(const targets::Target& target) {
+  for (const Adapter* const adapter : {&openmpi_adapter(), &mpich_adapter()}) {
+    if (adapter->target().name == target.name) return adapter;
+  }
+  return Error(
+      ErrorCode::unimplemented,
+      std::string(target.title) +
+          " is not measured here, only exported; 'stripline export write' makes its files");
+}
+
+}  // namespace stripline::suites::tune

@@ -1,0 +1,87 @@
+// How a target is measured here: what starts its programs, how settings and files reach it, and
+// what is written of decisions. One for each target that is tuned.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "optimizer/targets/rules.h"
+#include "optimizer/targets/target.h"
+
+namespace stripline::suites::tune {
+
+using Environment = std::map<std::string, std::string>;
+using targets::Candidate;
+using targets::Collective;
+
+/// A file of an export. The first one of an export is what users name; it refers to the others.
+struct ExportFile {
+  std::string name;  ///< without a folder
+  std::string text;
+};
+
+/// What was decided.
+struct Decisions {
+  std::vector<targets::Setting> settings;                 ///< knobs that depart from their default
+  std::vector<targets::CollectiveRules> rules;            ///< where a choice may depend on the cell
+  std::vector<std::pair<Collective, Candidate>> choices;  ///< where it holds for a collective
+
+  bool empty() const;
+};
+
+/// What slows a cell down so much that its time shows whether a file is read.
+struct Probe {
+  targets::Cell cell;
+  Candidate candidate;
+};
+
+class Adapter {
+ public:
+  virtual ~Adapter() = default;
+  virtual const targets::Target& target() const = 0;
+
+  /// The compiler wrapper, looked up in PATH.
+  virtual std::vector<std::string> compilers() const = 0;
+  /// The command that starts `ranks` of a program on this host.
+  virtual std::vector<std::string> launch(uint32_t ranks, const std::string& program,
+                                          const std::vector<std::string>& arguments) const = 0;
+  /// For every launch: the path between ranks, and `folder` for what the target keeps of a job.
+  virtual Result<Environment> environment(targets::Path path,
+                                          const std::filesystem::path& folder) const = 0;
+  /// What lets a driver choose alternatives within a launch.
+  virtual Environment selecting() const = 0;
+  /// Knobs as environment variables.
+  virtual Environment knobs(const std::vector<targets::Setting>& settings) const = 0;
+  /// How the target's files in /dev/shm begin.
+  virtual std::vector<std::string_view> shared_memory_prefixes() const = 0;
+
+  /// The files of decisions. `folder` is where they will be, `comments` go in front of each.
+  virtual Result<std::vector<ExportFile>> files(const Decisions& decisions,
+                                                const targets::Safety& safety,
+                                                const std::filesystem::path& folder,
+                                                const std::vector<std::string>& comments) const = 0;
+  /// The variables that make the target read an exported file as a user would have it read. Reads
+  /// the file, strictly. Errors: data_loss.
+  virtual Result<Environment> loading(const std::filesystem::path& file) const = 0;
+  /// The same files with a probe in place of what they say of its cell.
+  virtual Result<std::vector<ExportFile>> with_probe(const std::filesystem::path& file,
+                                                     const Probe& probe,
+                                                     const std::filesystem::path& folder) const = 0;
+  /// What is wrong with an exported file though it reads well, and what of it is overridden
+  /// elsewhere: a sentence each.
+  virtual Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
+                                                      const targets::Safety& safety) const = 0;
+};
+
+/// The adapter of a target that is tuned here. Errors: unimplemented for one that is only exported.
+Result<const Adapter*> find_adapter(const targets::Target& target);
+
+const Adapter& openmpi_adapter();
+const Adapter& mpich_adapter();
+
+}  // namespace stripline::suites::tune

@@ -1,0 +1,186 @@
+// MPICH 4.0.
+#include "optimizer/targets/mpich/mpich.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "base/shell_words.h"
+#include "base/subprocess.h"
+#include "base/whole_file.h"
+#include "optimizer/targets/environment_file.h"
+#include "optimizer/targets/mpich/selection_file.h"
+#include "suites/targets/adapters/adapter.h"
+#include "suites/targets/command_output.h"
+
+namespace stripline::suites::tune {
+namespace {
+
+namespace mpich = targets::mpich;
+using targets::Path;
+using targets::Setting;
+
+constexpr const char* kFileName = "stripline-mpich.env";
+constexpr const char* kSelectionName = "stripline-mpich-selection.json";
+constexpr size_t kMostLibraryBytes = size_t{512} << 20;
+
+Result<std::vector<Setting>> read_export(const std::filesystem::path& file) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(file));
+  STRIPLINE_ASSIGN_OR_RETURN(auto settings,
+                             targets::read_environment(text, "'" + file.string() + "'"));
+  STRIPLINE_RETURN_IF_ERROR(targets::check_settings(mpich::target(), settings));
+  return settings;
+}
+
+// The selection that settings name; nullopt: none.
+Result<std::optional<mpich::Selection>> selection_of(const std::vector<Setting>& settings) {
+  const auto named = std::ranges::find(settings, mpich::kSelectionVariable, &Setting::name);
+  if (named == settings.end()) return std::optional<mpich::Selection>();
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(named->value));
+  STRIPLINE_ASSIGN_OR_RETURN(auto selection, mpich::read_selection(text, "'" + named->value + "'"));
+  return std::optional(std::move(selection));
+}
+
+// The library of the installation, in the folders that its compiler links from.
+Result<mpich::Selection> installed_selection() {
+  const std::string compiler = find_in_path("mpicc.mpich").empty() ? "mpicc" : "mpicc.mpich";
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string line, output_of({compiler, "-link_info"}));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto words, split_words(line));
+  for (const std::string& word : words) {
+    if (!word.starts_with("-L")) continue;
+    const auto library = std::filesystem::path(word.substr(2)) / "libmpich.so";
+    const auto bytes = read_whole_file(library, kMostLibraryBytes);
+    if (!bytes.ok()) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string text, mpich::own_selection(*bytes));
+    return mpich::read_selection(text, "the selection of '" + library.string() + "'");
+  }
+  return Error(ErrorCode::not_found,
+               "there is no libmpich.so where '" + compiler + " -link_info' says");
+}
+
+class Mpich : public Adapter {
+ public:
+  const targets::Target& target() const override { return mpich::target(); }
+
+  std::vector<std::string> compilers() const override { return {"mpicc.mpich", "mpicc"}; }
+
+  std::vector<std::string> launch(uint32_t ranks, const std::string& program,
+                                  const std::vector<std::string>& arguments) const override {
+    std::vector<std::string> argv = {"mpiexec.mpich", "-n", std::to_string(ranks), program};
+    if (find_in_path(argv.front()).empty()) argv.front() = "mpiexec.hydra";
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    return argv;
+  }
+
+  Result<Environment> environment(Path path, const std::filesystem::path& folder) const override {
+    Environment variables = {{"TMPDIR", folder.string()}};
+    switch (path) {
+      case Path::any:
+        break;
+      case Path::shared_memory:
+        variables["UCX_TLS"] = "posix,sysv,cma,self";
+        break;
+      case Path::tcp:
+        // Otherwise ranks of a node share memory, whatever UCX is given.
+        variables["MPIR_CVAR_NOLOCAL"] = "1";
+        variables["UCX_TLS"] = "tcp,self";
+        variables["UCX_NET_DEVICES"] = "lo";
+        break;
+    }
+    return variables;
+  }
+
+  Environment selecting() const override { return {}; }
+
+  Environment knobs(const std::vector<Setting>& settings) const override {
+    Environment variables;
+    for (const auto& [name, value] : settings) variables[name] = value;
+    return variables;
+  }
+
+  std::vector<std::string_view> shared_memory_prefixes() const override {
+    return {"mpich_shar_tmp", "ucx_shm_posix_"};
+  }
+
+  Result<std::vector<ExportFile>> files(const Decisions& decisions,
+                                        const targets::Safety& /*safety*/,
+                                        const std::filesystem::path& folder,
+                                        const std::vector<std::string>& comments) const override {
+    const bool has_rules =
+        std::ranges::any_of(decisions.rules, [](const auto& one) { return !one.by_ranks.empty(); });
+    if (!has_rules) return environment_and_selection(decisions.settings, {}, folder, comments);
+    STRIPLINE_ASSIGN_OR_RETURN(const auto own, installed_selection());
+    STRIPLINE_ASSIGN_OR_RETURN(auto selection, mpich::selection_with(own, decisions.rules));
+    return environment_and_selection(decisions.settings, std::move(selection), folder, comments);
+  }
+
+  Result<Environment> loading(const std::filesystem::path& file) const override {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
+    const auto selection = selection_of(settings);
+    if (!selection.ok()) return selection.error();
+    return knobs(settings);
+  }
+
+  Result<std::vector<ExportFile>> with_probe(const std::filesystem::path& file, const Probe& probe,
+                                             const std::filesystem::path& folder) const override {
+    STRIPLINE_ASSIGN_OR_RETURN(auto settings, read_export(file));
+    STRIPLINE_ASSIGN_OR_RETURN(auto selection, selection_of(settings));
+    std::erase_if(settings,
+                  [](const Setting& one) { return one.name == mpich::kSelectionVariable; });
+    if (!selection) {
+      STRIPLINE_ASSIGN_OR_RETURN(selection, installed_selection());
+    }
+    const targets::SizeRange all{0, std::numeric_limits<uint64_t>::max(), probe.candidate};
+    const targets::CollectiveRules rules{probe.cell.collective, {{probe.cell.ranks, {all}}}};
+    STRIPLINE_ASSIGN_OR_RETURN(auto probed, mpich::selection_with(*selection, {rules}));
+    return environment_and_selection(settings, std::move(probed), folder, {});
+  }
+
+  Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
+                                              const targets::Safety& /*safety*/) const override {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
+    std::vector<std::string> found;
+    for (const auto& [name, value] : settings) {
+      const char* const here = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
+      if (here != nullptr && value != here) {
+        found.push_back(name + " is set to '" + here + "' in this environment, not to '" + value +
+                        "' as in the exported file");
+      }
+    }
+    // Variables of single algorithms beat the file.
+    for (const targets::Knob& knob : target().knobs) {
+      if (knob.name.find("_INTRA_ALGORITHM") == std::string_view::npos) continue;
+      const std::string name(knob.name);
+      const char* const here = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
+      if (here != nullptr && std::string_view(here) != knob.default_value) {
+        found.push_back(name + " is set to '" + here +
+                        "' in this environment, which beats the selection of the exported file");
+      }
+    }
+    return found;
+  }
+
+ private:
+  static Result<std::vector<ExportFile>> environment_and_selection(
+      std::vector<Setting> settings, std::optional<mpich::Selection> selection,
+      const std::filesystem::path& folder, const std::vector<std::string>& comments) {
+    std::vector<ExportFile> files;
+    if (selection) {
+      settings.push_back({mpich::kSelectionVariable, (folder / kSelectionName).string()});
+      files.push_back({kSelectionName, mpich::write_selection(*selection)});
+    }
+    STRIPLINE_RETURN_IF_ERROR(targets::check_settings(mpich::target(), settings));
+    STRIPLINE_ASSIGN_OR_RETURN(std::string text, targets::write_environment(settings, comments));
+    files.insert(files.begin(), {kFileName, std::move(text)});
+    return files;
+  }
+};
+
+}  // namespace
+
+const Adapter& mpich_adapter() {
+  static const Mpich kAdapter;
+  return kAdapter;
+}
+
+}  // namespace stripline::suites::tune

@@ -1,0 +1,194 @@
+// Open MPI 4.1.
+#include "optimizer/targets/openmpi/openmpi.h"
+
+#include <cstdlib>
+#include <unistd.h>
+
+#include "base/subprocess.h"
+#include "base/whole_file.h"
+#include "optimizer/targets/openmpi/algorithms.h"
+#include "optimizer/targets/openmpi/params_file.h"
+#include "optimizer/targets/openmpi/rules_file.h"
+#include "suites/targets/adapters/adapter.h"
+#include "suites/targets/command_output.h"
+
+namespace stripline::suites::tune {
+namespace {
+
+namespace openmpi = targets::openmpi;
+using targets::Path;
+using targets::Setting;
+
+constexpr const char* kParamsName = "stripline-mca-params.conf";
+constexpr const char* kRulesName = "stripline-rules.conf";
+constexpr const char* kRulesSetting = "coll_tuned_dynamic_rules_filename";
+constexpr const char* kFilesVariable = "OMPI_MCA_mca_base_param_files";
+
+// What an export says, read back.
+struct Exported {
+  std::vector<Setting> settings;
+  openmpi::RulesFile rules;
+};
+
+Result<Exported> read_export(const std::filesystem::path& file) {
+  Exported exported;
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(file));
+  STRIPLINE_ASSIGN_OR_RETURN(exported.settings,
+                             openmpi::read_params(text, "'" + file.string() + "'"));
+  for (const auto& [name, value] : exported.settings) {
+    if (name != kRulesSetting) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string rules, read_whole_file(value));
+    STRIPLINE_ASSIGN_OR_RETURN(exported.rules, openmpi::read_rules(rules, "'" + value + "'"));
+  }
+  return exported;
+}
+
+Result<ExportFile> params_file(const std::vector<Setting>& settings,
+                               const std::vector<std::string>& comments) {
+  STRIPLINE_ASSIGN_OR_RETURN(std::string text, openmpi::write_params(settings, comments));
+  return ExportFile{kParamsName, std::move(text)};
+}
+
+// Files and variables that beat a file of the user's, the strongest first.
+std::vector<openmpi::Source> stronger_sources() {
+  std::vector<openmpi::Source> sources;
+  const auto info = output_of({"ompi_info", "--all", "--parsable", "--level", "9"});
+  if (info.ok()) {
+    if (const auto parameters = openmpi::parse_ompi_info(*info); parameters.ok()) {
+      // ompi_info says for each parameter which source has won here.
+      openmpi::Source override{"openmpi-mca-params-override.conf", {}};
+      openmpi::Source environment{"the environment", {}};
+      for (const openmpi::Parameter& one : *parameters) {
+        const bool by_file = one.source.find("override") != std::string::npos;
+        if (by_file) override.settings.push_back({one.name, one.value});
+        if (one.source.starts_with("environment") || one.source == "command line") {
+          environment.settings.push_back({one.name, one.value});
+        }
+      }
+      sources = {std::move(override), std::move(environment)};
+    }
+  }
+  return sources;
+}
+
+class OpenMpi : public Adapter {
+ public:
+  const targets::Target& target() const override { return openmpi::target(); }
+
+  std::vector<std::string> compilers() const override { return {"mpicc.openmpi", "mpicc"}; }
+
+  std::vector<std::string> launch(uint32_t ranks, const std::string& program,
+                                  const std::vector<std::string>& arguments) const override {
+    std::vector<std::string> argv = {"mpirun.openmpi", "--oversubscribe", "-n",
+                                     std::to_string(ranks), program};
+    if (find_in_path(argv.front()).empty()) argv.front() = "mpirun";
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    return argv;
+  }
+
+  Result<Environment> environment(Path path, const std::filesystem::path& folder) const override {
+    Environment variables = {{"TMPDIR", folder.string()}, {"OMPI_MCA_orte_abort_timeout", "2"}};
+    // Open MPI refuses to run as root unless it is asked twice.
+    if (::geteuid() == 0) {
+      variables["OMPI_ALLOW_RUN_AS_ROOT"] = "1";
+      variables["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
+    }
+    switch (path) {
+      case Path::any:
+        break;
+      case Path::shared_memory:
+        variables["OMPI_MCA_btl"] = "vader,self";
+        break;
+      case Path::tcp:
+        variables["OMPI_MCA_btl"] = "tcp,self";
+        variables["OMPI_MCA_btl_tcp_if_include"] = "lo";
+        break;
+    }
+    return variables;
+  }
+
+  Environment selecting() const override {
+    return {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"}};
+  }
+
+  Environment knobs(const std::vector<Setting>& settings) const override {
+    Environment variables;
+    for (const auto& [name, value] : settings) variables["OMPI_MCA_" + name] = value;
+    return variables;
+  }
+
+  std::vector<std::string_view> shared_memory_prefixes() const override {
+    return {"vader_segment."};
+  }
+
+  Result<std::vector<ExportFile>> files(const Decisions& decisions, const targets::Safety& safety,
+                                        const std::filesystem::path& folder,
+                                        const std::vector<std::string>& comments) const override {
+    std::vector<Setting> settings = decisions.settings;
+    std::vector<ExportFile> files;
+    STRIPLINE_ASSIGN_OR_RETURN(const auto rules, openmpi::rules_file(decisions.rules, safety));
+    if (!rules.collectives.empty()) {
+      for (auto& setting : openmpi::rules_settings((folder / kRulesName).string())) {
+        settings.push_back(std::move(setting));
+      }
+      files.push_back({kRulesName, openmpi::write_rules(rules, comments)});
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(ExportFile params, params_file(settings, comments));
+    files.insert(files.begin(), std::move(params));
+    return files;
+  }
+
+  Result<Environment> loading(const std::filesystem::path& file) const override {
+    STRIPLINE_RETURN_IF_ERROR(read_all(file));
+    // In front of the files that Open MPI reads anyway.
+    std::string files = file.string();
+    if (const char* const home = std::getenv("HOME")) {  // NOLINT(concurrency-mt-unsafe)
+      files += std::string(",") + home + "/.openmpi/mca-params.conf";
+    }
+    files += ",/etc/openmpi/openmpi-mca-params.conf";
+    return Environment{{kFilesVariable, files}};
+  }
+
+  Result<std::vector<ExportFile>> with_probe(const std::filesystem::path& file, const Probe& probe,
+                                             const std::filesystem::path& folder) const override {
+    STRIPLINE_ASSIGN_OR_RETURN(const Exported exported, read_export(file));
+    std::vector<Setting> settings;
+    for (const Setting& setting : exported.settings) {
+      if (!setting.name.starts_with("coll_tuned_")) settings.push_back(setting);
+    }
+    for (auto& setting : openmpi::rules_settings((folder / kRulesName).string())) {
+      settings.push_back(std::move(setting));
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(ExportFile params, params_file(settings, {}));
+    const auto probed = openmpi::with_probe(exported.rules, probe.cell.collective, probe.cell.ranks,
+                                            probe.candidate.id);
+    return std::vector<ExportFile>{std::move(params),
+                                   {kRulesName, openmpi::write_rules(probed, {})}};
+  }
+
+  Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
+                                              const targets::Safety& safety) const override {
+    STRIPLINE_ASSIGN_OR_RETURN(const Exported exported, read_export(file));
+    std::vector<std::string> found = openmpi::hazards(exported.rules, safety);
+    for (std::string& one : openmpi::overridden(exported.settings, stronger_sources())) {
+      found.push_back(std::move(one));
+    }
+    return found;
+  }
+
+ private:
+  static Status read_all(const std::filesystem::path& file) {
+    const auto exported = read_export(file);
+    if (!exported.ok()) return exported.error();
+    return {};
+  }
+};
+
+}  // namespace
+
+const Adapter& openmpi_adapter() {
+  static const OpenMpi kAdapter;
+  return kAdapter;
+}
+
+}  // namespace stripline::suites::tune

@@ -1,0 +1,16 @@
+// What a program prints, for those that are asked for a version or a list.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stripline::suites::tune {
+
+/// Standard output of a program that ends with code 0 within the time. Errors: not_found if it
+/// cannot be started, failed_precondition with the end of what it said on standard error,
+/// deadline_exceeded.
+Result<std::string> output_of(const std::vector<std::string>& argv, double limit_s = 30);
+
+}  // namespace stripline::suites::tune

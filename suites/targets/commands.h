@@ -1,0 +1,75 @@
+// The commands of stripline-tune. Each prints its result to standard output, progress and problems
+// to standard error, and returns the exit code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stripline::suites::tune {
+
+struct TuneOptions {
+  std::string target;
+  std::vector<uint32_t> ranks = {2, 3, 4, 8};
+  double minutes = 5;
+  std::string path = "shm";
+  std::vector<std::string> collectives;  ///< empty: all
+  uint64_t most_bytes = uint64_t{1} << 20;
+  double margin = 0.03;
+  uint64_t memory_bytes = uint64_t{64} << 20;
+  std::string output;   ///< a folder; empty: stripline-TARGET here
+  double stall_s = 15;  ///< a launch that prints nothing for this time has hung
+  uint64_t seed = 1;
+  bool commutative_only = false;
+  bool accept_untried = false;
+  bool json = false;
+  int cancel_fd = -1;
+};
+int tune_command(const TuneOptions& options);
+
+struct TryOptions {
+  std::string target;
+  std::vector<uint32_t> ranks = {2, 3, 4, 5, 6, 7, 8, 9};
+  std::string path = "shm";
+  bool commutative_only = false;
+  bool accept_untried = false;
+  double stall_s = 15;
+  int cancel_fd = -1;
+};
+/// Carries out every alternative that rules would allow, on types and operations of all kinds, and
+/// says which give wrong data.
+int try_command(const TryOptions& options);
+
+/// The targets, with what is installed.
+int list_command(bool json);
+
+struct VerifyOptions {
+  std::string file;
+  double minutes = 2;
+  bool accept_untried = false;
+  bool json = false;
+  int cancel_fd = -1;
+};
+/// Validates an exported file again, and whether the target reads it.
+int verify_command(const VerifyOptions& options);
+
+struct WriteOptions {
+  std::string target;
+  std::vector<std::string> settings;  ///< "NAME=VALUE"
+  uint64_t ranks = 0;                 ///< for which memory is estimated; 0: it is not
+  uint64_t memory_bytes = uint64_t{64} << 20;
+  std::string output;  ///< a file; empty: standard output
+};
+/// Writes settings of a target, checked, in its own file format.
+int write_command(const WriteOptions& options);
+
+struct CheckOptions {
+  std::string target;
+  std::string file;
+  bool rules = false;  ///< Open MPI: a rules file in place of parameters
+  bool commutative_only = false;
+};
+/// Reads a file of a target as strictly as possible, and says what is unsafe in it.
+int check_command(const CheckOptions& options);
+
+}  // namespace stripline::suites::tune

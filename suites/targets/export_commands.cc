@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <iostream>
+
+#include "base/atomic_file.h"
+#include "base/exit_codes.h"
+#include "base/json.h"
+#include "base/table.h"
+#include "base/whole_file.h"
+#include "optimizer/targets/environment_file.h"
+#include "optimizer/targets/nccl/nccl.h"
+#include "optimizer/targets/openmpi/params_file.h"
+#include "optimizer/targets/openmpi/rules_file.h"
+#include "optimizer/targets/registry.h"
+#include "optimizer/targets/ucx/ucx.h"
+#include "suites/targets/commands.h"
+#include "suites/targets/export_record.h"
+#include "suites/targets/session.h"
+
+namespace stripline::suites::tune {
+namespace {
+
+namespace fs = std::filesystem;
+using targets::Setting;
+
+template <typename T>
+Status status_of(const Result<T>& result) {
+  if (result.ok()) return {};
+  return result.error();
+}
+
+Result<int> verify(const VerifyOptions& options) {
+  std::error_code error;
+  const fs::path file = fs::absolute(options.file, error);
+  STRIPLINE_ASSIGN_OR_RETURN(ExportRecord record, read_record_of(file));
+  STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(record.target));
+  STRIPLINE_ASSIGN_OR_RETURN(const Session session, open_session(*target, options.accept_untried));
+  const std::string version = to_string(session.installed.version);
+  if (version != record.version) {
+    print_progress("the file was exported for " + std::string(target->title) + " " +
+                   record.version + ", and " + version + " is installed: not validated there");
+  }
+  if (kernel_release() != record.kernel) {
+    print_progress("it was exported on Linux " + record.kernel + ", this is " + kernel_release());
+  }
+  const targets::Safety safety{.commutative_only = record.commutative_only};
+  STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, session.adapter->complaints(file, safety));
+  for (const std::string& one : complaints) print_progress(one);
+  if (!complaints.empty()) {
+    return Error(ErrorCode::failed_precondition,
+                 "'" + file.string() + "' is unsafe, or overridden: " + complaints.front());
+  }
+  Launcher launcher(*session.adapter, session.driver.string(), session.folder, record.path,
+                    options.cancel_fd);
+  const ValidationOptions validation{.rule = {.margin = record.margin},
+                                     .budget_s = 0.7 * options.minutes * 60,
+                                     .processors = processors_here(),
+                                     .seed = record.seed + 2};
+  const auto checks = checks_of(record.search.result.by_cell, record.ranks, safety);
+  STRIPLINE_ASSIGN_OR_RETURN(record.checked,
+                             validate(launcher, file, checks, validation, print_progress));
+  if (record.proof) {
+    STRIPLINE_ASSIGN_OR_RETURN(record.proof->factor,
+                               prove_reading(launcher, file, record.proof->probe, validation));
+  }
+  const bool slower = std::ranges::any_of(record.checked, [](const Checked& one) {
+    return one.test.verdict == stats::NonInferiority::inferior;
+  });
+  record.validated = !slower;
+  record.search.result = {};
+  std::cout << (options.json ? to_json(record).dump() + "\n" : summary_of(record));
+  return slower ? kExitFailure : kExitOk;
+}
+
+Result<std::vector<Setting>> settings_of(const std::vector<std::string>& texts) {
+  std::vector<Setting> settings;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) {
+      return Error(ErrorCode::invalid_argument, "'" + text + "' is not NAME=VALUE");
+    }
+    settings.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return settings;
+}
+
+Result<int> write(const WriteOptions& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
+  if (target->knobs.empty()) {
+    return Error(ErrorCode::unimplemented,
+                 std::string(target->title) + " has no settings that are written one by one");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const auto settings, settings_of(options.settings));
+  STRIPLINE_RETURN_IF_ERROR(targets::check_settings(*target, settings));
+  if (options.ranks > 0) {
+    STRIPLINE_RETURN_IF_ERROR(
+        targets::check_memory(*target, settings, options.ranks, options.memory_bytes));
+  }
+  const std::vector<std::string> comments = {std::string(kMark) + ": settings of " +
+                                             std::string(target->title) +
+                                             ", as they were given: nothing was measured"};
+  const auto written = target->name == "openmpi"
+                           ? targets::openmpi::write_params(settings, comments)
+                       : target->name == "ucx" ? targets::ucx::write_conf(settings, comments)
+                                               : targets::write_environment(settings, comments);
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, written);
+  if (options.output.empty()) {
+    std::cout << text;
+    return kExitOk;
+  }
+  std::error_code error;
+  if (fs::exists(options.output, error)) {
+    const auto before = read_whole_file(options.output);
+    if (!before.ok() || !before->starts_with(std::string("# ") + kMark)) {
+      return Error(ErrorCode::already_exists,
+                   "'" + options.output + "' is there and was not written by Stripline");
+    }
+  }
+  STRIPLINE_RETURN_IF_ERROR(write_atomically(options.output, text));
+  return kExitOk;
+}
+
+Result<int> check(const CheckOptions& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(options.file));
+  const std::string what = "'" + options.file + "'";
+  std::vector<std::string> found;
+  if (options.rules) {
+    if (target->name != "openmpi") {
+      return Error(ErrorCode::invalid_argument, "only Open MPI has rules files");
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(const auto rules, targets::openmpi::read_rules(text, what));
+    found = targets::openmpi::hazards(rules, {.commutative_only = options.commutative_only});
+  } else if (target->name == "openmpi") {
+    STRIPLINE_RETURN_IF_ERROR(status_of(targets::openmpi::read_params(text, what)));
+  } else if (target->name == "ucx") {
+    STRIPLINE_RETURN_IF_ERROR(status_of(targets::ucx::read_conf(text, what)));
+  } else if (target->name == "nccl") {
+    STRIPLINE_RETURN_IF_ERROR(status_of(targets::nccl::read_tuner_file(text, what)));
+  } else {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, targets::read_environment(text, what));
+    STRIPLINE_RETURN_IF_ERROR(targets::check_settings(*target, settings));
+  }
+  for (const std::string& one : found) std::cout << one << '\n';
+  if (found.empty()) std::cout << options.file << ": nothing is wrong with it\n";
+  return found.empty() ? kExitOk : kExitFailure;
+}
+
+int finish(const Result<int>& code) { return code.ok() ? *code : report_error(code.error()); }
+
+}  // namespace
+
+int verify_command(const VerifyOptions& options) { return finish(verify(options)); }
+int write_command(const WriteOptions& options) { return finish(write(options)); }
+int check_command(const CheckOptions& options) { return finish(check(options)); }
+
+int list_command(bool json) {
+  Table table({{"target"}, {"installed"}, {"tried"}, {"what"}});
+  for (const targets::Target* const target : targets::all_targets()) {
+    const auto installed = detect(*target);
+    std::string tried;
+    for (const auto version : target->tried) {
+      tried.append(tried.empty() ? "" : ", ").append(version);
+    }
+    const bool tuned = target->support == targets::Support::tuned;
+    if (json) {
+      Json line = {{"target", target->name},
+                   {"installed", installed.ok() ? Json(to_string(installed->version)) : Json()},
+                   {"tried", target->tried},
+                   {"tuned", tuned}};
+      std::cout << line.dump() << '\n';
+      continue;
+    }
+    table.add({std::string(target->name), installed.ok() ? to_string(installed->version) : "-",
+               tried.empty() ? "-" : tried,
+               tuned ? "measured, decided and validated" : "files are written, not measured"});
+  }
+  if (!json) std::cout << table.text();
+  return kExitOk;
+}
+
+}  // namespace stripline::suites::tune

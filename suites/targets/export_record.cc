@@ -1,0 +1,389 @@
+#include "suites/targets/export_record.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+
+#include "base/command_line.h"
+#include "base/quantity.h"
+#include "base/sha256.h"
+#include "base/table.h"
+#include "base/whole_file.h"
+#include "optimizer/targets/registry.h"
+
+namespace stripline::suites::tune {
+namespace {
+
+using targets::Cell;
+
+std::string percent(double share) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %%", 100 * share);
+  return text.data();
+}
+
+std::string factor_text(double factor) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f", factor);
+  return text.data();
+}
+
+std::string bytes_or_dash(const Cell& cell) {
+  return cell.collective == targets::Collective::barrier ? "-" : exact_bytes_text(cell.bytes);
+}
+
+Json cell_json(const Cell& cell) {
+  return {{"collective", to_string(cell.collective)},
+          {"ranks", cell.ranks},
+          {"ranks_per_node", cell.ranks_per_node},
+          {"bytes", cell.bytes}};
+}
+
+Result<Cell> cell_from_json(const Json& json, std::string_view where) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(json, "collective", where));
+  STRIPLINE_ASSIGN_OR_RETURN(const int64_t ranks, get_integer(json, "ranks", where));
+  STRIPLINE_ASSIGN_OR_RETURN(const int64_t bytes, get_integer(json, "bytes", where));
+  const auto collective = targets::collective_from_string(name);
+  if (!collective || ranks < 2 || ranks > 1 << 20 || bytes < 0) {
+    return Error(ErrorCode::data_loss, std::string(where) + ": is not a cell");
+  }
+  const auto count = static_cast<uint32_t>(ranks);
+  return Cell{*collective, count, count, static_cast<uint64_t>(bytes)};
+}
+
+// NaN and infinity have no form in JSON.
+Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+std::optional<targets::Candidate> candidate_named(const targets::Target& target,
+                                                  targets::Collective collective,
+                                                  const std::string& name) {
+  for (auto& candidate : target.candidates(collective)) {
+    if (candidate.name == name) return candidate;
+  }
+  return std::nullopt;
+}
+
+// The time of a choice over the default's: that of the validation, which chose nothing, where there
+// is one; else that of the search.
+struct Shown {
+  double value = 1;
+  double low = 1;
+  double high = 1;
+};
+
+Shown shown_ratio(const ExportRecord& record, size_t at) {
+  const Cell& cell = record.search.result.by_cell[at].cell;
+  for (const Checked& one : record.checked) {
+    if (one.check.fitted && one.check.cell == cell) {
+      return {one.test.ratio, one.test.lower, one.test.upper};
+    }
+  }
+  const stats::Ratio& ratio = record.search.result.decisions[at].ratio;
+  return {ratio.value, ratio.interval.low, ratio.interval.high};
+}
+
+// A line for each range of sizes with one choice.
+std::vector<std::string> gain_lines(const ExportRecord& record) {
+  std::vector<std::string> lines;
+  const auto& cells = record.search.result.by_cell;
+  for (size_t i = 0; i < cells.size();) {
+    size_t end = i + 1;
+    const auto& first = cells[i];
+    while (end < cells.size() && cells[end].cell.collective == first.cell.collective &&
+           cells[end].cell.ranks == first.cell.ranks &&
+           cells[end].candidate.name == first.candidate.name) {
+      ++end;
+    }
+    if (first.candidate.id != 0) {
+      Shown all{0, std::numeric_limits<double>::infinity(), 0};
+      for (size_t k = i; k < end; ++k) {
+        const Shown one = shown_ratio(record, k);
+        all.value += std::log(one.value) / static_cast<double>(end - i);
+        all.low = std::min(all.low, one.low);
+        all.high = std::max(all.high, one.high);
+      }
+      std::string sizes = bytes_or_dash(first.cell);
+      if (end - i > 1) sizes += " to " + exact_bytes_text(cells[end - 1].cell.bytes);
+      lines.push_back(std::string(to_string(first.cell.collective)) + ", " +
+                      std::to_string(first.cell.ranks) + " ranks, " + sizes + ": " +
+                      first.candidate.name + ", " + factor_text(std::exp(all.value)) +
+                      " of the default's time (" + factor_text(all.low) + " to " +
+                      factor_text(all.high) + ")");
+    }
+    i = end;
+  }
+  return lines;
+}
+
+}  // namespace
+
+Json to_json(const ExportRecord& record) {
+  Json cells = Json::array();
+  const auto& result = record.search.result;
+  for (size_t i = 0; i < result.by_cell.size(); ++i) {
+    const auto& decision = result.decisions[i];
+    Json cell = cell_json(decision.cell);
+    cell["chosen"] = result.by_cell[i].candidate.name;
+    cell["outcome"] = targets::to_string(decision.outcome);
+    if (decision.ratio.runs > 0) {
+      cell["ratio"] = number_json(decision.ratio.value);
+      cell["ratio_low"] = number_json(decision.ratio.interval.low);
+      cell["ratio_high"] = number_json(decision.ratio.interval.high);
+      cell["runs"] = decision.ratio.runs;
+    }
+    cells.push_back(std::move(cell));
+  }
+  Json knobs = Json::array();
+  for (const KnobResult& knob : record.search.knobs) {
+    knobs.push_back({{"name", knob.setting.name},
+                     {"value", knob.setting.value},
+                     {"outcome", targets::to_string(knob.decision.outcome)},
+                     {"ratio", number_json(knob.decision.ratio.value)},
+                     {"ratio_low", number_json(knob.decision.ratio.lower)},
+                     {"ratio_high", number_json(knob.decision.ratio.upper)},
+                     {"failure", knob.failure}});
+  }
+  Json rejected = Json::array();
+  for (const Rejected& one : record.search.rejected) {
+    Json entry = cell_json(one.cell);
+    entry["candidate"] = one.candidate;
+    entry["reason"] = one.reason;
+    rejected.push_back(std::move(entry));
+  }
+  Json violations = Json::array();
+  for (const targets::Violation& one : record.search.violations) {
+    Json entry = cell_json(one.cell);
+    entry["guideline"] = one.guideline;
+    entry["ratio"] = number_json(one.test.ratio);
+    entry["lower"] = number_json(one.test.lower);
+    violations.push_back(std::move(entry));
+  }
+  Json checked = Json::array();
+  for (const Checked& one : record.checked) {
+    checked.push_back({{"operation", one.check.asked.operation},
+                       {"ranks", one.check.asked.ranks},
+                       {"bytes", one.check.asked.bytes},
+                       {"type", one.check.asked.type},
+                       {"in_place", one.check.asked.in_place},
+                       {"fitted", one.check.fitted},
+                       {"verdict", stats::to_string(one.test.verdict)},
+                       {"ratio", number_json(one.test.ratio)},
+                       {"lower", number_json(one.test.lower)},
+                       {"upper", number_json(one.test.upper)},
+                       {"pairs", one.pairs}});
+  }
+  Json json = {{"target", record.target},
+               {"version", record.version},
+               {"path", to_string(record.path)},
+               {"ranks", record.ranks},
+               {"processors", record.processors},
+               {"host", record.host},
+               {"kernel", record.kernel},
+               {"user", record.user},
+               {"time", record.time},
+               {"seed", record.seed},
+               {"margin", record.margin},
+               {"commutative_only", record.commutative_only},
+               {"validated", record.validated},
+               {"files", record.files},
+               {"runs", record.search.runs},
+               {"cells", std::move(cells)},
+               {"knobs", std::move(knobs)},
+               {"rejected", std::move(rejected)},
+               {"violations", std::move(violations)},
+               {"checks", std::move(checked)}};
+  if (record.proof) {
+    json["proof"] = cell_json(record.proof->probe.cell);
+    json["proof"]["candidate"] = record.proof->probe.candidate.name;
+    json["proof"]["factor"] = number_json(record.proof->factor);
+  }
+  return json;
+}
+
+Result<ExportRecord> record_from_json(const Json& json) {
+  constexpr std::string_view kWhere = "export record";
+  ExportRecord record;
+  STRIPLINE_ASSIGN_OR_RETURN(record.target, get_string(json, "target", kWhere));
+  STRIPLINE_ASSIGN_OR_RETURN(record.version, get_string(json, "version", kWhere));
+  STRIPLINE_ASSIGN_OR_RETURN(record.margin, get_number(json, "margin", kWhere));
+  STRIPLINE_ASSIGN_OR_RETURN(record.commutative_only, get_bool(json, "commutative_only", kWhere));
+  STRIPLINE_ASSIGN_OR_RETURN(record.validated, get_bool(json, "validated", kWhere));
+  STRIPLINE_ASSIGN_OR_RETURN(record.time, get_string(json, "time", kWhere));
+  STRIPLINE_ASSIGN_OR_RETURN(record.host, get_string(json, "host", kWhere));
+  STRIPLINE_ASSIGN_OR_RETURN(record.kernel, get_string(json, "kernel", kWhere));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string path, get_string(json, "path", kWhere));
+  bool known = false;
+  for (const auto one : {targets::Path::any, targets::Path::shared_memory, targets::Path::tcp}) {
+    if (to_string(one) != path) continue;
+    record.path = one;
+    known = true;
+  }
+  const auto target = targets::find_target(record.target);
+  if (!target.ok() || !known || (*target)->candidates == nullptr) {
+    return Error(ErrorCode::data_loss, "export record: its target or path is not known here");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* ranks, get_array(json, "ranks", kWhere));
+  for (const Json& one : *ranks) {
+    if (!one.is_number_unsigned() || one.get<uint64_t>() < 2 || one.get<uint64_t>() > 1 << 20) {
+      return Error(ErrorCode::data_loss, "export record: ranks are not numbers of 2 and more");
+    }
+    record.ranks.push_back(one.get<uint32_t>());
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* files, get_object(json, "files", kWhere));
+  for (const auto& [name, hash] : files->items()) {
+    if (!hash.is_string()) return Error(ErrorCode::data_loss, "export record: a hash is not text");
+    record.files[name] = hash.get<std::string>();
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* cells, get_array(json, "cells", kWhere));
+  for (const Json& one : *cells) {
+    targets::Choice choice;
+    STRIPLINE_ASSIGN_OR_RETURN(choice.cell, cell_from_json(one, "export record.cells"));
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(one, "chosen", kWhere));
+    const auto candidate = candidate_named(**target, choice.cell.collective, name);
+    if (!candidate) return Error(ErrorCode::data_loss, "export record: '" + name + "' is unknown");
+    choice.candidate = *candidate;
+    record.search.result.by_cell.push_back(std::move(choice));
+  }
+  if (json.contains("proof")) {
+    STRIPLINE_ASSIGN_OR_RETURN(const Json* proof, get_object(json, "proof", kWhere));
+    Proof read;
+    STRIPLINE_ASSIGN_OR_RETURN(read.probe.cell, cell_from_json(*proof, "export record.proof"));
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(*proof, "candidate", kWhere));
+    const auto candidate = candidate_named(**target, read.probe.cell.collective, name);
+    if (!candidate) return Error(ErrorCode::data_loss, "export record: '" + name + "' is unknown");
+    read.probe.candidate = *candidate;
+    record.proof = std::move(read);
+  }
+  return record;
+}
+
+Result<ExportRecord> read_record_of(const std::filesystem::path& file) {
+  const auto record_file = file.parent_path() / kRecordName;
+  const auto json = read_json_file(record_file);
+  if (!json.ok()) {
+    return json.error().with_context("the record of '" + file.string() + "', which is beside it");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(ExportRecord record, record_from_json(*json));
+  for (const auto& [name, hash] : record.files) {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(file.parent_path() / name));
+    if (sha256_hex(text) != hash) {
+      return Error(ErrorCode::data_loss,
+                   "'" + (file.parent_path() / name).string() +
+                       "' is not what was exported: it was changed since; export it again");
+    }
+  }
+  if (!record.files.contains(file.filename().string())) {
+    return Error(ErrorCode::data_loss,
+                 "'" + file.string() + "' is not one of the files that the record beside it lists");
+  }
+  return record;
+}
+
+std::vector<std::string> comments_of(const ExportRecord& record, const std::string& use) {
+  const auto target = targets::find_target(record.target);
+  std::string ranks;
+  for (const uint32_t count : record.ranks) {
+    ranks.append(ranks.empty() ? "" : ", ").append(std::to_string(count));
+  }
+  std::vector<std::string> lines = {
+      std::string(kMark) + " " + std::string(program_version()) + ": settings of " +
+          std::string(target.ok() ? (*target)->title : std::string_view(record.target)) + " " +
+          record.version,
+      record.time + ", by " + record.user + " on " + record.host + " (" +
+          count_text(record.processors, "processor") + ", Linux " + record.kernel + ")",
+      "For " + ranks + " ranks on one node, over " + std::string(to_string(record.path)) + "; " +
+          (record.commutative_only ? "operations must be commutative"
+                                   : "for operations of every kind"),
+      "Everything else keeps the default: a choice gains more than " + percent(record.margin) +
+          " with 95 % confidence, or is not here",
+      use,
+      ""};
+  for (const auto& setting : record.search.settings) {
+    for (const KnobResult& knob : record.search.knobs) {
+      if (knob.setting == setting) {
+        lines.push_back(setting.name + " = " + setting.value + ": " + describe(knob.decision));
+      }
+    }
+  }
+  for (std::string& line : gain_lines(record)) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::string summary_of(const ExportRecord& record) {
+  const auto& result = record.search.result;
+  std::map<targets::Outcome, size_t> outcomes;
+  for (const auto& decision : result.decisions) ++outcomes[decision.outcome];
+  std::string text =
+      std::to_string(result.decisions.size()) + " cells in " +
+      count_text(record.search.runs, "run") + ": " +
+      std::to_string(outcomes[targets::Outcome::departs]) + " depart from the default, in " +
+      std::to_string(outcomes[targets::Outcome::default_best]) + " it is the best, in " +
+      std::to_string(outcomes[targets::Outcome::tie]) + " no gain is certain, " +
+      std::to_string(outcomes[targets::Outcome::few_runs]) + " had too few runs\n";
+  Table gains({{"collective"},
+               {"ranks", Table::Align::right},
+               {"bytes", Table::Align::right},
+               {"choice"},
+               {"time / default's", Table::Align::right},
+               {"95 %"}});
+  for (size_t i = 0; i < result.by_cell.size(); ++i) {
+    const Cell& cell = result.by_cell[i].cell;
+    if (result.by_cell[i].candidate.id == 0) continue;
+    const Shown shown = shown_ratio(record, i);
+    gains.add({std::string(to_string(cell.collective)), std::to_string(cell.ranks),
+               bytes_or_dash(cell), result.by_cell[i].candidate.name, factor_text(shown.value),
+               factor_text(shown.low) + " to " + factor_text(shown.high)});
+  }
+  if (!gains.empty()) text += "\n" + gains.text();
+  Table knobs({{"knob"}, {"value"}, {"found"}});
+  for (const KnobResult& knob : record.search.knobs) {
+    knobs.add({knob.setting.name, knob.setting.value,
+               knob.failure.empty() ? describe(knob.decision) : knob.failure});
+  }
+  if (!knobs.empty()) text += "\n" + knobs.text();
+  Table violations({{"the default violates"},
+                    {"collective"},
+                    {"ranks", Table::Align::right},
+                    {"bytes", Table::Align::right},
+                    {"ratio", Table::Align::right},
+                    {"at least", Table::Align::right}});
+  for (const targets::Violation& one : record.search.violations) {
+    violations.add({one.guideline, std::string(to_string(one.cell.collective)),
+                    std::to_string(one.cell.ranks), bytes_or_dash(one.cell),
+                    factor_text(one.test.ratio), factor_text(one.test.lower)});
+  }
+  if (!violations.empty()) text += "\n" + violations.text();
+  if (!record.checked.empty()) {
+    std::map<stats::NonInferiority, size_t> verdicts;
+    for (const Checked& one : record.checked) ++verdicts[one.test.verdict];
+    text += "\nValidated in " + count_text(record.checked.front().pairs, "pair") +
+            " of launches: of " + std::to_string(record.checked.size()) + " comparisons " +
+            std::to_string(verdicts[stats::NonInferiority::non_inferior]) +
+            " are not slower than the default by more than " + percent(record.margin) + ", " +
+            std::to_string(verdicts[stats::NonInferiority::inferior]) + " are, " +
+            std::to_string(verdicts[stats::NonInferiority::inconclusive]) + " are inconclusive\n";
+    for (const Checked& one : record.checked) {
+      if (one.test.verdict != stats::NonInferiority::inferior) continue;
+      text += "  slower: " + one.check.asked.operation + ", " +
+              std::to_string(one.check.asked.ranks) + " ranks, " +
+              exact_bytes_text(one.check.asked.bytes) + ", " + one.check.asked.type +
+              (one.check.asked.in_place ? ", in place" : "") + ": " + factor_text(one.test.ratio) +
+              " (from " + factor_text(one.test.lower) + ")\n";
+    }
+  }
+  if (!record.proof && !record.files.empty()) {
+    text += "That the target reads it was not proven: nothing that was measured is slow enough\n";
+  }
+  if (record.proof) {
+    text += "Read by the target: a probe (" + record.proof->probe.candidate.name + " for " +
+            std::string(to_string(record.proof->probe.cell.collective)) + " of " +
+            std::to_string(record.proof->probe.cell.ranks) + " ranks) took " +
+            factor_text(record.proof->factor) + " times as long\n";
+  }
+  return text;
+}
+
+}  // namespace stripline::suites::tune

@@ -1,0 +1,117 @@
+#include "suites/targets/launcher.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <poll.h>
+
+#include "base/atomic_file.h"
+#include "base/cut_text.h"
+#include "base/quantity.h"
+#include "base/subprocess.h"
+#include "base/unguessable.h"
+#include "base/whole_file.h"
+#include "suites/targets/leftovers.h"
+
+namespace stripline::suites::tune {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kLookS = 0.05;
+// Processes may take longer to start than to measure anything.
+constexpr double kStartLimitS = 60;
+constexpr size_t kMostSaid = 2000;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+bool is_readable(int fd) {
+  if (fd < 0) return false;
+  pollfd one{fd, POLLIN, 0};
+  return ::poll(&one, 1, 0) > 0;
+}
+
+uint32_t most_ranks(const DriverPlan& plan) {
+  uint32_t ranks = 1;
+  for (const DriverCell& cell : plan.cells) ranks = std::max(ranks, cell.ranks);
+  return ranks;
+}
+
+}  // namespace
+
+Launcher::Launcher(const Adapter& adapter, std::string program, const WorkFolder& folder,
+                   targets::Path path, int cancel_fd)
+    : adapter_(adapter),
+      program_(std::move(program)),
+      folder_(folder),
+      path_(path),
+      cancel_fd_(cancel_fd) {}
+
+Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment) {
+  ++launches_;
+  const std::string text = plan_text(plan);
+  const auto plan_file = folder_ / "plan";
+  STRIPLINE_RETURN_IF_ERROR(write_atomically(plan_file, text));
+  STRIPLINE_ASSIGN_OR_RETURN(const UniqueFd out, folder_.open_for_writing("out"));
+  STRIPLINE_ASSIGN_OR_RETURN(const UniqueFd err, folder_.open_for_writing("err"));
+
+  const std::string token = unguessable_text();
+  SubprocessOptions options{
+      .argv = adapter_.launch(most_ranks(plan), program_, {plan_file.string()}),
+      .stdout_fd = out.get(),
+      .stderr_fd = err.get()};
+  STRIPLINE_ASSIGN_OR_RETURN(options.environment, adapter_.environment(path_, folder_.path()));
+  for (const auto& [name, value] : environment) options.environment[name] = value;
+  options.environment[kLaunchVariable] = token;
+  const auto prefixes = adapter_.shared_memory_prefixes();
+  const auto shared_before = shared_memory_files(prefixes);
+
+  Launched launched;
+  bool cancelled = false;
+  const auto start = Clock::now();
+  {
+    STRIPLINE_ASSIGN_OR_RETURN(Subprocess process, Subprocess::spawn(options));
+    uintmax_t size = 0;
+    auto grown = start;
+    while (true) {
+      const auto status = process.wait(kLookS);
+      if (status.ok()) {
+        if (!status->ok()) launched.failure = status->describe();
+        break;
+      }
+      std::error_code error;
+      const uintmax_t now = std::filesystem::file_size(folder_ / "out", error);
+      if (now != size) {
+        size = now;
+        grown = Clock::now();
+      }
+      cancelled = is_readable(cancel_fd_);
+      const double limit_s = size == 0 ? std::max(stall_limit_s_, kStartLimitS) : stall_limit_s_;
+      const bool hung = seconds_since(grown) > limit_s;
+      if (!hung && !cancelled) continue;
+      process.terminate(2);
+      if (hung) launched.failure = "hung for " + exact_seconds_text(limit_s);
+      break;
+    }
+  }
+  launched.wall_s = seconds_since(start);
+  if (!launched.failure.empty() || cancelled) {
+    kill_processes_of(token);
+    remove_shared_memory_files(prefixes, shared_before);
+  }
+  if (cancelled) return Error(ErrorCode::cancelled, "stopped on request");
+
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string printed, read_whole_file(folder_ / "out"));
+  STRIPLINE_ASSIGN_OR_RETURN(launched.output, read_driver_output(plan, printed));
+  if (const auto said = read_whole_file(folder_ / "err"); said.ok()) {
+    launched.said = said->size() > kMostSaid ? said->substr(said->size() - kMostSaid) : *said;
+  }
+  if (launched.failure.empty() && !launched.output.done) {
+    launched.failure = "ended without a result";
+  }
+  return launched;
+}
+
+}  // namespace stripline::suites::tune

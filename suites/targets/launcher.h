@@ -1,0 +1,55 @@
+// Launches of a target's driver on this host: fresh processes each, ended when they hang, with
+// nothing of theirs left behind.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "optimizer/targets/target.h"
+#include "suites/targets/adapters/adapter.h"
+#include "suites/targets/driver_plan.h"
+#include "suites/targets/work_folder.h"
+
+namespace stripline::suites::tune {
+
+/// How a launch ended.
+struct Launched {
+  DriverOutput output;
+  double wall_s = 0;
+  /// Why it did not come to its end, as part of a sentence: "hung for 10 s", "exited with code 3".
+  /// Empty: it did. The cell and the variant are `output.unfinished`.
+  std::string failure;
+  std::string said;  ///< the end of what the target wrote to standard error
+};
+
+class Launcher {
+ public:
+  /// `cancel_fd`: readable when the user cancels; -1: never. All must outlive this.
+  Launcher(const Adapter& adapter, std::string program, const WorkFolder& folder,
+           targets::Path path, int cancel_fd);
+
+  /// Carries out a plan with these variables in addition. Errors: cancelled; unavailable where
+  /// nothing can be started; data_loss for output that the plan does not explain.
+  Result<Launched> run(DriverPlan& plan, const Environment& environment);
+
+  /// A launch that prints nothing for this time has hung; before its first line it may take a
+  /// minute.
+  void set_stall_limit(double seconds) { stall_limit_s_ = seconds; }
+  size_t launches() const { return launches_; }
+  const WorkFolder& folder() const { return folder_; }
+  const Adapter& adapter() const { return adapter_; }
+
+ private:
+  const Adapter& adapter_;
+  std::string program_;
+  const WorkFolder& folder_;
+  targets::Path path_;
+  int cancel_fd_;
+  double stall_limit_s_ = 15;
+  size_t launches_ = 0;
+};
+
+}  // namespace stripline::suites::tune

@@ -1,0 +1,226 @@
+// stripline-tune: settings of other runtimes. `stripline tune` is this program, and `stripline
+// export` its command of that name.
+#include <algorithm>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "base/cancel_signals.h"
+#include "base/command_line.h"
+#include "base/descriptors.h"
+#include "base/exit_codes.h"
+#include "base/standard_output.h"
+#include "suites/targets/commands.h"
+#include "suites/targets/session.h"
+
+namespace {
+
+using namespace stripline;                // NOLINT(google-build-using-namespace)
+using namespace stripline::suites::tune;  // NOLINT(google-build-using-namespace)
+
+constexpr const char* kDescription =
+    "Tunes runtimes that people run already, on this host: measures their alternatives, departs\n"
+    "from a default only where that is certain to gain, writes the target's own files, and\n"
+    "validates them in the target.\n\n"
+    "  stripline-tune list\n"
+    "  stripline-tune openmpi --ranks 2,3,4,8 --minutes 5\n"
+    "  stripline-tune export verify stripline-openmpi/stripline-mca-params.conf";
+
+constexpr const char* kFooter =
+    "Exit codes:\n"
+    "  0  done; nothing that is exported was found to be slower than the default\n"
+    "  1  it was, or a file that was checked is unsafe\n"
+    "  2  wrong usage; the target is not known, not installed, or has no compiler here\n"
+    "  3  a version that was not tried, a file that is malformed, was changed, or is not read\n"
+    "  4  something cannot be started or written\n"
+    "  5  the target's programs fail with its default settings\n"
+    "  7  cancelled by SIGINT or SIGTERM\n"
+    "  8  an alternative that would be allowed gives wrong data (try)\n"
+    "  9  a file is there that Stripline has not written";
+
+void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
+  CLI::App* const command = app.add_subcommand(name, "Tune " + name + " on this host");
+  command->add_option("--ranks", options.ranks, "Numbers of ranks, with commas")
+      ->type_name("N,...")
+      ->delimiter(',')
+      ->transform(whole_number(2, 1024))
+      ->capture_default_str();
+  command->add_option("--minutes", options.minutes, "The time that it takes, about")
+      ->type_name("M")
+      ->check(CLI::Range(0.1, 1440.0))
+      ->capture_default_str();
+  command->add_option("--path", options.path, "Between ranks: shm, tcp, or any (what it chooses)")
+      ->type_name("PATH")
+      ->check(one_of({"shm", "tcp", "any"}))
+      ->capture_default_str();
+  command
+      ->add_option("--collectives", options.collectives,
+                   "Only these operations, with commas (default: all)")
+      ->type_name("NAME,...")
+      ->delimiter(',');
+  command->add_option("--most-bytes", options.most_bytes, "The largest size that is measured")
+      ->type_name("BYTES")
+      ->transform(size_from(8))
+      ->capture_default_str();
+  command
+      ->add_option("--margin", options.margin,
+                   "What a choice has to gain at least, with 95 % confidence, e.g. 3%")
+      ->type_name("SHARE")
+      ->transform(share())
+      ->capture_default_str();
+  command
+      ->add_option("--memory", options.memory_bytes,
+                   "Memory that settings may take on each rank, by estimate")
+      ->type_name("BYTES")
+      ->transform(size_from(1))
+      ->capture_default_str();
+  command
+      ->add_option("--output", options.output,
+                   "Folder for the files and their record (default: stripline-" + name + ")")
+      ->type_name("FOLDER");
+  command
+      ->add_option("--stall", options.stall_s,
+                   "End a launch that has printed nothing for this time: an alternative hangs")
+      ->type_name("TIME")
+      ->transform(time_within({.least_s = 1, .most_s = 3600}))
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Seed of the order in which things are measured")
+      ->type_name("N")
+      ->transform(whole_number_from<uint64_t>(0))
+      ->capture_default_str();
+  command->add_flag("--commutative-only", options.commutative_only,
+                    "All programs here use operations that commute");
+  command->add_flag("--accept-untried", options.accept_untried,
+                    "Also a version that was not tried");
+  command->add_flag("--json", options.json, "The record as one JSON object, in place of tables");
+  command->footer(
+      "Numbers of ranks and sizes that were not measured keep the target's default.\n"
+      "Nothing else should run here meanwhile.\n");
+}
+
+void define_try(CLI::App& app, TryOptions& options) {
+  CLI::App* const command = app.add_subcommand(
+      "try", "Carry out every alternative that would be allowed, and check its results");
+  command->add_option("target", options.target, "Its name, see 'list'")
+      ->type_name("TARGET")
+      ->required();
+  command->add_option("--ranks", options.ranks, "Numbers of ranks, with commas")
+      ->type_name("N,...")
+      ->delimiter(',')
+      ->transform(whole_number(2, 1024))
+      ->capture_default_str();
+  command->add_option("--path", options.path, "Between ranks: shm, tcp, or any (what it chooses)")
+      ->type_name("PATH")
+      ->check(one_of({"shm", "tcp", "any"}))
+      ->capture_default_str();
+  command->add_flag("--commutative-only", options.commutative_only,
+                    "Also what only commutative operations allow, with those alone");
+  command->add_flag("--accept-untried", options.accept_untried,
+                    "Also a version that was not tried");
+  command
+      ->add_option("--stall", options.stall_s,
+                   "End a launch that has printed nothing for this time: an alternative hangs")
+      ->type_name("TIME")
+      ->transform(time_within({.least_s = 1, .most_s = 3600}))
+      ->capture_default_str();
+  command->footer(
+      "For a version that was not tried: an alternative that is wrong here needs another rule.\n");
+}
+
+struct Export {
+  VerifyOptions verify;
+  WriteOptions write;
+  CheckOptions check;
+};
+
+void define_export(CLI::App& app, Export& options) {
+  CLI::App* const group = app.add_subcommand("export", "Files of settings: verify, write, check");
+  group->require_subcommand(1);
+  CLI::App* const verify = group->add_subcommand(
+      "verify", "Validate an exported file again, and whether the target reads it");
+  verify->add_option("file", options.verify.file, "A file that tuning has written")
+      ->type_name("FILE")
+      ->required();
+  verify->add_option("--minutes", options.verify.minutes, "The time that it takes, about")
+      ->type_name("M")
+      ->check(CLI::Range(0.1, 1440.0))
+      ->capture_default_str();
+  verify->add_flag("--accept-untried", options.verify.accept_untried,
+                   "Also a version that was not tried");
+  verify->add_flag("--json", options.verify.json, "One JSON object in place of tables");
+  CLI::App* const write = group->add_subcommand(
+      "write", "Write settings that you name, checked, in the target's own format");
+  write->add_option("target", options.write.target, "Its name, see 'list'")
+      ->type_name("TARGET")
+      ->required();
+  write->add_option("settings", options.write.settings, "NAME=VALUE, several")
+      ->type_name("K=V")
+      ->required();
+  write
+      ->add_option("--ranks", options.write.ranks,
+                   "Refuse what takes too much memory on each of N ranks")
+      ->type_name("N")
+      ->transform(whole_number_from<uint64_t>(1));
+  write->add_option("--memory", options.write.memory_bytes, "What is too much")
+      ->type_name("BYTES")
+      ->transform(size_from(1))
+      ->capture_default_str();
+  write->add_option("-o,--output", options.write.output, "The file (default: the output)")
+      ->type_name("FILE");
+  CLI::App* const check =
+      group->add_subcommand("check", "Read a file strictly, and say what is unsafe in it");
+  check->add_option("target", options.check.target, "Its name, see 'list'")
+      ->type_name("TARGET")
+      ->required();
+  check->add_option("file", options.check.file, "The file")->type_name("FILE")->required();
+  check->add_flag("--rules", options.check.rules,
+                  "Open MPI: it is a rules file, not one of parameters");
+  check->add_flag("--commutative-only", options.check.commutative_only,
+                  "All programs here use operations that commute");
+}
+
+int finish(int exit_code) {
+  const Status flushed = flush_standard_output();
+  return exit_code != kExitOk || flushed.ok() ? exit_code : report_error(flushed.error());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  prepare_descriptors();
+  CLI::App app(kDescription, "stripline-tune");
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  bool list_json = false;
+  CLI::App* const list = app.add_subcommand("list", "The targets, with what is installed here");
+  list->add_flag("--json", list_json, "One JSON object per line");
+  TuneOptions openmpi{.target = "openmpi"};
+  TuneOptions mpich{.target = "mpich"};
+  define_tune(app, openmpi.target, openmpi);
+  define_tune(app, mpich.target, mpich);
+  TryOptions trying;
+  define_try(app, trying);
+  Export exporting;
+  define_export(app, exporting);
+  if (const auto end = read_command_line(app, argc, argv)) return *end;
+
+  if (*list) return finish(list_command(list_json));
+  if (app.got_subcommand("export")) {
+    const CLI::App* const group = app.get_subcommand("export");
+    if (group->got_subcommand("write")) return finish(write_command(exporting.write));
+    if (group->got_subcommand("check")) return finish(check_command(exporting.check));
+    const UniqueFd signals = catch_cancel_signals();
+    exporting.verify.cancel_fd = signals.get();
+    return finish(verify_command(exporting.verify));
+  }
+  const UniqueFd signals = catch_cancel_signals();
+  if (app.got_subcommand("try")) {
+    trying.cancel_fd = signals.get();
+    return finish(try_command(trying));
+  }
+  TuneOptions& options = app.got_subcommand("mpich") ? mpich : openmpi;
+  std::ranges::sort(options.ranks);
+  options.ranks.erase(std::unique(options.ranks.begin(), options.ranks.end()), options.ranks.end());
+  options.cancel_fd = signals.get();
+  return finish(tune_command(options));
+}

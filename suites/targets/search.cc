@@ -1,0 +1,389 @@
+#include "suites/targets/search.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "base/random.h"
+#include "optimizer/stats/order.h"
+
+namespace stripline::suites::tune {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using targets::Cell;
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+// More runs show differences that no program would notice.
+constexpr size_t kMostRuns = 16;
+// Runs after which sizes are added between those whose fastest alternatives differ.
+constexpr size_t kFirstRefinement = 2;
+constexpr size_t kRefinements = 2;
+// Sizes that are added last need as many runs as a decision does.
+constexpr size_t kLeastRuns = kFirstRefinement + kRefinements - 1 + 4;
+// Launches that end early are made again without what ended them, this number of times in a row.
+constexpr int kMostRetries = 8;
+constexpr double kPointBudgetS = 0.008;
+constexpr double kLeastPointBudgetS = 0.001;
+constexpr uint32_t kRepetitions = 200;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class CollectiveSearch {
+ public:
+  CollectiveSearch(Launcher& launcher, const SearchOptions& options, const Tell& tell,
+                   SearchReport& report)
+      : launcher_(launcher),
+        options_(options),
+        tell_(tell),
+        report_(report),
+        table_(launcher.adapter().target(), options.safety),
+        environment_(launcher.adapter().knobs(report.settings)) {
+    for (const auto& [name, value] : launcher.adapter().selecting()) environment_[name] = value;
+  }
+
+  Status run() {
+    const auto start = Clock::now();
+    for (const Cell& cell : first_cells(options_.grid)) table_.add(cell);
+    size_t refinements = 0;
+    while (table_.runs() < kMostRuns) {
+      const auto run_start = Clock::now();
+      table_.begin_run();
+      for (const auto& group : launch_groups(options_.grid.ranks, options_.processors)) {
+        STRIPLINE_RETURN_IF_ERROR(measure(group));
+      }
+      STRIPLINE_RETURN_IF_ERROR(table_.race());
+      if (table_.runs() >= kFirstRefinement && refinements < kRefinements) {
+        ++refinements;
+        const size_t added = table_.refine();
+        if (added > 0) tell_(std::to_string(added) + " sizes added where choices change");
+      }
+      const double run_s = seconds_since(run_start);
+      tell_progress(run_s, seconds_since(start));
+      if (!table_.undecided()) break;
+      // The next run takes about as long, or less.
+      const double left_s = options_.budget_s - seconds_since(start);
+      if (table_.runs() >= kLeastRuns && run_s > left_s) break;
+      if (table_.runs() < kLeastRuns) hurry(run_s, left_s);
+    }
+    report_.runs = table_.runs();
+    report_.seconds = seconds_since(start);
+    if (auto found = table_.slowest(options_.processors)) {
+      report_.probe = Probe{found->first, std::move(found->second)};
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(report_.violations,
+                               targets::violated_guidelines(table_.defaults(), options_.rule));
+    STRIPLINE_ASSIGN_OR_RETURN(report_.result, table_.decide(options_.rule));
+    return {};
+  }
+
+ private:
+  // The runs that a decision takes at least are made in any case, with fewer repetitions where the
+  // time would not do.
+  void hurry(double run_s, double left_s) {
+    const auto missing = static_cast<double>(kLeastRuns - table_.runs());
+    const double share = std::clamp(left_s / (missing * run_s), 0.1, 1.0);
+    point_budget_s_ = std::max(share * point_budget_s_, kLeastPointBudgetS);
+  }
+
+  // One launch of cells with these numbers of ranks, and further ones for what an ended one left.
+  Status measure(const std::vector<uint32_t>& ranks) {
+    std::vector<bool> measured(table_.cells().size(), false);
+    for (int attempt = 0; attempt < kMostRetries; ++attempt) {
+      DriverPlan plan = empty_plan();
+      for (size_t at = 0; at < table_.cells().size(); ++at) {
+        const SearchCell& cell = table_.cells()[at];
+        if (measured[at] || std::ranges::find(ranks, cell.cell.ranks) == ranks.end()) continue;
+        add_cell(cell, plan);
+      }
+      if (plan.cells.empty()) return {};
+      STRIPLINE_ASSIGN_OR_RETURN(const Launched launched, launcher_.run(plan, environment_));
+      take(plan, launched.output, measured);
+      if (launched.failure.empty()) return {};
+      STRIPLINE_RETURN_IF_ERROR(blame(plan, launched));
+    }
+    return Error(ErrorCode::aborted, std::string(launcher_.adapter().target().title) +
+                                         "'s programs end early again and again; the reasons are "
+                                         "in the lines above");
+  }
+
+  DriverPlan empty_plan() const {
+    return {.run = static_cast<uint32_t>(table_.runs() - 1),
+            .seed = derive_seed(options_.seed, launcher_.launches()),
+            .repetitions = kRepetitions,
+            .budget_s = point_budget_s_};
+  }
+
+  static void add_cell(const SearchCell& cell, DriverPlan& plan) {
+    DriverCell asked{.operation = std::string(to_string(cell.cell.collective)),
+                     .ranks = cell.cell.ranks,
+                     .bytes = cell.cell.bytes};
+    for (const Runner& runner : cell.runners) {
+      if (!runner.in_race) continue;
+      asked.variants.push_back(plan.variant(runner.candidate.select));
+    }
+    // The default alone is not compared with anything.
+    if (asked.variants.size() > 1) plan.cells.push_back(std::move(asked));
+  }
+
+  // The cell of the table that a plan's cell was made of.
+  size_t cell_of(const DriverCell& asked) const {
+    const auto found = std::ranges::find_if(table_.cells(), [&](const SearchCell& cell) {
+      return cell.cell.ranks == asked.ranks && cell.cell.bytes == asked.bytes &&
+             to_string(cell.cell.collective) == asked.operation;
+    });
+    return static_cast<size_t>(found - table_.cells().begin());
+  }
+
+  size_t runner_of(size_t cell, const Selection& selection) const {
+    const auto& runners = table_.cells()[cell].runners;
+    const auto found = std::ranges::find_if(
+        runners, [&](const Runner& runner) { return runner.candidate.select == selection; });
+    return static_cast<size_t>(found - runners.begin());
+  }
+
+  void take(const DriverPlan& plan, const DriverOutput& output, std::vector<bool>& measured) {
+    for (const DriverSeries& series : output.series) {
+      const size_t cell = cell_of(plan.cells[series.cell]);
+      const size_t runner = runner_of(cell, plan.variants[series.variant]);
+      measured[cell] = true;
+      if (series.verified && !series.values_s.empty()) {
+        table_.record(cell, runner, stats::median(series.values_s));
+      } else {
+        reject(cell, runner, series.note);
+      }
+    }
+  }
+
+  Status blame(const DriverPlan& plan, const Launched& launched) {
+    if (!launched.output.unfinished) {
+      return Error(ErrorCode::failed_precondition, std::string(launcher_.adapter().target().title) +
+                                                       "'s program " + launched.failure + ": " +
+                                                       launched.said);
+    }
+    const auto [asked, variant] = *launched.output.unfinished;
+    const size_t cell = cell_of(plan.cells[asked]);
+    const size_t runner = runner_of(cell, plan.variants[variant]);
+    if (runner == 0) {
+      return Error(ErrorCode::failed_precondition,
+                   "the default of " + plan.cells[asked].operation + " of " +
+                       std::to_string(plan.cells[asked].bytes) + " B among " +
+                       std::to_string(plan.cells[asked].ranks) + " ranks " + launched.failure +
+                       ": " + launched.said);
+    }
+    reject(cell, runner, launched.failure);
+    return {};
+  }
+
+  void reject(size_t cell, size_t runner, const std::string& reason) {
+    const SearchCell& at = table_.cells()[cell];
+    const std::string& name = at.runners[runner].candidate.name;
+    report_.rejected.push_back({at.cell, name, reason});
+    tell_(std::string(to_string(at.cell.collective)) + ", " + std::to_string(at.cell.ranks) +
+          " ranks, " + std::to_string(at.cell.bytes) + " B: " + name + " is left out: " + reason);
+    table_.fail(cell, runner, reason);
+  }
+
+  void tell_progress(double run_s, double all_s) const {
+    size_t left = 0;
+    for (const SearchCell& cell : table_.cells()) {
+      for (const Runner& runner : cell.runners) left += runner.in_race ? 1 : 0;
+    }
+    std::array<char, 128> line{};
+    std::snprintf(line.data(), line.size(),
+                  "run %zu: %zu cells, %zu alternatives go on, %.1f s (%.0f s in all)",
+                  table_.runs(), table_.cells().size(), left - table_.cells().size(), run_s, all_s);
+    tell_(line.data());
+  }
+
+  Launcher& launcher_;
+  const SearchOptions& options_;
+  const Tell& tell_;
+  SearchReport& report_;
+  SearchTable table_;
+  Environment environment_;
+  double point_budget_s_ = kPointBudgetS;
+};
+
+// What knobs are looked at by.
+std::vector<DriverCell> knob_cells(uint32_t ranks) {
+  std::vector<DriverCell> cells;
+  const auto add = [&](const char* operation, std::initializer_list<uint64_t> sizes) {
+    for (const uint64_t bytes : sizes) {
+      cells.push_back({.operation = operation, .ranks = ranks, .bytes = bytes});
+    }
+  };
+  add("latency", {8, 8192, 131072, 1 << 20});
+  add("window", {8, 8192, 131072});
+  add("unexpected", {64, 8192});
+  add("allreduce", {8, 65536});
+  add("alltoall", {1024, 65536});
+  return cells;
+}
+
+class KnobSearch {
+ public:
+  KnobSearch(Launcher& launcher, const SearchOptions& options, const Tell& tell,
+             SearchReport& report)
+      : launcher_(launcher), options_(options), tell_(tell), report_(report) {
+    const targets::Target& target = launcher.adapter().target();
+    for (const targets::Knob& knob : target.knobs) {
+      // What is chosen by collective is not looked at here.
+      const bool acts = knob.path == options.path || knob.path == targets::Path::any;
+      const bool is_choice = knob.name.starts_with("coll_") ||
+                             knob.name.find("_INTRA_ALGORITHM") != std::string_view::npos;
+      if (!acts || is_choice || knob.kind == targets::KnobKind::text) continue;
+      for (size_t at = 0; at < knob.values.size();) {
+        const size_t end = std::min(knob.values.find(' ', at), knob.values.size());
+        const std::string value(knob.values.substr(at, end - at));
+        at = end + 1;
+        if (value != knob.default_value) arms_.push_back({{std::string(knob.name), value}});
+      }
+    }
+  }
+
+  Status run() {
+    if (arms_.empty()) return {};
+    const auto start = Clock::now();
+    const uint32_t ranks = std::ranges::min(options_.grid.ranks);
+    cells_ = knob_cells(ranks);
+    size_t runs = 0;
+    for (; runs < kMostRuns; ++runs) {
+      const auto run_start = Clock::now();
+      STRIPLINE_RETURN_IF_ERROR(measure(usual_, runs));
+      for (const size_t at : order(runs)) {
+        if (arms_[at].failure.empty()) STRIPLINE_RETURN_IF_ERROR(measure(arms_[at], runs));
+      }
+      const double run_s = seconds_since(run_start);
+      if (runs == 0) leave_out_what_does_not_fit(run_s);
+      if (runs + 1 >= least_runs() && seconds_since(start) + run_s > options_.knob_budget_s) {
+        ++runs;
+        break;
+      }
+    }
+    tell_(std::to_string(arms_.size()) + " values of knobs measured in " + std::to_string(runs) +
+          " runs");
+    return decide();
+  }
+
+ private:
+  struct Arm {
+    targets::Setting setting;
+    std::string failure;
+    std::vector<std::vector<double>> times;  // by cell and run
+  };
+
+  size_t least_runs() const { return options_.rule.least_runs; }
+
+  // Fewer values with as many runs as a decision takes say more than all of them with less.
+  void leave_out_what_does_not_fit(double run_s) {
+    const double launch_s = run_s / static_cast<double>(arms_.size() + 1);
+    const double launches = options_.knob_budget_s / launch_s / static_cast<double>(least_runs());
+    const auto fit = static_cast<size_t>(std::max(launches - 1, 0.0));
+    for (size_t i = fit; i < arms_.size(); ++i) {
+      if (arms_[i].failure.empty()) arms_[i].failure = "there was no time to measure it";
+    }
+  }
+
+  std::vector<size_t> order(size_t run) const {
+    std::vector<size_t> all(arms_.size());
+    for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+    shuffle(all, derive_seed(options_.seed, run));
+    return all;
+  }
+
+  Status measure(Arm& arm, size_t run) {
+    DriverPlan plan{.run = static_cast<uint32_t>(run),
+                    .seed = derive_seed(options_.seed, launcher_.launches()),
+                    .repetitions = kRepetitions,
+                    .budget_s = kPointBudgetS};
+    const size_t usual = plan.variant({});
+    plan.cells = cells_;
+    for (DriverCell& cell : plan.cells) cell.variants = {usual};
+    Environment environment;
+    if (&arm != &usual_) environment = launcher_.adapter().knobs({arm.setting});
+    STRIPLINE_ASSIGN_OR_RETURN(const Launched launched, launcher_.run(plan, environment));
+    arm.times.resize(cells_.size());
+    for (auto& times : arm.times) times.resize(run + 1, kMissing);
+    std::string failure = launched.failure;
+    for (const DriverSeries& series : launched.output.series) {
+      const DriverCell& measured = plan.cells[series.cell];
+      const auto cell = std::ranges::find_if(cells_, [&](const DriverCell& one) {
+        return one.operation == measured.operation && one.bytes == measured.bytes;
+      });
+      if (!series.verified) failure = series.note;
+      if (series.values_s.empty() || !series.verified) continue;
+      arm.times[static_cast<size_t>(cell - cells_.begin())][run] =
+          std::max(stats::median(series.values_s), 1e-9);
+    }
+    if (failure.empty()) return {};
+    if (&arm == &usual_) {
+      return Error(ErrorCode::failed_precondition,
+                   "messages do not work with the default settings: the program " + failure + ": " +
+                       launched.said);
+    }
+    arm.failure = failure;
+    tell_(arm.setting.name + "=" + arm.setting.value + " is left out: " + failure);
+    return {};
+  }
+
+  Status decide() {
+    targets::DecisionRule rule = options_.rule;
+    rule.confidence = 1 - (1 - rule.confidence) / static_cast<double>(arms_.size());
+    for (Arm& arm : arms_) {
+      KnobResult result{.setting = arm.setting, .failure = arm.failure};
+      if (arm.failure.empty()) {
+        std::vector<targets::CellTimes> times;
+        for (size_t i = 0; i < cells_.size(); ++i) {
+          times.push_back({{}, usual_.times[i], arm.times[i]});
+        }
+        STRIPLINE_ASSIGN_OR_RETURN(result.decision, targets::decide_knob(times, rule));
+        const Status memory = targets::check_memory(
+            launcher_.adapter().target(), std::span<const targets::Setting>(&arm.setting, 1),
+            std::ranges::max(options_.grid.ranks), options_.memory_bytes);
+        if (!memory.ok()) result.failure = memory.error().message();
+      }
+      report_.knobs.push_back(result);
+    }
+    for (const KnobResult& result : report_.knobs) {
+      if (!result.failure.empty() || result.decision.outcome != targets::KnobOutcome::departs) {
+        continue;
+      }
+      const auto better = [&](const KnobResult& other) {
+        return other.setting.name == result.setting.name && other.failure.empty() &&
+               other.decision.outcome == targets::KnobOutcome::departs &&
+               other.decision.ratio.value < result.decision.ratio.value;
+      };
+      if (std::ranges::none_of(report_.knobs, better)) report_.settings.push_back(result.setting);
+    }
+    return {};
+  }
+
+  Launcher& launcher_;
+  const SearchOptions& options_;
+  const Tell& tell_;
+  SearchReport& report_;
+  std::vector<DriverCell> cells_;
+  Arm usual_;
+  std::vector<Arm> arms_;
+};
+
+}  // namespace
+
+Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
+                    SearchReport& report) {
+  return KnobSearch(launcher, options, tell, report).run();
+}
+
+Status search_collectives(Launcher& launcher, const SearchOptions& options, const Tell& tell,
+                          SearchReport& report) {
+  return CollectiveSearch(launcher, options, tell, report).run();
+}
+
+}  // namespace stripline::suites::tune

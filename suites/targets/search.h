@@ -1,0 +1,68 @@
+// The search: launches of a driver until what is decided is known, or the time is up.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "optimizer/targets/decide.h"
+#include "suites/targets/grid.h"
+#include "suites/targets/launcher.h"
+#include "suites/targets/search_table.h"
+
+namespace stripline::suites::tune {
+
+/// A line for whoever waits.
+using Tell = std::function<void(const std::string&)>;
+
+struct SearchOptions {
+  GridOptions grid;
+  targets::Path path = targets::Path::shared_memory;
+  targets::Safety safety;
+  targets::DecisionRule rule;
+  double budget_s = 150;  ///< of collectives
+  double knob_budget_s = 60;
+  uint64_t memory_bytes = uint64_t{64} << 20;  ///< that knobs may take on each rank
+  uint64_t seed = 1;
+  uint32_t processors = 1;
+};
+
+/// What was found of a value of a knob.
+struct KnobResult {
+  targets::Setting setting;
+  targets::KnobDecision decision;
+  std::string failure;  ///< why it could not be measured, or may not be taken; empty: it could
+};
+
+/// An alternative that was ended, or gave wrong data.
+struct Rejected {
+  targets::Cell cell;
+  std::string candidate;
+  std::string reason;
+};
+
+struct SearchReport {
+  SearchResult result;
+  std::vector<KnobResult> knobs;
+  std::vector<targets::Setting> settings;  ///< of knobs that depart
+  std::vector<Rejected> rejected;
+  std::vector<targets::Violation> violations;  ///< of performance guidelines, by the default
+  std::optional<Probe> probe;  ///< what is slowest beside its default; none: nothing is
+  size_t runs = 0;
+  double seconds = 0;
+};
+
+/// Values of knobs on this path beside the default, in turns, by messages between pairs of ranks
+/// and a few collectives. One knob may depart by one value: that with the largest gain.
+Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
+                    SearchReport& report);
+
+/// Alternatives of collectives, with the settings that `report` has. Errors: those of launches, and
+/// failed_precondition where the default itself does not come to its end.
+Status search_collectives(Launcher& launcher, const SearchOptions& options, const Tell& tell,
+                          SearchReport& report);
+
+}  // namespace stripline::suites::tune

@@ -1,0 +1,52 @@
+#include "suites/targets/session.h"
+
+#include <algorithm>
+#include <iostream>
+#include <sched.h>
+#include <sys/utsname.h>
+
+#include "base/exit_codes.h"
+#include "base/printable.h"
+
+namespace stripline::suites::tune {
+
+Result<Session> open_session(const targets::Target& target, bool accept_untried) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Adapter* adapter, find_adapter(target));
+  STRIPLINE_ASSIGN_OR_RETURN(Installation installed, detect(target));
+  STRIPLINE_RETURN_IF_ERROR(
+      targets::check_version(target.title, installed.version, target.tried, accept_untried));
+  STRIPLINE_ASSIGN_OR_RETURN(WorkFolder folder, WorkFolder::create());
+  STRIPLINE_ASSIGN_OR_RETURN(auto driver, compile_driver(*adapter, folder));
+  return Session{std::move(installed), adapter, std::move(folder), std::move(driver)};
+}
+
+uint32_t processors_here() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<uint32_t>(std::max(CPU_COUNT(&set), 1));
+}
+
+std::string kernel_release() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.release : "unknown";
+}
+
+Result<targets::Path> path_from_string(const std::string& name) {
+  for (const auto path : {targets::Path::any, targets::Path::shared_memory, targets::Path::tcp}) {
+    if (to_string(path) == name) return path;
+  }
+  return Error(ErrorCode::invalid_argument,
+               "'" + name + "' is not a path between ranks; there are shm, tcp and any");
+}
+
+void print_progress(const std::string& line) {
+  std::cerr << "stripline-tune: " << printable_line(line) << '\n' << std::flush;
+}
+
+int report_error(const Error& error) {
+  std::cerr << "stripline-tune: error: " << printable(error.message()) << '\n';
+  return exit_code_for(error.code());
+}
+
+}  // namespace stripline::suites::tune

@@ -1,0 +1,129 @@
+#!/usr/bin/env -S python3 -S -E
+"""Stands for Open MPI 4.1.4 in tests of stripline-tune: the programs ompi_info, mpicc.openmpi and
+mpirun.openmpi, by the name that it is called by. Times are made up; what settings do to them is what
+the classic rules file means.
+
+FAKE_OPENMPI says what is wrong with it, in words with blanks between: "unread" (it ignores files of
+settings), "hang" (k-nomial bcasts hang), "abort" (chains of bcast abort), "wrong" (binary trees of
+bcast give wrong data), "slow" (a file makes halos and sorts slower), "new" (it is version 4.1.7).
+"""
+
+import json
+import os
+import random
+import sys
+import time
+
+WRONGS = os.environ.get("FAKE_OPENMPI", "").split()
+IDS = {"allgather": 0, "allreduce": 2, "alltoall": 3, "barrier": 6, "bcast": 7, "gather": 9}
+
+
+def tokens(text):
+    return [int(word) for line in text.splitlines() for word in line.split("#")[0].split()]
+
+
+def rule(path, collective, ranks, size):
+    """The algorithm that a rules file gives, as Open MPI reads it."""
+    numbers = iter(tokens(open(path).read()))
+    chosen = 0
+    for _ in range(next(numbers)):
+        collective_id = next(numbers)
+        first = True
+        for _ in range(next(numbers)):
+            communicator, messages = next(numbers), next(numbers)
+            algorithm = 0
+            for k in range(messages):
+                least, number, _, _ = next(numbers), next(numbers), next(numbers), next(numbers)
+                if k == 0 or least <= size:
+                    algorithm = number
+            if collective_id == IDS.get(collective) and (first or communicator <= ranks):
+                chosen = algorithm
+            first = False
+    return chosen
+
+
+def settings():
+    """Parameters of the first file that programs are given, and of the environment."""
+    found = {}
+    files = os.environ.get("OMPI_MCA_mca_base_param_files", "")
+    if files and "unread" not in WRONGS:
+        for line in open(files.split(",")[0]):
+            if "=" in line and not line.startswith("#"):
+                name, value = line.split("=", 1)
+                found[name.strip()] = value.strip()
+    for name, value in os.environ.items():
+        if name.startswith("OMPI_MCA_"):
+            found[name[len("OMPI_MCA_"):]] = value
+    return found
+
+
+def seconds(operation, algorithm, size):
+    """Binomial trees are twice as fast below 1 KiB, linear bcasts four times as slow."""
+    base = 10e-6 + size * 1e-9
+    if operation != "bcast":
+        return base
+    if algorithm == 6 and size < 1024:
+        return base / 2
+    return {0: 1, 1: 4}.get(algorithm, 1.3) * base
+
+
+def show(value):
+    print(json.dumps(value), flush=True)
+
+
+def run(path):
+    given = settings()
+    variants, plan = [], {}
+    for line in open(path):
+        words = line.split()
+        if words[0] == "variant":
+            variants.append(dict(word.split("=") for word in words[1:]))
+        elif words[0] != "cell":
+            plan[words[0]] = float(words[1])
+            noise = random.Random(plan.get("seed", 0))
+        else:
+            operation, ranks, size = words[1], int(words[2]), int(words[3])
+            for index in map(int, words[6:]):
+                point = {"experiment": "target." + operation, "variant": str(index),
+                         "params": {"ranks": ranks, "bytes": size, "type": words[4],
+                                    "in_place": int(words[5])}}
+                show({"at": point})
+                algorithm = int(variants[index].get("coll_tuned_" + operation + "_algorithm", 0))
+                if algorithm == 0 and given.get("coll_tuned_use_dynamic_rules") == "1":
+                    rules = given.get("coll_tuned_dynamic_rules_filename")
+                    if rules:
+                        algorithm = rule(rules, operation, ranks, size)
+                if operation == "bcast" and algorithm == 7 and "hang" in WRONGS:
+                    time.sleep(3600)
+                if operation == "bcast" and algorithm == 2 and "abort" in WRONGS:
+                    print("MPI_ABORT was invoked", file=sys.stderr)
+                    sys.exit(9)
+                wrong = operation == "bcast" and algorithm == 5 and "wrong" in WRONGS
+                once = seconds(operation, algorithm, size)
+                slow = "slow" in WRONGS and "OMPI_MCA_mca_base_param_files" in os.environ
+                if slow and operation in ("halo", "sort"):
+                    once *= 1.5
+                once *= 1 + 0.01 * noise.random()
+                values = [] if wrong else [once * (1 + 0.01 * noise.random()) for _ in range(5)]
+                show({"point": point, "run": int(plan["run"]), "values": values,
+                      "timestamps_s": [float(i) for i in range(len(values))], "warmup_dropped": 1,
+                      "stop_reason": "max_reps", "verified": not wrong,
+                      "note": "rank 1: byte 3 is wrong" if wrong else ""})
+    show({"done": True})
+
+
+def main():
+    name = os.path.basename(sys.argv[0])
+    if name == "ompi_info":
+        version = "4.1.7" if "new" in WRONGS else "4.1.4"
+        print("package:fake\nompi:version:full:" + version)
+        for variable, value in sorted(settings().items()):
+            print("mca:x:y:param:%s:value:%s" % (variable, value))
+            print("mca:x:y:param:%s:source:environment" % variable)
+    elif name == "mpicc.openmpi":
+        open(sys.argv[sys.argv.index("-o") + 1], "w").close()
+    else:
+        run(sys.argv[-1])
+
+
+main()

@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "base/exit_codes.h"
+#include "optimizer/targets/registry.h"
+#include "suites/targets/commands.h"
+#include "suites/targets/launcher.h"
+#include "suites/targets/session.h"
+
+namespace stripline::suites::tune {
+namespace {
+
+using targets::Cell;
+using targets::Collective;
+
+// Small, in the middle, and in many segments.
+constexpr uint64_t kSizes[] = {48, 3072, 196608};
+constexpr double kPointBudgetS = 0.001;
+
+// Types and places of a call. The first holds for all; matrices need operations that do not
+// commute.
+struct Kind {
+  const char* type;
+  bool in_place;
+};
+constexpr Kind kKinds[] = {
+    {"double", false}, {"double", true}, {"triple", false}, {"matrix", true}};
+
+bool applies(const Kind& kind, Collective collective, bool commutative_only) {
+  const std::string_view type = kind.type;
+  if (collective == Collective::barrier) return type == "double" && !kind.in_place;
+  if (type == "triple" && targets::has_operation(collective)) return false;
+  if (type == "matrix" && (!targets::has_operation(collective) || commutative_only)) return false;
+  return !(kind.in_place && collective == Collective::bcast);
+}
+
+class Trial {
+ public:
+  Trial(const TryOptions& options, const targets::Target& target, Launcher& launcher)
+      : options_(options), target_(target), launcher_(launcher) {}
+
+  Status run() {
+    for (const uint32_t ranks : options_.ranks) {
+      STRIPLINE_RETURN_IF_ERROR(run(ranks));
+      print_progress(std::to_string(ranks) + " ranks: " + std::to_string(right_) +
+                     " results so far, " + std::to_string(wrong_.size()) + " wrong");
+    }
+    return {};
+  }
+
+  size_t right() const { return right_; }
+  const std::set<std::string>& wrong() const { return wrong_; }
+
+ private:
+  // An alternative that a plan's variant selects.
+  struct Tried {
+    Collective collective;
+    targets::Candidate candidate;
+  };
+
+  // Launches until nothing is left: one that ends early is made again without what ended it, and
+  // without the operations before that.
+  Status run(uint32_t ranks) {
+    std::set<std::string> out;
+    size_t first = 0;
+    while (true) {
+      std::vector<Tried> tried;
+      DriverPlan plan{.repetitions = 3, .budget_s = kPointBudgetS};
+      for (size_t i = first; i < targets::kCollectives.size(); ++i) {
+        add(targets::kCollectives[i], ranks, out, plan, tried);
+      }
+      if (plan.cells.empty()) return {};
+      STRIPLINE_ASSIGN_OR_RETURN(const Launched launched,
+                                 launcher_.run(plan, launcher_.adapter().selecting()));
+      for (const DriverSeries& series : launched.output.series) {
+        if (series.verified) {
+          ++right_;
+        } else {
+          note(plan, series.cell, tried[series.variant].candidate, series.note);
+        }
+      }
+      if (launched.failure.empty()) return {};
+      if (!launched.output.unfinished) {
+        return Error(ErrorCode::aborted, "the program " + launched.failure + ": " + launched.said);
+      }
+      const auto [cell, variant] = *launched.output.unfinished;
+      const Tried& bad = tried[variant];
+      note(plan, cell, bad.candidate, launched.failure);
+      out.insert(key_of(bad.collective, bad.candidate));
+      const auto at = std::ranges::find(targets::kCollectives, bad.collective);
+      first = static_cast<size_t>(at - targets::kCollectives.begin());
+    }
+  }
+
+  static std::string key_of(Collective collective, const targets::Candidate& candidate) {
+    return std::string(to_string(collective)) + " " + candidate.name;
+  }
+
+  void add(Collective collective, uint32_t ranks, const std::set<std::string>& out,
+           DriverPlan& plan, std::vector<Tried>& tried) const {
+    const targets::Safety safety{.commutative_only = options_.commutative_only};
+    const bool is_barrier = collective == Collective::barrier;
+    const auto candidates = target_.candidates(collective);
+    for (const uint64_t bytes : kSizes) {
+      const Cell cell{collective, ranks, ranks, is_barrier ? 0 : bytes};
+      for (const Kind& kind : kKinds) {
+        if (!applies(kind, collective, options_.commutative_only)) continue;
+        DriverCell asked{.operation = std::string(to_string(collective)),
+                         .ranks = ranks,
+                         .bytes = cell.bytes,
+                         .type = kind.type,
+                         .in_place = kind.in_place};
+        for (const auto& candidate : candidates) {
+          const bool allowed = targets::refusal(candidate, cell, safety).empty() &&
+                               !out.contains(key_of(collective, candidate));
+          if (!allowed) continue;
+          const size_t variant = plan.variant(candidate.select);
+          if (variant == tried.size()) tried.push_back({collective, candidate});
+          asked.variants.push_back(variant);
+        }
+        if (!asked.variants.empty()) plan.cells.push_back(std::move(asked));
+      }
+      if (is_barrier) break;
+    }
+  }
+
+  void note(const DriverPlan& plan, size_t cell, const targets::Candidate& candidate,
+            const std::string& reason) {
+    const DriverCell& asked = plan.cells[cell];
+    wrong_.insert(asked.operation + ", " + std::to_string(asked.ranks) + " ranks, " +
+                  std::to_string(asked.bytes) + " B, " + asked.type +
+                  (asked.in_place ? ", in place" : "") + ": " + candidate.name + ": " + reason);
+  }
+
+  const TryOptions& options_;
+  const targets::Target& target_;
+  Launcher& launcher_;
+  size_t right_ = 0;
+  std::set<std::string> wrong_;
+};
+
+Result<int> try_all(const TryOptions& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto path, path_from_string(options.path));
+  STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
+  STRIPLINE_ASSIGN_OR_RETURN(const Session session, open_session(*target, options.accept_untried));
+  Launcher launcher(*session.adapter, session.driver.string(), session.folder, path,
+                    options.cancel_fd);
+  launcher.set_stall_limit(options.stall_s);
+  Trial trial(options, *target, launcher);
+  STRIPLINE_RETURN_IF_ERROR(trial.run());
+  for (const std::string& one : trial.wrong()) std::cout << one << '\n';
+  std::cout << target->title << ' ' << to_string(session.installed.version) << ": " << trial.right()
+            << " results are right, " << trial.wrong().size() << " are wrong\n";
+  return trial.wrong().empty() ? kExitOk : kExitVerification;
+}
+
+}  // namespace
+
+int try_command(const TryOptions& options) {
+  const auto code = try_all(options);
+  return code.ok() ? *code : report_error(code.error());
+}
+
+}  // namespace stripline::suites::tune

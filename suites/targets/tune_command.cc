@@ -1,0 +1,327 @@
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <pwd.h>
+#include <set>
+#include <unistd.h>
+
+#include "base/atomic_file.h"
+#include "base/exit_codes.h"
+#include "base/host_name.h"
+#include "base/json.h"
+#include "base/rfc3339.h"
+#include "base/sha256.h"
+#include "base/whole_file.h"
+#include "optimizer/targets/registry.h"
+#include "suites/targets/commands.h"
+#include "suites/targets/export_record.h"
+#include "suites/targets/installation.h"
+#include "suites/targets/session.h"
+
+namespace stripline::suites::tune {
+namespace {
+
+namespace fs = std::filesystem;
+using targets::Cell;
+using targets::Scope;
+
+// Shares of the time: the rest is for the proof and for what does not fit exactly.
+constexpr double kKnobShare = 0.18;
+constexpr double kSearchShare = 0.47;
+constexpr double kValidationShare = 0.25;
+
+Result<SearchOptions> search_options(const TuneOptions& options) {
+  SearchOptions search{.grid = {.ranks = options.ranks, .most_bytes = options.most_bytes},
+                       .safety = {.commutative_only = options.commutative_only},
+                       .rule = {.margin = options.margin},
+                       .budget_s = kSearchShare * options.minutes * 60,
+                       .knob_budget_s = kKnobShare * options.minutes * 60,
+                       .memory_bytes = options.memory_bytes,
+                       .seed = options.seed,
+                       .processors = processors_here()};
+  STRIPLINE_ASSIGN_OR_RETURN(search.path, path_from_string(options.path));
+  for (const std::string& name : options.collectives) {
+    const auto collective = targets::collective_from_string(name);
+    if (!collective) {
+      return Error(ErrorCode::invalid_argument,
+                   "'" + name + "' is not a collective operation that is tuned");
+    }
+    search.grid.collectives.push_back(*collective);
+  }
+  return search;
+}
+
+std::string user_name() {
+  const passwd* const entry = ::getpwuid(::geteuid());  // NOLINT(concurrency-mt-unsafe)
+  return entry != nullptr ? entry->pw_name : std::to_string(::geteuid());
+}
+
+ExportRecord new_record(const Installation& installed, const TuneOptions& options,
+                        const SearchOptions& search) {
+  ExportRecord record{.target = options.target,
+                      .version = to_string(installed.version),
+                      .path = search.path,
+                      .ranks = options.ranks,
+                      .processors = search.processors,
+                      .host = host_name(),
+                      .kernel = kernel_release(),
+                      .user = user_name(),
+                      .seed = options.seed,
+                      .margin = options.margin,
+                      .commutative_only = options.commutative_only};
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  record.time = rfc3339(std::chrono::duration<double>(now).count());
+  return record;
+}
+
+Decisions decisions_of(const targets::Target& target, const SearchReport& search) {
+  Decisions decisions{.settings = search.settings, .choices = search.result.choices};
+  std::set<targets::Collective> seen;
+  for (const auto& choice : search.result.by_cell) {
+    const auto collective = choice.cell.collective;
+    if (!target.choice_by_ranks || !seen.insert(collective).second) continue;
+    std::vector<targets::Choice> of_one;
+    for (const auto& other : search.result.by_cell) {
+      if (other.cell.collective == collective) of_one.push_back(other);
+    }
+    decisions.rules.push_back(targets::closed_rules(
+        collective, of_one, targets::scope_of(target, collective) == Scope::cell));
+  }
+  return decisions;
+}
+
+// Back to the default: a cell, or all that one decision was about.
+void demote(const targets::Target& target, const Cell& cell, SearchResult& result) {
+  const Scope scope = targets::scope_of(target, cell.collective);
+  for (size_t i = 0; i < result.by_cell.size(); ++i) {
+    const Cell& other = result.by_cell[i].cell;
+    if (other.collective != cell.collective) continue;
+    if (scope != Scope::collective && other.ranks != cell.ranks) continue;
+    if (scope == Scope::cell && other.bytes != cell.bytes) continue;
+    result.by_cell[i].candidate = target.candidates(cell.collective).front();
+    result.decisions[i].chosen = 0;
+    result.decisions[i].outcome = targets::Outcome::tie;
+  }
+  if (scope == Scope::collective) {
+    std::erase_if(result.choices, [&](const auto& one) { return one.first == cell.collective; });
+  }
+}
+
+// Cells that a comparison speaks against: a fitted one that is not shown to be as fast as the
+// default; those on both sides of a held-out one that is slower.
+std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
+  const auto& check = one.check;
+  if (!targets::collective_from_string(check.asked.operation)) return {};
+  if (check.fitted) {
+    const bool good = one.test.verdict == stats::NonInferiority::non_inferior;
+    return good ? std::vector<Cell>{} : std::vector<Cell>{check.cell};
+  }
+  if (one.test.verdict != stats::NonInferiority::inferior) return {};
+  std::vector<Cell> accused;
+  const Cell* below = nullptr;
+  const Cell* above = nullptr;
+  for (const auto& choice : result.by_cell) {
+    const Cell& cell = choice.cell;
+    if (cell.collective != check.cell.collective || cell.ranks != check.cell.ranks) continue;
+    if (cell.bytes <= check.cell.bytes && (below == nullptr || cell.bytes > below->bytes)) {
+      below = &cell;
+    }
+    if (cell.bytes >= check.cell.bytes && (above == nullptr || cell.bytes < above->bytes)) {
+      above = &cell;
+    }
+  }
+  for (const Cell* const cell : {below, above}) {
+    if (cell != nullptr) accused.push_back(*cell);
+  }
+  return accused;
+}
+
+// Errors: already_exists where a file is there that is not ours: none of those that begin with our
+// mark, or that the record beside them lists.
+Status check_replaceable(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return {};
+  const auto text = read_whole_file(path);
+  if (text.ok() && text->starts_with(std::string("# ") + kMark)) return {};
+  const auto record = read_json_file(path.parent_path() / kRecordName);
+  if (text.ok() && record.ok() && record->is_object() && record->contains("files") &&
+      (*record)["files"].value(path.filename().string(), "") == sha256_hex(*text)) {
+    return {};
+  }
+  return Error(ErrorCode::already_exists, "'" + path.string() +
+                                              "' is there and was not written by Stripline; name "
+                                              "another folder by --output");
+}
+
+class Tuning {
+ public:
+  Tuning(const TuneOptions& options, SearchOptions search, const Installation& installed,
+         const Adapter& adapter, Launcher& launcher)
+      : options_(options),
+        search_(std::move(search)),
+        adapter_(adapter),
+        launcher_(launcher),
+        record_(new_record(installed, options, search_)),
+        tell_([](const std::string& line) { print_progress(line); }) {
+    const std::string folder =
+        options.output.empty() ? "stripline-" + options.target : options.output;
+    folder_ = fs::absolute(folder);
+  }
+
+  Result<ExportRecord> run() {
+    STRIPLINE_RETURN_IF_ERROR(search_knobs(launcher_, search_, tell_, record_.search));
+    STRIPLINE_RETURN_IF_ERROR(search_collectives(launcher_, search_, tell_, record_.search));
+    std::error_code error;
+    fs::create_directories(folder_, error);
+    if (error) {
+      return Error(ErrorCode::unavailable,
+                   "cannot create the folder '" + folder_.string() + "': " + error.message());
+    }
+    STRIPLINE_RETURN_IF_ERROR(write_files());
+    if (!file_.empty()) {
+      const Status validated = validate_files();
+      // What was not validated is not left behind.
+      if (!validated.ok() || !record_.validated) remove_files();
+      STRIPLINE_RETURN_IF_ERROR(validated);
+    }
+    STRIPLINE_RETURN_IF_ERROR(write_json_file(folder_ / kRecordName, to_json(record_)));
+    return record_;
+  }
+
+  const fs::path& folder() const { return folder_; }
+  const fs::path& file() const { return file_; }
+
+ private:
+  void remove_files() {
+    std::error_code ignored;
+    for (const auto& [name, hash] : record_.files) fs::remove(folder_ / name, ignored);
+    record_.files.clear();
+    file_.clear();
+  }
+
+  // Nothing is written where the default is kept everywhere.
+  Status write_files() {
+    const auto before = record_.files;
+    record_.files.clear();
+    const Decisions decisions = decisions_of(adapter_.target(), record_.search);
+    file_.clear();
+    if (decisions.empty()) return {};
+    const std::string use = "To validate it again, and that it is read: stripline export verify " +
+                            (folder_ / "FILE").string();
+    STRIPLINE_ASSIGN_OR_RETURN(const auto files, adapter_.files(decisions, search_.safety, folder_,
+                                                                comments_of(record_, use)));
+    for (const ExportFile& one : files) {
+      if (before.contains(one.name)) continue;
+      STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / one.name));
+    }
+    for (const ExportFile& one : files) {
+      STRIPLINE_RETURN_IF_ERROR(write_atomically(folder_ / one.name, one.text));
+      record_.files[one.name] = sha256_hex(one.text);
+    }
+    file_ = folder_ / files.front().name;
+    return {};
+  }
+
+  Status validate_files() {
+    ValidationOptions validation{.rule = search_.rule,
+                                 .budget_s = kValidationShare * options_.minutes * 60,
+                                 .processors = search_.processors,
+                                 .seed = options_.seed + 1};
+    const auto checks = checks_of(record_.search.result.by_cell, options_.ranks, search_.safety);
+    STRIPLINE_ASSIGN_OR_RETURN(record_.checked,
+                               validate(launcher_, file_, checks, validation, tell_));
+    size_t demoted = 0;
+    for (const Checked& one : record_.checked) {
+      for (const Cell& cell : accused_by(one, record_.search.result)) {
+        demote(adapter_.target(), cell, record_.search.result);
+        ++demoted;
+      }
+    }
+    if (demoted > 0) {
+      tell_("back to the default, as validation did not confirm a gain: " +
+            std::to_string(demoted) + " cells");
+      std::erase_if(record_.checked, [&](const Checked& one) { return is_default(one); });
+    }
+    // The comments have the gains of the validation from here on.
+    const auto before = record_.files;
+    STRIPLINE_RETURN_IF_ERROR(write_files());
+    for (const auto& [name, hash] : before) {
+      if (!record_.files.contains(name)) fs::remove(folder_ / name);
+    }
+    if (file_.empty()) return {};
+    record_.validated = std::ranges::none_of(record_.checked, [](const Checked& one) {
+      return one.test.verdict == stats::NonInferiority::inferior;
+    });
+    if (!record_.validated) return {};
+    if (!record_.search.probe) return {};
+    const auto factor = prove_reading(launcher_, file_, *record_.search.probe, validation);
+    if (!factor.ok()) return factor.error().with_context("'" + file_.string() + "'");
+    record_.proof = Proof{*record_.search.probe, *factor};
+    return {};
+  }
+
+  // Whether a comparison is of a cell that is at the default by now.
+  bool is_default(const Checked& one) const {
+    if (!targets::collective_from_string(one.check.asked.operation)) return false;
+    const auto& cells = record_.search.result.by_cell;
+    const auto found = std::ranges::find_if(
+        cells, [&](const targets::Choice& choice) { return choice.cell == one.check.cell; });
+    if (found != cells.end()) return found->candidate.id == 0;
+    // Between two cells, which went back because of it.
+    return one.test.verdict == stats::NonInferiority::inferior;
+  }
+
+  const TuneOptions& options_;
+  SearchOptions search_;
+  const Adapter& adapter_;
+  Launcher& launcher_;
+  ExportRecord record_;
+  Tell tell_;
+  fs::path folder_;
+  fs::path file_;
+};
+
+bool has_loser(const ExportRecord& record) {
+  return std::ranges::any_of(record.checked, [](const Checked& one) {
+    return one.test.verdict == stats::NonInferiority::inferior;
+  });
+}
+
+std::string conclusion(const ExportRecord& record, const fs::path& file) {
+  if (!file.empty()) return "Written: " + file.string();
+  if (has_loser(record)) {
+    return "Keep the default: with the settings that were found, programs got slower as the lines "
+           "above say.";
+  }
+  return "Keep the default: nothing is certain to gain more than the margin.";
+}
+
+Result<int> tune(const TuneOptions& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(const SearchOptions search, search_options(options));
+  STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
+  STRIPLINE_ASSIGN_OR_RETURN(const Session session, open_session(*target, options.accept_untried));
+  Launcher launcher(*session.adapter, session.driver.string(), session.folder, search.path,
+                    options.cancel_fd);
+  launcher.set_stall_limit(options.stall_s);
+  print_progress(std::string(target->title) + " " + to_string(session.installed.version) + ", " +
+                 std::to_string(search.processors) + " processors, path " + options.path);
+  Tuning tuning(options, search, session.installed, *session.adapter, launcher);
+  STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, tuning.run());
+  if (options.json) {
+    std::cout << to_json(record).dump() << '\n';
+  } else {
+    std::cout << summary_of(record);
+    std::cout << '\n' << conclusion(record, tuning.file()) << '\n';
+    std::cout << "Record: " << (tuning.folder() / kRecordName).string() << "\n";
+  }
+  return has_loser(record) ? kExitFailure : kExitOk;
+}
+
+}  // namespace
+
+int tune_command(const TuneOptions& options) {
+  const auto code = tune(options);
+  return code.ok() ? *code : report_error(code.error());
+}
+
+}  // namespace stripline::suites::tune

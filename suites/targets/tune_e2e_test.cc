@@ -1,0 +1,160 @@
+// stripline-tune from beginning to end, with programs that stand for Open MPI
+// (testing/fake_openmpi.py) and make times up, so that what is found does not depend on this host.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/exit_codes.h"
+#include "base/json.h"
+#include "base/testing/processes.h"
+
+namespace stripline {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Tune : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* const source =
+        std::getenv("STRIPLINE_TEST_SOURCE");  // NOLINT(concurrency-mt-unsafe)
+    if (source == nullptr) GTEST_SKIP() << "STRIPLINE_TEST_SOURCE is not set";
+    fs::create_directory(folder_ / "bin");
+    for (const char* name : {"ompi_info", "mpicc.openmpi", "mpirun.openmpi"}) {
+      fs::create_symlink(fs::path(source) / "suites/targets/testing/fake_openmpi.py",
+                         folder_ / "bin" / name);
+    }
+  }
+
+  Finished run(const std::vector<std::string>& arguments, const std::string& wrongs = {}) {
+    std::vector<std::string> argv = {program("stripline-tune")};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    const std::string path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
+    return run_program(
+        argv, 120, {{"PATH", (folder_ / "bin").string() + ":" + path}, {"FAKE_OPENMPI", wrongs}});
+  }
+
+  Finished tune(const std::string& wrongs = {}, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {
+        "openmpi", "--ranks",      "2,4",  "--minutes", "0.1",          "--collectives",
+        "bcast",   "--most-bytes", "4096", "--output",  out().string(), "--stall",
+        "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments, wrongs);
+  }
+
+  fs::path out() const { return folder_ / "out"; }
+  fs::path params() const { return out() / "stripline-mca-params.conf"; }
+  std::string rules() const { return read_file(out() / "stripline-rules.conf"); }
+  Json record() const { return *read_json_file(out() / "stripline-export.json"); }
+
+  TempFolder folder_;
+};
+
+TEST_F(Tune, ExportsWhatIsFasterAndProvesThatItIsRead) {
+  const Finished tuned = tune();
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  EXPECT_NE(rules().find("# Written by Stripline"), std::string::npos);
+  // Binomial trees from 8 to 128 bytes, for both numbers of ranks, and nothing else.
+  EXPECT_NE(rules().find("\n8 6 0 0 "), std::string::npos) << rules();
+  EXPECT_NE(rules().find("bcast, 4 ranks, 8 B to "), std::string::npos) << rules();
+  const Json kept = record();
+  EXPECT_TRUE(kept["validated"].get<bool>());
+  EXPECT_EQ(kept["version"], "4.1.4");
+  EXPECT_GT(kept["proof"]["factor"].get<double>(), 3.0);
+  for (const Json& cell : kept["cells"]) {
+    EXPECT_EQ(cell["chosen"], cell["bytes"] < 1024 ? "binomial" : "default") << cell.dump();
+  }
+  const Finished verified = run({"export", "verify", params().string(), "--minutes", "0.1"});
+  EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
+  EXPECT_NE(verified.out.find("Read by the target"), std::string::npos) << verified.out;
+}
+
+TEST_F(Tune, AFileThatIsNotReadIsNotASuccess) {
+  const Finished tuned = tune("unread");
+  EXPECT_EQ(tuned.exit_code, kExitBadInput);
+  EXPECT_NE(tuned.err.find("does not read"), std::string::npos) << tuned.err;
+  EXPECT_FALSE(fs::exists(params()));
+  ASSERT_EQ(tune().exit_code, kExitOk);
+  const Finished verified =
+      run({"export", "verify", params().string(), "--minutes", "0.1"}, "unread");
+  EXPECT_EQ(verified.exit_code, kExitBadInput);
+  EXPECT_NE(verified.err.find("does not read"), std::string::npos) << verified.err;
+}
+
+TEST_F(Tune, WhatHangsAbortsOrIsWrongIsLeftOut) {
+  const Finished tuned = tune("hang abort wrong");
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  std::map<std::string, std::string> reasons;
+  const Json kept = record();
+  for (const Json& one : kept["rejected"]) {
+    reasons[one["candidate"].get<std::string>()] = one["reason"].get<std::string>();
+  }
+  EXPECT_EQ(reasons["knomial"], "hung for 5 s");
+  EXPECT_EQ(reasons["chain"], "exited with code 9");
+  EXPECT_EQ(reasons["binary"], "rank 1: byte 3 is wrong");
+  EXPECT_EQ(kept["cells"][0]["chosen"], "binomial");
+}
+
+TEST_F(Tune, AProgramThatGetsSlowerIsReported) {
+  const Finished tuned = tune("slow");
+  EXPECT_EQ(tuned.exit_code, kExitFailure) << tuned.err << tuned.out;
+  EXPECT_NE(tuned.out.find("slower: halo"), std::string::npos) << tuned.out;
+  EXPECT_FALSE(fs::exists(params()));
+  EXPECT_FALSE(record()["validated"].get<bool>());
+}
+
+TEST_F(Tune, AVersionThatWasNotTriedIsRefused) {
+  const Finished refused = tune("new");
+  EXPECT_EQ(refused.exit_code, kExitBadInput);
+  EXPECT_NE(refused.err.find("Open MPI 4.1.7"), std::string::npos) << refused.err;
+  EXPECT_EQ(tune("new", {"--accept-untried"}).exit_code, kExitOk);
+}
+
+TEST_F(Tune, VerifyFindsWhatWasChangedAndWhatIsOverridden) {
+  ASSERT_EQ(tune().exit_code, kExitOk);
+  const std::vector<std::string> verify = {"export", "verify", params().string(), "--minutes",
+                                           "0.1"};
+  ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "0", 1);  // NOLINT(concurrency-mt-unsafe)
+  const Finished overridden = run(verify);
+  ::unsetenv("OMPI_MCA_coll_tuned_use_dynamic_rules");  // NOLINT(concurrency-mt-unsafe)
+  EXPECT_EQ(overridden.exit_code, kExitBadInput);
+  EXPECT_NE(overridden.err.find("coll_tuned_use_dynamic_rules"), std::string::npos)
+      << overridden.err;
+  std::ofstream(out() / "stripline-rules.conf", std::ios::app) << "# mine\n";
+  const Finished changed = run(verify);
+  EXPECT_EQ(changed.exit_code, kExitBadInput);
+  EXPECT_NE(changed.err.find("changed"), std::string::npos) << changed.err;
+}
+
+TEST_F(Tune, FilesOfOthersAreNotReplaced) {
+  fs::create_directory(out());
+  std::ofstream(params()) << "btl = self\n";
+  EXPECT_EQ(tune().exit_code, kExitConflict);
+  EXPECT_EQ(read_file(params()), "btl = self\n");
+}
+
+TEST_F(Tune, FilesAreCheckedAndWritten) {
+  const auto file = (folder_ / "rules").string();
+  std::ofstream(file) << "1 3 1 2 1 0 5 0 0\n";
+  const Finished unsafe = run({"export", "check", "openmpi", "--rules", file});
+  EXPECT_EQ(unsafe.exit_code, kExitFailure);
+  EXPECT_NE(unsafe.out.find("holds for 3"), std::string::npos) << unsafe.out;
+  const Finished written =
+      run({"export", "write", "chapel", "CHPL_AGGREGATION_DST_BUFF_SIZE=4096"});
+  EXPECT_EQ(written.exit_code, kExitOk);
+  EXPECT_NE(written.out.find("export CHPL_AGGREGATION_DST_BUFF_SIZE=4096\n"), std::string::npos);
+  EXPECT_EQ(run({"export", "write", "chapel", "CHPL_AGGREGATION_DST_BUFF_SIZE=1"}).exit_code,
+            kExitUsage);
+  EXPECT_EQ(run({"export", "write", "openmpi", "btl_tcp_eager_limit=4194304", "--ranks", "4096"})
+                .exit_code,
+            kExitUnavailable);
+}
+
+}  // namespace
+}  // namespace stripline
