@@ -1,5 +1,5 @@
 // Times of irregular updates and reads by bale's conveyors, for programs that are built by
-// scripts/compare_conveyors.sh alone, against a checkout of bale. The loops are those that its
+// scripts/compare.py conveyors alone, against a checkout of bale. The loops are those that its
 // histogram and indexgather show; the environment says how large buffers are.
 #pragma once
 

@@ -5,7 +5,7 @@
 //       [--mpi-settings NAME] [--ucx-settings NAME] [--launch NAME]
 //
 // prints one JSON line per row and system: the seconds per operation of each round.
-// scripts/compare_neighbours.sh starts several and compares (stripline-neighbours-report).
+// scripts/compare.py neighbours starts several and compares (stripline-neighbours-report).
 #include <algorithm>
 #include <cstdio>
 #include <fcntl.h>

@@ -44,7 +44,7 @@ prints 'names 0 at most 0: met' readmes
 git checkout -q -b proof
 mkdir docs
 for i in 1 2 3 4 5; do touch "base/call_$i.cc"; done
-touch docs/page.md
+touch docs/page.txt
 git add base/call_* docs
 git commit -q -m "Add a call"
 prints 'proof adds 5 at most 5: met' call proof
