@@ -90,7 +90,7 @@ is-no 0
 END
 }
 
-# What a README.md names: "name.h", "name" in "name.h, other.h", "{one,other}.h", "*_part.h".
+# What a README.md names: "name.h", "name" in "name.h, other.h", "{one,other}.h", "*_part.h", "X_part.h".
 print_readmes() {
   local missing
   missing=$(python3 -B - "$tests" <<'END'
@@ -114,7 +114,8 @@ for folder, headers in sorted(folders.items()):
         match = re.search(r"\{([^{}]*)\}", word)
         for one in match.group(1).split(",") if match else [""]:
             name = word[:match.start()] + one + word[match.end():] if match else word
-            named.add(re.sub(r"\.(h|cc)$", "", name.rstrip(".,/").rsplit("/", 1)[-1]))
+            name = re.sub(r"\.(h|cc)$", "", name.rstrip(".,/").rsplit("/", 1)[-1])
+            named.add(re.sub("^X_", "*_", name))
     for header in headers:
         stem = header[:-2]
         if not any(fnmatch.fnmatchcase(stem, name) for name in named if name.strip("*")):

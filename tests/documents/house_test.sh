@@ -37,7 +37,9 @@ prints 'headers that no README.md names 1 at most 0: NOT MET' readmes
 prints 'headers that include JSON 3 at most 40: met' heavy
 prints 'check_includes.awk 0 at most 0: met' exceptions
 prints 'words not to use: way 0 at most 200: met' language
-echo '`*_part.h`: parts.' >>base/README.md
+echo '`X_part.h`: parts.' >>base/README.md
+prints 'names 0 at most 0: met' readmes
+sed -i "s/X_part/*_part/" base/README.md
 prints 'names 0 at most 0: met' readmes
 
 # A branch that adds a call in five files and a page, then in six.
