@@ -16,6 +16,9 @@
 
 namespace stripline::suites {
 
+inline constexpr rank_t kInitiator = 0;
+inline constexpr rank_t kServer = 1;
+
 enum class Operation { get, put, am };
 
 /// The variants are named "get", "put" and "am".

@@ -1,4 +1,4 @@
-#include "suites/kernels/mg_transfers.h"
+#include "suites/kernels/nas/exchanges/mg_transfers.h"
 
 #include <algorithm>
 #include <utility>
@@ -49,9 +49,9 @@ void unpack(const double* packed, const nas::MgBlock& block, double* memory, Wor
 
 }  // namespace
 
-Result<MgTransfers> MgTransfers::create(Context& context, const NasManner& manner,
+Result<MgTransfers> MgTransfers::create(Context& context, const StridedManner& manner,
                                         const nas::MgPartition& partition) {
-  const bool lands = manner.variant == NasVariant::packed || signals(manner.variant);
+  const bool lands = manner.variant == StridedVariant::packed || signals(manner.variant);
   const size_t buffers = lands ? kTurns * kSides * largest_face(partition) : 0;
   STRIPLINE_ASSIGN_OR_RETURN(
       auto memory, SymmetricMemory<double>::create(context, partition.shared_elements() + buffers));
@@ -60,7 +60,7 @@ Result<MgTransfers> MgTransfers::create(Context& context, const NasManner& manne
   return MgTransfers(context, manner, partition, std::move(memory), std::move(flags));
 }
 
-MgTransfers::MgTransfers(Context& context, const NasManner& manner,
+MgTransfers::MgTransfers(Context& context, const StridedManner& manner,
                          const nas::MgPartition& partition, SymmetricMemory<double> memory,
                          SymmetricMemory<uint64_t> flags)
     : context_(&context),
@@ -92,7 +92,7 @@ MgTransfers::Side MgTransfers::side(size_t axis, bool up) const {
 
 // `block` of this rank to the place at `offset` of the peer.
 future MgTransfers::put(const nas::MgBlock& block, size_t offset, rank_t peer) {
-  if (manner_.variant == NasVariant::fine) {
+  if (manner_.variant == StridedVariant::fine) {
     put_elements(block, offset, peer);
     return {};
   }

@@ -1,5 +1,5 @@
 // The exchange of NAS BT and SP (nas/adi_solver.h) over a Context, in the variants of
-// nas_variants.h.
+// strided_variants.h.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 #include "base/result.h"
 #include "suites/kernels/nas/adi_share.h"
-#include "suites/kernels/nas_variants.h"
+#include "suites/kernels/strided_variants.h"
 #include "suites/kernels/symmetric_memory.h"
 
 namespace stripline::suites {
@@ -38,7 +38,7 @@ namespace stripline::suites {
 class AdiTransfers {
  public:
   /// Collective. `layout` is that of this rank. Errors as Context::new_symmetric_array().
-  static Result<AdiTransfers> create(Context& context, const NasManner& manner,
+  static Result<AdiTransfers> create(Context& context, const StridedManner& manner,
                                      const nas::AdiLayout& layout);
 
   /// The memory for this rank's share.
@@ -73,7 +73,7 @@ class AdiTransfers {
     future leaving;
   };
 
-  AdiTransfers(Context& context, const NasManner& manner, const nas::AdiLayout& layout,
+  AdiTransfers(Context& context, const StridedManner& manner, const nas::AdiLayout& layout,
                SymmetricMemory<double> memory, SymmetricMemory<uint64_t> flags,
                Wavefront wavefront);
   // The doubles that a rank fetches on one side of its cells, at most.
@@ -100,7 +100,7 @@ class AdiTransfers {
   const double* unpack(const double* packed, const nas::AdiRegion& to);
 
   Context* context_;
-  NasManner manner_;
+  StridedManner manner_;
   nas::AdiLayout layout_;
   std::vector<nas::AdiFace> faces_;  // by cell
   size_t side_doubles_;

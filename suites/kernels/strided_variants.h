@@ -1,5 +1,5 @@
-// How the NAS kernels with strided transfers (MG, SP, BT), and PRK stencil, communicate: their
-// variants and factors.
+// How kernels with strided transfers (NAS MG, SP and BT, PRK stencil) communicate: their variants
+// and factors.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,6 @@
 #include "base/result.h"
 #include "optimizer/experiment/experiment.h"
 #include "runtime/vis/transfers.h"
-#include "suites/kernels/nas_factors.h"
 
 namespace stripline::suites {
 
@@ -21,7 +20,7 @@ inline constexpr const char* kPiecesFactor = "pieces";
 
 /// In the order of the declaration. All but `fine` and `packed` move faces by strided calls of the
 /// runtime.
-enum class NasVariant {
+enum class StridedVariant {
   blocking,  ///< one call after the other, each waited for; no model
   fine,      ///< one element after the other, each waited for, as the naive program has it
   hand,      ///< all that can be in flight at the same time, then waiting; no model
@@ -33,22 +32,22 @@ enum class NasVariant {
 };
 
 /// True if each transfer is waited for before the next one.
-constexpr bool waits(NasVariant variant) {
-  return variant == NasVariant::blocking || variant == NasVariant::fine;
+constexpr bool waits(StridedVariant variant) {
+  return variant == StridedVariant::blocking || variant == StridedVariant::fine;
 }
 
 /// True if faces are put by strided calls that take a flag along.
-constexpr bool signals(NasVariant variant) {
-  return variant == NasVariant::untuned || variant == NasVariant::tuned ||
-         variant == NasVariant::guarded || variant == NasVariant::forced;
+constexpr bool signals(StridedVariant variant) {
+  return variant == StridedVariant::untuned || variant == StridedVariant::tuned ||
+         variant == StridedVariant::guarded || variant == StridedVariant::forced;
 }
 
 /// Their names: "blocking" is the baseline.
-std::vector<std::string> nas_variant_names();
+std::vector<std::string> strided_variant_names();
 
 /// What a point says of how to communicate.
-struct NasManner {
-  NasVariant variant = NasVariant::hand;
+struct StridedManner {
+  StridedVariant variant = StridedVariant::hand;
   VisOptions transfers;  ///< of strided calls
   size_t pieces = 1;     ///< in which what a sweep hands on leaves a cell (SP, BT)
 };
@@ -56,12 +55,10 @@ struct NasManner {
 /// The variant of a completed point. Errors: failed_precondition for tuned and guarded when no
 /// model is loaded; invalid_argument for a method or pieces that the variant does not take, or a
 /// method that the network does not have.
-Result<NasManner> nas_manner(Context& context, const experiment::Point& point);
+Result<StridedManner> strided_manner(Context& context, const experiment::Point& point);
 
 /// method, for all of these kernels.
 experiment::Factor strided_method_factor();
-/// class and method, for those of NAS.
-std::vector<experiment::Factor> nas_factors();
 /// pieces, for those with sweeps.
 experiment::Factor sweep_pieces_factor();
 
@@ -78,6 +75,6 @@ class VisCounts {
 };
 
 /// The note of a series that was verified.
-std::string nas_note(const NasManner& manner, const VisCounts& counts);
+std::string strided_note(const StridedManner& manner, const VisCounts& counts);
 
 }  // namespace stripline::suites

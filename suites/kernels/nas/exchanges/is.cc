@@ -10,8 +10,8 @@
 #include "suites/kernels/engine.h"
 #include "suites/kernels/kernels.h"
 #include "suites/kernels/measure_kernel.h"
+#include "suites/kernels/nas/exchanges/factors.h"
 #include "suites/kernels/nas/is_solver.h"
-#include "suites/kernels/nas_factors.h"
 #include "suites/kernels/symmetric_memory.h"
 
 namespace stripline::suites {
@@ -122,8 +122,8 @@ class IsExchange {
   std::vector<LoopBlock<const uint32_t>> blocks_;
 };
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_is(Session& session, const experiment::Point& point,
+                            const experiment::StopRule& rule) {
   Context& ctx = session.context();
   STRIPLINE_RETURN_IF_ERROR(check_fine_class(point));
   const Variant variant = variant_of(point);
@@ -156,30 +156,26 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark nas_is_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kNasIs.name;
-  e.title = "NAS IS";
-  e.description =
-      "The integer-sort benchmark of NPB: every rank gets its keys from every other one, parts of "
-      "unequal sizes, and counts them, which is the loop that strips are made of. Part by part in "
-      "blocking transfers (blocking), key by key (fine, class S only: larger ones take millions of "
-      "operations), all parts issued up front (hand), in four pieces each (hand4), or by the loop "
-      "engine without a model (untuned), with the context's model (tuned, and guarded, which gives "
-      "up plans that lose) or under a decomposition of the caller's (forced). The own keys are "
-      "counted meanwhile; counts of buckets are summed up by the same collective in all variants.";
-  e.factors = {nas_class_factor()};
-  for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
-  e.variants = variant_names();
-  e.metric = {"time", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.rank_count = experiment::RankCount::power_of_two;
-  e.verification =
-      "Each sample is all iterations of the benchmark, divided by their number: the published "
-      "ranks, the order of all keys, and that none was lost or changed on its way.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kNasIs,
+       .run = run_is,
+       .title = "NAS IS",
+       .description =
+           "The integer-sort benchmark of NPB: every rank gets its keys from every other one, "
+           "parts of unequal sizes, and counts them, which is the loop that strips are made of. "
+           "Part by part in blocking transfers (blocking), key by key (fine, class S only: larger "
+           "ones take millions of operations), all parts issued up front (hand), in four pieces "
+           "each (hand4), or by the loop engine without a model (untuned), with the context's "
+           "model (tuned, and guarded, which gives up plans that lose) or under a decomposition of "
+           "the caller's (forced). The own keys are counted meanwhile; counts of buckets are "
+           "summed up by the same collective in all variants.",
+       .factors = joined({nas_class_factor()}, decomposition_factors()),
+       .variants = variant_names(),
+       .metric = {"time", "s", true},
+       .rank_count = experiment::RankCount::power_of_two,
+       .verification =
+           "Each sample is all iterations of the benchmark, divided by their number: the published "
+           "ranks, the order of all keys, and that none was lost or changed on its way."});
 }
 
 }  // namespace stripline::suites

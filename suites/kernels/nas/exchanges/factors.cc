@@ -1,4 +1,4 @@
-#include "suites/kernels/nas_factors.h"
+#include "suites/kernels/nas/exchanges/factors.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "suites/kernels/nas_variants.h"
+#include "suites/kernels/strided_variants.h"
 
 #include <algorithm>
 #include <array>
@@ -27,15 +27,15 @@ std::string name_of(VisMethod method) {
 
 }  // namespace
 
-std::vector<std::string> nas_variant_names() { return {kNames.begin(), kNames.end()}; }
+std::vector<std::string> strided_variant_names() { return {kNames.begin(), kNames.end()}; }
 
-Result<NasManner> nas_manner(Context& context, const experiment::Point& point) {
+Result<StridedManner> strided_manner(Context& context, const experiment::Point& point) {
   const auto found = std::find(kNames.begin(), kNames.end(), point.variant);
-  NasManner manner;
-  manner.variant = static_cast<NasVariant>(found - kNames.begin());
-  const bool guarded = manner.variant == NasVariant::guarded;
-  const bool tuned = guarded || manner.variant == NasVariant::tuned;
-  const bool forced = manner.variant == NasVariant::forced;
+  StridedManner manner;
+  manner.variant = static_cast<StridedVariant>(found - kNames.begin());
+  const bool guarded = manner.variant == StridedVariant::guarded;
+  const bool tuned = guarded || manner.variant == StridedVariant::tuned;
+  const bool forced = manner.variant == StridedVariant::forced;
 
   if (tuned && context.state().job.model() == nullptr) {
     return Error(ErrorCode::failed_precondition,
@@ -64,7 +64,7 @@ Result<NasManner> nas_manner(Context& context, const experiment::Point& point) {
   if (experiment::number_param(point, kPiecesFactor)) {
     manner.pieces = size_param(point, kPiecesFactor);
   }
-  if (manner.pieces != 1 && !forced && manner.variant != NasVariant::hand) {
+  if (manner.pieces != 1 && !forced && manner.variant != StridedVariant::hand) {
     return Error(ErrorCode::invalid_argument,
                  "only variants 'hand' and 'forced' take pieces; variant '" + point.variant +
                      (tuned ? "' plans them" : "' hands on what a sweep has made of a whole cell"));
@@ -82,15 +82,11 @@ experiment::Factor strided_method_factor() {
   return method;
 }
 
-std::vector<experiment::Factor> nas_factors() {
-  return {nas_class_factor(), strided_method_factor()};
-}
-
 experiment::Factor sweep_pieces_factor() {
   return integer_factor(kPiecesFactor, "1",
                         "Variants hand and forced: pieces in which the results of a sweep leave a "
                         "cell, each as soon as it is computed.",
-                        {int64_t{1}, int64_t{2}, int64_t{4}, int64_t{8}}, 1, 64);
+                        {1, 2, 4, 8}, 1, 64);
 }
 
 VisCounts::VisCounts(Context& context)
@@ -119,9 +115,9 @@ std::string VisCounts::text() const {
   return text.empty() ? "none" : text;
 }
 
-std::string nas_note(const NasManner& manner, const VisCounts& counts) {
-  if (manner.variant == NasVariant::packed) return "packed by the program";
-  if (manner.variant == NasVariant::fine) return "element by element";
+std::string strided_note(const StridedManner& manner, const VisCounts& counts) {
+  if (manner.variant == StridedVariant::packed) return "packed by the program";
+  if (manner.variant == StridedVariant::fine) return "element by element";
   return "strided transfers: " + counts.text();
 }
 

@@ -10,11 +10,11 @@
 #include <gtest/gtest.h>
 
 #include "runtime/bootstrap/fiber_group.h"
-#include "suites/kernels/adi_transfers.h"
-#include "suites/kernels/measure_adi.h"
-#include "suites/kernels/measure_mg.h"
-#include "suites/kernels/mg_transfers.h"
 #include "suites/kernels/nas/bt_sweeps.h"
+#include "suites/kernels/nas/exchanges/adi_transfers.h"
+#include "suites/kernels/nas/exchanges/measure_adi.h"
+#include "suites/kernels/nas/exchanges/measure_mg.h"
+#include "suites/kernels/nas/exchanges/mg_transfers.h"
 #include "suites/kernels/nas/sp_sweeps.h"
 #include "suites/registry.h"
 #include "suites/testing/ranks.h"
@@ -76,7 +76,8 @@ TEST(NasMg, VerifiesWhereAllAxesAreDivided) {
     Context& ctx = session.context();
     const nas::MgProblem& problem = nas::mg_problem(nas::NasClass::s);
     const auto partition = nas::MgPartition::create(problem, ctx.rank_n()).value();
-    for (const NasVariant variant : {NasVariant::hand, NasVariant::packed, NasVariant::untuned}) {
+    for (const StridedVariant variant :
+         {StridedVariant::hand, StridedVariant::packed, StridedVariant::untuned}) {
       auto transfers = MgTransfers::create(ctx, {.variant = variant}, partition);
       ASSERT_TRUE(transfers.ok());
       nas::MgShare share(problem, partition, ctx.rank_me(), transfers->shared());
@@ -156,7 +157,7 @@ nas::AdiLayout layout_of(Context& ctx, const nas::AdiClass& problem, nas::AdiWid
 
 // How far the norms after the first time steps are from those of one rank.
 template <typename Sweeps>
-double first_deviation(Context& ctx, const nas::AdiClass& problem, const NasManner& manner) {
+double first_deviation(Context& ctx, const nas::AdiClass& problem, const StridedManner& manner) {
   const nas::AdiLayout layout = layout_of(ctx, problem, Sweeps::kWidths);
   auto transfers = AdiTransfers::create(ctx, manner, layout).value();
   nas::AdiShare share(layout, problem.dt, transfers.shared());
@@ -171,17 +172,17 @@ double first_deviation(Context& ctx, const nas::AdiClass& problem, const NasMann
 TEST(NasAdi, EveryVariantComputesTheSameOnAnEmulatedNetwork) {
   const nas::AdiClass& sp = *nas::find_class(nas::sp_classes(), nas::NasClass::s);
   const nas::AdiClass& bt = *nas::find_class(nas::bt_classes(), nas::NasClass::s);
-  std::vector<NasManner> manners;
-  for (const NasVariant variant :
-       {NasVariant::blocking, NasVariant::hand, NasVariant::packed, NasVariant::untuned}) {
+  std::vector<StridedManner> manners;
+  for (const StridedVariant variant : {StridedVariant::blocking, StridedVariant::hand,
+                                       StridedVariant::packed, StridedVariant::untuned}) {
     manners.push_back({.variant = variant, .transfers = {.use_model = false}});
   }
-  manners.push_back({.variant = NasVariant::forced,
+  manners.push_back({.variant = StridedVariant::forced,
                      .transfers = {.method = VisMethod::pipelined, .use_model = false},
                      .pieces = 4});
   for (const rank_t ranks : {rank_t{4}, rank_t{9}}) {
     on_ranks(ranks, kEmulated, "virtual", [&](Session& session) {
-      for (const NasManner& manner : manners) {
+      for (const StridedManner& manner : manners) {
         EXPECT_LT(first_deviation<nas::SpSweeps>(session.context(), sp, manner), kFirstTolerance);
         EXPECT_LT(first_deviation<nas::BtSweeps>(session.context(), bt, manner), kFirstTolerance);
       }
@@ -322,7 +323,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, NasFine,
 
 // Where all neighbours are other ranks.
 TEST(NasFineTransfers, BringAllThatIsNeeded) {
-  constexpr NasVariant kFine = NasVariant::fine;
+  constexpr StridedVariant kFine = StridedVariant::fine;
   on_fibers(8, [](Session& session) {
     Context& ctx = session.context();
     const nas::MgProblem& problem = nas::mg_problem(nas::NasClass::s);
@@ -334,7 +335,7 @@ TEST(NasFineTransfers, BringAllThatIsNeeded) {
   on_fibers(9, [](Session& session) {
     const nas::AdiClass& sp = *nas::find_class(nas::sp_classes(), nas::NasClass::s);
     const nas::AdiClass& bt = *nas::find_class(nas::bt_classes(), nas::NasClass::s);
-    const NasManner manner{.variant = kFine};
+    const StridedManner manner{.variant = kFine};
     EXPECT_LT(first_deviation<nas::SpSweeps>(session.context(), sp, manner), kFirstTolerance);
     EXPECT_LT(first_deviation<nas::BtSweeps>(session.context(), bt, manner), kFirstTolerance);
   });

@@ -1,4 +1,4 @@
-// The exchange of NAS MG (nas/mg_solver.h) over a Context, in the variants of nas_variants.h.
+// The exchange of NAS MG (nas/mg_solver.h) over a Context, in the variants of strided_variants.h.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "suites/kernels/nas/mg_share.h"
-#include "suites/kernels/nas_variants.h"
+#include "suites/kernels/strided_variants.h"
 #include "suites/kernels/symmetric_memory.h"
 
 namespace stripline::suites {
@@ -34,7 +34,7 @@ namespace stripline::suites {
 class MgTransfers {
  public:
   /// Collective. Errors as Context::new_symmetric_array().
-  static Result<MgTransfers> create(Context& context, const NasManner& manner,
+  static Result<MgTransfers> create(Context& context, const StridedManner& manner,
                                     const nas::MgPartition& partition);
 
   /// The memory for this rank's share.
@@ -58,11 +58,11 @@ class MgTransfers {
   static constexpr size_t kSides = 6;
   static constexpr size_t kTurns = 2;
 
-  MgTransfers(Context& context, const NasManner& manner, const nas::MgPartition& partition,
+  MgTransfers(Context& context, const StridedManner& manner, const nas::MgPartition& partition,
               SymmetricMemory<double> memory, SymmetricMemory<uint64_t> flags);
   static size_t largest_face(const nas::MgPartition& partition);
 
-  bool packs() const { return manner_.variant == NasVariant::packed; }
+  bool packs() const { return manner_.variant == StridedVariant::packed; }
   Side side(size_t axis, bool up) const;
   future put(const nas::MgBlock& block, size_t offset, rank_t peer);
   void put_elements(const nas::MgBlock& block, size_t offset, rank_t peer);
@@ -78,7 +78,7 @@ class MgTransfers {
   void put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t axis);
 
   Context* context_;
-  NasManner manner_;
+  StridedManner manner_;
   nas::MgPartition partition_;
   size_t face_elements_;
   SymmetricMemory<double> memory_;   // the share's, then [turn][side] of face_elements_

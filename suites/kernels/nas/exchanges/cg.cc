@@ -11,7 +11,7 @@
 #include "suites/kernels/kernels.h"
 #include "suites/kernels/measure_kernel.h"
 #include "suites/kernels/nas/cg_solver.h"
-#include "suites/kernels/nas_factors.h"
+#include "suites/kernels/nas/exchanges/factors.h"
 #include "suites/kernels/symmetric_memory.h"
 
 namespace stripline::suites {
@@ -106,8 +106,8 @@ class CgExchange {
   uint64_t product_ = 0;
 };
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_cg(Session& session, const experiment::Point& point,
+                            const experiment::StopRule& rule) {
   Context& ctx = session.context();
   STRIPLINE_RETURN_IF_ERROR(check_fine_class(point));
   const Variant variant = variant_of(point);
@@ -142,33 +142,27 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark nas_cg_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kNasCg.name;
-  e.title = "NAS CG";
-  e.description =
-      "The conjugate-gradient benchmark of NPB in its two-dimensional partition: the parts of a "
-      "product are summed up over a row of ranks in stages, in each of which a rank gets its "
-      "partner's sums and adds them to its own, which is the loop that strips are made of: in one "
-      "blocking transfer (blocking), element by element (fine, class S only: larger ones take "
-      "millions of operations), in four nonblocking ones (hand4), or by the loop engine without a "
-      "model (untuned), with the context's model (tuned, and guarded, which gives up plans that "
-      "lose) or under a decomposition of the caller's (forced). One rank in each stage has one "
-      "partner, so that issuing the whole without waiting gains nothing. The transposition of the "
-      "sum, a copy, is the same in all variants but fine, which makes it element by element, too; "
-      "the scalar sums are the same in all.";
-  e.factors = {nas_class_factor()};
-  for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
-  e.variants = {"blocking", "fine", "hand4", "untuned", "tuned", "guarded", "forced"};
-  e.metric = {"time", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.rank_count = experiment::RankCount::power_of_two;
-  e.verification =
-      "Each sample is the whole benchmark, its time divided by its iterations: the NAS value of "
-      "zeta to 1e-10, and the residual of every iteration.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kNasCg,
+       .run = run_cg,
+       .title = "NAS CG",
+       .description =
+           "The conjugate-gradient benchmark of NPB in its two-dimensional partition: the parts of "
+           "a product are summed up over a row of ranks in stages, in each of which a rank gets "
+           "its partner's sums and adds them to its own, which is the loop that strips are made "
+           "of: in one blocking transfer (blocking), element by element (fine, class S only: "
+           "larger ones take millions of operations), in four nonblocking ones (hand4), or by the "
+           "loop engine without a model (untuned), with the context's model (tuned, and guarded, "
+           "which gives up plans that lose) or under a decomposition of the caller's (forced). One "
+           "rank in each stage has one partner, so that issuing the whole without waiting gains "
+           "nothing. The transposition of the sum, a copy, is the same in all variants but fine, "
+           "which makes it element by element, too; the scalar sums are the same in all.",
+       .factors = joined({nas_class_factor()}, decomposition_factors()),
+       .variants = {"blocking", "fine", "hand4", "untuned", "tuned", "guarded", "forced"},
+       .metric = {"time", "s", true},
+       .rank_count = experiment::RankCount::power_of_two,
+       .verification = "Each sample is the whole benchmark, its time divided by its iterations: "
+                       "the NAS value of zeta to 1e-10, and the residual of every iteration."});
 }
 
 }  // namespace stripline::suites

@@ -10,8 +10,8 @@
 #include "suites/kernels/engine.h"
 #include "suites/kernels/kernels.h"
 #include "suites/kernels/measure_kernel.h"
+#include "suites/kernels/nas/exchanges/factors.h"
 #include "suites/kernels/nas/ft_solver.h"
-#include "suites/kernels/nas_factors.h"
 #include "suites/kernels/symmetric_memory.h"
 
 namespace stripline::suites {
@@ -149,8 +149,8 @@ class FtExchange {
   std::vector<Rows> rows_;
 };
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_ft(Session& session, const experiment::Point& point,
+                            const experiment::StopRule& rule) {
   Context& ctx = session.context();
   STRIPLINE_RETURN_IF_ERROR(check_fine_class(point));
   const bool pencils = point.variant == kPencils;
@@ -194,32 +194,27 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark nas_ft_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kNasFt.name;
-  e.title = "NAS FT";
-  e.description =
-      "The Fourier-transform benchmark of NPB in slabs: when a rank has transformed a plane's "
-      "columns, it transforms rows and puts them to the ranks that need them, from where they are. "
-      "The rows for one rank together and blocking (blocking), one complex number at a time (fine, "
-      "class S only: larger ones take millions of operations), nonblocking (hand), in four pieces "
-      "(hand4), or each row when it is done (pencils: Bell et al., IPDPS 2006); or by the loop "
-      "engine without a model (untuned), with the context's model (tuned, and guarded, which gives "
-      "up plans that lose) or under a decomposition of the caller's (forced). Ranks must divide "
-      "two axes of the array.";
-  e.factors = {nas_class_factor()};
-  for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
-  e.variants = {"blocking", "fine",  "hand",    "hand4", kPencils,
-                "untuned",  "tuned", "guarded", "forced"};
-  e.metric = {"time", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.rank_count = experiment::RankCount::power_of_two;
-  e.verification =
-      "Each sample is all iterations of the benchmark, divided by their number: every checksum "
-      "to 1e-12, and weighted sums over everything that left a rank and came to one.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kNasFt,
+       .run = run_ft,
+       .title = "NAS FT",
+       .description =
+           "The Fourier-transform benchmark of NPB in slabs: when a rank has transformed a plane's "
+           "columns, it transforms rows and puts them to the ranks that need them, from where they "
+           "are. The rows for one rank together and blocking (blocking), one complex number at a "
+           "time (fine, class S only: larger ones take millions of operations), nonblocking "
+           "(hand), in four pieces (hand4), or each row when it is done (pencils: Bell et al., "
+           "IPDPS 2006); or by the loop engine without a model (untuned), with the context's model "
+           "(tuned, and guarded, which gives up plans that lose) or under a decomposition of the "
+           "caller's (forced). Ranks must divide two axes of the array.",
+       .factors = joined({nas_class_factor()}, decomposition_factors()),
+       .variants = {"blocking", "fine", "hand", "hand4", kPencils, "untuned", "tuned", "guarded",
+                    "forced"},
+       .metric = {"time", "s", true},
+       .rank_count = experiment::RankCount::power_of_two,
+       .verification = "Each sample is all iterations of the benchmark, divided by their number: "
+                       "every checksum to 1e-12, and weighted sums over everything that left a "
+                       "rank and came to one."});
 }
 
 }  // namespace stripline::suites

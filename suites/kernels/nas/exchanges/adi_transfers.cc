@@ -1,4 +1,4 @@
-#include "suites/kernels/adi_transfers.h"
+#include "suites/kernels/nas/exchanges/adi_transfers.h"
 
 #include <algorithm>
 #include <utility>
@@ -68,16 +68,17 @@ size_t AdiTransfers::side_doubles(const nas::AdiLayout& layout) {
   return (cells - 1) * points * points * nas::kGhosts * nas::kComponents;
 }
 
-Result<AdiTransfers> AdiTransfers::create(Context& context, const NasManner& manner,
+Result<AdiTransfers> AdiTransfers::create(Context& context, const StridedManner& manner,
                                           const nas::AdiLayout& layout) {
-  const bool lands = manner.variant == NasVariant::packed || signals(manner.variant);
+  const bool lands = manner.variant == StridedVariant::packed || signals(manner.variant);
   const size_t buffers = lands ? kSides * side_doubles(layout) : 0;
   const size_t crossings = crossings_of(layout);
   STRIPLINE_ASSIGN_OR_RETURN(
       auto memory, SymmetricMemory<double>::create(context, layout.shared_doubles() + buffers));
   STRIPLINE_ASSIGN_OR_RETURN(auto flags,
                              SymmetricMemory<uint64_t>::create(context, kSides + crossings));
-  const bool planned = manner.variant == NasVariant::tuned || manner.variant == NasVariant::guarded;
+  const bool planned =
+      manner.variant == StridedVariant::tuned || manner.variant == StridedVariant::guarded;
   const WavefrontOptions options{
       .stages = static_cast<uint32_t>(layout.partition().cells_per_axis()),
       .use_model = planned,
@@ -88,9 +89,9 @@ Result<AdiTransfers> AdiTransfers::create(Context& context, const NasManner& man
                       std::move(wavefront));
 }
 
-AdiTransfers::AdiTransfers(Context& context, const NasManner& manner, const nas::AdiLayout& layout,
-                           SymmetricMemory<double> memory, SymmetricMemory<uint64_t> flags,
-                           Wavefront wavefront)
+AdiTransfers::AdiTransfers(Context& context, const StridedManner& manner,
+                           const nas::AdiLayout& layout, SymmetricMemory<double> memory,
+                           SymmetricMemory<uint64_t> flags, Wavefront wavefront)
     : context_(&context),
       manner_(manner),
       layout_(layout),
@@ -106,7 +107,7 @@ AdiTransfers::AdiTransfers(Context& context, const NasManner& manner, const nas:
     buffered_ = places_of_faces();
     plan_filling();
   }
-  if (manner.variant != NasVariant::packed) return;
+  if (manner.variant != StridedVariant::packed) return;
   for (int axis = 0; axis < 3; ++axis) {
     for (const nas::Side side : kBothSides) {
       // What leaves on our side is what the neighbour has on its opposite one.
@@ -147,7 +148,7 @@ void AdiTransfers::copy_faces(nas::AdiShare& share) {
   wavefront_.finish();
   const nas::AdiPartition& partition = layout_.partition();
   const int cells = partition.cells_per_axis();
-  if (manner_.variant == NasVariant::packed) return copy_packed_faces(share);
+  if (manner_.variant == StridedVariant::packed) return copy_packed_faces(share);
   if (signals(manner_.variant)) return put_faces(share);
 
   if (cells > 1) {
@@ -248,7 +249,7 @@ const double* AdiTransfers::unpack(const double* packed, const nas::AdiRegion& t
 }
 
 future AdiTransfers::fetch(const nas::AdiFace& face) {
-  if (manner_.variant == NasVariant::fine) {
+  if (manner_.variant == StridedVariant::fine) {
     fetch_elements(face);
     return {};
   }
@@ -279,7 +280,7 @@ void AdiTransfers::hand_on(const nas::AdiSweepStep& step) {
   const double* const results = memory_.here() + step.out;
   const global_ptr<double> place = memory_.on(step.to) + distance(step.to_in);
   const size_t count = step.lines * step.width;
-  if (manner_.variant != NasVariant::fine) {
+  if (manner_.variant != StridedVariant::fine) {
     context_->rput(results, place, count).wait();
     return;
   }
