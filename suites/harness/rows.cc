@@ -1,9 +1,9 @@
-#include "suites/neighbours/rows.h"
+#include "suites/harness/rows.h"
 
 #include <array>
 #include <random>
 
-namespace stripline::suites::neighbours {
+namespace stripline::suites::harness {
 namespace {
 
 constexpr size_t kPlaces = 4096;
@@ -117,4 +117,4 @@ std::vector<Row> all_rows(bool same_node) {
   return rows;
 }
 
-}  // namespace stripline::suites::neighbours
+}  // namespace stripline::suites::harness

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "suites/neighbours/pieces.h"
-#include "suites/neighbours/system.h"
+#include "suites/harness/contender.h"
+#include "suites/harness/pieces.h"
 
-namespace stripline::suites::neighbours {
+namespace stripline::suites::harness {
 namespace {
 
 constexpr ucp_tag_t kDataTag = 1;
@@ -25,16 +25,16 @@ Status check(ucs_status_t status, const std::string& call) {
   return Error(ErrorCode::unavailable, call + " failed: " + ucs_status_string(status));
 }
 
-class UcxSystem final : public System {
+class Ucx final : public Contender {
  public:
-  static Result<std::unique_ptr<System>> open(const Place& place, bool by_pieces) {
-    std::unique_ptr<UcxSystem> ucx(new UcxSystem(by_pieces));
+  static Opened open(const Place& place, bool by_pieces) {
+    std::unique_ptr<Ucx> ucx(new Ucx(by_pieces));
     STRIPLINE_RETURN_IF_ERROR(ucx->open_worker(place));
     STRIPLINE_RETURN_IF_ERROR(ucx->open_memory());
     STRIPLINE_RETURN_IF_ERROR(ucx->connect(place));
-    return std::unique_ptr<System>(std::move(ucx));
+    return std::unique_ptr<Contender>(std::move(ucx));
   }
-  ~UcxSystem() override {
+  ~Ucx() override {
     if (key_ != nullptr) ucp_rkey_destroy(key_);
     if (peer_ != nullptr) {
       const ucp_request_param_t param{};
@@ -49,11 +49,11 @@ class UcxSystem final : public System {
     if (worker_ != nullptr) ucp_worker_destroy(worker_);
     if (context_ != nullptr) ucp_cleanup(context_);
   }
-  UcxSystem(const UcxSystem&) = delete;
-  UcxSystem& operator=(const UcxSystem&) = delete;
+  Ucx(const Ucx&) = delete;
+  Ucx& operator=(const Ucx&) = delete;
 
   const char* family() const override { return "UCX"; }
-  const char* way() const override { return by_pieces_ ? "a put per piece" : ""; }
+  const char* method() const override { return by_pieces_ ? "a put per piece" : ""; }
   bool offers(const Row& row) const override { return !by_pieces_ || row.is_strided(); }
   std::byte* memory() override { return memory_; }
 
@@ -61,14 +61,11 @@ class UcxSystem final : public System {
     std::byte* const source = data.source.data();
     std::byte* const sink = data.sink.data();
     switch (row.operation) {
-      case Operation::message: {
-        const double both_ways_s = blocking_s(row, [&](size_t i) {
-          const uint64_t word = word_at(i, data.salt);
+      case Operation::message:
+        return message_s(row, data, [&](uint64_t word) {
           finish(send(&word, sizeof word, kDataTag));
           finish(receive(sink, sizeof word, kAnswerTag));
         });
-        return both_ways_s / 2;
-      }
       case Operation::put:
         return blocking_s(row, [&](size_t i) {
           finish(put(source, row.offset(i), row.bytes));
@@ -110,23 +107,11 @@ class UcxSystem final : public System {
         });
       case Operation::put_fenced:
       case Operation::put_many:
-        return batch_s(row, [&] {
-          for (size_t i = 0; i < row.count;) {
-            for (size_t last = i + row.window; i < last; ++i) {
-              drop(put(source, row.offset(i), row.bytes));
-            }
-            flush();
-          }
-        });
+        return fenced_s(
+            row, [&](size_t i) { drop(put(source, row.offset(i), row.bytes)); }, [&] { flush(); });
       case Operation::get_fenced:
-        return batch_s(row, [&] {
-          for (size_t i = 0; i < row.count;) {
-            for (size_t last = i + row.window; i < last; ++i) {
-              drop(get(sink, row.offset(i), row.bytes));
-            }
-            flush();
-          }
-        });
+        return fenced_s(
+            row, [&](size_t i) { drop(get(sink, row.offset(i), row.bytes)); }, [&] { flush(); });
       case Operation::strided_put:
         if (by_pieces_) return by_pieces_s(row, data);
         return blocking_s(row, [&](size_t) {
@@ -167,14 +152,14 @@ class UcxSystem final : public System {
   }
 
  private:
-  explicit UcxSystem(bool by_pieces) : by_pieces_(by_pieces), packed_(kMemoryBytes) {}
+  explicit Ucx(bool by_pieces) : by_pieces_(by_pieces), packed_(kMemoryBytes) {}
 
   Status open_worker(const Place& place) {
     ucp_config_t* config = nullptr;
     STRIPLINE_RETURN_IF_ERROR(check(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read"));
     std::vector<std::array<const char*, 2>> settings = {
-        {"TLS", place.same_node ? "posix,sysv,cma,self" : "tcp,self"}};
-    if (!place.same_node) settings.push_back({"NET_DEVICES", "lo"});
+        {"TLS", place.mapped ? "posix,sysv,cma,self" : "tcp,self"}};
+    if (!place.mapped) settings.push_back({"NET_DEVICES", "lo"});
     for (const auto& [name, value] : settings) {
       STRIPLINE_RETURN_IF_ERROR(check(ucp_config_modify(config, name, value),
                                       std::string("setting UCX_") + name + "=" + value));
@@ -311,8 +296,6 @@ class UcxSystem final : public System {
 
 }  // namespace
 
-Result<std::unique_ptr<System>> open_ucx(const Place& place, bool by_pieces) {
-  return UcxSystem::open(place, by_pieces);
-}
+Opened open_ucx(const Place& place, bool by_pieces) { return Ucx::open(place, by_pieces); }
 
-}  // namespace stripline::suites::neighbours
+}  // namespace stripline::suites::harness

@@ -1,12 +1,12 @@
-// What a choice among several ways loses against the best of them, by times that were measured side
-// by side. Pure.
+// What a choice among several methods loses against the best of them, by times that were measured
+// side by side. Pure.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <vector>
 
-namespace stripline::suites::results {
+namespace stripline::suites {
 
 /// Logarithms of the ratio of the chosen time to the best one's.
 ///
@@ -20,9 +20,9 @@ struct PairedRegret {
   double high = 0;
 };
 
-/// `log_times` of each way, as logarithms: of each run one, the same runs of all. Nothing with
+/// `log_times` of each method, as logarithms: of each run one, the same runs of all. Nothing with
 /// fewer than two runs.
 std::optional<PairedRegret> paired_regret(const std::vector<std::vector<double>>& log_times,
                                           size_t chosen);
 
-}  // namespace stripline::suites::results
+}  // namespace stripline::suites

@@ -1,11 +1,11 @@
-#include "suites/neighbours/data.h"
+#include "suites/harness/data.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/random.h"
 
-namespace stripline::suites::neighbours {
+namespace stripline::suites::harness {
 namespace {
 
 constexpr size_t kWord = sizeof(uint64_t);
@@ -100,4 +100,4 @@ bool target_is_right(const Row& row, uint64_t salt, const std::byte* memory) {
   return true;
 }
 
-}  // namespace stripline::suites::neighbours
+}  // namespace stripline::suites::harness

@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "runtime/fabric/ofi/segment.h"
 
-namespace stripline::suites::compare {
+namespace stripline::suites::harness {
 
 class BareRank {
  public:
@@ -40,10 +40,10 @@ class BareRank {
   /// full. Puts complete when they are visible at the peer (FI_DELIVERY_COMPLETE).
   void get(std::byte* destination, size_t offset, size_t bytes);
   void put(const std::byte* source, size_t offset, size_t bytes);
-  /// A put that tells the peer when its data are there; complete when `source` may be changed.
-  void put_and_tell(const std::byte* source, size_t offset, size_t bytes);
+  /// A put that notifies the peer when its data are there; complete when `source` may be changed.
+  void put_and_notify(const std::byte* source, size_t offset, size_t bytes);
   /// Polls until one more such put of the peer has landed.
-  void await_told();
+  void await_put();
   /// True if the provider has atomic operations.
   bool has_atomics() const { return (info_->caps & FI_ATOMIC) != 0; }
   void fetch_add(uint64_t* operand, uint64_t* previous, size_t offset);
@@ -90,8 +90,8 @@ class BareRank {
   uint64_t started_ = 0;
   uint64_t completed_ = 0;
   uint64_t received_ = 0;
-  uint64_t told_ = 0;
+  uint64_t notified_ = 0;
   uint64_t awaited_ = 0;  // of them
 };
 
-}  // namespace stripline::suites::compare
+}  // namespace stripline::suites::harness

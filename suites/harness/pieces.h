@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstring>
 
-#include "suites/neighbours/rows.h"
+#include "suites/harness/rows.h"
 
-namespace stripline::suites::neighbours {
+namespace stripline::suites::harness {
 
 template <size_t kBytes>
 void gather_pieces(const std::byte* from, size_t stride, size_t pieces, std::byte* to) {
@@ -49,4 +49,4 @@ inline void scatter(const Row& row, const std::byte* from, std::byte* to) {
   }
 }
 
-}  // namespace stripline::suites::neighbours
+}  // namespace stripline::suites::harness

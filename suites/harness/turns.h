@@ -1,5 +1,6 @@
-// How rank 0 tells rank 1 which system's batch is next, through memory that both share: nothing of
-// what is measured is used for it. Both wait by spinning, outside of what is timed.
+// How rank 0 notifies rank 1 of whose batch is next, through memory that both share: nothing of
+// what is measured is used for it. Both wait by spinning, outside of what is timed. Zeros are its
+// initial state.
 #pragma once
 
 #include <atomic>
@@ -7,18 +8,18 @@
 #include <cstdint>
 #include <sched.h>
 
-namespace stripline::suites::neighbours {
+namespace stripline::suites::harness {
 
 struct Turns {
-  static constexpr size_t kStop = SIZE_MAX;  ///< as a system: no more batches
+  static constexpr size_t kStop = SIZE_MAX;  ///< as a contender: no more batches
 
   // Written by rank 0 before `begun`.
-  size_t system = 0;
+  size_t contender = 0;
   size_t row = 0;
   uint64_t salt = 0;
   bool right = false;  ///< by rank 1, before `left`
 
-  std::atomic<uint64_t> begun{0};  ///< rank 0 asks for turn number so much
+  std::atomic<uint64_t> begun{0};  ///< rank 0 asks for the turn of this number
   std::atomic<uint64_t> ready{0};  ///< rank 1 has prepared its memory
   std::atomic<uint64_t> ended{0};  ///< rank 0 has what it waited for
   std::atomic<uint64_t> left{0};   ///< rank 1 has checked its memory
@@ -32,4 +33,4 @@ struct Turns {
   }
 };
 
-}  // namespace stripline::suites::neighbours
+}  // namespace stripline::suites::harness

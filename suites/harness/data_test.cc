@@ -1,12 +1,12 @@
-#include "suites/neighbours/data.h"
+#include "suites/harness/data.h"
 
 #include <cstring>
 
 #include <gtest/gtest.h>
 
-#include "suites/neighbours/pieces.h"
+#include "suites/harness/pieces.h"
 
-namespace stripline::suites::neighbours {
+namespace stripline::suites::harness {
 namespace {
 
 // What a right system does with a batch, in one process.
@@ -84,4 +84,4 @@ TEST(NeighbourData, RowsFitIntoTheirMemoryAndGroups) {
 }
 
 }  // namespace
-}  // namespace stripline::suites::neighbours
+}  // namespace stripline::suites::harness

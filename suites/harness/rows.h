@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace stripline::suites::neighbours {
+namespace stripline::suites::harness {
 
 /// Memory of rank 1 that rank 0 reads and writes. A counter for fetch-add follows it.
 inline constexpr size_t kMemoryBytes = size_t{8} << 20;
@@ -67,4 +67,4 @@ struct Row {
 /// nanoseconds and are timed in groups.
 std::vector<Row> all_rows(bool same_node);
 
-}  // namespace stripline::suites::neighbours
+}  // namespace stripline::suites::harness

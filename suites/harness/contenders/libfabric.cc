@@ -5,21 +5,19 @@
 #include <utility>
 #include <vector>
 
-#include "suites/compare/bare_rank.h"
-#include "suites/neighbours/pieces.h"
-#include "suites/neighbours/system.h"
+#include "suites/harness/contender.h"
+#include "suites/harness/contenders/bare_rank.h"
+#include "suites/harness/pieces.h"
 
-namespace stripline::suites::neighbours {
+namespace stripline::suites::harness {
 namespace {
 
 /// The provider's own calls: what no runtime on top of it can be expected to beat.
-class LibfabricSystem final : public System {
+class Libfabric final : public Contender {
  public:
-  explicit LibfabricSystem(compare::BareRank bare)
-      : bare_(std::move(bare)), packed_(kMemoryBytes) {}
+  explicit Libfabric(BareRank bare) : bare_(std::move(bare)), packed_(kMemoryBytes) {}
 
   const char* family() const override { return "libfabric"; }
-  const char* way() const override { return ""; }
   bool offers(const Row& row) const override {
     return row.operation != Operation::fetch_add || bare_.has_atomics();
   }
@@ -33,7 +31,7 @@ class LibfabricSystem final : public System {
       }
     } else if (row.operation == Operation::strided_put) {
       for (size_t i = 0; i < row.count; ++i) {
-        bare_.await_told();
+        bare_.await_put();
         scatter(row, landing(), memory());
         bare_.send(acknowledgement_.data(), acknowledgement_.size());
       }
@@ -49,15 +47,12 @@ class LibfabricSystem final : public System {
 
   double initiate(const Row& row, Data& data) override {
     switch (row.operation) {
-      case Operation::message: {
-        const double both_ways_s = blocking_s(row, [&](size_t i) {
-          const uint64_t word = word_at(i, data.salt);
+      case Operation::message:
+        return message_s(row, data, [&](uint64_t word) {
           std::memcpy(packed_.data(), &word, sizeof word);
           bare_.send(packed_.data(), row.bytes);
           bare_.receive(data.sink.data(), row.bytes);
         });
-        return both_ways_s / 2;
-      }
       case Operation::put:
         return blocking_s(row, [&](size_t i) {
           put(row, data, i);
@@ -79,12 +74,8 @@ class LibfabricSystem final : public System {
         return seconds;
       }
       case Operation::put_fenced:
-        return batch_s(row, [&] {
-          for (size_t i = 0; i < row.count;) {
-            for (size_t last = i + row.window; i < last; ++i) put(row, data, i);
-            bare_.wait_until_in_flight(0);
-          }
-        });
+        return fenced_s(
+            row, [&](size_t i) { put(row, data, i); }, [&] { bare_.wait_until_in_flight(0); });
       case Operation::put_window:
       case Operation::put_flood:
       case Operation::put_many:
@@ -114,7 +105,7 @@ class LibfabricSystem final : public System {
       case Operation::strided_get:
         return blocking_s(row, [&](size_t) {
           bare_.send(acknowledgement_.data(), acknowledgement_.size());
-          bare_.await_told();
+          bare_.await_put();
           scatter(row, landing(), data.sink.data());
         });
     }
@@ -132,27 +123,27 @@ class LibfabricSystem final : public System {
   // Where the peer puts what is packed, behind the memory of the rows.
   std::byte* landing() { return bare_.memory() + kAllBytes; }
   void put_packed(const Row& row) {
-    bare_.put_and_tell(packed_.data(), kAllBytes, row.bytes * row.pieces);
+    bare_.put_and_notify(packed_.data(), kAllBytes, row.bytes * row.pieces);
     bare_.wait_until_in_flight(0);
   }
 
-  compare::BareRank bare_;
+  BareRank bare_;
   std::vector<std::byte> packed_;
   std::array<std::byte, 8> acknowledgement_{};
 };
 
 }  // namespace
 
-Result<std::unique_ptr<System>> open_libfabric(const Place& place) {
-  STRIPLINE_ASSIGN_OR_RETURN(auto bare, compare::BareRank::open(place.same_node ? "shm" : "tcp",
-                                                                static_cast<uint32_t>(place.rank),
-                                                                kAllBytes + kMemoryBytes));
+Opened open_libfabric(const Place& place) {
+  STRIPLINE_ASSIGN_OR_RETURN(
+      auto bare,
+      BareRank::open(place.fabric, static_cast<uint32_t>(place.rank), kAllBytes + kMemoryBytes));
   const std::string mine = bare.address();
   const auto* bytes = reinterpret_cast<const std::byte*>(mine.data());
   const std::vector<std::byte> theirs = place.swap({bytes, bytes + mine.size()});
   STRIPLINE_RETURN_IF_ERROR(
       bare.set_peer({reinterpret_cast<const char*>(theirs.data()), theirs.size()}));
-  return std::unique_ptr<System>(std::make_unique<LibfabricSystem>(std::move(bare)));
+  return std::unique_ptr<Contender>(std::make_unique<Libfabric>(std::move(bare)));
 }
 
-}  // namespace stripline::suites::neighbours
+}  // namespace stripline::suites::harness

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "suites/neighbours/rows.h"
+#include "suites/harness/rows.h"
 
-namespace stripline::suites::neighbours {
+namespace stripline::suites::harness {
 
 /// Private memory of a process, the same for all systems.
 struct Data {
@@ -31,4 +31,4 @@ bool initiator_is_right(const Row& row, const Data& data);
 /// After a batch, on rank 1: the memory holds what was put.
 bool target_is_right(const Row& row, uint64_t salt, const std::byte* memory);
 
-}  // namespace stripline::suites::neighbours
+}  // namespace stripline::suites::harness

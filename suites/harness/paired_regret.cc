@@ -1,14 +1,13 @@
-#include "suites/results/paired_regret.h"
+#include "suites/harness/paired_regret.h"
 
 #include <algorithm>
 
 #include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
+#include "suites/harness/table.h"
 
-namespace stripline::suites::results {
+namespace stripline::suites {
 namespace {
-
-constexpr double kConfidence = 0.95;
 
 // Over every other run, or over all.
 double mean(const std::vector<double>& logs, std::optional<size_t> half) {
@@ -45,4 +44,4 @@ std::optional<PairedRegret> paired_regret(const std::vector<std::vector<double>>
                       interval->low, interval->high};
 }
 
-}  // namespace stripline::suites::results
+}  // namespace stripline::suites

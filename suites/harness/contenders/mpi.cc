@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "suites/neighbours/pieces.h"
-#include "suites/neighbours/system.h"
+#include "suites/harness/contender.h"
+#include "suites/harness/pieces.h"
 
-namespace stripline::suites::neighbours {
+namespace stripline::suites::harness {
 namespace {
 
 constexpr int kTarget = 1;
@@ -66,10 +66,10 @@ void make_progress_until_over(const Turns& turns) {
   }
 }
 
-class OneSided final : public System {
+class OneSided final : public Contender {
  public:
-  explicit OneSided(bool same_node) {
-    if (same_node) {
+  explicit OneSided(bool mapped) {
+    if (mapped) {
       // What the library allocates can be shared memory.
       void* base = nullptr;
       MPI_Win_allocate(static_cast<MPI_Aint>(kAllBytes), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base,
@@ -92,7 +92,7 @@ class OneSided final : public System {
   OneSided& operator=(const OneSided&) = delete;
 
   const char* family() const override { return "Open MPI"; }
-  const char* way() const override { return "one-sided"; }
+  const char* method() const override { return "one-sided"; }
   // Its requests only say when sources may be changed.
   bool offers(const Row& row) const override {
     return row.operation != Operation::message && row.operation != Operation::put_window;
@@ -129,12 +129,7 @@ class OneSided final : public System {
           flush();
         });
       case Operation::get_fenced:
-        return batch_s(row, [&] {
-          for (size_t i = 0; i < row.count;) {
-            for (size_t last = i + row.window; i < last; ++i) get(i);
-            flush();
-          }
-        });
+        return fenced_s(row, get, [&] { flush(); });
       case Operation::fetch_add: {
         const uint64_t addend = kAddend;
         uint64_t previous = 0;
@@ -148,12 +143,7 @@ class OneSided final : public System {
       }
       case Operation::put_fenced:
       case Operation::put_many:
-        return batch_s(row, [&] {
-          for (size_t i = 0; i < row.count;) {
-            for (size_t last = i + row.window; i < last; ++i) put(i);
-            flush();
-          }
-        });
+        return fenced_s(row, put, [&] { flush(); });
       case Operation::put_flood:
         return batch_s(row, [&] {
           Requests requests(row.window);
@@ -204,8 +194,8 @@ class OneSided final : public System {
   MPI_Win window_ = MPI_WIN_NULL;
 };
 
-/// What both ways with messages share: memory, and short answers.
-class Messages : public System {
+/// What both methods with messages share: memory, and short answers.
+class Messages : public Contender {
  public:
   const char* family() const override { return "Open MPI"; }
   std::byte* memory() override { return memory_.data(); }
@@ -227,7 +217,7 @@ class Messages : public System {
 /// Both sides know what comes when, so that nothing but the data is sent.
 class TwoSided final : public Messages {
  public:
-  const char* way() const override { return "two-sided"; }
+  const char* method() const override { return "two-sided"; }
   bool offers(const Row& row) const override {
     return row.operation != Operation::put_many && row.operation != Operation::get_fenced;
   }
@@ -236,14 +226,11 @@ class TwoSided final : public Messages {
     std::byte* const source = data.source.data();
     std::byte* const sink = data.sink.data();
     switch (row.operation) {
-      case Operation::message: {
-        const double both_ways_s = blocking_s(row, [&](size_t i) {
-          const uint64_t word = word_at(i, data.salt);
+      case Operation::message:
+        return message_s(row, data, [&](uint64_t word) {
           send_to(kTarget, &word, row.bytes, kDataTag);
           receive_from(kTarget, sink, row.bytes, kAnswerTag);
         });
-        return both_ways_s / 2;
-      }
       case Operation::put:
         return blocking_s(row, [&](size_t i) {
           send_to(kTarget, source + row.offset(i), row.bytes, kDataTag);
@@ -397,7 +384,7 @@ class TwoSided final : public Messages {
 /// as libraries that aggregate them send them.
 class Packed final : public Messages {
  public:
-  const char* way() const override { return "two-sided, packed by hand"; }
+  const char* method() const override { return "two-sided, packed by hand"; }
   bool offers(const Row& row) const override {
     return row.is_strided() || row.operation == Operation::put_many;
   }
@@ -494,15 +481,14 @@ class Packed final : public Messages {
 
 }  // namespace
 
-// Errors of MPI end the job with MPI's own message.
-Result<std::unique_ptr<System>> open_mpi_one_sided(const Place& place) {
-  return std::unique_ptr<System>(std::make_unique<OneSided>(place.same_node));
+Opened open_mpi_one_sided(const Place& place) {
+  return std::unique_ptr<Contender>(std::make_unique<OneSided>(place.mapped));
 }
-Result<std::unique_ptr<System>> open_mpi_two_sided(const Place& /*place*/) {
-  return std::unique_ptr<System>(std::make_unique<TwoSided>());
+Opened open_mpi_two_sided(const Place& /*place*/) {
+  return std::unique_ptr<Contender>(std::make_unique<TwoSided>());
 }
-Result<std::unique_ptr<System>> open_mpi_packed(const Place& /*place*/) {
-  return std::unique_ptr<System>(std::make_unique<Packed>());
+Opened open_mpi_packed(const Place& /*place*/) {
+  return std::unique_ptr<Contender>(std::make_unique<Packed>());
 }
 
-}  // namespace stripline::suites::neighbours
+}  // namespace stripline::suites::harness

@@ -9,38 +9,36 @@
 #include <stripline/vis.h>
 
 #include "suites/future_window.h"
-#include "suites/neighbours/system.h"
+#include "suites/harness/contender.h"
 
-namespace stripline::suites::neighbours {
+namespace stripline::suites::harness {
 namespace {
 
-class StriplineSystem final : public System {
+class Stripline final : public Contender {
  public:
-  StriplineSystem(std::unique_ptr<Context> context, global_ptr<std::byte> array)
-      : context_(std::move(context)),
+  Stripline(Context& context, global_ptr<std::byte> array, AtomicPath atomics)
+      : context_(context),
         array_(array),
-        there_(context_->on_rank(array, 1)),
-        domain_(*context_) {
-    answered_ = context_->register_am([this](rank_t, std::span<const std::byte> message) {
+        there_(context.on_rank(array, 1)),
+        domain_(context, atomics) {
+    answered_ = context.register_am([this](rank_t, std::span<const std::byte> message) {
       std::memcpy(&answer_, message.data(), sizeof answer_);
       ++answers_;
     });
-    asked_ = context_->register_am([this](rank_t source, std::span<const std::byte> message) {
-      context_->am_send(source, answered_, message);
+    asked_ = context.register_am([this](rank_t source, std::span<const std::byte> message) {
+      context_.am_send(source, answered_, message);
     });
   }
 
   const char* family() const override { return "Stripline"; }
-  const char* way() const override { return ""; }
   bool offers(const Row&) const override { return true; }
-  std::byte* memory() override { return context_->local(array_); }
+  std::byte* memory() override { return context_.local(array_); }
 
   void attend(const Row&, const Turns& turns) override {
-    while (!turns.is_over()) context_->progress();
+    while (!turns.is_over()) context_.progress();
   }
 
   double initiate(const Row& row, Data& data) override {
-    Context& context = *context_;
     switch (row.operation) {
       case Operation::message:
         return messages_s(row, data);
@@ -49,12 +47,12 @@ class StriplineSystem final : public System {
           const size_t at = row.offset(i);
           uint64_t word = 0;
           std::memcpy(&word, data.source.data() + at, sizeof word);
-          context.rput(word, there(at).reinterpret<uint64_t>());
+          context_.rput(word, there(at).reinterpret<uint64_t>());
         });
       case Operation::get:
         return blocking_s(row, [&](size_t i) {
           const size_t at = row.offset(i);
-          const uint64_t word = context.rget(there(at).reinterpret<uint64_t>());
+          const uint64_t word = context_.rget(there(at).reinterpret<uint64_t>());
           std::memcpy(data.sink.data() + at, &word, sizeof word);
         });
       case Operation::fetch_add: {
@@ -68,33 +66,29 @@ class StriplineSystem final : public System {
       case Operation::put_window:
       case Operation::put_flood:
         return window_s(row, [&](size_t at) {
-          return context.rput(data.source.data() + at, there(at), row.bytes);
+          return context_.rput(data.source.data() + at, there(at), row.bytes);
         });
       case Operation::get_flood:
         return window_s(row, [&](size_t at) {
-          return context.rget(there(at), data.sink.data() + at, row.bytes);
+          return context_.rget(there(at), data.sink.data() + at, row.bytes);
         });
       case Operation::put_fenced:
       case Operation::put_many:
-        return batch_s(row, [&] {
-          for (size_t i = 0; i < row.count;) {
-            for (size_t last = i + row.window; i < last; ++i) {
+        return fenced_s(
+            row,
+            [&](size_t i) {
               const size_t at = row.offset(i);
-              context.rput_nbi(data.source.data() + at, there(at), row.bytes);
-            }
-            context.fence(1);
-          }
-        });
+              context_.rput_nbi(data.source.data() + at, there(at), row.bytes);
+            },
+            [&] { context_.fence(1); });
       case Operation::get_fenced:
-        return batch_s(row, [&] {
-          for (size_t i = 0; i < row.count;) {
-            for (size_t last = i + row.window; i < last; ++i) {
+        return fenced_s(
+            row,
+            [&](size_t i) {
               const size_t at = row.offset(i);
-              context.rget_nbi(there(at), data.sink.data() + at, row.bytes);
-            }
-            context.fence(1);
-          }
-        });
+              context_.rget_nbi(there(at), data.sink.data() + at, row.bytes);
+            },
+            [&] { context_.fence(1); });
       case Operation::strided_put:
       case Operation::strided_get:
         return strided_s(row, data);
@@ -108,14 +102,13 @@ class StriplineSystem final : public System {
   }
 
   double messages_s(const Row& row, Data& data) {
-    const double both_ways_s = blocking_s(row, [&](size_t i) {
-      const uint64_t word = word_at(i, data.salt);
+    const double seconds = message_s(row, data, [&](uint64_t word) {
       const uint64_t before = answers_;
-      context_->am_send(1, asked_, std::as_bytes(std::span(&word, 1)));
-      while (answers_ == before) context_->progress();
+      context_.am_send(1, asked_, std::as_bytes(std::span(&word, 1)));
+      while (answers_ == before) context_.progress();
     });
     std::memcpy(data.sink.data(), &answer_, sizeof answer_);
-    return both_ways_s / 2;
+    return seconds;
   }
 
   template <typename Start>
@@ -132,14 +125,14 @@ class StriplineSystem final : public System {
     const std::array<size_t, 2> extents{row.pieces, row.bytes};
     return blocking_s(row, [&](size_t) {
       if (row.is_put()) {
-        rput_strided<2>(*context_, data.source.data(), strides, there_, strides, extents).wait();
+        rput_strided<2>(context_, data.source.data(), strides, there_, strides, extents).wait();
       } else {
-        rget_strided<2>(*context_, there_, strides, data.sink.data(), strides, extents).wait();
+        rget_strided<2>(context_, there_, strides, data.sink.data(), strides, extents).wait();
       }
     });
   }
 
-  std::unique_ptr<Context> context_;
+  Context& context_;
   global_ptr<std::byte> array_;
   global_ptr<std::byte> there_;
   atomic_domain<uint64_t> domain_;
@@ -151,19 +144,9 @@ class StriplineSystem final : public System {
 
 }  // namespace
 
-Result<std::unique_ptr<System>> open_stripline(const Place& place) {
-  Options options;
-  options.fabric = place.same_node ? "shm" : "tcp";
-  options.same_node = place.same_node ? "mapped" : "network";
-  options.segment_bytes = kAllBytes + (size_t{8} << 20);
-  STRIPLINE_ASSIGN_OR_RETURN(auto context, Context::init(options));
-  if (context->rank_n() != 2) {
-    return Error(ErrorCode::failed_precondition,
-                 "the runtime sees " + std::to_string(context->rank_n()) +
-                     " ranks instead of 2; start this program by 'mpirun -n 2'");
-  }
-  STRIPLINE_ASSIGN_OR_RETURN(const auto array, context->new_symmetric_array<std::byte>(kAllBytes));
-  return std::unique_ptr<System>(std::make_unique<StriplineSystem>(std::move(context), array));
+std::unique_ptr<Contender> open_stripline(Context& context, global_ptr<std::byte> array,
+                                          AtomicPath atomics) {
+  return std::make_unique<Stripline>(context, array, atomics);
 }
 
-}  // namespace stripline::suites::neighbours
+}  // namespace stripline::suites::harness

@@ -1,11 +1,11 @@
-#include "suites/results/paired_regret.h"
+#include "suites/harness/paired_regret.h"
 
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-namespace stripline::suites::results {
+namespace stripline::suites {
 namespace {
 
 TEST(PairedRegret, IsTheRatioToTheBestWay) {
@@ -25,7 +25,7 @@ TEST(PairedRegret, OfTheBestWayIsNothing) {
   EXPECT_EQ(regret->value, 0);
 }
 
-// A way that is fast in every other run by luck is compared where it is not.
+// A method that is fast in every other run by luck is compared where it is not.
 TEST(PairedRegret, LuckDoesNotCountTwice) {
   const auto regret = paired_regret({{1, 1, 1, 1}, {0.5, 1.5, 0.5, 1.5}}, 0);
   ASSERT_TRUE(regret);
@@ -35,4 +35,4 @@ TEST(PairedRegret, LuckDoesNotCountTwice) {
 TEST(PairedRegret, NeedsTwoRuns) { EXPECT_FALSE(paired_regret({{1}, {2}}, 0)); }
 
 }  // namespace
-}  // namespace stripline::suites::results
+}  // namespace stripline::suites

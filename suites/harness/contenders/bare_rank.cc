@@ -1,4 +1,4 @@
-#include "suites/compare/bare_rank.h"
+#include "suites/harness/contenders/bare_rank.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -16,7 +16,7 @@
 #include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/fabric/ofi/ofi_provider.h"
 
-namespace stripline::suites::compare {
+namespace stripline::suites::harness {
 namespace {
 
 constexpr size_t kContexts = 256;                      // more than any window here
@@ -117,7 +117,7 @@ BareRank::BareRank(BareRank&& other) noexcept
       started_(other.started_),
       completed_(other.completed_),
       received_(other.received_),
-      told_(other.told_),
+      notified_(other.notified_),
       awaited_(other.awaited_) {}
 
 BareRank::~BareRank() {
@@ -159,7 +159,7 @@ void BareRank::poll() {
   for (ssize_t i = 0; i < count; ++i) {
     const fi_cq_data_entry& entry = entries[static_cast<size_t>(i)];
     if ((entry.flags & FI_REMOTE_WRITE) != 0) {
-      ++told_;
+      ++notified_;
       continue;
     }
     const auto* context = static_cast<const fi_context2*>(entry.op_context);
@@ -200,13 +200,13 @@ void BareRank::put(const std::byte* source, size_t offset, size_t bytes) {
   write(source, offset, bytes, FI_COMPLETION | FI_DELIVERY_COMPLETE);
 }
 
-void BareRank::put_and_tell(const std::byte* source, size_t offset, size_t bytes) {
+void BareRank::put_and_notify(const std::byte* source, size_t offset, size_t bytes) {
   write(source, offset, bytes, FI_COMPLETION | FI_REMOTE_CQ_DATA);
 }
 
-void BareRank::await_told() {
+void BareRank::await_put() {
   ++awaited_;
-  while (told_ < awaited_) poll();
+  while (notified_ < awaited_) poll();
 }
 
 void BareRank::write(const std::byte* source, size_t offset, size_t bytes, uint64_t flags) {
@@ -269,4 +269,4 @@ void BareRank::receive(std::byte* destination, size_t bytes) {
   while (received_ == before) poll();
 }
 
-}  // namespace stripline::suites::compare
+}  // namespace stripline::suites::harness
