@@ -8,6 +8,7 @@
 
 #include "base/subprocess.h"
 #include "server/backup_keys.h"
+#include "server/data_folder.h"
 #include "server/sqlite.h"
 #include "server/sqlite_migrations.h"
 
@@ -18,19 +19,6 @@ std::string sql_text(const std::string& text) {
   std::string sql = "'";
   for (const char c : text) sql += c == '\'' ? std::string("''") : std::string(1, c);
   return sql + "'";
-}
-
-// For this user alone, where there is none.
-Status make_own_folder(const std::filesystem::path& folder) {
-  std::error_code failure;
-  if (folder.empty() || std::filesystem::exists(folder, failure)) return {};
-  std::filesystem::create_directories(folder, failure);
-  if (!failure) {
-    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, failure);
-  }
-  if (!failure) return {};
-  return Error(ErrorCode::unavailable, "cannot create data folder '" + folder.string() + "': " +
-                                           failure.message() + "; choose another --data-dir");
 }
 
 Status copy_to(const std::filesystem::path& database, const std::filesystem::path& target) {
@@ -110,8 +98,8 @@ Result<bool> restore(const std::filesystem::path& file, const std::filesystem::p
   if (!std::filesystem::exists(file, ignored)) {
     return Error(ErrorCode::not_found, "there is no backup '" + file.string() + "'");
   }
-  STRIPLINE_RETURN_IF_ERROR(make_own_folder(database.parent_path()));
-  STRIPLINE_RETURN_IF_ERROR(make_own_folder(data_dir));
+  STRIPLINE_RETURN_IF_ERROR(make_data_folder(database.parent_path()));
+  STRIPLINE_RETURN_IF_ERROR(make_data_folder(data_dir));
   bool with_keys = false;
   const Status made = make_copy(database, [&](const auto& part) -> Status {
     STRIPLINE_RETURN_IF_ERROR(copy_to(file, part));

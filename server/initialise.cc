@@ -1,12 +1,12 @@
 #include "server/initialise.h"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "base/host_name.h"
 #include "base/pki/secret_file.h"
 #include "server/access.h"
+#include "server/data_folder.h"
 
 namespace stripline::server {
 namespace {
@@ -18,16 +18,7 @@ constexpr double kAdminTokenValid_s = 365.0 * 86400;
 Result<Initialised> initialise(const std::filesystem::path& data_dir,
                                std::vector<std::string> hosts, double now_unix_s,
                                const StoreLocation& location) {
-  std::error_code failure;
-  const bool is_new = !std::filesystem::exists(data_dir, failure);
-  std::filesystem::create_directories(data_dir, failure);
-  if (failure) {
-    return Error(ErrorCode::unavailable, "cannot create data folder '" + data_dir.string() + "': " +
-                                             failure.message() + "; choose another --data-dir");
-  }
-  if (is_new) {
-    std::filesystem::permissions(data_dir, std::filesystem::perms::owner_all, failure);
-  }
+  STRIPLINE_RETURN_IF_ERROR(make_data_folder(data_dir));
   if (hosts.empty()) hosts.push_back(host_name());
   for (const char* local : {"localhost", "127.0.0.1", "::1"}) {
     if (std::find(hosts.begin(), hosts.end(), local) == hosts.end()) hosts.emplace_back(local);

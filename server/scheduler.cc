@@ -304,6 +304,7 @@ campaign::Rule rule_of(const CampaignSnapshot& c) {
   if (c.node_budget_s > 0) rule.node_budget_s = c.node_budget_s;
   rule.nodes = std::max(1U, c.nodes);
   rule.refine_breaks = c.feeds_model;
+  if (c.feeds_model && !c.race) rule.held_out = {c.seed, c.ranks};
   rule.race = rule.straddle = c.race;
   if (c.race) rule.fewest_runs = 1;
   return rule;

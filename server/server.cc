@@ -27,6 +27,7 @@
 #include "server/api.h"
 #include "server/call_limits.h"
 #include "server/clock.h"
+#include "server/data_folder.h"
 #include "server/grpc_access.h"
 #include "server/http/web_server.h"
 #include "server/http_names.h"
@@ -433,14 +434,6 @@ class Server::Impl {
 
 namespace {
 
-Status make_folder(const std::filesystem::path& folder) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (!failure) return {};
-  return Error(ErrorCode::unavailable, "cannot create data folder '" + folder.string() + "': " +
-                                           failure.message() + "; choose another --data-dir");
-}
-
 struct Admission {
   Access access;
   std::string dev_token;
@@ -479,11 +472,11 @@ Result<Server> Server::start(const ServerOptions& wanted, std::unique_ptr<Store>
   ServerOptions options = wanted;
   STRIPLINE_ASSIGN_OR_RETURN(auto authority, authority_for(options));
   STRIPLINE_ASSIGN_OR_RETURN(options.http_names, http_names(options, authority));
-  STRIPLINE_RETURN_IF_ERROR(make_folder(options.data_dir));
+  STRIPLINE_RETURN_IF_ERROR(make_data_folder(options.data_dir));
   if (!store) {
     const StoreLocation location = options.store.or_folder(options.data_dir);
     if (location.url.empty()) {
-      STRIPLINE_RETURN_IF_ERROR(make_folder(location.folder));
+      STRIPLINE_RETURN_IF_ERROR(make_data_folder(location.folder));
       if (!options.allow_network_disk) {
         STRIPLINE_RETURN_IF_ERROR(check_local_disk(location.folder));
       }

@@ -10,6 +10,7 @@
 #include "optimizer/campaign/refinement.h"
 #include "optimizer/campaign/straddle.h"
 #include "optimizer/campaign/widths.h"
+#include "optimizer/experiment/held_out.h"
 
 namespace stripline::campaign {
 namespace {
@@ -197,6 +198,13 @@ bool may_refine(const Rule& rule, const Progress& progress) {
   return rule.refine_breaks && progress.runs.size() + rule.enough_runs <= most_runs(rule);
 }
 
+std::vector<experiment::Point> added_points(const Rule& rule, const Progress& progress) {
+  if (!rule.held_out) return points_at_breaks(*progress.points);
+  const uint64_t seeds[] = {rule.held_out->seed};
+  const experiment::HeldOutPoints held_out(seeds, rule.held_out->ranks);
+  return points_at_breaks(*progress.points, &held_out);
+}
+
 void expect(Next& next, const Progress& progress) {
   const auto points = next.places.empty() ? next.grid : next.places.size();
   const auto pace = typical_pace(progress.runs);
@@ -290,7 +298,7 @@ Next next_run(const Rule& rule, const Progress& progress) {
   if (adaptive) {
     // A run of the coarse grid leaves points without the runs that they need, whatever follows.
     const bool whole = plan_is_measured(rule, progress);
-    if (may_refine(rule, progress)) next.added = points_at_breaks(*progress.points);
+    if (may_refine(rule, progress)) next.added = added_points(rule, progress);
     if (!whole && finished >= rule.runs) {
       next.added.clear();
       next.places = affordable(needs_of_added(rule, progress), rule, progress);

@@ -51,6 +51,15 @@ struct Rule {
   double node_budget_s = std::numeric_limits<double>::infinity();  ///< In node-seconds.
   uint32_t nodes = 1;                                              ///< In each run.
   bool refine_breaks = false;  ///< Points are added where curves break.
+  /// The campaign's seed and ranks, where its plan holds points that judge its model
+  /// (optimizer/experiment/held_out.h). A model is not fitted to these, so that a switch that lies
+  /// between two of them is not bracketed yet.
+  struct HeldOut {
+    uint64_t seed = 0;
+    uint32_t ranks = 2;
+    bool operator==(const HeldOut&) const = default;
+  };
+  std::optional<HeldOut> held_out;
   /// Only which alternatives are the fastest matters (choices.h): what is slower, or settled, is
   /// measured no more. Then `runs` are the most that are made, and `width` does not matter.
   bool race = false;

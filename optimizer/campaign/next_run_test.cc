@@ -1,6 +1,7 @@
 #include "optimizer/campaign/next_run.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <random>
 
@@ -8,6 +9,7 @@
 
 #include "optimizer/campaign/breaks.h"
 #include "optimizer/campaign/widths.h"
+#include "optimizer/experiment/held_out.h"
 
 namespace stripline::campaign {
 namespace {
@@ -274,6 +276,81 @@ TEST(Breaks, NothingIsAddedWherePointsAreNear) {
   }
   table.add_run(1, results);
   EXPECT_TRUE(points_at_breaks(table).empty());
+}
+
+TEST(Breaks, TwoSwitchesAreNoSteepLine) {
+  // 2 us up to 4 KiB, 20 us from 7,000 B on, and at 5.5 KiB in between: a line, but for streams.
+  const auto time_s = [](double bytes) {
+    return (bytes <= 4096 ? 2e-6 : bytes < 7000 ? 10e-6 : 20e-6) + 2e-11 * bytes;
+  };
+  std::vector<Point> points = sizes();
+  points.push_back(latency(5568));
+  const size_t latencies = points.size();
+  for (const int64_t bytes : {64, 4096, 8192, 65536}) {
+    for (const int64_t count : {8, 64}) {
+      points.push_back({"micro.flood", "get", {{"bytes", bytes}, {"count", count}}});
+    }
+  }
+  PointTable table(points);
+  std::vector<PointResult> results;
+  for (uint32_t place = 0; place < points.size(); ++place) {
+    const double bytes = *experiment::number_param(points[place], "bytes");
+    const double each_s = 3e-7 + 2e-11 * bytes;
+    const double s = place < latencies ? time_s(bytes)
+                                       : time_s(bytes) + each_s * *experiment::number_param(
+                                                                      points[place], "count");
+    results.push_back({place, s, 6, 0});
+  }
+  table.add_run(1, results);
+  bool is_bracketed = false;
+  for (const Point& point : points_at_breaks(table)) {
+    const double bytes = *experiment::number_param(point, "bytes");
+    is_bracketed = is_bracketed || (bytes > 4096 && bytes < 8192);
+  }
+  EXPECT_TRUE(is_bracketed);
+}
+
+// Sizes of blocking gets that problems of this seed hold out, ascending.
+std::vector<int64_t> held_out_sizes(const experiment::HeldOutPoints& held_out) {
+  std::vector<int64_t> sizes;
+  for (const experiment::HeldOutProblem& problem : held_out.problems()) {
+    const Point& point = problem.points.front();
+    if (point.experiment != "micro.latency" || point.variant != "get") continue;
+    sizes.push_back(static_cast<int64_t>(*experiment::number_param(point, "bytes")));
+  }
+  std::ranges::sort(sizes);
+  return sizes;
+}
+
+TEST(Breaks, PointsThatJudgeTheModelBracketNoSwitch) {
+  int tried = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const uint64_t seeds[] = {seed};
+    const experiment::HeldOutPoints held_out(seeds, 2);
+    std::vector<Point> points = sizes();
+    const std::vector<int64_t> judging = held_out_sizes(held_out);
+    int64_t switch_bytes = 0;
+    for (size_t i = 0; i < judging.size(); ++i) {
+      points.push_back(latency(judging[i]));
+      if (i == 0 || judging[i] < 1000 || judging[i] > 60000) continue;
+      const bool apart = std::bit_width(static_cast<uint64_t>(judging[i])) !=
+                         std::bit_width(static_cast<uint64_t>(judging[i - 1]));
+      if (!apart && static_cast<double>(judging[i] - judging[i - 1]) <= kNearBytes)
+        switch_bytes = judging[i];
+    }
+    if (switch_bytes == 0) continue;
+    ++tried;
+    PointTable table(points);
+    std::vector<PointResult> results;
+    for (uint32_t place = 0; place < points.size(); ++place) {
+      const Network network{.switch_bytes = switch_bytes};
+      results.push_back({place, network.time_s(points[place]), 6, 0});
+    }
+    table.add_run(1, results);
+    EXPECT_TRUE(points_at_breaks(table).empty()) << seed;
+    EXPECT_GE(points_at_breaks(table, &held_out).size(), 2U) << seed;
+  }
+  EXPECT_GT(tried, 2);
 }
 
 }  // namespace

@@ -181,6 +181,9 @@ Result<PlanBundle> content_of(const Json& json) {
   bundle.seed = seed->get<uint64_t>();
   STRIPLINE_ASSIGN_OR_RETURN(const Json* assignment, get_object(json, "assignment", kWhere));
   STRIPLINE_ASSIGN_OR_RETURN(bundle.assignment, experiment::assignment_from_json(*assignment));
+  if (bundle.feeds_model && !bundle.rule.race) {
+    bundle.rule.held_out = {bundle.seed, bundle.assignment.ranks};
+  }
   STRIPLINE_RETURN_IF_ERROR(check_points(bundle));
   return bundle;
 }

@@ -14,6 +14,9 @@ constexpr double kStepsPerOctave = 4.0;
 constexpr int kGoldenSteps = 20;
 constexpr int kRounds = 6;
 constexpr double kNoiseFloor = 1e-8;
+// Depths up to this one are tried one by one where a queue may be refilled in waves, whose number
+// changes with each of them.
+constexpr double kFewOperations = 64.0;
 
 Status check(std::span<const BurstCurve> curves) {
   if (curves.empty()) {
@@ -44,10 +47,19 @@ double depth_of(const BurstCurve& curve, QueueLimit limit, double q) {
   return std::max(1.0, q / static_cast<double>(std::max<uint64_t>(1, curve.bytes)));
 }
 
+// What operations beyond the queue's depth wait for; see the header.
+enum class Flow {
+  drained,  // The NIC, which sends one after the other.
+  waves,    // Replies, of as many as the queue holds at a time.
+};
+
 struct CurveFit {
+  Flow flow = Flow::drained;
   double o = 0.0;
-  double drain = 0.0;
+  double drain = 0.0;   // Between two operations that leave the queue one after the other.
+  double beyond = 0.0;  // Per operation of a long burst.
   double sse = 0.0;
+  double misfit = 0.0;        // With that of the stream.
   std::size_t blocked = 0;    // Bursts that waited for the queue.
   double largest_free = 0.0;  // Largest burst that did not.
 };
@@ -58,16 +70,32 @@ struct Blocked {
   double offset = 0.0;  // What else the time holds.
 };
 
-Blocked blocked_issue(const BurstCurve& curve, double burst, double depth, double o) {
+Blocked blocked_issue(const BurstCurve& curve, double burst, double depth, double o, Flow flow) {
   const double departed = burst - depth;
-  if (curve.reply_s) return {std::max(0.0, departed - 1.0), 2.0 * o + *curve.reply_s};
-  return {departed, 2.0 * o};
+  if (!curve.reply_s) return {departed, 2.0 * o};
+  if (flow == Flow::drained) return {std::max(0.0, departed - 1.0), 2.0 * o + *curve.reply_s};
+  constexpr double kRounding = 1e-9;
+  const double waves = std::max(1.0, std::floor((burst - 1.0) / depth + kRounding));
+  return {std::max(0.0, burst - waves * depth - 1.0), o + waves * (o + *curve.reply_s)};
+}
+
+// How operations proceed that leave the queue at this distance.
+Flow flow_of(const BurstCurve& curve, double depth, double o, double drain) {
+  return curve.reply_s && depth * std::max(o, drain) < o + *curve.reply_s ? Flow::waves
+                                                                          : Flow::drained;
 }
 
 double predict(const BurstCurve& curve, double burst, double depth, double o, double drain) {
-  if (burst <= depth || drain <= o) return o * burst;
-  const Blocked blocked = blocked_issue(curve, burst, depth, o);
-  return std::max(o * burst, blocked.offset + blocked.steps * drain);
+  const Flow flow = flow_of(curve, depth, o, drain);
+  if (burst <= depth || (flow == Flow::drained && drain <= o)) return o * burst;
+  const Blocked blocked = blocked_issue(curve, burst, depth, o, flow);
+  return std::max(o * burst, blocked.offset + blocked.steps * std::max(o, drain));
+}
+
+// What an operation takes in a long burst.
+double cost_in_stream(const BurstCurve& curve, double depth, double o, double drain) {
+  const double spacing = std::max(o, drain);
+  return curve.reply_s ? std::max(spacing, (o + *curve.reply_s) / depth) : spacing;
 }
 
 double fit_issue_cost(const BurstCurve& curve, const std::vector<bool>& blocked) {
@@ -82,19 +110,20 @@ double fit_issue_cost(const BurstCurve& curve, const std::vector<bool>& blocked)
   return bb > 0.0 ? bt / bb : 0.0;
 }
 
-// The drain that explains the blocked bursts and the stream, if there are any of either.
-double fit_drain(const BurstCurve& curve, const std::vector<bool>& blocked, double depth,
-                 double o) {
+// The drain that explains the blocked bursts and the stream, if there are any of either. A stream
+// in waves tells nothing of it.
+double fit_drain(const BurstCurve& curve, const std::vector<bool>& blocked, double depth, double o,
+                 Flow flow) {
   double uu = 0.0;
   double uy = 0.0;
-  if (curve.stream_s && *curve.stream_s > 0.0) {
+  if (flow == Flow::drained && curve.stream_s && *curve.stream_s > 0.0) {
     uu = 1.0 / (*curve.stream_s * *curve.stream_s);
     uy = 1.0 / *curve.stream_s;
   }
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     if (!blocked[i]) continue;
     const BurstPoint& p = curve.points[i];
-    const Blocked issue = blocked_issue(curve, p.burst, depth, o);
+    const Blocked issue = blocked_issue(curve, p.burst, depth, o, flow);
     uu += p.weight * issue.steps * issue.steps;
     uy += p.weight * issue.steps * (p.time_s - issue.offset);
   }
@@ -107,10 +136,10 @@ const BurstPoint& smallest_burst(const BurstCurve& curve) {
       [](const BurstPoint& a, const BurstPoint& b) { return a.burst < b.burst; });
 }
 
-// Marginal costs of one size for a given depth. Which bursts were blocked follows from the costs
-// and the costs from that, so the two are settled in turn, beginning with all bursts beyond the
-// depth.
-CurveFit fit_curve(const BurstCurve& curve, double depth) {
+// Marginal costs of one size for a given depth, if they proceed so. Which bursts were blocked
+// follows from the costs and the costs from that, so the two are settled in turn, beginning with
+// all bursts beyond the depth.
+CurveFit fit_flow(const BurstCurve& curve, double depth, Flow flow) {
   const std::size_t n = curve.points.size();
   std::vector<bool> blocked(n);
   for (std::size_t i = 0; i < n; ++i) blocked[i] = curve.points[i].burst > depth;
@@ -119,9 +148,10 @@ CurveFit fit_curve(const BurstCurve& curve, double depth) {
     blocked[static_cast<std::size_t>(&smallest_burst(curve) - curve.points.data())] = false;
   }
   CurveFit fit;
+  fit.flow = flow;
   for (int round = 0; round < kRounds; ++round) {
     fit.o = fit_issue_cost(curve, blocked);
-    fit.drain = fit_drain(curve, blocked, depth, fit.o);
+    fit.drain = fit_drain(curve, blocked, depth, fit.o, flow);
     bool changed = false;
     for (std::size_t i = 0; i < n; ++i) {
       const double burst = curve.points[i].burst;
@@ -142,7 +172,21 @@ CurveFit fit_curve(const BurstCurve& curve, double depth) {
       fit.largest_free = std::max(fit.largest_free, p.burst);
     }
   }
+  fit.beyond = fit.blocked > 0 ? cost_in_stream(curve, depth, fit.o, fit.drain) : fit.drain;
+  fit.misfit = fit.sse;
+  if (curve.stream_s && *curve.stream_s > 0.0) {
+    const double residual = 1.0 - cost_in_stream(curve, depth, fit.o, fit.drain) / *curve.stream_s;
+    fit.misfit += residual * residual;
+  }
   return fit;
+}
+
+// The same, whichever of the two explains the bursts better.
+CurveFit fit_curve(const BurstCurve& curve, double depth) {
+  CurveFit drained = fit_flow(curve, depth, Flow::drained);
+  if (!curve.reply_s || std::isinf(depth)) return drained;
+  CurveFit waves = fit_flow(curve, depth, Flow::waves);
+  return waves.misfit < drained.misfit ? waves : drained;
 }
 
 // One line through the origin.
@@ -160,7 +204,8 @@ double joint_sse(std::span<const BurstCurve> curves, QueueLimit limit, double q)
 
 // Minimises the joint misfit over the limit. The misfit is smooth while no measured burst crosses
 // the limit and may jump where one does, so each interval between such places gets a grid of its
-// own; the best grid point is refined by golden sections within its interval.
+// own; the best grid point is refined by golden sections within its interval. It jumps at many
+// places where bursts are answered in waves: small depths are tried one by one.
 double best_limit(std::span<const BurstCurve> curves, QueueLimit limit) {
   std::vector<double> edges;
   for (const BurstCurve& curve : curves) {
@@ -190,6 +235,19 @@ double best_limit(std::span<const BurstCurve> curves, QueueLimit limit) {
         best_high = at(std::min(steps, step + 1));
       }
     }
+  }
+  const bool may_have_waves =
+      limit == QueueLimit::operations && std::ranges::any_of(curves, [](const BurstCurve& curve) {
+        return curve.reply_s.has_value();
+      });
+  const double most = may_have_waves ? std::min(edges.back(), kFewOperations + 1.0) : 0.0;
+  for (double depth = std::ceil(edges.front()); depth < most; depth += 1.0) {
+    const double sse = joint_sse(curves, limit, depth);
+    if (!(sse < best_sse)) continue;
+    best_sse = sse;
+    best = depth;
+    best_low = std::max(edges.front(), depth - 1.0);
+    best_high = std::min(edges.back() * (1.0 - 1e-9), depth + 1.0);
   }
   constexpr double kGolden = 0.6180339887498949;
   double low = best_low;
@@ -273,7 +331,7 @@ JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double 
   for (const BurstCurve& curve : curves) {
     const double depth = depth_of(curve, limit, q);
     const CurveFit one = fit_curve(curve, depth);
-    fit.costs.push_back({curve.bytes, one.o, one.drain});
+    fit.costs.push_back({curve.bytes, one.o, one.beyond});
     fit.sse += one.sse;
     for (const BurstPoint& p : curve.points) {
       fit.largest_burst = std::max(fit.largest_burst, p.burst);
@@ -281,9 +339,10 @@ JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double 
     if (one.blocked == 0) continue;
     const BurstPoint& smallest = smallest_burst(curve);
     const double first = smallest.burst <= depth ? smallest.time_s / smallest.burst : 0.0;
-    const bool places = one.largest_free > 0.0 && one.blocked >= (curve.stream_s ? 1U : 2U);
+    const bool tells_drain = curve.stream_s && one.flow == Flow::drained;
+    const bool places = one.largest_free > 0.0 && one.blocked >= (tells_drain ? 1U : 2U);
     // One burst beyond a knee that it does not place is explained by any drain.
-    const double beyond = places ? one.drain : cost_beyond(curve, one.largest_free);
+    const double beyond = places ? one.beyond : cost_beyond(curve, one.largest_free);
     const double ratio = beyond / std::max(one.o, first);
     any.add(ratio);
     if (places) {

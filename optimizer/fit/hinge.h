@@ -8,7 +8,12 @@
 // takes
 //   T(b) = o b                              for b <= Q
 //   T(b) = max(o b, d(b - Q) + o)           beyond
-// which is exact unless a get's queue is shorter than reply / drain and refilled in waves.
+// A queue that is shorter than a round trip, Q max(o, drain) < o + reply, is refilled in waves,
+// each a round trip after the one before it: number b = k Q + j, 1 <= j <= Q, has been issued at
+//   T(b) = o + k (o + reply) + (j - 1) max(o, drain)
+// and a long stream takes (o + reply) / Q for each operation, whatever the NIC could do. At bursts
+// that are multiples of Q this is nearly what a queue of 2 Q - 1 and a NIC with that drain take:
+// only other bursts distinguish the two.
 // A fit linear in b cannot show the knee, and where posting is slower than draining there is none:
 // Q is then only known to be at least the largest burst (Iancu et al., section 4;
 // docs/measurement.md). Q is common to all sizes, in operations or in bytes. One operation always
@@ -37,8 +42,9 @@ struct BurstPoint {
 struct BurstCurve {
   uint64_t bytes = 0;
   std::vector<BurstPoint> points;
-  /// Time per operation in a long stream where the NIC is the bottleneck: one more observation of
-  /// the drain. Without it two bursts beyond the knee are needed to place the knee.
+  /// Time per operation in a long stream where the NIC or the queue is the bottleneck: one more
+  /// observation of the drain, where the queue is not refilled in waves. Without it two bursts
+  /// beyond the knee are needed to place the knee.
   std::optional<double> stream_s;
   /// Time from the end of an issue until the operation leaves the queue: gets, until the data is
   /// there, 2L + S G; active messages, until the handler has run, L + S G and the handler. Absent
@@ -53,7 +59,7 @@ enum class QueueLimit { none_seen, operations, bytes };
 struct BurstCost {
   uint64_t bytes = 0;
   double o_s = 0.0;      ///< Per operation while the queue has room.
-  double drain_s = 0.0;  ///< Per operation beyond; equal to o_s when no knee was seen.
+  double drain_s = 0.0;  ///< Per operation of a long burst; equal to o_s when no knee was seen.
 };
 
 struct HingeFit {

@@ -7,9 +7,12 @@
 #include <set>
 #include <utility>
 
+#include "base/quantity.h"
 #include "optimizer/fit/least_squares.h"
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/run_lines.h"
+#include "optimizer/fit/stragglers.h"
+#include "optimizer/fit/stream_bound.h"
 #include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
 
@@ -53,6 +56,7 @@ class OperationFitter {
     derive_stream();
     find_nic_bound_sizes();
     STRIPLINE_RETURN_IF_ERROR(fit_queue());
+    leave_out_queue_bound_sizes();
     derive_issue_cost();
     derive_serve_cost();
     STRIPLINE_RETURN_IF_ERROR(find_segments());
@@ -106,23 +110,59 @@ class OperationFitter {
     return depth;
   }
 
-  // Cost per operation in a long stream, per run: the slope of the flood over its count.
+  // Cost per operation in a long stream, per run: the slope of the flood over its count, without
+  // what stragglers add to it. As these depend on the slope, the two are settled in turn.
   void derive_stream() {
+    constexpr int kRounds = 8;
     for (const auto& [bytes, counts] : samples_.flood) {
-      std::map<uint32_t, std::vector<LinePoint>> by_run;
-      for (const auto& [count, medians] : counts) {
-        const double typical = across_runs(medians);
-        const double weight = typical > 0.0 ? 1.0 / (typical * typical) : 1.0;
-        for (const auto& [run, value] : medians) {
-          by_run[run].push_back({static_cast<double>(count), value, weight});
-        }
+      RunMedians slopes = slopes_of(counts, [](double) { return 0.0; });
+      const StreamScatter scatter = scatter_of(bytes, counts);
+      for (int round = 0; round < kRounds && scatter.latency > scatter.stream; ++round) {
+        const double each_s = across_runs(slopes);
+        if (slopes.empty() || !(each_s > 0.0)) break;
+        slopes =
+            slopes_of(counts, [&](double count) { return straggling_s(scatter, count, each_s); });
       }
-      for (const auto& [run, points] : by_run) {
-        if (const auto line = fit_line(points); line.ok() && line->slope > 0.0) {
-          stream_[bytes][run] = line->slope;
-        }
+      if (!slopes.empty()) stream_[bytes] = std::move(slopes);
+    }
+  }
+
+  StreamBound stream_bound() const {
+    std::map<uint64_t, double> each_s;
+    for (const auto& [bytes, medians] : stream_) each_s[bytes] = across_runs(medians);
+    return StreamBound(std::move(each_s));
+  }
+
+  // `late_s` of a count is what its stream takes longer than its operations.
+  template <typename LateSeconds>
+  static RunMedians slopes_of(const std::map<uint64_t, RunMedians>& counts, LateSeconds late_s) {
+    std::map<uint32_t, std::vector<LinePoint>> by_run;
+    for (const auto& [count, medians] : counts) {
+      const double typical = across_runs(medians);
+      const double weight = typical > 0.0 ? 1.0 / (typical * typical) : 1.0;
+      const auto operations = static_cast<double>(count);
+      for (const auto& [run, value] : medians) {
+        by_run[run].push_back({operations, value - late_s(operations), weight});
       }
     }
+    RunMedians slopes;
+    for (const auto& [run, points] : by_run) {
+      if (const auto line = fit_line(points); line.ok()) slopes[run] = line->slope;
+    }
+    return slopes;
+  }
+
+  StreamScatter scatter_of(uint64_t bytes, const std::map<uint64_t, RunMedians>& counts) const {
+    StreamScatter scatter;
+    const auto latency = samples_.latency_scatter.lower_bound(bytes);
+    const auto streams = samples_.flood_scatter.find(bytes);
+    if (latency == samples_.latency_scatter.end() || streams == samples_.flood_scatter.end()) {
+      return scatter;
+    }
+    const auto longest = streams->second.find(counts.rbegin()->first);
+    if (longest == streams->second.end()) return scatter;
+    return {interpolate(samples_.latency, bytes), latency->second, longest->second,
+            static_cast<double>(longest->first)};
   }
 
   // Cost per operation of a NIC-bound stream, in one run or as the median over all.
@@ -285,6 +325,9 @@ class OperationFitter {
     }
     const double margin = std::log(options_.nic_bound_ratio);
     for (const auto& [bytes, medians] : stream_) {
+      // Where more operations take no longer in some run, none is bound by the NIC.
+      if (std::ranges::any_of(medians, [](const auto& run) { return !(run.second > 0.0); }))
+        continue;
       const double cpu = interpolate(samples_.overlap, bytes);
       if (!(cpu > 0.0)) {
         nic_bound_[bytes] = medians;  // The CPU's part is below what can be measured.
@@ -295,6 +338,48 @@ class OperationFitter {
       const auto interval = stats::mean_interval(ratios, options_.confidence);
       if (interval.ok() && interval->low > margin) nic_bound_[bytes] = medians;
     }
+  }
+
+  // Gets that wait for a place in the queue come a round trip's share apart, however fast the NIC
+  // is: their streams say of g + G S only that it is no more. The size at which the NIC becomes the
+  // bottleneck is no switch of protocols either. Where bursts leave a depth open, as those of
+  // multiples of it do, the shares that streams get settle it.
+  void leave_out_queue_bound_sizes() {
+    auto& depth = fit_.model.queue_depth;
+    if (kind_ != Kind::get || !depth || depth->at_least) return;
+    const double margin = std::log(options_.nic_bound_ratio);
+    std::vector<double> shares;  // of a round trip, by size
+    for (auto size = nic_bound_.begin(); size != nic_bound_.end();) {
+      std::vector<double> ratios;
+      for (const auto& [run, value] : size->second) {
+        ratios.push_back(std::log(value / queued_stream(size->first, run, depth->ci_low)));
+      }
+      const auto interval = stats::mean_interval(ratios, options_.confidence);
+      if (interval.ok() && interval->low > margin) {
+        ++size;
+        continue;
+      }
+      shares.push_back(interpolate(samples_.latency, size->first) / across_runs(size->second));
+      queue_bound_.insert(*size);
+      size = nic_bound_.erase(size);
+    }
+    if (shares.empty()) return;
+    depth->value = std::clamp(std::round(stats::median(shares)), depth->ci_low, depth->ci_high);
+  }
+
+  // The most that a get of a stream takes where the queue is the bottleneck: its share of a round
+  // trip, or what the round trips of the measured counts come to.
+  double queued_stream(uint64_t bytes, uint32_t run, double depth) const {
+    const double blocking = interpolate(samples_.latency, bytes, run);
+    std::vector<LinePoint> points;
+    for (const auto& [count, medians] : samples_.flood.at(bytes)) {
+      const double typical = across_runs(medians);
+      const double weight = typical > 0.0 ? 1.0 / (typical * typical) : 1.0;
+      const auto whole = static_cast<double>(count);
+      points.push_back({whole, (1.0 + std::floor((whole - 1.0) / depth)) * blocking, weight});
+    }
+    const auto line = fit_line(points);
+    return std::max(blocking / depth, line.ok() ? line->slope : 0.0);
   }
 
   static Curve relative_curve(const SizeCurve& curve) {
@@ -324,6 +409,8 @@ class OperationFitter {
 
   Status find_segments() {
     std::vector<Curve> curves{relative_curve(samples_.latency)};
+    const StreamBound bound = stream_bound();
+    for (CurvePoint& point : curves.front()) point.most_slope = bound.most_per_byte(point.bytes);
     if (!nic_bound_.empty()) curves.push_back(relative_curve(nic_bound_));
     SegmentOptions options = options_.segments;
     if (!(options.noise > 0.0)) options.noise = noise_of(samples_.latency);
@@ -378,8 +465,13 @@ class OperationFitter {
       }
       cpu = issue_.empty() ? r : add(cpu, r);
     }
-    const RunLines wire = fit_run_lines(slice(subtract(samples_.latency, cpu), range),
-                                        samples_.latency, options_.robust);
+    const SizeCurve inside = slice(subtract(samples_.latency, cpu), range);
+    double most_slope = std::numeric_limits<double>::infinity();
+    const StreamBound bound = stream_bound();
+    for (const auto& [bytes, medians] : inside) {
+      most_slope = std::min(most_slope, bound.most_per_byte(bytes));
+    }
+    const RunLines wire = fit_run_lines(inside, samples_.latency, options_.robust, most_slope);
     fit_wire(wire, where, segment);
     fit_stream(range, where, wire, segment);
     segment.s_base_s = serve_base_s_;
@@ -417,7 +509,12 @@ class OperationFitter {
       const bool between = slice(stream_, range).empty();
       const SizeCurve& some = between ? nic_bound_ : inside;
       if (!some.empty()) segment.g_s = gap_beside(some, segment.G_s_per_byte);
-      if (!segment.g_s && !samples_.overlap.empty()) {
+      if (segment.g_s || samples_.overlap.empty()) return;
+      if (const SizeCurve queued = slice(queue_bound_, range); !queued.empty()) {
+        note(where + "g is absent, the queue is the bottleneck of a stream of gets; one of " +
+             std::to_string(queued.begin()->first) + " bytes occupies the NIC for at most " +
+             seconds_text(across_runs(queued.begin()->second)));
+      } else {
         note(where + "g is absent, the NIC is the bottleneck of a stream at none of its sizes");
       }
       return;
@@ -457,7 +554,8 @@ class OperationFitter {
   OperationFit fit_;
   std::optional<HingeFit> hinge_;
   SizeCurve stream_;                              // Per operation in a long stream.
-  SizeCurve nic_bound_;                           // The part of it where the NIC is the bottleneck.
+  SizeCurve nic_bound_;                           // The part of it where the NIC is the bottleneck,
+  SizeCurve queue_bound_;                         // and the part where the depth of the queue is.
   SizeCurve issue_;                               // o(S)
   std::optional<model::Parameter> serve_base_s_;  // s(S), where serving costs anything.
   std::optional<model::Parameter> serve_per_byte_s_;

@@ -27,8 +27,9 @@ enum class Kind {
 
 struct OperationOptions {
   double confidence = 0.95;  ///< That of the published intervals, in (0, 1); a model file says 95%.
-  /// The NIC is taken for the bottleneck of a stream when its cost per operation exceeds the CPU's
-  /// by more than this factor, at least 1, at the stated confidence.
+  /// The NIC is taken for the bottleneck of a stream when its cost per operation exceeds the CPU's,
+  /// and of gets a round trip's share of the queue, by more than this factor, at least 1, at the
+  /// stated confidence.
   double nic_bound_ratio = 1.05;
   /// Targets are taken to serve operations at a cost where that is more than this share of the
   /// time of a blocking operation, in the mean over all sizes, at the stated confidence.

@@ -47,14 +47,15 @@ PointsByRun points_by_run(const SizeCurve& curve, const SizeCurve& measured) {
   return points;
 }
 
-double weighted_mean(const std::vector<LinePoint>& points) {
+// The line of this slope.
+RunLine line_of_slope(const std::vector<LinePoint>& points, double slope) {
   double sum = 0.0;
   double weight = 0.0;
   for (const LinePoint& p : points) {
-    sum += p.weight * p.y;
+    sum += p.weight * (p.y - slope * p.x);
     weight += p.weight;
   }
-  return sum / weight;
+  return {sum / weight, slope};
 }
 
 double slope_through_origin(const std::vector<LinePoint>& points) {
@@ -99,9 +100,8 @@ void judge_fit(const PointsByRun& points, RunLines& lines) {
 RunLines constants(const PointsByRun& points) {
   RunLines lines;
   for (const auto& [run, of_run] : points) {
-    const double level = weighted_mean(of_run);
-    lines.free_intercepts.push_back(level);
-    lines.used[run] = {level, 0.0};
+    lines.used[run] = line_of_slope(of_run, 0.0);
+    lines.free_intercepts.push_back(lines.used[run].intercept);
   }
   return lines;
 }
@@ -143,7 +143,8 @@ std::map<uint64_t, double> weights_of(const SizeCurve& curve) {
   return weights;
 }
 
-RunLines fit_run_lines(const SizeCurve& curve, const SizeCurve& measured, bool robust) {
+RunLines fit_run_lines(const SizeCurve& curve, const SizeCurve& measured, bool robust,
+                       double most_slope) {
   const PointsByRun points = points_by_run(curve, measured);
   if (curve.size() == 1) return constants(points);
   RunLines lines;
@@ -158,10 +159,12 @@ RunLines fit_run_lines(const SizeCurve& curve, const SizeCurve& measured, bool r
   if (lines.used.empty()) return lines;
   lines.slope_variance /= static_cast<double>(lines.used.size());
   judge_fit(points, lines);
-  if (mean(lines.free_slopes) < 0.0) {
+  const double slope = mean(lines.free_slopes);
+  if (slope < 0.0 || slope > most_slope) {
     lines.free_intercepts.clear();
+    if (slope > most_slope) lines.free_slopes.assign(lines.used.size(), most_slope);
     for (auto& [run, line] : lines.used) {
-      line = {weighted_mean(points.at(run)), 0.0};
+      line = line_of_slope(points.at(run), std::clamp(slope, 0.0, most_slope));
       lines.free_intercepts.push_back(line.intercept);
     }
   } else if (mean(lines.free_intercepts) < 0.0) {

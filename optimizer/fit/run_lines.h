@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -51,8 +52,10 @@ std::map<uint64_t, double> weights_of(const SizeCurve& curve);
 /// runs, from the medians over runs (a run's own values in its weights would bias it) of
 /// `measured`: what was timed to obtain the curve, because noise is relative to that. It holds the
 /// curve's sizes. With a single size the lines are constants. Runs with fewer than two of several
-/// sizes are left out.
-RunLines fit_run_lines(const SizeCurve& curve, const SizeCurve& measured, bool robust);
+/// sizes are left out. Where slopes are negative in the mean, or exceed `most_slope`, all lines
+/// get 0, or that.
+RunLines fit_run_lines(const SizeCurve& curve, const SizeCurve& measured, bool robust,
+                       double most_slope = std::numeric_limits<double>::infinity());
 
 /// Replaces each run's value by median (1 + ln(value / median)), the median being that over runs,
 /// in place. Noise of times is multiplicative and skewed; averages of the result estimate the

@@ -196,6 +196,18 @@ Place place_of(const Kind& kind, const SampleRow& row) {
   return place;
 }
 
+// See SampleRow::scatter.
+double scatter_of(const std::map<uint32_t, std::vector<double>>& values_by_run) {
+  constexpr double kOneDeviation = 0.8413;  // the share of a normal distribution below it
+  double sum = 0.0;
+  for (const auto& [run, values] : values_by_run) {
+    const double median = stats::median(values);
+    if (!(median > 0.0)) return 0.0;
+    sum += std::log(std::max(1.0, stats::quantile(values, kOneDeviation) / median));
+  }
+  return sum / static_cast<double>(values_by_run.size());
+}
+
 }  // namespace
 
 double across_runs(const RunMedians& medians) {
@@ -239,6 +251,7 @@ SampleTable::SampleTable(std::span<const SampleSeries> series) {
         pooled.row.medians[run] = stats::median(values);
         pooled.row.repetitions[run] = static_cast<uint32_t>(values.size());
       }
+      pooled.row.scatter = scatter_of(pooled.values);
       rows.push_back(std::move(pooled.row));
     }
   }

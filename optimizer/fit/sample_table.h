@@ -31,6 +31,10 @@ struct SampleRow {
   std::map<std::string_view, uint64_t> numbers;   ///< factors that are whole numbers
   std::map<std::string_view, std::string> names;  ///< the others that are read
   RunMedians medians;
+  /// By how much repetitions of a run scatter upwards: the logarithm of what five of six stay below
+  /// over the median, one standard deviation of times whose logarithms are normal. Mean over runs;
+  /// 0 of single repetitions, and of medians that are not positive.
+  double scatter = 0.0;
   std::map<uint32_t, uint32_t> repetitions;  ///< by run
 
   uint64_t number(std::string_view factor) const { return numbers.at(factor); }

@@ -27,7 +27,6 @@ constexpr OperationExperiments kOfNode = {&micro::kNodeLatency, &micro::kNodeIss
 void sort_operations(const SampleTable& table, const OperationExperiments& experiments,
                      const std::function<SortedSamples&(const SampleRow&)>& sorted_of) {
   using BySize = std::map<uint64_t, RunMedians>;
-  using BySizeAndCount = std::map<uint64_t, BySize>;
   const auto operation_of = [&](const SampleRow& row) -> OperationSamples& {
     OperationSamples& operation = sorted_of(row).operations[row.variant];
     operation.raw_samples += row.raw_samples();
@@ -39,15 +38,21 @@ void sort_operations(const SampleTable& table, const OperationExperiments& exper
       (operation_of(row).*place)[row.number(factor::kBytes)] = row.medians;
     }
   };
-  const auto sort_counts = [&](const experiment::Known* known, const char* count,
-                               BySizeAndCount OperationSamples::*place) {
-    for (const SampleRow& row : table.rows(*known)) {
-      (operation_of(row).*place)[row.number(factor::kBytes)][row.number(count)] = row.medians;
-    }
-  };
-  sort(experiments.latency, &OperationSamples::latency);
-  sort_counts(experiments.issue, factor::kBurst, &OperationSamples::issue);
-  sort_counts(experiments.flood, factor::kCount, &OperationSamples::flood);
+  for (const SampleRow& row : table.rows(*experiments.latency)) {
+    OperationSamples& operation = operation_of(row);
+    operation.latency[row.number(factor::kBytes)] = row.medians;
+    operation.latency_scatter[row.number(factor::kBytes)] = row.scatter;
+  }
+  for (const SampleRow& row : table.rows(*experiments.flood)) {
+    OperationSamples& operation = operation_of(row);
+    const uint64_t bytes = row.number(factor::kBytes);
+    const uint64_t count = row.number(factor::kCount);
+    operation.flood[bytes][count] = row.medians;
+    operation.flood_scatter[bytes][count] = row.scatter;
+  }
+  for (const SampleRow& row : table.rows(*experiments.issue)) {
+    operation_of(row).issue[row.number(factor::kBytes)][row.number(factor::kBurst)] = row.medians;
+  }
   sort(experiments.overlap, &OperationSamples::overlap);
   sort(experiments.serve, &OperationSamples::serve);
 }

@@ -13,12 +13,14 @@ namespace stripline::fit {
 
 /// Everything measured of one operation (get, put or am). Sizes in bytes, times in seconds.
 struct OperationSamples {
-  std::map<uint64_t, RunMedians> latency;                    ///< By size.
-  std::map<uint64_t, std::map<uint64_t, RunMedians>> issue;  ///< By size, then burst.
-  std::map<uint64_t, std::map<uint64_t, RunMedians>> flood;  ///< By size, then count.
-  std::map<uint64_t, RunMedians> overlap;                    ///< By size: exposed time.
-  std::map<uint64_t, RunMedians> serve;                      ///< By size: of the target.
-  uint32_t raw_samples = 0;                                  ///< Repetitions in all of these.
+  std::map<uint64_t, RunMedians> latency;                        ///< By size.
+  std::map<uint64_t, std::map<uint64_t, RunMedians>> issue;      ///< By size, then burst.
+  std::map<uint64_t, std::map<uint64_t, RunMedians>> flood;      ///< By size, then count.
+  std::map<uint64_t, double> latency_scatter;                    ///< By size; SampleRow::scatter.
+  std::map<uint64_t, std::map<uint64_t, double>> flood_scatter;  ///< By size, then count; the same.
+  std::map<uint64_t, RunMedians> overlap;                        ///< By size: exposed time.
+  std::map<uint64_t, RunMedians> serve;                          ///< By size: of the target.
+  uint32_t raw_samples = 0;                                      ///< Repetitions in all of these.
 };
 
 /// micro.receive with one size of gets: seconds per get, by size of the buffer.

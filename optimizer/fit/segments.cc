@@ -26,25 +26,45 @@ struct Sums {
     return {n - o.n, w - o.w, wx - o.wx, wy - o.wy, wxx - o.wxx, wxy - o.wxy, wyy - o.wyy};
   }
 
-  double line_sse() const {
-    if (n < 3 || !(w > 0)) return 0.0;
+  // What is left beside the best line that rises by no more than `most`.
+  double line_sse(long double most) const {
+    if (n < 2 || !(w > 0)) return 0.0;
     const long double sxx = wxx - wx * wx / w;
     const long double sxy = wxy - wx * wy / w;
     const long double syy = wyy - wy * wy / w;
-    const long double sse = sxx > 0 ? syy - sxy * sxy / sxx : syy;
-    return std::max(0.0, static_cast<double>(sse));
+    const long double slope = slope_of(sxx, sxy, most);
+    if (n < 3 && slope < most) return 0.0;  // through both of them
+    return std::max(0.0, static_cast<double>(syy - slope * (2 * sxy - slope * sxx)));
   }
 
-  // The fitted line at x; the points' mean where all have the same x. There must be a point.
-  long double line_at(long double x) const {
+  // That line at x; the points' mean where all have the same x. There must be a point.
+  long double line_at(long double x, long double most) const {
     const long double sxx = wxx - wx * wx / w;
-    const long double slope = n > 1 && sxx > 0 ? (wxy - wx * wy / w) / sxx : 0;
+    const long double slope = n > 1 ? slope_of(sxx, wxy - wx * wy / w, most) : 0;
     return wy / w + slope * (x - wx / w);
+  }
+
+ private:
+  static long double slope_of(long double sxx, long double sxy, long double most) {
+    return sxx > 0 ? std::min(sxy / sxx, most) : 0;
   }
 };
 
 // All curves on their common axis of sizes, with cost(i, j) in constant time.
 class Axis {
+  struct OfCurve {
+    std::vector<Sums> prefix;          // [i] sums the sizes below index i.
+    std::vector<long double> most_at;  // Slope that no line through the size exceeds.
+
+    // Of the sizes [begin, end).
+    Sums sums(std::size_t begin, std::size_t end) const { return prefix[end] - prefix[begin]; }
+    long double most_slope(std::size_t begin, std::size_t end) const {
+      const auto first = most_at.begin();
+      return *std::min_element(first + static_cast<std::ptrdiff_t>(begin),
+                               first + static_cast<std::ptrdiff_t>(end));
+    }
+  };
+
  public:
   static Result<Axis> build(std::span<const Curve> curves) {
     if (curves.empty() || curves[0].empty()) {
@@ -59,6 +79,7 @@ class Axis {
     axis.largest_ = static_cast<long double>(std::max<uint64_t>(1, axis.sizes_.back()));
     for (const Curve& curve : curves) {
       std::vector<Sums> at(axis.sizes_.size() + 1);
+      std::vector<long double> most(axis.sizes_.size(), kInfinity);
       for (const CurvePoint& p : curve) {
         if (!std::isfinite(p.value) || !std::isfinite(p.weight) || p.weight < 0.0) {
           return Error(ErrorCode::invalid_argument,
@@ -74,6 +95,7 @@ class Axis {
         const long double y = p.value;
         const long double w = p.weight;
         here = {1, w, w * x, w * y, w * x * x, w * x * y, w * y * y};
+        most[axis.position(p.bytes)] = p.most_slope * axis.largest_;
         axis.points_ += 1.0;
       }
       for (std::size_t i = 1; i < at.size(); ++i) {
@@ -83,23 +105,25 @@ class Axis {
                 here.wy + before.wy,  here.wxx + before.wxx, here.wxy + before.wxy,
                 here.wyy + before.wyy};
       }
-      axis.prefix_.push_back(std::move(at));
+      axis.curves_.push_back({std::move(at), std::move(most)});
     }
     return axis;
   }
 
   const std::vector<uint64_t>& sizes() const { return sizes_; }
   double points() const { return points_; }
-  double curves() const { return static_cast<double>(prefix_.size()); }
+  double curves() const { return static_cast<double>(curves_.size()); }
 
   double primary_points(std::size_t begin, std::size_t end) const {
-    return static_cast<double>(prefix_[0][end].n - prefix_[0][begin].n);
+    return static_cast<double>(curves_[0].sums(begin, end).n);
   }
 
   // Sum of squares of one line per curve through the sizes [begin, end).
   double cost(std::size_t begin, std::size_t end) const {
     double sse = 0.0;
-    for (const auto& sums : prefix_) sse += (sums[end] - sums[begin]).line_sse();
+    for (const OfCurve& curve : curves_) {
+      sse += curve.sums(begin, end).line_sse(curve.most_slope(begin, end));
+    }
     return sse;
   }
 
@@ -107,17 +131,21 @@ class Axis {
   // size and curve where they do most, relative to the value there.
   double largest_change(std::size_t begin, std::size_t middle, std::size_t end) const {
     long double largest = 0;
-    for (const auto& sums : prefix_) {
-      const Sums single = sums[end] - sums[begin];
-      const Sums below = sums[middle] - sums[begin];
-      const Sums above = sums[end] - sums[middle];
+    for (const OfCurve& curve : curves_) {
+      const Sums single = curve.sums(begin, end);
+      const Sums below = curve.sums(begin, middle);
+      const Sums above = curve.sums(middle, end);
+      const long double most = curve.most_slope(begin, end);
+      const long double most_below = curve.most_slope(begin, middle);
+      const long double most_above = curve.most_slope(middle, end);
       for (std::size_t i = begin; i < end; ++i) {
-        const Sums point = sums[i + 1] - sums[i];
+        const Sums point = curve.sums(i, i + 1);
         const long double value = std::abs(point.wy);
         if (!(value > 0)) continue;
         const long double x = scaled(sizes_[i]);
-        const Sums& own = i < middle ? below : above;
-        const long double change = std::abs(own.line_at(x) - single.line_at(x));
+        const long double own =
+            i < middle ? below.line_at(x, most_below) : above.line_at(x, most_above);
+        const long double change = std::abs(own - single.line_at(x, most));
         largest = std::max(largest, change * point.w / value);
       }
     }
@@ -134,7 +162,7 @@ class Axis {
   }
 
   std::vector<uint64_t> sizes_;
-  std::vector<std::vector<Sums>> prefix_;  // By curve; [i] sums the sizes below index i.
+  std::vector<OfCurve> curves_;
   double points_ = 0.0;
   long double largest_ = 1;
 };

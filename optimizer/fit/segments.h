@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct CurvePoint {
   uint64_t bytes = 0;
   double value = 0.0;   ///< E.g. seconds.
   double weight = 1.0;  ///< 1/value^2 makes residuals relative; noisier points count less.
+  /// No line through this point rises by more for a byte. Without it two switches close to each
+  /// other pass for a steep line.
+  double most_slope = std::numeric_limits<double>::infinity();
 };
 using Curve = std::vector<CurvePoint>;
 

@@ -115,5 +115,27 @@ TEST(Segments, RefusesBadInput) {
   EXPECT_FALSE(segment_curves(std::vector<Curve>{Curve{{8, 1.0, 1.0}, {8, 2.0, 1.0}}}).ok());
 }
 
+// 100 us up to 4 KiB, 400 us above 7 KiB, and one size between them: two switches, or a steep line.
+Curve two_switches(double most_slope) {
+  Curve curve;
+  const auto add = [&](uint64_t bytes, double value) {
+    curve.push_back({bytes, value, 1.0 / (value * value), most_slope});
+  };
+  for (uint64_t bytes = 8; bytes <= 4096; bytes *= 2) add(bytes, 100e-6);
+  add(5568, 230e-6);
+  for (uint64_t bytes = 8192; bytes <= 1 << 20; bytes *= 2) add(bytes, 400e-6);
+  return curve;
+}
+
+TEST(SegmentCurves, NoLineIsSteeperThanAByteCosts) {
+  const auto steep = segment_curves(std::vector<Curve>{two_switches(1.0)}, {.noise = 0.02});
+  const auto bounded = segment_curves(std::vector<Curve>{two_switches(3e-9)}, {.noise = 0.02});
+  ASSERT_TRUE(steep.ok() && bounded.ok());
+  ASSERT_EQ(steep->breaks.size(), 2U);
+  EXPECT_EQ(steep->breaks[0].first_above, 4096U) << "a line through two points of two segments";
+  ASSERT_FALSE(bounded->breaks.empty());
+  for (const Breakpoint& at : bounded->breaks) EXPECT_GE(at.last_below, 4096U);
+}
+
 }  // namespace
 }  // namespace stripline::fit

@@ -45,9 +45,34 @@ double blocking_time(const TrueSegment& s, double size) {
   return exposed_time(s, size) + 2.0 * s.L + s.G * size;
 }
 
-double flood_time(const TrueSegment& s, double size, double count) {
+// Gets of which no more are outstanding than the queue holds, one by one: the initiator retires the
+// oldest one where it needs its place.
+double queued_time(const TrueOperation& operation, uint64_t bytes, uint64_t count) {
+  const TrueSegment& s = operation.at(bytes);
+  const auto size = static_cast<double>(bytes);
+  const double o = s.o_base + s.o_per_byte * size;
+  const double retire = s.r_base + s.r_per_byte * size;
+  const auto depth = static_cast<uint64_t>(operation.queue_depth);
+  if (count <= depth) return 0.0;  // nothing waits
+  std::vector<double> arrived(count + 1, 0.0);
+  double now = 0.0;
+  for (uint64_t i = 1; i <= count; ++i) {
+    if (i > depth) now = std::max(now, arrived[i - depth]) + retire;
+    now += o;
+    const double before = i > 1 ? arrived[i - 1] + s.g + s.G * size : 0.0;
+    arrived[i] = std::max(now + 2.0 * s.L + s.G * size, before);
+  }
+  for (uint64_t i = count - depth + 1; i <= count; ++i) now = std::max(now, arrived[i]) + retire;
+  return now;
+}
+
+double flood_time(const TrueOperation& operation, uint64_t bytes, uint64_t count) {
+  const TrueSegment& s = operation.at(bytes);
+  const auto size = static_cast<double>(bytes);
   const double per_operation = std::max(exposed_time(s, size), s.g + s.G * size);
-  return blocking_time(s, size) + (count - 1.0) * per_operation;
+  const double free = blocking_time(s, size) + static_cast<double>(count - 1) * per_operation;
+  if (operation.name == "put") return free;  // leaves the queue when it is sent
+  return std::max(free, queued_time(operation, bytes, count));
 }
 
 // Samples of one run around true values.
@@ -136,7 +161,9 @@ double time_of(const TrueOperation& operation, const Point& point) {
   const double size = whole(point, "bytes");
   const auto bytes = static_cast<uint64_t>(size);
   const TrueSegment& s = operation.at(bytes);
-  if (point.experiment == micro::kFlood.name) return flood_time(s, size, whole(point, "count"));
+  if (point.experiment == micro::kFlood.name) {
+    return flood_time(operation, bytes, static_cast<uint64_t>(whole(point, "count")));
+  }
   if (point.experiment == micro::kIssue.name) {
     return issue_time(operation, bytes, static_cast<uint64_t>(whole(point, "burst")));
   }

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "optimizer/plan/perturbed.h"
 #include "optimizer/plan/strip_fixture.h"
 
 namespace stripline::plan {
@@ -455,6 +456,20 @@ TEST(PlanStrip, WhatServingCostsMayErr) {
   const double unserved = gain_low();
   m = model::example_model();
   EXPECT_EQ(gain_low(), unserved);
+}
+
+TEST(PlanStrip, InWhichOrderSeveralPeersAreServedIsNotKnown) {
+  const StripCosts costs = costs_of(model::example_model());
+  StripRequest request = request_of(kMiB, 1e-3);
+  const auto doubted = [&] {
+    const StripPlan plan = plan_strip(request, &costs);
+    EXPECT_EQ(plan.reason, Reason::tuned);
+    return plan.gain_low <=
+           1 - (1 + detail::kOthersDoubt) * plan.predicted_s / plan.baseline_s + 1e-12;
+  };
+  EXPECT_FALSE(doubted());
+  request.peers = 3;
+  EXPECT_TRUE(doubted());
 }
 
 TEST(PlanStrip, WhatCameFromFurtherPeersIsComputedOnAfterTheFirst) {
