@@ -53,7 +53,7 @@ TEST(Stragglers, NothingIsLateWhereNothingScattersOrAllDoesAlike) {
 }
 
 TEST(Stragglers, AStreamScattersLessThanItsOperations) {
-  // Of independent delays the largest of 64 has a fifth of the variance.
+  // The largest of 64 independent delays has a fifth of the variance of one.
   const double all = straggling_s({kLatency_s, 0.2, 0.0, 1e9}, 64, 1e-9);
   EXPECT_NEAR(straggling_s({kLatency_s, 0.2, 0.2 * 0.44, 64}, 64, 1e-9), all, 0.02 * all);
   EXPECT_LT(straggling_s({kLatency_s, 0.2, 0.15, 64}, 64, 1e-9), 0.8 * all);
