@@ -102,8 +102,14 @@ Result<experiment::SampleSeries> run_point(Session& session, experiment::Point p
 
 experiment::SampleSeries as_series(Result<experiment::SampleSeries> result,
                                    const experiment::Point& point, uint32_t run) {
-  if (result.ok()) return *std::move(result);
   experiment::SampleSeries series;
+  if (result.ok()) {
+    series = *std::move(result);
+    if (!series.verified && series.note.empty()) {
+      series.note = "verification failed: the data delivered are wrong";
+    }
+    return series;
+  }
   series.point = point;
   series.run = run;
   series.note = "not measured: " + result.error().message();

@@ -70,7 +70,8 @@ Result<experiment::SampleSeries> run_point(Session& session, experiment::Point p
                                            const experiment::StopRule& rule);
 
 /// What run_point() returned, as a series that can be reported: an error becomes a series without
-/// values and with the reason as its note (and therefore never a number).
+/// values and with the reason as its note (and therefore never a number), and one that is not
+/// verified and does not say why gets a note that its data are wrong.
 experiment::SampleSeries as_series(Result<experiment::SampleSeries> result,
                                    const experiment::Point& point, uint32_t run);
 

@@ -253,6 +253,21 @@ TEST(RunPoint, TrianglesHaveATableOnlyWhereTheyAreCountedInIt) {
   });
 }
 
+TEST(AsSeries, SaysWhyThereIsNoNumber) {
+  const Point point{"micro.latency", "get", {}};
+  experiment::SampleSeries wrong;
+  EXPECT_EQ(as_series(wrong, point, 3).note, "verification failed: the data delivered are wrong");
+  wrong.note = "verification failed: the sum is wrong";
+  EXPECT_EQ(as_series(wrong, point, 3).note, wrong.note);
+  experiment::SampleSeries right;
+  right.verified = true;
+  EXPECT_EQ(as_series(right, point, 3).note, "");
+  const experiment::SampleSeries none =
+      as_series(Error(ErrorCode::resource_exhausted, "no room"), point, 3);
+  EXPECT_EQ(none.note, "not measured: no room");
+  EXPECT_EQ(none.run, 3U);
+}
+
 TEST(RunPoint, RefusesWhatItCannotMeasure) {
   std::vector<std::string> messages;
   on_ranks(2, "emulated:opteron-vapi,compute=none", "virtual", [&](Session& session) {

@@ -52,7 +52,6 @@ Result<SampleSeries> run_am(Session& session, size_t bytes, size_t burst,
         series);
     for (size_t i = 0; i < burst; ++i) session.send_checked(1, payload);
     series.verified = complete && session.take_received(1).good == burst;
-    if (!series.verified) series.note = kWrongData;
   }
   ctx.barrier();
   return series;

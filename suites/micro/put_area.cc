@@ -65,7 +65,6 @@ experiment::SampleSeries PutArea::measure(Session& session, const experiment::St
   }
   context_->barrier();
   series.verified = verify(put_all);
-  if (!series.verified) series.note = kWrongData;
   return series;
 }
 

@@ -88,7 +88,4 @@ class TransferArea {
   std::vector<future> in_flight_;  // run()'s, kept so that only its first one allocates
 };
 
-/// The note of a series whose data did not arrive as sent.
-inline constexpr const char* kWrongData = "verification failed: the data delivered are wrong";
-
 }  // namespace stripline::suites
