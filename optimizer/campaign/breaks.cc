@@ -64,7 +64,7 @@ fit::Curve curve_of(const std::vector<const PointStatus*>& points,
     const double median = estimate_of(*status, kPointConfidence)->median;
     if (!bytes || !(*bytes >= 0) || !(median > 0)) continue;
     const auto size = static_cast<uint64_t>(*bytes);
-    curve.push_back({size, median, 1 / (median * median), streams.most_per_byte(size)});
+    curve.push_back({size, median, 1 / (median * median), streams.per_byte(size)});
   }
   return curve;
 }

@@ -107,14 +107,13 @@ MessageCosts either(const MessageCosts& a, const MessageCosts& b, double low, do
   costs.r_per_byte = r.per_byte;
   costs.s_base = s.base;
   costs.s_per_byte = s.per_byte;
-  // Round trip and gap share G: what is left of a gap at either end is its g.
+  // Round trip and gap share G. That of the line which is farther beyond leaves both exact at the
+  // small end, where there is least to be wrong by.
   const Line wire = chord({2 * a.L, a.G}, {2 * b.L, b.G}, low, high, beyond);
-  costs.L = wire.base / 2;
-  costs.G = wire.per_byte;
-  const auto g_at = [&](double bytes) {
-    return farther(a.gap(bytes), b.gap(bytes)) - costs.G * bytes;
-  };
-  costs.g = farther(g_at(low), g_at(high));
+  const Line gap = chord({a.g, a.G}, {b.g, b.G}, low, high, beyond);
+  costs.G = farther(wire.per_byte, gap.per_byte);
+  costs.L = (wire.at(low) - costs.G * low) / 2;
+  costs.g = gap.at(low) - costs.G * low;
   return costs;
 }
 

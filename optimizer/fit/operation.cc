@@ -410,7 +410,7 @@ class OperationFitter {
   Status find_segments() {
     std::vector<Curve> curves{relative_curve(samples_.latency)};
     const StreamBound bound = stream_bound();
-    for (CurvePoint& point : curves.front()) point.most_slope = bound.most_per_byte(point.bytes);
+    for (CurvePoint& point : curves.front()) point.stream_slope = bound.per_byte(point.bytes);
     if (!nic_bound_.empty()) curves.push_back(relative_curve(nic_bound_));
     SegmentOptions options = options_.segments;
     if (!(options.noise > 0.0)) options.noise = noise_of(samples_.latency);
@@ -433,11 +433,28 @@ class OperationFitter {
     return {};
   }
 
-  // Lines within the segment's sizes, or over all sizes where it holds too few of its own.
-  RunLines lines_in(const SizeCurve& curve, const SizeCurve& measured, SizeRange range) const {
+  // Lines within the segment's sizes. Where it holds too few of its own, their slopes are those
+  // over all sizes, and no steeper than `most_slope`.
+  RunLines lines_in(const SizeCurve& curve, const SizeCurve& measured, SizeRange range,
+                    double most_slope = std::numeric_limits<double>::infinity()) const {
     const SizeCurve inside = slice(curve, range);
-    const bool enough = inside.size() >= std::min(kMinSizes, curve.size());
-    return fit_run_lines(enough ? inside : curve, measured, options_.robust);
+    if (inside.size() >= std::min(kMinSizes, curve.size())) {
+      return fit_run_lines(inside, measured, options_.robust);
+    }
+    const RunLines all = fit_run_lines(curve, measured, options_.robust, most_slope);
+    return inside.empty() ? all : levelled(all, inside);
+  }
+
+  // What issuing takes a byte at most, where too few issues of such sizes were measured: what
+  // issuing and retiring take together.
+  double most_issue_slope(SizeRange range) const {
+    const SizeCurve both = slice(samples_.overlap, range);
+    if (both.size() < kMinSizes) return std::numeric_limits<double>::infinity();
+    std::vector<double> slopes;
+    for (const auto& [run, line] : fit_run_lines(both, both, options_.robust).used) {
+      slopes.push_back(line.slope);
+    }
+    return slopes.empty() ? 0.0 : std::max(0.0, stats::median(slopes));
   }
 
   model::Segment fit_segment(uint64_t from, uint64_t to, SizeRange range,
@@ -452,7 +469,7 @@ class OperationFitter {
     if (issue_.empty()) {
       note(where + "o is absent, no issue bursts were measured; it is part of L");
     } else {
-      const RunLines o = lines_in(issue_, issue_, range);
+      const RunLines o = lines_in(issue_, issue_, range, most_issue_slope(range));
       segment.o_base_s = publish_intercept(o);
       segment.o_per_byte_s = publish_slope(o);
       cpu = o;
@@ -469,7 +486,7 @@ class OperationFitter {
     double most_slope = std::numeric_limits<double>::infinity();
     const StreamBound bound = stream_bound();
     for (const auto& [bytes, medians] : inside) {
-      most_slope = std::min(most_slope, bound.most_per_byte(bytes));
+      most_slope = std::min(most_slope, most_over_stream(inside.size()) * bound.per_byte(bytes));
     }
     const RunLines wire = fit_run_lines(inside, samples_.latency, options_.robust, most_slope);
     fit_wire(wire, where, segment);
@@ -504,11 +521,14 @@ class OperationFitter {
     if (one_way_) return;
     const SizeCurve inside = slice(nic_bound_, range);
     if (inside.size() < kMinSizes) {
-      // Few sizes tell no line of their own, but what is left of them beside G. A segment between
-      // the sizes of streams is taken to be as the others.
-      const bool between = slice(stream_, range).empty();
-      const SizeCurve& some = between ? nic_bound_ : inside;
-      if (!some.empty()) segment.g_s = gap_beside(some, segment.G_s_per_byte);
+      // Few sizes tell no line of their own, but what is left of them beside G, which is no more
+      // than what is left of the others. A segment between the sizes of streams is taken to be as
+      // the other segments.
+      const SizeCurve measured = slice(stream_, range);
+      const bool any = measured.empty() ? !nic_bound_.empty() : !inside.empty();
+      if (any) {
+        segment.g_s = gap_beside(measured.empty() ? nic_bound_ : measured, segment.G_s_per_byte);
+      }
       if (segment.g_s || samples_.overlap.empty()) return;
       if (const SizeCurve queued = slice(queue_bound_, range); !queued.empty()) {
         note(where + "g is absent, the queue is the bottleneck of a stream of gets; one of " +

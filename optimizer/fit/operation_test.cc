@@ -216,6 +216,48 @@ TEST(FitOperation, ACostInAStreamIsSeenBesideStragglers) {
   EXPECT_NEAR(fit.model.segments.front().g_s->value, 2e-6, 0.2e-6);
 }
 
+TEST(FitOperation, AGapReadFromOneLargeSizeIsNotMoreThanSmallOnesTake) {
+  // The NIC is the bottleneck of the largest size alone, by more than its bytes explain.
+  OperationSamples samples = samples_of("put", {.between_runs = 0.0, .within_run = 0.0}, 1);
+  const std::map<uint64_t, double> each_s{{8, 0.6e-6}, {1024, 0.6e-6}, {4096, 5e-6}};
+  samples.flood.clear();
+  samples.flood_scatter.clear();
+  for (const auto& [bytes, s] : each_s) {
+    for (const uint64_t count : {8, 64}) {
+      for (const auto& [run, unused] : samples.latency.begin()->second) {
+        samples.flood[bytes][count][run] = 10e-6 + static_cast<double>(count) * s;
+      }
+    }
+  }
+  const auto fit = fit_operation(samples, Kind::put);
+  ASSERT_TRUE(fit.ok());
+  const model::Segment& first = fit->model.segments.front();
+  EXPECT_LE(first.g_s ? first.g_s->value : 0, 0.6e-6);
+}
+
+TEST(FitOperation, WhatIssuingTakesIsNotExtrapolatedAcrossASwitch) {
+  // Issue was measured up to 64 KiB, where two sizes are of the second protocol, which takes the
+  // processor 0.5 us more: not 20 us more at 4 MiB.
+  const std::vector<TrueOperation> machine = {
+      {"put",
+       {{0, 0.7e-6, 0.0, 1.2e-6, 0.4e-6, 1e-11, 0.3e-6, 0.0},
+        {26000, 1.2e-6, 0.0, 4.8e-6, 0.5e-6, 1e-11, 0.8e-6, 0.0}},
+       64.0}};
+  SyntheticCampaign campaign = full_campaign();
+  campaign.sizes.push_back(2 << 20);
+  campaign.sizes.push_back(4 << 20);
+  std::erase_if(campaign.issue_sizes, [](uint64_t bytes) { return bytes > 65536; });
+  campaign.overlap_sizes = campaign.sizes;
+  const NoiseModel noise{.between_runs = 0.005, .within_run = 0.01};
+  const auto fit = fit_operation(samples_of("put", noise, 5, campaign, machine), Kind::put);
+  ASSERT_TRUE(fit.ok());
+  ASSERT_EQ(fit->model.segments.size(), 2U);
+  const model::Segment& second = fit->model.segments.back();
+  EXPECT_NEAR(second.L_s->value, 4.8e-6, 0.5e-6);
+  EXPECT_NEAR(second.o_base_s->value, 1.2e-6, 0.2e-6);
+  EXPECT_NEAR(second.r_base_s->value, 0.8e-6, 0.2e-6);
+}
+
 TEST(FitOperation, WithoutOverlapTheLatencyIsStillExplained) {
   OperationSamples samples = samples_of("get", {}, 5);
   samples.overlap.clear();

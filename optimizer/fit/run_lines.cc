@@ -206,6 +206,23 @@ SizeCurve subtract(const SizeCurve& curve, const RunLines& lines) {
   return result;
 }
 
+RunLines levelled(RunLines lines, const SizeCurve& inside) {
+  lines.free_intercepts.clear();
+  for (auto& [run, line] : lines.used) {
+    double sum = 0.0;
+    double sizes = 0.0;
+    for (const auto& [bytes, medians] : inside) {
+      const auto found = medians.find(run);
+      if (found == medians.end()) continue;
+      sum += found->second - line.slope * static_cast<double>(bytes);
+      sizes += 1.0;
+    }
+    if (sizes > 0.0) line.intercept = sum / sizes;
+    lines.free_intercepts.push_back(line.intercept);
+  }
+  return lines;
+}
+
 RunLines add(const RunLines& a, const RunLines& b) {
   RunLines sum;
   for (const auto& [run, line] : a.used) {

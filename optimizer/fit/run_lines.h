@@ -67,6 +67,10 @@ void linearize_logs(SizeCurve& curve);
 /// otherwise.
 SizeCurve subtract(const SizeCurve& curve, const RunLines& lines);
 
+/// Lines of the same slopes through the mean of each run's points in `inside`; those of runs that
+/// have none there stay. For sizes too few for slopes of their own, on the other side of a switch.
+RunLines levelled(RunLines lines, const SizeCurve& inside);
+
 /// Sum of the used lines of the runs that both have; the estimates for publication are left empty.
 RunLines add(const RunLines& a, const RunLines& b);
 

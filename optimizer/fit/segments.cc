@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "optimizer/fit/stream_bound.h"
 #include "optimizer/stats/interval.h"
 
 namespace stripline::fit {
@@ -54,13 +55,15 @@ struct Sums {
 class Axis {
   struct OfCurve {
     std::vector<Sums> prefix;          // [i] sums the sizes below index i.
-    std::vector<long double> most_at;  // Slope that no line through the size exceeds.
+    std::vector<long double> streams;  // Their slopes at the sizes.
 
-    // Of the sizes [begin, end).
+    // What holds for the sizes [begin, end).
     Sums sums(std::size_t begin, std::size_t end) const { return prefix[end] - prefix[begin]; }
     long double most_slope(std::size_t begin, std::size_t end) const {
-      const auto first = most_at.begin();
-      return *std::min_element(first + static_cast<std::ptrdiff_t>(begin),
+      const auto first = streams.begin();
+      const auto points = static_cast<std::size_t>(sums(begin, end).n);
+      return most_over_stream(points) *
+             *std::min_element(first + static_cast<std::ptrdiff_t>(begin),
                                first + static_cast<std::ptrdiff_t>(end));
     }
   };
@@ -79,7 +82,7 @@ class Axis {
     axis.largest_ = static_cast<long double>(std::max<uint64_t>(1, axis.sizes_.back()));
     for (const Curve& curve : curves) {
       std::vector<Sums> at(axis.sizes_.size() + 1);
-      std::vector<long double> most(axis.sizes_.size(), kInfinity);
+      std::vector<long double> streams(axis.sizes_.size(), kInfinity);
       for (const CurvePoint& p : curve) {
         if (!std::isfinite(p.value) || !std::isfinite(p.weight) || p.weight < 0.0) {
           return Error(ErrorCode::invalid_argument,
@@ -95,7 +98,7 @@ class Axis {
         const long double y = p.value;
         const long double w = p.weight;
         here = {1, w, w * x, w * y, w * x * x, w * x * y, w * y * y};
-        most[axis.position(p.bytes)] = p.most_slope * axis.largest_;
+        streams[axis.position(p.bytes)] = p.stream_slope * axis.largest_;
         axis.points_ += 1.0;
       }
       for (std::size_t i = 1; i < at.size(); ++i) {
@@ -105,7 +108,7 @@ class Axis {
                 here.wy + before.wy,  here.wxx + before.wxx, here.wxy + before.wxy,
                 here.wyy + before.wyy};
       }
-      axis.curves_.push_back({std::move(at), std::move(most)});
+      axis.curves_.push_back({std::move(at), std::move(streams)});
     }
     return axis;
   }

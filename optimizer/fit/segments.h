@@ -21,9 +21,10 @@ struct CurvePoint {
   uint64_t bytes = 0;
   double value = 0.0;   ///< E.g. seconds.
   double weight = 1.0;  ///< 1/value^2 makes residuals relative; noisier points count less.
-  /// No line through this point rises by more for a byte. Without it two switches close to each
-  /// other pass for a steep line.
-  double most_slope = std::numeric_limits<double>::infinity();
+  /// What a byte of a stream takes at this size (stream_bound.h): a line through the point rises by
+  /// most_over_stream() times as much at most. Without it two switches close to each other pass for
+  /// a steep line.
+  double stream_slope = std::numeric_limits<double>::infinity();
 };
 using Curve = std::vector<CurvePoint>;
 

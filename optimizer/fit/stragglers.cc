@@ -9,7 +9,7 @@
 namespace stripline::fit {
 namespace {
 
-// The largest of n standard normal variables on average; n is 1 or more.
+// The largest of n standard normal variables is expected there, n of 1 or more.
 double expected_largest(double n) {
   const double share = (n - 0.375) / (n + 0.25);
   return share > 0.5 ? stats::normal_two_sided(2.0 * share - 1.0) : 0.0;

@@ -11,7 +11,7 @@ namespace stripline::fit {
 
 /// How streams of one size came out.
 struct StreamScatter {
-  double latency_s = 0.0;  ///< Of one blocking operation.
+  double latency_s = 0.0;  ///< What one blocking operation takes.
   /// Standard deviation of the logarithm of that, within a run.
   double latency = 0.0;
   /// The same of a whole stream of this many operations: what delays all operations of a repetition

@@ -6,7 +6,7 @@
 
 namespace stripline::fit {
 
-double StreamBound::most_per_byte(uint64_t bytes) const {
+double StreamBound::per_byte(uint64_t bytes) const {
   constexpr double kAnything = std::numeric_limits<double>::infinity();
   if (each_s_.empty()) return kAnything;
   const uint64_t size =
@@ -19,7 +19,7 @@ double StreamBound::most_per_byte(uint64_t bytes) const {
         static_cast<double>(size - below->first) / static_cast<double>(above->first - below->first);
     each_s = below->second + share * (above->second - below->second);
   }
-  return each_s > 0.0 ? kMostOverStream * each_s / static_cast<double>(size) : kAnything;
+  return each_s > 0.0 ? each_s / static_cast<double>(size) : kAnything;
 }
 
 }  // namespace stripline::fit

@@ -2,15 +2,20 @@
 // latencies that is steeper runs through two protocol switches. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
 
 namespace stripline::fit {
 
-/// A byte of a single transfer takes at most this many times what one of a stream takes: copies at
-/// both ends and the wire add up in the one, and overlap in the other.
-inline constexpr double kMostOverStream = 3.0;
+/// A line of latencies through this many sizes may be what it seems; fewer lie on one by chance.
+inline constexpr std::size_t kPointsOfALine = 5;
+
+/// How many times what a byte of a stream takes one of a single transfer can take, by a line
+/// through this many sizes: copies at both ends and the wire add up in a transfer and overlap in a
+/// stream. A line that says little is not to contradict what streams say of the same sizes.
+constexpr double most_over_stream(std::size_t points) { return points < kPointsOfALine ? 1 : 3; }
 
 /// Thread-safe as a constant.
 class StreamBound {
@@ -18,9 +23,9 @@ class StreamBound {
   /// Seconds of each transfer in a stream, by its size in bytes. Empty: nothing is bounded.
   explicit StreamBound(std::map<uint64_t, double> each_s) : each_s_(std::move(each_s)) {}
 
-  /// Seconds a byte, by the streams of the sizes around `bytes`; by those of the largest size for
-  /// what is larger. Infinite where no stream takes any time.
-  double most_per_byte(uint64_t bytes) const;
+  /// Seconds that a byte of a stream takes, by those of the sizes around `bytes`; by those of the
+  /// largest size for what is larger. Infinite where no stream takes any time.
+  double per_byte(uint64_t bytes) const;
 
  private:
   std::map<uint64_t, double> each_s_;

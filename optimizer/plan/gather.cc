@@ -32,6 +32,8 @@ class Prediction {
     // That it may, and that it has.
     const double words_s = 2 * put_s(sizeof(uint64_t));
     if (request_.by_stores) return words_s + copied;
+    // What lies in one piece needs no list of places.
+    if (request_.runs == 1 && path_.vis.has(Direction::get)) return words_s + got_s();
     return words_s + put_s(request_.elements * sizeof(uint64_t)) + request_.readers * copied +
            put_s(request_.bytes());
   }
@@ -88,6 +90,16 @@ class Prediction {
   cost::MessageCosts message(uint64_t bytes) const {
     const cost::LinkCosts& put = path_.vis.link(Direction::put);
     return detail::at_ends(put.at(bytes), put.at(bytes, ends_.corner), ends_);
+  }
+  // One get; the owner's NIC serves the readers in turn.
+  double got_s() const {
+    const uint64_t bytes = request_.bytes();
+    const auto size = static_cast<double>(bytes);
+    const cost::LinkCosts& get = path_.vis.link(Direction::get);
+    const cost::MessageCosts one =
+        detail::at_ends(get.at(bytes), get.at(bytes, ends_.corner), ends_);
+    const uint32_t others = std::max({request_.surroundings.nic_ranks, request_.readers, 1U}) - 1;
+    return one.blocking(size) + others * one.gap(size);
   }
   double one_way_s(uint64_t bytes) const {
     return message(bytes).one_way(static_cast<double>(bytes));

@@ -52,8 +52,10 @@ struct GatherMechanism {
     if (request.alike && request.readers > 1 && !request.by_stores) {
       visit(GatherMethod::broadcast);
     }
-    // Through the network it asks for what the owner sends unasked otherwise.
-    if (request.by_stores) visit(GatherMethod::pull);
+    // Through the network it asks for what the owner sends unasked otherwise, which pays where gets
+    // have a shorter protocol than puts of that size: if one get is all that it takes.
+    const bool one_get = request.runs == 1 && request.vectors == 1 && request.besides == 0;
+    if (request.by_stores || one_get) visit(GatherMethod::pull);
   }
   static double seconds(const Request& request, const CompiledPath& path, GatherMethod method,
                         const Ends& ends) {

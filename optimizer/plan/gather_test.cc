@@ -187,6 +187,25 @@ TEST(PlanGather, ReadersPullWhereTheirLoadsReachAndTheOwnerHasMany) {
             predict_gather(request, path, GatherMethod::pack));
 }
 
+TEST(PlanGather, OnePieceIsPulledThroughANetworkWherePutsOfItsSizeHaveADearProtocol) {
+  model::TunedModel model = model::example_model();
+  GatherRequest request = request_of(2000, 1, 16000);
+  const auto decide = [&] {
+    const CompiledPath path(model, *model.network.find("inter-node"));
+    return plan_gather(request, &path).method;
+  };
+  EXPECT_EQ(decide(), GatherMethod::bound);
+  for (auto& segment : model.network["inter-node"].put->segments) {
+    if (segment.to_bytes > 8192) segment.L_s = model::example_parameter(500e-6);
+  }
+  EXPECT_EQ(decide(), GatherMethod::pull);
+  request.vectors = 2;
+  EXPECT_NE(decide(), GatherMethod::pull) << "pieces of two arrays are two gets";
+  request.vectors = 1;
+  request.runs = 1000;
+  EXPECT_NE(decide(), GatherMethod::pull) << "a list of places goes to the owner";
+}
+
 TEST(PlanGather, ReadersPullOnlyWhereTheWordsThatTellThemAreSurelyQuick) {
   model::TunedModel model = model::example_model();
   model.pack = model::example_pack();
