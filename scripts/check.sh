@@ -182,7 +182,7 @@ case ${1:-} in
     require_packages "${neighbour_packages[@]}"
     configure_and_build release stripline-neighbours stripline-neighbours-report
     rm -rf build/neighbours
-    scripts/compare_neighbours.sh build/release build/neighbours 2 1
+    scripts/compare.py neighbours build/release build/neighbours 2 1
     ;;
   libfabric)
     folder=${2:-}

@@ -28,7 +28,7 @@ reference_packages=(doxygen)
 rpm_packages=(rpm)
 # For trying alert rules (packaging/monitoring), likewise.
 monitoring_packages=(prometheus)
-# What the runtime is compared with (scripts/compare_neighbours.sh).
+# What the runtime is compared with (scripts/compare.py neighbours).
 neighbour_packages=(openmpi-bin libopenmpi-dev libucx-dev)
 # Other runtimes that are tuned (suites/targets): their programs and compilers.
 target_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev ucx-utils)

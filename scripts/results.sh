@@ -327,7 +327,7 @@ print_collectives() {
   command -v mpirun mpicxx >/dev/null ||
     { echo "collectives: Open MPI is missing; install libopenmpi-dev and openmpi-bin" >&2; return 1; }
   configure_and_build release stripline-collectives stripline-collectives-mpi stripline-run >&2
-  scripts/compare_collectives.sh build/release "$rounds"
+  scripts/compare.py collectives build/release "$rounds"
 }
 
 print_neighbours() {
@@ -337,7 +337,7 @@ print_neighbours() {
   [ ${#paths[@]} -gt 0 ] || { echo "neighbours: no path is called '$only'" >&2; return 2; }
   require_packages "${neighbour_packages[@]}" >&2
   configure_and_build release stripline-neighbours stripline-neighbours-report >&2
-  scripts/compare_neighbours.sh build/release "$kept/neighbours" "$launches" "$rounds" "${paths[@]}"
+  scripts/compare.py neighbours build/release "$kept/neighbours" "$launches" "$rounds" "${paths[@]}"
 }
 
 print_clocks() {
@@ -348,7 +348,7 @@ print_clocks() {
   done
   [ ${#networks[@]} -gt 0 ] || { echo "clocks: no network is called '$only'" >&2; return 2; }
   configure_and_build release stripline-bench stripline-worker >&2
-  scripts/compare_clocks.sh build/release "$launches" "${networks[@]}"
+  scripts/compare.py clocks build/release "$launches" "${networks[@]}"
 }
 
 # switches PID: how often all threads of a process have waited so far.

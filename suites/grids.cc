@@ -26,6 +26,14 @@ experiment::Factor integer_factor(std::string name, std::string unit, std::strin
   return factor;
 }
 
+experiment::Factor integer_factor(std::string name, std::string unit, std::string description,
+                                  std::initializer_list<int64_t> values, double minimum,
+                                  double maximum) {
+  return integer_factor(std::move(name), std::move(unit), std::move(description),
+                        std::vector<experiment::ParamValue>(values.begin(), values.end()), minimum,
+                        maximum);
+}
+
 experiment::Factor name_factor(std::string name, std::string description,
                                std::vector<experiment::ParamValue> values) {
   experiment::Factor factor;
@@ -33,6 +41,13 @@ experiment::Factor name_factor(std::string name, std::string description,
   factor.description = std::move(description);
   factor.values = std::move(values);
   return factor;
+}
+
+experiment::Factor name_factor(std::string name, std::string description,
+                               std::initializer_list<const char*> values) {
+  std::vector<experiment::ParamValue> names;
+  for (const char* one : values) names.emplace_back(std::string(one));
+  return name_factor(std::move(name), std::move(description), std::move(names));
 }
 
 size_t size_param(const experiment::Point& point, std::string_view factor) {

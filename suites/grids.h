@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,10 +20,15 @@ std::vector<experiment::ParamValue> size_grid(int64_t low, int64_t high, int per
 experiment::Factor integer_factor(std::string name, std::string unit, std::string description,
                                   std::vector<experiment::ParamValue> values, double minimum,
                                   double maximum);
+experiment::Factor integer_factor(std::string name, std::string unit, std::string description,
+                                  std::initializer_list<int64_t> values, double minimum,
+                                  double maximum);
 
 /// A factor whose values are names.
 experiment::Factor name_factor(std::string name, std::string description,
                                std::vector<experiment::ParamValue> values);
+experiment::Factor name_factor(std::string name, std::string description,
+                               std::initializer_list<const char*> values);
 
 /// The value of a count or size at a completed point.
 size_t size_param(const experiment::Point& point, std::string_view factor);

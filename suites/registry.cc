@@ -6,11 +6,39 @@
 #include "base/suggest.h"
 #include "optimizer/experiment/requirements.h"
 #include "runtime/rma/context_state.h"
+#include "suites/grids.h"
 #include "suites/kernels/kernels.h"
 #include "suites/micro/micro.h"
 #include "suites/repeat.h"
 
 namespace stripline::suites {
+
+Benchmark declare(ExperimentRow row) {
+  Benchmark benchmark;
+  benchmark.run = row.run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = row.known.name;
+  e.version = row.version;
+  e.title = std::move(row.title);
+  e.description = std::move(row.description);
+  e.factors = std::move(row.factors);
+  e.variants = row.variants.empty() ? row.known.variants() : std::move(row.variants);
+  e.metric = std::move(row.metric);
+  e.min_ranks = row.min_ranks;
+  e.max_ranks = kMostRanks;
+  e.rank_count = row.rank_count;
+  e.verification = std::move(row.verification);
+  e.feeds = std::move(row.feeds);
+  return benchmark;
+}
+
+std::vector<experiment::Factor> joined(std::vector<experiment::Factor> factors,
+                                       std::vector<experiment::Factor> more,
+                                       std::vector<experiment::Factor> last) {
+  for (experiment::Factor& factor : more) factors.push_back(std::move(factor));
+  for (experiment::Factor& factor : last) factors.push_back(std::move(factor));
+  return factors;
+}
 
 const std::vector<Benchmark>& benchmarks() {
   static const std::vector<Benchmark> table = [] {
@@ -74,8 +102,14 @@ Result<experiment::SampleSeries> run_point(Session& session, experiment::Point p
 
 experiment::SampleSeries as_series(Result<experiment::SampleSeries> result,
                                    const experiment::Point& point, uint32_t run) {
-  if (result.ok()) return *std::move(result);
   experiment::SampleSeries series;
+  if (result.ok()) {
+    series = *std::move(result);
+    if (!series.verified && series.note.empty()) {
+      series.note = "verification failed: the data delivered are wrong";
+    }
+    return series;
+  }
   series.point = point;
   series.run = run;
   series.note = "not measured: " + result.error().message();

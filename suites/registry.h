@@ -31,6 +31,29 @@ struct Benchmark {
   RunFunction run = nullptr;
 };
 
+/// What is particular to one experiment, as a row: what it is, how a point of it is run (which
+/// loops, communicates and verifies as the point's variant says), and what its samples are.
+struct ExperimentRow {
+  const experiment::Known& known;  ///< its name and, unless they are given, its variants
+  RunFunction run = nullptr;
+  std::string title;
+  std::string description;
+  std::vector<experiment::Factor> factors;
+  std::vector<std::string> variants;
+  experiment::Metric metric;
+  uint32_t min_ranks = 2;
+  experiment::RankCount rank_count = experiment::RankCount::any;
+  std::string verification;
+  std::vector<std::string> feeds;
+  int version = 1;
+};
+Benchmark declare(ExperimentRow row);
+
+/// Factors of one experiment after those of another list.
+std::vector<experiment::Factor> joined(std::vector<experiment::Factor> factors,
+                                       std::vector<experiment::Factor> more,
+                                       std::vector<experiment::Factor> last = {});
+
 /// All of them, in the order of the reference page. Built once; thread-safe.
 const std::vector<Benchmark>& benchmarks();
 
@@ -47,7 +70,8 @@ Result<experiment::SampleSeries> run_point(Session& session, experiment::Point p
                                            const experiment::StopRule& rule);
 
 /// What run_point() returned, as a series that can be reported: an error becomes a series without
-/// values and with the reason as its note (and therefore never a number).
+/// values and with the reason as its note (and therefore never a number), and one that is not
+/// verified and does not say why gets a note that its data are wrong.
 experiment::SampleSeries as_series(Result<experiment::SampleSeries> result,
                                    const experiment::Point& point, uint32_t run);
 

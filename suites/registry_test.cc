@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/experiment/json.h"
-#include "suites/kernels/nas_factors.h"
+#include "suites/kernels/nas/exchanges/factors.h"
 #include "suites/testing/ranks.h"
 #include "suites/testing/small_model.h"
 
@@ -87,7 +87,7 @@ TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
 }
 
 // Does not run on two ranks, and takes long on the virtual clock, where
-// kernels/nas_transfers_test.cc makes fewer time steps.
+// kernels/nas/exchanges/transfers_test.cc makes fewer time steps.
 bool needs_square(const Point& point) {
   return point.experiment == "kernel.nas_sp" || point.experiment == "kernel.nas_bt";
 }
@@ -106,7 +106,7 @@ std::vector<Point> small_points(rank_t ranks) {
     if (e.name == "micro.load") continue;  // needs nodes (micro/load_test.cc)
     for (const std::string& variant : e.variants) {
       Point point{e.name, variant, {}};
-      if (only_by_name(e, variant)) continue;  // kernels/nas_transfers_test.cc
+      if (only_by_name(e, variant)) continue;  // kernels/nas/exchanges/transfers_test.cc
       if (e.name == "micro.compute") point.params["bytes"] = int64_t{variant == "alu" ? 0 : 4096};
       if (e.name == "micro.issue") point.params["burst"] = int64_t{4};
       if (variant == "compute") point.params["class"] = std::string("heavy");
@@ -251,6 +251,21 @@ TEST(RunPoint, TrianglesHaveATableOnlyWhereTheyAreCountedInIt) {
       }
     }
   });
+}
+
+TEST(AsSeries, SaysWhyThereIsNoNumber) {
+  const Point point{"micro.latency", "get", {}};
+  experiment::SampleSeries wrong;
+  EXPECT_EQ(as_series(wrong, point, 3).note, "verification failed: the data delivered are wrong");
+  wrong.note = "verification failed: the sum is wrong";
+  EXPECT_EQ(as_series(wrong, point, 3).note, wrong.note);
+  experiment::SampleSeries right;
+  right.verified = true;
+  EXPECT_EQ(as_series(right, point, 3).note, "");
+  const experiment::SampleSeries none =
+      as_series(Error(ErrorCode::resource_exhausted, "no room"), point, 3);
+  EXPECT_EQ(none.note, "not measured: no room");
+  EXPECT_EQ(none.run, 3U);
 }
 
 TEST(RunPoint, RefusesWhatItCannotMeasure) {

@@ -12,7 +12,7 @@
 #include "suites/bench/progress.h"
 #include "suites/bench/rows.h"
 #include "suites/bench/text_table.h"
-#include "suites/kernels/nas_factors.h"
+#include "suites/kernels/nas/exchanges/factors.h"
 
 namespace stripline::suites::bench {
 namespace {

@@ -1,5 +1,5 @@
-// Memory that the two processes of a comparison share: how they find each other, and which system
-// is being measured.
+// Memory that the two processes of a comparison share: how they find each other, and whose turn it
+// is.
 #pragma once
 
 #include <array>
@@ -8,40 +8,40 @@
 #include <cstdint>
 #include <cstring>
 #include <sched.h>
-#include <string>
+#include <vector>
+
+#include "suites/harness/turns.h"
 
 namespace stripline::suites::compare {
 
-/// The systems that are compared. Each has two ranks, one per process.
-enum class System : int { none, ours, bare, sockets, stop };
-
 struct Board {
-  struct Slot {
-    std::atomic<size_t> bytes{0};
-    char text[4096];
+  /// What one rank gives to the other.
+  struct Mailbox {
+    std::atomic<uint64_t> given{0};  ///< messages
+    std::atomic<uint64_t> taken{0};  ///< of them
+    size_t bytes = 0;
+    std::array<std::byte, 8192> text;
   };
 
-  /// Once per system and rank. False if the address does not fit.
-  bool publish(System system, uint32_t rank, const std::string& address) {
-    Slot& slot = addresses[static_cast<size_t>(system)][rank];
-    if (address.empty() || address.size() > sizeof slot.text) return false;
-    std::memcpy(slot.text, address.data(), address.size());
-    slot.bytes.store(address.size());
-    return true;
-  }
-  /// Waits for publish(); empty when the other process gave up.
-  std::string read(System system, uint32_t rank) const {
-    const Slot& slot = addresses[static_cast<size_t>(system)][rank];
-    while (slot.bytes.load() == 0) {
-      if (failed.load()) return {};
-      sched_yield();
-    }
-    return {slot.text, slot.bytes.load()};
+  /// Collective: gives `mine` to the other rank, and returns what it gives. What is too long for a
+  /// mailbox arrives as nothing. The parent ends both processes where one of them has ended.
+  std::vector<std::byte> swap(uint32_t rank, const std::vector<std::byte>& mine) {
+    Mailbox& out = mailboxes[rank];
+    Mailbox& in = mailboxes[1 - rank];
+    const uint64_t number = out.given.load() + 1;
+    harness::Turns::wait_for(out.taken, number - 1);
+    out.bytes = mine.size() <= out.text.size() ? mine.size() : 0;
+    std::memcpy(out.text.data(), mine.data(), out.bytes);
+    out.given.store(number);
+    harness::Turns::wait_for(in.given, number);
+    std::vector<std::byte> theirs(in.text.data(), in.text.data() + in.bytes);
+    in.taken.store(number);
+    return theirs;
   }
 
-  std::array<std::array<Slot, 2>, 4> addresses;
-  std::atomic<System> served{System::none};  ///< which system rank 1 makes progress for
-  std::atomic<bool> failed{false};
+  std::array<Mailbox, 2> mailboxes;
+  harness::Turns turns;
+  std::atomic<bool> failed{false};  ///< a rank has said why
 };
 
 }  // namespace stripline::suites::compare

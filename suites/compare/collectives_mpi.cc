@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "suites/compare/collective_times.h"
-#include "suites/compare/mpi_ranks.h"
+#include "suites/harness/mpi_ranks.h"
 
 namespace {
 
-using stripline::suites::compare::MpiRanks;
+namespace harness = stripline::suites::harness;
 using stripline::suites::compare::TimedCollective;
 
-class Mpi : public MpiRanks {
+class Mpi : public harness::MpiRanks {
  public:
   Mpi() {
     input_.resize(stripline::suites::compare::kTimedBytes.back() / sizeof(double) * ranks());
@@ -63,7 +63,9 @@ class Mpi : public MpiRanks {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return stripline::suites::compare::mpi_main<Mpi>(argc, argv, 500, [](Mpi& mpi, int n) {
-    return stripline::suites::compare::print_collective_times(mpi, n, "mpi");
+  return harness::mpi_main(argc, argv, [&] {
+    Mpi mpi;
+    return stripline::suites::compare::print_collective_times(
+        mpi, harness::argument(argc, argv, 1, 500), "mpi");
   });
 }

@@ -1,29 +1,22 @@
 #include "suites/compare/halo_bare.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <sched.h>
 #include <string>
 #include <thread>
-#include <utility>
 
-#include "base/exit_codes.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::suites::compare {
 namespace {
 
-/// The longest address that ranks tell one another.
+using harness::BareRank;
+using harness::or_exit;
+
+/// The longest address that ranks give to one another.
 constexpr size_t kAddressBytes = 256;
 using Address = std::array<char, kAddressBytes>;
-
-template <typename T>
-T or_exit(Result<T> result) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-  if (!result.ok()) std::exit(report(result.error()));
-  return std::move(*result);
-}
 
 /// Copies a box of a cube to dense memory, or from there.
 template <bool kPacks, typename Dense>
@@ -50,7 +43,7 @@ size_t bytes_of(const HaloFace& face) {
 }  // namespace
 
 BareHalo::BareHalo(Context& context, bool together)
-    : HaloJob(context),
+    : ContextRanks(context),
       bare_(
           or_exit(BareRank::open(context.state().job.fabric().info().name, context.rank_me(), 64))),
       together_(together),

@@ -8,13 +8,13 @@
 #include <span>
 #include <vector>
 
-#include "suites/compare/bare_rank.h"
-#include "suites/compare/halo_job.h"
 #include "suites/compare/halo_times.h"
+#include "suites/harness/contenders/bare_rank.h"
+#include "suites/harness/context_ranks.h"
 
 namespace stripline::suites::compare {
 
-class BareHalo final : public HaloJob {
+class BareHalo final : public harness::ContextRanks {
  public:
   /// `together`: one message for each rank, not one for each direction. Collective. Ends the
   /// program where the fabric does not open.
@@ -42,7 +42,8 @@ class BareHalo final : public HaloJob {
   void take(const std::byte* bytes);
   void post(size_t buffer);
 
-  BareRank bare_;
+  harness::BareRank bare_;
+  size_t n_ = 0;
   bool together_;
   bool yields_;
   std::vector<size_t> peers_;  // their numbers, by rank

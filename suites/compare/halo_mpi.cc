@@ -4,15 +4,15 @@
 #include <vector>
 
 #include "suites/compare/halo_times.h"
-#include "suites/compare/mpi_ranks.h"
+#include "suites/harness/mpi_ranks.h"
 
 namespace {
 
+namespace harness = stripline::suites::harness;
 using stripline::suites::compare::halo_cells;
 using stripline::suites::compare::HaloFace;
 using stripline::suites::compare::kHaloCells;
 using stripline::suites::compare::kHaloCubes;
-using stripline::suites::compare::MpiRanks;
 using stripline::suites::compare::Triple;
 
 /// A committed type for cells of a cube.
@@ -32,7 +32,7 @@ MPI_Datatype subarray(size_t n, const Triple& extents, const Triple& first) {
 }
 
 /// A receive and a send in each direction.
-class Mpi : public MpiRanks {
+class Mpi : public harness::MpiRanks {
  public:
   Mpi() {
     for (auto& cube : cubes_) cube.resize(halo_cells(kHaloCells.back()));
@@ -79,7 +79,9 @@ class Mpi : public MpiRanks {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return stripline::suites::compare::mpi_main<Mpi>(argc, argv, 50, [](Mpi& mpi, int n) {
-    return stripline::suites::compare::print_halo_times(mpi, n, "mpi");
+  return harness::mpi_main(argc, argv, [&] {
+    Mpi mpi;
+    return stripline::suites::compare::print_halo_times(mpi, harness::argument(argc, argv, 1, 50),
+                                                        "mpi");
   });
 }

@@ -2,12 +2,10 @@
 // the exchange that the runtime offers for that, and by a put with a signal in each direction; then
 // by bare libfabric.
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <stripline/halo.h>
@@ -15,11 +13,12 @@
 #include <stripline/vis.h>
 
 #include "suites/compare/halo_bare.h"
-#include "suites/compare/halo_job.h"
 #include "suites/compare/halo_times.h"
+#include "suites/harness/context_ranks.h"
 
 namespace {
 
+namespace harness = stripline::suites::harness;
 using stripline::future;
 using stripline::global_ptr;
 using stripline::halo_exchange;
@@ -29,24 +28,15 @@ using stripline::suites::compare::halo_cells;
 using stripline::suites::compare::halo_grid;
 using stripline::suites::compare::halo_index;
 using stripline::suites::compare::HaloFace;
-using stripline::suites::compare::HaloJob;
 using stripline::suites::compare::kHaloCells;
 using stripline::suites::compare::kHaloCubes;
 
 constexpr size_t room() { return halo_cells(kHaloCells.back()); }
 
-/// Ends the program where memory is short.
-template <typename T>
-T or_exit(stripline::Result<T> result) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-  if (!result.ok()) std::exit(stripline::report(result.error()));
-  return std::move(*result);
-}
-
 /// By halo_exchange.
-class Exchange final : public HaloJob {
+class Exchange final : public harness::ContextRanks {
  public:
-  explicit Exchange(stripline::Context& context) : HaloJob(context) {
+  explicit Exchange(stripline::Context& context) : ContextRanks(context) {
     for (auto& cube : cubes_) cube.resize(room());
   }
 
@@ -55,7 +45,7 @@ class Exchange final : public HaloJob {
     n_ = n;
     halo_.reset();
     const auto grid = halo_grid(ranks());  // whose first index runs fastest, here the last one does
-    halo_.emplace(or_exit(halo_exchange<double, 3>::create(
+    halo_.emplace(harness::or_exit(halo_exchange<double, 3>::create(
         context_, {.interior = {n, n, n},
                    .width = {1, 1, 1},
                    .grid = {static_cast<rank_t>(grid[2]), static_cast<rank_t>(grid[1]),
@@ -66,17 +56,18 @@ class Exchange final : public HaloJob {
   void exchange(size_t i) { halo_->exchange(cubes_[i].data()); }
 
  private:
+  size_t n_ = 0;
   std::array<std::vector<double>, kHaloCubes> cubes_;
   std::optional<halo_exchange<double, 3>> halo_;
 };
 
 /// By a put with a signal in each direction, each with a flag of its own.
-class Puts final : public HaloJob {
+class Puts final : public harness::ContextRanks {
  public:
   explicit Puts(stripline::Context& context)
-      : HaloJob(context),
-        cubes_(or_exit(context.new_symmetric_array<double>(kHaloCubes * room()))),
-        flags_(or_exit(context.new_symmetric_array<uint64_t>(kDirections * kHaloCubes))) {}
+      : ContextRanks(context),
+        cubes_(harness::or_exit(context.new_symmetric_array<double>(kHaloCubes * room()))),
+        flags_(harness::or_exit(context.new_symmetric_array<uint64_t>(kDirections * kHaloCubes))) {}
 
   std::span<double> cube(size_t i) { return {context_.local(cubes_) + i * room(), halo_cells(n_)}; }
   void prepare(size_t n, std::span<const HaloFace> faces) {
@@ -111,6 +102,7 @@ class Puts final : public HaloJob {
     return context_.on_rank(flags_, rank) + static_cast<std::ptrdiff_t>(direction * kHaloCubes + i);
   }
 
+  size_t n_ = 0;
   global_ptr<double> cubes_;
   global_ptr<uint64_t> flags_;
   std::vector<HaloFace> faces_;
@@ -121,9 +113,8 @@ class Puts final : public HaloJob {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto context = stripline::Context::init();
-  if (!context.ok()) return stripline::report(context.error());
-  const int batches = argc > 1 ? std::atoi(argv[1]) : 50;
+  const auto context = harness::or_exit(stripline::Context::init());
+  const size_t batches = harness::argument(argc, argv, 1, 50);
   const std::string_view only = argc > 2 ? argv[2] : "";
   bool right = true;
   const auto measure = [&](const char* name, const auto& make) {
@@ -131,9 +122,9 @@ int main(int argc, char** argv) {
     auto system = make();
     right = stripline::suites::compare::print_halo_times(*system, batches, name) && right;
   };
-  measure("ours", [&] { return std::make_unique<Exchange>(**context); });
-  measure("ours, 26 puts", [&] { return std::make_unique<Puts>(**context); });
-  measure("libfabric", [&] { return std::make_unique<BareHalo>(**context, true); });
-  measure("libfabric, 26 messages", [&] { return std::make_unique<BareHalo>(**context, false); });
+  measure("ours", [&] { return std::make_unique<Exchange>(*context); });
+  measure("ours, 26 puts", [&] { return std::make_unique<Puts>(*context); });
+  measure("libfabric", [&] { return std::make_unique<BareHalo>(*context, true); });
+  measure("libfabric, 26 messages", [&] { return std::make_unique<BareHalo>(*context, false); });
   return right ? 0 : 1;
 }

@@ -1,5 +1,4 @@
-// Times of a halo exchange, for two systems that measure it alike: each is a program of its own,
-// started by its own launcher, and prints one JSON line per size.
+// Times of a halo exchange, of systems that measure it alike (suites/harness/timed.h).
 //
 // A rank has a cube of n^3 doubles and a layer of one cell around it, which mirrors the
 // neighbouring cells of the ranks around it (27-point stencil, periodic, so that each rank has 26
@@ -11,9 +10,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <span>
 #include <vector>
+
+#include "suites/harness/timed.h"
 
 namespace stripline::suites::compare {
 
@@ -110,40 +110,31 @@ inline bool halo_is_right(std::span<const double> cube, size_t n, std::span<cons
   return true;
 }
 
-/// `system` has rank(), ranks(), now_s(), barrier(), prepare(n, faces), called collectively before
-/// exchanges of that size, cube(i), halo_cells(n) of kHaloCubes each, exchange(i), which returns
-/// when the layer of cube i has come and the cube may be changed, and longest(times), which makes
-/// the times of rank 0 the element-wise maximum over all ranks. A line holds the median over
-/// batches of exchanges. Returns false if a result was wrong.
+/// `system` is Ranks, and has prepare(n, faces), called collectively before exchanges of that size,
+/// cube(i), halo_cells(n) of kHaloCubes each, and exchange(i), which returns when the layer of cube
+/// i has come and the cube may be changed. Returns false if a result was wrong.
 template <typename System>
-bool print_halo_times(System& system, int batches, const char* name) {
+bool print_halo_times(System& system, size_t batches, const char* name) {
   constexpr size_t kBatch = 20;
-  constexpr int kWarmUp = 3;
+  constexpr size_t kWarmUp = 3;
   bool good = true;
   for (const size_t n : kHaloCells) {
     const auto faces = halo_faces(system.rank(), system.ranks(), n);
     system.prepare(n, std::span<const HaloFace>(faces));
     std::vector<double> times;
-    for (int batch = 0; batch < kWarmUp + batches; ++batch) {
-      const auto salt = static_cast<size_t>(batch);
-      for (size_t i = 0; i < kHaloCubes; ++i) fill_halo(system.cube(i), n, system.rank(), salt);
-      system.barrier();
-      const double start_s = system.now_s();
-      for (size_t i = 0; i < kBatch; ++i) system.exchange(i % kHaloCubes);
-      const double time_s = (system.now_s() - start_s) / kBatch;
+    for (size_t batch = 0; batch < kWarmUp + batches; ++batch) {
+      for (size_t i = 0; i < kHaloCubes; ++i) fill_halo(system.cube(i), n, system.rank(), batch);
+      const double time_s =
+          harness::timed_s(system, kBatch, [&](size_t i) { system.exchange(i % kHaloCubes); });
       if (batch >= kWarmUp) times.push_back(time_s);
       system.barrier();
       for (size_t i = 0; i < kHaloCubes; ++i) {
-        good = good && halo_is_right(system.cube(i), n, faces, salt);
+        good = good && halo_is_right(system.cube(i), n, faces, batch);
       }
     }
-    system.longest(times);
-    if (system.rank() != 0) continue;
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    std::printf(R"({"system":"%s","operation":"halo","cells":%zu,"ranks":%zu,"median_s":%.9g})"
-                "\n",
-                name, n, static_cast<size_t>(system.ranks()), *middle);
+    harness::print_median(system, name,
+                          harness::field("operation", "halo") + "," + harness::field("cells", n),
+                          times);
   }
   return good;
 }

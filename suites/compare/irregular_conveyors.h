@@ -1,5 +1,5 @@
 // Times of irregular updates and reads by bale's conveyors, for programs that are built by
-// scripts/compare_conveyors.sh alone, against a checkout of bale. The loops are those that its
+// scripts/compare.py conveyors alone, against a checkout of bale. The loops are those that its
 // histogram and indexgather show; the environment says how large buffers are.
 #pragma once
 
@@ -121,9 +121,8 @@ bool print_conveyor_times(int argc, char** argv, const char* runtime) {
   const char* const buffer = std::getenv("CONVEY_BUFFER_SIZE");
   const std::string name =
       std::string("conveyors on ") + runtime + ", " + (buffer == nullptr ? "as set" : buffer);
-  return print_irregular_times(conveyors,
-                               argc > 2 ? std::strtoull(argv[2], nullptr, 10) : size_t{1} << 20U,
-                               argc > 1 ? std::atoi(argv[1]) : 9, name.c_str());
+  return print_irregular_times(conveyors, harness::argument(argc, argv, 2, size_t{1} << 20U),
+                               harness::argument(argc, argv, 1, 9), name.c_str());
 }
 
 }  // namespace stripline::suites::compare

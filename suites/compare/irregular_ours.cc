@@ -1,49 +1,34 @@
 // Times of irregular updates and reads by the runtime: stripline run -n N -- stripline-irregular
 // [BATCHES] [ITEMS]. Updates by UpdateEpoch, and reads by a GatherPlan that is made for each
 // batch, within what is timed.
-#include <cstdlib>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include <stripline/gather.h>
 #include <stripline/shared_array.h>
-#include <stripline/team.h>
 #include <stripline/update.h>
 
 #include "suites/compare/irregular_times.h"
+#include "suites/harness/context_ranks.h"
 
 namespace {
 
+namespace harness = stripline::suites::harness;
 using stripline::Context;
 using stripline::suites::compare::Irregular;
 using Table = stripline::shared_array<uint64_t, stripline::block_cyclic<>>;
 using Plan = stripline::GatherPlan<uint64_t>;
 
-template <typename T>
-T or_exit(stripline::Result<T> result) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-  if (!result.ok()) std::exit(stripline::report(result.error()));
-  return std::move(*result);
-}
-
-class Ours {
+class Ours final : public harness::ContextRanks {
  public:
-  explicit Ours(Context& context)
-      : context_(context), all_(stripline::team::world(context)), epoch_(context) {}
+  explicit Ours(Context& context) : ContextRanks(context), epoch_(context) {}
   ~Ours() { release(); }
   Ours(const Ours&) = delete;
   Ours& operator=(const Ours&) = delete;
 
-  size_t rank() const { return all_.rank_me(); }
-  size_t ranks() const { return all_.rank_n(); }
-  double now_s() { return context_.now_s(); }
-  void barrier() { context_.barrier(); }
-  void longest(std::span<double> times) { all_.reduce(times, times, stripline::op_max{}, 0); }
-
   void prepare(uint64_t cells, std::span<const uint64_t> index) {
     release();
-    table_ = or_exit(Table::create(context_, cells * ranks(), {cells}));
+    table_ = harness::or_exit(Table::create(context_, cells * ranks(), {cells}));
     has_table_ = true;
     index_ = index;
   }
@@ -56,7 +41,7 @@ class Ours {
     epoch_.end();
   }
   void gather(std::span<uint64_t> result) {
-    plan_.emplace(or_exit(Plan::create(table_, index_)));
+    plan_.emplace(harness::or_exit(Plan::create(table_, index_)));
     plan_->for_each(table_, [result](size_t i, uint64_t value) { result[i] = value; });
   }
   void end() { plan_.reset(); }
@@ -69,8 +54,6 @@ class Ours {
     has_table_ = false;
   }
 
-  Context& context_;
-  stripline::team all_;
   stripline::UpdateEpoch<uint64_t, stripline::op_add> epoch_;
   Table table_;
   bool has_table_ = false;
@@ -81,10 +64,9 @@ class Ours {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto context = Context::init();
-  if (!context.ok()) return stripline::report(context.error());
-  const int batches = argc > 1 ? std::atoi(argv[1]) : 9;
-  const size_t items = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : size_t{1} << 20U;
-  Ours ours(**context);
+  const auto context = harness::or_exit(Context::init());
+  Ours ours(*context);
+  const size_t batches = harness::argument(argc, argv, 1, 9);
+  const size_t items = harness::argument(argc, argv, 2, size_t{1} << 20U);
   return stripline::suites::compare::print_irregular_times(ours, items, batches, "ours") ? 0 : 1;
 }

@@ -13,8 +13,8 @@
 // than 5 % in some transfer, of which the table shows the intervals.
 //
 // A ratio is of times, ours to bare, and paired: both batches of a round follow one another. Rounds
-// alternate which goes first. Each row is verified after it was measured. Of several launches, each
-// counts once.
+// alternate which goes first. Each batch is verified after it was measured. Of several launches,
+// each counts once.
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -23,8 +23,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
-#include <optional>
-#include <sched.h>
+#include <span>
 #include <string>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -43,10 +42,14 @@
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/rma/context_state.h"
 #include "suites/compare/board.h"
+#include "suites/compare/network_rows.h"
+#include "suites/compare/node_rows.h"
 #include "suites/compare/row_table.h"
-#include "suites/compare/rows.h"
 #include "suites/compare/vis_section.h"
 #include "suites/compare/vis_table.h"
+#include "suites/harness/alternate.h"
+#include "suites/harness/batches.h"
+#include "suites/harness/contender.h"
 
 namespace stripline::suites::compare {
 namespace {
@@ -64,14 +67,11 @@ class BoardBootstrap final : public bootstrap::Bootstrap {
   uint32_t ranks() const override { return 2; }
   const std::string& job_id() const override { return job_id_; }
   Result<std::vector<std::string>> exchange(const std::string& address) override {
-    if (!board_.publish(System::ours, rank_, address)) {
-      return Error(ErrorCode::internal, "an address does not fit onto the board");
-    }
-    std::vector<std::string> addresses;
-    for (uint32_t rank = 0; rank < 2; ++rank) {
-      addresses.push_back(board_.read(System::ours, rank));
-      if (addresses.back().empty()) return Error(ErrorCode::unavailable, "the peer has given up");
-    }
+    const auto bytes = std::as_bytes(std::span(address));
+    const std::vector<std::byte> other = board_.swap(rank_, {bytes.begin(), bytes.end()});
+    if (other.empty()) return Error(ErrorCode::unavailable, "the peer has given up");
+    std::vector<std::string> addresses(2, address);
+    addresses[1 - rank_].assign(reinterpret_cast<const char*>(other.data()), other.size());
     return addresses;
   }
   bool report_failure(const Error& /*error*/) override { return false; }
@@ -99,88 +99,106 @@ struct Order {
   std::string path() const { return same_node ? fabric + ",same_node=mapped" : fabric; }
 };
 
-Result<Systems> open_systems(const Order& order, uint32_t rank, Board& board) {
-  const std::string& fabric = order.fabric;
-  STRIPLINE_ASSIGN_OR_RETURN(BareRank bare, BareRank::open(fabric, rank, kMemoryBytes));
-  STRIPLINE_ASSIGN_OR_RETURN(SocketPair sockets, SocketPair::listen());
-  board.publish(System::bare, rank, bare.address());
-  board.publish(System::sockets, rank, sockets.address());
+/// The runtime in a process of its own.
+struct Ours {
+  std::unique_ptr<Context> context;
+  global_ptr<std::byte> array;
+};
+
+Result<Ours> join(const Order& order, uint32_t rank, Board& board) {
   Options options;
-  options.fabric = fabric;
+  options.fabric = order.fabric;
   options.same_node = order.same_node ? "mapped" : "network";
   options.model_path = order.model_path;
-  options.segment_bytes = kMemoryBytes + (size_t{1} << 20);
+  options.segment_bytes = harness::kAllBytes + (size_t{1} << 20);
+  Ours ours;
   STRIPLINE_ASSIGN_OR_RETURN(
-      auto ours,
+      ours.context,
       detail::ContextState::join(options, std::make_unique<BoardBootstrap>(board, rank)));
-  STRIPLINE_RETURN_IF_ERROR(bare.set_peer(board.read(System::bare, 1 - rank)));
-  STRIPLINE_RETURN_IF_ERROR(rank == kInitiator ? sockets.connect(board.read(System::sockets, 1))
-                                               : sockets.accept());
-  return Systems{std::move(ours), std::move(bare), std::move(sockets)};
+  STRIPLINE_ASSIGN_OR_RETURN(ours.array,
+                             ours.context->new_symmetric_array<std::byte>(harness::kAllBytes));
+  return ours;
 }
 
-/// Rank 1: makes progress for the system that is being measured.
-void serve(Systems& systems, const Board& board) {
-  while (true) {
-    switch (board.served.load(std::memory_order_relaxed)) {
-      case System::ours:
-        systems.ours->progress();
-        break;
-      case System::bare:
-        systems.bare.poll();
-        break;
-      case System::sockets:
-        systems.sockets.answer();
-        break;
-      case System::none:
-        break;
-      case System::stop:
-        return;
-    }
+/// In the order of NetworkContender.
+Result<harness::Contenders> open_contenders(const Order& order, uint32_t rank, Board& board,
+                                            const Ours& ours) {
+  const harness::Place place{
+      static_cast<int>(rank), order.fabric, false,
+      [&board, rank](const std::vector<std::byte>& mine) { return board.swap(rank, mine); }};
+  harness::Contenders contenders;
+  for (const AtomicPath atomics : {AtomicPath::provider, AtomicPath::message}) {
+    contenders.push_back(harness::open_stripline(*ours.context, ours.array, atomics));
   }
+  STRIPLINE_ASSIGN_OR_RETURN(contenders.emplace_back(), harness::open_libfabric(place));
+  STRIPLINE_ASSIGN_OR_RETURN(contenders.emplace_back(), harness::open_sockets(place));
+  return contenders;
 }
 
-RowTimes measure(const Row& row, int rounds, Board& board) {
-  RowTimes times{.name = row.name,
-                 .metric = row.metric,
-                 .unit = row.unit,
-                 .amount = row.amount,
-                 .most = row.most,
-                 .baseline = row.baseline,
-                 .first_s = {},
-                 .second_s = {},
-                 .verified = true,
-                 .launch_ratios = {}};
-  const auto run = [&](const Side& side) {
-    board.served = side.system;
-    return side.batch();
-  };
-  for (int round = -kWarmUpRounds; round < rounds; ++round) {
-    double first_s = 0;
-    double second_s = 0;
-    for (const bool first : {round % 2 == 0, round % 2 != 0}) {
-      const Side& side = first ? row.first : row.second;
-      (first ? first_s : second_s) = run(side);
-      times.verified = side.verified() && times.verified;
-    }
-    if (round < 0) continue;
-    times.first_s.push_back(first_s);
-    times.second_s.push_back(second_s);
+/// What either side of each row does, side by side.
+std::vector<harness::Row> rows_of_both_sides() {
+  std::vector<harness::Row> rows;
+  for (const NetworkRow& row : kNetworkRows) {
+    rows.push_back(row.row);
+    rows.push_back(row.beside);
   }
-  return times;
+  return rows;
 }
 
-/// Rank 0 of a launch: measures the rows and tells the parent through `rows_file`.
-int measure_rows(const Order& order, RowWork& work, Board& board, std::FILE* rows_file) {
-  std::vector<RowTimes> rows;
-  for (const Row& row : work.rows()) rows.push_back(measure(row, order.rounds, board));
+void add_times(std::vector<harness::Alternative> sides, RowTimes what,
+               std::vector<RowTimes>& rows) {
+  what.first_s = std::move(sides[0].seconds);
+  what.second_s = std::move(sides[1].seconds);
+  what.verified = sides[0].right && sides[1].right;
+  rows.push_back(std::move(what));
+}
+
+/// Rank 0, while rank 1 attends.
+std::vector<RowTimes> measure_network(const Order& order, const harness::Contenders& contenders,
+                                      const std::vector<harness::Row>& rows, Board& board) {
+  harness::Batches batches(contenders, rows, board.turns);
+  std::vector<RowTimes> measured;
+  for (size_t i = 0; i < kNetworkRows.size(); ++i) {
+    const NetworkRow& row = kNetworkRows[i];
+    // Without atomic operations of the provider there is nothing to compare with.
+    if (!contenders[row.other]->offers(row.beside)) continue;
+    const auto one = [&](size_t side, int /*round*/) {
+      return batches.run(side == 0 ? row.ours : row.other, 2 * i + side);
+    };
+    add_times(harness::alternate(2, kWarmUpRounds, order.rounds, one),
+              {.name = row.name,
+               .metric = row.row.metric(),
+               .amount = row.row.amount(),
+               .most = row.most,
+               .baseline = row.baseline},
+              measured);
+  }
+  batches.stop();
+  return measured;
+}
+
+/// Rank 0, to whose operations rank 1 contributes nothing.
+std::vector<RowTimes> measure_node(const Order& order, const Ours& ours) {
+  const auto work = node_rows(*ours.context, ours.array);
+  std::vector<RowTimes> measured;
+  for (const NodeRow& row : work->rows()) {
+    const auto one = [&](size_t side, int /*round*/) {
+      return side == 0 ? row.ours() : row.plain();
+    };
+    add_times(harness::alternate(2, kWarmUpRounds, order.rounds, one), row.what, measured);
+  }
+  return measured;
+}
+
+/// Rank 0 of a launch: gives the rows to the parent, in `rows_file`.
+int write_rows(const std::vector<RowTimes>& rows, std::FILE* rows_file) {
   const std::string text = to_json(rows).dump();
   if (std::fwrite(text.data(), 1, text.size(), rows_file) == text.size()) return kExitOk;
   return report(Error(ErrorCode::resource_exhausted,
                       "the measurements do not fit into a temporary file; make room in /tmp"));
 }
 
-/// What a launch has told.
+/// What a launch has written.
 Result<std::vector<RowTimes>> read_rows(std::FILE* rows_file) {
   std::rewind(rows_file);
   std::string text;
@@ -192,6 +210,14 @@ Result<std::vector<RowTimes>> read_rows(std::FILE* rows_file) {
   return rows_from_json(json);
 }
 
+int write_lines(const Order& order, const std::string& lines) {
+  if (order.json_path.empty()) return kExitOk;
+  std::ofstream json(order.json_path);
+  if ((json << lines).flush()) return kExitOk;
+  (void)std::fprintf(stderr, "stripline-compare: cannot write '%s'\n", order.json_path.c_str());
+  return kExitUnavailable;
+}
+
 int show_rows(const Order& order, const std::vector<std::vector<RowTimes>>& launches) {
   const auto rows = merge_launches(launches);
   if (!rows.ok()) return report(rows.error());
@@ -200,20 +226,15 @@ int show_rows(const Order& order, const std::vector<std::vector<RowTimes>>& laun
   std::cout << "fabric " << order.path() << ", 2 processes, ";
   if (order.launches > 1) std::cout << order.launches << " launches of ";
   std::cout << order.rounds << " paired rounds\n\n" << *table << std::flush;
-  if (!order.json_path.empty()) {
-    std::ofstream json(order.json_path);
-    if (!(json << row_json_lines(*rows, order.path())).flush()) {
-      (void)std::fprintf(stderr, "stripline-compare: cannot write '%s'\n", order.json_path.c_str());
-      return kExitUnavailable;
-    }
+  if (const int code = write_lines(order, row_json_lines(*rows, order.path())); code != kExitOk) {
+    return code;
   }
   const bool verified =
       std::all_of(rows->begin(), rows->end(), [](const RowTimes& row) { return row.verified; });
   return verified ? kExitOk : kExitVerification;
 }
 
-int compare_vis(const Order& order, VisSection& section, Board& board) {
-  board.served = System::ours;
+int compare_vis(const Order& order, VisSection& section) {
   const std::vector<VisCell> cells = section.run(order.rounds);
   const auto table = vis_table(cells, order.markdown);
   if (!table.ok()) {
@@ -226,12 +247,8 @@ int compare_vis(const Order& order, VisSection& section, Board& board) {
             << table->text << "\n"
             << table->verdict() << "\n"
             << std::flush;
-  if (!order.json_path.empty()) {
-    std::ofstream json(order.json_path);
-    if (!(json << vis_json_lines(cells, order.path())).flush()) {
-      (void)std::fprintf(stderr, "stripline-compare: cannot write '%s'\n", order.json_path.c_str());
-      return kExitUnavailable;
-    }
+  if (const int code = write_lines(order, vis_json_lines(cells, order.path())); code != kExitOk) {
+    return code;
   }
   const bool verified =
       std::all_of(cells.begin(), cells.end(), [](const VisCell& cell) { return cell.verified; });
@@ -239,47 +256,48 @@ int compare_vis(const Order& order, VisSection& section, Board& board) {
   return table->not_met() == 0 ? kExitOk : kExitFailure;
 }
 
-void pin(unsigned cpu) {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  CPU_SET(cpu, &mask);
-  if (sched_setaffinity(0, sizeof mask, &mask) != 0) {
-    (void)std::fprintf(stderr, "not pinned to core %u; figures will scatter\n", cpu);
-  }
-}
-
-int run_rank(const Order& order, uint32_t rank, Board& board, std::FILE* rows_file) {
-  auto systems = open_systems(order, rank, board);
-  if (!systems.ok()) {
-    if (!board.failed.exchange(true)) {
-      (void)std::fprintf(stderr, "stripline-compare: %s\n", systems.error().message().c_str());
+/// What one rank does of a launch.
+Result<int> run_rank(const Order& order, uint32_t rank, Board& board, std::FILE* rows_file) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Ours ours, join(order, rank, board));
+  if (!order.vis && !order.same_node) {
+    STRIPLINE_ASSIGN_OR_RETURN(const harness::Contenders contenders,
+                               open_contenders(order, rank, board, ours));
+    const std::vector<harness::Row> rows = rows_of_both_sides();
+    if (rank == kInitiator) {
+      return write_rows(measure_network(order, contenders, rows, board), rows_file);
     }
-    return exit_code_for(systems.error().code());
-  }
-  const auto array = systems->ours->new_symmetric_array<std::byte>(kMemoryBytes + 64);
-  if (!array.ok()) return report(array.error());
-  std::optional<VisSection> section;
-  if (order.vis) section.emplace(*systems->ours, *array);
-  if (rank != kInitiator) {
-    serve(*systems, board);
+    harness::attend(contenders, rows, board.turns);
     return kExitOk;
   }
-  if (order.same_node && !systems->ours->is_local(1)) {
-    board.served = System::stop;
-    return report(
-        Error(ErrorCode::unavailable, "the segment of rank 1 cannot be mapped here: " +
-                                          systems->ours->state().job.fabric().info().same_node));
+  std::unique_ptr<VisSection> section;
+  if (order.vis) section = std::make_unique<VisSection>(*ours.context, ours.array);
+  std::atomic<uint64_t>& ended = board.turns.ended;
+  if (rank != kInitiator) {
+    while (ended.load(std::memory_order_acquire) == 0) ours.context->progress();
+    return kExitOk;
   }
   int code = kExitOk;
-  if (section) {
-    code = compare_vis(order, *section, board);
+  if (order.same_node && !ours.context->is_local(1)) {
+    code = report(
+        Error(ErrorCode::unavailable, "the segment of rank 1 cannot be mapped here: " +
+                                          ours.context->state().job.fabric().info().same_node));
+  } else if (section) {
+    code = compare_vis(order, *section);
   } else {
-    const auto work =
-        order.same_node ? node_rows(*systems, *array) : network_rows(*systems, *array);
-    code = measure_rows(order, *work, board, rows_file);
+    code = write_rows(measure_node(order, ours), rows_file);
   }
-  board.served = System::stop;
+  ended.store(1, std::memory_order_release);
   return code;
+}
+
+int run_pinned(const Order& order, uint32_t rank, Board& board, std::FILE* rows_file) {
+  harness::pin_to(rank);
+  const auto code = run_rank(order, rank, board, rows_file);
+  if (code.ok()) return *code;
+  if (!board.failed.exchange(true)) {
+    (void)std::fprintf(stderr, "stripline-compare: %s\n", code.error().message().c_str());
+  }
+  return exit_code_for(code.error().code());
 }
 
 /// Two processes that measure once.
@@ -294,8 +312,7 @@ int launch(const Order& order, std::FILE* rows_file) {
     const pid_t child = fork();
     if (child < 0) return report(Error(ErrorCode::resource_exhausted, "fork failed"));
     if (child == 0) {
-      pin(rank);
-      const int code = run_rank(order, rank, *board, rows_file);
+      const int code = run_pinned(order, rank, *board, rows_file);
       (void)std::fflush(nullptr);
       ::_exit(code);
     }
@@ -309,7 +326,6 @@ int launch(const Order& order, std::FILE* rows_file) {
     if (ended == kExitOk || code != kExitOk) continue;
     // The other one may wait for what will never come.
     code = ended;
-    board->failed = true;
     for (const pid_t child : children) ::kill(child, SIGKILL);
   }
   ::munmap(memory, sizeof(Board));

@@ -13,16 +13,15 @@ namespace stripline::suites::compare {
 /// What one launch saw of a row.
 struct RowTimes {
   std::string name;
-  std::string metric;           ///< "latency", "rate" or "bandwidth"
-  std::string unit;             ///< of the metric
-  double amount = 1;            ///< operations or bytes per operation, for rates
-  double most = 0;              ///< largest ratio that is accepted; 0: none stated
-  std::string baseline;         ///< what the second side is
-  std::vector<double> first_s;  ///< seconds per operation, by round
-  std::vector<double> second_s;
+  std::string metric;             ///< "latency", "rate" or "bandwidth"
+  double amount = 1;              ///< operations or bytes per operation, for rates
+  double most = 0;                ///< largest ratio that is accepted; 0: none stated
+  std::string baseline;           ///< what the second side is
+  std::vector<double> first_s{};  ///< seconds per operation, by round
+  std::vector<double> second_s{};
   bool verified = true;
   /// For merged ones: the ratio of times of each launch.
-  std::vector<double> launch_ratios;
+  std::vector<double> launch_ratios{};
 };
 
 /// Between the processes.

@@ -12,14 +12,12 @@ RowTimes row(const char* name, const std::vector<double>& first_s,
              const std::vector<double>& second_s) {
   return {.name = name,
           .metric = "latency",
-          .unit = "s",
           .amount = 1,
           .most = 1.05,
           .baseline = "bare",
           .first_s = first_s,
           .second_s = second_s,
-          .verified = true,
-          .launch_ratios = {}};
+          .verified = true};
 }
 
 TEST(RowTable, RowsComeBackFromJsonAsTheyWere) {

@@ -2,18 +2,17 @@
 // BATCHES ROWS [FILE...]. Needed elements are packed; what a rank has itself is multiplied while
 // they travel, by persistent messages or by a neighbourhood collective.
 #include <algorithm>
-#include <cstdlib>
 #include <mpi.h>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "suites/compare/mpi_ranks.h"
 #include "suites/compare/spmv_times.h"
+#include "suites/harness/mpi_ranks.h"
 
 namespace {
 
-using stripline::suites::compare::MpiRanks;
+namespace harness = stripline::suites::harness;
 using stripline::suites::compare::spmv_block;
 using stripline::suites::compare::SpmvPart;
 
@@ -24,7 +23,7 @@ struct Half {
   std::vector<double> value;
 };
 
-class Mpi : public MpiRanks {
+class Mpi : public harness::MpiRanks {
  public:
   explicit Mpi(bool neighbourhood) : neighbourhood_(neighbourhood) {}
   ~Mpi() { release(); }
@@ -71,7 +70,7 @@ class Mpi : public MpiRanks {
       own_.begin.push_back(own_.value.size());
       other_.begin.push_back(other_.value.size());
     }
-    tell_owners(needed, counts, first);
+    ask_owners(needed, counts, first);
   }
 
   std::span<double> vector() { return x_; }
@@ -91,8 +90,8 @@ class Mpi : public MpiRanks {
   }
 
  private:
-  void tell_owners(const std::vector<std::vector<int>>& needed, const std::vector<int>& counts,
-                   const std::vector<int>& first) {
+  void ask_owners(const std::vector<std::vector<int>>& needed, const std::vector<int>& counts,
+                  const std::vector<int>& first) {
     std::vector<int> asked(ranks());
     MPI_Alltoall(counts.data(), 1, MPI_INT, asked.data(), 1, MPI_INT, MPI_COMM_WORLD);
     std::vector<int> asked_first(ranks());
@@ -180,22 +179,18 @@ class Mpi : public MpiRanks {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int batches = argc > 1 ? std::atoi(argv[1]) : 30;
-  const uint64_t rows = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 65536;
-  const std::vector<std::string> files(argv + std::min(argc, 3), argv + argc);
-  bool right = true;
-  {
-    const MpiRanks ranks;
-    const auto parts =
-        stripline::suites::compare::spmv_parts(ranks.rank(), ranks.ranks(), rows, files);
+  return harness::mpi_main(argc, argv, [&] {
+    const stripline::suites::compare::SpmvOrder order(argc, argv);
+    const harness::MpiRanks ranks;
+    const auto parts = stripline::suites::compare::spmv_parts(ranks.rank(), ranks.ranks(),
+                                                              order.rows, order.files);
+    bool right = true;
     for (const bool neighbourhood : {false, true}) {
       Mpi mpi(neighbourhood);
       right = stripline::suites::compare::print_spmv_times(
-                  mpi, parts, batches, neighbourhood ? "mpi, neighbourhood" : "mpi") &&
+                  mpi, parts, order.batches, neighbourhood ? "mpi, neighbourhood" : "mpi") &&
               right;
     }
-  }
-  MPI_Finalize();
-  return right ? 0 : 1;
+    return right;
+  });
 }

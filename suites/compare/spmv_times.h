@@ -1,5 +1,5 @@
-// Times of a sparse matrix-vector product, for systems that measure it alike: each is a program of
-// its own, started by its own launcher, and prints one JSON line per matrix.
+// Times of a sparse matrix-vector product, of systems that measure it alike
+// (suites/harness/timed.h).
 //
 // Rows of the matrix and elements of the vector lie in blocks on the ranks. Each product has other
 // values of the vector, which every rank stores into its own part before.
@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "suites/harness/timed.h"
 #include "suites/kernels/sparse/matrix_market.h"
 #include "suites/kernels/sparse/matrix_rows.h"
 
@@ -61,15 +62,24 @@ inline std::vector<SpmvPart> spmv_parts(size_t rank, size_t ranks, uint64_t rows
   return parts;
 }
 
-/// `system` has rank(), ranks(), now_s(), barrier(), prepare(part), called collectively before
-/// products with that matrix, vector(), this rank's part of x, multiply(y), and longest(times),
-/// which makes the times of rank 0 the element-wise maximum over all ranks. A line holds the median
-/// over batches of products. Returns false if a result was wrong.
+/// What the program of a system is asked for: [BATCHES [ROWS [FILE...]]].
+struct SpmvOrder {
+  SpmvOrder(int argc, char** argv)
+      : batches(harness::argument(argc, argv, 1, 30)),
+        rows(harness::argument(argc, argv, 2, 65536)),
+        files(argv + std::min(argc, 3), argv + argc) {}
+  size_t batches;
+  uint64_t rows;
+  std::vector<std::string> files;
+};
+
+/// `system` is Ranks, and has prepare(part), called collectively before products with that matrix,
+/// vector(), this rank's part of x, and multiply(y). Returns false if a result was wrong.
 template <typename System>
-bool print_spmv_times(System& system, std::span<const SpmvPart> parts, int batches,
+bool print_spmv_times(System& system, std::span<const SpmvPart> parts, size_t batches,
                       const char* name) {
   constexpr size_t kBatch = 10;
-  constexpr int kWarmUp = 2;
+  constexpr size_t kWarmUp = 2;
   constexpr double kTolerance = 1e-11;
   bool good = true;
   for (const SpmvPart& part : parts) {
@@ -77,19 +87,16 @@ bool print_spmv_times(System& system, std::span<const SpmvPart> parts, int batch
     std::vector<double> y(part.rows.rows());
     std::vector<double> times;
     uint64_t salt = 0;
-    for (int batch = -kWarmUp; batch < batches; ++batch) {
-      system.barrier();
-      const double start_s = system.now_s();
-      for (size_t i = 0; i < kBatch; ++i) {
+    for (size_t batch = 0; batch < kWarmUp + batches; ++batch) {
+      const double time_s = harness::timed_s(system, kBatch, [&](size_t) {
         ++salt;
         const std::span<double> x = system.vector();
         for (size_t e = 0; e < x.size(); ++e) {
           x[e] = static_cast<double>((part.rows.first + e + salt) % 1024) - 512;
         }
         system.multiply(y);
-      }
-      const double time_s = (system.now_s() - start_s) / kBatch;
-      if (batch >= 0) times.push_back(time_s);
+      });
+      if (batch >= kWarmUp) times.push_back(time_s);
     }
     for (size_t row = 0; row < y.size(); ++row) {
       double expected = 0;
@@ -103,13 +110,9 @@ bool print_spmv_times(System& system, std::span<const SpmvPart> parts, int batch
       good = good && std::abs(y[row] - expected) <= kTolerance * magnitude;
     }
     system.barrier();
-    system.longest(times);
-    if (system.rank() != 0) continue;
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    std::printf(R"({"system":"%s","operation":"spmv","matrix":"%s","ranks":%zu,"median_s":%.9g})"
-                "\n",
-                name, part.name.c_str(), static_cast<size_t>(system.ranks()), *middle);
+    harness::print_median(
+        system, name,
+        harness::field("operation", "spmv") + "," + harness::field("matrix", part.name), times);
   }
   return good;
 }

@@ -4,21 +4,23 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include <stripline/vis.h>
 
 #include "optimizer/stats/order.h"
 #include "runtime/fabric/ofi/monotonic_clock.h"
 #include "runtime/rma/context_state.h"
+#include "suites/harness/alternate.h"
 
 namespace stripline::suites::compare {
 namespace {
 
 using fabric::ofi::monotonic_s;
 
-// Transfers that one measurement repeats: enough for about so long, and at most so many.
+// Transfers that one measurement repeats: enough for about this time, and at most this many.
 constexpr double kBatchSeconds = 2e-3;
-constexpr double kMostTransfers = 40;
+constexpr double kMaxTransfers = 40;
 // Measurements before the first that counts.
 constexpr int kWarmUpRounds = 2;
 
@@ -47,10 +49,10 @@ VisCell VisSection::measure(bool is_put, size_t piece_bytes, int rounds) {
   cell.pieces = {piece_bytes, 2 * piece_bytes, kPayload / piece_bytes};
   const Pieces& pieces = cell.pieces;
   const auto there = context_.on_rank(array_, 1);
-  std::vector<std::function<void()>> ways;
+  std::vector<std::function<void()>> methods;
   const auto add = [&](const char* name, std::function<void()> transfer) {
-    cell.ways.push_back({name, {}});
-    ways.push_back(std::move(transfer));
+    cell.methods.push_back({name, {}});
+    methods.push_back(std::move(transfer));
   };
   add("loop", [&] {
     for (uint64_t i = 0; i < pieces.count; ++i) {
@@ -84,7 +86,7 @@ VisCell VisSection::measure(bool is_put, size_t piece_bytes, int rounds) {
     add("native iov", by(VisMethod::native_iov));
   if (!is_put) add("bounding box", by(VisMethod::bounding_box));
   add("packed", by(VisMethod::packed));
-  cell.chosen = ways.size();
+  cell.chosen = methods.size();
   add("chosen", by(VisMethod::best));
 
   const auto holds = [&](const std::vector<std::byte>& data, std::byte salt) {
@@ -99,29 +101,30 @@ VisCell VisSection::measure(bool is_put, size_t piece_bytes, int rounds) {
     for (size_t i = 0; i < kSpan; ++i) data[i] = static_cast<std::byte>(i * 7 + i / 256) ^ salt;
   };
   std::vector<std::byte> all(kSpan);
-  std::vector<double> transfers(ways.size(), 1);
+  std::vector<double> transfers(methods.size(), 1);
   unsigned salt = 0;
-  for (int round = -kWarmUpRounds; round < rounds; ++round) {
-    for (size_t turn = 0; turn < ways.size(); ++turn) {
-      const size_t i = (turn + static_cast<size_t>(round + kWarmUpRounds)) % ways.size();
-      // Other data each time, and nothing where they go.
-      const auto change = static_cast<std::byte>(++salt);
-      fill(source_, change);
-      std::fill(sink_.begin(), sink_.end(), std::byte{0});
-      context_.rput(is_put ? sink_.data() : source_.data(), there, kSpan).wait();
-      const double begin_s = monotonic_s();
-      for (double k = 0; k < transfers[i]; ++k) ways[i]();
-      const double seconds = (monotonic_s() - begin_s) / transfers[i];
-      if (is_put) context_.rget(there, all.data(), kSpan).wait();
-      cell.verified = cell.verified && holds(is_put ? all : sink_, change);
-      if (round < 0) {
-        transfers[i] = std::clamp(std::floor(kBatchSeconds / seconds), 1.0, kMostTransfers);
-      } else {
-        cell.ways[i].seconds.push_back(seconds);
-      }
+  const auto one = [&](size_t i, int round) {
+    // Other data each time, and nothing where they go.
+    const auto change = static_cast<std::byte>(++salt);
+    fill(source_, change);
+    std::fill(sink_.begin(), sink_.end(), std::byte{0});
+    context_.rput(is_put ? sink_.data() : source_.data(), there, kSpan).wait();
+    const double begin_s = monotonic_s();
+    for (double k = 0; k < transfers[i]; ++k) methods[i]();
+    const double seconds = (monotonic_s() - begin_s) / transfers[i];
+    if (is_put) context_.rget(there, all.data(), kSpan).wait();
+    if (round < 0) {
+      transfers[i] = std::clamp(std::floor(kBatchSeconds / seconds), 1.0, kMaxTransfers);
     }
+    return std::pair(seconds, holds(is_put ? all : sink_, change));
+  };
+  auto measured = harness::alternate(methods.size(), kWarmUpRounds, rounds, one);
+  for (size_t i = 0; i < measured.size(); ++i) {
+    cell.methods[i].seconds = std::move(measured[i].seconds);
+    cell.verified = cell.verified && measured[i].right;
   }
-  cell.rival = stats::median(cell.ways[0].seconds) < stats::median(cell.ways[1].seconds) ? 0 : 1;
+  cell.rival =
+      stats::median(cell.methods[0].seconds) < stats::median(cell.methods[1].seconds) ? 0 : 1;
   return cell;
 }
 

@@ -13,7 +13,7 @@
 namespace stripline::suites::compare {
 
 /// One method of moving the pieces.
-struct VisWay {
+struct VisTimes {
   std::string name;
   std::vector<double> seconds;  ///< of one transfer, by round
 };
@@ -22,8 +22,8 @@ struct VisWay {
 struct VisCell {
   bool is_put = false;
   Pieces pieces;
-  std::vector<VisWay> ways;
-  size_t chosen = 0;  ///< of `ways`: as rput_strided and rget_strided do it by themselves
+  std::vector<VisTimes> methods;
+  size_t chosen = 0;  ///< of `methods`: as rput_strided and rget_strided do it by themselves
   size_t rival = 0;   ///< the better of loop and hand
   bool verified = true;
 };

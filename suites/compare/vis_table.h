@@ -13,7 +13,7 @@ namespace stripline::suites::compare {
 struct VisTable {
   std::string text;
   size_t cells = 0;
-  size_t met = 0;           ///< known to be at most kMostRatio
+  size_t met = 0;           ///< known to be at most 5 % slower
   size_t inconclusive = 0;  ///< neither known to be at most, nor to be more
   size_t not_met() const { return cells - met - inconclusive; }
   std::string verdict() const;  ///< a sentence
@@ -24,7 +24,7 @@ struct VisTable {
 /// stats::non_inferiority() with a margin of 5 %. Errors: those of stats::paired_ratio().
 Result<VisTable> vis_table(const std::vector<VisCell>& cells, bool markdown);
 
-/// One line per cell and way, as the other rows of the program.
+/// One line per cell and method, as the other rows of the program.
 std::string vis_json_lines(const std::vector<VisCell>& cells, const std::string& fabric);
 
 }  // namespace stripline::suites::compare

@@ -10,7 +10,7 @@
 #include "runtime/rma/context_state.h"
 #include "suites/grids.h"
 #include "suites/kernels/kernels.h"
-#include "suites/kernels/nas_variants.h"
+#include "suites/kernels/strided_variants.h"
 
 namespace stripline::suites {
 namespace {
@@ -95,7 +95,7 @@ double strided_decisions_s(Context& context, uint64_t transfers) {
          static_cast<double>(std::min(transfers, kShapes)) * planned_s;
 }
 
-Result<SampleSeries> run(Session& session, const Point& point, const StopRule&) {
+Result<SampleSeries> run_analysis(Session& session, const Point& point, const StopRule&) {
   Context& context = session.context();
   const Point kernel = problem_of(*experiment::text_param(point, kKernelFactor));
   StopRule rule;
@@ -127,31 +127,29 @@ Result<SampleSeries> run(Session& session, const Point& point, const StopRule&) 
 }  // namespace
 
 Benchmark analysis_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kAnalysis.name;
-  e.title = "Run-time analysis in a kernel";
-  e.description =
-      "What a kernel with a model takes in so many repetitions, the warm-up included (run), and "
-      "what its ranks spend in that on deciding how to communicate (analysis): describing loops "
-      "and nests, finding what is known of them, planning, and guards. The latter is taken on the "
-      "host's clock, as it takes no time on emulated networks with declared computation, and "
-      "includes what preparing and verifying a repetition decide. Decisions on strided transfers "
-      "are counted, times what asking for one takes. Plans that other points of the same run have "
-      "made are known. Of the ranks, the one that takes longest counts.";
-  experiment::Factor kernel;
-  kernel.name = kKernelFactor;
-  kernel.description = "The kernel, with its smallest problem; its guarded variant, if it has one.";
-  for (const char* name : kKernels) kernel.values.emplace_back(std::string(name));
-  e.factors = {kernel, integer_factor(kRepetitionsFactor, "1", "Repetitions of the kernel.",
-                                      {int64_t{4}, int64_t{40}}, 1, 100000)};
-  e.variants = kernels::kAnalysis.variants();
-  e.metric = {"time", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification = "As the kernel's; a run is one sample.";
-  return benchmark;
+  std::vector<experiment::ParamValue> names;
+  for (const char* name : kKernels) names.emplace_back(std::string(name));
+  return declare(
+      {.known = kernels::kAnalysis,
+       .run = run_analysis,
+       .title = "Run-time analysis in a kernel",
+       .description =
+           "What a kernel with a model takes in so many repetitions, the warm-up included (run), "
+           "and what its ranks spend in that on deciding how to communicate (analysis): describing "
+           "loops and nests, finding what is known of them, planning, and guards. The latter is "
+           "taken on the host's clock, as it takes no time on emulated networks with declared "
+           "computation, and includes what preparing and verifying a repetition decide. Decisions "
+           "on strided transfers are counted, times what asking for one takes. Plans that other "
+           "points of the same run have made are known. Of the ranks, the one that takes longest "
+           "counts.",
+       .factors = {name_factor(
+                       kKernelFactor,
+                       "The kernel, with its smallest problem; its guarded variant, if it has one.",
+                       std::move(names)),
+                   integer_factor(kRepetitionsFactor, "1", "Repetitions of the kernel.", {4, 40}, 1,
+                                  100000)},
+       .metric = {"time", "s", true},
+       .verification = "As the kernel's; a run is one sample."});
 }
 
 }  // namespace stripline::suites

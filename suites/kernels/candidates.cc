@@ -5,7 +5,7 @@
 
 #include "suites/kernels/decomposition.h"
 #include "suites/kernels/kernels.h"
-#include "suites/kernels/nas_variants.h"
+#include "suites/kernels/strided_variants.h"
 #include "suites/registry.h"
 
 namespace stripline::suites {

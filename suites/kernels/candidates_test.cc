@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "suites/kernels/decomposition.h"
-#include "suites/kernels/nas_variants.h"
+#include "suites/kernels/strided_variants.h"
 #include "suites/registry.h"
 
 namespace stripline::suites {

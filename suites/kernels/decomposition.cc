@@ -5,9 +5,9 @@
 
 #include "suites/grids.h"
 #include "suites/kernels/nas/cg_problem.h"
+#include "suites/kernels/nas/exchanges/factors.h"
 #include "suites/kernels/nas/ft_problem.h"
 #include "suites/kernels/nas/is_problem.h"
-#include "suites/kernels/nas_factors.h"
 #include "suites/kernels/prk/sparse_share.h"
 #include "suites/kernels/prk/transpose_share.h"
 #include "suites/kernels/prk_factors.h"
@@ -17,16 +17,16 @@
 namespace stripline::suites {
 namespace {
 
-constexpr std::array<std::string_view, 8> kNames = {"blocking", "fine",  "hand",    "hand4",
+constexpr std::array<std::string_view, 8> kVariantNames = {"blocking", "fine",  "hand",    "hand4",
                                                     "untuned",  "tuned", "guarded", "forced"};
 
 }  // namespace
 
-std::vector<std::string> variant_names() { return {kNames.begin(), kNames.end()}; }
+std::vector<std::string> variant_names() { return {kVariantNames.begin(), kVariantNames.end()}; }
 
 Variant variant_of(const experiment::Point& point) {
-  const auto found = std::find(kNames.begin(), kNames.end(), point.variant);
-  return static_cast<Variant>(found - kNames.begin());
+  const auto found = std::find(kVariantNames.begin(), kVariantNames.end(), point.variant);
+  return static_cast<Variant>(found - kVariantNames.begin());
 }
 
 std::vector<experiment::Factor> decomposition_factors() {
@@ -36,13 +36,12 @@ std::vector<experiment::Factor> decomposition_factors() {
       "Variant forced: A issues all strips up front, B keeps `window` of them ahead, V fetches "
       "block by block, blocking.";
   schedule.values = {std::string("A"), std::string("B"), std::string("V")};
-  return {
-      integer_factor(kStripBytesFactor, "B",
-                     "Variant forced: size of a strip; 0 does not divide the blocks.", {int64_t{0}},
-                     0, double{1 << 30}),
-      schedule,
-      integer_factor(kWindowFactor, "1", "Variant forced under schedule B: strips ahead; else 0.",
-                     {int64_t{0}}, 0, 4096)};
+  return {integer_factor(kStripBytesFactor, "B",
+                         "Variant forced: size of a strip; 0 does not divide the blocks.", {0}, 0,
+                         double{1 << 30}),
+          schedule,
+          integer_factor(kWindowFactor, "1",
+                         "Variant forced under schedule B: strips ahead; else 0.", {0}, 0, 4096)};
 }
 
 bool is_decomposition_factor(std::string_view name) {

@@ -127,8 +127,8 @@ class Sphere {
   std::vector<FiberPoint> kept_;
 };
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_fiber_force(Session& session, const experiment::Point& point,
+                                     const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const UpdateWay way = update_way_of(point);
   STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
@@ -167,28 +167,24 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark fiber_force_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kFiberForce.name;
-  e.title = "Forces of points on a grid over all ranks";
-  e.description =
-      "Points on a sphere each add to the 4 x 4 x 4 cells around them, on a grid whose planes are "
-      "dealt out to the ranks in slabs (Su, section 5.4). A rank's points are where its planes "
-      "are, so that most of what they affect is its own or its neighbours'. Four cells side by "
-      "side are one update. Variants, their limits and samples are those of kernel.gravitation; "
-      "kernel.spread_force does the same on the cores of a node.";
-  e.factors = {integer_factor(kGridFactor, "1", "Cells of the grid along each axis.",
-                              {int64_t{128}, int64_t{64}, int64_t{256}}, 16, 512),
-               integer_factor(kPointsFactor, "1", "Points of a rank.",
-                              {int64_t{10000}, int64_t{1000}}, 1, int64_t{1} << 22)};
-  for (auto& factor : buffer_factors()) e.factors.push_back(std::move(factor));
-  e.variants = kernels::kFiberForce.variants();
-  e.metric = {"time_per_update", "s", true};
-  e.min_ranks = 1;
-  e.max_ranks = kMostRanks;
-  e.verification = "Every cell is compared with a sum over all points, in every repetition.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kFiberForce,
+       .run = run_fiber_force,
+       .title = "Forces of points on a grid over all ranks",
+       .description =
+           "Points on a sphere each add to the 4 x 4 x 4 cells around them, on a grid whose planes "
+           "are dealt out to the ranks in slabs (Su, section 5.4). A rank's points are where its "
+           "planes are, so that most of what they affect is its own or its neighbours'. Four cells "
+           "side by side are one update. Variants, their limits and samples are those of "
+           "kernel.gravitation; kernel.spread_force does the same on the cores of a node.",
+       .factors = joined(
+           {integer_factor(kGridFactor, "1", "Cells of the grid along each axis.", {128, 64, 256},
+                           16, 512),
+            integer_factor(kPointsFactor, "1", "Points of a rank.", {10000, 1000}, 1, 1 << 22)},
+           buffer_factors()),
+       .metric = {"time_per_update", "s", true},
+       .min_ranks = 1,
+       .verification = "Every cell is compared with a sum over all points, in every repetition."});
 }
 
 }  // namespace stripline::suites

@@ -104,8 +104,8 @@ class Bodies {
   std::vector<Body> bodies_;
 };
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_gravitation(Session& session, const experiment::Point& point,
+                                     const experiment::StopRule& rule) {
   Context& ctx = session.context();
   STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
   const size_t own = size_param(point, kBodiesFactor);
@@ -138,31 +138,27 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark gravitation_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kGravitation.name;
-  e.title = "Gravitation between the bodies of all ranks";
-  e.description =
-      "Every rank has as many bodies, whose places all ranks know, and each of them pulls at every "
-      "body: three numbers are added to the force that the body's owner keeps (Su, section 5.4). "
-      "lock gets a force, adds and puts it back under one lock; atomics adds three numbers by an "
-      "atomic_domain; by_hand collects forces by owner and exchanges them with all_to_all_v, "
-      "65536 at a time; tuned is UpdateEpoch with an operator of the kernel. lock and atomics "
-      "carry out at most 1000 updates a rank. In sequential rank 0 alone makes the updates of all, "
-      "on memory of its own. A sample is the time of a rank's updates, divided by their number, so "
-      "that the ratio of sequential to another variant is that variant's speed-up.";
-  e.factors = {integer_factor(kBodiesFactor, "1", "Bodies of a rank.", {int64_t{64}, int64_t{1024}},
-                              1, 1 << 16)};
-  for (auto& factor : buffer_factors()) e.factors.push_back(std::move(factor));
-  e.variants = kernels::kGravitation.variants();
-  e.metric = {"time_per_update", "s", true};
-  e.min_ranks = 1;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "Every force is computed anew by its owner in every repetition, and may differ by the "
-      "rounding of its sum.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kGravitation,
+       .run = run_gravitation,
+       .title = "Gravitation between the bodies of all ranks",
+       .description =
+           "Every rank has as many bodies, whose places all ranks know, and each of them pulls at "
+           "every body: three numbers are added to the force that the body's owner keeps (Su, "
+           "section 5.4). lock gets a force, adds and puts it back under one lock; atomics adds "
+           "three numbers by an atomic_domain; by_hand collects forces by owner and exchanges them "
+           "with all_to_all_v, 65536 at a time; tuned is UpdateEpoch with an operator of the "
+           "kernel. lock and atomics carry out at most 1000 updates a rank. In sequential rank 0 "
+           "alone makes the updates of all, on memory of its own. A sample is the time of a rank's "
+           "updates, divided by their number, so that the ratio of sequential to another variant "
+           "is that variant's speed-up.",
+       .factors =
+           joined({integer_factor(kBodiesFactor, "1", "Bodies of a rank.", {64, 1024}, 1, 1 << 16)},
+                  buffer_factors()),
+       .metric = {"time_per_update", "s", true},
+       .min_ranks = 1,
+       .verification = "Every force is computed anew by its owner in every repetition, and may "
+                       "differ by the rounding of its sum."});
 }
 
 }  // namespace stripline::suites

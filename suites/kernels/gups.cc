@@ -27,8 +27,8 @@ uint64_t share(uint64_t cell, uint64_t value) {
   return std::rotl(value, static_cast<int>(mix64(cell) % 64));
 }
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
+                              const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const UpdateWay way = update_way_of(point);
   STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
@@ -74,32 +74,28 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark gups_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kGups.name;
-  e.title = "Random updates of a table over all ranks";
-  e.description =
-      "Every rank combines random numbers with the cells of a table that they name, by exclusive "
-      "or: RandomAccess of the HPC Challenge, in a table in blocks. With look_ahead, at most so "
-      "many updates of a rank wait to be carried out (HPCC: 1024), which by_hand and tuned keep by "
-      "an exchange, or a flush, after so many. Variants and their limits are those of "
-      "kernel.histogram.";
-  e.factors = {
-      integer_factor(kUpdatesFactor, "1", "Updates of a rank.", {int64_t{1} << 20}, 1, 1e9),
-      integer_factor(kLog2CellsFactor, "1", "Base-2 logarithm of the cells of the table.",
-                     {int64_t{20}}, 10, 40),
-      integer_factor(kLookAheadFactor, "1", "Updates that may wait; 0: any number.",
-                     {int64_t{1024}, int64_t{0}}, 0, 1e9)};
-  for (auto& factor : update_factors()) e.factors.push_back(std::move(factor));
-  e.variants = kernels::kGups.variants();
-  e.metric = {"time_per_update", "s", true};
-  e.min_ranks = 1;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "What all cells differ by from their first values, rotated by their places, is combined and "
-      "compared with the same of all updates in every repetition.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kGups,
+       .run = run_gups,
+       .title = "Random updates of a table over all ranks",
+       .description =
+           "Every rank combines random numbers with the cells of a table that they name, by "
+           "exclusive or: RandomAccess of the HPC Challenge, in a table in blocks. With "
+           "look_ahead, at most so many updates of a rank wait to be carried out (HPCC: 1024), "
+           "which by_hand and tuned keep by an exchange, or a flush, after so many. Variants and "
+           "their limits are those of kernel.histogram.",
+       .factors =
+           joined({integer_factor(kUpdatesFactor, "1", "Updates of a rank.", {1 << 20}, 1, 1e9),
+                   integer_factor(kLog2CellsFactor, "1",
+                                  "Base-2 logarithm of the cells of the table.", {20}, 10, 40),
+                   integer_factor(kLookAheadFactor, "1", "Updates that may wait; 0: any number.",
+                                  {1024, 0}, 0, 1e9)},
+                  update_factors()),
+       .metric = {"time_per_update", "s", true},
+       .min_ranks = 1,
+       .verification =
+           "What all cells differ by from their first values, rotated by their places, is combined "
+           "and compared with the same of all updates in every repetition."});
 }
 
 }  // namespace stripline::suites

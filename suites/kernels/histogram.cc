@@ -85,8 +85,8 @@ SampleSeries run_sequential(Session& session, const experiment::StopRule& rule,
   return measure_kernel(session, rule, parts);
 }
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_histogram(Session& session, const experiment::Point& point,
+                                   const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const UpdateWay way = update_way_of(point);
   STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
@@ -135,38 +135,32 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark histogram_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kHistogram.name;
-  e.title = "Histogram over all ranks";
-  e.description =
-      "Every rank counts its keys in bins that are dealt out to the ranks one by one (Su, chapters "
-      "5 and 6; bale's histogram). naive gets a bin, adds 1 and puts it back; lock does so under "
-      "one lock; atomics adds by an atomic_domain and waits at the end; by_hand sorts keys by "
-      "owner and exchanges them with all_to_all_v, 65536 at a time; tuned is UpdateEpoch. The "
-      "first three carry out at most 1000 updates a rank, and naive in bins that no other "
-      "rank counts in, since it is not atomic. In sequential rank 0 alone counts as many keys as "
-      "all ranks together, in bins of its own, so that the ratio of its time to another's is that "
-      "variant's speed-up.";
-  e.factors = {
-      integer_factor(kUpdatesFactor, "1", "Keys of a rank.", {int64_t{1} << 20}, 1, 1e9),
-      integer_factor(kBinsFactor, "1", "Bins of a rank, for uniform and sorting.",
-                     {int64_t{1000}, int64_t{1} << 20}, 1, 1e9),
-      name_factor(kKeysFactor,
-                  "uniform over all bins; out_degree: of 40000 bins most keys are in 100; "
-                  "language: 100 bins; sorting: most near the middle, as NAS IS counts them.",
-                  {std::string(kUniform), std::string(kOutDegree), std::string(kLanguage),
-                   std::string(kSorting)})};
-  for (auto& factor : update_factors()) e.factors.push_back(std::move(factor));
-  e.variants = kernels::kHistogram.variants();
-  e.metric = {"time_per_update", "s", true};
-  e.min_ranks = 1;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "The sum of all bins, each with a weight of its own, is compared with that of all keys in "
-      "every repetition.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kHistogram,
+       .run = run_histogram,
+       .title = "Histogram over all ranks",
+       .description =
+           "Every rank counts its keys in bins that are dealt out to the ranks one by one (Su, "
+           "chapters 5 and 6; bale's histogram). naive gets a bin, adds 1 and puts it back; lock "
+           "does so under one lock; atomics adds by an atomic_domain and waits at the end; by_hand "
+           "sorts keys by owner and exchanges them with all_to_all_v, 65536 at a time; tuned is "
+           "UpdateEpoch. The first three carry out at most 1000 updates a rank, and naive in bins "
+           "that no other rank counts in, since it is not atomic. In sequential rank 0 alone "
+           "counts as many keys as all ranks together, in bins of its own, so that the ratio of "
+           "its time to another's is that variant's speed-up.",
+       .factors = joined(
+           {integer_factor(kUpdatesFactor, "1", "Keys of a rank.", {1 << 20}, 1, 1e9),
+            integer_factor(kBinsFactor, "1", "Bins of a rank, for uniform and sorting.",
+                           {1000, 1 << 20}, 1, 1e9),
+            name_factor(kKeysFactor,
+                        "uniform over all bins; out_degree: of 40000 bins most keys are in 100; "
+                        "language: 100 bins; sorting: most near the middle, as NAS IS counts them.",
+                        {kUniform, kOutDegree, kLanguage, kSorting})},
+           update_factors()),
+       .metric = {"time_per_update", "s", true},
+       .min_ranks = 1,
+       .verification = "The sum of all bins, each with a weight of its own, is compared with that "
+                       "of all keys in every repetition."});
 }
 
 }  // namespace stripline::suites

@@ -74,8 +74,8 @@ Status gather_by_plan(const Table& table, std::span<const uint64_t> index, size_
   return {};
 }
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_index_gather(Session& session, const experiment::Point& point,
+                                      const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const std::string& variant = point.variant;
   const size_t wanted = size_param(point, kReadsFactor);
@@ -131,28 +131,25 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark index_gather_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kIndexGather.name;
-  e.title = "Random reads of a table over all ranks";
-  e.description =
-      "Every rank reads elements of a table, in blocks, wherever random numbers say (bale's "
-      "indexgather). naive reads them one by one, at most 1000; whole reads the whole table and "
-      "looks them up there; by_hand sorts what it asks for by owner and exchanges that and the "
-      "answers with all_to_all_v, 65536 at a time; tuned is GatherPlan, which is made in each "
-      "repetition, within what is timed.";
-  e.factors = {integer_factor(kReadsFactor, "1", "Reads of a rank.", {int64_t{1} << 20}, 1, 1e9),
-               integer_factor(kElementsFactor, "1", "Elements of the table in each rank's part.",
-                              {int64_t{1000}, int64_t{1} << 20}, 1, 1e9),
-               integer_factor(kUsesFactor, "1", "Gathers by the same index in a repetition.",
-                              {int64_t{1}, int64_t{10}}, 1, 1e6)};
-  e.variants = kernels::kIndexGather.variants();
-  e.metric = {"time_per_read", "s", true};
-  e.min_ranks = 1;
-  e.max_ranks = kMostRanks;
-  e.verification = "Every rank compares all that it has read, in every repetition.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kIndexGather,
+       .run = run_index_gather,
+       .title = "Random reads of a table over all ranks",
+       .description =
+           "Every rank reads elements of a table, in blocks, wherever random numbers say (bale's "
+           "indexgather). naive reads them one by one, at most 1000; whole reads the whole table "
+           "and looks them up there; by_hand sorts what it asks for by owner and exchanges that "
+           "and the answers with all_to_all_v, 65536 at a time; tuned is GatherPlan, which is made "
+           "in each repetition, within what is timed.",
+       .factors = {integer_factor(kReadsFactor, "1", "Reads of a rank.", {1 << 20}, 1, 1e9),
+                   integer_factor(kElementsFactor, "1",
+                                  "Elements of the table in each rank's part.", {1000, 1 << 20}, 1,
+                                  1e9),
+                   integer_factor(kUsesFactor, "1", "Gathers by the same index in a repetition.",
+                                  {1, 10}, 1, 1e6)},
+       .metric = {"time_per_read", "s", true},
+       .min_ranks = 1,
+       .verification = "Every rank compares all that it has read, in every repetition."});
 }
 
 }  // namespace stripline::suites

@@ -26,8 +26,8 @@ LoopOptions loop_of(size_t cols, size_t passes, bool all_active) {
   return options;
 }
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_matvec(Session& session, const experiment::Point& point,
+                                const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const Variant variant = variant_of(point);
   const size_t rows = size_param(point, "rows");
@@ -79,41 +79,33 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark matvec_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kMatvec.name;
-  e.title = "Remote matrix times local vectors";
-  e.description =
-      "The loop nest of Figure 2 of Iancu et al.: each active rank multiplies its neighbour's "
-      "matrix of doubles with `passes` local vectors. The matrix is one contiguous remote region, "
-      "fetched element by element (fine: at most 1024 of them, the time scaled), in one blocking "
-      "transfer (blocking), nonblocking without strips (hand), nonblocking in four equal strips "
-      "(hand4), or by the loop engine without a model (untuned), with the context's model (tuned, "
-      "and guarded, which gives up plans that lose) "
-      "or under a decomposition of the caller's (forced). All variants run the same loop body.";
-  e.factors = {integer_factor("rows", "1", "Rows of the matrix.",
-                              {int64_t{128}, int64_t{16}, int64_t{32}, int64_t{64}, int64_t{256},
-                               int64_t{512}, int64_t{1024}},
-                              1, 1 << 20),
-               integer_factor("cols", "1", "Columns of the matrix.", {int64_t{1024}}, 1, 1 << 20),
-               integer_factor("passes", "1", "Vectors, that is uses of each element fetched.",
-                              size_grid(1, 32, 1), 1, 1024)};
-  experiment::Factor active;
-  active.name = "active";
-  active.description =
-      "Which ranks compute: all, or rank 0 only while the others wait inside the library.";
-  active.values = {std::string("one"), std::string("all")};
-  e.factors.push_back(active);
-  for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
-  e.variants = variant_names();
-  e.metric = {"time", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "Every element of the result is compared with its closed form, in every repetition; the "
-      "owner changes the matrix between repetitions.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kMatvec,
+       .run = run_matvec,
+       .title = "Remote matrix times local vectors",
+       .description =
+           "The loop nest of Figure 2 of Iancu et al.: each active rank multiplies its neighbour's "
+           "matrix of doubles with `passes` local vectors. The matrix is one contiguous remote "
+           "region, fetched element by element (fine: at most 1024 of them, the time scaled), in "
+           "one blocking transfer (blocking), nonblocking without strips (hand), nonblocking in "
+           "four equal strips (hand4), or by the loop engine without a model (untuned), with the "
+           "context's model (tuned, and guarded, which gives up plans that lose) or under a "
+           "decomposition of the caller's (forced). All variants run the same loop body.",
+       .factors = joined(
+           {integer_factor("rows", "1", "Rows of the matrix.", {128, 16, 32, 64, 256, 512, 1024}, 1,
+                           1 << 20),
+            integer_factor("cols", "1", "Columns of the matrix.", {1024}, 1, 1 << 20),
+            integer_factor("passes", "1", "Vectors, that is uses of each element fetched.",
+                           size_grid(1, 32, 1), 1, 1024),
+            name_factor("active",
+                        "Which ranks compute: all, or rank 0 only while the others wait inside the "
+                        "library.",
+                        {"one", "all"})},
+           decomposition_factors()),
+       .variants = variant_names(),
+       .metric = {"time", "s", true},
+       .verification = "Every element of the result is compared with its closed form, in every "
+                       "repetition; the owner changes the matrix between repetitions."});
 }
 
 }  // namespace stripline::suites

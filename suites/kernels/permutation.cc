@@ -65,8 +65,8 @@ struct Moved {
   uint64_t value;
 };
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_permutation(Session& session, const experiment::Point& point,
+                                     const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const std::string& variant = point.variant;
   const size_t own = size_param(point, kElementsFactor);
@@ -124,27 +124,22 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark permutation_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kPermutation.name;
-  e.title = "A permutation of an array over all ranks";
-  e.description =
-      "Every rank moves its elements to where a random permutation says, in another array, in "
-      "blocks (bale's permutations). naive writes them one by one, at most 1000 a rank; by_hand "
-      "sorts places and values by owner and exchanges them with all_to_all_v; tuned is UpdateEpoch "
-      "with op_replace. No two ranks write one element, so that locks and atomic operations would "
-      "add nothing.";
-  e.factors = {integer_factor(kElementsFactor, "1", "Elements of a rank.",
-                              {int64_t{1} << 20, int64_t{1000}}, 1, 1e9)};
-  e.variants = kernels::kPermutation.variants();
-  e.metric = {"time_per_element", "s", true};
-  e.min_ranks = 1;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "The sum of all elements, each weighted by its place, is compared with that of what was "
-      "moved in every repetition.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kPermutation,
+       .run = run_permutation,
+       .title = "A permutation of an array over all ranks",
+       .description =
+           "Every rank moves its elements to where a random permutation says, in another array, in "
+           "blocks (bale's permutations). naive writes them one by one, at most 1000 a rank; "
+           "by_hand sorts places and values by owner and exchanges them with all_to_all_v; tuned "
+           "is UpdateEpoch with op_replace. No two ranks write one element, so that locks and "
+           "atomic operations would add nothing.",
+       .factors = {integer_factor(kElementsFactor, "1", "Elements of a rank.", {1 << 20, 1000}, 1,
+                                  1e9)},
+       .metric = {"time_per_element", "s", true},
+       .min_ranks = 1,
+       .verification = "The sum of all elements, each weighted by its place, is compared with that "
+                       "of what was moved in every repetition."});
 }
 
 }  // namespace stripline::suites

@@ -8,6 +8,9 @@
 
 namespace stripline::suites {
 
+/// Points of a star along one axis, of PRK stencil and PRK sparse.
+inline constexpr const char* kPrkRadiusFactor = "radius";
+
 /// How often a repetition goes through the kernel; samples are times of one iteration.
 experiment::Factor prk_iterations_factor();
 /// What a completed point asks for.

@@ -34,8 +34,8 @@ LoopOptions loop_of(const SparseShare& share) {
   return options;
 }
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_prk_sparse(Session& session, const experiment::Point& point,
+                                    const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const Variant variant = variant_of(point);
   const size_t iterations = prk_iterations_of(point);
@@ -92,39 +92,31 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark prk_sparse_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kPrkSparse.name;
-  e.title = "PRK sparse matrix-vector product";
-  e.description =
-      "The sparse matrix of the Parallel Research Kernels: its rows are the points of a periodic "
-      "grid, its columns those of a star around each, numbered with their bits reversed, so that a "
-      "rank's rows need elements from every rank's part of the vector. In each iteration the "
-      "vector changes, every rank reads the parts of all others and adds up the products; two "
-      "barriers keep the ranks' iterations apart. Parts are read whole, of which about one element "
-      "in as many as there are ranks is used: element by element (fine: at most 1024 of them, the "
-      "time scaled), part by part, blocking (blocking), all nonblocking and multiplied one after "
-      "the other (hand), each in four strips (hand4), or by the loop engine without a model "
-      "(untuned), with the context's model (tuned, and guarded, which gives up plans that lose) or "
-      "under a decomposition of the caller's "
-      "(forced). The matrix lies column by column, so that any strip can be multiplied as it "
-      "comes; all variants run the same loop body. Ranks must divide the rows, that is be a power "
-      "of two.";
-  e.factors = sparse_size_factors();
-  e.factors.push_back(prk_iterations_factor());
-  for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
-  e.variants = variant_names();
-  e.metric = {"time_per_iteration", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.rank_count = experiment::RankCount::power_of_two;
-  e.verification =
-      "The sum of the result over all ranks is compared with its closed form, to 1e-8 of it, and "
-      "each row with its own, to 1e-12, in every repetition; the vector begins with other values "
-      "in "
-      "each repetition.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kPrkSparse,
+       .run = run_prk_sparse,
+       .title = "PRK sparse matrix-vector product",
+       .description =
+           "The sparse matrix of the Parallel Research Kernels: its rows are the points of a "
+           "periodic grid, its columns those of a star around each, numbered with their bits "
+           "reversed, so that a rank's rows need elements from every rank's part of the vector. In "
+           "each iteration the vector changes, every rank reads the parts of all others and adds "
+           "up the products; two barriers keep the ranks' iterations apart. Parts are read whole, "
+           "of which about one element in as many as there are ranks is used: element by element "
+           "(fine: at most 1024 of them, the time scaled), part by part, blocking (blocking), all "
+           "nonblocking and multiplied one after the other (hand), each in four strips (hand4), or "
+           "by the loop engine without a model (untuned), with the context's model (tuned, and "
+           "guarded, which gives up plans that lose) or under a decomposition of the caller's "
+           "(forced). The matrix lies column by column, so that any strip can be multiplied as it "
+           "comes; all variants run the same loop body. Ranks must divide the rows, that is be a "
+           "power of two.",
+       .factors = joined(sparse_size_factors(), {prk_iterations_factor()}, decomposition_factors()),
+       .variants = variant_names(),
+       .metric = {"time_per_iteration", "s", true},
+       .rank_count = experiment::RankCount::power_of_two,
+       .verification = "The sum of the result over all ranks is compared with its closed form, to "
+                       "1e-8 of it, and each row with its own, to 1e-12, in every repetition; the "
+                       "vector begins with other values in each repetition."});
 }
 
 }  // namespace stripline::suites

@@ -28,8 +28,8 @@ LoopOptions loop_of(const TransposeShare& share) {
   return options;
 }
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_prk_transpose(Session& session, const experiment::Point& point,
+                                       const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const Variant variant = variant_of(point);
   const size_t iterations = prk_iterations_of(point);
@@ -84,34 +84,27 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark prk_transpose_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kPrkTranspose.name;
-  e.title = "PRK transpose";
-  e.description =
-      "The transposition of the Parallel Research Kernels: matrices of doubles in blocks of "
-      "columns, B += transposed A and A += 1 in each iteration. Every rank reads one contiguous "
-      "block from every other rank and adds it, transposed, to its own columns, which is the loop "
-      "that strips are made of; two barriers keep the ranks' iterations apart. It differs from "
-      "kernel.transpose in that it accumulates, so that an element which comes late, or twice, is "
-      "wrong for good, and in half as large elements. Variants as there. n must be a multiple of "
-      "the ranks.";
-  e.factors = {integer_factor("n", "1", "Rows and columns of the matrices.",
-                              {int64_t{1024}, int64_t{128}, int64_t{256}, int64_t{512},
-                               int64_t{2048}, int64_t{4096}},
-                              2, 1 << 14),
-               prk_iterations_factor()};
-  for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
-  e.variants = variant_names();
-  e.metric = {"time_per_iteration", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "The sum over all ranks of the absolute errors of all elements of B against their closed "
-      "form, in every repetition, is at most 1e-8, that is none; A begins with other values in "
-      "each repetition.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kPrkTranspose,
+       .run = run_prk_transpose,
+       .title = "PRK transpose",
+       .description =
+           "The transposition of the Parallel Research Kernels: matrices of doubles in blocks of "
+           "columns, B += transposed A and A += 1 in each iteration. Every rank reads one "
+           "contiguous block from every other rank and adds it, transposed, to its own columns, "
+           "which is the loop that strips are made of; two barriers keep the ranks' iterations "
+           "apart. It differs from kernel.transpose in that it accumulates, so that an element "
+           "which comes late, or twice, is wrong for good, and in half as large elements. Variants "
+           "as there. n must be a multiple of the ranks.",
+       .factors = joined({integer_factor("n", "1", "Rows and columns of the matrices.",
+                                         {1024, 128, 256, 512, 2048, 4096}, 2, 1 << 14),
+                          prk_iterations_factor()},
+                         decomposition_factors()),
+       .variants = variant_names(),
+       .metric = {"time_per_iteration", "s", true},
+       .verification = "The sum over all ranks of the absolute errors of all elements of B against "
+                       "their closed form, in every repetition, is at most 1e-8, that is none; A "
+                       "begins with other values in each repetition."});
 }
 
 }  // namespace stripline::suites

@@ -21,8 +21,8 @@ constexpr size_t kElementsPerRepetition = size_t{1} << 20;
 double element(size_t i) { return static_cast<double>(i % 89); }
 double weight(size_t i) { return static_cast<double>(1 + i % 3); }
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_serial_tax(Session& session, const experiment::Point& point,
+                                    const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const size_t n = size_param(point, "elements");
   STRIPLINE_ASSIGN_OR_RETURN(auto array, ctx.new_symmetric_array<double>(n));
@@ -73,25 +73,19 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark serial_tax_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kSerialTax.name;
-  e.title = "Cost of the access form on local data";
-  e.description =
-      "Rank 0 multiplies a part of a symmetric array that is its own with a local vector: as a "
-      "plain loop over pointers (plain), and as users write loops over global data, through "
-      "strip_for (access). Chen, section 4.1, found 2.5% between translated and plain C.";
-  e.factors = {integer_factor(
-      "elements", "1", "Doubles in the array.",
-      {int64_t{1 << 16}, int64_t{1 << 12}, int64_t{1 << 14}, int64_t{1 << 18}, int64_t{1 << 20}}, 1,
-      1 << 24)};
-  e.variants = kernels::kSerialTax.variants();
-  e.metric = {"time_per_loop", "s", true};
-  e.min_ranks = 1;
-  e.max_ranks = kMostRanks;
-  e.verification = "The sum is compared with that of a separate loop, in every repetition.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kSerialTax,
+       .run = run_serial_tax,
+       .title = "Cost of the access form on local data",
+       .description =
+           "Rank 0 multiplies a part of a symmetric array that is its own with a local vector: as "
+           "a plain loop over pointers (plain), and as users write loops over global data, through "
+           "strip_for (access). Chen, section 4.1, found 2.5% between translated and plain C.",
+       .factors = {integer_factor("elements", "1", "Doubles in the array.",
+                                  {1 << 16, 1 << 12, 1 << 14, 1 << 18, 1 << 20}, 1, 1 << 24)},
+       .metric = {"time_per_loop", "s", true},
+       .min_ranks = 1,
+       .verification = "The sum is compared with that of a separate loop, in every repetition."});
 }
 
 }  // namespace stripline::suites

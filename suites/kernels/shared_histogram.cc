@@ -111,8 +111,8 @@ class ByHand {
   team_array<uint64_t> own_;
 };
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_shared_histogram(Session& session, const experiment::Point& point,
+                                          const experiment::StopRule& rule) {
   STRIPLINE_ASSIGN_OR_RETURN(const NodeTeam node, join_node_team(session));
   if (node.team == nullptr) return SampleSeries{};  // on another node
   worker_team& team = *node.team;
@@ -146,19 +146,6 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark shared_histogram_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kSharedHistogram.name;
-  e.title = "Histogram by the ranks of a node";
-  e.description =
-      "The ranks of rank 0's node, which map each other's memory, count keys into buckets that all "
-      "share (Su, section 6.6.1): under a lock for each cache line (locked), by atomic operations "
-      "(atomic), in buckets of their own that are added up at the end (replicate), in such for the "
-      "first `hot` buckets and by atomic operations for the others (hybrid; swept over `hot` it "
-      "finds the best cut), or as SharedUpdates finds best while it runs (adaptive). by_hand is "
-      "replicate without the library. A sample is the time of a rank's updates, adding up "
-      "included, divided by their number.";
   experiment::Factor distribution;
   distribution.name = kDistribution;
   distribution.description =
@@ -166,22 +153,30 @@ Benchmark shared_histogram_benchmark() {
       "100 and the others up to 40000 (out_degree); uniform over 100 (language).";
   distribution.values = {std::string("uniform"), std::string("out_degree"),
                          std::string("language")};
-  e.factors = {
-      distribution,
-      integer_factor(kUpdatesFactor, "1", "Keys that a rank counts.",
-                     {int64_t{1} << 21, int64_t{1} << 16, int64_t{1} << 23}, 1, int64_t{1} << 28),
-      integer_factor(kBuckets, "1", "Buckets of the uniform distribution.",
-                     {int64_t{1} << 16, int64_t{1} << 10, int64_t{1} << 20}, 1, int64_t{1} << 22),
-      integer_factor(kHot, "1", "Buckets from the first one on that variant hybrid replicates.",
-                     {int64_t{100}, int64_t{0}, int64_t{1000}, int64_t{10000}}, 0,
-                     int64_t{1} << 22),
-      shared_memory_factor()};
-  e.variants = {"locked", "atomic", "replicate", "hybrid", "adaptive", "by_hand"};
-  e.metric = {"time_per_update", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification = "Every rank compares all counts with its own, in every repetition.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kSharedHistogram,
+       .run = run_shared_histogram,
+       .title = "Histogram by the ranks of a node",
+       .description =
+           "The ranks of rank 0's node, which map each other's memory, count keys into buckets "
+           "that all share (Su, section 6.6.1): under a lock for each cache line (locked), by "
+           "atomic operations (atomic), in buckets of their own that are added up at the end "
+           "(replicate), in such for the first `hot` buckets and by atomic operations for the "
+           "others (hybrid; swept over `hot` it finds the best cut), or as SharedUpdates finds "
+           "best while it runs (adaptive). by_hand is replicate without the library. A sample is "
+           "the time of a rank's updates, adding up included, divided by their number.",
+       .factors = {distribution,
+                   integer_factor(kUpdatesFactor, "1", "Keys that a rank counts.",
+                                  {1 << 21, 1 << 16, 1 << 23}, 1, 1 << 28),
+                   integer_factor(kBuckets, "1", "Buckets of the uniform distribution.",
+                                  {1 << 16, 1 << 10, 1 << 20}, 1, 1 << 22),
+                   integer_factor(kHot, "1",
+                                  "Buckets from the first one on that variant hybrid replicates.",
+                                  {100, 0, 1000, 10000}, 0, 1 << 22),
+                   shared_memory_factor()},
+       .variants = {"locked", "atomic", "replicate", "hybrid", "adaptive", "by_hand"},
+       .metric = {"time_per_update", "s", true},
+       .verification = "Every rank compares all counts with its own, in every repetition."});
 }
 
 }  // namespace stripline::suites

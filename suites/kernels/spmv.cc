@@ -168,8 +168,8 @@ std::string ways_text(const GatherStatistics& said) {
   return text;
 }
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_spmv(Session& session, const experiment::Point& point,
+                              const experiment::StopRule& rule) {
   Context& ctx = session.context();
   STRIPLINE_ASSIGN_OR_RETURN(const MatrixChoice choice, MatrixChoice::of(session, point));
   const uint64_t rows = choice.rows();
@@ -284,42 +284,38 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark spmv_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kSpmv.name;
-  e.title = "Sparse matrix-vector product";
-  e.description =
-      "Rows of a sparse matrix, of a kind that occurs, and elements of the vector lie in blocks on "
-      "the ranks; in each iteration the vector changes and is multiplied. The elements that a "
-      "rank needs of others are read one by one (naive: of the first 1024 entries, the time "
-      "scaled), read with all others (whole), packed and exchanged all at once as programs do by "
-      "hand (hand), or gathered (<stripline/gather.h>): packed (pack), all between the first and "
-      "the last (bound), fetched by the reader (pull), passed on by readers of the same "
-      "(broadcast), once for a node (share), or as the model says for each pair of ranks (tuned).";
-  e.factors.push_back(matrix_factor("The kind of matrix."));
-  e.factors.push_back(
-      integer_factor(kMatrixRowsFactor, "1", "Rows of the matrix; grids take fewer.",
-                     {int64_t{1 << 16}, int64_t{1 << 12}, int64_t{1 << 18}}, 1, 1 << 28));
-  e.factors.push_back(integer_factor(kEntriesFactor, "1",
-                                     "Entries of each row of banded and random matrices.",
-                                     {static_cast<int64_t>(sparse::kEntriesOfRow)}, 1, 1024));
-  e.factors.push_back(integer_factor(kIterationsFactor, "1",
-                                     "Products in a repetition; a sample is the time of one.",
-                                     {int64_t{10}}, 1, 1000));
-  e.factors.push_back(name_factor(
-      kInspectionFactor,
-      "Whether finding out who needs what is done before, or at the begin of each repetition.",
-      {std::string("before"), std::string(kTimed)}));
-  e.variants = {kNaive, kWhole, kHand};
-  for (const auto& [variant, method] : kGathered) e.variants.emplace_back(variant);
-  e.metric = {"time_per_product", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "Each row's sum over all iterations is compared with the sum of its terms, to 1e-11 of "
-      "their magnitudes, in every repetition.";
-  return benchmark;
+  std::vector<std::string> variants = {kNaive, kWhole, kHand};
+  for (const auto& [variant, method] : kGathered) variants.emplace_back(variant);
+  return declare(
+      {.known = kernels::kSpmv,
+       .run = run_spmv,
+       .title = "Sparse matrix-vector product",
+       .description =
+           "Rows of a sparse matrix, of a kind that occurs, and elements of the vector lie in "
+           "blocks on the ranks; in each iteration the vector changes and is multiplied. The "
+           "elements that a rank needs of others are read one by one (naive: of the first 1024 "
+           "entries, the time scaled), read with all others (whole), packed and exchanged all at "
+           "once as programs do by hand (hand), or gathered (<stripline/gather.h>): packed (pack), "
+           "all between the first and the last (bound), fetched by the reader (pull), passed on by "
+           "readers of the same (broadcast), once for a node (share), or as the model says for "
+           "each pair of ranks (tuned).",
+       .factors = {matrix_factor("The kind of matrix."),
+                   integer_factor(kMatrixRowsFactor, "1", "Rows of the matrix; grids take fewer.",
+                                  {1 << 16, 1 << 12, 1 << 18}, 1, 1 << 28),
+                   integer_factor(kEntriesFactor, "1",
+                                  "Entries of each row of banded and random matrices.",
+                                  {static_cast<int64_t>(sparse::kEntriesOfRow)}, 1, 1024),
+                   integer_factor(kIterationsFactor, "1",
+                                  "Products in a repetition; a sample is the time of one.", {10}, 1,
+                                  1000),
+                   name_factor(kInspectionFactor,
+                               "Whether finding out who needs what is done before, or at the begin "
+                               "of each repetition.",
+                               {"before", kTimed})},
+       .variants = std::move(variants),
+       .metric = {"time_per_product", "s", true},
+       .verification = "Each row's sum over all iterations is compared with the sum of its terms, "
+                       "to 1e-11 of their magnitudes, in every repetition."});
 }
 
 }  // namespace stripline::suites

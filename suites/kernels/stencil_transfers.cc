@@ -11,11 +11,11 @@ constexpr size_t kInteriorParts = 8;
 
 // True if ghosts come into buffers, of which there are two for each face, and are copied from
 // there. Who puts them to where they belong must know that those of the step before have been used.
-bool lands(NasVariant variant) { return variant == NasVariant::packed || signals(variant); }
+bool lands(StridedVariant variant) { return variant == StridedVariant::packed || signals(variant); }
 
 }  // namespace
 
-Result<StencilTransfers> StencilTransfers::create(Context& context, const NasManner& manner,
+Result<StencilTransfers> StencilTransfers::create(Context& context, const StridedManner& manner,
                                                   const prk::StencilPartition& partition) {
   const size_t buffers = lands(manner.variant) ? kTurns * kSides * partition.largest_face() : 0;
   STRIPLINE_ASSIGN_OR_RETURN(
@@ -24,7 +24,7 @@ Result<StencilTransfers> StencilTransfers::create(Context& context, const NasMan
   return StencilTransfers(context, manner, partition, std::move(memory), std::move(flags));
 }
 
-StencilTransfers::StencilTransfers(Context& context, const NasManner& manner,
+StencilTransfers::StencilTransfers(Context& context, const StridedManner& manner,
                                    const prk::StencilPartition& partition,
                                    SymmetricMemory<double> memory, SymmetricMemory<uint64_t> flags)
     : context_(&context),
@@ -74,7 +74,7 @@ void StencilTransfers::ghosts(prk::StencilShare& share) {
       continue;
     }
     if (!lands(manner_.variant)) await(Flag::used, side, step_ - 1);
-    if (manner_.variant == NasVariant::fine) {
+    if (manner_.variant == StridedVariant::fine) {
       put_elements(side);
     } else {
       put(side);

@@ -1,5 +1,5 @@
 // The exchange of PRK stencil (prk/stencil_solver.h) over a Context, in the variants of
-// nas_variants.h.
+// strided_variants.h.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 #include <stripline/vis.h>
 
 #include "base/result.h"
-#include "suites/kernels/nas_variants.h"
 #include "suites/kernels/prk/stencil_share.h"
+#include "suites/kernels/strided_variants.h"
 #include "suites/kernels/symmetric_memory.h"
 
 namespace stripline::suites {
@@ -32,7 +32,7 @@ namespace stripline::suites {
 class StencilTransfers {
  public:
   /// Collective. Errors as Context::new_symmetric_array().
-  static Result<StencilTransfers> create(Context& context, const NasManner& manner,
+  static Result<StencilTransfers> create(Context& context, const StridedManner& manner,
                                          const prk::StencilPartition& partition);
 
   /// The memory for this rank's share.
@@ -58,11 +58,11 @@ class StencilTransfers {
   static constexpr size_t kSides = prk::kStencilSides.size();
   static constexpr size_t kTurns = 2;
 
-  StencilTransfers(Context& context, const NasManner& manner,
+  StencilTransfers(Context& context, const StridedManner& manner,
                    const prk::StencilPartition& partition, SymmetricMemory<double> memory,
                    SymmetricMemory<uint64_t> flags);
 
-  bool packs() const { return manner_.variant == NasVariant::packed; }
+  bool packs() const { return manner_.variant == StridedVariant::packed; }
   bool overlaps() const;
   size_t buffer_place(size_t index) const;
   global_ptr<uint64_t> flag(Flag what, size_t index, rank_t rank) const;
@@ -76,7 +76,7 @@ class StencilTransfers {
   void unpack(const Side& side);
 
   Context* context_;
-  NasManner manner_;
+  StridedManner manner_;
   prk::StencilPartition partition_;
   SymmetricMemory<double> memory_;   // the share's, then [turn][side] of a face
   SymmetricMemory<uint64_t> flags_;  // [flag][side], the last step

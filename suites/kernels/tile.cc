@@ -16,7 +16,7 @@
 #include "suites/kernels/engine.h"
 #include "suites/kernels/kernels.h"
 #include "suites/kernels/measure_kernel.h"
-#include "suites/kernels/nas_variants.h"
+#include "suites/kernels/strided_variants.h"
 #include "suites/kernels/symmetric_memory.h"
 
 namespace stripline::suites {
@@ -251,8 +251,8 @@ Result<Manner> manner_of(const experiment::Point& point, Variant variant, const 
   return manner;
 }
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_tile(Session& session, const experiment::Point& point,
+                              const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const Variant variant = variant_of(point);
   STRIPLINE_ASSIGN_OR_RETURN(const Shape shape, shape_of(point));
@@ -303,45 +303,37 @@ experiment::Factor method_factor() {
 }  // namespace
 
 Benchmark tile_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kTile.name;
-  e.title = "Loop nest over a tile of another rank's matrix";
-  e.description =
-      "Every rank makes a dense array from a tile of the next rank's matrix of doubles (get), or "
-      "such a tile from a dense array (put), by rows, or transposing by columns, with some "
-      "operations on each element. By hand: one strided call, waited for before anything is "
-      "computed (blocking), or several, for parts of the outer loop, all of which are in flight "
-      "while their turn comes (hand, and forced, by a given method). Or it is a loop nest that "
-      "the runtime carries out without a model (untuned), or with the context's model (tuned, and "
-      "guarded, which gives up plans that lose).";
-  e.factors = {
-      integer_factor(kRowsFactor, "1", "Rows of the tile.", {int64_t{64}, int64_t{8}, int64_t{512}},
-                     1, 1 << 14),
-      integer_factor(kColsFactor, "1", "Columns of the tile.",
-                     {int64_t{64}, int64_t{8}, int64_t{512}}, 1, 1 << 14),
-      integer_factor(kPitchFactor, "1", "Elements from one row of the matrix to the next.",
-                     {int64_t{1024}}, 1, 1 << 15),
-      name_factor(kOrderFactor, "What the outer loop counts.",
-                  {std::string("rows"), std::string("columns")}),
-      name_factor(experiment::factor::kDirection, "Whether the tile is read or written.",
-                  {std::string("get"), std::string("put")}),
-      integer_factor(kFlopsFactor, "1", "Operations on an element, an even number.",
-                     {int64_t{2}, int64_t{32}}, 0, 1024),
-      method_factor(),
-      integer_factor(kPiecesFactor, "1",
-                     "Variants hand and forced: parts of the outer loop, each moved by a call.",
-                     {int64_t{1}, int64_t{2}, int64_t{4}, int64_t{8}, int64_t{16}, int64_t{32}}, 1,
-                     1 << 14)};
-  e.variants = kernels::kTile.variants();
-  e.metric = {"time", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "Every element is compared with its closed form, with the gaps of a put, in every "
-      "repetition; the data change between repetitions.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kTile,
+       .run = run_tile,
+       .title = "Loop nest over a tile of another rank's matrix",
+       .description =
+           "Every rank makes a dense array from a tile of the next rank's matrix of doubles (get), "
+           "or such a tile from a dense array (put), by rows, or transposing by columns, with some "
+           "operations on each element. By hand: one strided call, waited for before anything is "
+           "computed (blocking), or several, for parts of the outer loop, all of which are in "
+           "flight while their turn comes (hand, and forced, by a given method). Or it is a loop "
+           "nest that the runtime carries out without a model (untuned), or with the context's "
+           "model (tuned, and guarded, which gives up plans that lose).",
+       .factors = {integer_factor(kRowsFactor, "1", "Rows of the tile.", {64, 8, 512}, 1, 1 << 14),
+                   integer_factor(kColsFactor, "1", "Columns of the tile.", {64, 8, 512}, 1,
+                                  1 << 14),
+                   integer_factor(kPitchFactor, "1",
+                                  "Elements from one row of the matrix to the next.", {1024}, 1,
+                                  1 << 15),
+                   name_factor(kOrderFactor, "What the outer loop counts.", {"rows", "columns"}),
+                   name_factor(experiment::factor::kDirection,
+                               "Whether the tile is read or written.", {"get", "put"}),
+                   integer_factor(kFlopsFactor, "1", "Operations on an element, an even number.",
+                                  {2, 32}, 0, 1024),
+                   method_factor(),
+                   integer_factor(
+                       kPiecesFactor, "1",
+                       "Variants hand and forced: parts of the outer loop, each moved by a call.",
+                       {1, 2, 4, 8, 16, 32}, 1, 1 << 14)},
+       .metric = {"time", "s", true},
+       .verification = "Every element is compared with its closed form, with the gaps of a put, in "
+                       "every repetition; the data change between repetitions."});
 }
 
 }  // namespace stripline::suites

@@ -25,8 +25,8 @@ LoopOptions loop_of(const TransposeProblem& problem, size_t passes) {
   return options;
 }
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_transpose(Session& session, const experiment::Point& point,
+                                   const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const Variant variant = variant_of(point);
   STRIPLINE_RETURN_IF_ERROR(transfer_of(point, ctx.rank_n()));  // n must be a multiple of ranks
@@ -78,33 +78,27 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark transpose_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kTranspose.name;
-  e.title = "Distributed transpose";
-  e.description =
-      "An n x n matrix of complex doubles in slabs of rows is transposed, as in NAS FT: every rank "
-      "reads one contiguous block from every other rank and writes it transposed into its own "
-      "slab, the local transposition (`passes` times, adding up) being the loop that strips are "
-      "made of. Variants as for kernel.matvec; hand issues the transfers from all peers up front "
-      "and transposes the rank's own block meanwhile. n must be a multiple of the ranks.";
-  e.factors = {
-      integer_factor(
-          "n", "1", "Rows and columns of the matrix.",
-          {int64_t{512}, int64_t{64}, int64_t{128}, int64_t{256}, int64_t{1024}, int64_t{2048}}, 2,
-          1 << 14),
-      integer_factor("passes", "1", "How often the local transposition goes over the data.",
-                     size_grid(1, 16, 1), 1, 256)};
-  for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
-  e.variants = variant_names();
-  e.metric = {"time", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "Every element of the result is compared with its closed form, in every repetition; the "
-      "owners change the matrix between repetitions.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kTranspose,
+       .run = run_transpose,
+       .title = "Distributed transpose",
+       .description =
+           "An n x n matrix of complex doubles in slabs of rows is transposed, as in NAS FT: every "
+           "rank reads one contiguous block from every other rank and writes it transposed into "
+           "its own slab, the local transposition (`passes` times, adding up) being the loop that "
+           "strips are made of. Variants as for kernel.matvec; hand issues the transfers from all "
+           "peers up front and transposes the rank's own block meanwhile. n must be a multiple of "
+           "the ranks.",
+       .factors = joined(
+           {integer_factor("n", "1", "Rows and columns of the matrix.",
+                           {512, 64, 128, 256, 1024, 2048}, 2, 1 << 14),
+            integer_factor("passes", "1", "How often the local transposition goes over the data.",
+                           size_grid(1, 16, 1), 1, 256)},
+           decomposition_factors()),
+       .variants = variant_names(),
+       .metric = {"time", "s", true},
+       .verification = "Every element of the result is compared with its closed form, in every "
+                       "repetition; the owners change the matrix between repetitions."});
 }
 
 }  // namespace stripline::suites

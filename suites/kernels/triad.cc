@@ -112,8 +112,8 @@ class Triad {
   std::array<std::array<future, 2>, kHandParts> in_flight_;
 };
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_triad(Session& session, const experiment::Point& point,
+                               const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const Variant variant = variant_of(point);
   const size_t elements = size_param(point, kElementsFactor);
@@ -180,38 +180,32 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark triad_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kTriad.name;
-  e.title = "STREAM triad over distributed arrays";
-  e.description =
-      "The triad of STREAM, a = b + s c: every rank makes its a of the b and c of the next rank, "
-      "or "
-      "of its own (shift 0). Both arrays are fetched element by element (fine: at most 1024 of "
-      "them, the time scaled), one after the other (blocking), together (hand), together in four "
-      "equal strips (hand4), or as a loop nest that the runtime carries out without a model "
-      "(untuned), with the context's model (tuned, and guarded, which gives up plans that lose) or "
-      "under a decomposition of the caller's "
-      "(forced), strips being of each array. With shift 0 there is nothing to fetch: blocking is "
-      "the plain loop, fine goes through global pointers, the nest runs in place; hand, hand4 and "
-      "forced would be the same as others, and are refused. The nest's loop is what the compiler "
-      "makes of its body, the others' one function with the same operations.";
-  e.factors = {integer_factor(kElementsFactor, "1", "Elements of a rank's part of each array.",
-                              {int64_t{1 << 17}, int64_t{1 << 13}, int64_t{1 << 15},
-                               int64_t{1 << 19}, int64_t{1 << 21}},
-                              1, 1 << 26),
-               integer_factor(kShiftFactor, "1", "How many ranks further the owner of b and c is.",
-                              {int64_t{1}, int64_t{0}}, 0, 1)};
-  for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
-  e.variants = variant_names();
-  e.metric = {"time", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "Every element of a is compared with its closed form, in every repetition, to 1e-13 of it, "
-      "which STREAM asks of their mean; the owners change b and c between repetitions.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kTriad,
+       .run = run_triad,
+       .title = "STREAM triad over distributed arrays",
+       .description =
+           "The triad of STREAM, a = b + s c: every rank makes its a of the b and c of the next "
+           "rank, or of its own (shift 0). Both arrays are fetched element by element (fine: at "
+           "most 1024 of them, the time scaled), one after the other (blocking), together (hand), "
+           "together in four equal strips (hand4), or as a loop nest that the runtime carries out "
+           "without a model (untuned), with the context's model (tuned, and guarded, which gives "
+           "up plans that lose) or under a decomposition of the caller's (forced), strips being of "
+           "each array. With shift 0 there is nothing to fetch: blocking is the plain loop, fine "
+           "goes through global pointers, the nest runs in place; hand, hand4 and forced would be "
+           "the same as others, and are refused. The nest's loop is what the compiler makes of its "
+           "body, the others' one function with the same operations.",
+       .factors =
+           joined({integer_factor(kElementsFactor, "1", "Elements of a rank's part of each array.",
+                                  {1 << 17, 1 << 13, 1 << 15, 1 << 19, 1 << 21}, 1, 1 << 26),
+                   integer_factor(kShiftFactor, "1",
+                                  "How many ranks further the owner of b and c is.", {1, 0}, 0, 1)},
+                  decomposition_factors()),
+       .variants = variant_names(),
+       .metric = {"time", "s", true},
+       .verification =
+           "Every element of a is compared with its closed form, in every repetition, to 1e-13 of "
+           "it, which STREAM asks of their mean; the owners change b and c between repetitions."});
 }
 
 }  // namespace stripline::suites

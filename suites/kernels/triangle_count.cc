@@ -273,8 +273,8 @@ class Counting {
   uint64_t epochs_ = 0;
 };
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_triangle_count(Session& session, const experiment::Point& point,
+                                        const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const UpdateWay way = update_way_of(point);
   STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
@@ -300,36 +300,32 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark triangle_count_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernels::kTriangleCount.name;
-  e.title = "Triangles of a graph over all ranks";
-  e.description =
-      "Vertices are dealt out to the ranks, and each has edges to lower ones, most of them to few "
-      "hubs. Two edges from a vertex down are a wedge, and a triangle if their ends are joined, "
-      "which the owner of the higher end knows. naive reads the neighbours of that end, edge by "
-      "edge; atomics counts wedges in a table of all pairs, which lies in rows at their owners, "
-      "by an atomic_domain, and adds up the cells of edges; by_hand sends wedges with "
-      "all_to_all_v, 65536 at a time; tuned counts in the table by UpdateEpoch. naive and atomics "
-      "look at 1000 wedges a rank at most. A sample is the time of a rank, divided by the mean "
-      "number of wedges of one.";
-  e.factors = {
-      integer_factor(kVerticesFactor, "1",
-                     "Vertices of the graph. The table takes two bytes for each pair of them.",
-                     {int64_t{4096}, int64_t{1024}}, 2, 1 << 15),
-      integer_factor(kEdgesFactor, "1",
-                     "Edges of each vertex to lower ones, repeated ones included.",
-                     {int64_t{16}, int64_t{4}}, 1, 1024)};
-  for (auto& factor : update_factors()) e.factors.push_back(std::move(factor));
-  e.variants = kernels::kTriangleCount.variants();
-  e.metric = {"time_per_wedge", "s", true};
-  e.min_ranks = 1;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "The number of triangles is compared with that which a search in the whole graph finds, in "
-      "every repetition.";
-  return benchmark;
+  return declare(
+      {.known = kernels::kTriangleCount,
+       .run = run_triangle_count,
+       .title = "Triangles of a graph over all ranks",
+       .description =
+           "Vertices are dealt out to the ranks, and each has edges to lower ones, most of them to "
+           "few hubs. Two edges from a vertex down are a wedge, and a triangle if their ends are "
+           "joined, which the owner of the higher end knows. naive reads the neighbours of that "
+           "end, edge by edge; atomics counts wedges in a table of all pairs, which lies in rows "
+           "at their owners, by an atomic_domain, and adds up the cells of edges; by_hand sends "
+           "wedges with all_to_all_v, 65536 at a time; tuned counts in the table by UpdateEpoch. "
+           "naive and atomics look at 1000 wedges a rank at most. A sample is the time of a rank, "
+           "divided by the mean number of wedges of one.",
+       .factors =
+           joined({integer_factor(
+                       kVerticesFactor, "1",
+                       "Vertices of the graph. The table takes two bytes for each pair of them.",
+                       {4096, 1024}, 2, 1 << 15),
+                   integer_factor(kEdgesFactor, "1",
+                                  "Edges of each vertex to lower ones, repeated ones included.",
+                                  {16, 4}, 1, 1024)},
+                  update_factors()),
+       .metric = {"time_per_wedge", "s", true},
+       .min_ranks = 1,
+       .verification = "The number of triangles is compared with that which a search in the whole "
+                       "graph finds, in every repetition."});
 }
 
 }  // namespace stripline::suites

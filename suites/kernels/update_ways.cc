@@ -26,11 +26,11 @@ UpdateWay update_way_of(const experiment::Point& point) {
 
 std::vector<experiment::Factor> buffer_factors() {
   return {integer_factor(factor::kBufferBytes, "B",
-                         "Of a buffer of UpdateEpoch; 0: as the runtime chooses; for tuned.",
-                         {int64_t{0}}, 0, 1 << 20),
+                         "Of a buffer of UpdateEpoch; 0: as the runtime chooses; for tuned.", {0},
+                         0, 1 << 20),
           name_factor(kModeFactor,
                       "Whether updates of one cell may be merged before they are sent; for tuned.",
-                      {std::string("accumulate"), std::string("log")})};
+                      {"accumulate", "log"})};
 }
 
 std::vector<experiment::Factor> update_factors() {

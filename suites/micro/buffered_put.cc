@@ -30,8 +30,8 @@ class Copied {
   size_t usual_;
 };
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_buffered_put(Session& session, const experiment::Point& point,
+                                      const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const size_t bytes = bytes_of(point);
   const size_t memory = ctx.state().operations.bounces().capacity();
@@ -55,16 +55,14 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 
 Benchmark buffered_put_benchmark() {
   Benchmark benchmark =
-      put_benchmark(run, micro::kBufferedPut, "Puts whose source is free at once");
+      put_benchmark(run_buffered_put, micro::kBufferedPut, "Puts whose source is free at once");
   experiment::Experiment& e = benchmark.declaration;
   e.description =
       "Rank 0 makes 8 buffered puts to rank 1, each copied first or waited for, and waits for all. "
       "A sample is the time of all divided by their number.";
-  e.factors = {
-      integer_factor(factor::kBytes, "B", "Size of a put.",
-                     {int64_t{1 << 10}, int64_t{8 << 10}, int64_t{32 << 10}, int64_t{64 << 10},
-                      int64_t{128 << 10}, int64_t{256 << 10}, int64_t{512 << 10}},
-                     1, 1 << 20)};
+  e.factors = {integer_factor(
+      factor::kBytes, "B", "Size of a put.",
+      {1 << 10, 8 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10}, 1, 1 << 20)};
   e.feeds = {"rma.buffered_put"};
   return benchmark;
 }

@@ -115,8 +115,8 @@ std::unique_ptr<Primitive> make_primitive(const std::string& variant, size_t byt
   return std::make_unique<Reduction>(bytes);
 }
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_compute(Session& session, const experiment::Point& point,
+                                 const experiment::StopRule& rule) {
   const size_t bytes = bytes_of(point);
   if ((point.variant == "alu") != (bytes == 0)) {
     return Error(ErrorCode::invalid_argument,
@@ -156,29 +156,25 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark compute_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = micro::kCompute.name;
-  e.title = "Seconds per element of compute primitives";
-  e.description =
-      "Rank 0 runs one primitive on doubles: red (sum += a[i]), vec (a[i] += b[i]), both with "
-      "their footprint in cache (_in) or evicted before each sweep (_out), and alu (a chain of "
-      "dependent additions without memory, bytes=0). The other ranks wait inside the library.";
   std::vector<experiment::ParamValue> footprints =
       size_grid(kSmallestFootprint, kLargestFootprint, 1);
   footprints.emplace_back(int64_t{0});
-  e.factors = {integer_factor(factor::kBytes, "B",
-                              "Memory that one sweep touches, all arrays together; 0 for alu.",
-                              footprints, 0, double{1 << 30})};
-  e.variants = micro::kCompute.variants();
-  e.metric = {"time_per_element", "s", true};
-  e.min_ranks = 1;
-  e.max_ranks = kMostRanks;
-  e.verification = "The sums are compared with their closed form.";
-  e.feeds = {"compute.red_in", "compute.red_out", "compute.vec_in", "compute.vec_out",
-             "compute.alu"};
-  return benchmark;
+  return declare(
+      {.known = micro::kCompute,
+       .run = run_compute,
+       .title = "Seconds per element of compute primitives",
+       .description = "Rank 0 runs one primitive on doubles: red (sum += a[i]), vec (a[i] += "
+                      "b[i]), both with their footprint in cache (_in) or evicted before each "
+                      "sweep (_out), and alu (a chain of dependent additions without memory, "
+                      "bytes=0). The other ranks wait inside the library.",
+       .factors = {integer_factor(factor::kBytes, "B",
+                                  "Memory that one sweep touches, all arrays together; 0 for alu.",
+                                  std::move(footprints), 0, double{1 << 30})},
+       .metric = {"time_per_element", "s", true},
+       .min_ranks = 1,
+       .verification = "The sums are compared with their closed form.",
+       .feeds = {"compute.red_in", "compute.red_out", "compute.vec_in", "compute.vec_out",
+                 "compute.alu"}});
 }
 
 }  // namespace stripline::suites

@@ -8,8 +8,8 @@ namespace {
 
 using experiment::SampleSeries;
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_flood(Session& session, const experiment::Point& point,
+                               const experiment::StopRule& rule) {
   const size_t count = size_param(point, factor::kCount);
   STRIPLINE_ASSIGN_OR_RETURN(TransferArea area, TransferArea::create(session, operation_of(point),
                                                                      bytes_of(point), count));
@@ -24,23 +24,18 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark flood_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = micro::kFlood.name;
-  e.title = "Time of a stream of operations";
-  e.description =
-      "Time to issue `count` nonblocking operations and wait for all of them. The difference "
-      "between two counts is the time per operation in a long stream, T_stream(S).";
-  e.factors = {bytes_factor(), integer_factor(factor::kCount, "1", "Operations in the stream.",
-                                              {int64_t{8}, int64_t{64}}, 1, 4096)};
-  e.variants = micro::kFlood.variants();
-  e.metric = {"time_of_stream", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification = "A stream is made into spoiled memory and every slot compared.";
-  e.feeds = {"network.get.g", "network.get.G", "network.put.g", "network.put.G"};
-  return benchmark;
+  return declare(
+      {.known = micro::kFlood,
+       .run = run_flood,
+       .title = "Time of a stream of operations",
+       .description =
+           "Time to issue `count` nonblocking operations and wait for all of them. The difference "
+           "between two counts is the time per operation in a long stream, T_stream(S).",
+       .factors = {bytes_factor(), integer_factor(factor::kCount, "1", "Operations in the stream.",
+                                                  {8, 64}, 1, 4096)},
+       .metric = {"time_of_stream", "s", true},
+       .verification = "A stream is made into spoiled memory and every slot compared.",
+       .feeds = {"network.get.g", "network.get.G", "network.put.g", "network.put.G"}});
 }
 
 }  // namespace stripline::suites

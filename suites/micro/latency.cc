@@ -39,14 +39,13 @@ Result<SampleSeries> run_am(Session& session, size_t bytes, const experiment::St
         },
         series);
     series.verified = session.checked_ping(1, payload, Session::kSeed);
-    if (!series.verified) series.note = kWrongData;
   }
   ctx.barrier();
   return series;
 }
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_latency(Session& session, const experiment::Point& point,
+                                 const experiment::StopRule& rule) {
   const Operation operation = operation_of(point);
   return operation == Operation::am ? run_am(session, bytes_of(point), rule)
                                     : run_one_sided(session, operation, bytes_of(point), rule);
@@ -55,23 +54,18 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark latency_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = micro::kLatency.name;
-  e.title = "Time of one blocking operation";
-  e.description =
-      "Rank 0 makes one operation at a time and waits for it; rank 1 waits inside the library. For "
-      "am: half of a ping-pong round trip, both directions carrying the payload.";
-  e.factors = {bytes_factor()};
-  e.variants = micro::kLatency.variants();
-  e.metric = {"time_per_operation", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification = "A byte pattern is transferred into spoiled memory and compared.";
-  e.feeds = {"network.get.L", "network.put.L", "network.am.L", "network.get.segments",
-             "network.put.segments"};
-  return benchmark;
+  return declare(
+      {.known = micro::kLatency,
+       .run = run_latency,
+       .title = "Time of one blocking operation",
+       .description =
+           "Rank 0 makes one operation at a time and waits for it; rank 1 waits inside the "
+           "library. For am: half of a ping-pong round trip, both directions carrying the payload.",
+       .factors = {bytes_factor()},
+       .metric = {"time_per_operation", "s", true},
+       .verification = "A byte pattern is transferred into spoiled memory and compared.",
+       .feeds = {"network.get.L", "network.put.L", "network.am.L", "network.get.segments",
+                 "network.put.segments"}});
 }
 
 }  // namespace stripline::suites

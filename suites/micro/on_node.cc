@@ -11,8 +11,8 @@ namespace {
 
 using experiment::SampleSeries;
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_on_node(Session& session, const experiment::Point& point,
+                                 const experiment::StopRule& rule) {
   experiment::Point inner = point;
   inner.experiment.replace(0, experiment::kNodePrefix.size(), experiment::kMicroPrefix);
   inner.params.erase(std::string(factor::kSameNode));
@@ -26,7 +26,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 // protocols would switch.
 Benchmark on_node(const Benchmark& of_network) {
   Benchmark benchmark;
-  benchmark.run = run;
+  benchmark.run = run_on_node;
   experiment::Experiment& e = benchmark.declaration;
   e = of_network.declaration;
   e.name.replace(0, experiment::kMicroPrefix.size(), experiment::kNodePrefix);

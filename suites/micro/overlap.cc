@@ -11,8 +11,8 @@ using experiment::SampleSeries;
 // Computation lasts this many blocking times: the docs ask for at least two.
 constexpr double kComputeFactor = 2.5;
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_overlap(Session& session, const experiment::Point& point,
+                                 const experiment::StopRule& rule) {
   STRIPLINE_ASSIGN_OR_RETURN(
       TransferArea area, TransferArea::create(session, operation_of(point), bytes_of(point), 1));
   Context& ctx = session.context();
@@ -32,24 +32,18 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark overlap_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = micro::kOverlap.name;
-  e.title = "Exposed time of an overlapped operation";
-  e.description =
-      "Rank 0 issues one nonblocking operation, computes for 2.5 times its blocking time without "
-      "entering the library, and waits. A sample is the total minus the time computed: what "
-      "overlap cannot hide, o(S) + r(S), or nearly all of the transfer on a fabric that makes no "
-      "progress by itself.";
-  e.factors = {bytes_factor()};
-  e.variants = micro::kOverlap.variants();
-  e.metric = {"exposed_time", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification = "A byte pattern is transferred into spoiled memory and compared.";
-  e.feeds = {"network.get.r", "network.put.r"};
-  return benchmark;
+  return declare({.known = micro::kOverlap,
+                  .run = run_overlap,
+                  .title = "Exposed time of an overlapped operation",
+                  .description =
+                      "Rank 0 issues one nonblocking operation, computes for 2.5 times its "
+                      "blocking time without entering the library, and waits. A sample is the "
+                      "total minus the time computed: what overlap cannot hide, o(S) + r(S), or "
+                      "nearly all of the transfer on a fabric that makes no progress by itself.",
+                  .factors = {bytes_factor()},
+                  .metric = {"exposed_time", "s", true},
+                  .verification = "A byte pattern is transferred into spoiled memory and compared.",
+                  .feeds = {"network.get.r", "network.put.r"}});
 }
 
 }  // namespace stripline::suites

@@ -65,7 +65,6 @@ experiment::SampleSeries PutArea::measure(Session& session, const experiment::St
   }
   context_->barrier();
   series.verified = verify(put_all);
-  if (!series.verified) series.note = kWrongData;
   return series;
 }
 
@@ -88,18 +87,12 @@ bool PutArea::verify(const std::function<void()>& put_all) {
 }
 
 Benchmark put_benchmark(RunFunction run, const experiment::Known& known, std::string title) {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = known.name;
-  e.variants = known.variants();
-  e.title = std::move(title);
-  e.metric = {"time_per_put", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "Puts are made into spoilt memory and compared place by place, with the gaps between them.";
-  return benchmark;
+  return declare({.known = known,
+                  .run = run,
+                  .title = std::move(title),
+                  .metric = {"time_per_put", "s", true},
+                  .verification = "Puts are made into spoilt memory and compared place by place, "
+                                  "with the gaps between them."});
 }
 
 }  // namespace stripline::suites

@@ -84,9 +84,7 @@ Benchmark put_combining_benchmark() {
       "Rank 0 makes 256 puts without handles to places of rank 1 that do not touch, each by itself "
       "or combined in messages, and a fence. A sample is the time of all divided by their number.";
   e.factors = {integer_factor(factor::kBytes, "B", "Size of a put.",
-                              {int64_t{8}, int64_t{64}, int64_t{256}, int64_t{512}, int64_t{1000},
-                               int64_t{2000}, int64_t{4000}},
-                              8, 1 << 16)};
+                              {8, 64, 256, 512, 1000, 2000, 4000}, 8, 1 << 16)};
   e.feeds = {"rma.put_combining.max_put_bytes"};
   return benchmark;
 }
@@ -101,9 +99,7 @@ Benchmark put_message_benchmark() {
       "combined in messages of at most some size, and a fence. A sample is the time of all divided "
       "by their number.";
   e.factors = {integer_factor(factor::kMessageBytes, "B", "Largest message.",
-                              {int64_t{512}, int64_t{1016}, int64_t{2040}, int64_t{4088},
-                               int64_t{8184}, int64_t{16376}, int64_t{32760}, int64_t{65528}},
-                              64, 1 << 19)};
+                              {512, 1016, 2040, 4088, 8184, 16376, 32760, 65528}, 64, 1 << 19)};
   e.feeds = {"rma.put_combining.message_bytes", "rma.put_combining.message"};
   return benchmark;
 }

@@ -83,8 +83,8 @@ double round_time(Context& ctx, TransferArea& area, Computation& slice, bool ope
   return (ctx.now_s() - start_s) / kRounds;
 }
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_serve(Session& session, const experiment::Point& point,
+                               const experiment::StopRule& rule) {
   STRIPLINE_ASSIGN_OR_RETURN(
       TransferArea area, TransferArea::create(session, operation_of(point), bytes_of(point), 1));
   Context& ctx = session.context();
@@ -107,25 +107,20 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark serve_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = micro::kServe.name;
-  e.title = "Time of a target to serve an operation";
-  e.description =
-      "Ranks 0 and 1 compute for 2.5 times the time of a blocking operation, in eight slices after "
-      "each of which they make progress; rank 0 has an operation under way meanwhile, or none, in "
-      "turns. A sample is by how much rank 1 takes longer with one: s(S), nothing where a NIC "
-      "serves.";
-  e.factors = {bytes_factor()};
-  e.factors.front().values = size_grid(8, int64_t{4} << 20, 1);
-  e.variants = micro::kServe.variants();
-  e.metric = {"time_to_serve", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification = "A byte pattern is transferred into spoiled memory and compared.";
-  e.feeds = {"network.get.s", "network.put.s"};
-  return benchmark;
+  experiment::Factor bytes = bytes_factor();
+  bytes.values = size_grid(8, int64_t{4} << 20, 1);
+  return declare({.known = micro::kServe,
+                  .run = run_serve,
+                  .title = "Time of a target to serve an operation",
+                  .description =
+                      "Ranks 0 and 1 compute for 2.5 times the time of a blocking operation, in "
+                      "eight slices after each of which they make progress; rank 0 has an "
+                      "operation under way meanwhile, or none, in turns. A sample is by how much "
+                      "rank 1 takes longer with one: s(S), nothing where a NIC serves.",
+                  .factors = {std::move(bytes)},
+                  .metric = {"time_to_serve", "s", true},
+                  .verification = "A byte pattern is transferred into spoiled memory and compared.",
+                  .feeds = {"network.get.s", "network.put.s"}});
 }
 
 }  // namespace stripline::suites

@@ -17,8 +17,8 @@ namespace {
 
 using experiment::SampleSeries;
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_strip_overhead(Session& session, const experiment::Point& point,
+                                        const experiment::StopRule& rule) {
   const size_t strip = std::max<size_t>(1, bytes_of(point) / sizeof(double));
   const size_t strips = size_param(point, factor::kStrips);
   const size_t elements = strip * strips;
@@ -72,26 +72,19 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark strip_overhead_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = micro::kStripOverhead.name;
-  e.title = "Cost of a strip in the loop engine";
-  e.description =
-      "Rank 0 sums up a remote array in small strips, all of them issued up front: through the "
-      "loop engine (engine), and with the same operations written by hand (by_hand). The strips "
-      "are so many that the processor never waits after the first; the difference is what the "
-      "engine costs each of them.";
-  e.factors = {
-      integer_factor(factor::kBytes, "B", "Size of a strip.", {int64_t{64}}, 8, 1 << 20),
-      integer_factor(factor::kStrips, "1", "Strips of the array.", {int64_t{32}}, 1, 1 << 16)};
-  e.variants = micro::kStripOverhead.variants();
-  e.metric = {"time", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification = "The sum is compared with its closed form in every repetition.";
-  e.feeds = {"strip.strip_overhead"};
-  return benchmark;
+  return declare(
+      {.known = micro::kStripOverhead,
+       .run = run_strip_overhead,
+       .title = "Cost of a strip in the loop engine",
+       .description = "Rank 0 sums up a remote array in small strips, all of them issued up front: "
+                      "through the loop engine (engine), and with the same operations written by "
+                      "hand (by_hand). The strips are so many that the processor never waits after "
+                      "the first; the difference is what the engine costs each of them.",
+       .factors = {integer_factor(factor::kBytes, "B", "Size of a strip.", {64}, 8, 1 << 20),
+                   integer_factor(factor::kStrips, "1", "Strips of the array.", {32}, 1, 1 << 16)},
+       .metric = {"time", "s", true},
+       .verification = "The sum is compared with its closed form in every repetition.",
+       .feeds = {"strip.strip_overhead"}});
 }
 
 }  // namespace stripline::suites

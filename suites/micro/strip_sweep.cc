@@ -70,8 +70,8 @@ class StripLoop : public CountedWork {
   double sum_ = 0;
 };
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_strip_sweep(Session& session, const experiment::Point& point,
+                                     const experiment::StopRule& rule) {
   const size_t elements = std::max<size_t>(1, size_param(point, "total_bytes") / sizeof(double));
   const size_t strip =
       std::clamp<size_t>(size_param(point, "strip_bytes") / sizeof(double), 1, elements);
@@ -108,37 +108,28 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark strip_sweep_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = micro::kStripSweep.name;
-  e.title = "Time of a strip-mined loop";
-  e.description =
-      "Rank 0 sums up a remote array of doubles strip by strip, with strips written by hand over "
-      "the public calls: under schedule A (Figure 3 of Iancu et al.) all strips are issued up "
-      "front, under B `window` of them are in flight. For validation of the predictions and of "
-      "the loop engine; nothing is fitted from it.";
-  e.factors = {
-      integer_factor("total_bytes", "B", "Size of the remote array.",
-                     {int64_t{1 << 20}, int64_t{16 << 10}, int64_t{64 << 10}, int64_t{256 << 10},
-                      int64_t{4 << 20}},
-                     8, double{64 << 20}),
-      integer_factor("strip_bytes", "B", "Size of a strip.",
-                     {int64_t{64 << 10}, int64_t{4 << 10}, int64_t{16 << 10}, int64_t{256 << 10},
-                      int64_t{1 << 20}},
-                     8, double{64 << 20}),
-      integer_factor(factor::kWindow, "1", "Strips in flight under B; 0: all of them.",
-                     {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{4}, int64_t{8}}, 0, 1 << 16),
-      integer_factor("ops_per_element", "1", "Times that each strip is summed up.",
-                     {int64_t{1}, int64_t{4}, int64_t{16}}, 1, 1024)};
-  e.variants = micro::kStripSweep.variants();
-  e.metric = {"time", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "The sum is compared with its closed form; rank 1 changes the array between "
-      "repetitions.";
-  return benchmark;
+  return declare(
+      {.known = micro::kStripSweep,
+       .run = run_strip_sweep,
+       .title = "Time of a strip-mined loop",
+       .description =
+           "Rank 0 sums up a remote array of doubles strip by strip, with strips written by hand "
+           "over the public calls: under schedule A (Figure 3 of Iancu et al.) all strips are "
+           "issued up front, under B `window` of them are in flight. For validation of the "
+           "predictions and of the loop engine; nothing is fitted from it.",
+       .factors = {integer_factor("total_bytes", "B", "Size of the remote array.",
+                                  {1 << 20, 16 << 10, 64 << 10, 256 << 10, 4 << 20}, 8,
+                                  double{64 << 20}),
+                   integer_factor("strip_bytes", "B", "Size of a strip.",
+                                  {64 << 10, 4 << 10, 16 << 10, 256 << 10, 1 << 20}, 8,
+                                  double{64 << 20}),
+                   integer_factor(factor::kWindow, "1", "Strips in flight under B; 0: all of them.",
+                                  {0, 1, 2, 4, 8}, 0, 1 << 16),
+                   integer_factor("ops_per_element", "1", "Times that each strip is summed up.",
+                                  {1, 4, 16}, 1, 1024)},
+       .metric = {"time", "s", true},
+       .verification = "The sum is compared with its closed form; rank 1 changes the array between "
+                       "repetitions."});
 }
 
 }  // namespace stripline::suites

@@ -16,6 +16,9 @@
 
 namespace stripline::suites {
 
+inline constexpr rank_t kInitiator = 0;
+inline constexpr rank_t kServer = 1;
+
 enum class Operation { get, put, am };
 
 /// The variants are named "get", "put" and "am".
@@ -84,8 +87,5 @@ class TransferArea {
   std::vector<std::byte> private_;
   std::vector<future> in_flight_;  // run()'s, kept so that only its first one allocates
 };
-
-/// The note of a series whose data did not arrive as sent.
-inline constexpr const char* kWrongData = "verification failed: the data delivered are wrong";
 
 }  // namespace stripline::suites

@@ -57,8 +57,8 @@ class Computation : public CountedWork {
   std::vector<double> data_;
 };
 
-Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule) {
+Result<SampleSeries> run_vis(Session& session, const experiment::Point& point,
+                             const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const bool transfers = point.variant != "compute";
   const std::string compute = experiment::text_param(point, factor::kClass).value_or("");
@@ -120,51 +120,43 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   }
   const bool arrived = !transfers || area.verify(options);
   series.verified = arrived && work.correct();
-  if (!series.verified) series.note = kWrongData;
   return series;
 }
 
 }  // namespace
 
 Benchmark vis_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = micro::kVis.name;
-  e.title = "Transfers of many regions, by method";
-  e.description =
-      "Rank 0 gets from, or puts to, rank 1 regions of equal size and distance, which it holds "
-      "without gaps, by one strided call carried out by one method (the variants). In the classes "
-      "light and heavy both ranks compute while the "
-      "transfer is under way, without entering the library: they sum up as much data as it moves, "
-      "once or 16 times; compute is that alone. A sample is the time until both are done.";
-  e.factors = vis_shape_factors(
-      {int64_t{8}, int64_t{64}, int64_t{512}, int64_t{4096}},
-      {int64_t{2 << 10}, int64_t{16 << 10}, int64_t{64 << 10}, int64_t{256 << 10}},
-      {int64_t{2}, int64_t{16}});
-  e.factors.push_back(name_factor(factor::kDirection, "Whether rank 0 gets or puts.",
-                                  {std::string("get"), std::string("put")}));
-  e.factors.push_back(
-      name_factor(factor::kClass, "What the ranks do meanwhile.",
-                  {std::string("communication_only"), std::string("light"), std::string("heavy")}));
-  e.factors.push_back(integer_factor(factor::kChunkBytes, "B", "Size of packed messages.",
-                                     {int64_t{plan::kLandingSlotBytes}}, 64, 1 << 20));
-  e.factors.push_back(integer_factor(factor::kWindow, "1",
-                                     "Operations or messages in flight; 0: as without a model.",
-                                     {int64_t{0}}, 0, 1 << 20));
-  e.factors.push_back(integer_factor(factor::kIovLimit, "1",
-                                     "Regions that one operation of the network takes, as it says "
-                                     "itself; for native_iov.",
-                                     {int64_t{4}}, 1, 1 << 10));
-  e.variants = micro::kVis.variants();
-  e.metric = {"time", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "A byte pattern is transferred into spoiled memory and compared, with the gaps of a put; the "
-      "sums are compared with their closed form.";
-  e.feeds = {"vis.get", "vis.put"};
-  return benchmark;
+  return declare(
+      {.known = micro::kVis,
+       .run = run_vis,
+       .title = "Transfers of many regions, by method",
+       .description =
+           "Rank 0 gets from, or puts to, rank 1 regions of equal size and distance, which it "
+           "holds without gaps, by one strided call carried out by one method (the variants). In "
+           "the classes light and heavy both ranks compute while the transfer is under way, "
+           "without entering the library: they sum up as much data as it moves, once or 16 times; "
+           "compute is that alone. A sample is the time until both are done.",
+       .factors =
+           joined(vis_shape_factors(
+                      {int64_t{8}, int64_t{64}, int64_t{512}, int64_t{4096}},
+                      {int64_t{2 << 10}, int64_t{16 << 10}, int64_t{64 << 10}, int64_t{256 << 10}},
+                      {int64_t{2}, int64_t{16}}),
+                  {name_factor(factor::kDirection, "Whether rank 0 gets or puts.", {"get", "put"}),
+                   name_factor(factor::kClass, "What the ranks do meanwhile.",
+                               {"communication_only", "light", "heavy"}),
+                   integer_factor(factor::kChunkBytes, "B", "Size of packed messages.",
+                                  {int64_t{plan::kLandingSlotBytes}}, 64, 1 << 20),
+                   integer_factor(factor::kWindow, "1",
+                                  "Operations or messages in flight; 0: as without a model.", {0},
+                                  0, 1 << 20),
+                   integer_factor(factor::kIovLimit, "1",
+                                  "Regions that one operation of the network takes, as it "
+                                  "says itself; for native_iov.",
+                                  {4}, 1, 1 << 10)}),
+       .metric = {"time", "s", true},
+       .verification = "A byte pattern is transferred into spoiled memory and compared, with the "
+                       "gaps of a put; the sums are compared with their closed form.",
+       .feeds = {"vis.get", "vis.put"}});
 }
 
 }  // namespace stripline::suites

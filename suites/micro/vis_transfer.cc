@@ -8,14 +8,13 @@
 
 #include "runtime/rma/context_state.h"
 #include "suites/grids.h"
+#include "suites/micro/transfer.h"
 #include "suites/pattern.h"
 #include "suites/registry.h"
 
 namespace stripline::suites {
 namespace {
 
-constexpr rank_t kInitiator = 0;
-constexpr rank_t kServer = 1;
 constexpr size_t kMostRegions = 4096;
 constexpr uint64_t kSeed = 0x7615;
 constexpr std::byte kSpoiled{0xa5};

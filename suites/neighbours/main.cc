@@ -5,14 +5,11 @@
 //       [--mpi-settings NAME] [--ucx-settings NAME] [--launch NAME]
 //
 // prints one JSON line per row and system: the seconds per operation of each round.
-// scripts/compare_neighbours.sh starts several and compares (stripline-neighbours-report).
-#include <algorithm>
-#include <cstdio>
+// scripts/compare.py neighbours starts several and compares (stripline-neighbours-report).
 #include <fcntl.h>
 #include <iostream>
 #include <memory>
 #include <mpi.h>
-#include <sched.h>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -27,10 +24,16 @@
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
-#include "suites/neighbours/system.h"
+#include "suites/harness/alternate.h"
+#include "suites/harness/batches.h"
+#include "suites/harness/contender.h"
 
 namespace stripline::suites::neighbours {
 namespace {
+
+using harness::Contenders;
+using harness::Row;
+using harness::Turns;
 
 constexpr int kInitiator = 0;
 // Rounds before the first that counts: connections, caches, registrations.
@@ -43,6 +46,8 @@ struct Order {
   std::string ucx_settings;
   std::string launch;  ///< name of this one
   std::string only;    ///< rows whose name contains it
+
+  std::string fabric() const { return same_node ? "shm" : "tcp"; }
 };
 
 /// Shared by both processes, which are on one host.
@@ -64,7 +69,7 @@ Result<Turns*> share_turns(int rank) {
     return Error(ErrorCode::unavailable,
                  "the processes share no memory " + name + "; start both on one host");
   }
-  return static_cast<Turns*>(memory);  // zeros are its initial state
+  return static_cast<Turns*>(memory);
 }
 
 std::vector<std::byte> swap_with_peer(int rank, const std::vector<std::byte>& mine) {
@@ -79,131 +84,76 @@ std::vector<std::byte> swap_with_peer(int rank, const std::vector<std::byte>& mi
   return theirs;
 }
 
-using Systems = std::vector<std::unique_ptr<System>>;
-
-Result<Systems> open_systems(const Order& order, int rank) {
-  Place place{rank, order.same_node,
-              [rank](const std::vector<std::byte>& mine) { return swap_with_peer(rank, mine); }};
-  Systems systems(5);
-  STRIPLINE_ASSIGN_OR_RETURN(systems[0], open_stripline(place));
-  STRIPLINE_ASSIGN_OR_RETURN(systems[1], open_libfabric(place));
-  STRIPLINE_ASSIGN_OR_RETURN(systems[2], open_mpi_one_sided(place));
-  STRIPLINE_ASSIGN_OR_RETURN(systems[3], open_mpi_two_sided(place));
-  STRIPLINE_ASSIGN_OR_RETURN(systems[4], open_mpi_packed(place));
-  for (const bool by_pieces : {false, true}) {
-    STRIPLINE_ASSIGN_OR_RETURN(systems.emplace_back(), open_ucx(place, by_pieces));
-  }
-  return systems;
-}
-
-/// Rank 1: attends to what rank 0 asks for, until it stops.
-void serve(Systems& systems, const std::vector<Row>& rows, Turns& turns) {
-  for (uint64_t turn = 1;; ++turn) {
-    Turns::wait_for(turns.begun, turn);
-    if (turns.system == Turns::kStop) return;
-    System& system = *systems[turns.system];
-    const Row& row = rows[turns.row];
-    prepare_target(row, turns.salt, system.memory());
-    turns.ready.store(turn, std::memory_order_release);
-    system.attend(row, turns);
-    Turns::wait_for(turns.ended, turn);
-    turns.right = target_is_right(row, turns.salt, system.memory());
-    turns.left.store(turn, std::memory_order_release);
-  }
-}
-
-/// Rank 0.
-class Measurement {
- public:
-  Measurement(const Order& order, Systems& systems, Turns& turns)
-      : order_(order), systems_(systems), turns_(turns) {}
-
-  /// True if all data were right.
-  bool measure(const std::vector<Row>& rows) {
-    bool all_right = true;
-    for (size_t row = 0; row < rows.size(); ++row) {
-      if (rows[row].name().find(order_.only) == std::string::npos) continue;
-      all_right = measure_row(rows[row], row) && all_right;
-    }
-    return all_right;
-  }
-  void stop() {
-    turns_.system = Turns::kStop;
-    turns_.begun.store(++turn_, std::memory_order_release);
-  }
-
- private:
-  bool measure_row(const Row& row, size_t index) {
-    std::vector<size_t> taking;
-    for (size_t i = 0; i < systems_.size(); ++i) {
-      if (systems_[i]->offers(row)) taking.push_back(i);
-    }
-    std::vector<std::vector<double>> seconds(systems_.size());
-    std::vector<bool> right(systems_.size(), true);
-    for (int round = -kWarmUpRounds; round < order_.rounds; ++round) {
-      // The order changes as well as which is first.
-      std::rotate(taking.begin(), taking.begin() + 1, taking.end());
-      if (round % 2 != 0) std::reverse(taking.begin(), taking.end());
-      for (const size_t i : taking) {
-        const auto [one_s, good] = batch(*systems_[i], i, row, index);
-        right[i] = right[i] && good;
-        if (round >= 0) seconds[i].push_back(one_s);
-      }
-    }
-    bool all_right = true;
-    for (size_t i = 0; i < systems_.size(); ++i) {
-      if (seconds[i].empty()) continue;
-      all_right = all_right && right[i];
-      const Json line = {{"path", order_.same_node ? "node" : "network"},
-                         {"row", row.name()},
-                         {"metric", row.metric()},
-                         {"amount", row.amount()},
-                         {"family", systems_[i]->family()},
-                         {"way", systems_[i]->way()},
-                         {"settings", settings_of(systems_[i]->family())},
-                         {"launch", order_.launch},
-                         {"seconds", seconds[i]},
-                         {"verified", static_cast<bool>(right[i])}};
-      std::cout << line.dump() << std::endl;
-    }
-    return all_right;
-  }
-
-  const std::string& settings_of(const std::string& family) const {
-    static const std::string none;
-    if (family == "Open MPI") return order_.mpi_settings;
-    return family == "UCX" ? order_.ucx_settings : none;
-  }
-
-  std::pair<double, bool> batch(System& system, size_t number, const Row& row, size_t index) {
-    data_.salt = ++turn_;
-    prepare_initiator(row, data_);
-    turns_.system = number;
-    turns_.row = index;
-    turns_.salt = data_.salt;
-    turns_.begun.store(turn_, std::memory_order_release);
-    Turns::wait_for(turns_.ready, turn_);
-    const double seconds = system.initiate(row, data_);
-    turns_.ended.store(turn_, std::memory_order_release);
-    Turns::wait_for(turns_.left, turn_);
-    return {seconds, turns_.right && initiator_is_right(row, data_)};
-  }
-
-  const Order& order_;
-  Systems& systems_;
-  Turns& turns_;
-  Data data_;
-  uint64_t turn_ = 0;
+/// The runtime in these processes.
+struct Ours {
+  std::unique_ptr<Context> context;
+  global_ptr<std::byte> array;
 };
 
-/// Threads that libraries start later inherit it.
-void pin(int rank) {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  CPU_SET(static_cast<unsigned>(rank), &mask);
-  if (sched_setaffinity(0, sizeof mask, &mask) != 0) {
-    (void)std::fprintf(stderr, "not pinned to core %d; figures will scatter\n", rank);
+Result<Ours> join(const Order& order) {
+  Options options;
+  options.fabric = order.fabric();
+  options.same_node = order.same_node ? "mapped" : "network";
+  options.segment_bytes = harness::kAllBytes + (size_t{8} << 20);
+  Ours ours;
+  STRIPLINE_ASSIGN_OR_RETURN(ours.context, Context::init(options));
+  if (ours.context->rank_n() != 2) {
+    return Error(ErrorCode::failed_precondition,
+                 "the runtime sees " + std::to_string(ours.context->rank_n()) +
+                     " ranks instead of 2; start this program by 'mpirun -n 2'");
   }
+  STRIPLINE_ASSIGN_OR_RETURN(ours.array,
+                             ours.context->new_symmetric_array<std::byte>(harness::kAllBytes));
+  return ours;
+}
+
+Result<Contenders> open_contenders(const Order& order, int rank, const Ours& ours) {
+  const harness::Place place{
+      rank, order.fabric(), order.same_node,
+      [rank](const std::vector<std::byte>& mine) { return swap_with_peer(rank, mine); }};
+  Contenders all;
+  all.push_back(harness::open_stripline(*ours.context, ours.array));
+  STRIPLINE_ASSIGN_OR_RETURN(all.emplace_back(), harness::open_libfabric(place));
+  STRIPLINE_ASSIGN_OR_RETURN(all.emplace_back(), harness::open_mpi_one_sided(place));
+  STRIPLINE_ASSIGN_OR_RETURN(all.emplace_back(), harness::open_mpi_two_sided(place));
+  STRIPLINE_ASSIGN_OR_RETURN(all.emplace_back(), harness::open_mpi_packed(place));
+  for (const bool by_pieces : {false, true}) {
+    STRIPLINE_ASSIGN_OR_RETURN(all.emplace_back(), harness::open_ucx(place, by_pieces));
+  }
+  return all;
+}
+
+std::string settings_of(const Order& order, const std::string& family) {
+  if (family == "Open MPI") return order.mpi_settings;
+  return family == "UCX" ? order.ucx_settings : "";
+}
+
+/// Rank 0: a line for each contender that offers the row. True if all data were right.
+bool measure(const Order& order, const Contenders& contenders, harness::Batches& batches,
+             const Row& row, size_t number) {
+  std::vector<size_t> taking;
+  for (size_t i = 0; i < contenders.size(); ++i) {
+    if (contenders[i]->offers(row)) taking.push_back(i);
+  }
+  const auto one = [&](size_t i, int /*round*/) { return batches.run(taking[i], number); };
+  const auto measured = harness::alternate(taking.size(), kWarmUpRounds, order.rounds, one);
+  bool all_right = true;
+  for (size_t i = 0; i < taking.size(); ++i) {
+    const harness::Contender& contender = *contenders[taking[i]];
+    all_right = all_right && measured[i].right;
+    const Json line = {{"path", order.same_node ? "node" : "network"},
+                       {"row", row.name()},
+                       {"metric", row.metric()},
+                       {"amount", row.amount()},
+                       {"family", contender.family()},
+                       {"way", contender.method()},
+                       {"settings", settings_of(order, contender.family())},
+                       {"launch", order.launch},
+                       {"seconds", measured[i].seconds},
+                       {"verified", measured[i].right}};
+    std::cout << line.dump() << std::endl;
+  }
+  return all_right;
 }
 
 int run(const Order& order) {
@@ -214,23 +164,28 @@ int run(const Order& order) {
   if (ranks != 2) {
     return report(Error(ErrorCode::invalid_argument, "needs two ranks: mpirun -n 2 ..."));
   }
-  pin(rank);
+  harness::pin_to(static_cast<unsigned>(rank));
   const auto turns = share_turns(rank);
   if (!turns.ok()) return report(turns.error());
-  auto systems = open_systems(order, rank);
-  if (!systems.ok()) return report(systems.error());
-  const std::vector<Row> rows = all_rows(order.same_node);
+  const auto ours = join(order);
+  if (!ours.ok()) return report(ours.error());
+  auto contenders = open_contenders(order, rank, *ours);
+  if (!contenders.ok()) return report(contenders.error());
+  const std::vector<Row> rows = harness::all_rows(order.same_node);
   int code = kExitOk;
   if (rank == kInitiator) {
-    Measurement measurement(order, *systems, **turns);
-    if (!measurement.measure(rows)) code = kExitVerification;
-    measurement.stop();
+    harness::Batches batches(*contenders, rows, **turns);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].name().find(order.only) == std::string::npos) continue;
+      if (!measure(order, *contenders, batches, rows[i], i)) code = kExitVerification;
+    }
+    batches.stop();
   } else {
-    serve(*systems, rows, **turns);
+    harness::attend(*contenders, rows, **turns);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  // In reverse, while the peer does the same: some of them leave together.
-  while (!systems->empty()) systems->pop_back();
+  // In reverse, while the peer does the same: some of them leave together. The context is the last.
+  while (!contenders->empty()) contenders->pop_back();
   ::munmap(*turns, sizeof(Turns));
   return code;
 }

@@ -1,9 +1,7 @@
 #include "suites/neighbours/report.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <optional>
@@ -13,27 +11,24 @@
 #include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
 #include "suites/bench/text_table.h"
-#include "suites/results/markdown.h"
+#include "suites/harness/asked.h"
+#include "suites/harness/table.h"
 
 namespace stripline::suites::neighbours {
 namespace {
 
-constexpr double kConfidence = 0.95;
 constexpr const char* kOurs = "Stripline";
 constexpr const char* kProvider = "libfabric";
-// Nobody chooses a system for less.
-constexpr double kEqual = 1.02;
-// An interval that reaches further says too little for "equal".
-constexpr double kEqualAtMost = 1.10;
-// What the runtime may take beside bare libfabric for a loss to be the provider's.
-constexpr double kNearProvider = 1.05;
+using asked::neighbours::kEqual;
+using asked::neighbours::kEqualAtMost;
+using asked::neighbours::kNearProvider;
 
 Result<Sample> sample_of(const Json& line) {
   Sample sample;
   for (const auto& [key, member] :
        {std::pair{"path", &Sample::path}, std::pair{"row", &Sample::row},
         std::pair{"metric", &Sample::metric}, std::pair{"family", &Sample::family},
-        std::pair{"way", &Sample::way}, std::pair{"settings", &Sample::settings},
+        std::pair{"way", &Sample::method}, std::pair{"settings", &Sample::settings},
         std::pair{"launch", &Sample::launch}}) {
     STRIPLINE_ASSIGN_OR_RETURN(sample.*member, get_string(line, key, "sample"));
   }
@@ -42,7 +37,7 @@ Result<Sample> sample_of(const Json& line) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json* seconds, get_array(line, "seconds", "sample"));
   for (const Json& value : *seconds) {
     if (!value.is_number() || value.get<double>() <= 0) {
-      return Error(ErrorCode::data_loss, "sample.seconds holds what is no time");
+      return Error(ErrorCode::data_loss, "sample.seconds holds something else than times");
     }
     sample.seconds.push_back(value.get<double>());
   }
@@ -78,9 +73,9 @@ double median_s(const Samples& samples) {
   return stats::median(launches);
 }
 
-std::string way_text(const Sample& sample) {
-  if (sample.way.empty() || sample.settings.empty()) return sample.way + sample.settings;
-  return sample.way + ", " + sample.settings;
+std::string method_text(const Sample& sample) {
+  if (sample.method.empty() || sample.settings.empty()) return sample.method + sample.settings;
+  return sample.method + ", " + sample.settings;
 }
 
 Verdict verdict_of(const stats::Ratio& to_best, const std::optional<stats::Ratio>& provider_to_best,
@@ -100,14 +95,14 @@ Verdict verdict_of(const stats::Ratio& to_best, const std::optional<stats::Ratio
 Result<Comparison> compare_row(const Samples& row) {
   const Sample& first = *row.front();
   Comparison comparison{first.path, first.row, first.metric, first.amount};
-  std::map<std::pair<std::string, std::string>, Samples> ways;  // by family and text
+  std::map<std::pair<std::string, std::string>, Samples> methods;  // by family and text
   for (const Sample* sample : row) {
     comparison.verified = comparison.verified && sample->verified;
-    ways[{sample->family, way_text(*sample)}].push_back(sample);
+    methods[{sample->family, method_text(*sample)}].push_back(sample);
   }
-  const Samples& ours = ways[{kOurs, ""}];
-  const Samples& provider = ways[{kProvider, ""}];
-  for (const auto& [name, samples] : ways) {
+  const Samples& ours = methods[{kOurs, ""}];
+  const Samples& provider = methods[{kProvider, ""}];
+  for (const auto& [name, samples] : methods) {
     if (name.first == kOurs || name.first == kProvider) continue;
     const auto ratio = ratio_of(ours, samples);
     if (!ratio) {
@@ -126,21 +121,17 @@ Result<Comparison> compare_row(const Samples& row) {
   comparison.best = static_cast<size_t>(best - comparison.rivals.begin());
   comparison.ours_s = median_s(ours);
   if (!provider.empty()) comparison.libfabric_s = median_s(provider);
-  comparison.verdict = verdict_of(best->ratio, ratio_of(provider, ways[{best->family, best->way}]),
-                                  ratio_of(ours, provider));
+  comparison.verdict =
+      verdict_of(best->ratio, ratio_of(provider, methods[{best->family, best->method}]),
+                 ratio_of(ours, provider));
   return comparison;
 }
 
-std::string metric_text(const Comparison& row, double seconds) {
-  if (row.metric == "latency") return bench::with_unit(seconds, "s");
-  const bool rate = row.metric == "rate";
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), rate ? "%.3f Mop/s" : "%.2f GB/s",
-                      row.amount / seconds / (rate ? 1e6 : 1e9));
-  return text.data();
+std::string time_text(const Comparison& row, double seconds) {
+  return metric_text(row.metric, row.amount, seconds);
 }
 
-// A family's best way, by our ratio to it.
+// A family's best method, by our ratio to it.
 std::string family_text(const Comparison& row, const std::string& family) {
   const Rival* best = nullptr;
   for (const Rival& rival : row.rivals) {
@@ -148,7 +139,7 @@ std::string family_text(const Comparison& row, const std::string& family) {
     if (best == nullptr || rival.ratio.value > best->ratio.value) best = &rival;
   }
   if (best == nullptr) return "–";
-  return metric_text(row, best->seconds) + (best->way.empty() ? "" : " (" + best->way + ")");
+  return time_text(row, best->seconds) + (best->method.empty() ? "" : " (" + best->method + ")");
 }
 
 std::string verdict_text(const Comparison& row) {
@@ -162,7 +153,7 @@ std::string verdict_text(const Comparison& row) {
     case Verdict::lost:
       return "lost";
     case Verdict::lost_provider:
-      return "lost: provider (bare libfabric " + metric_text(row, row.libfabric_s) + ")";
+      return "lost: provider (bare libfabric " + time_text(row, row.libfabric_s) + ")";
   }
   return {};
 }
@@ -211,23 +202,20 @@ std::string comparison_table(const std::vector<Comparison>& comparisons, const s
   for (const std::string& family : families) headings.push_back(">" + family);
   headings.insert(headings.end(),
                   {">ratio to the best neighbour", ">95% interval", "verdict", "verified"});
-  bench::TextTable table(headings);
-  results::MarkdownTable pipes(headings);
+  Table table(headings);
   for (const Comparison& row : comparisons) {
     if (row.path != path) continue;
     const stats::Ratio& ratio = row.rivals[row.best].ratio;
-    std::vector<std::string> cells = {
-        row.row, metric_text(row, row.ours_s),
-        row.libfabric_s > 0 ? metric_text(row, row.libfabric_s) : "–"};
+    std::vector<std::string> cells = {row.row, time_text(row, row.ours_s),
+                                      row.libfabric_s > 0 ? time_text(row, row.libfabric_s) : "–"};
     for (const std::string& family : families) cells.push_back(family_text(row, family));
     cells.push_back(bench::ratio_text(ratio.value));
     cells.push_back(bench::interval_text(ratio.interval.low, ratio.interval.high, ""));
     cells.push_back(verdict_text(row));
     cells.emplace_back(row.verified ? "yes" : "NO");
     table.add(cells);
-    pipes.add(cells);
   }
-  return markdown ? pipes.text() : table.text();
+  return table.text(markdown);
 }
 
 }  // namespace stripline::suites::neighbours

@@ -22,7 +22,7 @@ struct Sample {
   std::string metric;    ///< "latency", "rate" or "bandwidth"
   double amount = 1;     ///< operations or bytes of an operation
   std::string family;    ///< the library: "Stripline", "libfabric", or a neighbour
-  std::string way;       ///< which of its methods, "" if it has one
+  std::string method;    ///< which of its methods, "" if it has one
   std::string settings;  ///< with which settings, "" for its own
   std::string launch;
   std::vector<double> seconds;  ///< of an operation, by round
@@ -41,10 +41,10 @@ enum class Verdict : uint8_t {
                   ///< that
 };
 
-/// A neighbour's way on a row.
+/// A neighbour's method on a row.
 struct Rival {
   std::string family;
-  std::string way;  ///< with settings, as a table shows it
+  std::string method;  ///< with settings, as a table shows it
   double seconds = 0;
   stats::Ratio ratio;  ///< ours to it
 };
@@ -66,8 +66,8 @@ struct Comparison {
 /// fewer than two launches, without us, or without a neighbour.
 Result<std::vector<Comparison>> compare_samples(const std::vector<Sample>& samples);
 
-/// The rows of a path: ours, bare libfabric, each family's best way, the ratio to the best of all,
-/// and the verdict. As Markdown, or as text for a terminal.
+/// The rows of a path: ours, bare libfabric, each family's best method, the ratio to the best of
+/// all, and the verdict. As Markdown, or as text for a terminal.
 std::string comparison_table(const std::vector<Comparison>& comparisons, const std::string& path,
                              bool markdown);
 

@@ -7,12 +7,12 @@
 namespace stripline::suites::neighbours {
 namespace {
 
-// A row of three launches, each of whose rounds took so long.
-void add(std::vector<Sample>& samples, const char* family, const char* way,
+// A row of launches, each of whose rounds took this long.
+void add(std::vector<Sample>& samples, const char* family, const char* method,
          const std::vector<double>& launches, const char* settings = "",
          const char* row = "put 8 B") {
   for (size_t i = 0; i < launches.size(); ++i) {
-    samples.push_back({"network", row, "latency", 1, family, way, settings,
+    samples.push_back({"network", row, "latency", 1, family, method, settings,
                        "launch " + std::to_string(i),
                        std::vector<double>{launches[i], launches[i], launches[i]}, true});
   }
@@ -33,7 +33,7 @@ TEST(NeighbourReport, TheBestNeighbourIsTheOneWeLookWorstAgainst) {
   add(samples, "UCX", "", {16e-6, 16e-6, 16e-6});
   const Comparison row = one(samples);
   EXPECT_EQ(row.rivals[row.best].family, "Open MPI");
-  EXPECT_EQ(row.rivals[row.best].way, "two-sided, tuned");
+  EXPECT_EQ(row.rivals[row.best].method, "two-sided, tuned");
   EXPECT_NEAR(row.rivals[row.best].ratio.value, 8.0 / 15, 0.01);
   EXPECT_EQ(row.verdict, Verdict::ahead);
   EXPECT_EQ(row.libfabric_s, 0);

@@ -1,7 +1,6 @@
 #include "suites/results/analysis.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "optimizer/stats/order.h"
@@ -9,11 +8,12 @@
 #include "suites/bench/failure.h"
 #include "suites/bench/rows.h"
 #include "suites/bench/text_table.h"
+#include "suites/harness/asked.h"
+#include "suites/harness/table.h"
 #include "suites/registry.h"
 #include "suites/results/campaign.h"
 #include "suites/results/cells.h"
 #include "suites/results/fabrics.h"
-#include "suites/results/markdown.h"
 #include "suites/results/quality.h"
 
 namespace stripline::suites::results {
@@ -22,7 +22,6 @@ namespace {
 using experiment::Point;
 
 constexpr const char* kExperiment = kernels::kAnalysis.name;
-constexpr double kMostShare = 0.005;
 constexpr uint32_t kRuns = 5;
 constexpr uint32_t kQuickRuns = 2;
 constexpr uint32_t kRanksOfProcessors = 2;
@@ -97,9 +96,9 @@ Result<CellResult> measure(const Options& options, const Cell& cell) {
 
 Result<std::string> analysis_table(const std::vector<CellResult>& cells,
                                    const std::map<std::string, double>& hidden) {
-  MarkdownTable table({"network", ">hidden share of a get", ">ranks", "kernel", "decisions",
-                       ">analysis on this host", ">run", ">share", ">share, were the CPU as slow",
-                       "criterion"});
+  Table table({"network", ">hidden share of a get", ">ranks", "kernel", "decisions",
+               ">analysis on this host", ">run", ">share", ">share, were the CPU as slow",
+               "criterion"});
   double most = 0;
   size_t within = 0;
   for (const CellResult& cell : cells) {
@@ -108,13 +107,13 @@ Result<std::string> analysis_table(const std::vector<CellResult>& cells,
     const double run_s = stats::median(cell.times.at("run"));
     const double share = scale * analysis_s / run_s;
     most = std::max(most, share);
-    if (share < kMostShare) ++within;
-    const auto found = hidden.find(cell.fabric);
-    table.add({cell.fabric, percent(found == hidden.end() ? std::nan("") : found->second, 0),
-               std::to_string(cell.ranks), cell.problem.substr(cell.problem.find(':') + 2),
-               cell.plans.at("analysis"), bench::with_unit(analysis_s, "s"),
-               bench::with_unit(run_s, "s"), percent(analysis_s / run_s, 3), percent(share, 3),
-               "less than " + percent(kMostShare, 1) + ": " + met(share < kMostShare)});
+    if (share < asked::kAnalysisShare) ++within;
+    table.add({cell.fabric, share_text(hidden, cell.fabric), std::to_string(cell.ranks),
+               cell.problem.substr(cell.problem.find(':') + 2), cell.plans.at("analysis"),
+               bench::with_unit(analysis_s, "s"), bench::with_unit(run_s, "s"),
+               percent(analysis_s / run_s, 3), percent(share, 3),
+               "less than " + percent(asked::kAnalysisShare, 1) + ": " +
+                   met(share < asked::kAnalysisShare)});
   }
   return "Of the rank that takes longest; the median over runs of fresh ranks of what a run takes, "
          "and the "
@@ -122,7 +121,7 @@ Result<std::string> analysis_table(const std::vector<CellResult>& cells,
          "Loops are "
          "those of rank 0 in the last run. Were its CPU as much slower than this host's as the "
          "network's profile says, the share would be less than " +
-         percent(kMostShare, 1) + " in " + std::to_string(within) + " of " +
+         percent(asked::kAnalysisShare, 1) + " in " + std::to_string(within) + " of " +
          std::to_string(cells.size()) + " kernels; the largest is " + percent(most, 3) + ".\n\n" +
          table.text();
 }
@@ -136,18 +135,10 @@ Status print_analysis(const Options& options) {
       cells.push_back(std::move(cell));
     }
   }
-  const auto parse = [](const Json& json) { return cell_result_from_json(json, kRowsOfAnalysis); };
-  STRIPLINE_ASSIGN_OR_RETURN(KeptCells kept,
-                             KeptCells::open(options.path("analysis.jsonl"), parse));
-  std::vector<CellResult> results;
-  for (const Cell& cell : cells) {
-    const auto measure_it = [&] {
-      std::fprintf(stderr, "analysis: %s\n", cell.key().c_str());
-      return measure(options, cell);
-    };
-    STRIPLINE_ASSIGN_OR_RETURN(CellResult result, kept.get(cell.key(), measure_it));
-    results.push_back(std::move(result));
-  }
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const std::vector<CellResult> results,
+      kept_or_measured(options, "analysis", cells, "analysis.jsonl", kRowsOfAnalysis,
+                       [&](const Cell& cell) { return measure(options, cell); }));
   STRIPLINE_ASSIGN_OR_RETURN(const auto hidden, hidden_shares(options, cells));
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text, analysis_table(results, hidden));
   std::fputs(text.c_str(), stdout);

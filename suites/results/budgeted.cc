@@ -19,12 +19,14 @@
 #include "suites/bench/failure.h"
 #include "suites/bench/progress.h"
 #include "suites/bench/search.h"
+#include "suites/harness/asked.h"
+#include "suites/harness/table.h"
+#include "suites/harness/verdicts.h"
 #include "suites/kernels/candidates.h"
 #include "suites/results/campaign.h"
 #include "suites/results/cell_result.h"
 #include "suites/results/cells.h"
 #include "suites/results/fabrics.h"
-#include "suites/results/markdown.h"
 
 namespace stripline::suites::results {
 namespace {
@@ -38,33 +40,11 @@ constexpr size_t kQuickShapes = 4;
 constexpr uint32_t kShapeRuns = 6;
 constexpr const char* kRowsOfStrips[] = {"tuned", "best"};
 
-constexpr double kStripsBound = 1.03;
-constexpr double kWorstStripsBound = 1.08;
-constexpr double kShapesBound = 1.05;
-constexpr double kWorstShapeBound = 1.25;
-
-// Ratios of times, 1 or more where something is lost.
-struct Losses {
-  double logs = 0;
-  size_t cells = 0;
-  double worst = 0;
-  std::string worst_cell;
-
-  void add(double ratio, const std::string& cell) {
-    logs += std::log(ratio);
-    ++cells;
-    if (ratio <= worst) return;
-    worst = ratio;
-    worst_cell = cell;
-  }
-  double mean() const { return cells == 0 ? 1 : std::exp(logs / static_cast<double>(cells)); }
-};
-
 struct Judged {
   std::string network;
   std::string model;
-  Losses strips;
-  Losses shapes;
+  Ratios strips;
+  Ratios shapes;
 };
 
 // A cell with the fastest plan of its search, by which others are judged.
@@ -88,11 +68,11 @@ Result<std::vector<Searched>> search(const Options& options, const Network& netw
   return searched;
 }
 
-Result<Losses> judge_strips(const Options& options, const std::vector<Searched>& cells,
+Result<Ratios> judge_strips(const Options& options, const std::vector<Searched>& cells,
                             const std::string& model, const std::filesystem::path& folder) {
   const auto parse = [](const Json& json) { return cell_result_from_json(json, kRowsOfStrips); };
   STRIPLINE_ASSIGN_OR_RETURN(KeptCells kept, KeptCells::open(folder / "strips.jsonl", parse));
-  Losses losses;
+  Ratios losses;
   for (const Searched& one : cells) {
     Point tuned = one.cell.problem;
     tuned.variant = "tuned";
@@ -110,7 +90,7 @@ Result<Losses> judge_strips(const Options& options, const std::vector<Searched>&
   return losses;
 }
 
-Result<Losses> judge_shapes(const Options& options, const Network& network,
+Result<Ratios> judge_shapes(const Options& options, const Network& network,
                             const model::TunedModel& model, const std::filesystem::path& folder) {
   const model::VisModel tuned = model.vis.empty() ? model::VisModel{} : model.vis.begin()->second;
   const plan::VisCosts costs(model.network.begin()->second, model.pack, &tuned);
@@ -127,7 +107,7 @@ Result<Losses> judge_shapes(const Options& options, const Network& network,
       cells, fit::sort_vis_samples(fit::SampleTable(measured)), [&](const VisCell& cell) {
         return plan::plan_vis(request_of_cell(cell, tuned), &costs).method;
       });
-  Losses losses;
+  Ratios losses;
   for (const CellRegret& one : regret.cells) {
     losses.add(1 + std::max(0.0, one.lost() ? one.value : 0.0),
                one.cell.text() + " (" + std::string(to_string(one.chosen)) + " instead of " +
@@ -143,28 +123,29 @@ std::string at_most(double bound) {
 }
 
 std::string text_of(const std::vector<Judged>& models) {
-  MarkdownTable table({"network", "model", ">strips / best", ">worst", "worst strips",
-                       ">shapes / best", ">worst", "worst shape"});
-  std::map<std::string, std::pair<Losses, Losses>> by_network;
+  Table table({"network", "model", ">strips / best", ">worst", "worst strips", ">shapes / best",
+               ">worst", "worst shape"});
+  std::map<std::string, std::pair<Ratios, Ratios>> by_network;
   for (const Judged& one : models) {
     table.add({one.network, one.model, number(one.strips.mean()), number(one.strips.worst),
-               one.strips.worst_cell, number(one.shapes.mean()), number(one.shapes.worst),
-               one.shapes.worst_cell});
+               one.strips.worst_name, number(one.shapes.mean()), number(one.shapes.worst),
+               one.shapes.worst_name});
     auto& [strips, shapes] = by_network[one.network];
     strips.add(one.strips.mean(), one.model);
     shapes.add(one.shapes.mean(), one.model);
     shapes.worst = std::max(shapes.worst, one.shapes.worst);
   }
-  MarkdownTable verdicts({"network", ">models", ">strips, geometric mean", at_most(kStripsBound),
-                          ">worst model", at_most(kWorstStripsBound), ">shapes, geometric mean",
-                          at_most(kShapesBound), ">worst cell", at_most(kWorstShapeBound)});
+  Table verdicts(
+      {"network", ">models", ">strips, geometric mean", at_most(asked::kBudgetedStrips.mean),
+       ">worst model", at_most(asked::kBudgetedStrips.worst), ">shapes, geometric mean",
+       at_most(asked::kBudgetedShapes.mean), ">worst cell", at_most(asked::kBudgetedShapes.worst)});
   for (const auto& [network, losses] : by_network) {
     const auto& [strips, shapes] = losses;
-    verdicts.add({network, std::to_string(strips.cells), number(strips.mean()),
-                  met(strips.mean() <= kStripsBound), number(strips.worst),
-                  met(strips.worst <= kWorstStripsBound), number(shapes.mean()),
-                  met(shapes.mean() <= kShapesBound), number(shapes.worst),
-                  met(shapes.worst <= kWorstShapeBound)});
+    verdicts.add({network, std::to_string(strips.count), number(strips.mean()),
+                  met(strips.mean() <= asked::kBudgetedStrips.mean), number(strips.worst),
+                  met(strips.worst <= asked::kBudgetedStrips.worst), number(shapes.mean()),
+                  met(shapes.mean() <= asked::kBudgetedShapes.mean), number(shapes.worst),
+                  met(shapes.worst <= asked::kBudgetedShapes.worst)});
   }
   return verdicts.text() + "\n" + table.text();
 }
@@ -211,8 +192,8 @@ Status print_budgeted(const Options& options) {
   std::map<std::string, std::vector<Searched>> searched;
   for (const auto& [fabric, file] : options.models) {
     if (!experiment::is_emulated(fabric)) {
-      return Error(ErrorCode::invalid_argument,
-                   "models are judged on emulated networks, and '" + fabric + "' is none");
+      return Error(ErrorCode::invalid_argument, "models are judged on emulated networks, and '" +
+                                                    fabric + "' is not one of them");
     }
     const Network network{.fabric = fabric, .clock = "virtual"};
     if (!searched.contains(fabric)) {

@@ -1,6 +1,8 @@
 #include "suites/results/cell_result.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -10,6 +12,7 @@
 #include "suites/bench/failure.h"
 #include "suites/bench/progress.h"
 #include "suites/bench/rows.h"
+#include "suites/harness/table.h"
 
 namespace stripline::suites::results {
 namespace {
@@ -106,6 +109,46 @@ Result<CellResult> cell_result_from_json(const Json& json, std::span<const char*
     }
   }
   return cell;
+}
+
+Result<std::vector<CellResult>> kept_or_measured(
+    const Options& options, const std::string& command, const std::vector<Cell>& cells,
+    const std::string& file, std::span<const char* const> rows,
+    const std::function<Result<CellResult>(const Cell&)>& measure) {
+  const auto parse = [rows](const Json& json) { return cell_result_from_json(json, rows); };
+  STRIPLINE_ASSIGN_OR_RETURN(KeptCells kept, KeptCells::open(options.path(file), parse));
+  std::vector<CellResult> results;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const auto measure_it = [&] {
+      std::fprintf(stderr, "%s: cell %zu of %zu: %s\n", command.c_str(), i + 1, cells.size(),
+                   cells[i].key().c_str());
+      return measure(cells[i]);
+    };
+    STRIPLINE_ASSIGN_OR_RETURN(CellResult result, kept.get(cells[i].key(), measure_it));
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+std::map<std::string, std::vector<CellResult>> by_fabric(const std::vector<CellResult>& cells) {
+  std::map<std::string, std::vector<CellResult>> groups;
+  for (const CellResult& cell : cells) groups[cell.fabric].push_back(cell);
+  return groups;
+}
+
+Result<stats::GeometricMean> mean_ratio(const std::vector<CellResult>& cells,
+                                        const std::string& row, const std::string& baseline) {
+  std::vector<std::vector<double>> logs;
+  for (const CellResult& cell : cells) {
+    STRIPLINE_ASSIGN_OR_RETURN(
+        logs.emplace_back(), stats::paired_log_ratios(cell.times.at(row), cell.times.at(baseline)));
+  }
+  return stats::geometric_mean(logs);
+}
+
+std::string share_text(const std::map<std::string, double>& by_fabric, const std::string& fabric) {
+  const auto found = by_fabric.find(fabric);
+  return percent(found == by_fabric.end() ? std::nan("") : found->second, 0);
 }
 
 bench::Target target_of(const Options& options, const Network& network, uint32_t ranks,

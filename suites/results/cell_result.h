@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "optimizer/experiment/experiment.h"
+#include "optimizer/stats/compare.h"
 #include "suites/bench/measure.h"
 #include "suites/results/cells.h"
 #include "suites/results/kept_records.h"
@@ -35,6 +37,25 @@ Json to_json(const CellResult& cell);
 Result<CellResult> cell_result_from_json(const Json& json, std::span<const char* const> rows);
 
 using KeptCells = KeptRecords<CellResult, &CellResult::key>;
+
+/// The results of cells, of which each has these `rows`: those that `file` of options.folder holds
+/// and, newly measured and kept there, those that are missing. `command` is whose progress is
+/// shown. Errors: data_loss for a damaged file; those of `measure`.
+Result<std::vector<CellResult>> kept_or_measured(
+    const Options& options, const std::string& command, const std::vector<Cell>& cells,
+    const std::string& file, std::span<const char* const> rows,
+    const std::function<Result<CellResult>(const Cell&)>& measure);
+
+/// The cells of each fabric.
+std::map<std::string, std::vector<CellResult>> by_fabric(const std::vector<CellResult>& cells);
+
+/// The times of a row over those of another one, paired by run: the geometric mean over cells.
+/// Errors: those of optimizer/stats, such as a cell with one run.
+Result<stats::GeometricMean> mean_ratio(const std::vector<CellResult>& cells,
+                                        const std::string& row, const std::string& baseline);
+
+/// The share of a fabric as a table shows it; "–" where it is not known.
+std::string share_text(const std::map<std::string, double>& by_fabric, const std::string& fabric);
 
 /// Where a network is measured with `ranks` ranks. `model` is a file; empty: none.
 bench::Target target_of(const Options& options, const Network& network, uint32_t ranks,

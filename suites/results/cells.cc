@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "suites/kernels/decomposition.h"
-#include "suites/kernels/nas_variants.h"
+#include "suites/kernels/strided_variants.h"
 #include "suites/registry.h"
 
 namespace stripline::suites::results {

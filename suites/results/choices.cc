@@ -8,9 +8,9 @@
 
 #include "base/quantity.h"
 #include "optimizer/model/model_json.h"
+#include "suites/harness/paired_regret.h"
+#include "suites/harness/table.h"
 #include "suites/results/campaign.h"
-#include "suites/results/markdown.h"
-#include "suites/results/paired_regret.h"
 
 namespace stripline::suites::results {
 namespace {
@@ -81,10 +81,10 @@ Error no_such_cell(const Options& options, const std::vector<std::string>& netwo
 
 Result<std::string> choice_tables(const ChoiceQuestion& question,
                                   const std::vector<CellResult>& cells) {
-  MarkdownTable summary(
+  Table summary(
       {"network", ">cells", ">mean loss", "criterion", ">worst loss", "criterion", "worst cell"});
-  MarkdownTable details({"network", ">ranks", question.problems, "chosen", ">time of one",
-                         "best of the sweep", ">time of one", ">loss", ">95 % interval"});
+  Table details({"network", ">ranks", question.problems, "chosen", ">time of one",
+                 "best of the sweep", ">time of one", ">loss", ">95 % interval"});
   std::map<std::string, Losses> losses;
   for (const CellResult& cell : cells) {
     std::vector<std::string> names;
@@ -112,31 +112,23 @@ Result<std::string> choice_tables(const ChoiceQuestion& question,
   }
   for (const auto& [network, lost] : losses) {
     summary.add({network, std::to_string(lost.logs.size()), percent(lost.mean()),
-                 met(lost.mean() <= question.mean_bound), percent(std::expm1(lost.worst)),
-                 lost.verdict(question.worst_bound), lost.worst_cell});
+                 met(lost.mean() <= question.bounds.mean), percent(std::expm1(lost.worst)),
+                 lost.verdict(question.bounds.worst), lost.worst_cell});
   }
   return summary.text() + "\n" + details.text();
 }
 
 Status print_choices(const ChoiceQuestion& question, const Options& options,
                      const std::vector<Cell>& cells) {
-  const auto parse = [](const Json& json) { return cell_result_from_json(json, {}); };
-  STRIPLINE_ASSIGN_OR_RETURN(KeptCells kept,
-                             KeptCells::open(options.path(question.name + ".jsonl"), parse));
   const uint32_t runs = options.quick ? kQuickRuns : kRuns;
-  std::vector<CellResult> results;
-  for (size_t i = 0; i < cells.size(); ++i) {
-    const auto measure = [&]() -> Result<CellResult> {
-      STRIPLINE_ASSIGN_OR_RETURN(const std::string model,
-                                 model_for(question, options, cells[i].network));
-      std::fprintf(stderr, "%s: cell %zu of %zu: %s\n", question.name.c_str(), i + 1, cells.size(),
-                   cells[i].key().c_str());
-      STRIPLINE_ASSIGN_OR_RETURN(const RowPoints rows, question.rows(cells[i]));
-      return measure_rows(options, cells[i], model, rows, runs);
-    };
-    STRIPLINE_ASSIGN_OR_RETURN(CellResult result, kept.get(cells[i].key(), measure));
-    results.push_back(std::move(result));
-  }
+  const auto measure = [&](const Cell& cell) -> Result<CellResult> {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string model, model_for(question, options, cell.network));
+    STRIPLINE_ASSIGN_OR_RETURN(const RowPoints rows, question.rows(cell));
+    return measure_rows(options, cell, model, rows, runs);
+  };
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const std::vector<CellResult> results,
+      kept_or_measured(options, question.name, cells, question.name + ".jsonl", {}, measure));
   STRIPLINE_ASSIGN_OR_RETURN(const std::string tables, choice_tables(question, results));
   std::printf(
       "Loss: time of the way that the runtime chooses with a model of the network, over that of "
@@ -145,8 +137,8 @@ Status print_choices(const ChoiceQuestion& question, const Options& options,
       "ways take turns; cells in which the choice was faster count as 0. Means are geometric, the "
       "worst is that of the cells whose 95 %% interval over runs lies above 0. %s Criteria: at "
       "most %s on average, %s at worst (INCONCLUSIVE: the interval holds it).\n\n%s",
-      runs, question.explained.c_str(), percent(question.mean_bound, 0).c_str(),
-      percent(question.worst_bound, 0).c_str(), tables.c_str());
+      runs, question.explained.c_str(), percent(question.bounds.mean, 0).c_str(),
+      percent(question.bounds.worst, 0).c_str(), tables.c_str());
   return {};
 }
 

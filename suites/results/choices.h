@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "optimizer/experiment/experiment.h"
+#include "suites/harness/asked.h"
 #include "suites/results/cell_result.h"
 #include "suites/results/cells.h"
 #include "suites/results/options.h"
@@ -20,11 +21,10 @@ inline constexpr const char* kChosenRow = "chosen";
 
 /// What is asked of choices of one kind.
 struct ChoiceQuestion {
-  std::string name;        ///< of the file and the folder that hold its measurements: "updates"
-  std::string problems;    ///< the heading of what is chosen for
-  std::string explained;   ///< which ways the sweep has, in a sentence
-  double mean_bound = 0;   ///< of the loss, on average over cells
-  double worst_bound = 0;  ///< of a cell
+  std::string name;       ///< of the file and the folder that hold its measurements: "updates"
+  std::string problems;   ///< the heading of what is chosen for
+  std::string explained;  ///< which ways the sweep has, in a sentence
+  asked::Losses bounds;   ///< on average over cells, and of a cell
   /// The points of a campaign on a network that a model for these choices rests on.
   std::function<std::vector<experiment::Point>(const Network&, bool quick)> campaign;
   /// The rows of a cell: kChosenRow first, then the sweep.

@@ -9,7 +9,7 @@
 #include "optimizer/plan/vis_costs.h"
 #include "suites/kernels/candidates.h"
 #include "suites/kernels/decomposition.h"
-#include "suites/kernels/nas_variants.h"
+#include "suites/kernels/strided_variants.h"
 #include "suites/registry.h"
 #include "suites/results/cells.h"
 #include "suites/results/gather_choices.h"

@@ -10,6 +10,7 @@
 
 #include "optimizer/experiment/catalogue.h"
 #include "optimizer/experiment/json.h"
+#include "suites/harness/asked.h"
 #include "suites/registry.h"
 #include "suites/results/campaign.h"
 
@@ -19,8 +20,6 @@ namespace {
 using experiment::Point;
 namespace factor = experiment::factor;
 
-constexpr double kMeanBound = 0.03;
-constexpr double kWorstBound = 0.15;
 constexpr const char* kVariant = "tuned";
 constexpr int64_t kSmall = 4096;
 constexpr int64_t kLarge = 32768;
@@ -165,8 +164,7 @@ ChoiceQuestion gather_question() {
               "The sweep: whole parts of all ranks; elements packed, all between the first and the "
               "last, or fetched by the reader; with more than two ranks passed on where all "
               "readers need the same, and on nodes of several ranks shared by them.",
-          .mean_bound = kMeanBound,
-          .worst_bound = kWorstBound,
+          .bounds = asked::kGathers,
           .campaign = gather_campaign_points,
           .rows = gather_rows};
 }

@@ -18,11 +18,11 @@
 #include "suites/bench/rows.h"
 #include "suites/bench/search.h"
 #include "suites/bench/text_table.h"
+#include "suites/harness/table.h"
 #include "suites/kernels/candidates.h"
 #include "suites/registry.h"
 #include "suites/results/campaign.h"
 #include "suites/results/cell_result.h"
-#include "suites/results/markdown.h"
 
 namespace stripline::suites::results {
 namespace {
@@ -181,15 +181,14 @@ Result<CellResult> measure(const Options& options, const Cell& cell, const Model
 Result<std::string> ratio_text(const CellResult& cell, const char* of, const char* to) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto ratio,
                              stats::paired_ratio(cell.times.at(of), cell.times.at(to)));
-  return number(ratio.value) + " [" + number(ratio.interval.low) + ", " +
-         number(ratio.interval.high) + "]";
+  return bounded(ratio.value, ratio.interval.low, ratio.interval.high);
 }
 
 Result<std::string> table_of(const std::vector<CellResult>& cells) {
-  MarkdownTable table({"network", ">ranks", "problem", ">blocking", ">HAND / blocking",
-                       ">with estimate / blocking", ">with estimate / HAND", ">without / HAND",
-                       ">best / HAND", ">with / without", "plan with estimate", "plan without",
-                       "best plan"});
+  Table table({"network", ">ranks", "problem", ">blocking", ">HAND / blocking",
+               ">with estimate / blocking", ">with estimate / HAND", ">without / HAND",
+               ">best / HAND", ">with / without", "plan with estimate", "plan without",
+               "best plan"});
   for (const CellResult& cell : cells) {
     STRIPLINE_ASSIGN_OR_RETURN(const std::string hand, ratio_text(cell, "hand", "blocking"));
     STRIPLINE_ASSIGN_OR_RETURN(const std::string gain, ratio_text(cell, "estimate", "blocking"));
@@ -208,19 +207,15 @@ Result<std::string> table_of(const std::vector<CellResult>& cells) {
 }  // namespace
 
 Status print_load(const Options& options) {
-  const auto parse = [](const Json& json) { return cell_result_from_json(json, kRowsOfLoad); };
-  STRIPLINE_ASSIGN_OR_RETURN(KeptCells kept, KeptCells::open(options.path("load.jsonl"), parse));
   std::vector<CellResult> results;
   for (const Network& network : congested()) {
     STRIPLINE_ASSIGN_OR_RETURN(const Models models, models_of(options, network));
-    for (const Cell& cell : load_cells(network, options.quick)) {
-      const auto measure_it = [&] {
-        std::fprintf(stderr, "load: %s\n", cell.key().c_str());
-        return measure(options, cell, models);
-      };
-      STRIPLINE_ASSIGN_OR_RETURN(CellResult result, kept.get(cell.key(), measure_it));
-      results.push_back(std::move(result));
-    }
+    STRIPLINE_ASSIGN_OR_RETURN(const std::vector<CellResult> measured,
+                               kept_or_measured(options, "load", load_cells(network, options.quick),
+                                                "load.jsonl", kRowsOfLoad, [&](const Cell& cell) {
+                                                  return measure(options, cell, models);
+                                                }));
+    results.insert(results.end(), measured.begin(), measured.end());
   }
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text, table_of(results));
   std::printf("Ratios of times in paired runs, 95 %% intervals.\n\n%s", text.c_str());

@@ -1,34 +1,19 @@
 #include "suites/results/networks_summary.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
+#include <array>
 #include <map>
+#include <span>
 
-#include "suites/results/markdown.h"
+#include "optimizer/stats/compare.h"
+#include "suites/harness/table.h"
+#include "suites/harness/verdicts.h"
 
 namespace stripline::suites::results {
 namespace {
 
 // Cells of the table of losses.
 constexpr size_t kShownLosses = 25;
-
-double t_quantile(size_t runs) {
-  // Two-sided 95 % quantiles of Student's t with runs - 1 degrees of freedom.
-  constexpr double kQuantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262};
-  const size_t last = std::size(kQuantiles) - 1;
-  return kQuantiles[std::min(runs - 2, last)];
-}
-
-struct Mean {
-  double logs = 0;
-  size_t count = 0;
-  void add(double ratio) {
-    logs += std::log(ratio);
-    ++count;
-  }
-  double value() const { return count == 0 ? 1 : std::exp(logs / static_cast<double>(count)); }
-};
 
 double chosen_over_best(const NetworkCell& cell) {
   return paired_ratio(cell.chosen_s, cell.best_s).value;
@@ -112,35 +97,23 @@ Result<NetworkCell> network_cell_from_json(const Json& json) {
 
 PairedRatio paired_ratio(const std::vector<double>& times, const std::vector<double>& others) {
   const size_t runs = std::min(times.size(), others.size());
-  if (runs < 2) return {};
-  double mean = 0;
-  for (size_t i = 0; i < runs; ++i) mean += std::log(times[i] / others[i]);
-  mean /= static_cast<double>(runs);
-  double squares = 0;
-  for (size_t i = 0; i < runs; ++i) {
-    const double off = std::log(times[i] / others[i]) - mean;
-    squares += off * off;
-  }
-  const double half = t_quantile(runs) * std::sqrt(squares / static_cast<double>(runs - 1) /
-                                                   static_cast<double>(runs));
-  return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
+  const auto ratio =
+      stats::paired_ratio(std::span(times).first(runs), std::span(others).first(runs));
+  if (!ratio.ok()) return {};
+  return {ratio->value, ratio->interval.low, ratio->interval.high};
 }
 
 NetworksVerdict networks_verdict(const std::vector<NetworkCell>& cells,
                                  const NetworkCriteria& criteria) {
   NetworksVerdict verdict;
   verdict.cells = cells.size();
-  std::map<std::string, Mean> by_network;
-  Mean all;
-  Mean untuned;
+  std::map<std::string, Ratios> by_network;
+  Ratios all;
+  Ratios untuned;
   for (const NetworkCell& cell : cells) {
     const double ratio = chosen_over_best(cell);
-    all.add(ratio);
+    all.add(ratio, cell.key());
     by_network[cell.network].add(ratio);
-    if (ratio > verdict.worst_cell) {
-      verdict.worst_cell = ratio;
-      verdict.worst_cell_name = cell.key();
-    }
     const PairedRatio to_untuned = paired_ratio(cell.chosen_s, cell.untuned_s);
     untuned.add(to_untuned.value);
     if (to_untuned.low > criteria.untuned_cell) {
@@ -153,11 +126,15 @@ NetworksVerdict networks_verdict(const std::vector<NetworkCell>& cells,
     }
   }
   verdict.networks = by_network.size();
-  verdict.mean = all.value();
-  verdict.untuned_mean = untuned.value();
-  for (const auto& [network, mean] : by_network) {
-    if (mean.value() <= verdict.worst_network) continue;
-    verdict.worst_network = mean.value();
+  verdict.mean = all.mean();
+  if (all.worst > 1) {
+    verdict.worst_cell = all.worst;
+    verdict.worst_cell_name = all.worst_name;
+  }
+  verdict.untuned_mean = untuned.mean();
+  for (const auto& [network, ratios] : by_network) {
+    if (ratios.mean() <= verdict.worst_network) continue;
+    verdict.worst_network = ratios.mean();
     verdict.worst_network_name = network;
   }
   return verdict;
@@ -166,7 +143,7 @@ NetworksVerdict networks_verdict(const std::vector<NetworkCell>& cells,
 std::string networks_tables(const std::vector<NetworkCell>& cells,
                             const NetworkCriteria& criteria) {
   const NetworksVerdict verdict = networks_verdict(cells, criteria);
-  MarkdownTable criteria_table({"what", ">asked", ">found", "verdict", "where"});
+  Table criteria_table({"what", ">asked", ">found", "verdict", "where"});
   const auto bound = [](double value) { return "at most " + number(value); };
   criteria_table.add({"chosen / best, geometric mean of " + std::to_string(verdict.cells) +
                           " cells on " + std::to_string(verdict.networks) + " networks",
@@ -197,29 +174,24 @@ std::string networks_tables(const std::vector<NetworkCell>& cells,
   }
   names.emplace_back(">chosen / without a model");
   names.emplace_back(">worst");
-  MarkdownTable by_network(names);
+  Table by_network(names);
   std::map<std::string, std::vector<const NetworkCell*>> cells_of;
   for (const NetworkCell& cell : cells) cells_of[cell.network].push_back(&cell);
   for (const auto& [network, own] : cells_of) {
-    Mean best;
-    Mean untuned;
-    std::array<Mean, kProblemKinds> kinds;
-    double worst = 0;
-    double worst_untuned = 0;
+    Ratios best;
+    Ratios untuned;
+    std::array<Ratios, kProblemKinds> kinds;
     for (const NetworkCell* cell : own) {
       const double ratio = chosen_over_best(*cell);
-      const double to_untuned = paired_ratio(cell->chosen_s, cell->untuned_s).value;
       best.add(ratio);
       kinds[static_cast<size_t>(cell->kind)].add(ratio);
-      untuned.add(to_untuned);
-      worst = std::max(worst, ratio);
-      worst_untuned = std::max(worst_untuned, to_untuned);
+      untuned.add(paired_ratio(cell->chosen_s, cell->untuned_s).value);
     }
-    std::vector<std::string> row = {network, std::to_string(own.size()), number(best.value()),
-                                    number(worst)};
-    for (const Mean& kind : kinds) row.push_back(kind.count == 0 ? "-" : number(kind.value()));
-    row.push_back(number(untuned.value()));
-    row.push_back(number(worst_untuned));
+    std::vector<std::string> row = {network, std::to_string(own.size()), number(best.mean()),
+                                    number(best.worst)};
+    for (const Ratios& kind : kinds) row.push_back(kind.count == 0 ? "-" : number(kind.mean()));
+    row.push_back(number(untuned.mean()));
+    row.push_back(number(untuned.worst));
     by_network.add(row);
   }
 
@@ -229,8 +201,8 @@ std::string networks_tables(const std::vector<NetworkCell>& cells,
     return chosen_over_best(*a) > chosen_over_best(*b);
   });
   losses.resize(std::min(losses.size(), kShownLosses));
-  MarkdownTable worst({"network", "problem", "chosen", ">chosen / best", "best",
-                       ">chosen / without a model", ">claimed gain"});
+  Table worst({"network", "problem", "chosen", ">chosen / best", "best",
+               ">chosen / without a model", ">claimed gain"});
   for (const NetworkCell* cell : losses) {
     worst.add({cell->network, cell->problem, cell->chosen_plan, number(chosen_over_best(*cell)),
                cell->best_plan, number(paired_ratio(cell->chosen_s, cell->untuned_s).value),

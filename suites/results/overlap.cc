@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "optimizer/stats/order.h"
+#include "suites/harness/table.h"
 #include "suites/registry.h"
 #include "suites/results/campaign.h"
 #include "suites/results/fabrics.h"
-#include "suites/results/markdown.h"
 #include "suites/results/run_medians.h"
 
 namespace stripline::suites::results {
@@ -56,7 +56,7 @@ std::map<uint64_t, double> hidden_share(const std::vector<SampleSeries>& series,
 Status print_overlap(const Options& options) {
   std::vector<std::string> headings{"network", "operation"};
   for (const auto& [bytes, text] : kSizes) headings.push_back(">" + std::string(text));
-  MarkdownTable table(headings);
+  Table table(headings);
   STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> measured, networks(options, false));
   for (const Network& network : measured) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto series, load_or_measure(options, network));

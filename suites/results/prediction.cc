@@ -5,17 +5,15 @@
 #include <set>
 
 #include "optimizer/stats/order.h"
+#include "suites/harness/asked.h"
+#include "suites/harness/table.h"
 #include "suites/results/campaign.h"
 #include "suites/results/fabrics.h"
-#include "suites/results/markdown.h"
 
 namespace stripline::suites::results {
 namespace {
 
 using experiment::SampleSeries;
-
-constexpr double kEmulatedBound = 0.02;
-constexpr double kRealBound = 0.10;
 
 RunMedians held_out_medians(const std::vector<SampleSeries>& series, const std::string& variant) {
   std::set<std::string> held_out;
@@ -52,8 +50,8 @@ PredictionErrors prediction_errors(const cost::LinkCosts& costs, const RunMedian
 }
 
 Status print_prediction(const Options& options) {
-  MarkdownTable table({"network", "operation", ">sizes", ">mean error", ">largest error",
-                       ">at bytes", ">split-half noise", ">bound", "criterion"});
+  Table table({"network", "operation", ">sizes", ">mean error", ">largest error", ">at bytes",
+               ">split-half noise", ">bound", "criterion"});
   STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> measured_on, networks(options, false));
   for (const Network& network : measured_on) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto series, load_or_measure(options, network));
@@ -68,7 +66,8 @@ Status print_prediction(const Options& options) {
                          " and measure again");
       }
       const PredictionErrors errors = prediction_errors(cost::LinkCosts(**operation), measured);
-      const double bound = network.emulated() ? kEmulatedBound : kRealBound;
+      const double bound =
+          network.emulated() ? asked::prediction::kEmulated : asked::prediction::kReal;
       table.add({network.fabric, name, std::to_string(errors.sizes), percent(errors.mean, 2),
                  percent(errors.largest, 2), std::to_string(errors.largest_at_bytes),
                  percent(errors.noise, 2), percent(bound, 0), met(errors.mean <= bound)});

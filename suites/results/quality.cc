@@ -9,7 +9,7 @@
 #include "suites/bench/progress.h"
 #include "suites/bench/search.h"
 #include "suites/kernels/candidates.h"
-#include "suites/kernels/nas_variants.h"
+#include "suites/kernels/strided_variants.h"
 #include "suites/registry.h"
 #include "suites/results/campaign.h"
 #include "suites/results/overlap.h"
@@ -68,20 +68,11 @@ Result<CellResult> measure_cell(const Options& options, const Cell& cell,
 Result<std::vector<CellResult>> load_or_measure_cells(const Options& options, const char* command,
                                                       const std::vector<Cell>& cells,
                                                       const char* records_file) {
-  const auto parse = [](const Json& json) { return cell_result_from_json(json, kRows); };
-  STRIPLINE_ASSIGN_OR_RETURN(KeptCells kept, KeptCells::open(options.path(records_file), parse));
-  std::vector<CellResult> results;
-  for (size_t i = 0; i < cells.size(); ++i) {
-    const auto measure = [&]() -> Result<CellResult> {
-      STRIPLINE_ASSIGN_OR_RETURN(const std::string model, model_file(options, cells[i].network));
-      std::fprintf(stderr, "%s: cell %zu of %zu: %s\n", command, i + 1, cells.size(),
-                   cells[i].key().c_str());
-      return measure_cell(options, cells[i], model);
-    };
-    STRIPLINE_ASSIGN_OR_RETURN(CellResult result, kept.get(cells[i].key(), measure));
-    results.push_back(std::move(result));
-  }
-  return results;
+  const auto measure = [&](const Cell& cell) -> Result<CellResult> {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string model, model_file(options, cell.network));
+    return measure_cell(options, cell, model);
+  };
+  return kept_or_measured(options, command, cells, records_file, kRows, measure);
 }
 
 Result<std::map<std::string, double>> hidden_shares(const Options& options,

@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "optimizer/stats/compare.h"
+#include "suites/harness/verdicts.h"
 #include "suites/results/quality.h"
-#include "suites/results/verdicts.h"
 
 namespace stripline::suites::results {
 

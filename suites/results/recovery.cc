@@ -11,10 +11,11 @@
 #include <utility>
 
 #include "optimizer/stats/order.h"
+#include "suites/harness/asked.h"
+#include "suites/harness/table.h"
 #include "suites/results/campaign.h"
 #include "suites/results/fabrics.h"
 #include "suites/results/json_lines.h"
-#include "suites/results/markdown.h"
 
 namespace stripline::suites::results {
 namespace {
@@ -24,8 +25,6 @@ constexpr uint64_t kQuickSeeds = 1;
 constexpr uint64_t kSmallestBytes = 8;
 constexpr uint64_t kLargestBytes = uint64_t{4} << 20;
 constexpr uint64_t kAmHeaderBytes = 8;  // runtime/am/active_messages.h
-constexpr double kShareBound = 0.9;
-constexpr double kHalfWidthBound = 0.05;
 
 const model::Segment& segment_for(const model::OperationModel& operation, uint64_t bytes) {
   for (const model::Segment& segment : operation.segments) {
@@ -142,11 +141,12 @@ struct Tally {
 
 void print_tables(const std::map<std::string, Tally>& by_profile,
                   const std::map<std::string, Tally>& by_parameter, uint32_t runs) {
-  MarkdownTable profiles({"profile", ">campaigns", ">parameters", ">truth inside the interval",
-                          ">half-width of L", ">half-width of G", "criterion"});
+  Table profiles({"profile", ">campaigns", ">parameters", ">truth inside the interval",
+                  ">half-width of L", ">half-width of G", "criterion"});
   for (const auto& [profile, tally] : by_profile) {
-    const bool good = tally.share() >= kShareBound && tally.half_width("L") <= kHalfWidthBound &&
-                      tally.half_width("G") <= kHalfWidthBound;
+    const bool good = tally.share() >= asked::recovery::kShare &&
+                      tally.half_width("L") <= asked::recovery::kHalfWidth &&
+                      tally.half_width("G") <= asked::recovery::kHalfWidth;
     profiles.add({profile, std::to_string(tally.fits), std::to_string(tally.parameters),
                   percent(tally.share()), percent(tally.half_width("L"), 2),
                   percent(tally.half_width("G"), 2), met(good)});
@@ -156,8 +156,7 @@ void print_tables(const std::map<std::string, Tally>& by_profile,
       "(criterion: at least 90 %%, median half-width of L and G at most 5 %%), %u runs per "
       "campaign, virtual clock, a jitter of its own for every run:\n\n%s\n",
       runs, profiles.text().c_str());
-  MarkdownTable parameters(
-      {"parameter", ">estimates", ">truth inside the interval", ">median half-width"});
+  Table parameters({"parameter", ">estimates", ">truth inside the interval", ">median half-width"});
   for (const auto& [parameter, tally] : by_parameter) {
     parameters.add({parameter, std::to_string(tally.parameters), percent(tally.share()),
                     percent(tally.half_width(parameter), 2)});

@@ -15,12 +15,13 @@
 #include "optimizer/model/validate.h"
 #include "optimizer/stats/order.h"
 #include "suites/bench/measure.h"
+#include "suites/harness/table.h"
+#include "suites/harness/verdicts.h"
 #include "suites/registry.h"
 #include "suites/results/campaign.h"
 #include "suites/results/cell_result.h"
 #include "suites/results/fabrics.h"
 #include "suites/results/kept_records.h"
-#include "suites/results/markdown.h"
 
 namespace stripline::suites::results {
 namespace {
@@ -30,7 +31,6 @@ using experiment::Point;
 constexpr uint32_t kRanks = 4;
 constexpr uint32_t kCorruptions = 4;
 constexpr double kMostFactor = 10;
-constexpr double kMargin = 0.02;
 // A plan that loses has been given up in the first half: checks may take 1 % of the time.
 constexpr uint32_t kExecutions = 160;
 constexpr uint32_t kQuickExecutions = 40;
@@ -154,30 +154,21 @@ Result<std::map<std::string, std::string>> wrong_models(const Options& options,
 
 std::string tables_of(const std::vector<Record>& records) {
   struct Group {
-    double logs = 0;
-    size_t kernels = 0;
+    Ratios ratios;
     size_t above = 0;
-    double worst = 0;
-    std::string worst_kernel;
   };
   std::map<std::pair<std::string, std::string>, Group> groups;
   for (const Record& record : records) {
     Group& group = groups[{record.network, record.model}];
-    const double ratio = record.ratio;
-    group.logs += std::log(ratio);
-    ++group.kernels;
-    if (ratio > 1 + kMargin) ++group.above;
-    if (ratio > group.worst) {
-      group.worst = ratio;
-      group.worst_kernel = record.kernel;
-    }
+    group.ratios.add(record.ratio, record.kernel);
+    if (record.ratio > 1 + kMargin) ++group.above;
   }
-  MarkdownTable table({"network", "model", ">kernels", ">geometric mean", ">worst", "worst kernel",
-                       ">slower by more than 2 %"});
+  Table table({"network", "model", ">kernels", ">geometric mean", ">worst", "worst kernel",
+               ">slower by more than 2 %"});
   for (const auto& [key, group] : groups) {
-    table.add({key.first, key.second, std::to_string(group.kernels),
-               number(std::exp(group.logs / static_cast<double>(group.kernels))),
-               number(group.worst), group.worst_kernel, std::to_string(group.above)});
+    table.add({key.first, key.second, std::to_string(group.ratios.count),
+               number(group.ratios.mean()), number(group.ratios.worst), group.ratios.worst_name,
+               std::to_string(group.above)});
   }
   return table.text();
 }

@@ -6,8 +6,9 @@
 
 #include "optimizer/stats/order.h"
 #include "suites/bench/text_table.h"
+#include "suites/harness/asked.h"
+#include "suites/harness/table.h"
 #include "suites/registry.h"
-#include "suites/results/markdown.h"
 
 namespace stripline::suites::results {
 namespace {
@@ -15,32 +16,9 @@ namespace {
 constexpr double kLeastGain = 0.01;
 constexpr double kHalf = 0.5;
 constexpr double kMost = 0.9;
-constexpr double kNearlyAll = 0.9;  // of the loops of a sweep
-// Chen, section 5.5: close to 20 % with FT on all three clusters, more than 10 % with IS on two of
-// them, and IS slower than bulk on the third, whose ranks share network interfaces.
-constexpr double kGainOfFt = 0.2;
-constexpr double kGainOfIs = 0.1;
 
 bool shares_interfaces(const std::string& fabric) {
   return fabric.find("power5-lapi") != std::string::npos;
-}
-
-using Groups = std::map<std::string, std::vector<CellResult>>;
-
-Groups by_fabric(const std::vector<CellResult>& cells) {
-  Groups groups;
-  for (const CellResult& cell : cells) groups[cell.fabric].push_back(cell);
-  return groups;
-}
-
-Result<stats::GeometricMean> mean_over_bulk(const std::vector<CellResult>& cells, const char* row) {
-  std::vector<std::vector<double>> logs;
-  for (const CellResult& cell : cells) {
-    STRIPLINE_ASSIGN_OR_RETURN(
-        auto one, stats::paired_log_ratios(cell.times.at(row), cell.times.at("blocking")));
-    logs.push_back(std::move(one));
-  }
-  return stats::geometric_mean(logs);
 }
 
 Result<double> over_bulk(const CellResult& cell, const char* row) {
@@ -71,12 +49,11 @@ std::string part_of(size_t part, size_t all) {
 }
 
 Status add_gain(const std::vector<CellResult>& applications, const std::string& kernel,
-                double bound, MarkdownTable& table) {
-  Groups groups;
-  for (const CellResult& cell : applications) {
-    if (cell.problem.starts_with(kernel + ":")) groups[cell.fabric].push_back(cell);
-  }
-  for (const auto& [fabric, cells] : groups) {
+                double bound, Table& table) {
+  std::vector<CellResult> of_kernel = applications;
+  std::erase_if(of_kernel,
+                [&](const CellResult& cell) { return !cell.problem.starts_with(kernel + ":"); });
+  for (const auto& [fabric, cells] : by_fabric(of_kernel)) {
     STRIPLINE_ASSIGN_OR_RETURN(const StripSummary summary, summarize_strips(cells));
     const double gain = gain_of(summary.model_over_bulk.value);
     const bool asked = kernel != kernels::kNasIs.name || !shares_interfaces(fabric);
@@ -88,12 +65,12 @@ Status add_gain(const std::vector<CellResult>& applications, const std::string& 
 }
 
 Result<std::string> criteria_table(const StripResults& results) {
-  MarkdownTable table({"criterion", ">value", ">bound", "verdict"});
+  Table table({"criterion", ">value", ">bound", "verdict"});
   for (const auto& [fabric, cells] : by_fabric(results.sweep)) {
     STRIPLINE_ASSIGN_OR_RETURN(const StripSummary summary, summarize_strips(cells));
-    const auto needed = kNearlyAll * static_cast<double>(summary.gaining);
+    const auto needed = asked::strips::kWithHalf * static_cast<double>(summary.gaining);
     table.add({"one loop, by size, on " + fabric + ": at least half of the gain",
-               part_of(summary.with_half, summary.gaining), percent(kNearlyAll, 0),
+               part_of(summary.with_half, summary.gaining), percent(asked::strips::kWithHalf, 0),
                met(static_cast<double>(summary.with_half) >= needed)});
   }
   std::vector<CellResult> all = results.kernels;
@@ -102,7 +79,8 @@ Result<std::string> criteria_table(const StripResults& results) {
     STRIPLINE_ASSIGN_OR_RETURN(const StripSummary summary, summarize_strips(cells));
     if (!std::isfinite(summary.share())) continue;
     table.add({"kernels on " + fabric + ": share of the gain", percent(summary.share(), 0),
-               percent(kMost, 0), met(summary.share() >= kMost)});
+               percent(asked::strips::kShareOfGain, 0),
+               met(summary.share() >= asked::strips::kShareOfGain)});
   }
   all.insert(all.end(), results.sweep.begin(), results.sweep.end());
   for (const auto& [fabric, cells] : by_fabric(all)) {
@@ -114,36 +92,36 @@ Result<std::string> criteria_table(const StripResults& results) {
                summary.against_bulk.text(), "no INFERIOR",
                met(summary.against_bulk.inferior == 0)});
   }
-  STRIPLINE_RETURN_IF_ERROR(add_gain(results.applications, kernels::kNasFt.name, kGainOfFt, table));
-  STRIPLINE_RETURN_IF_ERROR(add_gain(results.applications, kernels::kNasIs.name, kGainOfIs, table));
+  STRIPLINE_RETURN_IF_ERROR(
+      add_gain(results.applications, kernels::kNasFt.name, asked::strips::kGainOfFt, table));
+  STRIPLINE_RETURN_IF_ERROR(
+      add_gain(results.applications, kernels::kNasIs.name, asked::strips::kGainOfIs, table));
   return table.text();
 }
 
 Result<std::string> networks_table(const StripResults& results,
                                    const std::map<std::string, double>& hidden) {
-  MarkdownTable table({"network", ">hidden share of a get", "loops", ">cells", ">gain of the model",
-                       ">gain of exhaustive search", ">share", ">can surely gain 1 %",
-                       ">of these, half of it", ">90 % of it"});
+  Table table({"network", ">hidden share of a get", "loops", ">cells", ">gain of the model",
+               ">gain of exhaustive search", ">share", ">can surely gain 1 %",
+               ">of these, half of it", ">90 % of it"});
   for (const auto& [name, cells] :
        {std::pair("one, by size", &results.sweep), std::pair("kernels", &results.kernels),
         std::pair("FT, IS", &results.applications)}) {
     for (const auto& [fabric, group] : by_fabric(*cells)) {
       STRIPLINE_ASSIGN_OR_RETURN(const StripSummary summary, summarize_strips(group));
-      const auto found = hidden.find(fabric);
-      table.add({fabric, percent(found == hidden.end() ? std::nan("") : found->second, 0), name,
-                 std::to_string(summary.cells), bounded_gain(summary.model_over_bulk),
-                 bounded_gain(summary.best_over_bulk), percent(summary.share(), 0),
-                 std::to_string(summary.gaining), std::to_string(summary.with_half),
-                 std::to_string(summary.with_most)});
+      table.add({fabric, share_text(hidden, fabric), name, std::to_string(summary.cells),
+                 bounded_gain(summary.model_over_bulk), bounded_gain(summary.best_over_bulk),
+                 percent(summary.share(), 0), std::to_string(summary.gaining),
+                 std::to_string(summary.with_half), std::to_string(summary.with_most)});
     }
   }
   return table.text();
 }
 
 Result<std::string> cells_table(const std::vector<CellResult>& cells) {
-  MarkdownTable table({"network", ">ranks", "problem", ">bulk", ">gain of HAND",
-                       ">gain of the model", ">gain of exhaustive search", ">share", "against bulk",
-                       "plan of the model", "best plan"});
+  Table table({"network", ">ranks", "problem", ">bulk", ">gain of HAND", ">gain of the model",
+               ">gain of exhaustive search", ">share", "against bulk", "plan of the model",
+               "best plan"});
   for (const CellResult& cell : cells) {
     STRIPLINE_ASSIGN_OR_RETURN(const double hand, over_bulk(cell, "hand"));
     STRIPLINE_ASSIGN_OR_RETURN(const double model, over_bulk(cell, "tuned"));
@@ -175,8 +153,8 @@ double StripSummary::share() const {
 Result<StripSummary> summarize_strips(const std::vector<CellResult>& cells) {
   StripSummary summary;
   summary.cells = cells.size();
-  STRIPLINE_ASSIGN_OR_RETURN(summary.model_over_bulk, mean_over_bulk(cells, "tuned"));
-  STRIPLINE_ASSIGN_OR_RETURN(summary.best_over_bulk, mean_over_bulk(cells, "best"));
+  STRIPLINE_ASSIGN_OR_RETURN(summary.model_over_bulk, mean_ratio(cells, "tuned", "blocking"));
+  STRIPLINE_ASSIGN_OR_RETURN(summary.best_over_bulk, mean_ratio(cells, "best", "blocking"));
   for (const CellResult& cell : cells) {
     STRIPLINE_ASSIGN_OR_RETURN(const double share, share_of(cell));
     STRIPLINE_ASSIGN_OR_RETURN(

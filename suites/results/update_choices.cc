@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "optimizer/experiment/json.h"
+#include "suites/harness/asked.h"
 #include "suites/registry.h"
 #include "suites/results/campaign.h"
 
@@ -160,8 +161,7 @@ ChoiceQuestion update_question() {
               "without merging; messages and operations of the network for at most " +
               most_singly + " updates a rank, locks for at most " + std::to_string(kFewUpdates) +
               ".",
-          .mean_bound = 0.05,
-          .worst_bound = 0.15,
+          .bounds = asked::kUpdates,
           .campaign = update_campaign_points,
           .rows = update_rows};
 }

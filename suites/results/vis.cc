@@ -11,9 +11,10 @@
 #include "base/json.h"
 #include "optimizer/model/model_json.h"
 #include "optimizer/plan/vis_costs.h"
+#include "suites/harness/asked.h"
+#include "suites/harness/table.h"
 #include "suites/results/campaign.h"
 #include "suites/results/fabrics.h"
-#include "suites/results/markdown.h"
 #include "suites/results/vis_regret.h"
 
 namespace stripline::suites::results {
@@ -27,8 +28,6 @@ constexpr uint64_t kJudgedSeed = 2;
 constexpr uint64_t kConfirmedSeed = 3;
 constexpr uint32_t kRuns = 8;  // as a budgeted campaign
 constexpr uint32_t kConfirmingRuns = 24;
-constexpr double kMeanBound = 0.02;
-constexpr double kWorstBound = 0.15;
 
 uint32_t runs_of(const Options& options) { return options.quick ? campaign_runs(true) : kRuns; }
 
@@ -56,15 +55,15 @@ std::string worst_text(const VisRegret& regret) {
 }
 
 std::string worst_verdict(const VisRegret& regret) {
-  if (regret.worst <= kWorstBound) return met(true);
-  return regret.worst_low > kWorstBound ? met(false) : "INCONCLUSIVE";
+  if (regret.worst <= asked::kVis.worst) return met(true);
+  return regret.worst_low > asked::kVis.worst ? met(false) : "INCONCLUSIVE";
 }
 
 struct Tables {
-  MarkdownTable tuned{{"network", ">cells judged", ">mean regret", "criterion", ">worst regret",
-                       "criterion", "worst cell", ">measured again", ">not known to lose",
-                       ">uncertain", "chunk x window, operations: get", "put"}};
-  MarkdownTable fixed{{"network", "rule", ">mean regret", ">worst regret", ">not known to lose"}};
+  Table tuned{{"network", ">cells judged", ">mean regret", "criterion", ">worst regret",
+               "criterion", "worst cell", ">measured again", ">not known to lose", ">uncertain",
+               "chunk x window, operations: get", "put"}};
+  Table fixed{{"network", "rule", ">mean regret", ">worst regret", ">not known to lose"}};
 };
 
 // A line for each cell: the choice, the best one, what is lost, and of each method the time that
@@ -132,7 +131,7 @@ Status judge(const Options& options, const Network& network, Tables& tables) {
   STRIPLINE_ASSIGN_OR_RETURN(const fit::VisSamples samples,
                              measure(cells, kJudgedSeed, "judged", runs_of(options)));
   VisRegret regret = vis_regret(cells, samples, chosen);
-  const std::vector<VisCell> doubtful = suspects(regret, kWorstBound);
+  const std::vector<VisCell> doubtful = suspects(regret, asked::kVis.worst);
   if (!doubtful.empty()) {
     STRIPLINE_ASSIGN_OR_RETURN(
         const fit::VisSamples again,
@@ -151,7 +150,7 @@ Status judge(const Options& options, const Network& network, Tables& tables) {
     return percent(static_cast<double>(count) / static_cast<double>(regret.cells.size()), 0);
   };
   tables.tuned.add({network.fabric, std::to_string(regret.cells.size()), percent(regret.mean),
-                    met(regret.mean <= kMeanBound), worst_text(regret), worst_verdict(regret),
+                    met(regret.mean <= asked::kVis.mean), worst_text(regret), worst_verdict(regret),
                     regret.worst_cell, std::to_string(doubtful.size()), share(regret.best),
                     share(uncertain), settings_of(tuned.get), settings_of(tuned.put)});
 
@@ -192,9 +191,9 @@ Status print_vis(const Options& options) {
       "measured again in %u other runs, which then count in place of the first: the worst of many "
       "cells is in part the one with the worst luck.\n\n%s\nThe same cells by fixed rules, in the "
       "first runs:\n\n%s",
-      runs_of(options), percent(kMeanBound, 0).c_str(), percent(kWorstBound, 0).c_str(),
-      percent(kWorstBound, 0).c_str(), confirming_runs_of(options), tables.tuned.text().c_str(),
-      tables.fixed.text().c_str());
+      runs_of(options), percent(asked::kVis.mean, 0).c_str(), percent(asked::kVis.worst, 0).c_str(),
+      percent(asked::kVis.worst, 0).c_str(), confirming_runs_of(options),
+      tables.tuned.text().c_str(), tables.fixed.text().c_str());
   return {};
 }
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "optimizer/plan/vis.h"
+#include "suites/harness/paired_regret.h"
 #include "suites/registry.h"
-#include "suites/results/paired_regret.h"
 
 namespace stripline::suites::results {
 namespace {

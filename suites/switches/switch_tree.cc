@@ -1,15 +1,15 @@
 #include "suites/switches/switch_tree.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "optimizer/model/sections/service_levels.h"
+#include "suites/bench/text_table.h"
+#include "suites/harness/table.h"
 
 namespace stripline::suites {
 namespace {
@@ -29,7 +29,8 @@ struct Link {
 
 // The groups that come together until all nodes are one, in the order of latencies: average
 // linkage by chains of nearest neighbours. A chain goes from a group to the nearest other one until
-// two are nearest to each other; joining these changes nobody else's nearest to them.
+// two are nearest to each other; joining these leaves the nearest one of every other group as it
+// is.
 std::vector<Link> links_of_groups(const Latencies& latencies) {
   const size_t nodes = latencies.nodes();
   // Between groups, each by its first node.
@@ -124,19 +125,7 @@ std::vector<size_t> groups_within(const std::vector<Link>& links, double end_s, 
 constexpr double kNoEnd = std::numeric_limits<double>::infinity();
 
 constexpr const char* kAgain =
-    "; measure again while nobody else uses the network, with more repetitions";
-
-std::string percent(double part) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", part * 100);
-  return text.data();
-}
-
-std::string in_microseconds(double seconds) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g us", seconds * 1e6);
-  return text.data();
-}
+    "; measure again while no one else uses the network, with more repetitions";
 
 }  // namespace
 
@@ -207,9 +196,9 @@ Result<SwitchTree> switch_tree(const Latencies& latencies) {
                        std::to_string(strays) + " of " + std::to_string(seconds.size()) +
                        " pairs at distance " + std::to_string(distance) +
                        " are nearer or farther than its others, which are " +
-                       in_microseconds(median_s) + " from each other; all pairs at it are " +
-                       in_microseconds(seconds.front()) + " to " + in_microseconds(seconds.back()) +
-                       kAgain);
+                       bench::with_unit(median_s, "s") + " from each other; all pairs at it are " +
+                       bench::with_unit(seconds.front(), "s") + " to " +
+                       bench::with_unit(seconds.back(), "s") + kAgain);
     }
   }
 
@@ -237,7 +226,7 @@ size_t rounds_of_pairs(size_t nodes) {
 size_t partner_in_round(size_t nodes, size_t round, size_t node) {
   const size_t circle = rounds_of_pairs(nodes);
   if (circle == 0) return nodes;
-  const size_t middle = circle;  // the last node, or nobody
+  const size_t middle = circle;  // the last node, or none
   if (node == middle) {
     // The node that would be its own partner.
     for (size_t other = 0; other < circle; ++other) {

@@ -85,14 +85,13 @@ Result<experiment::SampleSeries> run_fish(Session& session, const experiment::Po
 Benchmark fish_benchmark() {
   return indirect_benchmark(
       {.known = experiment::kernels::kFish,
+       .run = run_fish,
        .title = "Forces between all bodies",
-       .description =
-           "Every rank adds up what all bodies do to each of its own ones, three of four "
-           "members of each; tuned begins with the bodies of another rank on each.",
-       .factors = {integer_factor(kBodiesFactor, "1", "Bodies of a rank.", {int64_t{16}}, 1, 1e6)},
-       .metric = "time_per_pair",
-       .verification = "The force on each body is compared, exactly, in every repetition."},
-      run_fish);
+       .description = "Every rank adds up what all bodies do to each of its own ones, three of "
+                      "four members of each; tuned begins with the bodies of another rank on each.",
+       .factors = {integer_factor(kBodiesFactor, "1", "Bodies of a rank.", {16}, 1, 1e6)},
+       .metric = {"time_per_pair", "s", true},
+       .verification = "The force on each body is compared, exactly, in every repetition."});
 }
 
 }  // namespace stripline::suites

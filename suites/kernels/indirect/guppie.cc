@@ -55,16 +55,16 @@ Result<experiment::SampleSeries> run_guppie(Session& session, const experiment::
 Benchmark guppie_benchmark() {
   return indirect_benchmark(
       {.known = experiment::kernels::kGuppie,
+       .run = run_guppie,
        .title = "Random elements, read and written back",
        .description = "Every rank changes random elements of a table, each by what it held; no two "
                       "ranks the same ones.",
        .factors = {integer_factor(indirect_factor::kIterations, "1",
-                                  "Elements that a rank changes.", {int64_t{4096}}, 1, 1e7),
-                   integer_factor(indirect_factor::kElements, "1", "Elements of a rank.",
-                                  {int64_t{65536}}, 1, 1e8)},
-       .metric = "time_per_element",
-       .verification = "The whole table is compared in every repetition."},
-      run_guppie);
+                                  "Elements that a rank changes.", {4096}, 1, 1e7),
+                   integer_factor(indirect_factor::kElements, "1", "Elements of a rank.", {65536},
+                                  1, 1e8)},
+       .metric = {"time_per_element", "s", true},
+       .verification = "The whole table is compared in every repetition."});
 }
 
 }  // namespace stripline::suites

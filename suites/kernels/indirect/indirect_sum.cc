@@ -104,17 +104,17 @@ Result<experiment::SampleSeries> run_indirect_sum(Session& session, const experi
 Benchmark indirect_sum_benchmark() {
   return indirect_benchmark(
       {.known = experiment::kernels::kIndirectSum,
+       .run = run_indirect_sum,
        .title = "Sum of random elements",
        .description = "Every rank adds up elements of a table in blocks that random numbers name; "
                       "by hand, with one get of many elements for each owner (by_hand).",
        .factors = {integer_factor(indirect_factor::kIterations, "1",
-                                  "Elements that a rank adds up.", {int64_t{4096}}, 1, 1e8),
-                   integer_factor(indirect_factor::kElements, "1", "Elements of a rank.",
-                                  {int64_t{65536}}, 1, 1e8)},
-       .metric = "time_per_element",
+                                  "Elements that a rank adds up.", {4096}, 1, 1e8),
+                   integer_factor(indirect_factor::kElements, "1", "Elements of a rank.", {65536},
+                                  1, 1e8)},
+       .metric = {"time_per_element", "s", true},
        .verification = "The sum of each rank is compared with that of its index, exactly, in every "
-                       "repetition."},
-      run_indirect_sum);
+                       "repetition."});
 }
 
 }  // namespace stripline::suites

@@ -24,27 +24,16 @@ IndirectOptions indirect_options_of(const experiment::Point& point, bool any_ord
   return options;
 }
 
-Benchmark indirect_benchmark(IndirectKernel kernel, decltype(Benchmark::run) run) {
-  Benchmark benchmark;
-  benchmark.run = std::move(run);
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernel.known.name;
-  e.title = std::move(kernel.title);
-  e.description =
-      std::move(kernel.description) +
+Benchmark indirect_benchmark(ExperimentRow row) {
+  row.description +=
       " Elements are read one by one (naive), or by <stripline/indirect.h> in blocks of "
       "iterations as the planner says (tuned); where members of elements are read, "
       "each by itself (naive, separate) or those of an element at once (tuned).";
-  e.factors = std::move(kernel.factors);
-  e.factors.push_back(integer_factor(
+  row.factors.push_back(integer_factor(
       kBlockFactor, "1", "Iterations of a block; 0: as the planner says; for separate and tuned.",
-      {int64_t{0}}, 0, 1 << 16));
-  e.variants = kernel.known.variants();
-  e.metric = {std::move(kernel.metric), "s", true};
-  e.min_ranks = 1;
-  e.max_ranks = kMostRanks;
-  e.verification = std::move(kernel.verification);
-  return benchmark;
+      {0}, 0, 1 << 16));
+  row.min_ranks = 1;
+  return declare(std::move(row));
 }
 
 }  // namespace stripline::suites

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -43,15 +42,7 @@ experiment::SampleSeries measure_indirect(Session& session, const experiment::St
   return series;
 }
 
-/// What is particular to one of these kernels.
-struct IndirectKernel {
-  experiment::Known known;
-  std::string title;
-  std::string description;  ///< without what all of them say
-  std::vector<experiment::Factor> factors;
-  std::string metric;
-  std::string verification;
-};
-Benchmark indirect_benchmark(IndirectKernel kernel, decltype(Benchmark::run) run);
+/// One of these kernels; `row` is without what all of them have in common.
+Benchmark indirect_benchmark(ExperimentRow row);
 
 }  // namespace stripline::suites

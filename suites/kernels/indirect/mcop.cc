@@ -116,15 +116,14 @@ Result<experiment::SampleSeries> run_mcop(Session& session, const experiment::Po
 Benchmark mcop_benchmark() {
   return indirect_benchmark(
       {.known = experiment::kernels::kMcop,
+       .run = run_mcop,
        .title = "The order of a chain of matrix products",
        .description = "The least number of multiplications for a product of many matrices, by "
                       "dynamic programming: each part of the chain by all ways to cut it in two. "
                       "Columns of the table lie cyclically on the ranks.",
-       .factors = {integer_factor(kMatricesFactor, "1", "Matrices of the chain.", {int64_t{64}}, 2,
-                                  4096)},
-       .metric = "time",
-       .verification = "The whole table is compared in every repetition."},
-      run_mcop);
+       .factors = {integer_factor(kMatricesFactor, "1", "Matrices of the chain.", {64}, 2, 4096)},
+       .metric = {"time", "s", true},
+       .verification = "The whole table is compared in every repetition."});
 }
 
 }  // namespace stripline::suites

@@ -137,25 +137,24 @@ std::vector<experiment::Factor> band_factors(int64_t rows, int64_t columns) {
 Benchmark sobel_benchmark() {
   return indirect_benchmark(
       {.known = experiment::kernels::kSobel,
+       .run = run_neighbourhoods<Edges>,
        .title = "Edges of a picture",
        .description = "Every rank finds the edges in a band of a picture that has neither an upper "
                       "nor a lower end, each of 3 x 3 pixels.",
        .factors = band_factors(64, 256),
-       .metric = "time_per_pixel",
-       .verification = "All pixels are compared in every repetition."},
-      run_neighbourhoods<Edges>);
+       .metric = {"time_per_pixel", "s", true},
+       .verification = "All pixels are compared in every repetition."});
 }
 
 Benchmark wator_benchmark() {
-  return indirect_benchmark(
-      {.known = experiment::kernels::kWator,
-       .title = "Predators and prey",
-       .description = "Every rank finds what becomes of a band of a sea with fish and sharks in a "
-                      "step, each cell by 5 x 5 cells.",
-       .factors = band_factors(8, 128),
-       .metric = "time_per_cell",
-       .verification = "All cells are compared in every repetition."},
-      run_neighbourhoods<Sea>);
+  return indirect_benchmark({.known = experiment::kernels::kWator,
+                             .run = run_neighbourhoods<Sea>,
+                             .title = "Predators and prey",
+                             .description = "Every rank finds what becomes of a band of a sea with "
+                                            "fish and sharks in a step, each cell by 5 x 5 cells.",
+                             .factors = band_factors(8, 128),
+                             .metric = {"time_per_cell", "s", true},
+                             .verification = "All cells are compared in every repetition."});
 }
 
 }  // namespace stripline::suites

@@ -88,22 +88,20 @@ Result<experiment::SampleSeries> run_struct_reads(Session& session, const experi
 Benchmark struct_reads_benchmark() {
   return indirect_benchmark(
       {.known = experiment::kernels::kStructReads,
+       .run = run_struct_reads,
        .title = "Members of structs of other ranks",
-       .description = "Every rank sums up two or four members of structs of four doubles, which "
-                      "lie cyclically "
-                      "on the ranks: of structs that follow each other, or of random ones.",
+       .description =
+           "Every rank sums up two or four members of structs of four doubles, which lie "
+           "cyclically on the ranks: of structs that follow each other, or of random ones.",
        .factors = {integer_factor(indirect_factor::kIterations, "1", "Structs that a rank reads.",
-                                  {int64_t{4096}}, 1, 1e8),
-                   integer_factor(indirect_factor::kElements, "1", "Structs of a rank.",
-                                  {int64_t{16384}}, 1, 1e8),
-                   integer_factor(kMembersFactor, "1", "Members that are read.",
-                                  {int64_t{2}, int64_t{4}}, 2, 4),
-                   name_factor(kOrderFactor, "Which structs are read.",
-                               {std::string(kStream), std::string(kRandom)})},
-       .metric = "time_per_struct",
+                                  {4096}, 1, 1e8),
+                   integer_factor(indirect_factor::kElements, "1", "Structs of a rank.", {16384}, 1,
+                                  1e8),
+                   integer_factor(kMembersFactor, "1", "Members that are read.", {2, 4}, 2, 4),
+                   name_factor(kOrderFactor, "Which structs are read.", {kStream, kRandom})},
+       .metric = {"time_per_struct", "s", true},
        .verification = "The sum of each rank is compared with that of its index, exactly, in every "
-                       "repetition."},
-      run_struct_reads);
+                       "repetition."});
 }
 
 }  // namespace stripline::suites

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "suites/kernels/nas/adi_test_exchange.h"
+#include "suites/kernels/nas/testing/adi_exchange.h"
 #include "suites/kernels/nas/bt_sweeps.h"
 #include "suites/kernels/nas/sp_sweeps.h"
 

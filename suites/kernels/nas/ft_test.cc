@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "suites/kernels/nas/ft_solver.h"
-#include "suites/kernels/nas/test_team.h"
+#include "suites/kernels/nas/testing/team.h"
 
 namespace stripline::suites::nas {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "suites/kernels/nas/test_team.h"
+#include "suites/kernels/nas/testing/team.h"
 #include "suites/kernels/prk/stencil_solver.h"
 
 namespace stripline::suites::prk {

@@ -149,21 +149,19 @@ Result<experiment::SampleSeries> run_sparse_cg(Session& session, const experimen
 Benchmark sparse_cg_benchmark() {
   std::vector<experiment::Factor> factors = solver_matrix_factors(32768);
   factors.push_back(integer_factor(kIterationsFactor, "1",
-                                   "Iterations in a repetition; a sample is the time of one.",
-                                   {int64_t{50}}, 30, 10000));
+                                   "Iterations in a repetition; a sample is the time of one.", {50},
+                                   30, 10000));
   return gather_benchmark(
       {.known = experiment::kernels::kSparseCg,
+       .run = run_sparse_cg,
        .title = "Conjugate gradients on a sparse matrix",
-       .description =
-           "Rows of a symmetric sparse matrix lie in blocks on the ranks; each iteration "
-           "multiplies them with a vector that has changed, and adds up two sums. Of a file's "
-           "matrix "
-           "the places of entries count, not their values.",
+       .description = "Rows of a symmetric sparse matrix lie in blocks on the ranks; each "
+                      "iteration multiplies them with a vector that has changed, and adds up two "
+                      "sums. Of a file's matrix the places of entries count, not their values.",
        .factors = std::move(factors),
-       .metric = "time_per_iteration",
+       .metric = {"time_per_iteration", "s", true},
        .verification = "The solution is compared with the one that the right side was made from, "
-                       "to 1e-9, in every repetition."},
-      run_sparse_cg);
+                       "to 1e-9, in every repetition."});
 }
 
 }  // namespace stripline::suites

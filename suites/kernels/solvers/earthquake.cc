@@ -154,19 +154,18 @@ Result<experiment::SampleSeries> run_earthquake(Session& session, const experime
 
 Benchmark earthquake_benchmark() {
   std::vector<experiment::Factor> factors = solver_matrix_factors(32768);
-  factors.push_back(integer_factor(kStepsFactor, "1",
-                                   "Steps in a repetition; a sample is the time of one.",
-                                   {int64_t{10}}, 1, 1000));
+  factors.push_back(integer_factor(
+      kStepsFactor, "1", "Steps in a repetition; a sample is the time of one.", {10}, 1, 1000));
   return gather_benchmark(
       {.known = experiment::kernels::kEarthquake,
+       .run = run_earthquake,
        .title = "Waves through finite elements",
        .description = "Nodes of a mesh lie in blocks on the ranks; each step multiplies a sparse "
                       "matrix of 3 x 3 blocks with the displacements of all nodes, and moves them.",
        .factors = std::move(factors),
-       .metric = "time_per_step",
+       .metric = {"time_per_step", "s", true},
        .verification = "Rank 0 compares the displacements of all nodes with those that it has "
-                       "computed alone, to 1e-10, in every repetition."},
-      run_earthquake);
+                       "computed alone, to 1e-10, in every repetition."});
 }
 
 }  // namespace stripline::suites

@@ -26,25 +26,15 @@ std::string GatherTimes::note(Context& context) const {
   return text;
 }
 
-Benchmark gather_benchmark(GatherKernel kernel, decltype(Benchmark::run) run) {
-  Benchmark benchmark;
-  benchmark.run = std::move(run);
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = kernel.known.name;
-  e.title = std::move(kernel.title);
-  e.description = std::move(kernel.description) +
-                  " The parts of all ranks are read one after the other, between barriers (whole); "
-                  "or what is needed is gathered (<stripline/gather.h>), and used in the order of "
-                  "the index when all of it is here (inspector), as it arrives, own elements first "
-                  "(reordered), or then owner by owner, the rank before first (ring). The plan of "
-                  "a sample says how long ranks have waited.";
-  e.factors = std::move(kernel.factors);
-  e.variants = kernel.known.variants();
-  e.metric = {std::move(kernel.metric), "s", true};
-  e.min_ranks = 1;
-  e.max_ranks = kMostRanks;
-  e.verification = std::move(kernel.verification);
-  return benchmark;
+Benchmark gather_benchmark(ExperimentRow row) {
+  row.description +=
+      " The parts of all ranks are read one after the other, between barriers (whole); "
+      "or what is needed is gathered (<stripline/gather.h>), and used in the order of "
+      "the index when all of it is here (inspector), as it arrives, own elements first "
+      "(reordered), or then owner by owner, the rank before first (ring). The plan of "
+      "a sample says how long ranks have waited.";
+  row.min_ranks = 1;
+  return declare(std::move(row));
 }
 
 Result<sparse::MatrixRows> solver_matrix(const Session& session, const experiment::Point& point) {

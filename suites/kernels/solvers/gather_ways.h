@@ -165,16 +165,8 @@ class GatherTimes {
   uint64_t inspections_ = 0;
 };
 
-/// What is particular to one of these kernels.
-struct GatherKernel {
-  experiment::Known known;
-  std::string title;
-  std::string description;  ///< without what all of them say
-  std::vector<experiment::Factor> factors;
-  std::string metric;
-  std::string verification;
-};
-Benchmark gather_benchmark(GatherKernel kernel, decltype(Benchmark::run) run);
+/// One of these kernels; `row` is without what all of them have in common.
+Benchmark gather_benchmark(ExperimentRow row);
 
 /// The whole matrix of a point, made symmetric and positive definite. Errors as MatrixChoice::of().
 Result<sparse::MatrixRows> solver_matrix(const Session& session, const experiment::Point& point);

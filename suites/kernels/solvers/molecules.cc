@@ -205,24 +205,20 @@ Result<experiment::SampleSeries> run_molecules(Session& session, const experimen
 Benchmark molecules_benchmark() {
   return gather_benchmark(
       {.known = experiment::kernels::kMolecules,
+       .run = run_molecules,
        .title = "Particles that act on their neighbours",
        .description =
-           "Particles of a liquid lie on the ranks by recursive bisection of space; each "
-           "step adds up what the neighbours of each do to it, by lists that are made "
-           "anew after some steps.",
-       .factors = {integer_factor(kCellsFactor, "1",
-                                  "Cells on each side of the cube, of four particles each.",
-                                  {int64_t{12}}, 1, 64),
-                   integer_factor(kStepsFactor, "1",
-                                  "Steps in a repetition; a sample is the time of one.",
-                                  {int64_t{40}}, 1, 1000),
-                   integer_factor(kListsFactor, "1", "Steps that a list is used for.",
-                                  {int64_t{20}}, 1, 1000)},
-       .metric = "time_per_step",
-       .verification =
-           "Rank 0 compares the places of all particles with those that it has computed "
-           "alone, to 1e-9, in every repetition."},
-      run_molecules);
+           "Particles of a liquid lie on the ranks by recursive bisection of space; each step adds "
+           "up what the neighbours of each do to it, by lists that are made anew after some steps.",
+       .factors =
+           {integer_factor(kCellsFactor, "1",
+                           "Cells on each side of the cube, of four particles each.", {12}, 1, 64),
+            integer_factor(kStepsFactor, "1", "Steps in a repetition; a sample is the time of one.",
+                           {40}, 1, 1000),
+            integer_factor(kListsFactor, "1", "Steps that a list is used for.", {20}, 1, 1000)},
+       .metric = {"time_per_step", "s", true},
+       .verification = "Rank 0 compares the places of all particles with those that it has "
+                       "computed alone, to 1e-9, in every repetition."});
 }
 
 }  // namespace stripline::suites

@@ -1,0 +1,547 @@
+#!/usr/bin/env python3
+"""Sets programs beside each other, in alternating jobs, and prints a table in Markdown:
+
+    scripts/compare.py NAME [ARGUMENT...]        scripts/compare.py NAME --help: what NAME compares
+
+Programs that are measured in rounds print JSON lines with a system and its median time (suites/compare). A ratio is the
+geometric mean of those of the rounds, with its 95 % interval: below 1, the first named is faster. The commands of
+docs/results are these. A job that fails, or whose results are wrong, is named, what it printed counts, and the
+exit status is 1.
+"""
+
+import argparse
+import collections
+import json
+import math
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Student's t for a two-sided interval of 95 %, by degrees of freedom.
+T95 = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26}
+AS_ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+failures = []
+
+
+# --- jobs ------------------------------------------------------------------------------------------
+
+def run_job(command, limit_s, environment=None, may_fail=False):
+    """The JSON lines that a command prints within a time; libraries may print others among them."""
+    done = subprocess.run(["timeout", "-k", "10", str(limit_s), *map(str, command)], text=True, stdout=subprocess.PIPE,
+                          stdin=subprocess.DEVNULL, env=dict(os.environ, **(environment or {})), check=False)
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode != 0 and not may_fail:
+        why = f"did not end within {limit_s} s" if done.returncode == 124 else f"ended with status {done.returncode}"
+        failures.append(" ".join(map(str, command)))
+        print(f"compare.py: '{failures[-1]}' {why}, after {len(lines)} lines", file=sys.stderr)
+    return lines
+
+
+def mpirun(ranks, transport, command, limit_s):
+    launcher = ["mpirun", *AS_ROOT, "--oversubscribe", "--mca", "pml", "ob1", *transport]
+    return run_job([*launcher, "-n", ranks, *command], limit_s)
+
+
+def stripline_run(bin_folder, ranks, path, command, limit_s):
+    return run_job([bin_folder / "stripline-run", "-n", ranks, *path, "--", *command], limit_s)
+
+
+def need(*programs):
+    """Exits with a message where a program is not built."""
+    for program in programs:
+        if not os.access(program, os.X_OK):
+            sys.exit(f"compare.py: {program.parent} has no {program.name}; build it first")
+
+
+class Rounds:
+    """Times of systems by case and round. A case is named by the values of some fields of the lines."""
+
+    def __init__(self, *fields):
+        self.fields = fields
+        self.cases = collections.defaultdict(dict)
+
+    def add(self, nth, lines, **also):
+        for line in lines:
+            key = tuple({**line, **also}[field] for field in self.fields)
+            self.cases[key].setdefault(nth, {})[line["system"]] = line["median_s"]
+
+    def __iter__(self):
+        return ((key, list(rounds.values())) for key, rounds in self.cases.items())
+
+
+# --- what tables are made of -----------------------------------------------------------------------
+
+def median_us(rounds, system):
+    """The median over the rounds that the system has taken part in, or "-"."""
+    times = [one[system] for one in rounds if system in one]
+    return f"{statistics.median(times) * 1e6:.1f}" if times else "-"
+
+
+def ratio(rounds, first, second):
+    """The geometric mean of first / second over the rounds with both, and its 95 % interval."""
+    logs = [math.log(one[first] / one[second]) for one in rounds if first in one and second in one]
+    if not logs:
+        return "-"
+    mean = statistics.mean(logs)
+    if len(logs) == 1:
+        return f"{math.exp(mean):.2f}"
+    half = T95.get(len(logs) - 1, 2.0) * statistics.stdev(logs) / math.sqrt(len(logs))
+    return f"{math.exp(mean):.2f} [{math.exp(mean - half):.2f}, {math.exp(mean + half):.2f}]"
+
+
+def print_table(heads, rows):
+    """Columns whose heading begins with '>' are aligned to the right."""
+    print("| " + " | ".join(head.lstrip(">") for head in heads) + " |")
+    print("|" + "".join("---:|" if head.startswith(">") else "---|" for head in heads))
+    for row in rows:
+        print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
+
+
+def print_rounds(rounds, heads, cells_of, systems, ratios):
+    """A row for each case: the medians of the systems, and the ratios."""
+    print_table([*heads, *(f"{s} [us]" for s in systems), *(f"{a} / {b}" for a, b in ratios)],
+                [[*cells_of(*key), *(median_us(r, s) for s in systems), *(ratio(r, a, b) for a, b in ratios)] for key, r in rounds])
+
+
+# --- the runtime beside MPI ------------------------------------------------------------------------
+
+OURS_TCP = ["--fabric", "tcp", "--same-node", "network"]
+OURS_MAPPED = ["--fabric", "tcp", "--same-node", "mapped"]
+MPI_TCP = ["--mca", "btl", "tcp,self"]
+MPI_LOOPBACK = [*MPI_TCP, "--mca", "btl_tcp_if_include", "lo"]
+MPI_MAPPED = ["--mca", "btl", "vader,self"]
+# How ours and MPI's ranks reach each other, by the name of the path.
+PATHS = {"tcp": (OURS_TCP, MPI_LOOPBACK), "shm": (OURS_MAPPED, MPI_MAPPED)}
+
+
+def beside_mpi(args, rounds, name, arguments, paths, ranks, limit_s):
+    """Fills `rounds` with stripline-NAME and stripline-NAME-mpi, in turns."""
+    for path, (ours, theirs) in paths.items():
+        for nth in range(args.rounds):
+            for n in ranks:
+                program = args.bin / f"stripline-{name}"
+                rounds.add(nth, stripline_run(args.bin, n, ours, [program, *arguments], limit_s), path=path)
+                rounds.add(nth, mpirun(n, theirs, [f"{program}-mpi", *arguments], limit_s), path=path)
+
+
+def collectives(args):
+    """Collective operations of the runtime and of Open MPI over the same PATHs: tcp (through TCP, also between ranks of
+    this node; Open MPI's btl tcp), mapped (through the memory of this node; btl vader) and shm (libfabric's shm provider;
+    btl vader)."""
+    known = {"tcp": (OURS_TCP, MPI_TCP), "mapped": PATHS["shm"], "shm": (["--fabric", "shm", "--same-node", "network"], MPI_MAPPED)}
+    rounds = Rounds("path", "operation", "bytes", "ranks")
+    beside_mpi(args, rounds, "collectives", [200], {path: known[path] for path in args.paths or ["tcp", "mapped"]}, (2, 4), 120)
+    print_table(["path", "operation", "bytes", "ranks", "ours [us]", "Open MPI [us]", "ratio"],
+                [[*key, median_us(r, "ours"), median_us(r, "mpi"), ratio(r, "ours", "mpi")] for key, r in rounds])
+
+
+def halos(args):
+    """A halo exchange (27-point stencil, 26 neighbours, doubles) over TCP: the runtime's halo_exchange, a put with a
+    signal for each neighbour, messages of bare libfabric (one for each rank, or for each neighbour) and Open MPI's Isend
+    and Irecv of subarray types. Takes a minute."""
+    rounds = Rounds("ranks", "cells")
+    beside_mpi(args, rounds, "halo", [args.batches], {"tcp": PATHS["tcp"]}, (2, 4), 120)
+    print_rounds(rounds, ["ranks", "cells"], lambda ranks, cells: [ranks, f"{cells}^3"],
+                 ["ours", "ours, 26 puts", "libfabric", "libfabric, 26 messages", "mpi"],
+                 [("ours", "mpi"), ("ours", "libfabric"), ("ours, 26 puts", "mpi"), ("ours, 26 puts", "libfabric, 26 messages")])
+
+
+def spmv(args):
+    """A sparse matrix times a vector: the runtime's SparseMatrix (as the MODEL of the path says, "" for none, and by either
+    method for all), and Open MPI's persistent messages and neighbourhood collectives. Matrices are generated with ROWS,
+    and those of FILE.mtx."""
+    ours, theirs = PATHS[args.path]
+    path = {args.path: ([*ours, *(["--model", args.model] if args.model else [])], theirs)}
+    rounds = Rounds("ranks", "matrix")
+    beside_mpi(args, rounds, "spmv", [args.batches, args.rows, *args.files], path, (2, 4), 240)
+    print_rounds(rounds, ["ranks", "matrix"], lambda *key: key,
+                 ["ours", "ours, pack", "ours, bound", "mpi", "mpi, neighbourhood"],
+                 [("ours", "mpi"), ("ours", "mpi, neighbourhood"), ("ours", "ours, pack"), ("ours", "ours, bound")])
+
+
+# --- beside bale's conveyors -----------------------------------------------------------------------
+
+def build_conveyors(convey, work, runtime):
+    """Conveyors on "mpi" or "shmem", and the program that times them, in WORK/RUNTIME."""
+    compilers = {"mpi": ("mpicc", "mpicxx"), "shmem": ("oshcc", "oshc++")}[runtime]
+    script = f"""cp -r "$1" "$2" && cd "$2" && autoreconf -fi && ./configure --with-{runtime} CC={compilers[0]} CFLAGS="-O3 -march=native" &&
+        make -j2 libconvey.a && {compilers[1]} -std=c++20 -O3 -march=native -I"$3" -I. \\
+          "$3/suites/compare/irregular_conveyors_{runtime}.cc" libconvey.a -o conveyors"""
+    built = subprocess.run(["bash", "-c", script, "build", convey, work / runtime, HERE.parent], text=True, check=False,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if built.returncode != 0:
+        sys.exit("\n".join(built.stdout.splitlines()[-20:]) + f"\ncompare.py: conveyors could not be built on {runtime}")
+
+
+def run_conveyors(args, work, runtime, buffer):
+    command = [work / runtime / "conveyors", args.batches, args.items]
+    settings = [*(["--mca", "pml", "ob1"] if runtime == "mpi" else []), *(PATHS[args.path][1] if runtime == "mpi" else [])]
+    launcher = ["mpirun" if runtime == "mpi" else "oshrun", "--oversubscribe", "--quiet", *AS_ROOT, *settings, "-n", args.ranks]
+    # oshrun fails, as its programs end without shmem_finalize(), which crashes.
+    lines = run_job([*launcher, *command], 120, {"CONVEY_BUFFER_SIZE": str(buffer)}, may_fail=runtime == "shmem")
+    if len(lines) != 4:
+        sys.exit(f"compare.py: conveyors on {runtime} with buffers of {buffer} bytes did not end")
+    return lines
+
+
+def conveyors(args):
+    """Irregular updates and reads: the runtime's UpdateEpoch and GatherPlan, and bale's conveyors at several sizes of
+    their buffers, of which the best counts. BALE is a checkout of github.com/jdevinney/bale, or a folder that does not
+    exist yet, where it is cloned to. Conveyors are built on Open MPI's MPI, and for shm on its OpenSHMEM, too, in a
+    temporary folder: over tcp, those on OpenSHMEM do not come to an end. STRIPLINE_MODEL may name a model of the path. Prints items
+    per second and rank."""
+    need(args.bin / "stripline-irregular")
+    packages = ["autoconf", "automake", "openmpi-bin", "libopenmpi-dev"]
+    subprocess.run(["bash", "-c", 'source "$0" && require_packages "$@"', HERE / "common.sh", *packages], check=True)
+    if not args.bale.exists():
+        subprocess.run(["git", "clone", "--quiet", "--depth", "1", "https://github.com/jdevinney/bale", args.bale], check=True)
+    convey = args.bale.resolve() / "src/bale_classic/convey"
+    if not (convey / "convey.h").exists():
+        sys.exit(f"compare.py: {args.bale} is not a checkout of bale: src/bale_classic/convey is missing")
+    built_on = ["mpi"] if args.path == "tcp" else ["mpi", "shmem"]
+    rounds = Rounds("ranks", "operation", "cells", "items")
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        for runtime in built_on:
+            build_conveyors(convey, work, runtime)
+        for nth in range(args.rounds):
+            rounds.add(nth, stripline_run(args.bin, args.ranks, PATHS[args.path][0],
+                                          [args.bin / "stripline-irregular", args.batches, args.items], 120))
+            for runtime in built_on:
+                for buffer in (4096, 16384, 65536, 262144):
+                    rounds.add(nth, run_conveyors(args, work, runtime, buffer))
+    rows = []
+    for (ranks, operation, cells, items), of in rounds:
+        def million_per_s(system):
+            return items / statistics.median(one[system] for one in of) / 1e6
+        for runtime in ("MPI", "SHMEM"):
+            sizes = [system for system in of[0] if system.startswith(f"conveyors on {runtime}, ")]
+            if sizes:
+                best = max(sizes, key=million_per_s)
+                rows.append([ranks, operation, cells, runtime, f"{million_per_s('ours'):.1f}", f"{million_per_s(best):.1f}",
+                             best.split(", ")[1], ratio(of, "ours", best)])
+    print_table(["ranks", "operation", "cells per rank", "conveyors on", "ours [10^6/s]", "conveyors [10^6/s]",
+                 "their buffers [B]", "ours / conveyors"], rows)
+
+
+# --- kernels on emulated networks, in virtual time, beside what papers report -----------------------
+
+class Kernels:
+    """Runs of stripline-bench on an emulated network, whose times are exact."""
+
+    def __init__(self, args, usual_network, options):
+        self.bin = args.bin
+        need(self.bin / "stripline-bench", self.bin / "stripline-worker")
+        self.options = ["--fabric", f"emulated:{args.network or usual_network}", "--clock", "virtual", *options, "--json"]
+        self.options += ["--model", args.model] if args.model else []
+
+    def run(self, kernel, parameters, ranks, limit_s, segment):
+        """(command, {variant: line}) of a kernel with parameters "name=value ..."."""
+        command = ["run", f"kernel.{kernel}", *(word for one in parameters.split() for word in ("--param", one)), "-n", str(ranks)]
+        environment = {"STRIPLINE_SEGMENT_BYTES": segment} if segment else {}
+        lines = run_job([self.bin / "stripline-bench", *command, *self.options], limit_s, environment)
+        if not lines or not all(line["verified"] for line in lines):
+            sys.exit(f"compare.py: {kernel} with {ranks} ranks has a wrong result, or none")
+        return " ".join(command), {line["variant"]: line for line in lines}
+
+
+# The loop's name, Alvanos et al., the kernel and its parameters.
+INDIRECT_LOOPS = [
+    ("stream, 2 members", "3.1-6.7", "struct_reads", "order=stream members=2 iterations=512"),
+    ("stream, 4 members", "3.1-6.7", "struct_reads", "order=stream members=4 iterations=512"),
+    ("random, 2 members", "3.2-21.6", "struct_reads", "order=random members=2 iterations=512"),
+    ("random, 4 members", "3.2-21.6", "struct_reads", "order=random members=4 iterations=512"),
+    ("Sobel", "2.4-3.3", "sobel", "rows_per_rank=16 columns=128"),
+    ("Fish", "9-26", "fish", "bodies_per_rank=4"),
+    ("WaTor", "5.3-25.1", "wator", "rows_per_rank=4 columns=64"),
+    ("Guppie", "1.1-7.5", "guppie", "iterations=512"),
+    ("Mcop", "3.2-14.4", "mcop", "matrices=128")]
+
+
+def indirect(args):
+    """Loops that read through an index once, in blocks as the planner says, over the same loops one by one, beside what
+    Alvanos et al. (Combining Static and Dynamic Data Coalescing in Unified Parallel C, 2015) report of their compiler on
+    up to 32768 ranks; and the command of a row. The same command prints the same figures, unless NETWORK measures what
+    ranks compute. Takes some minutes for all of 32, 64 and 128 ranks."""
+    kernels = Kernels(args, "power5-lapi,compute=declared,jitter=off",
+                      ["--variant", "naive", "--variant", "tuned", "--runs", "1", "--reps", "4"])
+    rows = []
+    for ranks in args.ranks or [32, 64, 128]:
+        for name, paper, kernel, parameters in INDIRECT_LOOPS:
+            # What the loops need, rather than what programs may: 128 ranks are in the memory of this host.
+            command, of = kernels.run(kernel, parameters, ranks, 300, "4M")
+            naive, tuned = of["naive"]["median"], of["tuned"]["median"]
+            rows.append([name, ranks, f"{1e6 * naive:.4g}", f"{1e6 * tuned:.4g}", f"{naive / tuned:.2f}", paper, f"`{command}`"])
+    print_table(["loop", ">ranks", ">one by one [us]", ">in blocks [us]", ">times faster", ">Alvanos et al.", "command"], rows)
+    print(f"\nA command is that of `stripline-bench COMMAND {' '.join(kernels.options)}`.")
+
+
+# What the thesis reports of reordering at 16 ranks, and of inspecting.
+SOLVERS = {"earthquake": ("reordered 0.55 of inspector, waits 0.32 of its", ["matrix=space"]),
+           "sparse_cg": ("inspector as whole, reordered 0.78 of whole",
+                         ["matrix=space", "matrix=plane", "matrix=power_law", "matrix=random"]),
+           "molecules": ("inspector 0.52 of whole, reordered 0.40 of whole", [""])}
+
+
+def waited_us(plan):
+    value, unit = re.search(r"waited ([0-9.]+) ?(\w+)", plan).groups()
+    return 1e6 * float(value) * {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[unit]
+
+
+def solvers(args):
+    """Solvers that read through the same index in every step: whole parts of other ranks, what an inspector finds to be
+    needed, and the same in the order of arrival and in a ring of ranks; the times of a step and what ranks wait in it,
+    beside what Basumallik (Compiling Shared-Memory Applications for Distributed-Memory Systems, 2007, chapter 5)
+    reports. The same command prints the same figures. Takes some five minutes for 2, 4, 8 and 16 ranks."""
+    kernels = Kernels(args, "itanium-gm,compute=declared,jitter=off,ranks_per_node=1", ["--runs", "1", "--reps", "2"])
+    rows = []
+    for kernel, (thesis, problems) in SOLVERS.items():
+        for parameters in problems:
+            for ranks in args.ranks or [2, 4, 8, 16]:
+                _, of = kernels.run(kernel, parameters, ranks, 300, None)
+                of = [of[variant] for variant in ("whole", "inspector", "reordered", "ring")]
+                times = [1e6 * line["median"] for line in of]
+                waits = [waited_us(line["plan"]) for line in of]
+                rows.append([f"`{f'{kernel} {parameters}'.strip()}`", ranks, *(f"{t:.1f}" for t in times),
+                             f"{times[1] / times[0]:.2f}", f"{times[2] / times[1]:.2f}", f"{times[3] / times[2]:.3f}",
+                             *(f"{w:.1f}" for w in waits), f"{waits[2] / waits[1]:.2f}", thesis if ranks == 16 else ""])
+    print_table(["kernel", *(">" + head for head in (
+        "ranks", "whole [us]", "inspector [us]", "reordered [us]", "ring [us]", "inspector / whole", "reordered / inspector",
+        "ring / reordered", "waits: whole [us]", "inspector [us]", "reordered [us]", "ring [us]", "reordered / inspector")),
+        "the thesis, 16 ranks"], rows)
+    command = f"stripline-bench run kernel.KERNEL -n RANKS {' '.join(kernels.options)}"
+    print(f"\nCommand of a row, with `--param` before each NAME=VALUE: `{command}`.")
+
+
+def updates(args):
+    """Updates of memory that is spread over many ranks, over one rank that makes all of them on memory of its own. The
+    problem is the same for each number of ranks, of which it must be a multiple. Beside what Su (Optimizing Irregular
+    Data Accesses for Cluster and Multicore Architectures, section 5.4) reports with 128 cores, and how many parcels
+    rank 0 sent to each other rank in an epoch, each of which is answered once. The same command prints the same figures.
+    Takes some ten minutes and 6 GiB for 1, 16, 32, 64 and 128 ranks."""
+    kernels = Kernels(args, "opteron-vapi,compute=declared,jitter=off",
+                      [*(word for one in ("sequential", "by_hand", "tuned") for word in ("--variant", one)), "--runs", "1", "--reps", "2"])
+    rows = []
+    for ranks in args.ranks or [1, 16, 32, 64, 128]:
+        # The kernel, Su's speed-up, the size of the segment, and the parameters of a rank.
+        for kernel, paper, segment, parameters in (
+                ("histogram", 120, "16M", f"updates={(1 << 25) // ranks} bins_per_rank={(1 << 14) // ranks} keys=uniform"),
+                ("gravitation", 70, "16M", f"bodies_per_rank={8192 // ranks}"),
+                ("fiber_force", 90, f"{160 // ranks + 16}M", f"n=256 points_per_rank={1280000 // ranks}")):
+            _, of = kernels.run(kernel, parameters, ranks, 600, segment)
+            alone, by_hand, tuned = (of[variant]["median"] for variant in ("sequential", "by_hand", "tuned"))
+            parcels = int(re.search(r"(\d+) parcels an epoch", of["tuned"]["plan"]).group(1))
+            rows.append([kernel, ranks, f"`{parameters}`", f"{1e9 * alone:.4g}", f"{1e9 * by_hand:.4g}", f"{1e9 * tuned:.4g}",
+                         f"{alone / by_hand:.1f}", f"{alone / tuned:.1f}", paper if ranks == 128 else "",
+                         f"{parcels / (ranks - 1):.2f}" if ranks > 1 else ""])
+    print_table(["kernel", ">ranks", "problem of a rank", *(">" + head for head in (
+        "sequential [ns]", "by_hand [ns]", "tuned [ns]", "sequential / by_hand", "sequential / tuned", "Su, 128 cores",
+        "parcels per pair"))], rows)
+    command = f"stripline-bench run kernel.KERNEL -n RANKS {' '.join(kernels.options)}"
+    print(f"\nCommand of a row, with `--param` before each NAME=VALUE: `{command}`.")
+
+
+# --- launches of all systems in the same processes --------------------------------------------------
+
+def mca(**settings):
+    return [word for name, value in settings.items() for word in ("--mca", name, str(value))]
+
+
+UCX_ANY = mca(pml="ucx", osc="ucx", opal_common_ucx_tls="any", opal_common_ucx_devices="any")
+# One-sided operations over TCP need osc pt2pt; loopback is not used unless asked.
+NETWORK = mca(pml="ob1", btl="tcp,self", btl_tcp_if_include="lo", osc="pt2pt")
+# Settings of Open MPI and UCX by path and kind of launch. Tuned: 64 KiB and a header go without a rendezvous, more small
+# puts into one message, larger pieces; within a node segments of UCX of 64 KiB and more deliver wrong data.
+LAUNCHES = {
+    ("network", "default"): NETWORK,
+    ("network", "tuned"): NETWORK + mca(osc_pt2pt_buffer_size=65536, btl_tcp_eager_limit=135168, btl_tcp_rndv_eager_limit=135168,
+                                        btl_tcp_max_send_size=1048576, btl_tcp_endpoint_cache=131072)
+    + ["-x", "UCX_TCP_TX_SEG_SIZE=128K", "-x", "UCX_TCP_RX_SEG_SIZE=256K"],
+    ("network", "ucx"): UCX_ANY + ["-x", "UCX_TLS=tcp,self", "-x", "UCX_NET_DEVICES=lo"],
+    ("node", "default"): mca(pml="ob1", btl="vader,self"),
+    ("node", "tuned"): mca(pml="ob1", btl="vader,self", osc="sm", btl_vader_eager_limit=69632, btl_vader_max_send_size=135168)
+    + ["-x", "UCX_POSIX_SEG_SIZE=32K", "-x", "UCX_SYSV_SEG_SIZE=32K"],
+    ("node", "ucx"): UCX_ANY + ["-x", "UCX_TLS=posix,sysv,cma,self"]}
+NAMED = {"default": [], "tuned": ["--mpi-settings", "tuned", "--ucx-settings", "tuned"], "ucx": ["--mpi-settings", "on UCX"]}
+
+
+def neighbours(args):
+    """The runtime beside bare libfabric, Open MPI and UCX. A launch runs all of them in the same two processes, in rounds
+    (stripline-neighbours). There are LAUNCHES of each kind, in turn: over TCP (network) and within the node (node), with
+    the settings that Open MPI and UCX have by themselves, tuned by hand, and with Open MPI on top of UCX. FOLDER keeps
+    what each measured; launches that are there already are not repeated."""
+    args.folder.mkdir(parents=True, exist_ok=True)
+    paths = args.paths or ["network", "node"]
+    for launch in range(1, args.launches + 1):
+        for kind in ("default", "tuned", "ucx"):
+            for path in paths:
+                file = args.folder / f"{path}-{kind}-{launch}.jsonl"
+                if file.exists():
+                    continue
+                print(f"compare.py: {path}, {kind}, launch {launch}", file=sys.stderr)
+                options = ["--launch", f"{kind}-{launch}", "--rounds", args.rounds, *(["--same-node"] if path == "node" else []), *NAMED[kind]]
+                lines = run_job(["mpirun", "-n", 2, "--bind-to", "none", *mca(mpi_yield_when_idle=0), *AS_ROOT, *LAUNCHES[path, kind],
+                                 args.bin / "stripline-neighbours", *options], 120)
+                if failures or not lines:
+                    sys.exit("compare.py: this launch failed; the next run repeats it")
+                part = file.with_suffix(".part")
+                part.write_text("".join(json.dumps(line) + "\n" for line in lines))
+                part.rename(file)
+    kept = [file.read_text() for path in paths for file in sorted(args.folder.glob(f"{path}-*.jsonl"))]
+    (args.folder / "all").write_text("".join(kept))
+    sys.stdout.flush()
+    sys.exit(subprocess.run([args.bin / "stripline-neighbours-report", "--markdown", args.folder / "all"], check=False).returncode)
+
+
+CLOCK_EXPERIMENTS = [
+    "micro.latency --param bytes=8,2048 --variant get --variant put --variant am",
+    "micro.latency --param bytes=65536 --variant get --variant put",
+    "micro.issue --param bytes=2048 --param burst=16 --variant get --variant put --variant am",
+    "micro.flood --param bytes=8,65536 --param count=64 --variant get --variant put",
+    "micro.overlap --param bytes=65536 --variant get --variant put",
+    "micro.atomic --param in_flight=1,8 --variant provider --variant message",
+    "micro.collective_allreduce --param bytes=8,65536 --variant recursive_doubling",
+    "micro.strip_sweep --variant A --variant B",
+    "kernel.matvec --variant blocking --variant hand --variant untuned",
+    "kernel.transpose --variant blocking --variant hand --variant untuned"]
+
+
+def clocks(args):
+    """The same experiments on the virtual and on the real clock of emulated networks, two ranks, paired: a launch of
+    each, in turns that begin with the one and with the other. Ratios, real over virtual: their median over launches, and
+    the interval between the second least and the second greatest, which holds the true median with 97.9 % of 10
+    launches; of fewer: the least and the greatest. Profiles that this host cannot reproduce in real time end it. Jitter
+    is off: it is drawn, not real."""
+    times = collections.defaultdict(lambda: collections.defaultdict(dict))
+    for launch in range(1, args.launches + 1):
+        for profile in args.profiles:
+            for experiment in CLOCK_EXPERIMENTS:
+                for clock in ("virtual", "real") if launch % 2 == 0 else ("real", "virtual"):
+                    for line in run_on_clock(args, profile, clock, launch, experiment.split()):
+                        shown = re.match(r"micro\.[lifoac]", line["experiment"])
+                        parameters = ", ".join(f"{name} {value}" for name, value in line["params"].items()) if shown else ""
+                        times[profile, line["experiment"], line["variant"], parameters][clock][launch] = line["median"]
+    rows, met = [], 0
+    for key, of in times.items():
+        ratios = sorted(of["real"][launch] / time for launch, time in of["virtual"].items())
+        edge = 1 if args.launches >= 10 else 0
+        median = statistics.median(ratios)
+        within = 0.97 <= median <= 1.03
+        met += within
+        rows.append([*key, f"{1e6 * statistics.median(of['virtual'].values()):.2f} us", f"{median:.3f}",
+                     f"[{ratios[edge]:.3f}, {ratios[-1 - edge]:.3f}]", "yes" if within else "no"])
+    print_table(["network", "experiment", "variant", "parameters", ">virtual", ">real / virtual", ">interval", "within 3 %"], rows)
+    print(f"\n{args.launches} launches of each; {met} of {len(rows)} within 3 %.")
+
+
+def run_on_clock(args, profile, clock, launch, experiment):
+    command = [args.bin / "stripline-bench", "run", *experiment, "-n", "2", "--fabric", f"emulated:{profile},jitter=off",
+               "--clock", clock, "--runs", "1", "--seed", str(launch), "--json"]
+    # Each start measures whether the host keeps up; a neighbour's moment should not end it all.
+    for attempt in range(1, 6):
+        done = subprocess.run(command, text=True, capture_output=True, check=False)
+        if done.returncode == 0:
+            return [json.loads(line) for line in done.stdout.splitlines()]
+        print(f"compare.py: attempt {attempt}: {(done.stderr.splitlines() or ['no message'])[-1]}", file=sys.stderr)
+        time.sleep(1)
+    sys.exit("compare.py: an experiment failed five times in a row")
+
+
+# --- strategies of campaigns ------------------------------------------------------------------------
+
+# Whose recording a race may begin with: another machine, as like it as there is.
+PRIORS = {"tcp": "cloud-ethernet", "cloud-ethernet": "tcp", "shm": "modern-rdma", "modern-rdma": "power5-lapi",
+          "power5-lapi": "modern-rdma", "opteron-vapi": "itanium-gm", "itanium-gm": "opteron-vapi"}
+SHARE = 0.15
+NEAR = 0.03
+
+
+def replays(args):
+    """What strategies choose in recorded campaigns, and in how many seconds. STRIPLINE is the command, RECORDINGS a folder
+    with NAME.jsonl.zst of scripts/record_campaigns.sh. Random search: over all SEEDs (default: 1 to 10)."""
+    def replay(recording, strategy, share=SHARE, seed=1, prior=None):
+        command = [args.stripline, "--json", "campaign", "replay", recording, "--strategy", strategy, "--share", f"{share}",
+                   "--seed", f"{seed}", *(["--prior", prior] if prior else [])]
+        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    def cells(result):
+        return [f"{100 * result['share']:.1f} %", f"{100 * result['mean_regret']:.2f} %", f"{result['near']} of {result['choices']}"]
+
+    def rows():
+        for name, prior in PRIORS.items():
+            recording, other = (args.recordings / f"{one}.jsonl.zst" for one in (name, prior))
+            if not recording.exists():
+                continue
+            grid, race, halving = (replay(recording, strategy) for strategy in ("grid", "race", "halving"))
+            chance = statistics.mean(replay(recording, "random", seed=seed)["mean_regret"] for seed in args.seeds or range(1, 11))
+            met = race["share"] <= SHARE and race["mean_regret"] <= NEAR
+            ahead = race["mean_regret"] <= halving["mean_regret"] and race["mean_regret"] < chance
+            begun = ["-"] * 5
+            if other.exists():
+                result = replay(recording, "race", share=SHARE / 2, prior=other)
+                fits = result["share"] <= SHARE / 2 and result["mean_regret"] <= NEAR
+                begun = [prior, *cells(result), "met" if fits else "missed"]
+            yield [name, f"{grid['seconds']:.3g} s", *cells(race), *cells(halving), f"{100 * chance:.2f} %",
+                   "met" if met and ahead else "missed" if not met else "met; not ahead", *begun]
+
+    print_table(["network", ">grid", ">race: seconds", ">slower than the best", ">within 3 %", ">halving: seconds", ">slower",
+                 ">within 3 %", ">random: slower", "criterion", "with a prior of", ">seconds", ">slower", ">within 3 %",
+                 "criterion"], rows())
+
+
+# --- the command line -------------------------------------------------------------------------------
+
+BUILD = ("build", pathlib.Path("build/release"))
+MODEL = ("model", str)
+# By name: the function, and its arguments in order. (name, type) has to be given, (name, usual value) need not, and
+# (name, [type]) or (name, [values]) takes the rest.
+COMPARISONS = {
+    collectives: [BUILD, ("rounds", 5), ("paths", ["tcp", "mapped", "shm"])],
+    halos: [BUILD, ("rounds", 6), ("batches", 40)],
+    spmv: [("path", PATHS), MODEL, BUILD, ("rounds", 4), ("batches", 20), ("rows", 65536), ("files", [str])],
+    conveyors: [("path", PATHS), ("bale", pathlib.Path), BUILD, ("rounds", 6), ("batches", 5), ("items", 1048576), ("ranks", 2)],
+    indirect: [MODEL, BUILD, ("network", ""), ("ranks", [int])],
+    solvers: [MODEL, BUILD, ("network", ""), ("ranks", [int])],
+    updates: [MODEL, BUILD, ("network", ""), ("ranks", [int])],
+    neighbours: [BUILD, ("folder", pathlib.Path("build/results/neighbours")), ("launches", 6), ("rounds", 6), ("paths", ["network", "node"])],
+    clocks: [("build", pathlib.Path), ("launches", int), ("profiles", [str])],
+    replays: [("stripline", str), ("recordings", pathlib.Path), ("seeds", [int])]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = parser.add_subparsers(required=True, metavar="NAME")
+    for function, arguments in COMPARISONS.items():
+        about = " ".join(function.__doc__.split())
+        one = names.add_parser(function.__name__, help=about.split(": ")[0].split(". ")[0], description=about)
+        one.set_defaults(function=function)
+        for name, usual in arguments:
+            if isinstance(usual, dict):
+                one.add_argument(name, choices=usual)
+            elif isinstance(usual, type):
+                one.add_argument(name, type=usual)
+            elif isinstance(usual, list) and isinstance(usual[0], type):
+                one.add_argument(name, type=usual[0], nargs="*")
+            elif isinstance(usual, list):
+                one.add_argument(name, nargs="*", help=f"of {', '.join(usual)}")
+                one.set_defaults(known=set(usual))
+            else:
+                one.add_argument(name, type=type(usual), nargs="?", default=usual, help=f"default: {usual}" if str(usual) else None)
+    args = parser.parse_args()
+    unknown = set(getattr(args, "paths", [])) - getattr(args, "known", set())
+    if unknown:
+        parser.error(f"unknown path '{unknown.pop()}'; use {', '.join(sorted(args.known))}")
+    if "build" in args:
+        args.bin = args.build / "bin"
+    args.function(args)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# Counts of the source tree that are asked to stay within bounds, one a name:
+#
+#   scripts/house.sh [NAME...]
+#
+#   lines        lines of C++ without tests, by folder; the files with most of them
+#   server-top   files at server/'s top
+#   headers      the largest headers of server/, whose classes are to have one job each
+#   call [BRANCH]  files that BRANCH (default: the current commit) changes since it left main, for a branch that
+#                adds one call as a proof
+#   node-budget  files without tests that know the field node_budget of a campaign's specification
+#   exceptions   arrows between folders that scripts/check_includes.awk excuses
+#   language     words that docs/glossary.md asks not to use
+#   readmes      headers that the README.md of their folder does not name, and folders without one
+#   heavy        public and internal headers that include JSON, gRPC, CLI11, regex or spdlog
+#   build [DIR]  seconds that the steps of the build in DIR (default: build/release) took, by its log
+#
+# Without a NAME: all of them but `call`. Prints each count beside what is asked; exits with 1 if one is beyond it.
+# Counts are of files that git tracks. `lines` has no bound of its own: what a change takes away or adds is the
+# difference of two commits.
+# shellcheck disable=SC2317  # functions are called by the names of their counts
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# What is a test, or serves tests only; generated files are not tracked.
+tests='(_test|_fuzz|_bench|_fixture)\.(h|cc|inc)$|_test_[a-z]+\.(h|cc)$|(^|/)(tests|testing)/'
+beyond=0
+
+# count WHAT VALUE MOST: a line, with a verdict.
+count() {
+  local verdict=met
+  [ "$2" -le "$3" ] || {
+    verdict="NOT MET"
+    beyond=1
+  }
+  printf '%-58s %7d   at most %d: %s\n' "$1" "$2" "$3" "$verdict"
+}
+
+sources() { git ls-files -- '*.h' '*.cc' '*.inc' | grep -vE "$tests"; }
+
+print_lines() {
+  # xargs may call awk more than once; so it adds up what wc says.
+  sources | tr '\n' '\0' | xargs -0 wc -l | grep -v ' total$' | awk '
+    { folder = $2; sub(/\/.*/, "", folder); of[folder] += $1; all += $1 }
+    END { for (folder in of) printf "%-58s %7d\n", "lines without tests: " folder, of[folder] | "sort -k5,5 -nr"
+      close("sort -k5,5 -nr"); printf "%-58s %7d\n", "lines without tests: all", all }'
+  sources | tr '\n' '\0' | xargs -0 wc -l | grep -v ' total$' | sort -nr | head -5 |
+    awk '{ printf "    %5d %s\n", $1, $2 }'
+}
+
+print_server_top() {
+  count "files at server/'s top" "$(git ls-files server | grep -cE '^server/[^/]+$' || true)" 10
+}
+
+print_headers() {
+  local large
+  large=$(git ls-files 'server/*.h' | grep -vE "$tests" | tr '\n' '\0' | xargs -0 wc -l | grep -v ' total$' | sort -nr)
+  count "headers of server/ with more than 250 lines" "$(awk '$1 > 250' <<<"$large" | wc -l)" 0
+  head -5 <<<"$large" | awk '{ printf "    %5d %s\n", $1, $2 }'
+}
+
+print_call() {
+  local branch=${1:-HEAD}
+  count "files of the call that $branch adds" \
+    "$(git diff --name-only "main...$branch" -- . ':!docs' ':!CHANGELOG.md' ':!clients' | wc -l)" 5
+}
+
+print_node_budget() {
+  local files
+  files=$(git grep -lE 'node_?[bB]udget' -- '*.h' '*.cc' '*.proto' '*.ts' '*.tsx' | grep -vE "$tests|\.test\.tsx?$" || true)
+  count "files that know node_budget" "$(grep -c . <<<"$files" || true)" 8
+  awk 'NF { print "    " $0 }' <<<"$files"
+}
+
+print_exceptions() {
+  count "exceptions of scripts/check_includes.awk" "$(grep -cE '^ *exception\["' scripts/check_includes.awk || true)" 0
+}
+
+print_language() {
+  local kind most
+  while read -r kind most; do
+    count "words not to use: $kind" "$(python3 -B scripts/check_language.py list "$kind" | wc -l)" "$most"
+  done <<'END'
+way 200
+so-many 10
+told 0
+anew 0
+nobody 0
+is-no 0
+END
+}
+
+# What a README.md names: "name.h", "name" in "name.h, other.h", "{one,other}.h", "*_part.h", "X_part.h".
+print_readmes() {
+  local missing
+  missing=$(python3 -B - "$tests" <<'END'
+import collections, fnmatch, os, re, subprocess, sys
+tests = re.compile(sys.argv[1])
+tracked = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.split("\n")
+folders = collections.defaultdict(list)
+for path in tracked:
+    if path.endswith(".h") and not tests.search(path):
+        folders[os.path.dirname(path)].append(os.path.basename(path))
+for folder, headers in sorted(folders.items()):
+    at = folder
+    while at and not os.path.exists(os.path.join(at, "README.md")):
+        at = os.path.dirname(at)
+    if at != folder and folder.count("/") < 2:
+        print(f"{folder}/README.md is missing")
+        continue
+    text = open(os.path.join(at, "README.md"), encoding="utf-8").read()
+    named = set()
+    for word in re.findall(r"[\w*{},./-]+", text):
+        match = re.search(r"\{([^{}]*)\}", word)
+        for one in match.group(1).split(",") if match else [""]:
+            name = word[:match.start()] + one + word[match.end():] if match else word
+            name = re.sub(r"\.(h|cc)$", "", name.rstrip(".,/").rsplit("/", 1)[-1])
+            named.add(re.sub("^X_", "*_", name))
+    for header in headers:
+        stem = header[:-2]
+        if not any(fnmatch.fnmatchcase(stem, name) for name in named if name.strip("*")):
+            print(os.path.join(folder, header))
+END
+)
+  count "headers that no README.md names" "$(grep -c . <<<"$missing" || true)" 0
+  cut -d/ -f1-2 <<<"$missing" | grep . | sort | uniq -c | sort -nr | head -10 | sed 's/^/  /'
+}
+
+print_heavy() {
+  local name pattern most
+  while read -r name most pattern; do
+    count "headers that include $name" \
+      "$(git grep -lE "^ *# *include [<\"]($pattern)" -- '*.h' | grep -cvE "$tests" || true)" "$most"
+  done <<'END'
+JSON 40 base/json\.h|nlohmann/
+gRPC 6 grpc
+CLI11 1 CLI/
+regex 0 regex>
+spdlog 1 spdlog/
+END
+}
+
+# ninja logs a line for each output, of which a step may have several, and a later build's line again.
+print_build() {
+  local folder=${1:-build/release}
+  [ -f "$folder/.ninja_log" ] || {
+    echo "build: $folder has no .ninja_log; build there from nothing first"
+    return 0
+  }
+  local figures steps busy wall
+  figures=$(awk -F'\t' '/^#/ { next } { start[$4] = $1; end[$4] = $2; hash[$4] = $5 }
+    END { for (output in start) { key = start[output] " " end[output] " " hash[output]
+        if (key in seen) continue
+        seen[key] = 1; ++steps; busy += end[output] - start[output]
+        if (end[output] > wall) wall = end[output] }
+      printf "%d %d %d\n", steps, busy / 1000, wall / 1000 }' "$folder/.ninja_log")
+  read -r steps busy wall <<<"$figures"
+  echo "build of $folder, $steps steps, if it was made from nothing in one run:"
+  count "seconds of wall time" "$wall" 600
+  count "seconds of all steps" "$busy" 1200
+}
+
+names=(lines server-top headers node-budget exceptions language readmes heavy build)
+[ $# -gt 0 ] || set -- "${names[@]}"
+while [ $# -gt 0 ]; do
+  name=$1
+  shift
+  case $name in
+    call | build)
+      # An argument of its own, unless it is the next name.
+      argument=
+      case " ${names[*]} call " in *" ${1:-call} "*) ;; *) argument=$1 && shift ;; esac
+      "print_$name" ${argument:+"$argument"}
+      ;;
+    lines | headers | exceptions | language | readmes | heavy) "print_$name" ;;
+    server-top) print_server_top ;;
+    node-budget) print_node_budget ;;
+    -h | --help) sed -n '2,/^set -/s/^# \{0,1\}//p' "$0" | grep -v '^shellcheck' ;;
+    *)
+      echo "house.sh: there is no count '$name'; see --help" >&2
+      exit 2
+      ;;
+  esac
+done
+exit "$beyond"

@@ -1,0 +1,67 @@
+#!/bin/bash
+# compare_test.sh SCRIPT STAND_IN EXPECTED: the commands that scripts/compare.py runs for each comparison, and its
+# tables, with a stand-in for all programs, are those of EXPECTED. With --write, EXPECTED is written.
+set -euo pipefail
+script=$1 stand_in=$2 expected=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work"/{scripts,bin,path,bale/src/bale_classic/convey,recordings}
+cd "$work"
+cp "$script" scripts/compare.py
+printf 'require_packages() { :; }\n' >scripts/common.sh
+touch bale/src/bale_classic/convey/convey.h recordings/{tcp,cloud-ethernet,opteron-vapi}.jsonl.zst
+for name in '' -run -bench -worker -neighbours -neighbours-report -irregular {-collectives,-halo,-spmv}{,-mpi}; do
+  ln -s "$stand_in" "bin/stripline$name"
+done
+for name in mpirun oshrun autoreconf make mpicc mpicxx oshcc oshc++; do ln -s "$stand_in" "path/$name"; done
+export PATH=$work/path:$PATH STAND_IN_LOG=$work/log
+
+# compare NAME ARGUMENT...: what it ran and what it printed.
+compare() {
+  : >log
+  python3 -B scripts/compare.py "$@" >out 2>errors || { cat errors && return 1; }
+  echo "# $*"
+  echo
+  sed -e 's/ --allow-run-as-root//' -e "s|$work|WORK|g" -e 's/^/    /' log
+  echo
+  cat out
+  echo
+}
+{
+  compare collectives . 2 tcp shm
+  compare halos . 2 10
+  compare spmv shm model.json . 2 12 4096 one.mtx
+  compare conveyors shm bale . 2 3 1024 2
+  compare indirect "" . "" 2
+  compare solvers model.json . a-network 16
+  compare updates "" . "" 1 128
+  compare neighbours . kept 1 3
+  compare neighbours . kept 1 3 node # which is kept
+  compare clocks . 2 opteron-vapi | grep -v '^    '
+  compare replays bin/stripline recordings 1 2
+} >printed
+if [ "${4:-}" = --write ]; then
+  cp printed "$expected"
+fi
+diff "$expected" printed
+
+# A job that fails is named, and what others printed is shown.
+rm path/mpirun
+printf '#!/bin/sh\nexit 7\n' >path/mpirun
+chmod +x path/mpirun
+if python3 -B scripts/compare.py halos . 1 10 >out 2>errors; then
+  echo "a job that failed is not seen by the exit status" && exit 1
+fi
+grep -q "mpirun .*stripline-halo-mpi 10' ended with status 7, after 0 lines" errors
+grep -q '^| 2 | 16^3 | [0-9.]* | [0-9.]* | [0-9.]* | [0-9.]* | - | - |' out
+if python3 -B scripts/compare.py neighbours . other 1 1 2>errors; then
+  echo "a launch that failed is not seen by the exit status" && exit 1
+fi
+[ -z "$(ls other)" ] || { echo "a launch that failed is kept" && exit 1; }
+for wrong in nothing "halos . many" "spmv udp model" "collectives . 1 udp" "indirect model nowhere"; do
+  # shellcheck disable=SC2086
+  if python3 -B scripts/compare.py $wrong >out 2>errors; then
+    echo "'$wrong' is accepted" && exit 1
+  fi
+  [ -s errors ]
+done
