@@ -36,7 +36,8 @@ const std::map<std::string, std::string>& helpers() {
   return kHelpers;
 }
 
-// The program that carries a helper's command out, and the arguments that it gets before the user's.
+// The program that carries a helper's command out, and the arguments that it gets before the
+// user's.
 std::pair<std::string, std::vector<std::string>> program_of(const std::string& helper) {
   if (helper == "export") return {"stripline-tune", {helper}};
   return {"stripline-" + helper, {}};

@@ -67,7 +67,7 @@ std::string_view to_string(Scope::Until until);
 /// What may be otherwise than predicted, and matters for a decision: a parameter; many regions as a
 /// whole; whether ranks that share a NIC, and get blocks of different sizes, compute at different
 /// times, so that vectorised loops hide each other's transfers; whether a computation takes longer
-/// on parts of its data.
+/// on parts of its data; whether a plan takes what its parts were measured to take.
 enum class Source : uint8_t {
   issue,
   latency,
@@ -81,8 +81,9 @@ enum class Source : uint8_t {
   regions,
   turns,
   body,
+  composition,
 };
-inline constexpr std::array<std::string_view, 12> kSourceNames = {"o",
+inline constexpr std::array<std::string_view, 13> kSourceNames = {"o",
                                                                   "L",
                                                                   "g",
                                                                   "G",
@@ -93,7 +94,8 @@ inline constexpr std::array<std::string_view, 12> kSourceNames = {"o",
                                                                   "computation",
                                                                   "many regions",
                                                                   "turns at the NIC",
-                                                                  "computation on parts"};
+                                                                  "computation on parts",
+                                                                  "parts put together"};
 inline std::string_view to_string(Source source) {
   return kSourceNames[static_cast<size_t>(source)];
 }

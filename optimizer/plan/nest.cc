@@ -352,6 +352,7 @@ void each_doubt(NestEvaluator& evaluator, Perturbed before, Perturbed after, con
     visit(source, false, lowest);
   };
   for (const Source source : {Source::buffers, Source::overhead, Source::body}) doubt(source);
+  visit(Source::composition, false, 1 - (1 + detail::kNestCompositionDoubt) * (1 - nominal_gain));
   if (evaluator.estimates_compute()) doubt(Source::compute);
   for (const Source source : detail::kMessageSources) doubt(source);
   if (evaluator.serves()) doubt(Source::serve);

@@ -378,6 +378,7 @@ class NestEvaluator {
       case Source::serve:
       case Source::regions:
       case Source::turns:
+      case Source::composition:
         break;
     }
     const bool many_regions = source == Source::regions;

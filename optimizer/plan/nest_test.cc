@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/plan/nest_fixture.h"
+#include "optimizer/plan/perturbed.h"
 #include "optimizer/plan/vis_choice.h"
 
 namespace stripline::plan {
@@ -520,6 +521,30 @@ TEST(PlanNest, UncertainParametersCostGain) {
     ++compared;
   }
   EXPECT_GT(compared, 20);
+}
+
+// Even where all parameters are known exactly.
+TEST(PlanNest, TilesMayTakeLongerThanTheirParts) {
+  RandomCases draw(9);
+  int tuned = 0;
+  int nests = 0;
+  for (int i = 0; i < 100; ++i) {
+    const Network network(draw.network(0));
+    NestRecord record;
+    const NestPlan plan = plan_nest(random_nest(draw, network), record);
+    if (plan.reason != Reason::tuned) continue;
+    ++tuned;
+    const double ratio = plan.predicted_s / plan.baseline_s;
+    // Loops over strips are planned as such.
+    EXPECT_LE(plan.gain_low, 1 - (1 + detail::kCompositionDoubt) * ratio + 1e-12);
+    const bool as_nest = std::ranges::any_of(record.sensitivities, [&](const Sensitivity& one) {
+      return one.source == Source::composition &&
+             std::abs(one.gain_loss - detail::kNestCompositionDoubt * ratio) < 1e-9;
+    });
+    nests += as_nest ? 1 : 0;
+  }
+  EXPECT_GT(tuned, 20);
+  EXPECT_GT(nests, 5);
 }
 
 TEST(PlanNest, ExplainingChangesNothing) {

@@ -167,6 +167,7 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
   after = evaluator.terms(best, Corner::nominal, (1 + kBodyDoubt) * compute_s);
   evaluator.set_work(before, Corner::nominal, compute_s);
   visit(Source::body, false, gain());
+  visit(Source::composition, false, 1 - (1 + kCompositionDoubt) * (1 - nominal_gain));
   if (request.compute_s < 0) {
     visit(Source::compute, false,
           std::min(gain_with_work(compute_s_of(request, shape.piece, costs, Corner::low)),

@@ -801,6 +801,21 @@ TEST(PlanStripProperty, StripsOfASecondPeerHaveToGainMoreThanTheMargin) {
   EXPECT_GT(stayed, 50);
 }
 
+// Even where all parameters are known exactly.
+TEST(PlanStripProperty, StripsMayTakeLongerThanTheirParts) {
+  RandomCases cases(5);
+  int tuned = 0;
+  for (int i = 0; i < 200; ++i) {
+    const StripCosts costs = costs_of(cases.network(0));
+    const StripPlan plan = plan_strip(cases.request(), &costs);
+    if (plan.reason != Reason::tuned) continue;
+    ++tuned;
+    ASSERT_LE(plan.gain_low,
+              1 - (1 + detail::kCompositionDoubt) * plan.predicted_s / plan.baseline_s + 1e-12);
+  }
+  EXPECT_GT(tuned, 20);
+}
+
 TEST(PlanStripProperty, ExplainingDecidesAsPlanning) {
   RandomCases cases(4);
   for (int i = 0; i < 500; ++i) {

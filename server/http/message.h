@@ -80,7 +80,7 @@ struct Response {
   std::string encoding = {};
   std::string location = {};              ///< with kSeeOther: where the browser goes on
   std::vector<std::string> cookies = {};  ///< headers "Set-Cookie"
-  unsigned retry_after_s = 1;  ///< with kTooManyRequests and kUnavailable
+  unsigned retry_after_s = 1;             ///< with kTooManyRequests and kUnavailable
   /// In place of a body: bytes that live at least as long as `keeps`, or the program.
   std::string_view lasting = {};
   std::unique_ptr<Pieces> pieces = {};     ///< in place of a body

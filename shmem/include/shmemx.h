@@ -1,4 +1,5 @@
-/* Extensions of OpenSHMEM of this library, which are to be found in a header of this name: there are none. */
+/* Extensions of OpenSHMEM of this library, which are to be found in a header of this name: there
+ * are none. */
 #ifndef STRIPLINE_SHMEMX_H
 #define STRIPLINE_SHMEMX_H
 

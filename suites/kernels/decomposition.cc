@@ -17,8 +17,8 @@
 namespace stripline::suites {
 namespace {
 
-constexpr std::array<std::string_view, 8> kVariantNames = {"blocking", "fine",  "hand",    "hand4",
-                                                    "untuned",  "tuned", "guarded", "forced"};
+constexpr std::array<std::string_view, 8> kVariantNames = {
+    "blocking", "fine", "hand", "hand4", "untuned", "tuned", "guarded", "forced"};
 
 }  // namespace
 

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "suites/kernels/nas/testing/adi_exchange.h"
 #include "suites/kernels/nas/bt_sweeps.h"
 #include "suites/kernels/nas/sp_sweeps.h"
+#include "suites/kernels/nas/testing/adi_exchange.h"
 
 namespace stripline::suites::nas {
 namespace {
