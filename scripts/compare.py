@@ -23,8 +23,10 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Student's t for a two-sided interval of 95 %, by degrees of freedom.
-T95 = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26}
+# Student's t for a two-sided interval of 95 %, from one degree of freedom on. With more than the last: a little more
+# than it is.
+T95 = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13,
+       2.12, 2.11, 2.10, 2.09, 2.09, 2.08, 2.07, 2.07, 2.06, 2.06, 2.06, 2.05, 2.05, 2.05, 2.04]
 AS_ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
 failures = []
 
@@ -35,9 +37,18 @@ def run_job(command, limit_s, environment=None, may_fail=False):
     """The JSON lines that a command prints within a time; libraries may print others among them."""
     done = subprocess.run(["timeout", "-k", "10", str(limit_s), *map(str, command)], text=True, stdout=subprocess.PIPE,
                           stdin=subprocess.DEVNULL, env=dict(os.environ, **(environment or {})), check=False)
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode != 0 and not may_fail:
-        why = f"did not end within {limit_s} s" if done.returncode == 124 else f"ended with status {done.returncode}"
+    lines, damaged = [], 0
+    for line in done.stdout.splitlines():
+        if not line.startswith("{"):
+            continue
+        try:
+            lines.append(json.loads(line))
+        except json.JSONDecodeError:  # the last line of a job that was ended is cut off
+            damaged += 1
+    if (done.returncode != 0 or damaged) and not may_fail:
+        # 137: it did not heed the signal to end, either.
+        why = f"did not end within {limit_s} s" if done.returncode in (124, 137) else \
+            f"ended with status {done.returncode}" if done.returncode != 0 else "printed a line that is not JSON"
         failures.append(" ".join(map(str, command)))
         print(f"compare.py: '{failures[-1]}' {why}, after {len(lines)} lines", file=sys.stderr)
     return lines
@@ -91,7 +102,7 @@ def ratio(rounds, first, second):
     mean = statistics.mean(logs)
     if len(logs) == 1:
         return f"{math.exp(mean):.2f}"
-    half = T95.get(len(logs) - 1, 2.0) * statistics.stdev(logs) / math.sqrt(len(logs))
+    half = T95[min(len(logs) - 1, len(T95)) - 1] * statistics.stdev(logs) / math.sqrt(len(logs))
     return f"{math.exp(mean):.2f} [{math.exp(mean - half):.2f}, {math.exp(mean + half):.2f}]"
 
 
@@ -122,6 +133,7 @@ PATHS = {"tcp": (OURS_TCP, MPI_LOOPBACK), "shm": (OURS_MAPPED, MPI_MAPPED)}
 
 def beside_mpi(args, rounds, name, arguments, paths, ranks, limit_s):
     """Fills `rounds` with stripline-NAME and stripline-NAME-mpi, in turns."""
+    need(*(args.bin / f"stripline-{program}" for program in ("run", name, f"{name}-mpi")))
     for path, (ours, theirs) in paths.items():
         for nth in range(args.rounds):
             for n in ranks:
@@ -196,7 +208,7 @@ def conveyors(args):
     exist yet, where it is cloned to. Conveyors are built on Open MPI's MPI, and for shm on its OpenSHMEM, too, in a
     temporary folder: over tcp, those on OpenSHMEM do not come to an end. STRIPLINE_MODEL may name a model of the path. Prints items
     per second and rank."""
-    need(args.bin / "stripline-irregular")
+    need(args.bin / "stripline-run", args.bin / "stripline-irregular")
     packages = ["autoconf", "automake", "openmpi-bin", "libopenmpi-dev"]
     subprocess.run(["bash", "-c", 'source "$0" && require_packages "$@"', HERE / "common.sh", *packages], check=True)
     if not args.bale.exists():
@@ -219,13 +231,14 @@ def conveyors(args):
     rows = []
     for (ranks, operation, cells, items), of in rounds:
         def million_per_s(system):
-            return items / statistics.median(one[system] for one in of) / 1e6
+            return items / statistics.median(one[system] for one in of if system in one) / 1e6
+        ours = f"{million_per_s('ours'):.1f}" if any("ours" in one for one in of) else "-"
         for runtime in ("MPI", "SHMEM"):
             sizes = [system for system in of[0] if system.startswith(f"conveyors on {runtime}, ")]
             if sizes:
                 best = max(sizes, key=million_per_s)
-                rows.append([ranks, operation, cells, runtime, f"{million_per_s('ours'):.1f}", f"{million_per_s(best):.1f}",
-                             best.split(", ")[1], ratio(of, "ours", best)])
+                rows.append([ranks, operation, cells, runtime, ours, f"{million_per_s(best):.1f}", best.split(", ")[1],
+                             ratio(of, "ours", best)])
     print_table(["ranks", "operation", "cells per rank", "conveyors on", "ours [10^6/s]", "conveyors [10^6/s]",
                  "their buffers [B]", "ours / conveyors"], rows)
 
@@ -246,8 +259,8 @@ class Kernels:
         command = ["run", f"kernel.{kernel}", *(word for one in parameters.split() for word in ("--param", one)), "-n", str(ranks)]
         environment = {"STRIPLINE_SEGMENT_BYTES": segment} if segment else {}
         lines = run_job([self.bin / "stripline-bench", *command, *self.options], limit_s, environment)
-        if not lines or not all(line["verified"] for line in lines):
-            sys.exit(f"compare.py: {kernel} with {ranks} ranks has a wrong result, or none")
+        if failures or not lines or not all(line["verified"] for line in lines):
+            sys.exit(f"compare.py: {kernel} with {ranks} ranks failed, or has a wrong result")
         return " ".join(command), {line["variant"]: line for line in lines}
 
 
@@ -376,6 +389,7 @@ def neighbours(args):
     (stripline-neighbours). There are LAUNCHES of each kind, in turn: over TCP (network) and within the node (node), with
     the settings that Open MPI and UCX have by themselves, tuned by hand, and with Open MPI on top of UCX. FOLDER keeps
     what each measured; launches that are there already are not repeated."""
+    need(args.bin / "stripline-neighbours", args.bin / "stripline-neighbours-report")
     args.folder.mkdir(parents=True, exist_ok=True)
     paths = args.paths or ["network", "node"]
     for launch in range(1, args.launches + 1):
@@ -418,6 +432,7 @@ def clocks(args):
     the interval between the second least and the second greatest, which holds the true median with 97.9 % of 10
     launches; of fewer: the least and the greatest. Profiles that this host cannot reproduce in real time end it. Jitter
     is off: it is drawn, not real."""
+    need(args.bin / "stripline-bench", args.bin / "stripline-worker")
     times = collections.defaultdict(lambda: collections.defaultdict(dict))
     for launch in range(1, args.launches + 1):
         for profile in args.profiles:
@@ -468,7 +483,10 @@ def replays(args):
     def replay(recording, strategy, share=SHARE, seed=1, prior=None):
         command = [args.stripline, "--json", "campaign", "replay", recording, "--strategy", strategy, "--share", f"{share}",
                    "--seed", f"{seed}", *(["--prior", prior] if prior else [])]
-        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            sys.exit(f"compare.py: '{' '.join(map(str, command))}' ended with status {done.returncode}")
+        return json.loads(done.stdout)
 
     def cells(result):
         return [f"{100 * result['share']:.1f} %", f"{100 * result['mean_regret']:.2f} %", f"{result['near']} of {result['choices']}"]
@@ -490,6 +508,8 @@ def replays(args):
             yield [name, f"{grid['seconds']:.3g} s", *cells(race), *cells(halving), f"{100 * chance:.2f} %",
                    "met" if met and ahead else "missed" if not met else "met; not ahead", *begun]
 
+    if not any((args.recordings / f"{name}.jsonl.zst").exists() for name in PRIORS):
+        sys.exit(f"compare.py: {args.recordings} has no recording; scripts/record_campaigns.sh makes them")
     print_table(["network", ">grid", ">race: seconds", ">slower than the best", ">within 3 %", ">halving: seconds", ">slower",
                  ">within 3 %", ">random: slower", "criterion", "with a prior of", ">seconds", ">slower", ">within 3 %",
                  "criterion"], rows())

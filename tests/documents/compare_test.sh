@@ -45,23 +45,41 @@ if [ "${4:-}" = --write ]; then
 fi
 diff "$expected" printed
 
-# A job that fails is named, and what others printed is shown.
+# A job that fails is named, and what others printed is shown. Its own last line may be cut off.
 rm path/mpirun
-printf '#!/bin/sh\nexit 7\n' >path/mpirun
+printf '#!/bin/sh\necho "{\\"system\\": \\"mp"\nexit 7\n' >path/mpirun
 chmod +x path/mpirun
 if python3 -B scripts/compare.py halos . 1 10 >out 2>errors; then
   echo "a job that failed is not seen by the exit status" && exit 1
 fi
 grep -q "mpirun .*stripline-halo-mpi 10' ended with status 7, after 0 lines" errors
 grep -q '^| 2 | 16^3 | [0-9.]* | [0-9.]* | [0-9.]* | [0-9.]* | - | - |' out
+printf '#!/bin/sh\necho "{\\"system\\": \\"mp"\n' >path/mpirun
+if python3 -B scripts/compare.py halos . 1 10 >out 2>errors; then
+  echo "a line that is not JSON is not seen by the exit status" && exit 1
+fi
+grep -q "mpirun .*stripline-halo-mpi 10' printed a line that is not JSON, after 0 lines" errors
+printf '#!/bin/sh\nexit 7\n' >path/mpirun
 if python3 -B scripts/compare.py neighbours . other 1 1 2>errors; then
   echo "a launch that failed is not seen by the exit status" && exit 1
 fi
 [ -z "$(ls other)" ] || { echo "a launch that failed is kept" && exit 1; }
-for wrong in nothing "halos . many" "spmv udp model" "collectives . 1 udp" "indirect model nowhere"; do
+# One variant of a kernel is there when it fails, and the other is not.
+mkdir -p failing/bin
+ln -s "$stand_in" failing/bin/stripline-worker
+printf '#!/bin/sh\necho "{\\"variant\\": \\"naive\\", \\"verified\\": true}"\nexit 6\n' >failing/bin/stripline-bench
+chmod +x failing/bin/stripline-bench
+if python3 -B scripts/compare.py indirect "" failing "" 2 >out 2>errors; then
+  echo "a kernel that failed is not seen by the exit status" && exit 1
+fi
+grep -q "ended with status 6, after 1 lines" errors
+grep -q "struct_reads with 2 ranks failed" errors
+for wrong in nothing "halos . many" "halos nowhere" "spmv udp model" "collectives . 1 udp" "indirect model nowhere" \
+  "clocks nowhere 1 opteron-vapi" "neighbours nowhere other" "replays bin/stripline bin" "replays path/mpirun recordings"; do
   # shellcheck disable=SC2086
   if python3 -B scripts/compare.py $wrong >out 2>errors; then
     echo "'$wrong' is accepted" && exit 1
   fi
   [ -s errors ]
+  ! grep Traceback errors || { echo "'$wrong' is answered by a trace" && exit 1; }
 done
