@@ -60,9 +60,9 @@ print_headers() {
 }
 
 print_call() {
-  local branch=${1:-HEAD}
-  count "files of the call that $branch adds" \
-    "$(git diff --name-only "main...$branch" -- . ':!docs' ':!CHANGELOG.md' ':!clients' | wc -l)" 5
+  local branch=${1:-HEAD} files
+  files=$(git diff --name-only "main...$branch" -- . ':!docs' ':!CHANGELOG.md' ':!clients')
+  count "files of the call that $branch adds" "$(grep -c . <<<"$files" || true)" 5
 }
 
 print_node_budget() {
@@ -77,9 +77,10 @@ print_exceptions() {
 }
 
 print_language() {
-  local kind most
+  local kind most found
   while read -r kind most; do
-    count "words not to use: $kind" "$(python3 -B scripts/check_language.py list "$kind" | wc -l)" "$most"
+    found=$(python3 -B scripts/check_language.py list "$kind")
+    count "words not to use: $kind" "$(grep -c . <<<"$found" || true)" "$most"
   done <<'END'
 way 200
 so-many 10

@@ -36,7 +36,16 @@ prints ' base/a.cc' node-budget
 prints 'headers that no README.md names 1 at most 0: NOT MET' readmes
 prints 'headers that include JSON 3 at most 40: met' heavy
 prints 'check_includes.awk 0 at most 0: met' exceptions
+echo '  exception["server -> cli"]' >>scripts/check_includes.awk
+prints 'check_includes.awk 1 at most 0: NOT MET' exceptions
+fails exceptions
 prints 'words not to use: way 0 at most 200: met' language
+echo 'He was told so on the way.' >words.md
+git add words.md
+prints 'words not to use: way 1 at most 200: met' language
+prints 'words not to use: told 1 at most 0: NOT MET' language
+fails language
+git rm -q -f words.md
 echo '`X_part.h`: parts.' >>base/README.md
 prints 'names 0 at most 0: met' readmes
 sed -i "s/X_part/*_part/" base/README.md
@@ -54,6 +63,11 @@ touch base/call_6.cc
 git add base/call_6.cc
 git commit -q -m "One more"
 fails call proof
+if scripts/house.sh call nowhere >printed 2>errors; then
+  echo "a branch that does not exist is within what is asked" && exit 1
+fi
+[ ! -s printed ] || { echo "it is counted all the same" && exit 1; }
+grep -q nowhere errors
 
 # A step with two outputs counts once, and what was built again as the last time.
 prints 'has no .ninja_log' build
