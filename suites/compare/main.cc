@@ -310,7 +310,11 @@ int launch(const Order& order, std::FILE* rows_file) {
   std::vector<pid_t> children;
   for (uint32_t rank = 0; rank < 2; ++rank) {
     const pid_t child = fork();
-    if (child < 0) return report(Error(ErrorCode::resource_exhausted, "fork failed"));
+    if (child < 0) {
+      // One rank alone would wait for the other one.
+      for (const pid_t started : children) ::kill(started, SIGKILL);
+      return report(Error(ErrorCode::resource_exhausted, "fork failed"));
+    }
     if (child == 0) {
       const int code = run_pinned(order, rank, *board, rows_file);
       (void)std::fflush(nullptr);

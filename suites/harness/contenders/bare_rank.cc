@@ -22,6 +22,13 @@ namespace {
 constexpr size_t kContexts = 256;                      // more than any window here
 constexpr size_t kRegionBytes = 2 * sizeof(uint64_t);  // of an address, before the endpoint's name
 
+/// Ends this process, as the other one would wait for ever: who started both ends that one, too.
+[[noreturn]] void stop(const char* what, int64_t code) {
+  (void)std::fprintf(stderr, "bare libfabric: %s: %s\n", what,
+                     fi_strerror(static_cast<int>(std::abs(code))));
+  std::_Exit(1);
+}
+
 Status check(int64_t code, const char* call) {
   if (code == 0) return {};
   return Error(ErrorCode::unavailable,
@@ -169,11 +176,12 @@ void BareRank::poll() {
     }
     ++(context == &contexts_[kContexts] ? received_ : completed_);
   }
-  if (count < 0 && count != -FI_EAGAIN) {
-    (void)std::fprintf(stderr, "bare libfabric: reading completions failed: %s\n",
-                       fi_strerror(static_cast<int>(-count)));
-    std::_Exit(1);
+  if (count >= 0 || count == -FI_EAGAIN) return;
+  fi_cq_err_entry failed{};
+  if (count == -FI_EAVAIL && fi_cq_readerr(cq_, &failed, 0) == 1) {
+    stop("an operation failed", failed.err);
   }
+  stop("reading completions failed", count);
 }
 
 template <typename Attempt>
@@ -181,11 +189,7 @@ void BareRank::post(const Attempt& attempt) {
   fi_context2* context = &contexts_[started_ % kContexts];
   ssize_t code = 0;
   while ((code = attempt(context)) == -FI_EAGAIN) poll();
-  if (code != 0) {
-    (void)std::fprintf(stderr, "bare libfabric: an operation failed: %s\n",
-                       fi_strerror(static_cast<int>(-code)));
-    std::_Exit(1);
-  }
+  if (code != 0) stop("an operation could not be started", code);
   ++started_;
 }
 
@@ -253,19 +257,22 @@ void BareRank::start_send(size_t peer, const std::byte* source, size_t bytes) {
   ++completed_;
 }
 
-void BareRank::post_receive(size_t buffer, std::byte* destination, size_t bytes) {
-  while (fi_recv(ep_, destination, bytes, nullptr, FI_ADDR_UNSPEC,
-                 &contexts_[kContexts + 1 + buffer]) == -FI_EAGAIN) {
+void BareRank::expect(fi_context2* context, std::byte* destination, size_t bytes) {
+  ssize_t code = 0;
+  while ((code = fi_recv(ep_, destination, bytes, nullptr, FI_ADDR_UNSPEC, context)) ==
+         -FI_EAGAIN) {
     poll();
   }
+  if (code != 0) stop("a buffer for a message could not be posted", code);
+}
+
+void BareRank::post_receive(size_t buffer, std::byte* destination, size_t bytes) {
+  expect(&contexts_[kContexts + 1 + buffer], destination, bytes);
 }
 
 void BareRank::receive(std::byte* destination, size_t bytes) {
   const uint64_t before = received_;
-  while (fi_recv(ep_, destination, bytes, nullptr, FI_ADDR_UNSPEC, &contexts_[kContexts]) ==
-         -FI_EAGAIN) {
-    poll();
-  }
+  expect(&contexts_[kContexts], destination, bytes);
   while (received_ == before) poll();
 }
 

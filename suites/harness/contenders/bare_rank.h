@@ -68,6 +68,8 @@ class BareRank {
   Status describe(const std::string& provider);
   template <typename Attempt>
   void post(const Attempt& attempt);
+  /// Posts a buffer for a message, whose completion has this context.
+  void expect(fi_context2* context, std::byte* destination, size_t bytes);
   void write(const std::byte* source, size_t offset, size_t bytes, uint64_t flags);
 
   fi_info* info_ = nullptr;

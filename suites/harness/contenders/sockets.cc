@@ -2,6 +2,8 @@
 // and rank 1 answers with the word that is there.
 #include <array>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <netinet/in.h>
@@ -64,13 +66,8 @@ class Sockets final : public Contender {
   double initiate(const Row& row, Data& data) override {
     return blocking_s(row, [&](size_t i) {
       const uint64_t place = row.offset(i);
-      if (::send(connection_, &place, kWord, MSG_NOSIGNAL) < 0) return;
-      for (size_t received = 0; received < kWord;) {
-        const ssize_t count = ::recv(connection_, data.sink.data() + place + received,
-                                     kWord - received, MSG_DONTWAIT);
-        if (count == 0) return;
-        if (count > 0) received += static_cast<size_t>(count);
-      }
+      send(&place);
+      for (size_t received = 0; received < kWord;) receive(data.sink.data() + place, received);
     });
   }
 
@@ -78,15 +75,13 @@ class Sockets final : public Contender {
     std::array<std::byte, kWord> asked{};
     size_t received = 0;
     while (!turns.is_over()) {
-      const ssize_t count =
-          ::recv(connection_, asked.data() + received, kWord - received, MSG_DONTWAIT);
-      if (count > 0) received += static_cast<size_t>(count);
+      receive(asked.data(), received);
       if (received < kWord) continue;
       received = 0;
       uint64_t place = 0;
       std::memcpy(&place, asked.data(), kWord);
-      if (place + kWord > memory_.size()) return;
-      (void)::send(connection_, memory_.data() + place, kWord, MSG_NOSIGNAL);
+      if (place > memory_.size() - kWord) stop("a request names a place outside of the memory");
+      send(memory_.data() + place);
     }
   }
 
@@ -94,6 +89,23 @@ class Sockets final : public Contender {
   static constexpr size_t kWord = sizeof(uint64_t);
 
   Sockets() = default;
+
+  /// Ends this process, as the other one would wait for ever: who started both ends that one, too.
+  [[noreturn]] static void stop(const std::string& why) {
+    (void)std::fprintf(stderr, "TCP socket: %s\n", why.c_str());
+    std::_Exit(1);
+  }
+  void send(const void* word) {
+    if (::send(connection_, word, kWord, MSG_NOSIGNAL) == static_cast<ssize_t>(kWord)) return;
+    stop(failure("send").message());
+  }
+  /// Takes what has come of a word of which `received` bytes are here.
+  void receive(std::byte* word, size_t& received) {
+    const ssize_t count = ::recv(connection_, word + received, kWord - received, MSG_DONTWAIT);
+    if (count > 0) received += static_cast<size_t>(count);
+    if (count == 0) stop("the other process has closed the connection");
+    if (count < 0 && errno != EAGAIN && errno != EINTR) stop(failure("recv").message());
+  }
 
   /// Returns the port that the kernel chose.
   Result<in_port_t> listen() {
