@@ -8,17 +8,28 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace stripline::suites::harness {
 
-/// What a program is asked for by its arguments: the nth, or `usual` where there are fewer.
-inline size_t argument(int argc, char** argv, int nth, size_t usual) {
-  return argc > nth ? std::strtoull(argv[nth], nullptr, 10) : usual;
+/// What a program is asked for by its arguments: the nth, or `usual` where there are fewer. Ends
+/// the program with exit status 2 where that is not a whole number from 1 on.
+inline size_t argument(int argc, const char* const* argv, int nth, size_t usual) {
+  if (argc <= nth) return usual;
+  const std::string_view text = argv[nth];
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number > 0) return number;
+  (void)std::fprintf(stderr, "%s: argument %d is '%s' instead of a whole number from 1 on\n",
+                     argv[0], nth, argv[nth]);
+  std::exit(2);  // NOLINT(concurrency-mt-unsafe): one thread
 }
 
 /// Seconds of one of `operations` that follow each other, from where this rank has left a barrier.
@@ -31,8 +42,9 @@ double timed_s(Ranks& ranks, size_t operations, const Run& run) {
   return (ranks.now_s() - start_s) / static_cast<double>(operations);
 }
 
-/// Collective: prints the median of the times of the rank that took longest. `fields` says what was
-/// timed, as members of an object: R"("operation":"halo","cells":16)".
+/// Collective: prints the median of the times, of which there are some, of the rank that took
+/// longest. `fields` says what was timed, as members of an object:
+/// R"("operation":"halo","cells":16)".
 template <typename Ranks>
 void print_median(Ranks& ranks, const std::string& system, const std::string& fields,
                   std::vector<double>& times) {
