@@ -33,7 +33,7 @@ void carry_out(const Row& row, Data& data, std::byte* memory) {
   }
 }
 
-TEST(NeighbourData, ARightBatchIsRightAndAnOldOneIsNot) {
+TEST(Data, ARightBatchIsRightAndAnOldOneIsNot) {
   for (const bool same_node : {false, true}) {
     for (const Row& row : all_rows(same_node)) {
       SCOPED_TRACE(row.name());
@@ -53,7 +53,7 @@ TEST(NeighbourData, ARightBatchIsRightAndAnOldOneIsNot) {
   }
 }
 
-TEST(NeighbourData, WhatGoesIntoTheGapsOfPiecesIsWrong) {
+TEST(Data, WhatGoesIntoTheGapsOfPiecesIsWrong) {
   for (const Row& row : all_rows(false)) {
     if (!row.is_strided()) continue;
     SCOPED_TRACE(row.name());
@@ -69,7 +69,7 @@ TEST(NeighbourData, WhatGoesIntoTheGapsOfPiecesIsWrong) {
   }
 }
 
-TEST(NeighbourData, RowsFitIntoTheirMemoryAndGroups) {
+TEST(Data, RowsFitIntoTheirMemoryAndGroups) {
   for (const bool same_node : {false, true}) {
     for (const Row& row : all_rows(same_node)) {
       SCOPED_TRACE(row.name());

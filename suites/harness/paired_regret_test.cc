@@ -8,7 +8,7 @@
 namespace stripline::suites {
 namespace {
 
-TEST(PairedRegret, IsTheRatioToTheBestWay) {
+TEST(PairedRegret, IsTheRatioToTheBestMethod) {
   const std::vector<std::vector<double>> logs = {{1.2, 1.3, 1.2, 1.3}, {1.0, 1.1, 1.0, 1.1}};
   const auto regret = paired_regret(logs, 0);
   ASSERT_TRUE(regret);
@@ -18,7 +18,7 @@ TEST(PairedRegret, IsTheRatioToTheBestWay) {
   EXPECT_NEAR(regret->high, 0.2, 1e-9);
 }
 
-TEST(PairedRegret, OfTheBestWayIsNothing) {
+TEST(PairedRegret, OfTheBestMethodIsNothing) {
   const auto regret = paired_regret({{1.0, 1.1}, {2.0, 2.1}}, 0);
   ASSERT_TRUE(regret);
   EXPECT_EQ(regret->best, 0U);

@@ -64,7 +64,6 @@ Benchmark nas_mg_benchmark() {
        .verification = "Every repetition is a whole run of the benchmark, whose last norm of the "
                        "residual is compared with the published one, to 1e-8.",
        // 1: tuned and forced made the calls of hand; 2: they put to where ghosts belong
-
        .version = 3});
 }
 
