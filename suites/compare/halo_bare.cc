@@ -1,6 +1,7 @@
 #include "suites/compare/halo_bare.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <sched.h>
 #include <string>
@@ -14,9 +15,11 @@ namespace {
 using harness::BareRank;
 using harness::or_exit;
 
-/// The longest address that ranks give to one another.
-constexpr size_t kAddressBytes = 256;
-using Address = std::array<char, kAddressBytes>;
+/// What ranks give to one another: the lengths of addresses differ where they have process numbers.
+struct Address {
+  size_t bytes = 0;
+  std::array<char, 504> text{};
+};
 
 /// Copies a box of a cube to dense memory, or from there.
 template <bool kPacks, typename Dense>
@@ -51,11 +54,18 @@ BareHalo::BareHalo(Context& context, bool together)
   for (auto& cube : cubes_) cube.resize(halo_cells(kHaloCells.back()));
   Address mine{};
   const std::string text = bare_.address();
-  std::memcpy(mine.data(), text.data(), std::min(text.size(), mine.size()));
+  if (text.size() > mine.text.size()) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+    std::exit(report(Error(ErrorCode::resource_exhausted,
+                           "an address of this provider has " + std::to_string(text.size()) +
+                               " bytes, and " + std::to_string(mine.text.size()) + " have room")));
+  }
+  mine.bytes = text.size();
+  std::memcpy(mine.text.data(), text.data(), text.size());
   std::vector<Address> all(ranks());
   all_.allgather(std::span(&mine, 1), all);
   for (const Address& one : all) {
-    peers_.push_back(or_exit(bare_.add_peer({one.data(), text.size()})));
+    peers_.push_back(or_exit(bare_.add_peer({one.text.data(), one.bytes})));
   }
 }
 
