@@ -85,6 +85,12 @@ Result<NetworkCell> network_cell_from_json(const Json& json) {
   STRIPLINE_ASSIGN_OR_RETURN(cell.chosen_s, times_of(json, "chosen_s"));
   STRIPLINE_ASSIGN_OR_RETURN(cell.untuned_s, times_of(json, "untuned_s"));
   STRIPLINE_ASSIGN_OR_RETURN(cell.best_s, times_of(json, "best_s"));
+  const size_t runs = cell.chosen_s.size();
+  if (runs < 2 || cell.untuned_s.size() != runs || cell.best_s.size() != runs) {
+    return Error(ErrorCode::data_loss,
+                 "networks: a cell needs two runs, and as many of each alternative; remove that "
+                 "line to measure the cell again");
+  }
   if (json.contains("claim")) {
     STRIPLINE_ASSIGN_OR_RETURN(const std::vector<double> claim, times_of(json, "claim"));
     if (claim.size() != 2) {

@@ -88,6 +88,12 @@ TEST(NetworkCell, SurvivesItsFile) {
   Json damaged = to_json(made);
   damaged["best_s"] = {1.0, -1.0};
   EXPECT_FALSE(network_cell_from_json(damaged).ok());
+  damaged["best_s"] = Json::array({1.0});
+  EXPECT_FALSE(network_cell_from_json(damaged).ok()) << "other runs than the rest";
+  for (const char* const times : {"chosen_s", "untuned_s", "best_s"}) {
+    damaged[times] = Json::array({1.0});
+  }
+  EXPECT_FALSE(network_cell_from_json(damaged).ok()) << "one run has no interval";
 }
 
 }  // namespace
