@@ -341,7 +341,11 @@ def updates(args):
     kernels = Kernels(args, "opteron-vapi,compute=declared,jitter=off",
                       [*(word for one in ("sequential", "by_hand", "tuned") for word in ("--variant", one)), "--runs", "1", "--reps", "2"])
     rows = []
-    for ranks in args.ranks or [1, 16, 32, 64, 128]:
+    numbers_of_ranks = args.ranks or [1, 16, 32, 64, 128]
+    for ranks in numbers_of_ranks:
+        if any(whole % ranks for whole in (1 << 25, 1 << 14, 8192, 1280000)):
+            sys.exit(f"compare.py: the problem cannot be divided among {ranks} ranks")
+    for ranks in numbers_of_ranks:
         # The kernel, Su's speed-up, the size of the segment, and the parameters of a rank.
         for kernel, paper, segment, parameters in (
                 ("histogram", 120, "16M", f"updates={(1 << 25) // ranks} bins_per_rank={(1 << 14) // ranks} keys=uniform"),
@@ -433,6 +437,8 @@ def clocks(args):
     launches; of fewer: the least and the greatest. Profiles that this host cannot reproduce in real time end it. Jitter
     is off: it is drawn, not real."""
     need(args.bin / "stripline-bench", args.bin / "stripline-worker")
+    if not args.profiles:
+        sys.exit("compare.py: clocks needs one PROFILE or more")
     times = collections.defaultdict(lambda: collections.defaultdict(dict))
     for launch in range(1, args.launches + 1):
         for profile in args.profiles:
@@ -517,6 +523,13 @@ def replays(args):
 
 # --- the command line -------------------------------------------------------------------------------
 
+def count(text):
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} is less than 1")
+    return value
+
+
 BUILD = ("build", pathlib.Path("build/release"))
 MODEL = ("model", str)
 # By name: the function, and its arguments in order. (name, type) has to be given, (name, usual value) need not, and
@@ -526,11 +539,11 @@ COMPARISONS = {
     halos: [BUILD, ("rounds", 6), ("batches", 40)],
     spmv: [("path", PATHS), MODEL, BUILD, ("rounds", 4), ("batches", 20), ("rows", 65536), ("files", [str])],
     conveyors: [("path", PATHS), ("bale", pathlib.Path), BUILD, ("rounds", 6), ("batches", 5), ("items", 1048576), ("ranks", 2)],
-    indirect: [MODEL, BUILD, ("network", ""), ("ranks", [int])],
-    solvers: [MODEL, BUILD, ("network", ""), ("ranks", [int])],
-    updates: [MODEL, BUILD, ("network", ""), ("ranks", [int])],
+    indirect: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
+    solvers: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
+    updates: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
     neighbours: [BUILD, ("folder", pathlib.Path("build/results/neighbours")), ("launches", 6), ("rounds", 6), ("paths", ["network", "node"])],
-    clocks: [("build", pathlib.Path), ("launches", int), ("profiles", [str])],
+    clocks: [("build", pathlib.Path), ("launches", count), ("profiles", [str])],
     replays: [("stripline", str), ("recordings", pathlib.Path), ("seeds", [int])]}
 
 
@@ -544,15 +557,16 @@ def main():
         for name, usual in arguments:
             if isinstance(usual, dict):
                 one.add_argument(name, choices=usual)
-            elif isinstance(usual, type):
+            elif callable(usual):
                 one.add_argument(name, type=usual)
-            elif isinstance(usual, list) and isinstance(usual[0], type):
+            elif isinstance(usual, list) and callable(usual[0]):
                 one.add_argument(name, type=usual[0], nargs="*")
             elif isinstance(usual, list):
                 one.add_argument(name, nargs="*", help=f"of {', '.join(usual)}")
                 one.set_defaults(known=set(usual))
             else:
-                one.add_argument(name, type=type(usual), nargs="?", default=usual, help=f"default: {usual}" if str(usual) else None)
+                of = count if isinstance(usual, int) else type(usual)
+                one.add_argument(name, type=of, nargs="?", default=usual, help=f"default: {usual}" if str(usual) else None)
     args = parser.parse_args()
     unknown = set(getattr(args, "paths", [])) - getattr(args, "known", set())
     if unknown:
