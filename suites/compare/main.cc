@@ -26,6 +26,7 @@
 #include <span>
 #include <string>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -308,6 +309,7 @@ int launch(const Order& order, std::FILE* rows_file) {
   Board* board = std::construct_at(static_cast<Board*>(memory));
   // Both ranks are children, so that neither the parent's state nor libfabric's is shared.
   std::vector<pid_t> children;
+  const pid_t parent = ::getpid();
   for (uint32_t rank = 0; rank < 2; ++rank) {
     const pid_t child = fork();
     if (child < 0) {
@@ -316,6 +318,9 @@ int launch(const Order& order, std::FILE* rows_file) {
       return report(Error(ErrorCode::resource_exhausted, "fork failed"));
     }
     if (child == 0) {
+      // A rank that waits for what will never come does not outlive who would end it.
+      (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (::getppid() != parent) ::_exit(kExitRankDied);
       const int code = run_pinned(order, rank, *board, rows_file);
       (void)std::fflush(nullptr);
       ::_exit(code);
