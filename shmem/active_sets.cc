@@ -93,12 +93,14 @@ void ActiveSets::meet(const char* call, const sync::Group& group) {
     send(0, Step::ready);
     world_.wait(call, [this, &group] {
       const Turn turn(world_);
+      const auto inside = world_.state().exclusive();  // take() may run on a thread of the runtime
       return complete_.contains(group.id);
     });
     return;
   }
   world_.wait(call, [this, &group] {
     const Turn turn(world_);
+    const auto inside = world_.state().exclusive();
     const auto found = ready_.find(group.id);
     return found != ready_.end() && found->second == group.size - 1;
   });
