@@ -60,6 +60,9 @@ TEST(OpenShmem, HasCollectiveOperations) { expect_passed_on_all("collectives"); 
 TEST(OpenShmem, HasTheSameByThreads) {
   for (const auto& path : {kMapped, kTcp}) expect_passed("collectives", path, {"multiple"});
 }
+TEST(OpenShmem, CompletesWhatEachThreadHasStarted) {
+  for (const auto& path : {kMapped, kTcp}) expect_passed("threads", path);
+}
 TEST(OpenShmem, AgreesWithASequentialProgram) {
   for (const char* const seed : {"1", "2", "3"}) expect_passed_on_all("shadow", {seed, "2000"});
 }
@@ -139,8 +142,7 @@ TEST(OpenShmemEndings, NameMistakes) {
   EXPECT_EQ(lines_with(size.err, ""), 1U) << size.err;
 }
 
-// --- static data that differ
-// -----------------------------------------------------------------------
+// --- static data that differ ---------------------------------------------------------------------
 
 TEST(StaticLayouts, AreRefusedByNameWhereTheyDiffer) {
   const std::string one = program("osh_endings");
