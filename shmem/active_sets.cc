@@ -88,20 +88,26 @@ void ActiveSets::meet(const char* call, const sync::Group& group) {
     const Turn turn(world_);
     world_.context().am_send(group.world(member), handler_, std::as_bytes(std::span(&message, 1)));
   };
+  // take() may run on a thread of the runtime. With one thread of the program, conditions are
+  // looked at within a call, which keeps that one out.
+  const auto undisturbed = [this](const auto& condition) {
+    if (!world_.multiple()) return condition();
+    const Turn turn(world_);
+    const auto inside = world_.state().exclusive();
+    return condition();
+  };
   if (group.size == 1) return;
   if (group.me != 0) {
     send(0, Step::ready);
-    world_.wait(call, [this, &group] {
-      const Turn turn(world_);
-      return complete_.contains(group.id);
-    });
+    const auto complete = [this, &group] { return complete_.contains(group.id); };
+    world_.wait(call, [&] { return undisturbed(complete); });
     return;
   }
-  world_.wait(call, [this, &group] {
-    const Turn turn(world_);
+  const auto all_ready = [this, &group] {
     const auto found = ready_.find(group.id);
     return found != ready_.end() && found->second == group.size - 1;
-  });
+  };
+  world_.wait(call, [&] { return undisturbed(all_ready); });
   for (rank_t member = 1; member < group.size; ++member) send(member, Step::go);
 }
 

@@ -21,7 +21,8 @@
 namespace stripline::shmem {
 namespace {
 
-constexpr size_t kPageBytes = 4096;
+// The largest page that Linux runs on: what begins at its multiples begins on a page everywhere.
+constexpr size_t kPageBytes = size_t{64} << 10;
 
 // Static data begin on a page of the segment, the heap on a huge one.
 constexpr size_t kHugePageBytes = size_t{2} << 20;

@@ -8,7 +8,7 @@ namespace stripline::shmem {
 void fence(const char* call, shmem_ctx_t ctx) {
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
-  if (context.pending.load(std::memory_order_relaxed)) {
+  if (context.pending.load(std::memory_order_acquire)) {
     here.complete(context);
   } else {
     // Stores are in order with those after it.

@@ -76,12 +76,12 @@ void transfer(const char* call, shmem_ctx_t ctx, const Strided& strided, bool is
                                             .element_bytes = strided.block_bytes};
   using stripline::detail::VisDirection;
   const Turn turn(here);
+  if (is_put) context.pending.store(true, std::memory_order_relaxed);
   here.send_held();
   const future moved = stripline::detail::start_strided(
       here.context(), call, is_put ? VisDirection::put : VisDirection::get, shape, {},
       site_of(call));
   if (is_put) {
-    context.pending = true;
     moved.wait_source(site_of(call));
   } else {
     moved.wait(site_of(call));

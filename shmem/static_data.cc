@@ -95,26 +95,6 @@ StaticObject object_of(const dl_phdr_info& info, std::string_view path) {
   return object;
 }
 
-// Where the pages of what has been moved are, for children.
-std::vector<StaticPages>& moved() {
-  static auto& pages = *new std::vector<StaticPages>;
-  return pages;
-}
-
-// A child of fork() would share static data with its parent.
-void keep_a_copy_in_child() {
-  for (const StaticPages& part : moved()) {
-    void* const copy =
-        ::mmap(nullptr, part.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (copy == MAP_FAILED) ::_exit(127);
-    std::memcpy(copy, pointer_to(part.begin), part.bytes);
-    if (::mremap(copy, part.bytes, part.bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-                 pointer_to(part.begin)) == MAP_FAILED) {
-      ::_exit(127);
-    }
-  }
-}
-
 bool is_zero(const std::byte* bytes, size_t count) {
   return bytes[0] == std::byte{0} && std::memcmp(bytes, bytes + 1, count - 1) == 0;
 }
@@ -124,6 +104,57 @@ void copy_pages(std::byte* to, const std::byte* from, size_t bytes) {
   for (size_t i = 0; i < bytes; i += page_bytes()) {
     if (!is_zero(from + i, page_bytes())) std::memcpy(to + i, from + i, page_bytes());
   }
+}
+
+// Pages of static data that have been moved, and during fork() a copy of them.
+struct MovedPages {
+  StaticPages pages;
+  void* copy = MAP_FAILED;
+};
+
+// On the heap of the process, of which a child of fork() has its own: static data are shared with
+// the parent until they have been replaced by their copy.
+std::vector<MovedPages>& moved() {
+  static auto& pages = *new std::vector<MovedPages>;
+  return pages;
+}
+
+// A child of fork() would share static data with its parent. It gets what they hold now: in the
+// child they would be what the parent has made of them meanwhile.
+void copy_for_child() {
+  for (MovedPages& part : moved()) {
+    part.copy = ::mmap(nullptr, part.pages.bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (part.copy == MAP_FAILED) continue;  // the child ends
+    copy_pages(static_cast<std::byte*>(part.copy), pointer_to(part.pages.begin), part.pages.bytes);
+  }
+}
+
+void drop_copy_in_parent() {
+  for (MovedPages& part : moved()) {
+    if (part.copy != MAP_FAILED) ::munmap(part.copy, part.pages.bytes);
+    part.copy = MAP_FAILED;
+  }
+}
+
+void take_copy_in_child() {
+  for (MovedPages& part : moved()) {
+    if (part.copy == MAP_FAILED ||
+        ::mremap(part.copy, part.pages.bytes, part.pages.bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                 pointer_to(part.pages.begin)) == MAP_FAILED) {
+      ::_exit(127);
+    }
+    part.copy = MAP_FAILED;
+  }
+}
+
+void remember_for_children(const StaticPages& pages) {
+  std::vector<MovedPages>& all = moved();
+  if (all.empty()) ::pthread_atfork(copy_for_child, drop_copy_in_parent, take_copy_in_child);
+  const bool known = std::any_of(all.begin(), all.end(), [&pages](const MovedPages& one) {
+    return one.pages.begin == pages.begin;
+  });
+  if (!known) all.push_back({.pages = pages});
 }
 
 // A second mapping of what is mapped at `place`, at `address`. Where memory is shared, that is one
@@ -241,9 +272,8 @@ Status move_to(std::span<std::byte> place, std::span<const StaticObject> objects
     }
   }
   for (const StaticObject& object : objects) {
-    moved().insert(moved().end(), object.pages.begin(), object.pages.end());
+    for (const StaticPages& part : object.pages) remember_for_children(part);
   }
-  ::pthread_atfork(nullptr, nullptr, keep_a_copy_in_child);
   return {};
 }
 

@@ -168,11 +168,16 @@ void World::give_back_of_thread(const long* lock) {
 }
 
 void World::complete(CommContext& context) {
-  if (context.pending.exchange(false, std::memory_order_relaxed)) {
+  if (context.pending.load(std::memory_order_acquire)) {
     const Turn turn(*this);
-    const auto inside = state().exclusive();
-    state().operations.begin("shmem_quiet");
-    state().operations.complete_puts();
+    // Another thread's call may have completed this thread's operations, too. It says so when it
+    // has, and not before: this one would return too early.
+    if (context.pending.load(std::memory_order_relaxed)) {
+      const auto inside = state().exclusive();
+      state().operations.begin("shmem_quiet");
+      state().operations.complete_puts();
+      context.pending.store(false, std::memory_order_release);
+    }
   }
   // What was stored by this PE itself is visible to others before what it does next.
   std::atomic_thread_fence(std::memory_order_seq_cst);

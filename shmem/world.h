@@ -45,7 +45,8 @@ struct CommContext {
   Team* team = nullptr;
   long options = 0;
   /// Something was started that quiet and fence have to complete. False where all that is done is
-  /// done by loads and stores.
+  /// done by loads and stores. Set before an operation is started, cleared when all are complete,
+  /// both with a Turn.
   std::atomic<bool> pending{false};
 };
 

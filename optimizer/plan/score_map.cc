@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/quantity.h"
+#include "optimizer/model/collective.h"
 #include "optimizer/plan/kinds.h"
 
 namespace stripline::plan {
@@ -55,6 +56,21 @@ bool has_method(const Words& kind, std::string_view method) {
   return std::ranges::find(kind.methods, method) != kind.methods.end();
 }
 
+// What users of other libraries call the allreduce whose blocks go around a ring.
+std::string_view method_of(const Meant& meant, std::string_view name) {
+  using Algorithm = model::CollectiveAlgorithm;
+  const bool around = meant.variant == to_string(model::CollectiveOperation::allreduce) &&
+                      name == to_string(Algorithm::ring);
+  return around ? to_string(Algorithm::reduce_scatter_allgather) : name;
+}
+
+// Not every operation has every algorithm of the list.
+bool lacks(const Meant& meant, std::string_view method) {
+  const auto operation = model::collective_operation_from(meant.variant);
+  const auto algorithm = model::collective_algorithm_from(method);
+  return operation && algorithm && !model::has_algorithm(*operation, *algorithm);
+}
+
 Error refused(std::string_view rule, const std::string& why) {
   return {ErrorCode::invalid_argument,
           "the rule '" + std::string(rule) + "' " + why +
@@ -69,8 +85,8 @@ Status ScoreMap::add(std::string_view rule) {
   const size_t second = first == std::string_view::npos ? first : rule.find(':', first + 1);
   if (second == std::string_view::npos) return refused(rule, "does not have three parts");
   const std::string_view sizes = rule.substr(first + 1, second - first - 1);
-  const std::string_view method = rule.substr(second + 1);
   const Meant meant = meant_by(rule.substr(0, first));
+  const std::string_view method = method_of(meant, rule.substr(second + 1));
   if (meant.kind == nullptr) return refused(rule, "is about a kind of decision that is not known");
   Rule made{meant.kind->command, std::string(meant.variant), 0, 0, std::string(method)};
   if (!read_range(sizes, made.from, made.to)) return refused(rule, "has no valid range of sizes");
@@ -79,6 +95,13 @@ Status ScoreMap::add(std::string_view rule) {
   }
   if (!has_method(*meant.kind, method)) {
     return refused(rule, "has a method that decisions of this kind do not have");
+  }
+  if (lacks(meant, method)) {
+    std::string why = "has an algorithm that the operation does not have; it has";
+    for (const auto one : model::algorithms_of(*model::collective_operation_from(meant.variant))) {
+      why += " " + std::string(to_string(one));
+    }
+    return refused(rule, why);
   }
   rules_.push_back(std::move(made));
   return {};

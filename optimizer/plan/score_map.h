@@ -5,8 +5,9 @@
 // so that a run can be measured with a method, and that a table of decisions can be written down. A
 // rule is a kind of decision (kinds.h), or one of its variants ("allreduce", or "collective.gather"
 // where another kind has the name); the sizes for which it holds, both ends included; and a method,
-// "baseline", or a number where the kind has one. Of several rules that hold the last one counts. A
-// request that does not allow the method is decided on as without the rule.
+// "baseline", or a number where the kind has one; "ring" of an allreduce is
+// reduce_scatter_allgather. Of several rules that hold the last one counts. A request that does not
+// allow the method is decided on as without the rule.
 #pragma once
 
 #include <algorithm>

@@ -49,11 +49,12 @@ TEST(ScoreMap, TheLastRuleThatHoldsCounts) {
 TEST(ScoreMap, OperationsAreVariantsOfAKind) {
   const ScoreMap map =
       map_of({"allreduce:0-4k:ring", "collective.gather:*:direct", "gather:*:pack"});
-  EXPECT_EQ(map.forced("collective", 4096, "allreduce"), "ring");
+  EXPECT_EQ(map.forced("collective", 4096, "allreduce"), "reduce_scatter_allgather");
   EXPECT_EQ(map.forced("collective", 4097, "allreduce"), "");
   EXPECT_EQ(map.forced("collective", 8, "broadcast"), "");
   EXPECT_EQ(map.forced("collective", 8, "gather"), "direct");
   EXPECT_EQ(map.forced("gather", 8), "pack");
+  EXPECT_EQ(map_of({"allgather:*:ring"}).forced("collective", 8, "allgather"), "ring");
   EXPECT_EQ(map_of({"collective:*:binomial"}).forced("collective", 8, "broadcast"), "binomial");
 }
 
@@ -61,7 +62,7 @@ TEST(ScoreMap, RefusesWhatIsNotARule) {
   for (const char* const wrong :
        {"", "update", "update:*", "updates:*:buffers", "update:x:buffers", "update:8-4:buffers",
         "update:*:telepathy", "update:*:4", "sweep:*:pieces", "collective.update:*:ring",
-        "atomic:*:message", "put:*:baseline"}) {
+        "atomic:*:message", "put:*:baseline", "broadcast:*:ring", "allreduce:*:binomial"}) {
     ScoreMap map;
     const Status added = map.add(wrong);
     ASSERT_FALSE(added.ok()) << wrong;
@@ -86,7 +87,7 @@ TEST(Kinds, AreListedWithWhoDecidesAndWhatMayBeForced) {
         "\n    forced by bytes of a cell: baseline cell_locks owner_locks provider messages "
         "buffers\n",
         "\n    of each of: broadcast reduce allreduce", "or a number (pieces)",
-        "\n    set by atomic in STRIPLINE_TUNING: provider message\n"}) {
+        "\n    set by atomic.way in STRIPLINE_TUNING: provider message\n"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;
   }
   const Json json = kinds_json();

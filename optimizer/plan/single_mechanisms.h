@@ -38,7 +38,7 @@ struct AtomicMechanism : SingleMechanism<AtomicMechanism, AtomicRequest, AtomicP
       .no_model = "the model does not say, so the provider carries them out",
       .scope = {Scope::Decider::group, Scope::Until::job},
       .methods = model::kAtomicNames,
-      .settings = "atomic in STRIPLINE_TUNING"};
+      .settings = "atomic.way in STRIPLINE_TUNING"};
   static std::span<const Field<AtomicRequest>> fields();
   static Plan decide(const Request& request, const SingleCosts& costs) {
     return plan_atomic(request, costs);
@@ -55,7 +55,7 @@ struct PutMechanism : SingleMechanism<PutMechanism, PutRequest, PutPlan> {
           "together, and buffered ones of up to 64 KiB are copied",
       .scope = {.until = Scope::Until::call},
       .methods = kPutMethodNames,
-      .settings = "put_combining and buffered_put in STRIPLINE_TUNING"};
+      .settings = "put_combining.max_put_bytes and buffered_put.max_bytes in STRIPLINE_TUNING"};
   static std::span<const Field<PutRequest>> fields();
   static Plan decide(const Request& request, const SingleCosts& costs) {
     return plan_put(request, costs);

@@ -4,9 +4,9 @@
 //
 //   executions.begin(instruments, site);
 //   while (executions.add(mechanism, joins) && ...);
-//   ... inform all ranks of plan(0) to plan(count() - 1), then restart_clock(); they carry them
-//   out,
-//       each of them followed by ended() ...
+//   // Inform all ranks of plan(0) to plan(count() - 1).
+//   executions.restart_clock();
+//   // Carry them out, each of them followed by ended().
 //   executions.finish(count, scale, note);
 //
 // Which executions are checks follows from their number, and is decided on before the times of

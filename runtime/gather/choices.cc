@@ -44,7 +44,9 @@ const plan::CompiledPath* Choices::model_to(rank_t peer) const {
 
 plan::GatherDecision Choices::decide_on(const plan::GatherRequest& request, rank_t peer) const {
   const std::string_view forced = this->forced().forced(kKind, request.bytes());
-  if (forced == plan::kForcedBaseline) return plan::plan_gather(request, nullptr);
+  if (forced == plan::kForcedBaseline) {
+    return plan::force_gather(request, model_to(peer), plan::GatherMechanism::baseline(request));
+  }
   const auto method = plan::method_named<GatherMethod>(forced, plan::kGatherMethodNames);
   if (method && plan::allows(request, *method)) {
     return plan::force_gather(request, model_to(peer), *method);

@@ -371,6 +371,31 @@ TEST_P(Methods, AreForcedByTheirSize) {
   });
 }
 
+// With a model, too, which would explain another method than the one that is carried out.
+TEST(MethodChoice, IsAsAskedWhereARuleForcesTheBaseline) {
+  const ModelFile model("gather_baseline_trace", model::example_model());
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
+  group.context.model_path = model.path();
+  group.context.tuning = "gather:*:baseline";
+  group.context.trace = "sites";
+  ::testing::internal::CaptureStderr();
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+    constexpr uint64_t kEach = 4000;
+    auto x = shared_array<double, block_cyclic<>>::create(context, 2 * kEach, {kEach});
+    ASSERT_TRUE(x.ok());
+    std::vector<uint64_t> index;
+    for (uint64_t i = 0; i < 2 * kEach; ++i) {
+      if (i % 10 != 3) index.push_back(i);
+    }
+    EXPECT_EQ(gather_and_compare(context, *x, index, {}).bound_owners, 0U);
+    context.barrier();
+  });
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+  EXPECT_NE(said.find("pack, as asked"), std::string::npos) << said;
+  EXPECT_EQ(said.find("stripline explain gather "), std::string::npos) << said;
+}
+
 // What a rank receives for its whole node cannot be all between the first and the last: the command
 // that explains it says so.
 TEST(NodeSharing, IsExplainedAsItIsCarriedOut) {

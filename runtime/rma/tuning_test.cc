@@ -85,7 +85,7 @@ TEST(Tuning, ForcesDecisionsByRulesAmongItsSettings) {
   const auto tuning = tuning_of(nullptr, "allreduce:0-4K:ring;atomic.way=message,update:*:buffers");
   ASSERT_TRUE(tuning.ok()) << tuning.error().message();
   EXPECT_EQ(tuning->single.atomic, model::AtomicWay::message);
-  EXPECT_EQ(tuning->forced.forced("collective", 4096, "allreduce"), "ring");
+  EXPECT_EQ(tuning->forced.forced("collective", 4096, "allreduce"), "reduce_scatter_allgather");
   EXPECT_EQ(tuning->forced.forced("update", 8), "buffers");
   const auto wrong = tuning_of(nullptr, "update:*:telepathy");
   ASSERT_FALSE(wrong.ok());

@@ -15,12 +15,15 @@ static void child_has_a_copy(void) {
   fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
+    const long before = value;
     value = 99;
-    _exit(value == 99 ? 0 : 1);
+    _exit(before == 1 && value == 99 ? 0 : 1);
   }
+  value = 7;
   int status = -1;
   CHECK(waitpid(child, &status, 0) == child && status == 0);
-  CHECK_EQUAL(value, 1);
+  CHECK_EQUAL(value, 7);
+  value = 1;
 }
 
 int main(int argc, char **argv) {
