@@ -343,7 +343,7 @@ TEST_P(ImplicitOnNetworks, TravelAsTheyAreTunedTo) {
 TEST_P(Implicit, BufferedPutsSendWhatWasThere) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kPuts = 300;
-    const std::vector<size_t> sizes = {1,      8, 500, 20000, rma::Tuning{}.buffered_put_bytes,
+    const std::vector<size_t> sizes = {1,      8, 500, 20000, rma::Tuning{}.single.copied_put_bytes,
                                        100000, 0};
     const auto mine = context.new_symmetric_array<std::byte>(3000000);
     ASSERT_TRUE(mine.ok());

@@ -18,7 +18,7 @@ constexpr size_t kPuts = 8;
 class Copied {
  public:
   Copied(Context& context, size_t bytes)
-      : limit_(context.state().job.tuning().buffered_put_bytes), usual_(limit_) {
+      : limit_(context.state().job.tuning().single.copied_put_bytes), usual_(limit_) {
     limit_ = bytes;
   }
   ~Copied() { limit_ = usual_; }
@@ -26,8 +26,8 @@ class Copied {
   Copied& operator=(const Copied&) = delete;
 
  private:
-  size_t& limit_;
-  size_t usual_;
+  uint64_t& limit_;
+  uint64_t usual_;
 };
 
 Result<SampleSeries> run_buffered_put(Session& session, const experiment::Point& point,
