@@ -36,14 +36,16 @@ class Tune : public ::testing::Test {
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     const std::string path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
     return run_program(
-        argv, 120, {{"PATH", (folder_ / "bin").string() + ":" + path}, {"FAKE_OPENMPI", wrongs}});
+        argv, 300, {{"PATH", (folder_ / "bin").string() + ":" + path}, {"FAKE_OPENMPI", wrongs}});
   }
 
-  Finished tune(const std::string& wrongs = {}, std::vector<std::string> more = {}) {
+  // Only what is to hang is given up soon: a busy host may keep any launch from printing.
+  Finished tune(const std::string& wrongs = {}, std::vector<std::string> more = {},
+                const std::string& stall = "100") {
     std::vector<std::string> arguments = {
-        "openmpi", "--ranks",      "2,4",  "--minutes", "0.1",          "--collectives",
-        "bcast",   "--most-bytes", "4096", "--output",  out().string(), "--stall",
-        "1"};
+        "openmpi",       "--ranks", "2,4",          "--minutes", "0.1",
+        "--collectives", "bcast",   "--most-bytes", "4096",      "--output",
+        out().string(),  "--stall", stall};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(arguments, wrongs);
   }
@@ -88,14 +90,14 @@ TEST_F(Tune, AFileThatIsNotReadIsNotASuccess) {
 }
 
 TEST_F(Tune, WhatHangsAbortsOrIsWrongIsLeftOut) {
-  const Finished tuned = tune("hang abort wrong");
+  const Finished tuned = tune("hang abort wrong", {}, "10");
   ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
   std::map<std::string, std::string> reasons;
   const Json kept = record();
   for (const Json& one : kept["rejected"]) {
     reasons[one["candidate"].get<std::string>()] = one["reason"].get<std::string>();
   }
-  EXPECT_EQ(reasons["knomial"], "hung for 5 s");
+  EXPECT_EQ(reasons["knomial"], "hung for 10 s");
   EXPECT_EQ(reasons["chain"], "exited with code 9");
   EXPECT_EQ(reasons["binary"], "rank 1: byte 3 is wrong");
   EXPECT_EQ(kept["cells"][0]["chosen"], "binomial");
