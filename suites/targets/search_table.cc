@@ -260,6 +260,7 @@ Status SearchTable::decide_group(const std::vector<size_t>& group,
   const auto all = target_.candidates(first.collective);
   size_t chosen = 0;
   bool enough_runs = false;
+  bool few_runs = false;
   targets::KnobDecision best;
   targets::DecisionRule shared = rule;
   shared.confidence = 1 - (1 - rule.confidence) / static_cast<double>(all.size());
@@ -273,7 +274,7 @@ Status SearchTable::decide_group(const std::vector<size_t>& group,
     }
     if (times.size() < group.size()) continue;  // it may not be used, or lost, in one of them
     STRIPLINE_ASSIGN_OR_RETURN(const auto decision, targets::decide_knob(times, shared));
-    enough_runs = enough_runs || decision.outcome != targets::KnobOutcome::few_runs;
+    (decision.outcome == targets::KnobOutcome::few_runs ? few_runs : enough_runs) = true;
     if (decision.outcome != targets::KnobOutcome::departs) continue;
     if (chosen != 0 && decision.ratio.value >= best.ratio.value) continue;
     chosen = i;
@@ -283,6 +284,7 @@ Status SearchTable::decide_group(const std::vector<size_t>& group,
     targets::CellDecision decision{.cell = cells_[at].cell, .chosen = chosen, .nearest = chosen};
     decision.outcome = chosen != 0   ? targets::Outcome::departs
                        : enough_runs ? targets::Outcome::tie
+                       : few_runs    ? targets::Outcome::few_runs
                                      : targets::Outcome::default_best;
     for (const Runner& runner : cells_[at].runners) {
       if (chosen == 0 || !same(runner.candidate, all[chosen])) continue;
