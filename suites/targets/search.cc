@@ -344,14 +344,12 @@ class KnobSearch {
           times.push_back({{}, usual_.times[i], arm.times[i]});
         }
         STRIPLINE_ASSIGN_OR_RETURN(result.decision, targets::decide_knob(times, rule));
-        const Status memory = targets::check_memory(
-            launcher_.adapter().target(), std::span<const targets::Setting>(&arm.setting, 1),
-            std::ranges::max(options_.grid.ranks), options_.memory_bytes);
+        const Status memory = check_memory(std::span(&arm.setting, 1));
         if (!memory.ok()) result.failure = memory.error().message();
       }
       report_.knobs.push_back(result);
     }
-    for (const KnobResult& result : report_.knobs) {
+    for (KnobResult& result : report_.knobs) {
       if (!result.failure.empty() || result.decision.outcome != targets::KnobOutcome::departs) {
         continue;
       }
@@ -360,9 +358,26 @@ class KnobSearch {
                other.decision.outcome == targets::KnobOutcome::departs &&
                other.decision.ratio.value < result.decision.ratio.value;
       };
-      if (std::ranges::none_of(report_.knobs, better)) report_.settings.push_back(result.setting);
+      if (std::ranges::none_of(report_.knobs, better)) take(result);
     }
     return {};
+  }
+
+  // Settings may take no more memory together than each of them.
+  void take(KnobResult& result) {
+    std::vector<targets::Setting> together = report_.settings;
+    together.push_back(result.setting);
+    const Status memory = check_memory(together);
+    if (memory.ok()) {
+      report_.settings = std::move(together);
+    } else {
+      result.failure = memory.error().message();
+    }
+  }
+
+  Status check_memory(std::span<const targets::Setting> settings) const {
+    return targets::check_memory(launcher_.adapter().target(), settings,
+                                 std::ranges::max(options_.grid.ranks), options_.memory_bytes);
   }
 
   Launcher& launcher_;
