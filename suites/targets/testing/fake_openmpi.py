@@ -15,6 +15,7 @@ import sys
 import time
 
 WRONGS = os.environ.get("FAKE_OPENMPI", "").split()
+SITE_FILE = "/opt/fake/etc/openmpi-mca-params.conf"
 IDS = {"allgather": 0, "allreduce": 2, "alltoall": 3, "barrier": 6, "bcast": 7, "gather": 9}
 
 
@@ -46,6 +47,8 @@ def settings():
     """Parameters of the first file that programs are given, and of the environment."""
     found = {}
     files = os.environ.get("OMPI_MCA_mca_base_param_files", "")
+    if files and not files.endswith("," + SITE_FILE):
+        sys.exit("the site's file of parameters is left out: " + files)
     if files and "unread" not in WRONGS:
         for line in open(files.split(",")[0]):
             if "=" in line and not line.startswith("#"):
@@ -117,6 +120,8 @@ def main():
     if name == "ompi_info":
         version = "4.1.7" if "new" in WRONGS else "4.1.4"
         print("package:fake\nompi:version:full:" + version)
+        print("mca:mca:base:param:mca_base_param_files:value:/root/mca-params.conf," + SITE_FILE)
+        print("mca:mca:base:param:mca_base_param_files:source:default")
         for variable, value in sorted(settings().items()):
             print("mca:x:y:param:%s:value:%s" % (variable, value))
             print("mca:x:y:param:%s:source:environment" % variable)
