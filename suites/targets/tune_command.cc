@@ -136,6 +136,16 @@ std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
   return accused;
 }
 
+// Whether a record is there, and lists a file of this name and text.
+bool lists(const fs::path& record_file, const std::string& name, const std::string& text) {
+  const auto record = read_json_file(record_file);
+  if (!record.ok()) return false;
+  const auto files = get_object(*record, "files", "export record");
+  if (!files.ok()) return false;
+  const auto hash = get_string(**files, name, "export record");
+  return hash.ok() && *hash == sha256_hex(text);
+}
+
 // Errors: already_exists where a file is there that is not ours: none of those that begin with our
 // mark, or that the record beside them lists.
 Status check_replaceable(const fs::path& path) {
@@ -143,9 +153,7 @@ Status check_replaceable(const fs::path& path) {
   if (!fs::exists(path, error)) return {};
   const auto text = read_whole_file(path);
   if (text.ok() && text->starts_with(std::string("# ") + kMark)) return {};
-  const auto record = read_json_file(path.parent_path() / kRecordName);
-  if (text.ok() && record.ok() && record->is_object() && record->contains("files") &&
-      (*record)["files"].value(path.filename().string(), "") == sha256_hex(*text)) {
+  if (text.ok() && lists(path.parent_path() / kRecordName, path.filename().string(), *text)) {
     return {};
   }
   return Error(ErrorCode::already_exists, "'" + path.string() +
@@ -246,7 +254,8 @@ class Tuning {
     const auto before = record_.files;
     STRIPLINE_RETURN_IF_ERROR(write_files());
     for (const auto& [name, hash] : before) {
-      if (!record_.files.contains(name)) fs::remove(folder_ / name);
+      std::error_code ignored;
+      if (!record_.files.contains(name)) fs::remove(folder_ / name, ignored);
     }
     if (file_.empty()) return {};
     record_.validated = std::ranges::none_of(record_.checked, [](const Checked& one) {
