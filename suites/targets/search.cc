@@ -163,19 +163,17 @@ class CollectiveSearch {
 
   Status blame(const DriverPlan& plan, const Launched& launched) {
     if (!launched.output.unfinished) {
-      return Error(ErrorCode::failed_precondition, std::string(launcher_.adapter().target().title) +
-                                                       "'s program " + launched.failure + ": " +
-                                                       launched.said);
+      return Error(ErrorCode::aborted, std::string(launcher_.adapter().target().title) +
+                                           "'s program " + launched.failure + ": " + launched.said);
     }
     const auto [asked, variant] = *launched.output.unfinished;
     const size_t cell = cell_of(plan.cells[asked]);
     const size_t runner = runner_of(cell, plan.variants[variant]);
     if (runner == 0) {
-      return Error(ErrorCode::failed_precondition,
-                   "the default of " + plan.cells[asked].operation + " of " +
-                       std::to_string(plan.cells[asked].bytes) + " B among " +
-                       std::to_string(plan.cells[asked].ranks) + " ranks " + launched.failure +
-                       ": " + launched.said);
+      return Error(ErrorCode::aborted, "the default of " + plan.cells[asked].operation + " of " +
+                                           std::to_string(plan.cells[asked].bytes) + " B among " +
+                                           std::to_string(plan.cells[asked].ranks) + " ranks " +
+                                           launched.failure + ": " + launched.said);
     }
     reject(cell, runner, launched.failure);
     return {};
@@ -324,7 +322,7 @@ class KnobSearch {
     }
     if (failure.empty()) return {};
     if (&arm == &usual_) {
-      return Error(ErrorCode::failed_precondition,
+      return Error(ErrorCode::aborted,
                    "messages do not work with the default settings: the program " + failure + ": " +
                        launched.said);
     }
