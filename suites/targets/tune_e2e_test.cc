@@ -75,6 +75,8 @@ TEST_F(Tune, ExportsWhatIsFasterAndProvesThatItIsRead) {
   const Finished verified = run({"export", "verify", params().string(), "--minutes", "0.1"});
   EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
   EXPECT_NE(verified.out.find("Read by the target"), std::string::npos) << verified.out;
+  // Nothing was searched.
+  EXPECT_EQ(verified.out.find("cells in"), std::string::npos) << verified.out;
 }
 
 TEST_F(Tune, AFileThatIsNotReadIsNotASuccess) {
