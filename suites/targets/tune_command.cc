@@ -177,6 +177,10 @@ class Tuning {
   }
 
   Result<ExportRecord> run() {
+    // Before minutes of measuring.
+    for (const std::string& name : adapter_.file_names()) {
+      STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / name));
+    }
     STRIPLINE_RETURN_IF_ERROR(search_knobs(launcher_, search_, tell_, record_.search));
     STRIPLINE_RETURN_IF_ERROR(search_collectives(launcher_, search_, tell_, record_.search));
     std::error_code error;
@@ -193,6 +197,7 @@ class Tuning {
       STRIPLINE_RETURN_IF_ERROR(validated);
     }
     STRIPLINE_RETURN_IF_ERROR(write_json_file(folder_ / kRecordName, to_json(record_)));
+    name_earlier_files();
     return record_;
   }
 
@@ -200,6 +205,16 @@ class Tuning {
   const fs::path& file() const { return file_; }
 
  private:
+  // Files of an earlier run may be in use, and stay; the record no longer vouches for them.
+  void name_earlier_files() const {
+    for (const std::string& name : adapter_.file_names()) {
+      std::error_code ignored;
+      if (record_.files.contains(name) || !fs::exists(folder_ / name, ignored)) continue;
+      tell_("'" + (folder_ / name).string() +
+            "' is of an earlier run, and this one does not confirm it: remove it");
+    }
+  }
+
   void remove_files() {
     std::error_code ignored;
     for (const auto& [name, hash] : record_.files) fs::remove(folder_ / name, ignored);

@@ -139,8 +139,20 @@ TEST_F(Tune, VerifyFindsWhatWasChangedAndWhatIsOverridden) {
 TEST_F(Tune, FilesOfOthersAreNotReplaced) {
   fs::create_directory(out());
   std::ofstream(params()) << "btl = self\n";
-  EXPECT_EQ(tune().exit_code, kExitConflict);
+  const Finished refused = tune();
+  EXPECT_EQ(refused.exit_code, kExitConflict);
+  EXPECT_EQ(refused.err.find("run 1:"), std::string::npos) << refused.err;  // before measuring
   EXPECT_EQ(read_file(params()), "btl = self\n");
+}
+
+TEST_F(Tune, FilesOfAnEarlierRunAreNamedWhereTheDefaultIsKept) {
+  ASSERT_EQ(tune().exit_code, kExitOk);
+  const Finished kept = tune({}, {"--margin", "90%"});
+  EXPECT_EQ(kept.exit_code, kExitOk) << kept.err;
+  EXPECT_NE(kept.out.find("Keep the default"), std::string::npos) << kept.out;
+  EXPECT_NE(kept.err.find("stripline-mca-params.conf' is of an earlier run"), std::string::npos)
+      << kept.err;
+  EXPECT_TRUE(fs::exists(params()));
 }
 
 TEST_F(Tune, FilesAreCheckedAndWritten) {

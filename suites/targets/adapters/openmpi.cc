@@ -134,6 +134,8 @@ class OpenMpi : public Adapter {
     return {"vader_segment."};
   }
 
+  std::vector<std::string> file_names() const override { return {kParamsName, kRulesName}; }
+
   Result<std::vector<ExportFile>> files(const Decisions& decisions, const targets::Safety& safety,
                                         const std::filesystem::path& folder,
                                         const std::vector<std::string>& comments) const override {
