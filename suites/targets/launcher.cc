@@ -98,7 +98,6 @@ Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment)
       break;
     }
   }
-  launched.wall_s = seconds_since(start);
   if (!launched.failure.empty() || cancelled) {
     kill_processes_of(token);
     remove_shared_memory_files(prefixes, shared_before);

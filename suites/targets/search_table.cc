@@ -38,10 +38,6 @@ double median_of(const Runner& runner) {
   return times.empty() ? std::numeric_limits<double>::infinity() : stats::median(times);
 }
 
-bool same(const Candidate& a, const Candidate& b) {
-  return a.id == b.id && a.segment_bytes == b.segment_bytes;
-}
-
 std::vector<targets::Alternative> alternatives_of(const SearchCell& cell) {
   std::vector<targets::Alternative> all;
   for (const Runner& runner : cell.runners) {
