@@ -168,6 +168,10 @@ class CollectiveSearch {
     }
     const auto [asked, variant] = *launched.output.unfinished;
     const size_t cell = cell_of(plan.cells[asked]);
+    if (launched.output.in_turns) {
+      reject_all(cell, launched.failure + ", this one or another, while they took turns");
+      return {};
+    }
     const size_t runner = runner_of(cell, plan.variants[variant]);
     if (runner == 0) {
       return Error(ErrorCode::aborted, "the default of " + plan.cells[asked].operation + " of " +
@@ -177,6 +181,13 @@ class CollectiveSearch {
     }
     reject(cell, runner, launched.failure);
     return {};
+  }
+
+  void reject_all(size_t cell, const std::string& reason) {
+    const auto& runners = table_.cells()[cell].runners;
+    for (size_t i = 1; i < runners.size(); ++i) {
+      if (runners[i].in_race) reject(cell, i, reason);
+    }
   }
 
   void reject(size_t cell, size_t runner, const std::string& reason) {

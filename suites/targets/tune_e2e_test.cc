@@ -105,6 +105,20 @@ TEST_F(Tune, WhatHangsAbortsOrIsWrongIsLeftOut) {
   EXPECT_EQ(kept["cells"][0]["chosen"], "binomial");
 }
 
+TEST_F(Tune, WhereAnyOfThoseThatTakeTurnsMayHangTheDefaultStays) {
+  const Finished tuned = tune("turns", {}, "10");
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  const Json kept = record();
+  ASSERT_FALSE(kept["rejected"].empty());
+  for (const Json& one : kept["rejected"]) {
+    EXPECT_NE(one["candidate"].get<std::string>(), "default");
+    EXPECT_EQ(one["reason"].get<std::string>(),
+              "hung for 10 s, this one or another, while they took turns");
+  }
+  for (const Json& cell : kept["cells"]) EXPECT_EQ(cell["chosen"], "default") << cell.dump();
+  EXPECT_FALSE(fs::exists(params()));
+}
+
 TEST_F(Tune, AProgramThatGetsSlowerIsReported) {
   const Finished tuned = tune("slow");
   EXPECT_EQ(tuned.exit_code, kExitFailure) << tuned.err << tuned.out;

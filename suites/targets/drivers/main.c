@@ -16,8 +16,9 @@
  * Cells of the same operation and number of ranks are to follow each other. Ranks that a cell does
  * not need sleep. Each line of standard output is a JSON object: {"at": ...} before a variant is
  * verified in a cell, for the first and for the last time, so that it is known which one hung or
- * ended the job, and a series of samples (optimizer/experiment/json.h) when it has been measured;
- * the last one is {"done": true}.
+ * ended the job; {"turns": ...} before all variants of a cell take turns, any of which may then be
+ * the one; and a series of samples (optimizer/experiment/json.h) when a variant has been measured.
+ * The last one is {"done": true}.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -455,8 +456,9 @@ static unsigned next_random(unsigned* state) {
   return *state >> 8;
 }
 
-static void print_at(const struct cell* cell, int variant) {
-  printf("{\"at\":");
+/* `what` is done next. */
+static void print_next(const char* what, const struct cell* cell, int variant) {
+  printf("{\"%s\":", what);
   print_point(cell, variant);
   printf("}\n");
   fflush(stdout);
@@ -495,7 +497,7 @@ static void measure(const struct plan* plan, const struct cell* cell, MPI_Comm c
 
   for (int v = 0; v < variants; ++v) {
     double once_s;
-    if (job.rank == 0) print_at(cell, list[v]);
+    if (job.rank == 0) print_next("at", cell, list[v]);
     use_variant(plan, comms, list[v], &job);
     well[v] = verified(&job, operation, control, notes[v]);
     if (!well[v]) continue;
@@ -518,6 +520,7 @@ static void measure(const struct plan* plan, const struct cell* cell, MPI_Comm c
     from_rank_0(control, job.rank, job.ranks, &repetitions[v], sizeof repetitions[v]);
     left += repetitions[v];
   }
+  if (job.rank == 0 && left > 0) print_next("turns", cell, list[0]);
   /* Turns of single calls, those with fewest of their repetitions done first, else by chance. */
   while (left > 0) {
     int begin = (int)(next_random(&random) % (unsigned)variants);
@@ -540,7 +543,7 @@ static void measure(const struct plan* plan, const struct cell* cell, MPI_Comm c
     double* const of_variant = times + (size_t)v * (size_t)plan->repetitions;
     if (well[v]) {
       largest(control, job.rank, job.ranks, of_variant, done[v]);
-      if (job.rank == 0) print_at(cell, list[v]);
+      if (job.rank == 0) print_next("at", cell, list[v]);
       use_variant(plan, comms, list[v], &job);
       well[v] = verified(&job, operation, control, notes[v]);
     }

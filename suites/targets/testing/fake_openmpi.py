@@ -4,8 +4,9 @@ mpirun.openmpi, by the name that it is called by. Times are made up; what settin
 the classic rules file means.
 
 FAKE_OPENMPI says what is wrong with it, in words with blanks between: "unread" (it ignores files of
-settings), "hang" (k-nomial bcasts hang), "abort" (chains of bcast abort), "wrong" (binary trees of
-bcast give wrong data), "slow" (a file makes halos and sorts slower), "new" (it is version 4.1.7).
+settings), "hang" (k-nomial bcasts hang), "turns" (bcasts hang when several take turns), "abort"
+(chains of bcast abort), "wrong" (binary trees of bcast give wrong data), "slow" (a file makes halos
+and sorts slower), "new" (it is version 4.1.7).
 """
 
 import json
@@ -86,6 +87,11 @@ def run(path):
             noise = random.Random(plan.get("seed", 0))
         else:
             operation, ranks, size = words[1], int(words[2]), int(words[3])
+            if "turns" in WRONGS and operation == "bcast" and len(words) > 7:
+                show({"turns": {"experiment": "target.bcast", "variant": words[6],
+                                "params": {"ranks": ranks, "bytes": size, "type": words[4],
+                                           "in_place": int(words[5])}}})
+                time.sleep(3600)
             for index in map(int, words[6:]):
                 point = {"experiment": "target." + operation, "variant": str(index),
                          "params": {"ranks": ranks, "bytes": size, "type": words[4],
