@@ -17,7 +17,8 @@
  * not need sleep. Each line of standard output is a JSON object: {"at": ...} before a variant is
  * verified in a cell, for the first and for the last time, so that it is known which one hung or
  * ended the job; {"turns": ...} before all variants of a cell take turns, any of which may then be
- * the one; and a series of samples (optimizer/experiment/json.h) when a variant has been measured.
+ * the one, and about every second while they do, as slow calls are not to pass for one that hangs;
+ * and a series of samples (optimizer/experiment/json.h) when a variant has been measured.
  * The last one is {"done": true}.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -485,6 +486,7 @@ static void measure(const struct plan* plan, const struct cell* cell, MPI_Comm c
   double* times = room((size_t)variants * (size_t)plan->repetitions * sizeof *times);
   double* ends = room((size_t)variants * (size_t)plan->repetitions * sizeof *ends);
   unsigned random = plan->seed + (unsigned)cell->first_variant * 977u;
+  double said_s;
   int left = 0;
 
   if (operation == NULL) fail("the plan has an unknown operation");
@@ -521,6 +523,7 @@ static void measure(const struct plan* plan, const struct cell* cell, MPI_Comm c
     left += repetitions[v];
   }
   if (job.rank == 0 && left > 0) print_next("turns", cell, list[0]);
+  said_s = now_s();
   /* Turns of single calls, those with fewest of their repetitions done first, else by chance. */
   while (left > 0) {
     int begin = (int)(next_random(&random) % (unsigned)variants);
@@ -537,6 +540,10 @@ static void measure(const struct plan* plan, const struct cell* cell, MPI_Comm c
       ends[v * plan->repetitions + done[v]] = t1;
       ++done[v];
       --left;
+      if (job.rank == 0 && t1 - said_s > 1) {
+        print_next("turns", cell, list[v]);
+        said_s = t1;
+      }
     }
   }
   for (int v = 0; v < variants; ++v) {
