@@ -245,7 +245,17 @@ class Tuning {
     return {};
   }
 
+  // A file that something else overrides would be compared with what does it.
+  Status check_effective() const {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, adapter_.complaints(file_, search_.safety));
+    if (complaints.empty()) return {};
+    for (const std::string& one : complaints) tell_(one);
+    return Error(ErrorCode::failed_precondition,
+                 "what was found would have no effect here: " + complaints.front());
+  }
+
   Status validate_files() {
+    STRIPLINE_RETURN_IF_ERROR(check_effective());
     ValidationOptions validation{.rule = search_.rule,
                                  .budget_s = kValidationShare * options_.minutes * 60,
                                  .processors = search_.processors,

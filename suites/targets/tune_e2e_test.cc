@@ -142,12 +142,22 @@ TEST_F(Tune, VerifyFindsWhatWasChangedAndWhatIsOverridden) {
   const Finished overridden = run(verify);
   ::unsetenv("OMPI_MCA_coll_tuned_use_dynamic_rules");  // NOLINT(concurrency-mt-unsafe)
   EXPECT_EQ(overridden.exit_code, kExitBadInput);
-  EXPECT_NE(overridden.err.find("coll_tuned_use_dynamic_rules"), std::string::npos)
+  EXPECT_NE(overridden.err.find("coll_tuned_use_dynamic_rules is set to"), std::string::npos)
       << overridden.err;
   std::ofstream(out() / "stripline-rules.conf", std::ios::app) << "# mine\n";
   const Finished changed = run(verify);
   EXPECT_EQ(changed.exit_code, kExitBadInput);
   EXPECT_NE(changed.err.find("changed"), std::string::npos) << changed.err;
+}
+
+TEST_F(Tune, WhatIsOverriddenIsNotExported) {
+  ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "0", 1);  // NOLINT(concurrency-mt-unsafe)
+  const Finished tuned = tune();
+  ::unsetenv("OMPI_MCA_coll_tuned_use_dynamic_rules");  // NOLINT(concurrency-mt-unsafe)
+  EXPECT_EQ(tuned.exit_code, kExitBadInput);
+  EXPECT_NE(tuned.err.find("coll_tuned_use_dynamic_rules is set to"), std::string::npos)
+      << tuned.err;
+  EXPECT_FALSE(fs::exists(params()));
 }
 
 TEST_F(Tune, FilesOfOthersAreNotReplaced) {
