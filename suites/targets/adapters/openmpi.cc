@@ -106,6 +106,8 @@ class OpenMpi : public Adapter {
       variables["OMPI_ALLOW_RUN_AS_ROOT"] = "1";
       variables["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
     }
+    // With a network that UCX or an MTL knows, these carry all messages, and no BTL does.
+    if (path != Path::any) variables["OMPI_MCA_pml"] = "ob1";
     switch (path) {
       case Path::any:
         break;
