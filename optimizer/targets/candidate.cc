@@ -4,6 +4,10 @@
 
 namespace stripline::targets {
 
+bool same(const Candidate& a, const Candidate& b) {
+  return a.id == b.id && a.segment_bytes == b.segment_bytes;
+}
+
 std::string refusal(const Candidate& candidate, const Cell& cell, const Safety& safety) {
   if (cell.ranks < candidate.least_ranks) {
     return "takes at least " + std::to_string(candidate.least_ranks) + " ranks";

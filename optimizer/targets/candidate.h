@@ -31,6 +31,9 @@ struct Candidate {
   uint32_t elements_per_rank = 0;
 };
 
+/// Whether both are the same algorithm with the same segments.
+bool same(const Candidate& a, const Candidate& b);
+
 /// What users allow.
 struct Safety {
   /// No program here uses operations that are not commutative.

@@ -216,8 +216,9 @@ Result<KnobDecision> decide_knob(std::span<const CellTimes> cells, const Decisio
 std::string describe(const KnobDecision& decision) {
   const double gain = 1 - decision.ratio.value;
   const double half = (decision.ratio.upper - decision.ratio.lower) / 2;
-  const std::string bounds = " (" + percent(std::abs(1 - decision.ratio.upper)) + " to " +
-                             percent(std::abs(1 - decision.ratio.lower)) + ")";
+  const auto [least, most] =
+      std::minmax({std::abs(1 - decision.ratio.upper), std::abs(1 - decision.ratio.lower)});
+  const std::string bounds = " (" + percent(least) + " to " + percent(most) + ")";
   switch (decision.outcome) {
     case KnobOutcome::departs:
       return "faster by " + percent(gain) + bounds;

@@ -127,6 +127,13 @@ TEST(DecideKnob, AGainThatCostsACellIsNotTaken) {
   EXPECT_EQ(decision.worst, 1U);
 }
 
+TEST(DecideKnob, BoundsAreNamedFromTheSmallerOne) {
+  KnobDecision decision{.outcome = KnobOutcome::departs, .ratio = {0.88, 0.85, 0.91, 4}};
+  EXPECT_EQ(describe(decision), "faster by 12.0 % (9.0 % to 15.0 %)");
+  decision = {.outcome = KnobOutcome::slower, .ratio = {1.05, 1.04, 1.06, 4}};
+  EXPECT_EQ(describe(decision), "slower by 5.0 % (4.0 % to 6.0 %)");
+}
+
 TEST(DecideKnob, OppositeEffectsAreNotNone) {
   // The mean over both is 1.
   const std::vector<CellTimes> cells = {pair(1, 0.97 * 0.97, 0.001), pair(1, 1.02, 0.001)};

@@ -38,6 +38,12 @@ bool is_variable_name(std::string_view name) {
 
 Result<std::vector<Setting>> read_environment(std::string_view text, std::string_view what) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto lines, lines_of(text, what));
+  if (text.find('\r') != std::string_view::npos) {
+    return Error(ErrorCode::data_loss,
+                 std::string(what) +
+                     " has carriage returns, which a shell takes as part of values; write it with "
+                     "the line ends of Unix");
+  }
   std::vector<Setting> settings;
   std::set<std::string_view> names;
   for (const Line& line : lines) {

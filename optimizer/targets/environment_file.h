@@ -14,7 +14,7 @@ namespace stripline::targets {
 /// "export NAME=VALUE" and "NAME=VALUE", comments from '#' at the beginning of a line, and empty
 /// lines. Values may be in single or double quotes, which they need when they have other characters
 /// than letters, digits and "_./:,+-^@%=". Errors: data_loss, with the line, for anything else, a
-/// name that comes twice, and "$", "`", "\" and quotes within a value.
+/// name that comes twice, and "$", "`", "\" and quotes within a value; also for carriage returns.
 Result<std::vector<Setting>> read_environment(std::string_view text, std::string_view what);
 
 /// Reads back as the same settings. Errors: invalid_argument for a name or a value that such a file

@@ -25,6 +25,9 @@ TEST(EnvironmentFile, RefusesWhatAShellWouldExpand) {
     EXPECT_FALSE(read_environment(bad, "file").ok()) << bad;
   }
   EXPECT_FALSE(read_environment(std::string_view("A=b\n# x\0y\n", 10), "file").ok());
+  const auto windows = read_environment("A=b\r\nB='c'\r\n", "file");
+  ASSERT_FALSE(windows.ok());
+  EXPECT_NE(windows.error().message().find("carriage returns"), std::string::npos);
   EXPECT_FALSE(write_environment({{"A", "$(id)"}}, {}).ok());
   EXPECT_FALSE(write_environment({{"A", "a\nb"}}, {}).ok());
   EXPECT_FALSE(write_environment({{"A B", "a"}}, {}).ok());

@@ -8,10 +8,6 @@
 namespace stripline::targets {
 namespace {
 
-bool same(const Candidate& a, const Candidate& b) {
-  return a.id == b.id && a.segment_bytes == b.segment_bytes;
-}
-
 // Where the upper one of two choices begins.
 uint64_t meeting_point(uint64_t below, uint64_t above) {
   const double mean = std::sqrt(static_cast<double>(below) * static_cast<double>(above));

@@ -105,13 +105,16 @@ Result<DriverOutput> read_driver_output(const DriverPlan& plan, std::string_view
     if (!json.ok()) return json.error();
     if (json->contains("done")) {
       output.done = true;
-    } else if (const auto begun = json->find("at"); begun != json->end()) {
-      STRIPLINE_ASSIGN_OR_RETURN(const auto point, experiment::point_from_json(*begun));
+    } else if (json->contains("at") || json->contains("turns")) {
+      output.in_turns = json->contains("turns");
+      const Json& begun = (*json)[output.in_turns ? "turns" : "at"];
+      STRIPLINE_ASSIGN_OR_RETURN(const auto point, experiment::point_from_json(begun));
       STRIPLINE_ASSIGN_OR_RETURN(output.unfinished, index.find(point));
     } else {
       STRIPLINE_ASSIGN_OR_RETURN(auto series, experiment::sample_series_from_json(*json));
       STRIPLINE_ASSIGN_OR_RETURN(const auto place, index.find(series.point));
       output.unfinished.reset();
+      output.in_turns = false;
       output.series.push_back({place.first, place.second, std::move(series.values), series.verified,
                                std::move(series.note)});
     }

@@ -52,6 +52,8 @@ struct DriverOutput {
   std::vector<DriverSeries> series;
   /// The cell and the variant that were tried last without coming to their end.
   std::optional<std::pair<size_t, size_t>> unfinished;
+  /// All variants of that cell were taking turns: any of them may be the one.
+  bool in_turns = false;
   bool done = false;
 };
 

@@ -62,6 +62,23 @@ TEST(DriverOutput, WhatHungIsKnown) {
   EXPECT_EQ(*output->unfinished, (std::pair<size_t, size_t>(1, 1)));
 }
 
+TEST(DriverOutput, WhatHungInTurnsMayBeAnyOfThem) {
+  DriverPlan plan = two_cells();
+  plan_text(plan);
+  std::string turns = kAt;
+  turns.replace(turns.find("at"), 2, "turns");
+  const auto output = read_driver_output(plan, kAt + turns);
+  ASSERT_TRUE(output.ok()) << output.error().message();
+  ASSERT_TRUE(output->unfinished);
+  EXPECT_EQ(output->unfinished->first, 1U);
+  EXPECT_TRUE(output->in_turns);
+  // Verified for the last time, and finished.
+  EXPECT_FALSE(read_driver_output(plan, turns + kAt)->in_turns);
+  const auto finished = read_driver_output(plan, turns + kSeries);
+  EXPECT_FALSE(finished->in_turns);
+  EXPECT_FALSE(finished->unfinished);
+}
+
 TEST(DriverOutput, RefusesPointsThatWereNotAskedFor) {
   DriverPlan plan = two_cells();
   plan.cells.pop_back();

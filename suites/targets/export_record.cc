@@ -214,6 +214,14 @@ Result<ExportRecord> record_from_json(const Json& json) {
   STRIPLINE_ASSIGN_OR_RETURN(record.time, get_string(json, "time", kWhere));
   STRIPLINE_ASSIGN_OR_RETURN(record.host, get_string(json, "host", kWhere));
   STRIPLINE_ASSIGN_OR_RETURN(record.kernel, get_string(json, "kernel", kWhere));
+  STRIPLINE_ASSIGN_OR_RETURN(record.user, get_string(json, "user", kWhere));
+  STRIPLINE_ASSIGN_OR_RETURN(const int64_t processors, get_integer(json, "processors", kWhere));
+  const auto seed = json.find("seed");
+  if (processors < 1 || processors > 1 << 20 || seed == json.end() || !seed->is_number_unsigned()) {
+    return Error(ErrorCode::data_loss, "export record: its processors or its seed are not valid");
+  }
+  record.processors = static_cast<uint32_t>(processors);
+  record.seed = seed->get<uint64_t>();
   STRIPLINE_ASSIGN_OR_RETURN(const std::string path, get_string(json, "path", kWhere));
   bool known = false;
   for (const auto one : {targets::Path::any, targets::Path::shared_memory, targets::Path::tcp}) {
@@ -316,13 +324,16 @@ std::string summary_of(const ExportRecord& record) {
   const auto& result = record.search.result;
   std::map<targets::Outcome, size_t> outcomes;
   for (const auto& decision : result.decisions) ++outcomes[decision.outcome];
-  std::string text =
-      std::to_string(result.decisions.size()) + " cells in " +
-      count_text(record.search.runs, "run") + ": " +
-      std::to_string(outcomes[targets::Outcome::departs]) + " depart from the default, in " +
-      std::to_string(outcomes[targets::Outcome::default_best]) + " it is the best, in " +
-      std::to_string(outcomes[targets::Outcome::tie]) + " no gain is certain, " +
-      std::to_string(outcomes[targets::Outcome::few_runs]) + " had too few runs\n";
+  std::string text;
+  // A later validation has no search to report.
+  if (!result.decisions.empty()) {
+    text = std::to_string(result.decisions.size()) + " cells in " +
+           count_text(record.search.runs, "run") + ": " +
+           std::to_string(outcomes[targets::Outcome::departs]) + " depart from the default, in " +
+           std::to_string(outcomes[targets::Outcome::default_best]) + " it is the best, in " +
+           std::to_string(outcomes[targets::Outcome::tie]) + " no gain is certain, " +
+           std::to_string(outcomes[targets::Outcome::few_runs]) + " had too few runs\n";
+  }
   Table gains({{"collective"},
                {"ranks", Table::Align::right},
                {"bytes", Table::Align::right},

@@ -30,7 +30,7 @@ Result<Installation> detect(const targets::Target& target) {
     return Error(ErrorCode::data_loss, "'" + std::string(target.version_command) +
                                            "' has printed no version of " + title);
   }
-  return Installation{&target, *version, std::string(target.version_command)};
+  return Installation{&target, *version};
 }
 
 Result<std::filesystem::path> driver_sources() {

@@ -16,7 +16,6 @@ namespace stripline::suites::tune {
 struct Installation {
   const targets::Target* target = nullptr;
   targets::Version version;
-  std::string command;  ///< that printed the version
 };
 
 /// Asks the target's command for its version. Errors: not_found where there is none, unimplemented

@@ -22,6 +22,8 @@ constexpr double kLookS = 0.05;
 // Processes may take longer to start than to measure anything.
 constexpr double kStartLimitS = 60;
 constexpr size_t kMostSaid = 2000;
+// Hundreds of cells with all their alternatives and repetitions take tens of MiB.
+constexpr size_t kMostPrinted = size_t{1} << 30;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -96,14 +98,14 @@ Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment)
       break;
     }
   }
-  launched.wall_s = seconds_since(start);
   if (!launched.failure.empty() || cancelled) {
     kill_processes_of(token);
     remove_shared_memory_files(prefixes, shared_before);
   }
   if (cancelled) return Error(ErrorCode::cancelled, "stopped on request");
 
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string printed, read_whole_file(folder_ / "out"));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string printed,
+                             read_whole_file(folder_ / "out", kMostPrinted));
   STRIPLINE_ASSIGN_OR_RETURN(launched.output, read_driver_output(plan, printed));
   if (const auto said = read_whole_file(folder_ / "err"); said.ok()) {
     launched.said = said->size() > kMostSaid ? said->substr(said->size() - kMostSaid) : *said;

@@ -18,7 +18,6 @@ namespace stripline::suites::tune {
 /// How a launch ended.
 struct Launched {
   DriverOutput output;
-  double wall_s = 0;
   /// Why it did not come to its end, as part of a sentence: "hung for 10 s", "exited with code 3".
   /// Empty: it did. The cell and the variant are `output.unfinished`.
   std::string failure;

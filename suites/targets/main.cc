@@ -33,7 +33,8 @@ constexpr const char* kFooter =
     "  2  wrong usage; the target is not known, not installed, or has no compiler here\n"
     "  3  a version that was not tried, a file that is malformed, was changed, or is not read\n"
     "  4  something cannot be started or written\n"
-    "  5  the target's programs fail with its default settings\n"
+    "  5  the target's programs fail, with its default settings or with an exported file\n"
+    "  6  a program that was asked for a version, or a compiler, takes too long\n"
     "  7  cancelled by SIGINT or SIGTERM\n"
     "  8  an alternative that would be allowed gives wrong data (try)\n"
     "  9  a file is there that Stripline has not written";
@@ -58,7 +59,9 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
                    "Only these operations, with commas (default: all)")
       ->type_name("NAME,...")
       ->delimiter(',');
-  command->add_option("--most-bytes", options.most_bytes, "The largest size that is measured")
+  command
+      ->add_option("--most-bytes", options.most_bytes,
+                   "The largest size that is measured; buffers of a rank have 4MiB at most")
       ->type_name("BYTES")
       ->transform(size_from(8))
       ->capture_default_str();

@@ -163,22 +163,31 @@ class CollectiveSearch {
 
   Status blame(const DriverPlan& plan, const Launched& launched) {
     if (!launched.output.unfinished) {
-      return Error(ErrorCode::failed_precondition, std::string(launcher_.adapter().target().title) +
-                                                       "'s program " + launched.failure + ": " +
-                                                       launched.said);
+      return Error(ErrorCode::aborted, std::string(launcher_.adapter().target().title) +
+                                           "'s program " + launched.failure + ": " + launched.said);
     }
     const auto [asked, variant] = *launched.output.unfinished;
     const size_t cell = cell_of(plan.cells[asked]);
+    if (launched.output.in_turns) {
+      reject_all(cell, launched.failure + ", this one or another, while they took turns");
+      return {};
+    }
     const size_t runner = runner_of(cell, plan.variants[variant]);
     if (runner == 0) {
-      return Error(ErrorCode::failed_precondition,
-                   "the default of " + plan.cells[asked].operation + " of " +
-                       std::to_string(plan.cells[asked].bytes) + " B among " +
-                       std::to_string(plan.cells[asked].ranks) + " ranks " + launched.failure +
-                       ": " + launched.said);
+      return Error(ErrorCode::aborted, "the default of " + plan.cells[asked].operation + " of " +
+                                           std::to_string(plan.cells[asked].bytes) + " B among " +
+                                           std::to_string(plan.cells[asked].ranks) + " ranks " +
+                                           launched.failure + ": " + launched.said);
     }
     reject(cell, runner, launched.failure);
     return {};
+  }
+
+  void reject_all(size_t cell, const std::string& reason) {
+    const auto& runners = table_.cells()[cell].runners;
+    for (size_t i = 1; i < runners.size(); ++i) {
+      if (runners[i].in_race) reject(cell, i, reason);
+    }
   }
 
   void reject(size_t cell, size_t runner, const std::string& reason) {
@@ -324,7 +333,7 @@ class KnobSearch {
     }
     if (failure.empty()) return {};
     if (&arm == &usual_) {
-      return Error(ErrorCode::failed_precondition,
+      return Error(ErrorCode::aborted,
                    "messages do not work with the default settings: the program " + failure + ": " +
                        launched.said);
     }
@@ -344,14 +353,12 @@ class KnobSearch {
           times.push_back({{}, usual_.times[i], arm.times[i]});
         }
         STRIPLINE_ASSIGN_OR_RETURN(result.decision, targets::decide_knob(times, rule));
-        const Status memory = targets::check_memory(
-            launcher_.adapter().target(), std::span<const targets::Setting>(&arm.setting, 1),
-            std::ranges::max(options_.grid.ranks), options_.memory_bytes);
+        const Status memory = check_memory(std::span(&arm.setting, 1));
         if (!memory.ok()) result.failure = memory.error().message();
       }
       report_.knobs.push_back(result);
     }
-    for (const KnobResult& result : report_.knobs) {
+    for (KnobResult& result : report_.knobs) {
       if (!result.failure.empty() || result.decision.outcome != targets::KnobOutcome::departs) {
         continue;
       }
@@ -360,9 +367,26 @@ class KnobSearch {
                other.decision.outcome == targets::KnobOutcome::departs &&
                other.decision.ratio.value < result.decision.ratio.value;
       };
-      if (std::ranges::none_of(report_.knobs, better)) report_.settings.push_back(result.setting);
+      if (std::ranges::none_of(report_.knobs, better)) take(result);
     }
     return {};
+  }
+
+  // Settings may take no more memory together than each of them.
+  void take(KnobResult& result) {
+    std::vector<targets::Setting> together = report_.settings;
+    together.push_back(result.setting);
+    const Status memory = check_memory(together);
+    if (memory.ok()) {
+      report_.settings = std::move(together);
+    } else {
+      result.failure = memory.error().message();
+    }
+  }
+
+  Status check_memory(std::span<const targets::Setting> settings) const {
+    return targets::check_memory(launcher_.adapter().target(), settings,
+                                 std::ranges::max(options_.grid.ranks), options_.memory_bytes);
   }
 
   Launcher& launcher_;

@@ -61,7 +61,7 @@ Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell
                     SearchReport& report);
 
 /// Alternatives of collectives, with the settings that `report` has. Errors: those of launches, and
-/// failed_precondition where the default itself does not come to its end.
+/// aborted where the default itself does not come to its end.
 Status search_collectives(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                           SearchReport& report);
 

@@ -38,10 +38,6 @@ double median_of(const Runner& runner) {
   return times.empty() ? std::numeric_limits<double>::infinity() : stats::median(times);
 }
 
-bool same(const Candidate& a, const Candidate& b) {
-  return a.id == b.id && a.segment_bytes == b.segment_bytes;
-}
-
 std::vector<targets::Alternative> alternatives_of(const SearchCell& cell) {
   std::vector<targets::Alternative> all;
   for (const Runner& runner : cell.runners) {
@@ -260,6 +256,7 @@ Status SearchTable::decide_group(const std::vector<size_t>& group,
   const auto all = target_.candidates(first.collective);
   size_t chosen = 0;
   bool enough_runs = false;
+  bool few_runs = false;
   targets::KnobDecision best;
   targets::DecisionRule shared = rule;
   shared.confidence = 1 - (1 - rule.confidence) / static_cast<double>(all.size());
@@ -273,7 +270,7 @@ Status SearchTable::decide_group(const std::vector<size_t>& group,
     }
     if (times.size() < group.size()) continue;  // it may not be used, or lost, in one of them
     STRIPLINE_ASSIGN_OR_RETURN(const auto decision, targets::decide_knob(times, shared));
-    enough_runs = enough_runs || decision.outcome != targets::KnobOutcome::few_runs;
+    (decision.outcome == targets::KnobOutcome::few_runs ? few_runs : enough_runs) = true;
     if (decision.outcome != targets::KnobOutcome::departs) continue;
     if (chosen != 0 && decision.ratio.value >= best.ratio.value) continue;
     chosen = i;
@@ -283,6 +280,7 @@ Status SearchTable::decide_group(const std::vector<size_t>& group,
     targets::CellDecision decision{.cell = cells_[at].cell, .chosen = chosen, .nearest = chosen};
     decision.outcome = chosen != 0   ? targets::Outcome::departs
                        : enough_runs ? targets::Outcome::tie
+                       : few_runs    ? targets::Outcome::few_runs
                                      : targets::Outcome::default_best;
     for (const Runner& runner : cells_[at].runners) {
       if (chosen == 0 || !same(runner.candidate, all[chosen])) continue;

@@ -101,6 +101,27 @@ TEST(SearchTable, WhatGaveWrongDataIsOutOfAllSizesOfItsRanks) {
   EXPECT_TRUE(table.cells()[0].runners[0].in_race);
 }
 
+TEST(SearchTable, TooFewRunsOfAllSizesAreSaidToBeTooFew) {
+  SearchTable table(openmpi(), {});
+  for (const uint64_t bytes : {8U, 4096U}) table.add({Collective::gather, 4, 4, bytes});
+  const auto twice_as_fast = [](const Cell&, const targets::Candidate& candidate) {
+    return candidate.id == 2 ? 5e-6 : 10e-6;
+  };
+  for (int run = 0; run < 2; ++run) measure(table, twice_as_fast);
+  const auto early = table.decide({});
+  ASSERT_TRUE(early.ok()) << early.error().message();
+  ASSERT_EQ(early->decisions.size(), 2U);
+  for (const auto& decision : early->decisions) {
+    EXPECT_EQ(decision.outcome, targets::Outcome::few_runs);
+  }
+  for (int run = 0; run < 4; ++run) measure(table, twice_as_fast);
+  const auto result = table.decide({});
+  ASSERT_TRUE(result.ok()) << result.error().message();
+  for (const auto& decision : result->decisions) {
+    EXPECT_EQ(decision.outcome, targets::Outcome::departs);
+  }
+}
+
 TEST(SearchTable, OnlyWhatIsSafeIsMeasured) {
   SearchTable careful(openmpi(), {});
   SearchTable allowed(openmpi(), {.commutative_only = true});

@@ -60,7 +60,7 @@ class Trial {
   };
 
   // Launches until nothing is left: one that ends early is made again without what ended it, and
-  // without the operations before that.
+  // without the operations before that; without all of an operation where several may have.
   Status run(uint32_t ranks) {
     std::set<std::string> out;
     size_t first = 0;
@@ -86,10 +86,15 @@ class Trial {
       }
       const auto [cell, variant] = *launched.output.unfinished;
       const Tried& bad = tried[variant];
-      note(plan, cell, bad.candidate, launched.failure);
-      out.insert(key_of(bad.collective, bad.candidate));
       const auto at = std::ranges::find(targets::kCollectives, bad.collective);
       first = static_cast<size_t>(at - targets::kCollectives.begin());
+      if (launched.output.in_turns) {
+        note(plan, cell, {.name = "one of those that took turns"}, launched.failure);
+        ++first;
+        continue;
+      }
+      note(plan, cell, bad.candidate, launched.failure);
+      out.insert(key_of(bad.collective, bad.candidate));
     }
   }
 

@@ -136,6 +136,16 @@ std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
   return accused;
 }
 
+// Whether a record is there, and lists a file of this name and text.
+bool lists(const fs::path& record_file, const std::string& name, const std::string& text) {
+  const auto record = read_json_file(record_file);
+  if (!record.ok()) return false;
+  const auto files = get_object(*record, "files", "export record");
+  if (!files.ok()) return false;
+  const auto hash = get_string(**files, name, "export record");
+  return hash.ok() && *hash == sha256_hex(text);
+}
+
 // Errors: already_exists where a file is there that is not ours: none of those that begin with our
 // mark, or that the record beside them lists.
 Status check_replaceable(const fs::path& path) {
@@ -143,9 +153,7 @@ Status check_replaceable(const fs::path& path) {
   if (!fs::exists(path, error)) return {};
   const auto text = read_whole_file(path);
   if (text.ok() && text->starts_with(std::string("# ") + kMark)) return {};
-  const auto record = read_json_file(path.parent_path() / kRecordName);
-  if (text.ok() && record.ok() && record->is_object() && record->contains("files") &&
-      (*record)["files"].value(path.filename().string(), "") == sha256_hex(*text)) {
+  if (text.ok() && lists(path.parent_path() / kRecordName, path.filename().string(), *text)) {
     return {};
   }
   return Error(ErrorCode::already_exists, "'" + path.string() +
@@ -169,6 +177,10 @@ class Tuning {
   }
 
   Result<ExportRecord> run() {
+    // Before minutes of measuring.
+    for (const std::string& name : adapter_.file_names()) {
+      STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / name));
+    }
     STRIPLINE_RETURN_IF_ERROR(search_knobs(launcher_, search_, tell_, record_.search));
     STRIPLINE_RETURN_IF_ERROR(search_collectives(launcher_, search_, tell_, record_.search));
     std::error_code error;
@@ -185,6 +197,7 @@ class Tuning {
       STRIPLINE_RETURN_IF_ERROR(validated);
     }
     STRIPLINE_RETURN_IF_ERROR(write_json_file(folder_ / kRecordName, to_json(record_)));
+    name_earlier_files();
     return record_;
   }
 
@@ -192,6 +205,16 @@ class Tuning {
   const fs::path& file() const { return file_; }
 
  private:
+  // Files of an earlier run may be in use, and stay; the record no longer vouches for them.
+  void name_earlier_files() const {
+    for (const std::string& name : adapter_.file_names()) {
+      std::error_code ignored;
+      if (record_.files.contains(name) || !fs::exists(folder_ / name, ignored)) continue;
+      tell_("'" + (folder_ / name).string() +
+            "' is of an earlier run, and this one does not confirm it: remove it");
+    }
+  }
+
   void remove_files() {
     std::error_code ignored;
     for (const auto& [name, hash] : record_.files) fs::remove(folder_ / name, ignored);
@@ -222,7 +245,17 @@ class Tuning {
     return {};
   }
 
+  // A file that something else overrides would be compared with what does it.
+  Status check_effective() const {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, adapter_.complaints(file_, search_.safety));
+    if (complaints.empty()) return {};
+    for (const std::string& one : complaints) tell_(one);
+    return Error(ErrorCode::failed_precondition,
+                 "what was found would have no effect here: " + complaints.front());
+  }
+
   Status validate_files() {
+    STRIPLINE_RETURN_IF_ERROR(check_effective());
     ValidationOptions validation{.rule = search_.rule,
                                  .budget_s = kValidationShare * options_.minutes * 60,
                                  .processors = search_.processors,
@@ -246,7 +279,8 @@ class Tuning {
     const auto before = record_.files;
     STRIPLINE_RETURN_IF_ERROR(write_files());
     for (const auto& [name, hash] : before) {
-      if (!record_.files.contains(name)) fs::remove(folder_ / name);
+      std::error_code ignored;
+      if (!record_.files.contains(name)) fs::remove(folder_ / name, ignored);
     }
     if (file_.empty()) return {};
     record_.validated = std::ranges::none_of(record_.checked, [](const Checked& one) {

@@ -104,6 +104,24 @@ bool left_out(std::string_view word) {
   return word == "pairwise_sendrecv_replace" || word == "smp";
 }
 
+// What MPICH's coll_algorithms.txt and its sources restrict to powers of two. With other numbers of
+// ranks the variable of an algorithm leads to the default, or ends the program, as a selection that
+// names it does.
+bool needs_power_of_two(Collective collective, std::string_view word) {
+  switch (collective) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+      return word == "recursive_doubling";
+    case Collective::bcast:
+      return word == "scatter_recursive_doubling_allgather";
+    case Collective::reduce_scatter:
+    case Collective::reduce_scatter_block:
+      return word == "noncommutative";
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 std::vector<Candidate> candidates(Collective collective) {
@@ -119,10 +137,7 @@ std::vector<Candidate> candidates(Collective collective) {
     if (left_out(word)) continue;
     Candidate candidate{.name = id == 0 ? "default" : std::string(word), .id = id};
     candidate.select.emplace_back(variable, id);
-    // With other numbers of ranks MPICH falls back, and measures the default twice.
-    candidate.power_of_two_ranks =
-        word == "recursive_doubling" &&
-        (collective == Collective::allgather || collective == Collective::allgatherv);
+    candidate.power_of_two_ranks = needs_power_of_two(collective, word);
     all.push_back(std::move(candidate));
   }
   return all;

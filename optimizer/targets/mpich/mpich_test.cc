@@ -35,5 +35,27 @@ TEST(Mpich, EachCandidateIsAWordOfItsVariable) {
   }
 }
 
+TEST(Mpich, PowersOfTwoAreForAlgorithmsThatAbortOtherwise) {
+  const std::map<Collective, std::string> restricted = {
+      {Collective::allgather, "recursive_doubling"},
+      {Collective::allgatherv, "recursive_doubling"},
+      {Collective::bcast, "scatter_recursive_doubling_allgather"},
+      {Collective::reduce_scatter, "noncommutative"},
+      {Collective::reduce_scatter_block, "noncommutative"}};
+  for (const Collective collective : kCollectives) {
+    const auto found = restricted.find(collective);
+    bool listed = found == restricted.end();
+    for (const Candidate& candidate : candidates(collective)) {
+      const bool is = found != restricted.end() && candidate.name == found->second;
+      listed = listed || is;
+      const Cell three{.collective = collective, .ranks = 3, .bytes = 4096};
+      const Cell four{.collective = collective, .ranks = 4, .bytes = 4096};
+      EXPECT_EQ(refusal(candidate, three, {}).empty(), !is) << candidate.name;
+      EXPECT_EQ(refusal(candidate, four, {}), "") << candidate.name;
+    }
+    EXPECT_TRUE(listed) << to_string(collective);
+  }
+}
+
 }  // namespace
 }  // namespace stripline::targets::mpich

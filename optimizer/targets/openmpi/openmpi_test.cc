@@ -49,6 +49,16 @@ TEST(ParamsFile, WhatIsOverriddenElsewhereIsNamed) {
   EXPECT_NE(found[0].find("override.conf"), std::string::npos);
 }
 
+TEST(ParamsFile, TheSameFlagInOtherWordsIsNotOverridden) {
+  const std::vector<Setting> exported = {{"coll_tuned_use_dynamic_rules", "1"}};
+  const auto by = [&](const char* value) {
+    const Source source{"the environment", {Setting{"coll_tuned_use_dynamic_rules", value}}};
+    return overridden(exported, {source});
+  };
+  EXPECT_TRUE(by("true").empty());
+  EXPECT_EQ(by("false").size(), 1U);
+}
+
 TEST(OmpiInfo, ValuesAndSourcesAreRead) {
   const auto parameters = parse_ompi_info(
       "package:Debian OpenMPI\n"

@@ -60,6 +60,8 @@ class Adapter {
   /// How the target's files in /dev/shm begin.
   virtual std::vector<std::string_view> shared_memory_prefixes() const = 0;
 
+  /// Names of all files that an export may have.
+  virtual std::vector<std::string> file_names() const = 0;
   /// The files of decisions. `folder` is where they will be, `comments` go in front of each.
   virtual Result<std::vector<ExportFile>> files(const Decisions& decisions,
                                                 const targets::Safety& safety,

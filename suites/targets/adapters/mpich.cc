@@ -102,6 +102,8 @@ class Mpich : public Adapter {
     return {"mpich_shar_tmp", "ucx_shm_posix_"};
   }
 
+  std::vector<std::string> file_names() const override { return {kFileName, kSelectionName}; }
+
   Result<std::vector<ExportFile>> files(const Decisions& decisions,
                                         const targets::Safety& /*safety*/,
                                         const std::filesystem::path& folder,

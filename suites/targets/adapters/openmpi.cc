@@ -1,7 +1,7 @@
 // Open MPI 4.1.
 #include "optimizer/targets/openmpi/openmpi.h"
 
-#include <cstdlib>
+#include <algorithm>
 #include <unistd.h>
 
 #include "base/subprocess.h"
@@ -22,6 +22,7 @@ using targets::Setting;
 constexpr const char* kParamsName = "stripline-mca-params.conf";
 constexpr const char* kRulesName = "stripline-rules.conf";
 constexpr const char* kRulesSetting = "coll_tuned_dynamic_rules_filename";
+constexpr std::string_view kFilesParameter = "mca_base_param_files";
 constexpr const char* kFilesVariable = "OMPI_MCA_mca_base_param_files";
 
 // What an export says, read back.
@@ -49,26 +50,38 @@ Result<ExportFile> params_file(const std::vector<Setting>& settings,
   return ExportFile{kParamsName, std::move(text)};
 }
 
+Result<std::vector<openmpi::Parameter>> parameters_here() {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string info,
+                             output_of({"ompi_info", "--all", "--parsable", "--level", "9"}));
+  return openmpi::parse_ompi_info(info);
+}
+
 // Files and variables that beat a file of the user's, the strongest first.
-std::vector<openmpi::Source> stronger_sources() {
-  std::vector<openmpi::Source> sources;
-  const auto info = output_of({"ompi_info", "--all", "--parsable", "--level", "9"});
-  if (info.ok()) {
-    if (const auto parameters = openmpi::parse_ompi_info(*info); parameters.ok()) {
-      // ompi_info says for each parameter which source has won here.
-      openmpi::Source override{"openmpi-mca-params-override.conf", {}};
-      openmpi::Source environment{"the environment", {}};
-      for (const openmpi::Parameter& one : *parameters) {
-        const bool by_file = one.source.find("override") != std::string::npos;
-        if (by_file) override.settings.push_back({one.name, one.value});
-        if (one.source.starts_with("environment") || one.source == "command line") {
-          environment.settings.push_back({one.name, one.value});
-        }
-      }
-      sources = {std::move(override), std::move(environment)};
+Result<std::vector<openmpi::Source>> stronger_sources() {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, parameters_here());
+  // ompi_info says for each parameter which source has won here.
+  openmpi::Source override{"openmpi-mca-params-override.conf", {}};
+  openmpi::Source environment{"the environment", {}};
+  for (const openmpi::Parameter& one : parameters) {
+    const bool by_file = one.source.find("override") != std::string::npos;
+    if (by_file) override.settings.push_back({one.name, one.value});
+    if (one.source.starts_with("environment") || one.source == "command line") {
+      environment.settings.push_back({one.name, one.value});
     }
   }
-  return sources;
+  return std::vector<openmpi::Source>{std::move(override), std::move(environment)};
+}
+
+// The files of parameters that programs read here, with commas: where the site's is depends on how
+// Open MPI was built.
+Result<std::string> usual_files() {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, parameters_here());
+  const auto found = std::ranges::find_if(
+      parameters, [](const openmpi::Parameter& one) { return one.name == kFilesParameter; });
+  if (found != parameters.end() && !found->value.empty()) return found->value;
+  return Error(ErrorCode::failed_precondition,
+               "ompi_info does not say which files of parameters Open MPI reads here (" +
+                   std::string(kFilesParameter) + ")");
 }
 
 class OpenMpi : public Adapter {
@@ -93,6 +106,8 @@ class OpenMpi : public Adapter {
       variables["OMPI_ALLOW_RUN_AS_ROOT"] = "1";
       variables["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
     }
+    // With a network that UCX or an MTL knows, these carry all messages, and no BTL does.
+    if (path != Path::any) variables["OMPI_MCA_pml"] = "ob1";
     switch (path) {
       case Path::any:
         break;
@@ -121,6 +136,8 @@ class OpenMpi : public Adapter {
     return {"vader_segment."};
   }
 
+  std::vector<std::string> file_names() const override { return {kParamsName, kRulesName}; }
+
   Result<std::vector<ExportFile>> files(const Decisions& decisions, const targets::Safety& safety,
                                         const std::filesystem::path& folder,
                                         const std::vector<std::string>& comments) const override {
@@ -141,12 +158,8 @@ class OpenMpi : public Adapter {
   Result<Environment> loading(const std::filesystem::path& file) const override {
     STRIPLINE_RETURN_IF_ERROR(read_all(file));
     // In front of the files that Open MPI reads anyway.
-    std::string files = file.string();
-    if (const char* const home = std::getenv("HOME")) {  // NOLINT(concurrency-mt-unsafe)
-      files += std::string(",") + home + "/.openmpi/mca-params.conf";
-    }
-    files += ",/etc/openmpi/openmpi-mca-params.conf";
-    return Environment{{kFilesVariable, files}};
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string usual, usual_files());
+    return Environment{{kFilesVariable, file.string() + "," + usual}};
   }
 
   Result<std::vector<ExportFile>> with_probe(const std::filesystem::path& file, const Probe& probe,
@@ -170,7 +183,8 @@ class OpenMpi : public Adapter {
                                               const targets::Safety& safety) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const Exported exported, read_export(file));
     std::vector<std::string> found = openmpi::hazards(exported.rules, safety);
-    for (std::string& one : openmpi::overridden(exported.settings, stronger_sources())) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto stronger, stronger_sources());
+    for (std::string& one : openmpi::overridden(exported.settings, stronger)) {
       found.push_back(std::move(one));
     }
     return found;

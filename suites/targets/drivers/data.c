@@ -114,7 +114,7 @@ static void put_operand(const struct job* job, unsigned char* to, int source, in
     matrix_of(source, element, matrix);
     memcpy(to, matrix, sizeof matrix);
   } else {
-    *to = (unsigned char)number_of(source, element);
+    *to = (unsigned char)(long)number_of(source, element);
   }
 }
 

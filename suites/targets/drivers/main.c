@@ -8,15 +8,18 @@
  *   seed N                 of the order of variants
  *   repetitions N          of each cell and variant, at most
  *   budget SECONDS         of each cell and variant
- *   variant NAME=NUMBER... control variables of MPI (MPI_T) that are written before its
- *                          communicators are made; variants are counted from 0
+ *   variant NAME=NUMBER... control variables of MPI (MPI_T) that have these values while its
+ *                          communicators are made and while it is carried out; variants are
+ *                          counted from 0
  *   cell OPERATION RANKS BYTES TYPE IN_PLACE VARIANT...
  *
  * Cells of the same operation and number of ranks are to follow each other. Ranks that a cell does
  * not need sleep. Each line of standard output is a JSON object: {"at": ...} before a variant is
- * tried for the first time in a cell, so that it is known which one hung or ended the job, and a
- * series of samples (optimizer/experiment/json.h) when it has been measured; the last one is
- * {"done": true}.
+ * verified in a cell, for the first and for the last time, so that it is known which one hung or
+ * ended the job; {"turns": ...} before all variants of a cell take turns, any of which may then be
+ * the one, and about every second while they do, as slow calls are not to pass for one that hangs;
+ * and a series of samples (optimizer/experiment/json.h) when a variant has been measured.
+ * The last one is {"done": true}.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -275,21 +278,29 @@ static struct handle* find_variable(const char* name) {
   return NULL;
 }
 
-static void select_variant(const struct variant* variant) {
-  for (int i = 0; i < variant->variables; ++i) {
-    struct handle* const one = find_variable(variant->variable[i].name);
-    if (one == NULL) {
-      char text[kMaxNote];
-      snprintf(text, sizeof text, "this MPI has no number as control variable %.100s",
-               variant->variable[i].name);
-      fail(text);
-    }
-    write_variable(one, variant->variable[i].value);
+static struct handle* known_variable(const char* name) {
+  struct handle* const one = find_variable(name);
+  if (one == NULL) {
+    char text[kMaxNote];
+    snprintf(text, sizeof text, "this MPI has no number as control variable %.100s", name);
+    fail(text);
   }
+  return one;
 }
 
-static void select_initial(void) {
-  for (int i = 0; i < handle_count; ++i) write_variable(&handles[i], handles[i].initial);
+/* The variant whose values the control variables have now; NULL: they have those of the start. */
+static const struct variant* selected;
+
+static void select_variant(const struct variant* variant) {
+  if (variant == selected) return;
+  for (int i = 0; selected != NULL && i < selected->variables; ++i) {
+    const struct handle* const one = known_variable(selected->variable[i].name);
+    write_variable(one, one->initial);
+  }
+  for (int i = 0; variant != NULL && i < variant->variables; ++i) {
+    write_variable(known_variable(variant->variable[i].name), variant->variable[i].value);
+  }
+  selected = variant;
 }
 
 /* What ranks of a cell tell each other, by messages that nothing tuned acts on. */
@@ -446,6 +457,22 @@ static unsigned next_random(unsigned* state) {
   return *state >> 8;
 }
 
+/* `what` is done next. */
+static void print_next(const char* what, const struct cell* cell, int variant) {
+  printf("{\"%s\":", what);
+  print_point(cell, variant);
+  printf("}\n");
+  fflush(stdout);
+}
+
+/* What is carried out next is this variant: Open MPI looks at its control variables when a
+ * communicator is made, MPICH at each call. */
+static void use_variant(const struct plan* plan, const MPI_Comm* comms, int variant,
+                        struct job* job) {
+  select_variant(&plan->variant[variant]);
+  job->comm = comms[variant];
+}
+
 static void measure(const struct plan* plan, const struct cell* cell, MPI_Comm control,
                     const MPI_Comm* comms, int one_node) {
   const struct operation* const operation = operation_of(cell->operation);
@@ -459,6 +486,7 @@ static void measure(const struct plan* plan, const struct cell* cell, MPI_Comm c
   double* times = room((size_t)variants * (size_t)plan->repetitions * sizeof *times);
   double* ends = room((size_t)variants * (size_t)plan->repetitions * sizeof *ends);
   unsigned random = plan->seed + (unsigned)cell->first_variant * 977u;
+  double said_s;
   int left = 0;
 
   if (operation == NULL) fail("the plan has an unknown operation");
@@ -471,13 +499,8 @@ static void measure(const struct plan* plan, const struct cell* cell, MPI_Comm c
 
   for (int v = 0; v < variants; ++v) {
     double once_s;
-    if (job.rank == 0) {
-      printf("{\"at\":");
-      print_point(cell, list[v]);
-      printf("}\n");
-      fflush(stdout);
-    }
-    job.comm = comms[list[v]];
+    if (job.rank == 0) print_next("at", cell, list[v]);
+    use_variant(plan, comms, list[v], &job);
     well[v] = verified(&job, operation, control, notes[v]);
     if (!well[v]) continue;
     /* The first call makes connections: the shorter one of the next two says how long one takes. */
@@ -499,6 +522,8 @@ static void measure(const struct plan* plan, const struct cell* cell, MPI_Comm c
     from_rank_0(control, job.rank, job.ranks, &repetitions[v], sizeof repetitions[v]);
     left += repetitions[v];
   }
+  if (job.rank == 0 && left > 0) print_next("turns", cell, list[0]);
+  said_s = now_s();
   /* Turns of single calls, those with fewest of their repetitions done first, else by chance. */
   while (left > 0) {
     int begin = (int)(next_random(&random) % (unsigned)variants);
@@ -506,7 +531,7 @@ static void measure(const struct plan* plan, const struct cell* cell, MPI_Comm c
       const int v = (begin + i) % variants;
       double t0, t1;
       if (!well[v] || done[v] >= repetitions[v]) continue;
-      job.comm = comms[list[v]];
+      use_variant(plan, comms, list[v], &job);
       control_barrier(control, job.rank, job.ranks);
       t0 = now_s();
       operation->run(&job);
@@ -515,13 +540,18 @@ static void measure(const struct plan* plan, const struct cell* cell, MPI_Comm c
       ends[v * plan->repetitions + done[v]] = t1;
       ++done[v];
       --left;
+      if (job.rank == 0 && t1 - said_s > 1) {
+        print_next("turns", cell, list[v]);
+        said_s = t1;
+      }
     }
   }
   for (int v = 0; v < variants; ++v) {
     double* const of_variant = times + (size_t)v * (size_t)plan->repetitions;
     if (well[v]) {
       largest(control, job.rank, job.ranks, of_variant, done[v]);
-      job.comm = comms[list[v]];
+      if (job.rank == 0) print_next("at", cell, list[v]);
+      use_variant(plan, comms, list[v], &job);
       well[v] = verified(&job, operation, control, notes[v]);
     }
     if (job.rank == 0) {
@@ -529,6 +559,7 @@ static void measure(const struct plan* plan, const struct cell* cell, MPI_Comm c
                    ends + (size_t)v * (size_t)plan->repetitions, notes[v], well[v]);
     }
   }
+  select_variant(NULL);
   if (job.rank == 0) fflush(stdout);
   tear_down(&job);
   free(notes);
@@ -584,7 +615,7 @@ static int measure_ranks(const struct plan* plan, int first) {
           select_variant(&plan->variant[v]);
           MPI_Comm_dup(base, &comms[v]);
           MPI_Comm_set_errhandler(comms[v], MPI_ERRORS_RETURN);
-          select_initial();
+          select_variant(NULL);
         }
         ++last;
       }

@@ -4,8 +4,9 @@ mpirun.openmpi, by the name that it is called by. Times are made up; what settin
 the classic rules file means.
 
 FAKE_OPENMPI says what is wrong with it, in words with blanks between: "unread" (it ignores files of
-settings), "hang" (k-nomial bcasts hang), "abort" (chains of bcast abort), "wrong" (binary trees of
-bcast give wrong data), "slow" (a file makes halos and sorts slower), "new" (it is version 4.1.7).
+settings), "hang" (k-nomial bcasts hang), "turns" (bcasts hang when several take turns), "abort"
+(chains of bcast abort), "wrong" (binary trees of bcast give wrong data), "slow" (a file makes halos
+and sorts slower), "new" (it is version 4.1.7).
 """
 
 import json
@@ -15,6 +16,7 @@ import sys
 import time
 
 WRONGS = os.environ.get("FAKE_OPENMPI", "").split()
+SITE_FILE = "/opt/fake/etc/openmpi-mca-params.conf"
 IDS = {"allgather": 0, "allreduce": 2, "alltoall": 3, "barrier": 6, "bcast": 7, "gather": 9}
 
 
@@ -46,6 +48,8 @@ def settings():
     """Parameters of the first file that programs are given, and of the environment."""
     found = {}
     files = os.environ.get("OMPI_MCA_mca_base_param_files", "")
+    if files and not files.endswith("," + SITE_FILE):
+        sys.exit("the site's file of parameters is left out: " + files)
     if files and "unread" not in WRONGS:
         for line in open(files.split(",")[0]):
             if "=" in line and not line.startswith("#"):
@@ -83,6 +87,11 @@ def run(path):
             noise = random.Random(plan.get("seed", 0))
         else:
             operation, ranks, size = words[1], int(words[2]), int(words[3])
+            if "turns" in WRONGS and operation == "bcast" and len(words) > 7:
+                show({"turns": {"experiment": "target.bcast", "variant": words[6],
+                                "params": {"ranks": ranks, "bytes": size, "type": words[4],
+                                           "in_place": int(words[5])}}})
+                time.sleep(3600)
             for index in map(int, words[6:]):
                 point = {"experiment": "target." + operation, "variant": str(index),
                          "params": {"ranks": ranks, "bytes": size, "type": words[4],
@@ -117,6 +126,8 @@ def main():
     if name == "ompi_info":
         version = "4.1.7" if "new" in WRONGS else "4.1.4"
         print("package:fake\nompi:version:full:" + version)
+        print("mca:mca:base:param:mca_base_param_files:value:/root/mca-params.conf," + SITE_FILE)
+        print("mca:mca:base:param:mca_base_param_files:source:default")
         for variable, value in sorted(settings().items()):
             print("mca:x:y:param:%s:value:%s" % (variable, value))
             print("mca:x:y:param:%s:source:environment" % variable)
