@@ -338,7 +338,7 @@ TEST(MethodChoice, CountsTheInspectionByTheGathersThatItServes) {
     auto x = shared_array<double, block_cyclic<>>::create(context, 2 * kEach, {kEach});
     ASSERT_TRUE(x.ok());
     std::vector<uint64_t> index;
-    for (uint64_t i = 0; i < 2 * kEach; i += 8) index.insert(index.end(), {i, i + 1, i + 3, i + 6});
+    for (uint64_t i = 0; i < 2 * kEach; i += 4) index.insert(index.end(), {i, i + 1, i + 2});
     uint64_t before = 0;  // nothing is known of the first plan
     for (const uint64_t rounds : {1, 1, 200, 200}) {
       const auto said = gather_and_compare(context, *x, index, {}, rounds);
