@@ -49,7 +49,7 @@ options_missing "$work/man/man1/stripline-doctor.1" "$bin/stripline-doctor"
 options_missing "$work/man/man8/stripline-server.8" "$bin/stripline-server"
 options_missing "$work/man/man8/stripline-agent.8" "$bin/stripline-agent"
 options_missing "$work/man/man1/stripline-bench.1" "$bin/stripline-bench" run
-options_missing "$work/man/man1/stripline-tune.1" "$bin/stripline-tune" openmpi
+options_missing "$work/man/man1/stripline-tune-openmpi.1" "$bin/stripline-tune" openmpi
 options_missing "$work/man/man1/stripline-campaign.1" "$bin/stripline" campaign run
 options_missing "$work/man/man1/stripline-model.1" "$bin/stripline" model promote
 options_missing "$work/man/man1/stripline-report.1" "$bin/stripline" report
