@@ -100,20 +100,26 @@ std::map<VisSetting, double> relative_times(
   return means;
 }
 
-// Picks among the settings that are as good as the best one: `preferred`, else that with the least
-// memory.
-std::optional<VisSetting> good_setting(const std::map<VisSetting, double>& means, double as_good,
+// `preferred`, unless another setting is surely better; else, of those that are as good as the best
+// one, that with the least memory.
+std::optional<VisSetting> good_setting(const std::map<VisSetting, double>& means,
+                                       const VisFitOptions& options,
                                        const std::optional<VisSetting>& preferred) {
   if (means.empty()) return std::nullopt;
   double best = std::numeric_limits<double>::infinity();
   for (const auto& [setting, mean] : means) best = std::min(best, mean);
+  if (preferred) {
+    const auto found = means.find(*preferred);
+    if (found != means.end() && best >= found->second + std::log1p(-options.surely_better)) {
+      return *preferred;
+    }
+  }
   std::optional<VisSetting> chosen;
   const auto memory = [](const VisSetting& s) {
     return std::max<uint64_t>(s.chunk_bytes, 1) * std::max<uint32_t>(s.window, 1);
   };
   for (const auto& [setting, mean] : means) {
-    if (mean > best + std::log1p(as_good)) continue;
-    if (preferred && !(setting < *preferred) && !(*preferred < setting)) return setting;
+    if (mean > best + std::log1p(options.as_good)) continue;
     if (!chosen || memory(setting) < memory(*chosen)) chosen = setting;
   }
   return chosen;
@@ -432,13 +438,13 @@ std::optional<model::VisModel> fit_vis(const VisSamples& samples, const model::T
   for (const Direction direction : {Direction::get, Direction::put}) {
     model::VisDirection vis;
     const std::vector<Measured> all = measured_in(samples, direction);
-    const auto chunk = good_setting(relative_times(samples.chunks, direction), options.as_good,
+    const auto chunk = good_setting(relative_times(samples.chunks, direction), options,
                                     setting_of(all, VisMethod::packed));
     if (chunk) {
       if (chunk->chunk_bytes > 0) vis.chunk_bytes = chunk->chunk_bytes;
       if (chunk->window > 0) vis.window = chunk->window;
     }
-    const auto window = good_setting(relative_times(samples.windows, direction), options.as_good,
+    const auto window = good_setting(relative_times(samples.windows, direction), options,
                                      setting_of(all, VisMethod::pipelined));
     if (window) vis.pipelined_window = window->window;
 

@@ -416,6 +416,37 @@ TEST(FitVis, PrefersTheUsualWindow) {
   EXPECT_EQ(vis->put->pipelined_window, plan::kDefaultPipelinedWindow);
 }
 
+// What is faster by a few hundredths while the network is otherwise idle may be slower in a
+// program.
+TEST(FitVis, KeepsTheUsualChunkUnlessAnotherIsSurelyBetter) {
+  constexpr int64_t kUsual = 65536;
+  constexpr int64_t kOther = 8000;
+  const auto chosen = [&](double other_s) {
+    Truth truth(0);
+    const std::map<std::string, ParamValue, std::less<>> shape = {{"region_bytes", int64_t{512}},
+                                                                  {"bytes", int64_t{1} << 18},
+                                                                  {"stride", int64_t{2}},
+                                                                  {"window", int64_t{4}}};
+    auto measured = shape;
+    measured["direction"] = std::string("put");
+    measured["class"] = std::string("communication_only");
+    measured["chunk_bytes"] = kUsual;
+    measured["iov_limit"] = int64_t{1};
+    truth.add("micro.vis", "packed", measured, 1e-3);
+    for (const int64_t chunk : {kUsual, kOther}) {
+      auto point = shape;
+      point["chunk_bytes"] = chunk;
+      truth.add("micro.vis_chunk", "put", point, chunk == kOther ? other_s : 1e-3);
+    }
+    std::vector<std::string> notes;
+    const auto vis = fit_vis(sort_vis_samples(SampleTable(truth.series)), truth.model(),
+                             "inter-node", {}, notes);
+    return vis && vis->put ? vis->put->chunk_bytes.value_or(0) : 0;
+  };
+  EXPECT_EQ(chosen(0.92e-3), static_cast<uint64_t>(kUsual));
+  EXPECT_EQ(chosen(0.8e-3), static_cast<uint64_t>(kOther));
+}
+
 TEST(FitVis, LeavesOutWhatItCannotUse) {
   Truth truth(0.01);
   truth.add_cell({Direction::get, 64, 256, 2}, ComputeClass::communication_only);

@@ -109,13 +109,15 @@ PreparedPacked prepare_packed(const VisRequest& request, const VisCosts* costs,
     return fitting_packed(request, costs, bytes, window);
   };
   if (chunk_bytes != 0) return fitting(chunk_bytes);
-  // Chunks were tuned with regions at the target. Where there is one, chunks can go to their place,
-  // which takes nothing of the target's time.
-  if (tuning.chunk_bytes != 0 && !one_place(request)) return fitting(tuning.chunk_bytes);
+  // Chunks were tuned with regions at the target, and nothing to compute. Where there is one
+  // region, chunks can go to their place, which takes nothing of the target's time.
+  const bool computes = request.compute != ComputeClass::communication_only;
+  const bool as_tuned = tuning.chunk_bytes != 0 && !computes;
+  if (as_tuned && !one_place(request)) return fitting(tuning.chunk_bytes);
   PreparedPacked best = fitting(request.medium_bytes);
   if (costs == nullptr) return best;
-  if (tuning.chunk_bytes != 0 && !best.lands) return fitting(tuning.chunk_bytes);
-  const double doubt = request.compute == ComputeClass::communication_only ? 0 : kChunkDoubt;
+  if (as_tuned && !best.lands) return fitting(tuning.chunk_bytes);
+  const double doubt = computes ? kChunkDoubt : 0;
   const auto consider = [&](uint64_t bytes) {
     const PreparedPacked other = fitting(bytes);
     if (other.model_s < (1 - doubt) * best.model_s) best = other;

@@ -139,6 +139,24 @@ TEST(PlanVis, TunedChunksGiveWayToThosePutToTheirPlace) {
   EXPECT_EQ(force_vis(request, &costs, VisMethod::packed, 3000, 4).chunk_bytes, 3000U);
 }
 
+// Nor are chunks that were tuned with nothing to compute taken beside computation, where the model
+// does not say that they are faster there.
+TEST(PlanVis, TunedChunksAreDoubtedBesideComputation) {
+  model::VisModel vis;
+  vis.put.emplace().chunk_bytes = 1000;
+  vis.put->window = 4;
+  const VisCosts costs = costs_of(&vis);
+  VisRequest request = request_of(256, 128, Direction::put);
+  request.medium_bytes = 16000;
+  const auto chunk = [&](ComputeClass compute) {
+    request.compute = compute;
+    return force_vis(request, &costs, VisMethod::packed, 0, 0).chunk_bytes;
+  };
+  EXPECT_EQ(chunk(ComputeClass::communication_only), 1000U);
+  EXPECT_EQ(chunk(ComputeClass::heavy), 16000U);
+  EXPECT_EQ(chunk(ComputeClass::light), 16000U);
+}
+
 TEST(PlanVis, WithoutAModelPacksForOnePlace) {
   VisRequest request = request_of(1, 4096, Direction::put);
   request.extent_bytes = 4096;
