@@ -19,7 +19,7 @@ inline constexpr double kScatteredBodyDoubt = 0.25;
 /// series of transfers of one size with nothing else, and computations on their own.
 inline constexpr double kCompositionDoubt = 0.03;
 /// The same of a nest, whose tiles are of several sizes, shapes and neighbours.
-inline constexpr double kNestCompositionDoubt = 0.1;
+inline constexpr double kNestCompositionDoubt = 0.05;
 
 /// What a loop over the data of several ranks may take longer, as a share, where these go through
 /// loops of their own: in which order the network serves their messages is not known.
