@@ -26,6 +26,9 @@ constexpr size_t kRows = 32;
 constexpr size_t kColumns = 512;
 constexpr int kWarmUp = 150;
 constexpr int kTimes = 600;
+// Computation per element of a loop: a quarter of what its transfer takes, so that a right plan
+// surely gains.
+constexpr double kElement_s = 5e-9;
 
 // What is known of the network, and wrong: every parameter by a factor of its own, within
 // exp(+-spread), times `overhead` for those of the CPU.
@@ -66,7 +69,7 @@ struct Times {
   double nest_s = 0;
 };
 
-// Times of kTimes executions of a loop, and of a nest, both light, after the first ones.
+// Times of kTimes executions of a loop, and of a nest, after the first ones.
 Times run(const std::string& model, bool guard, bool use_model) {
   Times times;
   auto group = bootstrap::group_on({"", kFabric, "virtual"}, 2);
@@ -84,7 +87,7 @@ Times run(const std::string& model, bool guard, bool use_model) {
         strip_for(context, remote, kRows * kColumns, {.use_model = use_model},
                   [&](size_t begin, size_t end, const double* strip) {
                     for (size_t k = 0; k < end - begin; ++k) sum += strip[k];
-                    context.compute_for(2e-9 * static_cast<double>(end - begin));
+                    context.compute_for(kElement_s * static_cast<double>(end - begin));
                   });
         EXPECT_EQ(sum, kRows * kColumns);
       };
@@ -158,12 +161,12 @@ TEST(GuardedRun, ALoopWithinItselfKeepsARightPlan) {
     const std::function<void(int)> visit = [&](int level) {
       bool first = true;
       const LoopPlan plan =
-          strip_for(context, remote, kRows * kColumns, {.compute_s = 3.2e-5},
+          strip_for(context, remote, kRows * kColumns, {.compute_s = kElement_s * kRows * kColumns},
                     [&](size_t begin, size_t end, const double*) {
                       if (level > 0 && std::exchange(first, false)) {
                         visit(level - 1);
                       }
-                      context.compute_for(2e-9 * static_cast<double>(end - begin));
+                      context.compute_for(kElement_s * static_cast<double>(end - begin));
                     });
       simple += plan.reason == plan::Reason::guarded ? 1 : 0;
     };
