@@ -16,13 +16,13 @@ namespace factor = experiment::factor;
 namespace micro = experiment::micro;
 namespace variant = experiment::variant;
 
-// One way at one value of an experiment's factor, seconds per operation.
+// One method at one value of an experiment's factor, seconds per operation.
 struct WayTimes {
   RunMedians times;
   uint32_t raw_samples = 0;
 };
 
-// By value of the factor, then name of the way.
+// By value of the factor, then name of the method.
 using WaysByFactor = std::map<uint64_t, std::map<std::string, WayTimes>>;
 
 WaysByFactor ways_of(const SampleTable& table, const experiment::Known& known,
@@ -45,7 +45,7 @@ std::optional<model::Parameter> time_of(const WayTimes& way, double confidence) 
   return over_runs(per_run, way.raw_samples, "run-medians+t", {.confidence = confidence});
 }
 
-// The means of the runs that measured the way at every value of the factor.
+// The means of the runs that measured the method at every value of the factor.
 WayTimes mean_over_factor(const WaysByFactor& by_factor, const char* way) {
   WayTimes mean;
   std::map<uint32_t, std::vector<double>> logs;
@@ -79,7 +79,7 @@ struct LargestGain {
 };
 
 // The largest size up to which `candidate` is surely faster than `baseline`, or, up to
-// `by_default`, not surely slower. nullopt if no size was measured in both ways.
+// `by_default`, not surely slower. nullopt if no size was measured by both methods.
 std::optional<LargestGain> largest_gain(const WaysByFactor& by_bytes, const char* candidate,
                                         const char* baseline, uint64_t by_default,
                                         double confidence) {

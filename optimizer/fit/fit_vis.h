@@ -19,7 +19,7 @@ struct VisFitOptions {
   double as_good = 0.02;
   /// By what share another chunk or window has to be faster than those under which micro.vis
   /// measured: the sizes are compared while the network is otherwise idle and the target waits,
-  /// and programs transfer both ways at once.
+  /// and programs transfer in both directions at once.
   double surely_better = 0.1;
 };
 

@@ -25,7 +25,7 @@ constexpr double kLeastGain = 0.005;
 // A pair that is farther from the mean, in standard deviations of pairs, counts as if it were
 // there: another process was there meanwhile.
 constexpr double kFarthest = 3;
-// Executions from one check to the next, at least: of the first ones, while the other way may be
+// Executions from one check to the next, at least: of the first ones, while the other method may be
 // the faster one, and later.
 constexpr uint64_t kFirstDistance = 8;
 constexpr uint64_t kUndecidedDistance = 16;
@@ -34,7 +34,7 @@ constexpr uint64_t kMostDistance = uint64_t{1} << 40;
 // A prediction is missed by more than rounding, and a model by which the way in use would take so
 // much longer than it does is not of this network.
 constexpr double kMissed = 1.02;
-// A way that takes so many times as long is not carried out twice to be sure of it.
+// A method that takes so many times as long is not carried out twice to be sure of it.
 constexpr double kHopeless = 4;
 constexpr double kForeign = 1.25;
 
@@ -190,7 +190,7 @@ void Guard::record(const Turn& turn, double seconds) {
   executions_[index(turn.way)] += 1;
   if (turn.check && recent_.count() > 0) excess_s_ += std::max(0.0, seconds - recent_.typical());
   if (turn.settles) {
-    // So much slower that it does not matter what the way before has left.
+    // So much slower that it does not matter what the method before has left.
     if (turn.check && left_ > 0 && recent_.count() > 0 && seconds > kHopeless * recent_.typical()) {
       left_ = 0;
       compare(turn.way, seconds);

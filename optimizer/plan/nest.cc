@@ -333,7 +333,7 @@ struct Perturbed {
   }
 };
 
-// Calls visit(source, of_baseline, lowest gain of one way over another) for every source of doubt.
+// Calls visit(source, of_baseline, lowest gain of one plan over another) for every source of doubt.
 template <typename Visit>
 void each_doubt(NestEvaluator& evaluator, Perturbed before, Perturbed after, const Visit& visit) {
   const double nominal_gain = 1 - after.nominal_s / before.nominal_s;

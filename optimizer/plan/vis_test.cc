@@ -139,8 +139,8 @@ TEST(PlanVis, TunedChunksGiveWayToThosePutToTheirPlace) {
   EXPECT_EQ(force_vis(request, &costs, VisMethod::packed, 3000, 4).chunk_bytes, 3000U);
 }
 
-// Nor are chunks that were tuned with nothing to compute taken beside computation, where the model
-// does not say that they are faster there.
+// Chunks that were tuned with nothing to compute are taken beside computation only where the model
+// predicts that they are faster there.
 TEST(PlanVis, TunedChunksAreDoubtedBesideComputation) {
   model::VisModel vis;
   vis.put.emplace().chunk_bytes = 1000;
