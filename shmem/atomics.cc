@@ -17,6 +17,9 @@ void Atomics::start_away(const char* call, CommContext& context,
   const auto& domain = request.type == AtomicType::uint32 ? words_ : double_words_;
   started = domain.start(request.op, place.global(), request.operand, request.expected, previous,
                          site_of(call));
+  // A program may poll with gets what it counts with atomic operations. Debug mode would take such
+  // a get for one that expects the operation to be complete.
+  if (world_.state().job.observers().debug() != nullptr) wait(call, started);
 }
 
 void Atomics::wait(const char* call, const future& started) {

@@ -35,7 +35,7 @@ World::World(std::unique_ptr<Context> context, int thread_level)
       thread_level_(thread_level),
       multiple_(thread_level == SHMEM_THREAD_MULTIPLE),
       observed_(state().memory.checked_bytes() == 0),
-      serves_peers_(!state().memory.all_shared() && pes_ > 1),
+      needs_progress_(!state().memory.all_shared()),
       none_(observed_ ? pes_ : 0, nullptr),
       reach_(observed_ ? none_.data() : state().memory.reachable()),
       active_sets_(std::make_unique<ActiveSets>(*this)),

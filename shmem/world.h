@@ -148,7 +148,7 @@ class World {
   /// until another PE has changed it. Makes progress now and then, unless all PEs reach each other
   /// by loads and stores.
   void look_around() {
-    if (!serves_peers_) [[likely]]
+    if (!needs_progress_) [[likely]]
       return;
     constexpr uint32_t kEvery = 8;
     if (looks_.fetch_add(1, std::memory_order_relaxed) % kEvery == 0) progress();
@@ -176,8 +176,8 @@ class World {
   const rank_t pes_;
   const int thread_level_;
   const bool multiple_;
-  const bool observed_;      // debug mode or a trace: each access goes through the runtime
-  const bool serves_peers_;  // not all PEs reach its memory by themselves
+  const bool observed_;        // debug mode or a trace: each access goes through the runtime
+  const bool needs_progress_;  // of peers' operations on its memory, or of its own on its memory
   std::atomic<uint32_t> looks_{0};
   std::vector<std::byte*> none_;  // of an observed job: what loads and stores reach is not used
   std::byte* const* reach_;
