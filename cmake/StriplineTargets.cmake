@@ -26,6 +26,12 @@ if(STRIPLINE_SANITIZE)
     $<BUILD_INTERFACE:-fsanitize=${STRIPLINE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)
   target_link_options(stripline_options INTERFACE
     $<BUILD_INTERFACE:-fsanitize=${STRIPLINE_SANITIZE}>)
+  if(STRIPLINE_SANITIZE MATCHES "address.*undefined")
+    # Null pointers and objects that are too small end in AddressSanitizer's hands as well, and these checks
+    # take an eighth of the time to compile.
+    target_compile_options(stripline_options INTERFACE
+      $<BUILD_INTERFACE:-fno-sanitize=null,object-size,vptr>)
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # False positives inside <regex> and <functional> when instrumented (GCC bug 105562).
     target_compile_options(stripline_options INTERFACE $<BUILD_INTERFACE:-Wno-maybe-uninitialized>)
@@ -82,6 +88,17 @@ function(stripline_clears_small_values target)
     set(strategy "vector_loop:2048:noalign,libcall:-1:noalign")
     target_compile_options(${target} PRIVATE -mmemset-strategy=${strategy} -mmemcpy-strategy=${strategy})
   endif()
+endfunction()
+
+# stripline_runs_rarely(TARGET...): commands, pages, files and what else is not on a program's path. A release
+# build takes half the time to compile these without the optimisations that only loops gain from.
+function(stripline_runs_rarely)
+  foreach(target ${ARGN})
+    if(NOT TARGET stripline_${target})  # built without the service
+      continue()
+    endif()
+    target_compile_options(stripline_${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endforeach()
 endfunction()
 
 # All that `cmake --install` installs: build it, and nothing is missing.

@@ -77,7 +77,7 @@ kernels=(kernel.matvec kernel.transpose)
 # What stages take on a quiet host of two cores without a compiler cache, in seconds; the build takes
 # less with more.
 cores=$(nproc)
-build_cpu_s=2100
+build_cpu_s=1800
 build_s=$((build_cpu_s / cores))
 campaign_s=65
 table_s=20

@@ -15,9 +15,11 @@
 //   which add as squares (weigh()). A loop has two sizes of messages, and what holds for either is
 //   a source by itself; the many sizes of messages of a nest err together. Where candidates are so
 //   few that all are tried, choose() does all of it.
-// * Among equals (noncontiguous transfers): no method is the baseline. The one is taken that loses
-//   least if the times of the two fastest err, which add as squares likewise (least_regret()). A
-//   margin would protect nothing: what is slow without a model may be slow by any factor.
+// * Among equals (noncontiguous transfers): no margin protects a baseline, as what is slow without
+// a
+//   model may be slow by any factor. The one is taken that loses least if the times of the two
+//   fastest err, which add as squares likewise (least_regret()); where it is not sure which is
+//   faster, losses against the method that is taken without a model count twice.
 #pragma once
 
 #include <algorithm>
@@ -281,8 +283,11 @@ struct LogTime {
 
 /// Which of two methods is taken where neither is a baseline.
 struct LeastRegret {
-  bool uncertain = false;    ///< the interval of their ratio contains 1
-  bool takes_other = false;  ///< that loses less, in the worst case, than the one that is faster
+  bool uncertain = false;  ///< the interval of their ratio contains 1
+  /// What the faster one and the other one lose at most: logarithms of times' ratios, below 0 where
+  /// it is surely faster.
+  double faster_loses = 0;
+  double other_loses = 0;
 };
 
 /// `faster` is predicted to take no longer than `other`. Their errors are independent, so that they
@@ -296,7 +301,9 @@ inline LeastRegret least_regret(const LogTime& faster, const LogTime& other) {
   const double down = length(faster.below, other.above);
   // What either loses at most: the faster one exp(difference + up) - 1, the other one
   // exp(down - difference) - 1.
-  return {difference + up >= 0, difference + up > down - difference};
+  const double faster_loses = difference + up;
+  const double other_loses = down - difference;
+  return {faster_loses >= 0, faster_loses, other_loses};
 }
 
 }  // namespace stripline::plan

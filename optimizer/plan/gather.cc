@@ -23,10 +23,11 @@ class Prediction {
     const uint64_t bytes = packs ? request_.bytes() + besides_bytes() : request_.all_span_bytes();
     const double copied = copied_s(bytes, packs ? request_.runs + request_.besides : 1);
     if (request_.by_stores) return request_.readers * copied;
-    const double ready_s = packs || request_.vectors > 1 ? copied : 0;
+    const bool in_place = !packs && request_.vectors == 1;
+    const double ready_s = in_place ? 0 : copied;
     const double others_s =
         (request_.readers - 1) * std::max(ready_s, message(bytes).gap(static_cast<double>(bytes)));
-    return ready_s + put_s(bytes) + others_s;
+    return ready_s + (in_place ? answered_put_s(bytes) : put_s(bytes)) + others_s;
   }
 
   double pulled_s() const {
@@ -127,6 +128,9 @@ class Prediction {
     const cost::MessageCosts one = message(bytes);
     return one.one_way(size) + others * one.gap(size);
   }
+
+  // Until the sender may change what it has sent from where it lies, too.
+  double answered_put_s(uint64_t bytes) const { return put_s(bytes) + message(bytes).L; }
 
   const GatherRequest& request_;
   const CompiledPath& path_;

@@ -10,7 +10,11 @@
 // Data Accesses for Cluster and Multicore Architectures, 2010, chapter 4). With N elements of w
 // bytes in R runs, which span S bytes,
 //
-//   T(pack) = pack(R, N w, S) + put(N w)      T(bound) = put(S)
+//   T(pack) = pack(R, N w, S) + put(N w)      T(bound) = put(S) + L
+//
+// of which the last is for the answer: until then the program's array must stay as it is, and
+// iterations go on when it may change, while copies are kept for two of them. So one piece is
+// packed, too, where that takes less than an answer,
 //
 // and where stores reach the other rank, who is served by the owner's copying into its memory,
 //
@@ -96,7 +100,7 @@ struct GatherDecision {
 using GatherRecord = Record<GatherMethod, GatherMethod>;
 
 /// The decision for a pair of ranks, or an owner and a node. Elements that all lie side by side go
-/// as they lie, which moves the same bytes, and their owner need not be told of each. Else packed
+/// as they lie, which moves the same bytes; others are packed
 /// without a model (`path` null, or without puts), and where no other way is surely faster by more
 /// than the margin of the model. Pure, allocates nothing.
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path) noexcept;

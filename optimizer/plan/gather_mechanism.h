@@ -57,8 +57,10 @@ struct GatherMechanism {
     if (!request.by_stores) try_out(GatherMethod::broadcast);
     // Through the network it asks for what the owner sends unasked otherwise, which pays where gets
     // have a shorter protocol than puts of that size: if one get is all that it takes.
-    const bool one_get = request.runs == 1 && request.vectors == 1 && request.besides == 0;
-    if (request.by_stores || one_get) try_out(GatherMethod::pull);
+    const bool one_piece = request.runs == 1 && request.vectors == 1 && request.besides == 0;
+    if (request.by_stores || one_piece) try_out(GatherMethod::pull);
+    // A copy may change at once.
+    if (one_piece && !request.by_stores) try_out(GatherMethod::pack);
   }
   static double seconds(const Request& request, const CompiledPath& path, GatherMethod method,
                         const Ends& ends) {

@@ -136,6 +136,20 @@ class Evaluator {
     return buffers(candidate);
   }
 
+  // True if updates are merged in buffers of the candidate beyond the few that find out: of those
+  // that fill a buffer, enough are of the same cells.
+  bool merges(const UpdateCandidate& candidate) const {
+    if (!candidate.merges) return false;
+    const double destinations = update_destinations(request_.ranks, candidate.hops);
+    const double room = items_of_buffer(candidate);
+    const double cells = remote_cells(request_) / destinations;
+    const double updates = remote_ / destinations;
+    // This many updates of random cells fill a buffer.
+    const double filling = room < cells ? -cells * std::log1p(-room / cells) : updates;
+    const double left = filling < updates ? room / filling : cells / updates;
+    return 1 - left >= 1.0 / kMergesWorthwhile;
+  }
+
  private:
   // A small message and its answer, each of which waits until it is looked for.
   double trip() const {
@@ -191,7 +205,7 @@ class Evaluator {
   Leaving leaving(const UpdateCandidate& candidate, double destinations) const {
     const EncodingCosts encoding = encoding_costs(request_, costs_, candidate.buffer_bytes);
     const double pair_bytes = encoding.address_bytes + encoding.value_bytes;
-    if (!candidate.merges) {
+    if (!merges(candidate)) {
       return {remote_, request_.one_value ? encoding.address_bytes : pair_bytes, 1};
     }
     const double room = std::max(1.0, static_cast<double>(candidate.buffer_bytes) / pair_bytes);
@@ -207,6 +221,13 @@ class Evaluator {
     const double density = std::min(1.0, std::min(room, cells) / std::max(behind, 1.0));
     const ExpectedEncoding expected = expected_encoding(density, !request_.no_identity, encoding);
     return {items, expected.item_bytes, expected.cells};
+  }
+
+  // Updates that a buffer holds, if none are merged. What it takes does not depend on how it is
+  // encoded.
+  double items_of_buffer(const UpdateCandidate& candidate) const {
+    return std::max(1.0, static_cast<double>(candidate.buffer_bytes) /
+                             (kUpdateAddressBytes + request_.item_bytes));
   }
 
   // How long messages that are sent to each of `peers` wait for those before them, whatever the
@@ -230,14 +251,15 @@ class Evaluator {
   double buffers(const UpdateCandidate& candidate) const {
     const auto grid = update_grid(request_.ranks, candidate.hops);
     const double destinations = update_destinations(request_.ranks, candidate.hops);
-    const uint64_t memory_bytes = memory_of(request_, candidate);
+    const bool merging = merges(candidate);
+    UpdateCandidate carried_out = candidate;
+    carried_out.merges = merging;
+    const uint64_t memory_bytes = memory_of(request_, carried_out);
     const Leaving leaving = this->leaving(candidate, destinations);
     const double in_s =
-        candidate.merges ? costs_.merge(memory_bytes, items_) : costs_.append(memory_bytes, items_);
+        merging ? costs_.merge(memory_bytes, items_) : costs_.append(memory_bytes, items_);
     const double ranks = std::max(request_.ranks, 2U);
-    // What a buffer takes does not depend on how it is encoded.
-    const double room = std::max(1.0, static_cast<double>(candidate.buffer_bytes) /
-                                          (kUpdateAddressBytes + request_.item_bytes));
+    const double room = items_of_buffer(candidate);
     double sent_s = remote_ * in_s;
     const double own_s = own_ * apply_s_;
     double came_s = leaving.items * leaving.cells * apply_s_;
@@ -259,7 +281,8 @@ class Evaluator {
       moves += items;
       sent_s += messages * (put.o(bytes) + put.r(bytes) + serve_trip());
       came_s += messages * (serve(put, bytes) + serve_trip());
-      nic_s += messages * (put.gap(bytes) + 2 * small_.gap(kSmallMessageBytes));
+      // The last message's bytes are counted where it travels.
+      nic_s += messages * (put.gap(bytes) + 2 * small_.gap(kSmallMessageBytes)) - put.G * bytes;
       wait_s = std::max(wait_s, waiting(messages, peers, put, bytes));
       tail_s += put.o(bytes) + put.L + put.G * bytes + small_.one_way(kSmallMessageBytes) +
                 request_.surroundings.service_delay_s;
@@ -470,13 +493,14 @@ size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,
   // By method, those that merge being another one; of buffers by size, two sizes together.
   constexpr size_t kSizes = 4;
   std::array<Fastest, kUpdateMethods + 2 * kSizes> fastest;
-  const auto kind_of = [](const UpdateCandidate& candidate) {
+  const Evaluator evaluator(request, *costs, {});
+  const auto kind_of = [&](const UpdateCandidate& candidate) {
     if (candidate.method != UpdateMethod::buffers) return static_cast<size_t>(candidate.method);
     const auto size =
         static_cast<size_t>(std::bit_width(candidate.buffer_bytes / kLeastUpdateBufferBytes));
-    return kUpdateMethods + (candidate.merges ? kSizes : 0) + std::min(size / 2, kSizes - 1);
+    const size_t merging = evaluator.merges(candidate) ? kSizes : 0;
+    return kUpdateMethods + merging + std::min(size / 2, kSizes - 1);
   };
-  const Evaluator evaluator(request, *costs, {});
   UpdateMechanism::each_candidate(request, [&](const UpdateCandidate& candidate) {
     if (!known(*costs, candidate.method)) return;
     Fastest& of_kind = fastest[kind_of(candidate)];

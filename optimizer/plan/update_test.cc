@@ -102,8 +102,10 @@ TEST(UpdatePlan, MergesWhereCellsAreUpdatedAgainAndAgain) {
   request.ranks = 4;
   request.cells = 512;
   EXPECT_TRUE(plan_update(request, &costs).way.merges);
-  request.cells = 0;  // each once
-  EXPECT_FALSE(plan_update(request, &costs).way.merges);
+  request.cells = 0;  // each once: nothing is gained by not trying
+  EXPECT_DOUBLE_EQ(
+      predict_update(request, costs, {.merges = true, .buffer_bytes = kMostUpdateBufferBytes}),
+      predict_update(request, costs, {.merges = false, .buffer_bytes = kMostUpdateBufferBytes}));
   request.cells = 512;
   request.separate = true;
   EXPECT_FALSE(plan_update(request, &costs).way.merges);
@@ -214,6 +216,7 @@ TEST(UpdateTime, OfOneValueIsThatOfAddresses) {
   EXPECT_LT(predict_update(request, costs, way), of_pairs_s);
   EXPECT_GT(predict_update(request, costs, way), messages * (put.o(4096 * 4) + put.r(4096 * 4)));
   // What was merged has values of its own.
+  request.cells = 1000;
   const UpdateCandidate merged{.merges = true, .buffer_bytes = 49'152};
   const double merged_s = predict_update(request, costs, merged);
   request.one_value = false;
@@ -301,6 +304,38 @@ TEST(UpdateTime, CountsMessagesThatAreNotFull) {
   ++request.updates;
   const double message_s = costs.put().o(16) + costs.put().r(16) + 2 * costs.am().o(32);
   EXPECT_GT(predict_update(request, costs, way) - full_s, 0.5 * message_s);
+}
+
+// A single message's bytes travel once.
+TEST(UpdateTime, CountsTheBytesOfOneMessageOnce) {
+  model::TunedModel model = model::example_model();
+  for (auto& segment : model.network["inter-node"].put->segments) {
+    segment.G_s_per_byte = model::example_parameter(100e-9);
+  }
+  const UpdateCosts costs = update_costs_of(model);
+  const UpdateRequest request{
+      .updates = 1000, .span_bytes = 8 << 20, .ranks = 2, .separate = true, .buffers_only = true};
+  const double bytes_s = 1000 * 12 * costs.put().at(12000).G;
+  const double predicted_s = predict_update(request, costs, {.buffer_bytes = 65536});
+  EXPECT_GT(predicted_s, bytes_s);
+  EXPECT_LT(predicted_s, 1.2 * bytes_s);
+}
+
+// Buffers in which hardly any updates were merged are followed by buffers without merging.
+TEST(UpdateTime, DoesNotMergeWhereCellsHardlyMeet) {
+  const UpdateCosts costs = update_costs_of(model::example_model());
+  UpdateRequest request{.updates = 100'000,
+                        .cells = 99'000,
+                        .span_bytes = 8 << 20,
+                        .ranks = 2,
+                        .one_value = true,
+                        .buffers_only = true};
+  const auto seconds = [&](bool merges) {
+    return predict_update(request, costs, {.merges = merges, .buffer_bytes = 16384});
+  };
+  EXPECT_DOUBLE_EQ(seconds(true), seconds(false));
+  request.cells = 1000;
+  EXPECT_LT(seconds(true), 0.5 * seconds(false));
 }
 
 // Against messages of random cells that are encoded in truth.

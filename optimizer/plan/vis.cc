@@ -289,22 +289,25 @@ struct Judged {
               residual.value) {}
 };
 
-// Without a model.
-VisPlan blind(const VisRequest& request, Reason reason = Reason::no_model) {
+VisMethod blind_method(const VisRequest& request) {
   const uint64_t pieces = vis_pieces(request);
   const uint64_t piece_bytes = vis_bytes(request) / pieces;
   const bool pack = pieces >= 2 && piece_bytes < request.medium_bytes &&
                     piece_bytes / kPackedBelowMessages < request.message_bytes &&
                     vis_allowed(request, VisMethod::packed);
-  const VisMethod method = pack ? VisMethod::packed : VisMethod::pipelined;
-  return plan_of(prepare(request, nullptr, method, 0, 0).candidate, reason);
+  return pack ? VisMethod::packed : VisMethod::pipelined;
+}
+
+// Without a model.
+VisPlan blind(const VisRequest& request, Reason reason = Reason::no_model) {
+  return plan_of(prepare(request, nullptr, blind_method(request), 0, 0).candidate, reason);
 }
 
 // The method that is chosen, and what it was chosen before. As long as the methods live.
 class Decision {
  public:
   template <typename Recorder>
-  Decision(const Methods& methods, const Place& place, Recorder& record) {
+  Decision(const Methods& methods, const Place& place, VisMethod without_model, Recorder& record) {
     // The two fastest; of methods that take equally long the simpler one, which comes first.
     for (size_t i = 0; i < methods.all().size(); ++i) {
       const Judged& judged = judged_.add([&] { return Judged(methods.all()[i], place); });
@@ -323,7 +326,14 @@ class Decision {
     if (judged_.size() < 2) return;
     const LeastRegret regret = least_regret(chosen().time(), other().time());
     uncertain_ = regret.uncertain;
-    if (regret.takes_other) std::swap(chosen_, other_);
+    // A loss against what programs do without a model costs their trust, too.
+    const auto loses = [&](const Judged& judged, double ratio) {
+      const bool departs = uncertain_ && judged.prepared->candidate.method != without_model;
+      return departs ? kLossAversion * ratio : ratio;
+    };
+    if (loses(chosen(), regret.faster_loses) > loses(other(), regret.other_loses)) {
+      std::swap(chosen_, other_);
+    }
   }
 
   const Judged& chosen() const { return judged_[chosen_]; }
@@ -332,6 +342,8 @@ class Decision {
   bool uncertain() const { return uncertain_; }
 
  private:
+  static constexpr double kLossAversion = 2;
+
   access::Few<Judged, kVisMethods> judged_;
   size_t chosen_ = 0;
   size_t other_ = 0;
@@ -350,7 +362,7 @@ template <typename Recorder>
 VisPlan plan_with(const VisRequest& request, const VisCosts* costs, Recorder& record) {
   if (!predictable(request, costs)) return blind(request);
   const Methods methods(request, *costs);
-  const Decision decision(methods, Place(request), record);
+  const Decision decision(methods, Place(request), blind_method(request), record);
   VisPlan plan = plan_of(decision.chosen().prepared->candidate, Reason::tuned);
   plan.predicted_s = decision.chosen().predicted_s();
   plan.runner_up = decision.other().prepared->candidate.method;
@@ -421,7 +433,7 @@ VisChoice detail::choose_vis(const VisRequest& request, const VisCosts& costs) n
     return with_stage(fastest->prepared->candidate, place.in(*fastest->residuals));
   }
   NoRecord record;
-  const Decision decision(methods, place, record);
+  const Decision decision(methods, place, blind_method(request), record);
   return with_stage(decision.chosen().prepared->candidate, decision.chosen().residual);
 }
 

@@ -22,6 +22,7 @@ struct Told {
   uint64_t told = 0;        // places that follow; 0: all from the first one on
   uint64_t runs = 0;        // of elements side by side
   uint64_t fetched = 0;     // 1: it is to say when they may be fetched
+  uint64_t copied = 0;      // 1: it is to pack them, though they are one piece
   uint64_t hash = 0;        // of which elements
   uint64_t landing = 0;     // offset of the place of the first turn
   uint64_t turn_bytes = 0;  // from there to the other one

@@ -151,7 +151,9 @@ void Agreement::take(Incoming& in, const OwnerReads& reads, bool copied_on) {
     ++statistics.shared_owners;
   } else {
     const plan::GatherMethod method = choices_.method(reads, readers_[reads.owner], copied_on);
-    in.bound = method == plan::GatherMethod::bound;
+    // Nobody has to be told of the elements of one piece.
+    in.copied = method == plan::GatherMethod::pack && reads.runs == 1;
+    in.bound = method == plan::GatherMethod::bound || in.copied;
     if (in.bound) in.elements = reads.span();
     if (method == plan::GatherMethod::pull) {
       in.way = Way::fetched;
@@ -313,6 +315,7 @@ std::vector<Told> Agreement::what_to_tell(const Status& prepared,
     to_owner.first = reads.first();
     to_owner.runs = in.bound ? 1 : reads.runs;
     to_owner.fetched = in.way == Way::fetched ? 1 : 0;
+    to_owner.copied = in.copied ? 1 : 0;
     to_owner.landing = in.landing.first.offset();
     to_owner.turn_bytes = in.landing.turn_bytes;
     to_owner.flags = in.landing.flags.offset();
@@ -331,6 +334,7 @@ void Agreement::add_outgoing(rank_t reader, const Told& asked, std::vector<uint3
   Outgoing& out = made_.outgoing.emplace_back();
   out.reader = reader;
   out.fetched = asked.fetched != 0;
+  out.copied = asked.copied != 0;
   out.places = std::move(places);
   out.first = asked.first;
   out.elements = asked.wanted;

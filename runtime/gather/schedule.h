@@ -40,6 +40,7 @@ struct Incoming {
   rank_t source = 0;  ///< who sends, or whose memory is read
   Way way = Way::sent;
   bool bound = false;      ///< all between the first and the last element that is read
+  bool copied = false;     ///< one piece, which its owner packs, so as not to wait for an answer
   uint64_t first = 0;      ///< of the elements that a turn brings, the first one of this owner
   uint64_t elements = 0;   ///< that come
   rma::Landing landing;    ///< in this rank's segment; its flags say when what is fetched may be
@@ -77,6 +78,7 @@ struct FetchSource {
 struct Outgoing {
   rank_t reader = 0;
   bool fetched = false;          ///< by the reader, which is notified that it may
+  bool copied = false;           ///< packed though it is one piece
   std::optional<size_t> of;      ///< of the incoming elements of this number, when they are here
   bool hot = false;              ///< of these the hot ones
   std::vector<uint32_t> places;  ///< none: all elements from the first one on

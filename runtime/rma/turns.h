@@ -49,34 +49,40 @@ class TurnSender {
 
   /// Sends `bytes` of them, which stay as they are until wait_source().
   void send(Context& context, uint64_t round, const std::byte* data, size_t bytes, CallSite site) {
-    future& put = begin(round, site);
-    put = context.rput_signal<std::byte>(data, there_.place(round), bytes, there_.flag(round),
-                                         Landing::value_of(round), site);
+    begin(round, site) = context.rput_signal<std::byte>(
+        data, there_.place(round), bytes, there_.flag(round), Landing::value_of(round), site);
   }
   /// The same of what `pack(to)` leaves at `to`: in the receiver's memory where stores reach it,
-  /// else in memory that is kept here.
+  /// else in memory that is kept here until the turn comes again: wait_source() need not wait for
+  /// it.
   template <typename Pack>
   void send_packed(Context& context, uint64_t round, size_t bytes, const Pack& pack,
                    CallSite site) {
     const global_ptr<std::byte> place = there_.place(round);
     std::byte* const reached = context.state().memory.reachable(place.where());
     if (reached == nullptr) {
-      packed_.resize(bytes);
-      pack(packed_.data());
-      return send(context, round, packed_.data(), bytes, site);
+      const size_t turn = Landing::turn_of(round);
+      begin(round, site);
+      packed_[turn].resize(bytes);
+      pack(packed_[turn].data());
+      send(context, round, packed_[turn].data(), bytes, site);
+      reads_callers_memory_[turn] = false;
+      return;
     }
     pack(reached + place.offset());
     send(context, round, nullptr, 0, site);
   }
   /// The place of the future of a put that is begun otherwise, with the flag of the round.
   future& begin(uint64_t round, CallSite site) {
-    future& put = puts_[Landing::turn_of(round)];
-    put.wait(site);  // that of the round before the last has long been answered
-    return put;
+    const size_t turn = Landing::turn_of(round);
+    puts_[turn].wait(site);  // that of the round before the last has long been answered
+    reads_callers_memory_[turn] = true;
+    return puts_[turn];
   }
 
   void wait_source(uint64_t round, CallSite site) const {
-    puts_[Landing::turn_of(round)].wait_source(site);
+    const size_t turn = Landing::turn_of(round);
+    if (reads_callers_memory_[turn]) puts_[turn].wait_source(site);
   }
   /// Until nothing is in flight.
   void wait(CallSite site) const {
@@ -86,7 +92,8 @@ class TurnSender {
  private:
   Landing there_;
   std::array<future, 2> puts_;
-  std::vector<std::byte> packed_;
+  std::array<bool, 2> reads_callers_memory_{};
+  std::array<std::vector<std::byte>, 2> packed_;
 };
 
 /// A receiver's word at a rank to which it sends nothing: how many rounds it has begun, before

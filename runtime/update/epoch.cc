@@ -8,10 +8,13 @@
 namespace stripline::update {
 namespace {
 
-// A buffer in which fewer than one update in kMergesWorthwhile was merged says that merging does
-// not pay; then the next kBuffersWithoutMerging buffers do without.
-constexpr uint32_t kMergesWorthwhile = 16;
+// After a buffer in which merging did not pay, this many do without.
 constexpr uint32_t kBuffersWithoutMerging = 15;
+
+bool merges_worthwhile(const detail::UpdateLane& lane) {
+  const uint64_t updates = uint64_t{lane.count} + lane.merged;
+  return uint64_t{lane.merged} * plan::kMergesWorthwhile >= updates;
+}
 
 }  // namespace
 
@@ -108,8 +111,8 @@ void Epoch::open_lane(rank_t target, uint32_t buffer) {
   lane.values = buffers_[buffer].memory + values_offset();
 }
 
-// Begins to fill a lane, after one in which this many updates were merged.
-void Epoch::begin_lane(rank_t target, uint32_t merged) {
+// Begins to fill a lane, after one in which merging has paid or not.
+void Epoch::begin_lane(rank_t target, bool merging_paid) {
   detail::UpdateLane& lane = lanes_[target];
   lane.count = 0;
   lane.merged = 0;
@@ -121,7 +124,7 @@ void Epoch::begin_lane(rank_t target, uint32_t merged) {
   Filling& filling = filling_[target];
   if (filling.without_merging > 0) {
     --filling.without_merging;
-  } else if (merged < capacity_ / kMergesWorthwhile) {
+  } else if (!merging_paid) {
     filling.without_merging = kBuffersWithoutMerging;
   } else {
     filling.without_merging = 0;
@@ -185,7 +188,7 @@ void Epoch::send(rank_t target) {
   if (lane.memory != nullptr) return count_own();
   statistics_.updates += lane.count;
   statistics_.merged += lane.merged;
-  const uint32_t merged = lane.merged;
+  const bool merging_pays = merges_worthwhile(lane);
   count(target);
   if (way_.method != plan::UpdateMethod::buffers) {
     return send_singly(target);
@@ -197,7 +200,7 @@ void Epoch::send(rank_t target) {
                    reinterpret_cast<const std::byte*>(lane.cells), lane.values, lane.count, false});
     });
     declare(lane.count * applied_bytes());
-    begin_lane(target, merged);
+    begin_lane(target, merging_pays);
     return;
   }
   Filling& filling = filling_[target];
@@ -214,7 +217,7 @@ void Epoch::send(rank_t target) {
   const EpochEngine::Sending sending(engine_);
   const uint32_t buffer = take_buffer();
   open_lane(target, buffer);
-  begin_lane(target, merged);
+  begin_lane(target, merging_pays);
   send_backlog();
   if (!backlog_.empty()) keep_to_budget();
 }
@@ -298,9 +301,9 @@ void Epoch::send_singly(rank_t target) {
   const std::byte* const values = lane.values;
   // The lane is in order again before anything waits.
   const uint32_t sent = filling_[target].buffer;
-  const uint32_t merged = lane.merged;
+  const bool merging_pays = merges_worthwhile(lane);
   open_lane(target, spare_buffer());
-  begin_lane(target, merged);
+  begin_lane(target, merging_pays);
   if (way_.method == plan::UpdateMethod::owner_locks) {
     singly_->under_owner_lock(target, first, cells, values);
   } else {

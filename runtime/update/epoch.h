@@ -214,7 +214,7 @@ class Epoch final : public detail::UpdateEpochState {
   void keep_to_budget();
   bool add_buffers();
   void check_closely(rank_t target, uint64_t cell, CallSite site);
-  void begin_lane(rank_t target, uint32_t merged);
+  void begin_lane(rank_t target, bool merging_paid);
   bool begin_own_lane();
   void count_own();
   uint32_t take_buffer();

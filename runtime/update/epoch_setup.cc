@@ -308,7 +308,7 @@ void Epoch::choose_again() {
   if (chooser_->way() != chosen_) {
     configure(chooser_->way());
   } else {
-    begin_lane(me_, capacity_);
+    begin_lane(me_, true);
   }
   chosen_ = chooser_->way();
   if (closely_) look_at_values();
@@ -352,7 +352,7 @@ void Epoch::open_lanes() {
     if (!is_filled(rank)) continue;
     filling_[rank].positions = merging_ ? &positions_[position_count_ * filled++] : nullptr;
     open_lane(rank, spare_buffer());
-    begin_lane(rank, capacity_);
+    begin_lane(rank, true);
   }
 }
 
