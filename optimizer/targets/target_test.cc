@@ -131,6 +131,9 @@ TEST(Candidate, IsRefusedWhereItMeansSomethingElse) {
   const Cell small{.collective = Collective::bcast, .ranks = 3, .bytes = 24};
   EXPECT_NE(refusal({.elements_per_rank = 1}, small, {}), "");
   EXPECT_EQ(refusal({.elements_per_rank = 1}, three, {}), "");
+  const Candidate forced{.id = 4, .select = {{"a_algorithm", 4}, {"a_segmentsize", 0}}};
+  EXPECT_NE(refusal(forced, three, {.unsettable = {"a_algorithm"}}), "");
+  EXPECT_EQ(refusal(forced, three, {.unsettable = {"a_segmentsize"}}), "");
   // Only reductions have an operation.
   const Cell gather{.collective = Collective::allgather, .ranks = 3, .bytes = 4096};
   EXPECT_EQ(refusal({.commutative_only = true}, gather, {}), "");

@@ -6,11 +6,13 @@
 
 namespace stripline::suites::tune {
 
-Result<std::string> output_of(const std::vector<std::string>& argv, double limit_s) {
+Result<std::string> output_of(const std::vector<std::string>& argv, double limit_s,
+                              const std::map<std::string, std::string>& environment) {
   STRIPLINE_ASSIGN_OR_RETURN(const WorkFolder folder, WorkFolder::create());
   STRIPLINE_ASSIGN_OR_RETURN(const UniqueFd out, folder.open_for_writing("out"));
   STRIPLINE_ASSIGN_OR_RETURN(const UniqueFd err, folder.open_for_writing("err"));
-  SubprocessOptions options{.argv = argv, .stdout_fd = out.get(), .stderr_fd = err.get()};
+  SubprocessOptions options{
+      .argv = argv, .environment = environment, .stdout_fd = out.get(), .stderr_fd = err.get()};
   STRIPLINE_ASSIGN_OR_RETURN(Subprocess process, Subprocess::spawn(options));
   STRIPLINE_ASSIGN_OR_RETURN(const ExitStatus status, process.wait(limit_s));
   if (!status.ok()) {

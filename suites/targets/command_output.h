@@ -1,6 +1,7 @@
 // What a program prints, for those that are asked for a version or a list.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,11 @@
 
 namespace stripline::suites::tune {
 
-/// Standard output of a program that ends with code 0 within the time. Errors: not_found if it
+/// Standard output of a program that ends with code 0 within the time, with these variables in
+/// addition. Errors: not_found if it
 /// cannot be started, failed_precondition with the end of what it said on standard error,
 /// deadline_exceeded.
-Result<std::string> output_of(const std::vector<std::string>& argv, double limit_s = 30);
+Result<std::string> output_of(const std::vector<std::string>& argv, double limit_s = 30,
+                              const std::map<std::string, std::string>& environment = {});
 
 }  // namespace stripline::suites::tune

@@ -192,6 +192,7 @@ Json to_json(const ExportRecord& record) {
                {"runs", record.search.runs},
                {"cells", std::move(cells)},
                {"knobs", std::move(knobs)},
+               {"unsettable", record.search.unsettable},
                {"rejected", std::move(rejected)},
                {"violations", std::move(violations)},
                {"checks", std::move(checked)}};
@@ -355,6 +356,9 @@ std::string summary_of(const ExportRecord& record) {
                knob.failure.empty() ? describe(knob.decision) : knob.failure});
   }
   if (!knobs.empty()) text += "\n" + knobs.text();
+  for (const std::string& name : record.search.unsettable) {
+    text += name + " cannot be set in this version: what it decides keeps the default\n";
+  }
   Table violations({{"the default violates"},
                     {"collective"},
                     {"ranks", Table::Align::right},

@@ -116,4 +116,16 @@ Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment)
   return launched;
 }
 
+Result<std::set<std::string>> unsettable_variables(Launcher& launcher) {
+  const targets::Target& target = launcher.adapter().target();
+  DriverPlan plan;
+  for (const Collective collective : targets::kCollectives) {
+    for (const Candidate& one : target.candidates(collective)) plan.variant(one.select);
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(Launched launched, launcher.run(plan, launcher.adapter().selecting()));
+  if (launched.failure.empty()) return std::move(launched.output.unsettable);
+  return Error(ErrorCode::aborted,
+               std::string(target.title) + "'s program " + launched.failure + ": " + launched.said);
+}
+
 }  // namespace stripline::suites::tune

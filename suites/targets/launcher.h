@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -50,5 +51,9 @@ class Launcher {
   double stall_limit_s_ = 15;
   size_t launches_ = 0;
 };
+
+/// Control variables of the target's alternatives that the installed version does not let a driver
+/// set, by a launch of one rank. Errors: those of launches; aborted where it ends early.
+Result<std::set<std::string>> unsettable_variables(Launcher& launcher);
 
 }  // namespace stripline::suites::tune

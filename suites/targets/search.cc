@@ -259,6 +259,7 @@ class KnobSearch {
 
   Status run() {
     if (arms_.empty()) return {};
+    STRIPLINE_RETURN_IF_ERROR(leave_out_unsettable());
     const auto start = Clock::now();
     const uint32_t ranks = std::ranges::min(options_.grid.ranks);
     cells_ = knob_cells(ranks);
@@ -289,6 +290,20 @@ class KnobSearch {
   };
 
   size_t least_runs() const { return options_.rule.least_runs; }
+
+  Status leave_out_unsettable() {
+    std::vector<targets::Setting> settings;
+    for (const Arm& arm : arms_) {
+      const bool known = !settings.empty() && settings.back().name == arm.setting.name;
+      if (!known) settings.push_back(arm.setting);
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(const auto names, launcher_.adapter().unsettable(settings));
+    for (Arm& arm : arms_) {
+      if (names.contains(arm.setting.name)) arm.failure = "cannot be set in this version";
+    }
+    report_.unsettable.insert(names.begin(), names.end());
+    return {};
+  }
 
   // Fewer values with as many runs as a decision takes say more than all of them with less.
   void leave_out_what_does_not_fit(double run_s) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,8 @@ struct SearchReport {
   SearchResult result;
   std::vector<KnobResult> knobs;
   std::vector<targets::Setting> settings;  ///< of knobs that depart
+  /// Knobs, and control variables of alternatives, that the installed version does not let be set.
+  std::set<std::string> unsettable;
   std::vector<Rejected> rejected;
   std::vector<targets::Violation> violations;  ///< of performance guidelines, by the default
   std::optional<Probe> probe;  ///< what is slowest beside its default; none: nothing is
@@ -56,7 +59,8 @@ struct SearchReport {
 };
 
 /// Values of knobs on this path beside the default, in turns, by messages between pairs of ranks
-/// and a few collectives. One knob may depart by one value: that with the largest gain.
+/// and a few collectives. One knob may depart by one value: that with the largest gain. What the
+/// installed version does not let be set is not tried.
 Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                     SearchReport& report);
 

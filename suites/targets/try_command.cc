@@ -38,9 +38,13 @@ bool applies(const Kind& kind, Collective collective, bool commutative_only) {
 class Trial {
  public:
   Trial(const TryOptions& options, const targets::Target& target, Launcher& launcher)
-      : options_(options), target_(target), launcher_(launcher) {}
+      : options_(options),
+        target_(target),
+        launcher_(launcher),
+        safety_{.commutative_only = options.commutative_only} {}
 
   Status run() {
+    STRIPLINE_ASSIGN_OR_RETURN(safety_.unsettable, unsettable_variables(launcher_));
     for (const uint32_t ranks : options_.ranks) {
       STRIPLINE_RETURN_IF_ERROR(run(ranks));
       print_progress(std::to_string(ranks) + " ranks: " + std::to_string(right_) +
@@ -51,6 +55,7 @@ class Trial {
 
   size_t right() const { return right_; }
   const std::set<std::string>& wrong() const { return wrong_; }
+  const std::set<std::string>& unsettable() const { return safety_.unsettable; }
 
  private:
   // An alternative that a plan's variant selects.
@@ -104,7 +109,6 @@ class Trial {
 
   void add(Collective collective, uint32_t ranks, const std::set<std::string>& out,
            DriverPlan& plan, std::vector<Tried>& tried) const {
-    const targets::Safety safety{.commutative_only = options_.commutative_only};
     const bool is_barrier = collective == Collective::barrier;
     const auto candidates = target_.candidates(collective);
     for (const uint64_t bytes : kSizes) {
@@ -117,7 +121,7 @@ class Trial {
                          .type = kind.type,
                          .in_place = kind.in_place};
         for (const auto& candidate : candidates) {
-          const bool allowed = targets::refusal(candidate, cell, safety).empty() &&
+          const bool allowed = targets::refusal(candidate, cell, safety_).empty() &&
                                !out.contains(key_of(collective, candidate));
           if (!allowed) continue;
           const size_t variant = plan.variant(candidate.select);
@@ -141,6 +145,7 @@ class Trial {
   const TryOptions& options_;
   const targets::Target& target_;
   Launcher& launcher_;
+  targets::Safety safety_;
   size_t right_ = 0;
   std::set<std::string> wrong_;
 };
@@ -154,6 +159,10 @@ Result<int> try_all(const TryOptions& options) {
   launcher.set_stall_limit(options.stall_s);
   Trial trial(options, *target, launcher);
   STRIPLINE_RETURN_IF_ERROR(trial.run());
+  for (const std::string& one : trial.unsettable()) {
+    std::cout << one << " cannot be set in this version: what it selects was not tried, and is "
+              << "never exported\n";
+  }
   for (const std::string& one : trial.wrong()) std::cout << one << '\n';
   std::cout << target->title << ' ' << to_string(session.installed.version) << ": " << trial.right()
             << " results are right, " << trial.wrong().size() << " are wrong\n";

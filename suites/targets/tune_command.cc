@@ -171,6 +171,7 @@ class Tuning {
         launcher_(launcher),
         record_(new_record(installed, options, search_)),
         tell_([](const std::string& line) { print_progress(line); }) {
+    record_.search.unsettable = search_.safety.unsettable;
     const std::string folder =
         options.output.empty() ? "stripline-" + options.target : options.output;
     folder_ = fs::absolute(folder);
@@ -331,7 +332,7 @@ std::string conclusion(const ExportRecord& record, const fs::path& file) {
 }
 
 Result<int> tune(const TuneOptions& options) {
-  STRIPLINE_ASSIGN_OR_RETURN(const SearchOptions search, search_options(options));
+  STRIPLINE_ASSIGN_OR_RETURN(SearchOptions search, search_options(options));
   STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
   STRIPLINE_ASSIGN_OR_RETURN(const Session session, open_session(*target, options.accept_untried));
   Launcher launcher(*session.adapter, session.driver.string(), session.folder, search.path,
@@ -339,6 +340,7 @@ Result<int> tune(const TuneOptions& options) {
   launcher.set_stall_limit(options.stall_s);
   print_progress(std::string(target->title) + " " + to_string(session.installed.version) + ", " +
                  std::to_string(search.processors) + " processors, path " + options.path);
+  STRIPLINE_ASSIGN_OR_RETURN(search.safety.unsettable, unsettable_variables(launcher));
   Tuning tuning(options, search, session.installed, *session.adapter, launcher);
   STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, tuning.run());
   if (options.json) {

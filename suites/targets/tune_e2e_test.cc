@@ -119,6 +119,23 @@ TEST_F(Tune, WhereAnyOfThoseThatTakeTurnsMayHangTheDefaultStays) {
   EXPECT_FALSE(fs::exists(params()));
 }
 
+TEST_F(Tune, WhatCannotBeSetIsNeitherTriedNorWrong) {
+  const Finished tried = run({"try", "openmpi", "--ranks", "2"}, "locked");
+  EXPECT_EQ(tried.exit_code, kExitOk) << tried.err << tried.out;
+  EXPECT_NE(tried.out.find("coll_tuned_allgatherv_algorithm cannot be set"), std::string::npos)
+      << tried.out;
+  const Finished tuned = tune("locked", {"--collectives", "allgatherv"});
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  const Json kept = record();
+  EXPECT_EQ(kept["unsettable"], Json({"btl_vader_fbox_size", "coll_tuned_allgatherv_algorithm"}));
+  EXPECT_TRUE(kept["rejected"].empty());
+  for (const Json& knob : kept["knobs"]) {
+    const bool locked = knob["name"] == "btl_vader_fbox_size";
+    EXPECT_EQ(knob["failure"], locked ? "cannot be set in this version" : "") << knob.dump();
+  }
+  EXPECT_NE(rules().find("\n8 6 0 0 "), std::string::npos) << rules();
+}
+
 TEST_F(Tune, AProgramThatGetsSlowerIsReported) {
   const Finished tuned = tune("slow");
   EXPECT_EQ(tuned.exit_code, kExitFailure) << tuned.err << tuned.out;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,12 @@ class Adapter {
   virtual Environment selecting() const = 0;
   /// Knobs as environment variables.
   virtual Environment knobs(const std::vector<targets::Setting>& settings) const = 0;
+  /// Names of settings that the installed version does not take, whatever their value. None where a
+  /// target does not say.
+  virtual Result<std::set<std::string>> unsettable(
+      const std::vector<targets::Setting>& /*settings*/) const {
+    return std::set<std::string>();
+  }
   /// How the target's files in /dev/shm begin.
   virtual std::vector<std::string_view> shared_memory_prefixes() const = 0;
 

@@ -50,9 +50,12 @@ Result<ExportFile> params_file(const std::vector<Setting>& settings,
   return ExportFile{kParamsName, std::move(text)};
 }
 
-Result<std::vector<openmpi::Parameter>> parameters_here() {
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string info,
-                             output_of({"ompi_info", "--all", "--parsable", "--level", "9"}));
+constexpr double kInfoLimitS = 30;
+
+Result<std::vector<openmpi::Parameter>> parameters_here(const Environment& environment = {}) {
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const std::string info,
+      output_of({"ompi_info", "--all", "--parsable", "--level", "9"}, kInfoLimitS, environment));
   return openmpi::parse_ompi_info(info);
 }
 
@@ -132,6 +135,19 @@ class OpenMpi : public Adapter {
     return variables;
   }
 
+  // "status:read-only" of ompi_info is of control variables (MPI_T): most of what it is said of can
+  // be set by the environment and by files. What cannot keeps "default" as its source.
+  Result<std::set<std::string>> unsettable(const std::vector<Setting>& settings) const override {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, parameters_here(knobs(settings)));
+    std::set<std::string> names;
+    for (const Setting& one : settings) {
+      const auto found = std::ranges::find(parameters, one.name, &openmpi::Parameter::name);
+      const bool taken = found != parameters.end() && found->source.starts_with("environment");
+      if (!taken) names.insert(one.name);
+    }
+    return names;
+  }
+
   std::vector<std::string_view> shared_memory_prefixes() const override {
     return {"vader_segment."};
   }
@@ -186,6 +202,12 @@ class OpenMpi : public Adapter {
     STRIPLINE_ASSIGN_OR_RETURN(const auto stronger, stronger_sources());
     for (std::string& one : openmpi::overridden(exported.settings, stronger)) {
       found.push_back(std::move(one));
+    }
+    // What is overridden does not get the exported value either.
+    if (!found.empty()) return found;
+    STRIPLINE_ASSIGN_OR_RETURN(const auto names, unsettable(exported.settings));
+    for (const std::string& name : names) {
+      found.push_back(name + " cannot be set in the version that is installed here");
     }
     return found;
   }

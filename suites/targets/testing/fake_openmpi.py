@@ -6,7 +6,8 @@ the classic rules file means.
 FAKE_OPENMPI says what is wrong with it, in words with blanks between: "unread" (it ignores files of
 settings), "hang" (k-nomial bcasts hang), "turns" (bcasts hang when several take turns), "abort"
 (chains of bcast abort), "wrong" (binary trees of bcast give wrong data), "slow" (a file makes halos
-and sorts slower), "new" (it is version 4.1.7).
+and sorts slower), "new" (it is version 4.1.7), "locked" (neither the algorithm of allgatherv nor
+btl_vader_fbox_size can be set).
 """
 
 import json
@@ -17,6 +18,8 @@ import time
 
 WRONGS = os.environ.get("FAKE_OPENMPI", "").split()
 SITE_FILE = "/opt/fake/etc/openmpi-mca-params.conf"
+LOCKED_VARIABLE = "coll_tuned_allgatherv_algorithm"
+LOCKED_KNOB = "btl_vader_fbox_size"
 IDS = {"allgather": 0, "allreduce": 2, "alltoall": 3, "barrier": 6, "bcast": 7, "gather": 9}
 
 
@@ -71,6 +74,10 @@ def seconds(operation, algorithm, size):
     return {0: 1, 1: 4}.get(algorithm, 1.3) * base
 
 
+def is_locked(variant):
+    return "locked" in WRONGS and variant.get(LOCKED_VARIABLE, "0") != "0"
+
+
 def show(value):
     print(json.dumps(value), flush=True)
 
@@ -82,6 +89,8 @@ def run(path):
         words = line.split()
         if words[0] == "variant":
             variants.append(dict(word.split("=") for word in words[1:]))
+            if is_locked(variants[-1]):
+                show({"unsettable": LOCKED_VARIABLE})
         elif words[0] != "cell":
             plan[words[0]] = float(words[1])
             noise = random.Random(plan.get("seed", 0))
@@ -96,6 +105,8 @@ def run(path):
                 point = {"experiment": "target." + operation, "variant": str(index),
                          "params": {"ranks": ranks, "bytes": size, "type": words[4],
                                     "in_place": int(words[5])}}
+                if is_locked(variants[index]):
+                    sys.exit("this MPI does not let the variable %s be set" % LOCKED_VARIABLE)
                 show({"at": point})
                 algorithm = int(variants[index].get("coll_tuned_" + operation + "_algorithm", 0))
                 if algorithm == 0 and given.get("coll_tuned_use_dynamic_rules") == "1":
@@ -130,7 +141,8 @@ def main():
         print("mca:mca:base:param:mca_base_param_files:source:default")
         for variable, value in sorted(settings().items()):
             print("mca:x:y:param:%s:value:%s" % (variable, value))
-            print("mca:x:y:param:%s:source:environment" % variable)
+            locked = "locked" in WRONGS and variable == LOCKED_KNOB
+            print("mca:x:y:param:%s:source:%s" % (variable, "default" if locked else "environment"))
     elif name == "mpicc.openmpi":
         open(sys.argv[sys.argv.index("-o") + 1], "w").close()
     else:
