@@ -77,7 +77,7 @@ struct Shown {
 Shown shown_ratio(const ExportRecord& record, size_t at) {
   const Cell& cell = record.search.result.by_cell[at].cell;
   for (const Checked& one : record.checked) {
-    if (one.check.fitted && one.check.cell == cell) {
+    if (one.check.stage == Stage::fitted && one.check.cell == cell) {
       return {one.test.ratio, one.test.lower, one.test.upper};
     }
   }
@@ -168,12 +168,17 @@ Json to_json(const ExportRecord& record) {
                        {"bytes", one.check.asked.bytes},
                        {"type", one.check.asked.type},
                        {"in_place", one.check.asked.in_place},
-                       {"fitted", one.check.fitted},
+                       {"stage", to_string(one.check.stage)},
                        {"verdict", stats::to_string(one.test.verdict)},
                        {"ratio", number_json(one.test.ratio)},
                        {"lower", number_json(one.test.lower)},
                        {"upper", number_json(one.test.upper)},
                        {"pairs", one.pairs}});
+  }
+  Json stages = Json::array();
+  for (const StageResult& one : record.stages) {
+    stages.push_back(
+        {{"stage", to_string(one.stage)}, {"passed", one.passed}, {"verdict", one.verdict}});
   }
   Json json = {{"target", record.target},
                {"version", record.version},
@@ -195,6 +200,7 @@ Json to_json(const ExportRecord& record) {
                {"unsettable", record.search.unsettable},
                {"rejected", std::move(rejected)},
                {"violations", std::move(violations)},
+               {"stages", std::move(stages)},
                {"checks", std::move(checked)}};
   if (record.proof) {
     json["proof"] = cell_json(record.proof->probe.cell);
@@ -334,6 +340,11 @@ std::string summary_of(const ExportRecord& record) {
            std::to_string(outcomes[targets::Outcome::default_best]) + " it is the best, in " +
            std::to_string(outcomes[targets::Outcome::tie]) + " no gain is certain, " +
            std::to_string(outcomes[targets::Outcome::few_runs]) + " had too few runs\n";
+    if (outcomes[targets::Outcome::few_runs] > 0) {
+      text +=
+          "The time was up before all cells were measured often enough: those keep the default; "
+          "more --minutes decide about them\n";
+    }
   }
   Table gains({{"collective"},
                {"ranks", Table::Align::right},
@@ -371,17 +382,17 @@ std::string summary_of(const ExportRecord& record) {
                     factor_text(one.test.ratio), factor_text(one.test.lower)});
   }
   if (!violations.empty()) text += "\n" + violations.text();
-  if (!record.checked.empty()) {
-    std::map<stats::NonInferiority, size_t> verdicts;
-    for (const Checked& one : record.checked) ++verdicts[one.test.verdict];
-    text += "\nValidated in " + count_text(record.checked.front().pairs, "pair") +
-            " of launches: of " + std::to_string(record.checked.size()) + " comparisons " +
-            std::to_string(verdicts[stats::NonInferiority::non_inferior]) +
-            " are not slower than the default by more than " + percent(record.margin) + ", " +
-            std::to_string(verdicts[stats::NonInferiority::inferior]) + " are, " +
-            std::to_string(verdicts[stats::NonInferiority::inconclusive]) + " are inconclusive\n";
+  if (!record.stages.empty()) {
+    text += "\nValidation, with a margin of " + percent(record.margin) + ":\n";
+    for (const Stage stage : kStages) {
+      const auto found = std::ranges::find(record.stages, stage, &StageResult::stage);
+      text += "  " + std::string(title_of(stage)) + ": ";
+      text += found == record.stages.end()
+                  ? "not looked at, as the stage before has failed\n"
+                  : (found->passed ? "passed: " : "failed: ") + found->verdict + "\n";
+    }
     for (const Checked& one : record.checked) {
-      if (one.test.verdict != stats::NonInferiority::inferior) continue;
+      if (!is_slower(one)) continue;
       text += "  slower: " + one.check.asked.operation + ", " +
               std::to_string(one.check.asked.ranks) + " ranks, " +
               exact_bytes_text(one.check.asked.bytes) + ", " + one.check.asked.type +
@@ -389,7 +400,7 @@ std::string summary_of(const ExportRecord& record) {
               " (from " + factor_text(one.test.lower) + ")\n";
     }
   }
-  if (!record.proof && !record.files.empty()) {
+  if (!record.proof && record.validated) {
     text += "That the target reads it was not proven: nothing that was measured is slow enough\n";
   }
   if (record.proof) {

@@ -41,7 +41,8 @@ struct ExportRecord {
   bool validated = false;
   std::map<std::string, std::string> files;  ///< SHA-256 by name
   SearchReport search;
-  std::vector<Checked> checked;
+  std::vector<StageResult> stages;  ///< those that were reached
+  std::vector<Checked> checked;     ///< of all of them
   std::optional<Proof> proof;
 };
 

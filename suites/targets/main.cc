@@ -29,12 +29,13 @@ constexpr const char* kDescription =
 constexpr const char* kFooter =
     "Exit codes:\n"
     "  0  done; nothing that is exported was found to be slower than the default\n"
-    "  1  it was, or a file that was checked is unsafe\n"
+    "  1  it was, a stage of a validation failed, or a file that was checked is unsafe\n"
     "  2  wrong usage; the target is not known, not installed, or has no compiler here\n"
     "  3  a version that was not tried, a file that is malformed, was changed, or is not read\n"
     "  4  something cannot be started or written\n"
     "  5  the target's programs fail, with its default settings or with an exported file\n"
-    "  6  a program that was asked for a version, or a compiler, takes too long\n"
+    "  6  a program that was asked for a version, or a compiler, takes too long; the time was up\n"
+    "     before anything was measured, or before it was proven that a file is read\n"
     "  7  cancelled by SIGINT or SIGTERM\n"
     "  8  an alternative that would be allowed gives wrong data (try)\n"
     "  9  a file is there that Stripline has not written";
@@ -46,7 +47,9 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
       ->delimiter(',')
       ->transform(whole_number(2, 1024))
       ->capture_default_str();
-  command->add_option("--minutes", options.minutes, "The time that it takes, about")
+  command
+      ->add_option("--minutes", options.minutes,
+                   "The time that it takes at most; what is not known by then keeps the default")
       ->type_name("M")
       ->check(CLI::Range(0.1, 1440.0))
       ->capture_default_str();
@@ -144,7 +147,7 @@ void define_export(CLI::App& app, Export& options) {
   verify->add_option("file", options.verify.file, "A file that tuning has written")
       ->type_name("FILE")
       ->required();
-  verify->add_option("--minutes", options.verify.minutes, "The time that it takes, about")
+  verify->add_option("--minutes", options.verify.minutes, "The time that it takes at most")
       ->type_name("M")
       ->check(CLI::Range(0.1, 1440.0))
       ->capture_default_str();

@@ -1,6 +1,7 @@
 // What the commands have in common: a target that is ready to be measured, and lines for people.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -16,6 +17,21 @@ struct Session {
   const Adapter* adapter = nullptr;
   WorkFolder folder;
   std::filesystem::path driver;
+};
+
+/// The time of a command, from when this is made. What one part of it leaves is for the next.
+class TimeBudget {
+ public:
+  explicit TimeBudget(double seconds) : seconds_(seconds) {}
+  /// Seconds until this share of it has passed; below zero afterwards.
+  double left_s(double share = 1) const {
+    const auto now = std::chrono::steady_clock::now();
+    return share * seconds_ - std::chrono::duration<double>(now - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double seconds_;
 };
 
 /// Detects a target, checks its version, and compiles its driver. Errors: those of these, each with

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <iostream>
 #include <pwd.h>
@@ -9,6 +10,7 @@
 #include "base/exit_codes.h"
 #include "base/host_name.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/rfc3339.h"
 #include "base/sha256.h"
 #include "base/whole_file.h"
@@ -25,17 +27,17 @@ namespace fs = std::filesystem;
 using targets::Cell;
 using targets::Scope;
 
-// Shares of the time: the rest is for the proof and for what does not fit exactly.
-constexpr double kKnobShare = 0.18;
-constexpr double kSearchShare = 0.47;
-constexpr double kValidationShare = 0.25;
+// Shares of the time by the end of which the parts of a run have ended: the screening of knobs, the
+// race of alternatives with the sizes between theirs, each stage of validation. The rest is for the
+// proof.
+constexpr double kKnobsEnd = 0.18;
+constexpr double kSearchEnd = 0.65;
+constexpr std::array kStageEnds = {0.78, 0.86, 0.93};
 
 Result<SearchOptions> search_options(const TuneOptions& options) {
   SearchOptions search{.grid = {.ranks = options.ranks, .most_bytes = options.most_bytes},
                        .safety = {.commutative_only = options.commutative_only},
                        .rule = {.margin = options.margin},
-                       .budget_s = kSearchShare * options.minutes * 60,
-                       .knob_budget_s = kKnobShare * options.minutes * 60,
                        .memory_bytes = options.memory_bytes,
                        .seed = options.seed,
                        .processors = processors_here()};
@@ -111,12 +113,12 @@ void demote(const targets::Target& target, const Cell& cell, SearchResult& resul
 // default; those on both sides of a held-out one that is slower.
 std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
   const auto& check = one.check;
-  if (!targets::collective_from_string(check.asked.operation)) return {};
-  if (check.fitted) {
+  if (check.stage == Stage::programs) return {};
+  if (check.stage == Stage::fitted) {
     const bool good = one.test.verdict == stats::NonInferiority::non_inferior;
     return good ? std::vector<Cell>{} : std::vector<Cell>{check.cell};
   }
-  if (one.test.verdict != stats::NonInferiority::inferior) return {};
+  if (!is_slower(one)) return {};
   std::vector<Cell> accused;
   const Cell* below = nullptr;
   const Cell* above = nullptr;
@@ -163,9 +165,10 @@ Status check_replaceable(const fs::path& path) {
 
 class Tuning {
  public:
-  Tuning(const TuneOptions& options, SearchOptions search, const Installation& installed,
-         const Adapter& adapter, Launcher& launcher)
+  Tuning(const TuneOptions& options, const TimeBudget& budget, SearchOptions search,
+         const Installation& installed, const Adapter& adapter, Launcher& launcher)
       : options_(options),
+        budget_(budget),
         search_(std::move(search)),
         adapter_(adapter),
         launcher_(launcher),
@@ -182,7 +185,9 @@ class Tuning {
     for (const std::string& name : adapter_.file_names()) {
       STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / name));
     }
+    search_.knob_budget_s = budget_.left_s(kKnobsEnd);
     STRIPLINE_RETURN_IF_ERROR(search_knobs(launcher_, search_, tell_, record_.search));
+    search_.budget_s = budget_.left_s(kSearchEnd);
     STRIPLINE_RETURN_IF_ERROR(search_collectives(launcher_, search_, tell_, record_.search));
     std::error_code error;
     fs::create_directories(folder_, error);
@@ -257,25 +262,41 @@ class Tuning {
 
   Status validate_files() {
     STRIPLINE_RETURN_IF_ERROR(check_effective());
-    ValidationOptions validation{.rule = search_.rule,
-                                 .budget_s = kValidationShare * options_.minutes * 60,
-                                 .processors = search_.processors,
-                                 .seed = options_.seed + 1};
-    const auto checks = checks_of(record_.search.result.by_cell, options_.ranks, search_.safety);
-    STRIPLINE_ASSIGN_OR_RETURN(record_.checked,
-                               validate(launcher_, file_, checks, validation, tell_));
-    size_t demoted = 0;
-    for (const Checked& one : record_.checked) {
-      for (const Cell& cell : accused_by(one, record_.search.result)) {
-        demote(adapter_.target(), cell, record_.search.result);
-        ++demoted;
-      }
+    ValidationOptions validation{
+        .rule = search_.rule, .processors = search_.processors, .seed = options_.seed + 1};
+    for (size_t i = 0; i < kStages.size(); ++i) {
+      validation.budget_s = budget_.left_s(kStageEnds[i]);
+      STRIPLINE_RETURN_IF_ERROR(pass_stage(kStages[i], validation));
+      if (!record_.stages.back().passed) return {};
     }
-    if (demoted > 0) {
+    record_.validated = true;
+    if (!record_.search.probe) return {};
+    validation.budget_s = budget_.left_s();
+    const auto factor = prove_reading(launcher_, file_, *record_.search.probe, validation);
+    if (!factor.ok()) return factor.error().with_context("'" + file_.string() + "'");
+    record_.proof = Proof{*record_.search.probe, *factor};
+    return {};
+  }
+
+  // A stage of validation. Cells that it does not confirm go back to the default.
+  Status pass_stage(Stage stage, const ValidationOptions& validation) {
+    SearchResult& result = record_.search.result;
+    const auto checks = checks_of(result.by_cell, options_.ranks, search_.safety);
+    STRIPLINE_ASSIGN_OR_RETURN(const auto checked,
+                               validate(launcher_, file_, checks, stage, validation, tell_));
+    std::vector<Checked> kept;
+    for (const Checked& one : checked) {
+      const auto accused = accused_by(one, result);
+      for (const Cell& cell : accused) demote(adapter_.target(), cell, result);
+      if (accused.empty()) kept.push_back(one);
+    }
+    // Some were demoted together with another one.
+    std::erase_if(kept, [&](const Checked& one) { return is_default(one.check); });
+    if (kept.size() < checked.size()) {
       tell_("back to the default, as validation did not confirm a gain: " +
-            std::to_string(demoted) + " cells");
-      std::erase_if(record_.checked, [&](const Checked& one) { return is_default(one); });
+            count_text(checked.size() - kept.size(), "comparison"));
     }
+    record_.checked.insert(record_.checked.end(), kept.begin(), kept.end());
     // The comments have the gains of the validation from here on.
     const auto before = record_.files;
     STRIPLINE_RETURN_IF_ERROR(write_files());
@@ -283,30 +304,24 @@ class Tuning {
       std::error_code ignored;
       if (!record_.files.contains(name)) fs::remove(folder_ / name, ignored);
     }
-    if (file_.empty()) return {};
-    record_.validated = std::ranges::none_of(record_.checked, [](const Checked& one) {
-      return one.test.verdict == stats::NonInferiority::inferior;
-    });
-    if (!record_.validated) return {};
-    if (!record_.search.probe) return {};
-    const auto factor = prove_reading(launcher_, file_, *record_.search.probe, validation);
-    if (!factor.ok()) return factor.error().with_context("'" + file_.string() + "'");
-    record_.proof = Proof{*record_.search.probe, *factor};
+    record_.stages.push_back(judge_stage(stage, file_.empty() ? checked : kept, validation));
+    if (file_.empty()) {
+      record_.stages.back().passed = false;
+      record_.stages.back().verdict += "; no gain was confirmed";
+    }
     return {};
   }
 
   // Whether a comparison is of a cell that is at the default by now.
-  bool is_default(const Checked& one) const {
-    if (!targets::collective_from_string(one.check.asked.operation)) return false;
+  bool is_default(const Check& check) const {
     const auto& cells = record_.search.result.by_cell;
     const auto found = std::ranges::find_if(
-        cells, [&](const targets::Choice& choice) { return choice.cell == one.check.cell; });
-    if (found != cells.end()) return found->candidate.id == 0;
-    // Between two cells, which went back because of it.
-    return one.test.verdict == stats::NonInferiority::inferior;
+        cells, [&](const targets::Choice& choice) { return choice.cell == check.cell; });
+    return check.stage != Stage::programs && found != cells.end() && found->candidate.id == 0;
   }
 
   const TuneOptions& options_;
+  const TimeBudget& budget_;
   SearchOptions search_;
   const Adapter& adapter_;
   Launcher& launcher_;
@@ -317,9 +332,7 @@ class Tuning {
 };
 
 bool has_loser(const ExportRecord& record) {
-  return std::ranges::any_of(record.checked, [](const Checked& one) {
-    return one.test.verdict == stats::NonInferiority::inferior;
-  });
+  return std::ranges::any_of(record.checked, is_slower);
 }
 
 std::string conclusion(const ExportRecord& record, const fs::path& file) {
@@ -328,10 +341,14 @@ std::string conclusion(const ExportRecord& record, const fs::path& file) {
     return "Keep the default: with the settings that were found, programs got slower as the lines "
            "above say.";
   }
+  if (!record.stages.empty()) {
+    return "Keep the default: validation has not confirmed what was found, as the lines above say.";
+  }
   return "Keep the default: nothing is certain to gain more than the margin.";
 }
 
 Result<int> tune(const TuneOptions& options) {
+  const TimeBudget budget(options.minutes * 60);
   STRIPLINE_ASSIGN_OR_RETURN(SearchOptions search, search_options(options));
   STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
   STRIPLINE_ASSIGN_OR_RETURN(const Session session, open_session(*target, options.accept_untried));
@@ -340,8 +357,9 @@ Result<int> tune(const TuneOptions& options) {
   launcher.set_stall_limit(options.stall_s);
   print_progress(std::string(target->title) + " " + to_string(session.installed.version) + ", " +
                  std::to_string(search.processors) + " processors, path " + options.path);
+  launcher.end_within(budget.left_s());
   STRIPLINE_ASSIGN_OR_RETURN(search.safety.unsettable, unsettable_variables(launcher));
-  Tuning tuning(options, search, session.installed, *session.adapter, launcher);
+  Tuning tuning(options, budget, search, session.installed, *session.adapter, launcher);
   STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, tuning.run());
   if (options.json) {
     std::cout << to_json(record).dump() << '\n';

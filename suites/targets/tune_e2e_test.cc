@@ -41,9 +41,9 @@ class Tune : public ::testing::Test {
 
   // Only what is to hang is given up soon: a busy host may keep any launch from printing.
   Finished tune(const std::string& wrongs = {}, std::vector<std::string> more = {},
-                const std::string& stall = "100") {
+                const std::string& stall = "100", const std::string& minutes = "2") {
     std::vector<std::string> arguments = {
-        "openmpi",       "--ranks", "2,4",          "--minutes", "0.1",
+        "openmpi",       "--ranks", "2,4",          "--minutes", minutes,
         "--collectives", "bcast",   "--most-bytes", "4096",      "--output",
         out().string(),  "--stall", stall};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -72,7 +72,7 @@ TEST_F(Tune, ExportsWhatIsFasterAndProvesThatItIsRead) {
   for (const Json& cell : kept["cells"]) {
     EXPECT_EQ(cell["chosen"], cell["bytes"] < 1024 ? "binomial" : "default") << cell.dump();
   }
-  const Finished verified = run({"export", "verify", params().string(), "--minutes", "0.1"});
+  const Finished verified = run({"export", "verify", params().string(), "--minutes", "1"});
   EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
   EXPECT_NE(verified.out.find("Read by the target"), std::string::npos) << verified.out;
   // Nothing was searched.
@@ -86,7 +86,7 @@ TEST_F(Tune, AFileThatIsNotReadIsNotASuccess) {
   EXPECT_FALSE(fs::exists(params()));
   ASSERT_EQ(tune().exit_code, kExitOk);
   const Finished verified =
-      run({"export", "verify", params().string(), "--minutes", "0.1"}, "unread");
+      run({"export", "verify", params().string(), "--minutes", "1"}, "unread");
   EXPECT_EQ(verified.exit_code, kExitBadInput);
   EXPECT_NE(verified.err.find("does not read"), std::string::npos) << verified.err;
 }
@@ -119,6 +119,16 @@ TEST_F(Tune, WhereAnyOfThoseThatTakeTurnsMayHangTheDefaultStays) {
   EXPECT_FALSE(fs::exists(params()));
 }
 
+TEST_F(Tune, AStageThatFailsIsTheLastOne) {
+  ASSERT_EQ(tune().exit_code, kExitOk);
+  // Rules that take longer than the default where they were fitted.
+  const Finished verified = run({"export", "verify", params().string(), "--minutes", "1"}, "worse");
+  EXPECT_EQ(verified.exit_code, kExitFailure) << verified.err << verified.out;
+  EXPECT_NE(verified.out.find("fitted cells: failed"), std::string::npos) << verified.out;
+  EXPECT_NE(verified.out.find("programs: not looked at"), std::string::npos) << verified.out;
+  EXPECT_EQ(verified.out.find("Read by the target"), std::string::npos) << verified.out;
+}
+
 TEST_F(Tune, WhatCannotBeSetIsNeitherTriedNorWrong) {
   const Finished tried = run({"try", "openmpi", "--ranks", "2"}, "locked");
   EXPECT_EQ(tried.exit_code, kExitOk) << tried.err << tried.out;
@@ -140,8 +150,25 @@ TEST_F(Tune, AProgramThatGetsSlowerIsReported) {
   const Finished tuned = tune("slow");
   EXPECT_EQ(tuned.exit_code, kExitFailure) << tuned.err << tuned.out;
   EXPECT_NE(tuned.out.find("slower: halo"), std::string::npos) << tuned.out;
+  EXPECT_NE(tuned.out.find("held-out sizes, ranks and types: passed"), std::string::npos);
+  EXPECT_NE(tuned.out.find("programs: failed"), std::string::npos) << tuned.out;
   EXPECT_FALSE(fs::exists(params()));
   EXPECT_FALSE(record()["validated"].get<bool>());
+}
+
+TEST_F(Tune, WhatThereIsNoTimeForKeepsTheDefault) {
+  // Each launch takes five of 18 seconds.
+  const Finished tuned = tune("late", {}, "100", "0.3");
+  EXPECT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  EXPECT_NE(tuned.out.find("The time was up"), std::string::npos) << tuned.out;
+  const Json kept = record();
+  ASSERT_FALSE(kept["knobs"].empty());
+  for (const Json& knob : kept["knobs"]) {
+    EXPECT_EQ(knob["failure"], "there was no time to measure it");
+  }
+  ASSERT_FALSE(kept["cells"].empty());
+  for (const Json& cell : kept["cells"]) EXPECT_EQ(cell["outcome"], "few_runs") << cell.dump();
+  EXPECT_FALSE(fs::exists(params()));
 }
 
 TEST_F(Tune, AVersionThatWasNotTriedIsRefused) {
@@ -153,8 +180,7 @@ TEST_F(Tune, AVersionThatWasNotTriedIsRefused) {
 
 TEST_F(Tune, VerifyFindsWhatWasChangedAndWhatIsOverridden) {
   ASSERT_EQ(tune().exit_code, kExitOk);
-  const std::vector<std::string> verify = {"export", "verify", params().string(), "--minutes",
-                                           "0.1"};
+  const std::vector<std::string> verify = {"export", "verify", params().string(), "--minutes", "1"};
   ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "0", 1);  // NOLINT(concurrency-mt-unsafe)
   const Finished overridden = run(verify);
   ::unsetenv("OMPI_MCA_coll_tuned_use_dynamic_rules");  // NOLINT(concurrency-mt-unsafe)

@@ -7,7 +7,8 @@ FAKE_OPENMPI says what is wrong with it, in words with blanks between: "unread" 
 settings), "hang" (k-nomial bcasts hang), "turns" (bcasts hang when several take turns), "abort"
 (chains of bcast abort), "wrong" (binary trees of bcast give wrong data), "slow" (a file makes halos
 and sorts slower), "new" (it is version 4.1.7), "locked" (neither the algorithm of allgatherv nor
-btl_vader_fbox_size can be set).
+btl_vader_fbox_size can be set), "late" (launches take five seconds to start), "worse" (binomial trees
+are slower than the default).
 """
 
 import json
@@ -70,7 +71,7 @@ def seconds(operation, algorithm, size):
     if operation != "bcast":
         return base
     if algorithm == 6 and size < 1024:
-        return base / 2
+        return base * 2 if "worse" in WRONGS else base / 2
     return {0: 1, 1: 4}.get(algorithm, 1.3) * base
 
 
@@ -83,6 +84,8 @@ def show(value):
 
 
 def run(path):
+    if "late" in WRONGS:
+        time.sleep(5)
     given = settings()
     variants, plan = [], {}
     for line in open(path):
