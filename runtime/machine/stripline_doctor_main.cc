@@ -1,7 +1,13 @@
 // stripline-doctor: what this host can do, what limits it, and what to fix.
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <fcntl.h>
+#include <filesystem>
+#include <sstream>
 #include <string>
+#include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +18,7 @@
 #include "base/json.h"
 #include "base/quantity.h"
 #include "base/standard_output.h"
+#include "base/subprocess.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/machine/exchange.h"
 #include "runtime/machine/findings.h"
@@ -72,6 +79,62 @@ std::vector<std::string> all_fabrics() {
   return fabrics;
 }
 
+// What `stripline tune list` prints; empty where that program is not installed.
+std::string listed_runtimes() {
+  const auto program = std::filesystem::path(executable_folder()) / "stripline-tune";
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  const UniqueFd reading(ends[0]);
+  UniqueFd writing(ends[1]);
+  SubprocessOptions options{.argv = {program.string(), "list", "--json"},
+                            .stdout_fd = writing.get()};
+  auto process = Subprocess::spawn(options);
+  if (!process.ok()) return {};
+  writing.reset();
+  std::string text;
+  std::array<char, 4096> part{};
+  for (ssize_t count = 0; (count = ::read(reading.get(), part.data(), part.size())) > 0;) {
+    text.append(part.data(), static_cast<size_t>(count));
+  }
+  const auto status = process->wait();
+  return status.ok() && status->ok() ? text : std::string();
+}
+
+// Other runtimes that are installed here, and settings of theirs that Stripline has written.
+std::vector<Finding> other_runtimes() {
+  std::vector<Finding> findings;
+  std::istringstream lines(listed_runtimes());
+  for (std::string line; std::getline(lines, line);) {
+    const auto parsed = parse_json(line, "the list of runtimes");
+    if (!parsed.ok()) continue;
+    const std::string target = parsed->value("target", "");
+    if (const auto file = parsed->find("export"); file != parsed->end() && file->is_string()) {
+      Finding finding{.check = "export." + target, .detail = file->get<std::string>()};
+      for (const Json& reason : parsed->value("stale", Json::array())) {
+        finding.severity = Severity::warning;
+        finding.detail += (finding.fix.empty() ? " is stale: " : "; ") + reason.get<std::string>();
+        finding.fix = "stripline export verify " + file->get<std::string>();
+      }
+      if (finding.fix.empty()) finding.detail += " is as it was validated";
+      findings.push_back(std::move(finding));
+      continue;
+    }
+    const auto version = parsed->find("installed");
+    if (version == parsed->end() || !version->is_string()) continue;
+    const std::string number = version->get<std::string>();
+    const Json tried = parsed->value("tried", Json::array());
+    const bool known = std::ranges::find(tried, Json(number)) != tried.end();
+    findings.push_back(
+        {.check = "target." + target,
+         .severity = known ? Severity::ok : Severity::info,
+         .detail = parsed->value("title", target) + " " + number +
+                   (known ? "" : ", a version that was not tried") +
+                   (parsed->value("tuned", false) ? ": 'stripline tune " + target + "' measures it"
+                                                  : ": its settings can be written")});
+  }
+  return findings;
+}
+
 int run(std::vector<std::string> fabrics, bool json) {
   // First, while this process is a single thread without libfabric: the ranks are forked from it.
   if (fabrics.empty()) fabrics = all_fabrics();
@@ -90,6 +153,7 @@ int run(std::vector<std::string> fabrics, bool json) {
   }
   for (Finding& finding : judge_providers(providers)) findings.push_back(std::move(finding));
   for (Finding& finding : exchanges) findings.push_back(std::move(finding));
+  for (Finding& finding : other_runtimes()) findings.push_back(std::move(finding));
 
   const Verdict verdict = conclude(findings);
   if (json) {
@@ -112,7 +176,8 @@ int main(int argc, char** argv) {
   stripline::prepare_descriptors();
   CLI::App app{
       "Says what this host can do, what limits it, and what to fix: processors, memory and its\n"
-      "limits, libfabric's providers, and whether two processes can really communicate."};
+      "limits, libfabric's providers, whether two processes can really communicate, which other\n"
+      "runtimes are installed, and which settings of theirs are no longer what was validated."};
   app.name("stripline-doctor");
   bool json = false;
   std::vector<std::string> fabrics;

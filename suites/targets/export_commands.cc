@@ -4,7 +4,6 @@
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
-#include "base/table.h"
 #include "base/whole_file.h"
 #include "optimizer/targets/environment_file.h"
 #include "optimizer/targets/nccl/nccl.h"
@@ -38,14 +37,8 @@ Result<int> verify(const VerifyOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(ExportRecord record, read_record_of(file));
   STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(record.target));
   STRIPLINE_ASSIGN_OR_RETURN(const Session session, open_session(*target, options.accept_untried));
-  const std::string version = to_string(session.installed.version);
-  if (version != record.version) {
-    print_progress("the file was exported for " + std::string(target->title) + " " +
-                   record.version + ", and " + version + " is installed: not validated there");
-  }
-  if (kernel_release() != record.kernel) {
-    print_progress("it was exported on Linux " + record.kernel + ", this is " + kernel_release());
-  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Basis here, basis_here(*session.adapter));
+  for (const std::string& one : stale_reasons(record, here)) print_progress(one);
   const targets::Safety safety{.commutative_only = record.commutative_only};
   STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, session.adapter->complaints(file, safety));
   for (const std::string& one : complaints) print_progress(one);
@@ -114,14 +107,7 @@ Result<int> write(const WriteOptions& options) {
     std::cout << text;
     return kExitOk;
   }
-  std::error_code error;
-  if (fs::exists(options.output, error)) {
-    const auto before = read_whole_file(options.output);
-    if (!before.ok() || !before->starts_with(std::string("# ") + kMark)) {
-      return Error(ErrorCode::already_exists,
-                   "'" + options.output + "' is there and was not written by Stripline");
-    }
-  }
+  STRIPLINE_RETURN_IF_ERROR(check_replaceable(options.output, "name another file"));
   STRIPLINE_RETURN_IF_ERROR(write_atomically(options.output, text));
   return kExitOk;
 }
@@ -159,30 +145,5 @@ int finish(const Result<int>& code) { return code.ok() ? *code : report_error(co
 int verify_command(const VerifyOptions& options) { return finish(verify(options)); }
 int write_command(const WriteOptions& options) { return finish(write(options)); }
 int check_command(const CheckOptions& options) { return finish(check(options)); }
-
-int list_command(bool json) {
-  Table table({{"target"}, {"installed"}, {"tried"}, {"what"}});
-  for (const targets::Target* const target : targets::all_targets()) {
-    const auto installed = detect(*target);
-    std::string tried;
-    for (const auto version : target->tried) {
-      tried.append(tried.empty() ? "" : ", ").append(version);
-    }
-    const bool tuned = target->support == targets::Support::tuned;
-    if (json) {
-      Json line = {{"target", target->name},
-                   {"installed", installed.ok() ? Json(to_string(installed->version)) : Json()},
-                   {"tried", target->tried},
-                   {"tuned", tuned}};
-      std::cout << line.dump() << '\n';
-      continue;
-    }
-    table.add({std::string(target->name), installed.ok() ? to_string(installed->version) : "-",
-               tried.empty() ? "-" : tried,
-               tuned ? "measured, decided and validated" : "files are written, not measured"});
-  }
-  if (!json) std::cout << table.text();
-  return kExitOk;
-}
 
 }  // namespace stripline::suites::tune

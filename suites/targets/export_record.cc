@@ -9,10 +9,9 @@
 
 #include "base/command_line.h"
 #include "base/quantity.h"
-#include "base/sha256.h"
 #include "base/table.h"
-#include "base/whole_file.h"
 #include "optimizer/targets/registry.h"
+#include "suites/targets/bundle.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -187,6 +186,7 @@ Json to_json(const ExportRecord& record) {
                {"processors", record.processors},
                {"host", record.host},
                {"kernel", record.kernel},
+               {"configuration", record.configuration},
                {"user", record.user},
                {"time", record.time},
                {"seed", record.seed},
@@ -223,6 +223,9 @@ Result<ExportRecord> record_from_json(const Json& json) {
   STRIPLINE_ASSIGN_OR_RETURN(record.kernel, get_string(json, "kernel", kWhere));
   STRIPLINE_ASSIGN_OR_RETURN(record.user, get_string(json, "user", kWhere));
   STRIPLINE_ASSIGN_OR_RETURN(const int64_t processors, get_integer(json, "processors", kWhere));
+  if (json.contains("configuration")) {
+    STRIPLINE_ASSIGN_OR_RETURN(record.configuration, get_string(json, "configuration", kWhere));
+  }
   const auto seed = json.find("seed");
   if (processors < 1 || processors > 1 << 20 || seed == json.end() || !seed->is_number_unsigned()) {
     return Error(ErrorCode::data_loss, "export record: its processors or its seed are not valid");
@@ -275,26 +278,27 @@ Result<ExportRecord> record_from_json(const Json& json) {
   return record;
 }
 
+std::vector<std::string> stale_reasons(const ExportRecord& record, const Basis& here) {
+  std::vector<std::string> reasons;
+  if (here.version != record.version) {
+    reasons.push_back("it was validated for version " + record.version + ", and " + here.version +
+                      " is installed");
+  }
+  if (here.kernel != record.kernel) {
+    reasons.push_back("it was validated on Linux " + record.kernel + ", and this is " +
+                      here.kernel);
+  }
+  if (!record.configuration.empty() && here.configuration != record.configuration) {
+    reasons.emplace_back(
+        "how the target is built, or what other files set, is not what it was validated with");
+  }
+  return reasons;
+}
+
 Result<ExportRecord> read_record_of(const std::filesystem::path& file) {
-  const auto record_file = file.parent_path() / kRecordName;
-  const auto json = read_json_file(record_file);
-  if (!json.ok()) {
-    return json.error().with_context("the record of '" + file.string() + "', which is beside it");
-  }
-  STRIPLINE_ASSIGN_OR_RETURN(ExportRecord record, record_from_json(*json));
-  for (const auto& [name, hash] : record.files) {
-    STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(file.parent_path() / name));
-    if (sha256_hex(text) != hash) {
-      return Error(ErrorCode::data_loss,
-                   "'" + (file.parent_path() / name).string() +
-                       "' is not what was exported: it was changed since; export it again");
-    }
-  }
-  if (!record.files.contains(file.filename().string())) {
-    return Error(ErrorCode::data_loss,
-                 "'" + file.string() + "' is not one of the files that the record beside it lists");
-  }
-  return record;
+  STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, read_bundle(file));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(bundle.record, "export record"));
+  return record_from_json(json);
 }
 
 std::vector<std::string> comments_of(const ExportRecord& record, const std::string& use) {

@@ -75,7 +75,10 @@ Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment)
       .argv = adapter_.launch(most_ranks(plan), program_, {plan_file.string()}),
       .stdout_fd = out.get(),
       .stderr_fd = err.get()};
-  STRIPLINE_ASSIGN_OR_RETURN(options.environment, adapter_.environment(path_, folder_.path()));
+  if (!environment_) {
+    STRIPLINE_ASSIGN_OR_RETURN(environment_, adapter_.environment(path_, folder_.path()));
+  }
+  options.environment = *environment_;
   for (const auto& [name, value] : environment) options.environment[name] = value;
   options.environment[kLaunchVariable] = token;
   const auto prefixes = adapter_.shared_memory_prefixes();

@@ -57,6 +57,7 @@ class Launcher {
   int cancel_fd_;
   double stall_limit_s_ = 15;
   std::optional<std::chrono::steady_clock::time_point> end_;
+  std::optional<Environment> environment_;  ///< of every launch, found out by the first one
   size_t launches_ = 0;
 };
 

@@ -41,8 +41,15 @@ Result<Session> open_session(const targets::Target& target, bool accept_untried)
 /// Processors that this process may use.
 uint32_t processors_here();
 
-/// The release of the running kernel: "6.1.0-18-amd64".
-std::string kernel_release();
+/// What settings are validated with: they are stale when it is another one.
+struct Basis {
+  std::string version;        ///< of the target
+  std::string kernel;         ///< the release of the running one: "6.1.0-18-amd64"
+  std::string configuration;  ///< SHA-256 of Adapter::configuration()
+};
+
+/// Errors: those of detect() and of the adapter.
+Result<Basis> basis_here(const Adapter& adapter);
 
 /// "shm", "tcp" or "any". Errors: invalid_argument.
 Result<targets::Path> path_from_string(const std::string& name);

@@ -13,8 +13,8 @@
 #include "base/quantity.h"
 #include "base/rfc3339.h"
 #include "base/sha256.h"
-#include "base/whole_file.h"
 #include "optimizer/targets/registry.h"
+#include "suites/targets/bundle.h"
 #include "suites/targets/commands.h"
 #include "suites/targets/export_record.h"
 #include "suites/targets/installation.h"
@@ -33,6 +33,7 @@ using targets::Scope;
 constexpr double kKnobsEnd = 0.18;
 constexpr double kSearchEnd = 0.65;
 constexpr std::array kStageEnds = {0.78, 0.86, 0.93};
+constexpr const char* kAdvice = "name another folder by --output";
 
 Result<SearchOptions> search_options(const TuneOptions& options) {
   SearchOptions search{.grid = {.ranks = options.ranks, .most_bytes = options.most_bytes},
@@ -58,15 +59,16 @@ std::string user_name() {
   return entry != nullptr ? entry->pw_name : std::to_string(::geteuid());
 }
 
-ExportRecord new_record(const Installation& installed, const TuneOptions& options,
+ExportRecord new_record(const Basis& basis, const TuneOptions& options,
                         const SearchOptions& search) {
   ExportRecord record{.target = options.target,
-                      .version = to_string(installed.version),
+                      .version = basis.version,
                       .path = search.path,
                       .ranks = options.ranks,
                       .processors = search.processors,
                       .host = host_name(),
-                      .kernel = kernel_release(),
+                      .kernel = basis.kernel,
+                      .configuration = basis.configuration,
                       .user = user_name(),
                       .seed = options.seed,
                       .margin = options.margin,
@@ -138,41 +140,16 @@ std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
   return accused;
 }
 
-// Whether a record is there, and lists a file of this name and text.
-bool lists(const fs::path& record_file, const std::string& name, const std::string& text) {
-  const auto record = read_json_file(record_file);
-  if (!record.ok()) return false;
-  const auto files = get_object(*record, "files", "export record");
-  if (!files.ok()) return false;
-  const auto hash = get_string(**files, name, "export record");
-  return hash.ok() && *hash == sha256_hex(text);
-}
-
-// Errors: already_exists where a file is there that is not ours: none of those that begin with our
-// mark, or that the record beside them lists.
-Status check_replaceable(const fs::path& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) return {};
-  const auto text = read_whole_file(path);
-  if (text.ok() && text->starts_with(std::string("# ") + kMark)) return {};
-  if (text.ok() && lists(path.parent_path() / kRecordName, path.filename().string(), *text)) {
-    return {};
-  }
-  return Error(ErrorCode::already_exists, "'" + path.string() +
-                                              "' is there and was not written by Stripline; name "
-                                              "another folder by --output");
-}
-
 class Tuning {
  public:
   Tuning(const TuneOptions& options, const TimeBudget& budget, SearchOptions search,
-         const Installation& installed, const Adapter& adapter, Launcher& launcher)
+         const Basis& basis, const Adapter& adapter, Launcher& launcher)
       : options_(options),
         budget_(budget),
         search_(std::move(search)),
         adapter_(adapter),
         launcher_(launcher),
-        record_(new_record(installed, options, search_)),
+        record_(new_record(basis, options, search_)),
         tell_([](const std::string& line) { print_progress(line); }) {
     record_.search.unsettable = search_.safety.unsettable;
     const std::string folder =
@@ -183,7 +160,7 @@ class Tuning {
   Result<ExportRecord> run() {
     // Before minutes of measuring.
     for (const std::string& name : adapter_.file_names()) {
-      STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / name));
+      STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / name, kAdvice));
     }
     search_.knob_budget_s = budget_.left_s(kKnobsEnd);
     STRIPLINE_RETURN_IF_ERROR(search_knobs(launcher_, search_, tell_, record_.search));
@@ -241,7 +218,7 @@ class Tuning {
                                                                 comments_of(record_, use)));
     for (const ExportFile& one : files) {
       if (before.contains(one.name)) continue;
-      STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / one.name));
+      STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / one.name, kAdvice));
     }
     for (const ExportFile& one : files) {
       STRIPLINE_RETURN_IF_ERROR(write_atomically(folder_ / one.name, one.text));
@@ -359,8 +336,10 @@ Result<int> tune(const TuneOptions& options) {
                  std::to_string(search.processors) + " processors, path " + options.path);
   launcher.end_within(budget.left_s());
   STRIPLINE_ASSIGN_OR_RETURN(search.safety.unsettable, unsettable_variables(launcher));
-  Tuning tuning(options, budget, search, session.installed, *session.adapter, launcher);
+  STRIPLINE_ASSIGN_OR_RETURN(const Basis basis, basis_here(*session.adapter));
+  Tuning tuning(options, budget, search, basis, *session.adapter, launcher);
   STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, tuning.run());
+  if (!tuning.file().empty()) note_export(tuning.file());
   if (options.json) {
     std::cout << to_json(record).dump() << '\n';
   } else {

@@ -191,6 +191,16 @@ Result<std::vector<Parameter>> parse_ompi_info(std::string_view output) {
   return parameters;
 }
 
+std::string file_of(const Parameter& parameter) {
+  constexpr std::string_view kFile = "file (";
+  std::string_view source = parameter.source;
+  if (!source.starts_with(kFile)) return {};
+  source.remove_prefix(kFile.size());
+  // The line, where it is said, comes last.
+  const size_t colon = source.rfind(':');
+  return std::string(source.substr(0, std::min(colon, source.rfind(')'))));
+}
+
 std::vector<std::string> differences(const std::vector<Parameter>& parameters) {
   std::vector<std::string> found;
   for (const Knob& knob : kKnobs) {

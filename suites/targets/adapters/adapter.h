@@ -52,6 +52,8 @@ class Adapter {
   virtual std::vector<std::string> launch(uint32_t ranks, const std::string& program,
                                           const std::vector<std::string>& arguments) const = 0;
   /// For every launch: the path between ranks, and `folder` for what the target keeps of a job.
+  /// Settings of ours that are installed here do not count. Errors: failed_precondition where they
+  /// cannot be left out.
   virtual Result<Environment> environment(targets::Path path,
                                           const std::filesystem::path& folder) const = 0;
   /// What lets a driver choose alternatives within a launch.
@@ -67,8 +69,20 @@ class Adapter {
   /// How the target's files in /dev/shm begin.
   virtual std::vector<std::string_view> shared_memory_prefixes() const = 0;
 
-  /// Names of all files that an export may have.
+  /// Names of all files that an export may have: that which users name, and the one that it refers
+  /// to.
   virtual std::vector<std::string> file_names() const = 0;
+  /// The text of the first file with another path of the one that it refers to. Errors: data_loss.
+  virtual Result<std::string> referring(const std::string& text,
+                                        const std::filesystem::path& other) const = 0;
+  /// Files of settings that programs read by themselves, the one that beats the others first. None
+  /// where they read none.
+  virtual Result<std::vector<std::filesystem::path>> read_files() const {
+    return std::vector<std::filesystem::path>();
+  }
+  /// What settings were validated with beside the version: how the target was built, and what else
+  /// sets it here, without files of ours.
+  virtual Result<std::string> configuration() const = 0;
   /// The files of decisions. `folder` is where they will be, `comments` go in front of each.
   virtual Result<std::vector<ExportFile>> files(const Decisions& decisions,
                                                 const targets::Safety& safety,
@@ -86,6 +100,10 @@ class Adapter {
   virtual Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
                                                       const targets::Safety& safety) const = 0;
 };
+
+/// Gives the setting of this name a path. Errors: data_loss where there is none.
+Status set_path(std::vector<targets::Setting>& settings, std::string_view name,
+                const std::filesystem::path& path);
 
 /// The adapter of a target that is tuned here. Errors: unimplemented for one that is only exported.
 Result<const Adapter*> find_adapter(const targets::Target& target);

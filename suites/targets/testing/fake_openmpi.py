@@ -18,7 +18,8 @@ import sys
 import time
 
 WRONGS = os.environ.get("FAKE_OPENMPI", "").split()
-SITE_FILE = "/opt/fake/etc/openmpi-mca-params.conf"
+SITE_FILE = os.path.join(os.environ.get("FAKE_SITE", "/opt/fake/etc"), "openmpi-mca-params.conf")
+USUAL_FILES = os.path.join(os.environ.get("HOME", "/"), ".openmpi/mca-params.conf") + "," + SITE_FILE
 LOCKED_VARIABLE = "coll_tuned_allgatherv_algorithm"
 LOCKED_KNOB = "btl_vader_fbox_size"
 IDS = {"allgather": 0, "allreduce": 2, "alltoall": 3, "barrier": 6, "bcast": 7, "gather": 9}
@@ -49,19 +50,19 @@ def rule(path, collective, ranks, size):
 
 
 def settings():
-    """Parameters of the first file that programs are given, and of the environment."""
+    """Parameters, with where they come from: files, of which the first counts, and the environment."""
     found = {}
-    files = os.environ.get("OMPI_MCA_mca_base_param_files", "")
-    if files and not files.endswith("," + SITE_FILE):
+    files = os.environ.get("OMPI_MCA_mca_base_param_files", USUAL_FILES)
+    if not files.endswith(SITE_FILE):
         sys.exit("the site's file of parameters is left out: " + files)
-    if files and "unread" not in WRONGS:
-        for line in open(files.split(",")[0]):
+    for file in files.split(",") if "unread" not in WRONGS else []:
+        for number, line in enumerate(open(file) if os.path.exists(file) else [], 1):
             if "=" in line and not line.startswith("#"):
                 name, value = line.split("=", 1)
-                found[name.strip()] = value.strip()
+                found.setdefault(name.strip(), (value.strip(), "file (%s:%d)" % (file, number)))
     for name, value in os.environ.items():
         if name.startswith("OMPI_MCA_"):
-            found[name[len("OMPI_MCA_"):]] = value
+            found[name[len("OMPI_MCA_"):]] = (value, "environment")
     return found
 
 
@@ -86,7 +87,7 @@ def show(value):
 def run(path):
     if "late" in WRONGS:
         time.sleep(5)
-    given = settings()
+    given = {name: value for name, (value, _) in settings().items()}
     variants, plan = [], {}
     for line in open(path):
         words = line.split()
@@ -140,12 +141,12 @@ def main():
     if name == "ompi_info":
         version = "4.1.7" if "new" in WRONGS else "4.1.4"
         print("package:fake\nompi:version:full:" + version)
-        print("mca:mca:base:param:mca_base_param_files:value:/root/mca-params.conf," + SITE_FILE)
+        print("mca:mca:base:param:mca_base_param_files:value:" + USUAL_FILES)
         print("mca:mca:base:param:mca_base_param_files:source:default")
-        for variable, value in sorted(settings().items()):
+        for variable, (value, source) in sorted(settings().items()):
             print("mca:x:y:param:%s:value:%s" % (variable, value))
             locked = "locked" in WRONGS and variable == LOCKED_KNOB
-            print("mca:x:y:param:%s:source:%s" % (variable, "default" if locked else "environment"))
+            print("mca:x:y:param:%s:source:%s" % (variable, "default" if locked else source))
     elif name == "mpicc.openmpi":
         open(sys.argv[sys.argv.index("-o") + 1], "w").close()
     else:
