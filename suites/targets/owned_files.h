@@ -1,4 +1,4 @@
-// Which files are Stripline's own: no others are replaced or removed. Reads files, changes none.
+// Recognises Stripline's own files, as no others are replaced or removed. Reads files, changes none.
 #pragma once
 
 #include <filesystem>

@@ -5,6 +5,7 @@
 #include "base/exit_codes.h"
 #include "optimizer/targets/registry.h"
 #include "suites/targets/commands.h"
+#include "suites/targets/grid.h"
 #include "suites/targets/launcher.h"
 #include "suites/targets/session.h"
 
@@ -17,23 +18,6 @@ using targets::Collective;
 // Small, in the middle, and in many segments.
 constexpr uint64_t kSizes[] = {48, 3072, 196608};
 constexpr double kPointBudgetS = 0.001;
-
-// Types and places of a call. The first holds for all; matrices need operations that do not
-// commute.
-struct Kind {
-  const char* type;
-  bool in_place;
-};
-constexpr Kind kKinds[] = {
-    {"double", false}, {"double", true}, {"triple", false}, {"matrix", true}};
-
-bool applies(const Kind& kind, Collective collective, bool commutative_only) {
-  const std::string_view type = kind.type;
-  if (collective == Collective::barrier) return type == "double" && !kind.in_place;
-  if (type == "triple" && targets::has_operation(collective)) return false;
-  if (type == "matrix" && (!targets::has_operation(collective) || commutative_only)) return false;
-  return !(kind.in_place && collective == Collective::bcast);
-}
 
 class Trial {
  public:
@@ -113,8 +97,7 @@ class Trial {
     const auto candidates = target_.candidates(collective);
     for (const uint64_t bytes : kSizes) {
       const Cell cell{collective, ranks, ranks, is_barrier ? 0 : bytes};
-      for (const Kind& kind : kKinds) {
-        if (!applies(kind, collective, options_.commutative_only)) continue;
+      for (const CallKind& kind : call_kinds(collective, options_.commutative_only)) {
         DriverCell asked{.operation = std::string(to_string(collective)),
                          .ranks = ranks,
                          .bytes = cell.bytes,
