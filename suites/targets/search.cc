@@ -256,11 +256,9 @@ class KnobSearch {
       const bool is_choice = knob.name.starts_with("coll_") ||
                              knob.name.find("_INTRA_ALGORITHM") != std::string_view::npos;
       if (!acts || is_choice || knob.kind == targets::KnobKind::text) continue;
-      for (size_t at = 0; at < knob.values.size();) {
-        const size_t end = std::min(knob.values.find(' ', at), knob.values.size());
-        const std::string value(knob.values.substr(at, end - at));
-        at = end + 1;
-        if (value != knob.default_value) arms_.push_back({{std::string(knob.name), value}});
+      for (const auto value : targets::words_of(knob.values)) {
+        if (value == knob.default_value) continue;
+        arms_.push_back({{std::string(knob.name), std::string(value)}});
       }
     }
   }
