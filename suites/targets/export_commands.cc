@@ -138,12 +138,10 @@ Result<int> check(const CheckOptions& options) {
   return found.empty() ? kExitOk : kExitFailure;
 }
 
-int finish(const Result<int>& code) { return code.ok() ? *code : report_error(code.error()); }
-
 }  // namespace
 
-int verify_command(const VerifyOptions& options) { return finish(verify(options)); }
-int write_command(const WriteOptions& options) { return finish(write(options)); }
-int check_command(const CheckOptions& options) { return finish(check(options)); }
+int verify_command(const VerifyOptions& options) { return exit_code_of(verify(options)); }
+int write_command(const WriteOptions& options) { return exit_code_of(write(options)); }
+int check_command(const CheckOptions& options) { return exit_code_of(check(options)); }
 
 }  // namespace stripline::suites::tune

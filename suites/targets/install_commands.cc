@@ -186,14 +186,12 @@ void list_targets(bool json) {
   if (!json) std::cout << table.text();
 }
 
-int finish(const Result<int>& code) { return code.ok() ? *code : report_error(code.error()); }
-
 }  // namespace
 
-int install_command(const InstallOptions& options) { return finish(install(options)); }
-int uninstall_command(const std::string& file) { return finish(uninstall(file)); }
-int pack_command(const PackOptions& options) { return finish(pack(options)); }
-int unpack_command(const PackOptions& options) { return finish(unpack(options)); }
+int install_command(const InstallOptions& options) { return exit_code_of(install(options)); }
+int uninstall_command(const std::string& file) { return exit_code_of(uninstall(file)); }
+int pack_command(const PackOptions& options) { return exit_code_of(pack(options)); }
+int unpack_command(const PackOptions& options) { return exit_code_of(unpack(options)); }
 
 int list_command(bool json) {
   list_targets(json);

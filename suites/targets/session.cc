@@ -54,4 +54,6 @@ int report_error(const Error& error) {
   return exit_code_for(error.code());
 }
 
+int exit_code_of(const Result<int>& code) { return code.ok() ? *code : report_error(code.error()); }
+
 }  // namespace stripline::suites::tune

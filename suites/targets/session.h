@@ -59,5 +59,7 @@ void print_progress(const std::string& line);
 
 /// Prints an error and returns its exit code.
 int report_error(const Error& error);
+/// The exit code of a command; that of its error, which is printed, where it has failed.
+int exit_code_of(const Result<int>& code);
 
 }  // namespace stripline::suites::tune

@@ -154,9 +154,6 @@ Result<int> try_all(const TryOptions& options) {
 
 }  // namespace
 
-int try_command(const TryOptions& options) {
-  const auto code = try_all(options);
-  return code.ok() ? *code : report_error(code.error());
-}
+int try_command(const TryOptions& options) { return exit_code_of(try_all(options)); }
 
 }  // namespace stripline::suites::tune

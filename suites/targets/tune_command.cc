@@ -352,9 +352,6 @@ Result<int> tune(const TuneOptions& options) {
 
 }  // namespace
 
-int tune_command(const TuneOptions& options) {
-  const auto code = tune(options);
-  return code.ok() ? *code : report_error(code.error());
-}
+int tune_command(const TuneOptions& options) { return exit_code_of(tune(options)); }
 
 }  // namespace stripline::suites::tune
