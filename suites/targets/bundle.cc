@@ -123,9 +123,8 @@ Result<Bundle> moved(const Bundle& bundle, const Adapter& adapter, const fs::pat
                  "these are not the files of an export for " + std::string(adapter.target().title));
   }
   if (!name.empty()) first.name = name;
-  if (!alone) {
-    STRIPLINE_ASSIGN_OR_RETURN(first.text, adapter.referring(first.text, folder / other));
-  }
+  STRIPLINE_ASSIGN_OR_RETURN(first.text,
+                             adapter.referring(first.text, alone ? fs::path() : folder / other));
   Json files = Json::object();
   for (const ExportFile& one : result.files) files[one.name] = sha256_hex(one.text);
   record["files"] = std::move(files);

@@ -315,8 +315,8 @@ bool has_loser(const ExportRecord& record) {
 std::string conclusion(const ExportRecord& record, const fs::path& file) {
   if (!file.empty()) return "Written: " + file.string();
   if (has_loser(record)) {
-    return "Keep the default: with the settings that were found, programs got slower as the lines "
-           "above say.";
+    return "Keep the default: with the settings that were found, something got slower, as the "
+           "lines above say.";
   }
   if (!record.stages.empty()) {
     return "Keep the default: validation has not confirmed what was found, as the lines above say.";

@@ -12,10 +12,12 @@ bool Decisions::empty() const {
 Status set_path(std::vector<targets::Setting>& settings, std::string_view name,
                 const std::filesystem::path& path) {
   const auto found = std::ranges::find(settings, name, &targets::Setting::name);
-  if (found == settings.end()) {
-    return Error(ErrorCode::data_loss, "the exported file has no " + std::string(name));
+  if ((found == settings.end()) != path.empty()) {
+    return Error(
+        ErrorCode::data_loss,
+        "the exported file has " + std::string(path.empty() ? "a " : "no ") + std::string(name));
   }
-  found->value = path.string();
+  if (!path.empty()) found->value = path.string();
   return {};
 }
 

@@ -72,7 +72,9 @@ class Adapter {
   /// Names of all files that an export may have: that which users name, and the one that it refers
   /// to.
   virtual std::vector<std::string> file_names() const = 0;
-  /// The text of the first file with another path of the one that it refers to. Errors: data_loss.
+  /// The text of the first file with another path of the one that it refers to; empty: there is no
+  /// other. Errors: data_loss; invalid_argument for settings that are not known here, as it may
+  /// come from elsewhere.
   virtual Result<std::string> referring(const std::string& text,
                                         const std::filesystem::path& other) const = 0;
   /// Files of settings that programs read by themselves, the one that beats the others first. None
@@ -101,7 +103,8 @@ class Adapter {
                                                       const targets::Safety& safety) const = 0;
 };
 
-/// Gives the setting of this name a path. Errors: data_loss where there is none.
+/// Gives the setting of this name a path; empty: there must be no such setting. Errors: data_loss
+/// where it is missing, or should be.
 Status set_path(std::vector<targets::Setting>& settings, std::string_view name,
                 const std::filesystem::path& path);
 

@@ -116,6 +116,7 @@ class Mpich : public Adapter {
                                 const std::filesystem::path& other) const override {
     STRIPLINE_ASSIGN_OR_RETURN(auto settings, targets::read_environment(text, "the exported file"));
     STRIPLINE_RETURN_IF_ERROR(set_path(settings, mpich::kSelectionVariable, other));
+    STRIPLINE_RETURN_IF_ERROR(targets::check_settings(target(), settings));
     return targets::write_environment(settings, targets::leading_comments(text));
   }
 

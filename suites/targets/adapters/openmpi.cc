@@ -7,6 +7,7 @@
 
 #include "base/subprocess.h"
 #include "base/whole_file.h"
+#include "optimizer/targets/environment_file.h"
 #include "optimizer/targets/lines.h"
 #include "optimizer/targets/openmpi/algorithms.h"
 #include "optimizer/targets/openmpi/params_file.h"
@@ -176,6 +177,7 @@ class OpenMpi : public Adapter {
                                 const std::filesystem::path& other) const override {
     STRIPLINE_ASSIGN_OR_RETURN(auto settings, openmpi::read_params(text, "the exported file"));
     STRIPLINE_RETURN_IF_ERROR(set_path(settings, kRulesSetting, other));
+    STRIPLINE_RETURN_IF_ERROR(targets::check_settings(target(), settings));
     return openmpi::write_params(settings, targets::leading_comments(text));
   }
 
