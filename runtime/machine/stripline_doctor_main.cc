@@ -1,18 +1,16 @@
 // stripline-doctor: what this host can do, what limits it, and what to fix.
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <fcntl.h>
 #include <filesystem>
 #include <sstream>
 #include <string>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "base/command_line.h"
+#include "base/command_output.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
@@ -27,6 +25,7 @@ namespace stripline::machine {
 namespace {
 
 constexpr double kExchangeSeconds = 15;
+constexpr double kListSeconds = 60;
 
 Finding check_exchange(const std::string& fabric) {
   Finding finding{.check = "exchange." + fabric};
@@ -79,31 +78,13 @@ std::vector<std::string> all_fabrics() {
   return fabrics;
 }
 
-// What `stripline tune list` prints; empty where that program is not installed.
-std::string listed_runtimes() {
-  const auto program = std::filesystem::path(executable_folder()) / "stripline-tune";
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
-  const UniqueFd reading(ends[0]);
-  UniqueFd writing(ends[1]);
-  SubprocessOptions options{.argv = {program.string(), "list", "--json"},
-                            .stdout_fd = writing.get()};
-  auto process = Subprocess::spawn(options);
-  if (!process.ok()) return {};
-  writing.reset();
-  std::string text;
-  std::array<char, 4096> part{};
-  for (ssize_t count = 0; (count = ::read(reading.get(), part.data(), part.size())) > 0;) {
-    text.append(part.data(), static_cast<size_t>(count));
-  }
-  const auto status = process->wait();
-  return status.ok() && status->ok() ? text : std::string();
-}
-
 // Other runtimes that are installed here, and settings of theirs that Stripline has written.
 std::vector<Finding> other_runtimes() {
   std::vector<Finding> findings;
-  std::istringstream lines(listed_runtimes());
+  // Without that program nothing is known of them.
+  const auto program = std::filesystem::path(executable_folder()) / "stripline-tune";
+  const auto listed = output_of({program.string(), "list", "--json"}, kListSeconds);
+  std::istringstream lines(listed.ok() ? *listed : "");
   for (std::string line; std::getline(lines, line);) {
     const auto parsed = parse_json(line, "the list of runtimes");
     if (!parsed.ok()) continue;

@@ -1,4 +1,5 @@
-// Recognises Stripline's own files, as no others are replaced or removed. Reads files, changes none.
+// Recognises Stripline's own files, as no others are replaced or removed. Reads files, changes
+// none.
 #pragma once
 
 #include <filesystem>

@@ -270,6 +270,9 @@ class KnobSearch {
     const uint32_t ranks = std::ranges::min(options_.grid.ranks);
     cells_ = knob_cells(ranks);
     size_t runs = 0;
+    if (launcher_.left_s() <= 0) {
+      leave_out_what_does_not_fit(std::numeric_limits<double>::infinity());
+    }
     while (runs < kMostRuns && launcher_.left_s() > 0) {
       const double begin_s = launcher_.left_s();
       STRIPLINE_RETURN_IF_ERROR(measure(usual_, runs));

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/command_output.h"
 #include "base/shell_words.h"
 #include "base/subprocess.h"
 #include "base/whole_file.h"
@@ -12,7 +13,6 @@
 #include "optimizer/targets/lines.h"
 #include "optimizer/targets/mpich/selection_file.h"
 #include "suites/targets/adapters/adapter.h"
-#include "suites/targets/command_output.h"
 
 namespace stripline::suites::tune {
 namespace {

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <unistd.h>
 
+#include "base/command_output.h"
 #include "base/subprocess.h"
 #include "base/whole_file.h"
 #include "optimizer/targets/environment_file.h"
@@ -13,7 +14,6 @@
 #include "optimizer/targets/openmpi/params_file.h"
 #include "optimizer/targets/openmpi/rules_file.h"
 #include "suites/targets/adapters/adapter.h"
-#include "suites/targets/command_output.h"
 #include "suites/targets/owned_files.h"
 
 namespace stripline::suites::tune {

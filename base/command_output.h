@@ -7,13 +7,12 @@
 
 #include "base/result.h"
 
-namespace stripline::suites::tune {
+namespace stripline {
 
 /// Standard output of a program that ends with code 0 within the time, with these variables in
-/// addition. Errors: not_found if it
-/// cannot be started, failed_precondition with the end of what it said on standard error,
-/// deadline_exceeded.
+/// addition. Errors: not_found if it cannot be started, failed_precondition with what it wrote to
+/// standard error, deadline_exceeded.
 Result<std::string> output_of(const std::vector<std::string>& argv, double limit_s = 30,
                               const std::map<std::string, std::string>& environment = {});
 
-}  // namespace stripline::suites::tune
+}  // namespace stripline
