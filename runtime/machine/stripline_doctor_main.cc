@@ -104,7 +104,7 @@ std::vector<Finding> other_runtimes() {
     if (version == parsed->end() || !version->is_string()) continue;
     const std::string number = version->get<std::string>();
     const Json tried = parsed->value("tried", Json::array());
-    const bool known = std::ranges::find(tried, Json(number)) != tried.end();
+    const bool known = std::find(tried.begin(), tried.end(), Json(number)) != tried.end();
     findings.push_back(
         {.check = "target." + target,
          .severity = known ? Severity::ok : Severity::info,

@@ -287,8 +287,10 @@ class KnobSearch {
       if (all_known() || run_s > launcher_.left_s()) break;
     }
     STRIPLINE_RETURN_IF_ERROR(judge());
-    tell_(std::to_string(arms_.size()) + " values of knobs measured in " + std::to_string(runs) +
-          " runs");
+    const auto measured =
+        std::ranges::count_if(arms_, [](const Arm& arm) { return arm.failure.empty(); });
+    tell_(std::to_string(measured) + " of " + std::to_string(arms_.size()) +
+          " values of knobs measured in " + std::to_string(runs) + " runs");
     decide();
     return {};
   }
