@@ -9,6 +9,10 @@ bool same(const Candidate& a, const Candidate& b) {
 }
 
 std::string refusal(const Candidate& candidate, const Cell& cell, const Safety& safety) {
+  for (const auto& [variable, number] : candidate.select) {
+    if (number == 0 || !safety.unsettable.contains(variable)) continue;
+    return "needs " + variable + ", which cannot be set in this version";
+  }
   if (cell.ranks < candidate.least_ranks) {
     return "takes at least " + std::to_string(candidate.least_ranks) + " ranks";
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,10 +35,13 @@ struct Candidate {
 /// Whether both are the same algorithm with the same segments.
 bool same(const Candidate& a, const Candidate& b);
 
-/// What users allow.
+/// What users and the installed version allow.
 struct Safety {
   /// No program here uses operations that are not commutative.
   bool commutative_only = false;
+  /// Control variables that this version does not let a driver set: what they select cannot be
+  /// measured.
+  std::set<std::string> unsettable;
 };
 
 /// The largest type whose elements rules must hold for: a complex number of two doubles.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "optimizer/targets/lines.h"
+
 namespace stripline::targets {
 namespace {
 
@@ -32,6 +34,13 @@ TEST(EnvironmentFile, RefusesWhatAShellWouldExpand) {
   EXPECT_FALSE(write_environment({{"A", "a\nb"}}, {}).ok());
   EXPECT_FALSE(write_environment({{"A B", "a"}}, {}).ok());
   EXPECT_FALSE(write_environment({{"A", "a"}, {"A", "b"}}, {}).ok());
+}
+
+TEST(Lines, CommentsAtTheHeadAreReadBack) {
+  const std::vector<std::string> comments = {"who", "", "# when"};
+  EXPECT_EQ(leading_comments(comment_block(comments) + "A=1\n# later\n"), comments);
+  EXPECT_EQ(leading_comments("# no end"), std::vector<std::string>{"no end"});
+  EXPECT_TRUE(leading_comments("A=1\n").empty());
 }
 
 TEST(EnvironmentFile, NamesTheLine) {

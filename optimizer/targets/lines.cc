@@ -52,4 +52,15 @@ std::string comment_block(const std::vector<std::string>& lines) {
   return text;
 }
 
+std::vector<std::string> leading_comments(std::string_view text) {
+  std::vector<std::string> lines;
+  while (text.starts_with('#')) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const size_t begin = text.starts_with("# ") ? 2 : 1;
+    lines.emplace_back(text.substr(begin, end - begin));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
 }  // namespace stripline::targets

@@ -32,4 +32,7 @@ Error bad_line(std::string_view what, const Line& line, std::string_view problem
 /// What the writers put in front of a file: each line behind "# ". Control characters are left out.
 std::string comment_block(const std::vector<std::string>& lines);
 
+/// The lines of such a block at the beginning of a text.
+std::vector<std::string> leading_comments(std::string_view text);
+
 }  // namespace stripline::targets

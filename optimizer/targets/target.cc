@@ -18,16 +18,6 @@ std::optional<uint64_t> whole_number_of(std::string_view text) {
   return number;
 }
 
-bool has_word(std::string_view list, std::string_view word) {
-  if (word.empty() || word.find(' ') != std::string_view::npos) return false;
-  for (size_t at = 0; at < list.size();) {
-    const size_t end = std::min(list.find(' ', at), list.size());
-    if (list.substr(at, end - at) == word) return true;
-    at = end + 1;
-  }
-  return false;
-}
-
 uint64_t saturated_product(uint64_t a, uint64_t b) {
   uint64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<uint64_t>::max() : product;
@@ -59,6 +49,16 @@ Scope scope_of(const Target& target, Collective collective) {
   return by_size ? Scope::cell : Scope::ranks;
 }
 
+std::vector<std::string_view> words_of(std::string_view list) {
+  std::vector<std::string_view> words;
+  for (size_t at = 0; at < list.size();) {
+    const size_t end = std::min(list.find(' ', at), list.size());
+    words.push_back(list.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
 const Knob* find_knob(const Target& target, std::string_view name) {
   const auto found = std::ranges::find(target.knobs, name, &Knob::name);
   return found == target.knobs.end() ? nullptr : &*found;
@@ -81,7 +81,10 @@ Status check_value(const Knob& knob, std::string_view value) {
     }
     case KnobKind::flag:
     case KnobKind::choice:
-      if (has_word(knob.values, value)) return {};
+      if (const auto words = words_of(knob.values);
+          std::ranges::find(words, value) != words.end()) {
+        return {};
+      }
       return refuse("one of '" + std::string(knob.values) + "'");
     case KnobKind::text: {
       const bool printable_ascii =

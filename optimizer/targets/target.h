@@ -43,7 +43,42 @@ struct Knob {
   std::string_view meaning;  ///< one line
   /// How name, default and range were found, in a few words.
   std::string_view found;
+
+  /// This one with a path, and memory for each peer.
+  constexpr Knob on(Path where, uint32_t memory = 0) const {
+    Knob knob = *this;
+    knob.path = where;
+    knob.memory_per_peer = memory;
+    return knob;
+  }
 };
+
+struct NumberRange {
+  uint64_t least = 0;
+  uint64_t most = 0;
+};
+
+/// Rows of the tables of targets: knobs that are numbers. `range` is what is accepted, `values` are
+/// tried besides the default.
+constexpr Knob bytes_knob(std::string_view name, std::string_view default_value, NumberRange range,
+                          std::string_view values, std::string_view meaning,
+                          std::string_view found) {
+  return {.name = name,
+          .kind = KnobKind::bytes,
+          .default_value = default_value,
+          .least = range.least,
+          .most = range.most,
+          .values = values,
+          .meaning = meaning,
+          .found = found};
+}
+constexpr Knob count_knob(std::string_view name, std::string_view default_value, NumberRange range,
+                          std::string_view values, std::string_view meaning,
+                          std::string_view found) {
+  Knob knob = bytes_knob(name, default_value, range, values, meaning, found);
+  knob.kind = KnobKind::count;
+  return knob;
+}
 
 /// A value of a knob.
 struct Setting {
@@ -82,6 +117,9 @@ struct Target {
 /// all of a collective.
 enum class Scope : uint8_t { cell, ranks, collective };
 Scope scope_of(const Target& target, Collective collective);
+
+/// The words of a list that blanks separate, as Knob::values.
+std::vector<std::string_view> words_of(std::string_view list);
 
 /// The knob of this name, or null.
 const Knob* find_knob(const Target& target, std::string_view name);

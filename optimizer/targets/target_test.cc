@@ -44,13 +44,10 @@ TEST(Targets, KnobsAreConsistent) {
       EXPECT_FALSE(knob.meaning.empty());
       EXPECT_FALSE(knob.found.empty());
       // What a search would try is accepted, and differs from the default.
-      for (size_t at = 0; at < knob.values.size();) {
-        const size_t end = std::min(knob.values.find(' ', at), knob.values.size());
-        const std::string_view value = knob.values.substr(at, end - at);
+      for (const std::string_view value : words_of(knob.values)) {
         EXPECT_TRUE(check_value(knob, value).ok()) << value;
         const bool number = knob.kind == KnobKind::bytes || knob.kind == KnobKind::count;
         EXPECT_FALSE(number && value == knob.default_value) << value;
-        at = end + 1;
       }
     }
   }
@@ -131,6 +128,9 @@ TEST(Candidate, IsRefusedWhereItMeansSomethingElse) {
   const Cell small{.collective = Collective::bcast, .ranks = 3, .bytes = 24};
   EXPECT_NE(refusal({.elements_per_rank = 1}, small, {}), "");
   EXPECT_EQ(refusal({.elements_per_rank = 1}, three, {}), "");
+  const Candidate forced{.id = 4, .select = {{"a_algorithm", 4}, {"a_segmentsize", 0}}};
+  EXPECT_NE(refusal(forced, three, {.unsettable = {"a_algorithm"}}), "");
+  EXPECT_EQ(refusal(forced, three, {.unsettable = {"a_segmentsize"}}), "");
   // Only reductions have an operation.
   const Cell gather{.collective = Collective::allgather, .ranks = 3, .bytes = 4096};
   EXPECT_EQ(refusal({.commutative_only = true}, gather, {}), "");

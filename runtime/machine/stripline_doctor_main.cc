@@ -1,17 +1,22 @@
 // stripline-doctor: what this host can do, what limits it, and what to fix.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "base/command_line.h"
+#include "base/command_output.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
 #include "base/quantity.h"
 #include "base/standard_output.h"
+#include "base/subprocess.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/machine/exchange.h"
 #include "runtime/machine/findings.h"
@@ -20,6 +25,7 @@ namespace stripline::machine {
 namespace {
 
 constexpr double kExchangeSeconds = 15;
+constexpr double kListSeconds = 60;
 
 Finding check_exchange(const std::string& fabric) {
   Finding finding{.check = "exchange." + fabric};
@@ -72,6 +78,44 @@ std::vector<std::string> all_fabrics() {
   return fabrics;
 }
 
+// Other runtimes that are installed here, and settings of theirs that Stripline has written.
+std::vector<Finding> other_runtimes() {
+  std::vector<Finding> findings;
+  // Without that program nothing is known of them.
+  const auto program = std::filesystem::path(executable_folder()) / "stripline-tune";
+  const auto listed = output_of({program.string(), "list", "--json"}, kListSeconds);
+  std::istringstream lines(listed.ok() ? *listed : "");
+  for (std::string line; std::getline(lines, line);) {
+    const auto parsed = parse_json(line, "the list of runtimes");
+    if (!parsed.ok()) continue;
+    const std::string target = parsed->value("target", "");
+    if (const auto file = parsed->find("export"); file != parsed->end() && file->is_string()) {
+      Finding finding{.check = "export." + target, .detail = file->get<std::string>()};
+      for (const Json& reason : parsed->value("stale", Json::array())) {
+        finding.severity = Severity::warning;
+        finding.detail += (finding.fix.empty() ? " is stale: " : "; ") + reason.get<std::string>();
+        finding.fix = "stripline export verify " + file->get<std::string>();
+      }
+      if (finding.fix.empty()) finding.detail += " is as it was validated";
+      findings.push_back(std::move(finding));
+      continue;
+    }
+    const auto version = parsed->find("installed");
+    if (version == parsed->end() || !version->is_string()) continue;
+    const std::string number = version->get<std::string>();
+    const Json tried = parsed->value("tried", Json::array());
+    const bool known = std::find(tried.begin(), tried.end(), Json(number)) != tried.end();
+    findings.push_back(
+        {.check = "target." + target,
+         .severity = known ? Severity::ok : Severity::info,
+         .detail = parsed->value("title", target) + " " + number +
+                   (known ? "" : ", a version that was not tried") +
+                   (parsed->value("tuned", false) ? ": 'stripline tune " + target + "' measures it"
+                                                  : ": its settings can be written")});
+  }
+  return findings;
+}
+
 int run(std::vector<std::string> fabrics, bool json) {
   // First, while this process is a single thread without libfabric: the ranks are forked from it.
   if (fabrics.empty()) fabrics = all_fabrics();
@@ -90,6 +134,7 @@ int run(std::vector<std::string> fabrics, bool json) {
   }
   for (Finding& finding : judge_providers(providers)) findings.push_back(std::move(finding));
   for (Finding& finding : exchanges) findings.push_back(std::move(finding));
+  for (Finding& finding : other_runtimes()) findings.push_back(std::move(finding));
 
   const Verdict verdict = conclude(findings);
   if (json) {
@@ -112,7 +157,8 @@ int main(int argc, char** argv) {
   stripline::prepare_descriptors();
   CLI::App app{
       "Says what this host can do, what limits it, and what to fix: processors, memory and its\n"
-      "limits, libfabric's providers, and whether two processes can really communicate."};
+      "limits, libfabric's providers, whether two processes can really communicate, which other\n"
+      "runtimes are installed, and which settings of theirs are no longer what was validated."};
   app.name("stripline-doctor");
   bool json = false;
   std::vector<std::string> fabrics;

@@ -40,7 +40,8 @@ struct TryOptions {
 /// says which give wrong data.
 int try_command(const TryOptions& options);
 
-/// The targets, with what is installed.
+/// The targets, with what is installed, and exports of this user with what has changed since they
+/// were validated.
 int list_command(bool json);
 
 struct VerifyOptions {
@@ -52,6 +53,24 @@ struct VerifyOptions {
 };
 /// Validates an exported file again, and whether the target reads it.
 int verify_command(const VerifyOptions& options);
+
+struct InstallOptions {
+  std::string file;
+  std::string folder;  ///< empty: where this user's programs read their settings
+  bool accept_untried = false;
+};
+/// Installs an exported file where programs read it, or have it read.
+int install_command(const InstallOptions& options);
+/// Takes an installed file away, and puts back what was installed before.
+int uninstall_command(const std::string& file);
+
+struct PackOptions {
+  std::string file;
+  std::string output;  ///< a file; a folder to unpack to; empty: standard output, stripline-TARGET
+};
+/// One file of an export with its record, for other nodes.
+int pack_command(const PackOptions& options);
+int unpack_command(const PackOptions& options);
 
 struct WriteOptions {
   std::string target;

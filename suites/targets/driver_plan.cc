@@ -105,6 +105,10 @@ Result<DriverOutput> read_driver_output(const DriverPlan& plan, std::string_view
     if (!json.ok()) return json.error();
     if (json->contains("done")) {
       output.done = true;
+    } else if (json->contains("unsettable")) {
+      STRIPLINE_ASSIGN_OR_RETURN(std::string name,
+                                 get_string(*json, "unsettable", "the driver's output"));
+      output.unsettable.insert(std::move(name));
     } else if (json->contains("at") || json->contains("turns")) {
       output.in_turns = json->contains("turns");
       const Json& begun = (*json)[output.in_turns ? "turns" : "at"];

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,6 +50,8 @@ struct DriverSeries {
 };
 
 struct DriverOutput {
+  /// Control variables that do not let themselves be set as a variant asks: it cannot be measured.
+  std::set<std::string> unsettable;
   std::vector<DriverSeries> series;
   /// The cell and the variant that were tried last without coming to their end.
   std::optional<std::pair<size_t, size_t>> unfinished;

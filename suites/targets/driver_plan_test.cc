@@ -79,6 +79,14 @@ TEST(DriverOutput, WhatHungInTurnsMayBeAnyOfThem) {
   EXPECT_FALSE(finished->unfinished);
 }
 
+TEST(DriverOutput, WhatCannotBeSetIsNamed) {
+  const auto output = read_driver_output(
+      two_cells(), "{\"unsettable\":\"b\"}\n{\"unsettable\":\"b\"}\n{\"done\":true}\n");
+  ASSERT_TRUE(output.ok()) << output.error().message();
+  EXPECT_EQ(output->unsettable, (std::set<std::string>{"b"}));
+  EXPECT_TRUE(output->series.empty());
+}
+
 TEST(DriverOutput, RefusesPointsThatWereNotAskedFor) {
   DriverPlan plan = two_cells();
   plan.cells.pop_back();

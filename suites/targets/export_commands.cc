@@ -1,10 +1,9 @@
-#include <algorithm>
+#include <array>
 #include <iostream>
 
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
-#include "base/table.h"
 #include "base/whole_file.h"
 #include "optimizer/targets/environment_file.h"
 #include "optimizer/targets/nccl/nccl.h"
@@ -28,20 +27,18 @@ Status status_of(const Result<T>& result) {
   return result.error();
 }
 
+// Shares of the time by the end of which each stage has ended; the rest is for the proof.
+constexpr std::array kStageEnds = {0.5, 0.7, 0.85};
+
 Result<int> verify(const VerifyOptions& options) {
+  const TimeBudget budget(options.minutes * 60);
   std::error_code error;
   const fs::path file = fs::absolute(options.file, error);
   STRIPLINE_ASSIGN_OR_RETURN(ExportRecord record, read_record_of(file));
   STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(record.target));
   STRIPLINE_ASSIGN_OR_RETURN(const Session session, open_session(*target, options.accept_untried));
-  const std::string version = to_string(session.installed.version);
-  if (version != record.version) {
-    print_progress("the file was exported for " + std::string(target->title) + " " +
-                   record.version + ", and " + version + " is installed: not validated there");
-  }
-  if (kernel_release() != record.kernel) {
-    print_progress("it was exported on Linux " + record.kernel + ", this is " + kernel_release());
-  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Basis here, basis_here(*session.adapter));
+  for (const std::string& one : stale_reasons(record, here)) print_progress(one);
   const targets::Safety safety{.commutative_only = record.commutative_only};
   STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, session.adapter->complaints(file, safety));
   for (const std::string& one : complaints) print_progress(one);
@@ -51,24 +48,27 @@ Result<int> verify(const VerifyOptions& options) {
   }
   Launcher launcher(*session.adapter, session.driver.string(), session.folder, record.path,
                     options.cancel_fd);
-  const ValidationOptions validation{.rule = {.margin = record.margin},
-                                     .budget_s = 0.7 * options.minutes * 60,
-                                     .processors = processors_here(),
-                                     .seed = record.seed + 2};
+  ValidationOptions validation{
+      .rule = {.margin = record.margin}, .processors = processors_here(), .seed = record.seed + 2};
   const auto checks = checks_of(record.search.result.by_cell, record.ranks, safety);
-  STRIPLINE_ASSIGN_OR_RETURN(record.checked,
-                             validate(launcher, file, checks, validation, print_progress));
-  if (record.proof) {
+  for (size_t i = 0; i < kStages.size() && (i == 0 || record.stages.back().passed); ++i) {
+    validation.budget_s = budget.left_s(kStageEnds[i]);
+    STRIPLINE_ASSIGN_OR_RETURN(const auto checked, validate(launcher, file, checks, kStages[i],
+                                                            validation, print_progress));
+    record.stages.push_back(judge_stage(kStages[i], checked, validation));
+    record.checked.insert(record.checked.end(), checked.begin(), checked.end());
+  }
+  record.validated = record.stages.back().passed;
+  if (record.proof && record.validated) {
+    validation.budget_s = budget.left_s();
     STRIPLINE_ASSIGN_OR_RETURN(record.proof->factor,
                                prove_reading(launcher, file, record.proof->probe, validation));
+  } else {
+    record.proof.reset();
   }
-  const bool slower = std::ranges::any_of(record.checked, [](const Checked& one) {
-    return one.test.verdict == stats::NonInferiority::inferior;
-  });
-  record.validated = !slower;
   record.search.result = {};
   std::cout << (options.json ? to_json(record).dump() + "\n" : summary_of(record));
-  return slower ? kExitFailure : kExitOk;
+  return record.validated ? kExitOk : kExitFailure;
 }
 
 Result<std::vector<Setting>> settings_of(const std::vector<std::string>& texts) {
@@ -107,14 +107,7 @@ Result<int> write(const WriteOptions& options) {
     std::cout << text;
     return kExitOk;
   }
-  std::error_code error;
-  if (fs::exists(options.output, error)) {
-    const auto before = read_whole_file(options.output);
-    if (!before.ok() || !before->starts_with(std::string("# ") + kMark)) {
-      return Error(ErrorCode::already_exists,
-                   "'" + options.output + "' is there and was not written by Stripline");
-    }
-  }
+  STRIPLINE_RETURN_IF_ERROR(check_replaceable(options.output, "name another file"));
   STRIPLINE_RETURN_IF_ERROR(write_atomically(options.output, text));
   return kExitOk;
 }
@@ -145,37 +138,10 @@ Result<int> check(const CheckOptions& options) {
   return found.empty() ? kExitOk : kExitFailure;
 }
 
-int finish(const Result<int>& code) { return code.ok() ? *code : report_error(code.error()); }
-
 }  // namespace
 
-int verify_command(const VerifyOptions& options) { return finish(verify(options)); }
-int write_command(const WriteOptions& options) { return finish(write(options)); }
-int check_command(const CheckOptions& options) { return finish(check(options)); }
-
-int list_command(bool json) {
-  Table table({{"target"}, {"installed"}, {"tried"}, {"what"}});
-  for (const targets::Target* const target : targets::all_targets()) {
-    const auto installed = detect(*target);
-    std::string tried;
-    for (const auto version : target->tried) {
-      tried.append(tried.empty() ? "" : ", ").append(version);
-    }
-    const bool tuned = target->support == targets::Support::tuned;
-    if (json) {
-      Json line = {{"target", target->name},
-                   {"installed", installed.ok() ? Json(to_string(installed->version)) : Json()},
-                   {"tried", target->tried},
-                   {"tuned", tuned}};
-      std::cout << line.dump() << '\n';
-      continue;
-    }
-    table.add({std::string(target->name), installed.ok() ? to_string(installed->version) : "-",
-               tried.empty() ? "-" : tried,
-               tuned ? "measured, decided and validated" : "files are written, not measured"});
-  }
-  if (!json) std::cout << table.text();
-  return kExitOk;
-}
+int verify_command(const VerifyOptions& options) { return exit_code_of(verify(options)); }
+int write_command(const WriteOptions& options) { return exit_code_of(write(options)); }
+int check_command(const CheckOptions& options) { return exit_code_of(check(options)); }
 
 }  // namespace stripline::suites::tune

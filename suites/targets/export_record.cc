@@ -9,10 +9,9 @@
 
 #include "base/command_line.h"
 #include "base/quantity.h"
-#include "base/sha256.h"
 #include "base/table.h"
-#include "base/whole_file.h"
 #include "optimizer/targets/registry.h"
+#include "suites/targets/bundle.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -77,7 +76,7 @@ struct Shown {
 Shown shown_ratio(const ExportRecord& record, size_t at) {
   const Cell& cell = record.search.result.by_cell[at].cell;
   for (const Checked& one : record.checked) {
-    if (one.check.fitted && one.check.cell == cell) {
+    if (one.check.stage == Stage::fitted && one.check.cell == cell) {
       return {one.test.ratio, one.test.lower, one.test.upper};
     }
   }
@@ -168,12 +167,17 @@ Json to_json(const ExportRecord& record) {
                        {"bytes", one.check.asked.bytes},
                        {"type", one.check.asked.type},
                        {"in_place", one.check.asked.in_place},
-                       {"fitted", one.check.fitted},
+                       {"stage", to_string(one.check.stage)},
                        {"verdict", stats::to_string(one.test.verdict)},
                        {"ratio", number_json(one.test.ratio)},
                        {"lower", number_json(one.test.lower)},
                        {"upper", number_json(one.test.upper)},
                        {"pairs", one.pairs}});
+  }
+  Json stages = Json::array();
+  for (const StageResult& one : record.stages) {
+    stages.push_back(
+        {{"stage", to_string(one.stage)}, {"passed", one.passed}, {"verdict", one.verdict}});
   }
   Json json = {{"target", record.target},
                {"version", record.version},
@@ -182,6 +186,7 @@ Json to_json(const ExportRecord& record) {
                {"processors", record.processors},
                {"host", record.host},
                {"kernel", record.kernel},
+               {"configuration", record.configuration},
                {"user", record.user},
                {"time", record.time},
                {"seed", record.seed},
@@ -192,8 +197,10 @@ Json to_json(const ExportRecord& record) {
                {"runs", record.search.runs},
                {"cells", std::move(cells)},
                {"knobs", std::move(knobs)},
+               {"unsettable", record.search.unsettable},
                {"rejected", std::move(rejected)},
                {"violations", std::move(violations)},
+               {"stages", std::move(stages)},
                {"checks", std::move(checked)}};
   if (record.proof) {
     json["proof"] = cell_json(record.proof->probe.cell);
@@ -216,6 +223,9 @@ Result<ExportRecord> record_from_json(const Json& json) {
   STRIPLINE_ASSIGN_OR_RETURN(record.kernel, get_string(json, "kernel", kWhere));
   STRIPLINE_ASSIGN_OR_RETURN(record.user, get_string(json, "user", kWhere));
   STRIPLINE_ASSIGN_OR_RETURN(const int64_t processors, get_integer(json, "processors", kWhere));
+  if (json.contains("configuration")) {
+    STRIPLINE_ASSIGN_OR_RETURN(record.configuration, get_string(json, "configuration", kWhere));
+  }
   const auto seed = json.find("seed");
   if (processors < 1 || processors > 1 << 20 || seed == json.end() || !seed->is_number_unsigned()) {
     return Error(ErrorCode::data_loss, "export record: its processors or its seed are not valid");
@@ -268,26 +278,27 @@ Result<ExportRecord> record_from_json(const Json& json) {
   return record;
 }
 
+std::vector<std::string> stale_reasons(const ExportRecord& record, const Basis& here) {
+  std::vector<std::string> reasons;
+  if (here.version != record.version) {
+    reasons.push_back("it was validated for version " + record.version + ", and " + here.version +
+                      " is installed");
+  }
+  if (here.kernel != record.kernel) {
+    reasons.push_back("it was validated on Linux " + record.kernel + ", and this is " +
+                      here.kernel);
+  }
+  if (!record.configuration.empty() && here.configuration != record.configuration) {
+    reasons.emplace_back(
+        "how the target is built, or what other files set, is not what it was validated with");
+  }
+  return reasons;
+}
+
 Result<ExportRecord> read_record_of(const std::filesystem::path& file) {
-  const auto record_file = file.parent_path() / kRecordName;
-  const auto json = read_json_file(record_file);
-  if (!json.ok()) {
-    return json.error().with_context("the record of '" + file.string() + "', which is beside it");
-  }
-  STRIPLINE_ASSIGN_OR_RETURN(ExportRecord record, record_from_json(*json));
-  for (const auto& [name, hash] : record.files) {
-    STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(file.parent_path() / name));
-    if (sha256_hex(text) != hash) {
-      return Error(ErrorCode::data_loss,
-                   "'" + (file.parent_path() / name).string() +
-                       "' is not what was exported: it was changed since; export it again");
-    }
-  }
-  if (!record.files.contains(file.filename().string())) {
-    return Error(ErrorCode::data_loss,
-                 "'" + file.string() + "' is not one of the files that the record beside it lists");
-  }
-  return record;
+  STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, read_bundle(file));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(bundle.record, "export record"));
+  return record_from_json(json);
 }
 
 std::vector<std::string> comments_of(const ExportRecord& record, const std::string& use) {
@@ -333,6 +344,11 @@ std::string summary_of(const ExportRecord& record) {
            std::to_string(outcomes[targets::Outcome::default_best]) + " it is the best, in " +
            std::to_string(outcomes[targets::Outcome::tie]) + " no gain is certain, " +
            std::to_string(outcomes[targets::Outcome::few_runs]) + " had too few runs\n";
+    if (outcomes[targets::Outcome::few_runs] > 0) {
+      text +=
+          "The time was up before all cells were measured often enough: those keep the default; "
+          "more --minutes decide about them\n";
+    }
   }
   Table gains({{"collective"},
                {"ranks", Table::Align::right},
@@ -355,6 +371,9 @@ std::string summary_of(const ExportRecord& record) {
                knob.failure.empty() ? describe(knob.decision) : knob.failure});
   }
   if (!knobs.empty()) text += "\n" + knobs.text();
+  for (const std::string& name : record.search.unsettable) {
+    text += name + " cannot be set in this version: what it decides keeps the default\n";
+  }
   Table violations({{"the default violates"},
                     {"collective"},
                     {"ranks", Table::Align::right},
@@ -367,17 +386,17 @@ std::string summary_of(const ExportRecord& record) {
                     factor_text(one.test.ratio), factor_text(one.test.lower)});
   }
   if (!violations.empty()) text += "\n" + violations.text();
-  if (!record.checked.empty()) {
-    std::map<stats::NonInferiority, size_t> verdicts;
-    for (const Checked& one : record.checked) ++verdicts[one.test.verdict];
-    text += "\nValidated in " + count_text(record.checked.front().pairs, "pair") +
-            " of launches: of " + std::to_string(record.checked.size()) + " comparisons " +
-            std::to_string(verdicts[stats::NonInferiority::non_inferior]) +
-            " are not slower than the default by more than " + percent(record.margin) + ", " +
-            std::to_string(verdicts[stats::NonInferiority::inferior]) + " are, " +
-            std::to_string(verdicts[stats::NonInferiority::inconclusive]) + " are inconclusive\n";
+  if (!record.stages.empty()) {
+    text += "\nValidation, with a margin of " + percent(record.margin) + ":\n";
+    for (const Stage stage : kStages) {
+      const auto found = std::ranges::find(record.stages, stage, &StageResult::stage);
+      text += "  " + std::string(title_of(stage)) + ": ";
+      text += found == record.stages.end()
+                  ? "not looked at, as the stage before has failed\n"
+                  : (found->passed ? "passed: " : "failed: ") + found->verdict + "\n";
+    }
     for (const Checked& one : record.checked) {
-      if (one.test.verdict != stats::NonInferiority::inferior) continue;
+      if (!is_slower(one)) continue;
       text += "  slower: " + one.check.asked.operation + ", " +
               std::to_string(one.check.asked.ranks) + " ranks, " +
               exact_bytes_text(one.check.asked.bytes) + ", " + one.check.asked.type +
@@ -385,7 +404,7 @@ std::string summary_of(const ExportRecord& record) {
               " (from " + factor_text(one.test.lower) + ")\n";
     }
   }
-  if (!record.proof && !record.files.empty()) {
+  if (!record.proof && record.validated) {
     text += "That the target reads it was not proven: nothing that was measured is slow enough\n";
   }
   if (record.proof) {

@@ -11,14 +11,12 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "suites/targets/owned_files.h"
 #include "suites/targets/search.h"
+#include "suites/targets/session.h"
 #include "suites/targets/validation.h"
 
 namespace stripline::suites::tune {
-
-inline constexpr const char* kRecordName = "stripline-export.json";
-/// How every file of an export begins, after "# ".
-inline constexpr const char* kMark = "Written by Stripline";
 
 struct Proof {
   Probe probe;
@@ -33,6 +31,7 @@ struct ExportRecord {
   uint32_t processors = 1;
   std::string host;
   std::string kernel;
+  std::string configuration;  ///< a SHA-256; empty: an earlier version did not record it
   std::string user;
   std::string time;  ///< RFC 3339
   uint64_t seed = 1;
@@ -41,7 +40,8 @@ struct ExportRecord {
   bool validated = false;
   std::map<std::string, std::string> files;  ///< SHA-256 by name
   SearchReport search;
-  std::vector<Checked> checked;
+  std::vector<StageResult> stages;  ///< those that were reached
+  std::vector<Checked> checked;     ///< of all of them
   std::optional<Proof> proof;
 };
 
@@ -49,6 +49,9 @@ Json to_json(const ExportRecord& record);
 
 /// What a later validation needs: all but the search's and the checks' details. Errors: data_loss.
 Result<ExportRecord> record_from_json(const Json& json);
+
+/// What has changed since an export was validated, a sentence each.
+std::vector<std::string> stale_reasons(const ExportRecord& record, const Basis& here);
 
 /// The record beside a file, of which its SHA-256 must be one. Errors: not_found without a record,
 /// data_loss where the file is not what was exported.

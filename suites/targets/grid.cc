@@ -53,6 +53,18 @@ std::vector<targets::Cell> first_cells(const GridOptions& options) {
   return cells;
 }
 
+std::vector<CallKind> call_kinds(Collective collective, bool commutative_only) {
+  std::vector<CallKind> kinds = {{"double", false}};
+  if (collective == Collective::barrier) return kinds;
+  if (collective != Collective::bcast) kinds.push_back({"double", true});
+  if (!targets::has_operation(collective)) {
+    kinds.push_back({"triple", false});
+  } else if (!commutative_only) {
+    kinds.push_back({"matrix", true});
+  }
+  return kinds;
+}
+
 uint64_t size_between(uint64_t below, uint64_t above) {
   if (below == 0 || above <= 2 * below) return 0;
   const double mean = std::sqrt(static_cast<double>(below) * static_cast<double>(above));

@@ -27,6 +27,15 @@ std::vector<uint64_t> first_sizes(targets::Collective collective, uint32_t ranks
 /// All cells, by ranks, collective and size.
 std::vector<targets::Cell> first_cells(const GridOptions& options);
 
+/// An element type of the driver, and whether a call works in place.
+struct CallKind {
+  const char* type;
+  bool in_place;
+};
+/// Calls that a wrong algorithm of a collective fails: of numbers, of elements of three bytes, and
+/// of matrices, whose products do not commute.
+std::vector<CallKind> call_kinds(targets::Collective collective, bool commutative_only);
+
 /// The size between two neighbours, a multiple of 8; 0 where they are within a factor of two.
 uint64_t size_between(uint64_t below, uint64_t above);
 

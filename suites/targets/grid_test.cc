@@ -1,5 +1,8 @@
 #include "suites/targets/grid.h"
 
+#include <algorithm>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace stripline::suites::tune {
@@ -45,6 +48,21 @@ TEST(Grid, CrowdedNumbersOfRanksAreLaunchedByThemselves) {
   const std::vector<uint32_t> ranks = {2, 3, 4, 8};
   EXPECT_EQ(launch_groups(ranks, 4), (std::vector<std::vector<uint32_t>>{{2, 3, 4}, {8}}));
   EXPECT_EQ(launch_groups(ranks, 1).size(), 1U);
+}
+
+TEST(Grid, CallsTellRightFromWrong) {
+  const auto has = [](Collective collective, bool commutative_only, const CallKind& wanted) {
+    const auto kinds = call_kinds(collective, commutative_only);
+    return std::ranges::any_of(kinds, [&](const CallKind& one) {
+      return std::string(one.type) == wanted.type && one.in_place == wanted.in_place;
+    });
+  };
+  EXPECT_EQ(call_kinds(Collective::barrier, false).size(), 1U);
+  EXPECT_TRUE(has(Collective::scan, false, {"matrix", true}));
+  EXPECT_FALSE(has(Collective::scan, true, {"matrix", true}));
+  EXPECT_FALSE(has(Collective::scan, false, {"triple", false}));
+  EXPECT_TRUE(has(Collective::bcast, false, {"triple", false}));
+  EXPECT_FALSE(has(Collective::bcast, false, {"double", true}));
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/command_output.h"
 #include "base/shell_words.h"
 #include "base/subprocess.h"
-#include "suites/targets/command_output.h"
 
 namespace stripline::suites::tune {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <limits>
 #include <poll.h>
 
 #include "base/atomic_file.h"
@@ -51,7 +52,17 @@ Launcher::Launcher(const Adapter& adapter, std::string program, const WorkFolder
       path_(path),
       cancel_fd_(cancel_fd) {}
 
+void Launcher::end_within(double seconds) {
+  end_ = Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+double Launcher::left_s() const {
+  return end_ ? -seconds_since(*end_) : std::numeric_limits<double>::infinity();
+}
+
 Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment) {
+  if (left_s() <= 0) return Launched{.out_of_time = true};
   ++launches_;
   const std::string text = plan_text(plan);
   const auto plan_file = folder_ / "plan";
@@ -64,7 +75,10 @@ Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment)
       .argv = adapter_.launch(most_ranks(plan), program_, {plan_file.string()}),
       .stdout_fd = out.get(),
       .stderr_fd = err.get()};
-  STRIPLINE_ASSIGN_OR_RETURN(options.environment, adapter_.environment(path_, folder_.path()));
+  if (!environment_) {
+    STRIPLINE_ASSIGN_OR_RETURN(environment_, adapter_.environment(path_, folder_.path()));
+  }
+  options.environment = *environment_;
   for (const auto& [name, value] : environment) options.environment[name] = value;
   options.environment[kLaunchVariable] = token;
   const auto prefixes = adapter_.shared_memory_prefixes();
@@ -92,13 +106,16 @@ Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment)
       cancelled = is_readable(cancel_fd_);
       const double limit_s = size == 0 ? std::max(stall_limit_s_, kStartLimitS) : stall_limit_s_;
       const bool hung = seconds_since(grown) > limit_s;
-      if (!hung && !cancelled) continue;
+      launched.out_of_time = left_s() <= 0;
+      if (!hung && !cancelled && !launched.out_of_time) continue;
       process.terminate(2);
-      if (hung) launched.failure = "hung for " + exact_seconds_text(limit_s);
+      if (hung && !launched.out_of_time) {
+        launched.failure = "hung for " + exact_seconds_text(limit_s);
+      }
       break;
     }
   }
-  if (!launched.failure.empty() || cancelled) {
+  if (!launched.failure.empty() || cancelled || launched.out_of_time) {
     kill_processes_of(token);
     remove_shared_memory_files(prefixes, shared_before);
   }
@@ -110,10 +127,26 @@ Result<Launched> Launcher::run(DriverPlan& plan, const Environment& environment)
   if (const auto said = read_whole_file(folder_ / "err"); said.ok()) {
     launched.said = said->size() > kMostSaid ? said->substr(said->size() - kMostSaid) : *said;
   }
-  if (launched.failure.empty() && !launched.output.done) {
+  if (launched.failure.empty() && !launched.output.done && !launched.out_of_time) {
     launched.failure = "ended without a result";
   }
   return launched;
+}
+
+Result<std::set<std::string>> unsettable_variables(Launcher& launcher) {
+  const targets::Target& target = launcher.adapter().target();
+  DriverPlan plan;
+  for (const Collective collective : targets::kCollectives) {
+    for (const Candidate& one : target.candidates(collective)) plan.variant(one.select);
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(Launched launched, launcher.run(plan, launcher.adapter().selecting()));
+  if (launched.out_of_time) {
+    return Error(ErrorCode::deadline_exceeded,
+                 "the time was up before anything was measured; give it more by --minutes");
+  }
+  if (launched.failure.empty()) return std::move(launched.output.unsettable);
+  return Error(ErrorCode::aborted,
+               std::string(target.title) + "'s program " + launched.failure + ": " + launched.said);
 }
 
 }  // namespace stripline::suites::tune

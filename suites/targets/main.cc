@@ -29,12 +29,13 @@ constexpr const char* kDescription =
 constexpr const char* kFooter =
     "Exit codes:\n"
     "  0  done; nothing that is exported was found to be slower than the default\n"
-    "  1  it was, or a file that was checked is unsafe\n"
+    "  1  it was, a stage of a validation failed, or a file that was checked is unsafe\n"
     "  2  wrong usage; the target is not known, not installed, or has no compiler here\n"
     "  3  a version that was not tried, a file that is malformed, was changed, or is not read\n"
     "  4  something cannot be started or written\n"
     "  5  the target's programs fail, with its default settings or with an exported file\n"
-    "  6  a program that was asked for a version, or a compiler, takes too long\n"
+    "  6  a program that was asked for a version, or a compiler, takes too long; the time was up\n"
+    "     before anything was measured, or before it was proven that a file is read\n"
     "  7  cancelled by SIGINT or SIGTERM\n"
     "  8  an alternative that would be allowed gives wrong data (try)\n"
     "  9  a file is there that Stripline has not written";
@@ -46,7 +47,9 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
       ->delimiter(',')
       ->transform(whole_number(2, 1024))
       ->capture_default_str();
-  command->add_option("--minutes", options.minutes, "The time that it takes, about")
+  command
+      ->add_option("--minutes", options.minutes,
+                   "The time that it takes at most; what is not known by then keeps the default")
       ->type_name("M")
       ->check(CLI::Range(0.1, 1440.0))
       ->capture_default_str();
@@ -132,25 +135,61 @@ void define_try(CLI::App& app, TryOptions& options) {
 
 struct Export {
   VerifyOptions verify;
+  InstallOptions install;
+  std::string uninstall;
+  PackOptions pack;
+  PackOptions unpack;
   WriteOptions write;
   CheckOptions check;
 };
 
 void define_export(CLI::App& app, Export& options) {
-  CLI::App* const group = app.add_subcommand("export", "Files of settings: verify, write, check");
+  CLI::App* const group = app.add_subcommand(
+      "export", "Files of settings: verify, install, pack for other nodes, write, check");
   group->require_subcommand(1);
   CLI::App* const verify = group->add_subcommand(
       "verify", "Validate an exported file again, and whether the target reads it");
   verify->add_option("file", options.verify.file, "A file that tuning has written")
       ->type_name("FILE")
       ->required();
-  verify->add_option("--minutes", options.verify.minutes, "The time that it takes, about")
+  verify->add_option("--minutes", options.verify.minutes, "The time that it takes at most")
       ->type_name("M")
       ->check(CLI::Range(0.1, 1440.0))
       ->capture_default_str();
   verify->add_flag("--accept-untried", options.verify.accept_untried,
                    "Also a version that was not tried");
   verify->add_flag("--json", options.verify.json, "One JSON object in place of tables");
+  CLI::App* const install = group->add_subcommand(
+      "install", "Install an exported file where programs read it; never over a file of others");
+  install->add_option("file", options.install.file, "A file that tuning has written")
+      ->type_name("FILE")
+      ->required();
+  install
+      ->add_option("--to", options.install.folder,
+                   "Folder (default: where this user's programs read their settings)")
+      ->type_name("FOLDER");
+  install->add_flag("--accept-untried", options.install.accept_untried,
+                    "Also where another version is installed than it was validated for");
+  CLI::App* const uninstall = group->add_subcommand(
+      "uninstall", "Remove an installed file, and put back what was installed before it");
+  uninstall->add_option("file", options.uninstall, "The installed file")
+      ->type_name("FILE")
+      ->required();
+  CLI::App* const pack =
+      group->add_subcommand("pack", "Write an export with its record as one file, for other nodes");
+  pack->add_option("file", options.pack.file, "A file that tuning has written")
+      ->type_name("FILE")
+      ->required();
+  pack->add_option("-o,--output", options.pack.output, "The file (default: the output)")
+      ->type_name("FILE");
+  CLI::App* const unpack = group->add_subcommand("unpack", "Write the files of a packed export");
+  unpack->add_option("file", options.unpack.file, "What 'export pack' has written")
+      ->type_name("FILE")
+      ->required();
+  unpack
+      ->add_option("-o,--output", options.unpack.output,
+                   "Folder for the files and their record (default: stripline-TARGET)")
+      ->type_name("FOLDER");
   CLI::App* const write = group->add_subcommand(
       "write", "Write settings that you name, checked, in the target's own format");
   write->add_option("target", options.write.target, "Its name, see 'list'")
@@ -195,7 +234,8 @@ int main(int argc, char** argv) {
   app.footer(kFooter);
   app.require_subcommand(1);
   bool list_json = false;
-  CLI::App* const list = app.add_subcommand("list", "The targets, with what is installed here");
+  CLI::App* const list = app.add_subcommand(
+      "list", "The targets, with what is installed here, and exports with what has changed since");
   list->add_flag("--json", list_json, "One JSON object per line");
   TuneOptions openmpi{.target = "openmpi"};
   TuneOptions mpich{.target = "mpich"};
@@ -212,6 +252,10 @@ int main(int argc, char** argv) {
     const CLI::App* const group = app.get_subcommand("export");
     if (group->got_subcommand("write")) return finish(write_command(exporting.write));
     if (group->got_subcommand("check")) return finish(check_command(exporting.check));
+    if (group->got_subcommand("install")) return finish(install_command(exporting.install));
+    if (group->got_subcommand("uninstall")) return finish(uninstall_command(exporting.uninstall));
+    if (group->got_subcommand("pack")) return finish(pack_command(exporting.pack));
+    if (group->got_subcommand("unpack")) return finish(unpack_command(exporting.unpack));
     const UniqueFd signals = catch_cancel_signals();
     exporting.verify.cancel_fd = signals.get();
     return finish(verify_command(exporting.verify));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -13,7 +12,6 @@
 namespace stripline::suites::tune {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using targets::Cell;
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
@@ -31,10 +29,6 @@ constexpr double kPointBudgetS = 0.008;
 constexpr double kLeastPointBudgetS = 0.001;
 constexpr uint32_t kRepetitions = 200;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 class CollectiveSearch {
  public:
   CollectiveSearch(Launcher& launcher, const SearchOptions& options, const Tell& tell,
@@ -49,31 +43,36 @@ class CollectiveSearch {
   }
 
   Status run() {
-    const auto start = Clock::now();
+    launcher_.end_within(options_.budget_s);
     for (const Cell& cell : first_cells(options_.grid)) table_.add(cell);
     size_t refinements = 0;
-    while (table_.runs() < kMostRuns) {
-      const auto run_start = Clock::now();
+    while (table_.runs() < kMostRuns && launcher_.left_s() > 0) {
+      const double begin_s = launcher_.left_s();
       table_.begin_run();
       for (const auto& group : launch_groups(options_.grid.ranks, options_.processors)) {
         STRIPLINE_RETURN_IF_ERROR(measure(group));
       }
       STRIPLINE_RETURN_IF_ERROR(table_.race());
+      const double left_s = launcher_.left_s();
+      const double run_s = begin_s - left_s;
+      tell_progress(run_s, options_.budget_s - left_s);
       if (table_.runs() >= kFirstRefinement && refinements < kRefinements) {
         ++refinements;
-        const size_t added = table_.refine();
-        if (added > 0) tell_(std::to_string(added) + " sizes added where choices change");
+        // Sizes that are added need as many runs as a decision does.
+        if (left_s > static_cast<double>(options_.rule.least_runs) * run_s) {
+          const size_t added = table_.refine();
+          if (added > 0) tell_(std::to_string(added) + " sizes added where choices change");
+        } else {
+          tell_("there is no time for sizes between those where choices change");
+        }
       }
-      const double run_s = seconds_since(run_start);
-      tell_progress(run_s, seconds_since(start));
       if (!table_.undecided()) break;
       // The next run takes about as long, or less.
-      const double left_s = options_.budget_s - seconds_since(start);
       if (table_.runs() >= kLeastRuns && run_s > left_s) break;
       if (table_.runs() < kLeastRuns) hurry(run_s, left_s);
     }
     report_.runs = table_.runs();
-    report_.seconds = seconds_since(start);
+    report_.seconds = options_.budget_s - launcher_.left_s();
     if (auto found = table_.slowest(options_.processors)) {
       report_.probe = Probe{found->first, std::move(found->second)};
     }
@@ -84,12 +83,21 @@ class CollectiveSearch {
   }
 
  private:
-  // The runs that a decision takes at least are made in any case, with fewer repetitions where the
-  // time would not do.
+  // Where the time would not do for the runs that a decision takes: fewer repetitions, and then
+  // fewer cells, of which those with many ranks and those that were added come last.
   void hurry(double run_s, double left_s) {
     const auto missing = static_cast<double>(kLeastRuns - table_.runs());
     const double share = std::clamp(left_s / (missing * run_s), 0.1, 1.0);
+    const bool shortest = point_budget_s_ <= kLeastPointBudgetS;
     point_budget_s_ = std::max(share * point_budget_s_, kLeastPointBudgetS);
+    const size_t least = options_.rule.least_runs;
+    if (!shortest || table_.runs() >= least) return;
+    const double fit = left_s / (static_cast<double>(least - table_.runs()) * run_s);
+    if (fit >= 1) return;
+    const auto cells = static_cast<double>(table_.cells().size());
+    const size_t count = table_.leave_out_after(static_cast<size_t>(cells * std::max(fit, 0.0)));
+    tell_("there is no time to measure " + std::to_string(count) +
+          " cells often enough: they keep the default");
   }
 
   // One launch of cells with these numbers of ranks, and further ones for what an ended one left.
@@ -105,7 +113,7 @@ class CollectiveSearch {
       if (plan.cells.empty()) return {};
       STRIPLINE_ASSIGN_OR_RETURN(const Launched launched, launcher_.run(plan, environment_));
       take(plan, launched.output, measured);
-      if (launched.failure.empty()) return {};
+      if (launched.failure.empty()) return {};  // or the time is up
       STRIPLINE_RETURN_IF_ERROR(blame(plan, launched));
     }
     return Error(ErrorCode::aborted, std::string(launcher_.adapter().target().title) +
@@ -248,37 +256,43 @@ class KnobSearch {
       const bool is_choice = knob.name.starts_with("coll_") ||
                              knob.name.find("_INTRA_ALGORITHM") != std::string_view::npos;
       if (!acts || is_choice || knob.kind == targets::KnobKind::text) continue;
-      for (size_t at = 0; at < knob.values.size();) {
-        const size_t end = std::min(knob.values.find(' ', at), knob.values.size());
-        const std::string value(knob.values.substr(at, end - at));
-        at = end + 1;
-        if (value != knob.default_value) arms_.push_back({{std::string(knob.name), value}});
+      for (const auto value : targets::words_of(knob.values)) {
+        if (value == knob.default_value) continue;
+        arms_.push_back({{std::string(knob.name), std::string(value)}});
       }
     }
   }
 
   Status run() {
     if (arms_.empty()) return {};
-    const auto start = Clock::now();
+    STRIPLINE_RETURN_IF_ERROR(leave_out_unsettable());
+    launcher_.end_within(options_.knob_budget_s);
     const uint32_t ranks = std::ranges::min(options_.grid.ranks);
     cells_ = knob_cells(ranks);
     size_t runs = 0;
-    for (; runs < kMostRuns; ++runs) {
-      const auto run_start = Clock::now();
+    if (launcher_.left_s() <= 0) {
+      leave_out_what_does_not_fit(std::numeric_limits<double>::infinity());
+    }
+    while (runs < kMostRuns && launcher_.left_s() > 0) {
+      const double begin_s = launcher_.left_s();
       STRIPLINE_RETURN_IF_ERROR(measure(usual_, runs));
+      if (runs == 0) leave_out_what_does_not_fit(begin_s - launcher_.left_s());
       for (const size_t at : order(runs)) {
         if (arms_[at].failure.empty()) STRIPLINE_RETURN_IF_ERROR(measure(arms_[at], runs));
       }
-      const double run_s = seconds_since(run_start);
-      if (runs == 0) leave_out_what_does_not_fit(run_s);
-      if (runs + 1 >= least_runs() && seconds_since(start) + run_s > options_.knob_budget_s) {
-        ++runs;
-        break;
-      }
+      ++runs;
+      if (runs < least_runs()) continue;
+      STRIPLINE_RETURN_IF_ERROR(judge());
+      const double run_s = begin_s - launcher_.left_s();
+      if (all_known() || run_s > launcher_.left_s()) break;
     }
-    tell_(std::to_string(arms_.size()) + " values of knobs measured in " + std::to_string(runs) +
-          " runs");
-    return decide();
+    STRIPLINE_RETURN_IF_ERROR(judge());
+    const auto measured =
+        std::ranges::count_if(arms_, [](const Arm& arm) { return arm.failure.empty(); });
+    tell_(std::to_string(measured) + " of " + std::to_string(arms_.size()) +
+          " values of knobs measured in " + std::to_string(runs) + " runs");
+    decide();
+    return {};
   }
 
  private:
@@ -286,17 +300,33 @@ class KnobSearch {
     targets::Setting setting;
     std::string failure;
     std::vector<std::vector<double>> times;  // by cell and run
+    targets::KnobDecision decision;
   };
 
   size_t least_runs() const { return options_.rule.least_runs; }
 
+  Status leave_out_unsettable() {
+    std::vector<targets::Setting> settings;
+    for (const Arm& arm : arms_) {
+      const bool known = !settings.empty() && settings.back().name == arm.setting.name;
+      if (!known) settings.push_back(arm.setting);
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(const auto names, launcher_.adapter().unsettable(settings));
+    for (Arm& arm : arms_) {
+      if (names.contains(arm.setting.name)) arm.failure = "cannot be set in this version";
+    }
+    report_.unsettable.insert(names.begin(), names.end());
+    return {};
+  }
+
   // Fewer values with as many runs as a decision takes say more than all of them with less.
-  void leave_out_what_does_not_fit(double run_s) {
-    const double launch_s = run_s / static_cast<double>(arms_.size() + 1);
+  void leave_out_what_does_not_fit(double launch_s) {
     const double launches = options_.knob_budget_s / launch_s / static_cast<double>(least_runs());
-    const auto fit = static_cast<size_t>(std::max(launches - 1, 0.0));
-    for (size_t i = fit; i < arms_.size(); ++i) {
-      if (arms_[i].failure.empty()) arms_[i].failure = "there was no time to measure it";
+    auto fit = static_cast<size_t>(std::clamp(launches - 1, 0.0, 1e6));
+    for (Arm& arm : arms_) {
+      if (!arm.failure.empty()) continue;
+      if (fit == 0) arm.failure = "there was no time to measure it";
+      if (fit > 0) --fit;
     }
   }
 
@@ -342,21 +372,40 @@ class KnobSearch {
     return {};
   }
 
-  Status decide() {
+  Status judge() {
     targets::DecisionRule rule = options_.rule;
     rule.confidence = 1 - (1 - rule.confidence) / static_cast<double>(arms_.size());
+    usual_.times.resize(cells_.size());
     for (Arm& arm : arms_) {
-      KnobResult result{.setting = arm.setting, .failure = arm.failure};
-      if (arm.failure.empty()) {
-        std::vector<targets::CellTimes> times;
-        for (size_t i = 0; i < cells_.size(); ++i) {
-          times.push_back({{}, usual_.times[i], arm.times[i]});
-        }
-        STRIPLINE_ASSIGN_OR_RETURN(result.decision, targets::decide_knob(times, rule));
-        const Status memory = check_memory(std::span(&arm.setting, 1));
-        if (!memory.ok()) result.failure = memory.error().message();
+      if (!arm.failure.empty()) continue;
+      std::vector<targets::CellTimes> times;
+      arm.times.resize(cells_.size());
+      for (size_t i = 0; i < cells_.size(); ++i) {
+        // The time may have been up before it had its turn in the last run.
+        arm.times[i].resize(usual_.times[i].size(), kMissing);
+        times.push_back({{}, usual_.times[i], arm.times[i]});
       }
-      report_.knobs.push_back(result);
+      STRIPLINE_ASSIGN_OR_RETURN(arm.decision, targets::decide_knob(times, rule));
+    }
+    return {};
+  }
+
+  // No value is worth more runs. A gain is: that it was looked for after each run would make it
+  // look more certain than it is.
+  bool all_known() const {
+    return std::ranges::all_of(arms_, [](const Arm& arm) {
+      const auto outcome = arm.decision.outcome;
+      return !arm.failure.empty() || outcome == targets::KnobOutcome::no_effect ||
+             outcome == targets::KnobOutcome::loses || outcome == targets::KnobOutcome::slower;
+    });
+  }
+
+  void decide() {
+    for (const Arm& arm : arms_) {
+      KnobResult result{arm.setting, arm.decision, arm.failure};
+      const Status memory = check_memory(std::span(&arm.setting, 1));
+      if (result.failure.empty() && !memory.ok()) result.failure = memory.error().message();
+      report_.knobs.push_back(std::move(result));
     }
     for (KnobResult& result : report_.knobs) {
       if (!result.failure.empty() || result.decision.outcome != targets::KnobOutcome::departs) {
@@ -369,7 +418,6 @@ class KnobSearch {
       };
       if (std::ranges::none_of(report_.knobs, better)) take(result);
     }
-    return {};
   }
 
   // Settings may take no more memory together than each of them.

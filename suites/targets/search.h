@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,8 @@ struct SearchReport {
   SearchResult result;
   std::vector<KnobResult> knobs;
   std::vector<targets::Setting> settings;  ///< of knobs that depart
+  /// Knobs, and control variables of alternatives, that the installed version does not let be set.
+  std::set<std::string> unsettable;
   std::vector<Rejected> rejected;
   std::vector<targets::Violation> violations;  ///< of performance guidelines, by the default
   std::optional<Probe> probe;  ///< what is slowest beside its default; none: nothing is
@@ -56,11 +59,14 @@ struct SearchReport {
 };
 
 /// Values of knobs on this path beside the default, in turns, by messages between pairs of ranks
-/// and a few collectives. One knob may depart by one value: that with the largest gain.
+/// and a few collectives. One knob may depart by one value: that with the largest gain. What the
+/// installed version does not let be set is not tried. Ends when every value is known well enough,
+/// or the time is up; values that there is no time for keep the default.
 Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                     SearchReport& report);
 
-/// Alternatives of collectives, with the settings that `report` has. Errors: those of launches, and
+/// Alternatives of collectives, with the settings that `report` has. Ends when the time is up: what
+/// was not measured often enough then keeps the default. Errors: those of launches, and
 /// aborted where the default itself does not come to its end.
 Status search_collectives(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                           SearchReport& report);

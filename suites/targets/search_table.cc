@@ -42,9 +42,9 @@ std::vector<targets::Alternative> alternatives_of(const SearchCell& cell) {
   std::vector<targets::Alternative> all;
   for (const Runner& runner : cell.runners) {
     all.push_back({runner.candidate.name, runner.times_s,
-                   !runner.failure.empty() ? runner.failure
-                   : runner.in_race        ? ""
-                                           : "slower than another one"});
+                   !runner.failure.empty()           ? runner.failure
+                   : runner.in_race || cell.left_out ? ""
+                                                     : "slower than another one"});
   }
   return all;
 }
@@ -184,6 +184,16 @@ size_t SearchTable::refine() {
   return added.size();
 }
 
+size_t SearchTable::leave_out_after(size_t keep) {
+  size_t count = 0;
+  for (size_t at = keep; at < cells_.size(); ++at) {
+    cells_[at].left_out = true;
+    for (Runner& runner : cells_[at].runners) runner.in_race = runner.candidate.id == 0;
+    ++count;
+  }
+  return count;
+}
+
 bool SearchTable::undecided() const {
   return std::ranges::any_of(cells_, [](const SearchCell& cell) {
     return std::ranges::any_of(cell.runners, [](const Runner& runner) {
@@ -256,7 +266,7 @@ Status SearchTable::decide_group(const std::vector<size_t>& group,
   const auto all = target_.candidates(first.collective);
   size_t chosen = 0;
   bool enough_runs = false;
-  bool few_runs = false;
+  bool few_runs = std::ranges::any_of(group, [&](size_t at) { return cells_[at].left_out; });
   targets::KnobDecision best;
   targets::DecisionRule shared = rule;
   shared.confidence = 1 - (1 - rule.confidence) / static_cast<double>(all.size());

@@ -26,6 +26,7 @@ struct Runner {
 struct SearchCell {
   targets::Cell cell;
   std::vector<Runner> runners;  ///< the default first, which is always in the race
+  bool left_out = false;        ///< for lack of time: nothing is decided about it
 };
 
 /// What came out of a search.
@@ -63,6 +64,10 @@ class SearchTable {
   /// Adds a cell between neighbouring sizes whose fastest alternatives differ, with the default and
   /// those of both. Returns how many.
   size_t refine();
+
+  /// All cells but the first `keep` are not measured again, and stay at the default. Returns how
+  /// many there are.
+  size_t leave_out_after(size_t keep);
 
   /// Whether anything but defaults is in the race.
   bool undecided() const;

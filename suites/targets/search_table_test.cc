@@ -48,6 +48,24 @@ const targets::Choice* choice_of(const SearchResult& result, const Cell& cell) {
   return nullptr;
 }
 
+TEST(SearchTable, NothingIsDecidedAboutCellsThatAreLeftOut) {
+  SearchTable table(openmpi(), {});
+  for (const uint64_t bytes : {8U, 128U}) table.add({Collective::bcast, 4, 4, bytes});
+  table.add({Collective::gather, 8, 8, 8});
+  for (int run = 0; run < 2; ++run) measure(table, bcast_time);
+  EXPECT_EQ(table.leave_out_after(1), 2U);
+  for (int run = 0; run < 8; ++run) {
+    measure(table, bcast_time);
+    ASSERT_TRUE(table.race().ok());
+  }
+  const auto result = table.decide({});
+  ASSERT_TRUE(result.ok()) << result.error().message();
+  for (const auto& decision : result->decisions) {
+    const bool kept = decision.cell == table.cells()[0].cell;
+    EXPECT_EQ(decision.outcome, kept ? targets::Outcome::departs : targets::Outcome::few_runs);
+  }
+}
+
 TEST(SearchTable, FindsWhatIsFasterAndWhereItChanges) {
   SearchTable table(openmpi(), {});
   for (const uint64_t bytes : {8U, 128U, 2048U, 32768U}) {

@@ -7,6 +7,7 @@
 
 #include "base/exit_codes.h"
 #include "base/printable.h"
+#include "base/sha256.h"
 
 namespace stripline::suites::tune {
 
@@ -27,9 +28,13 @@ uint32_t processors_here() {
   return static_cast<uint32_t>(std::max(CPU_COUNT(&set), 1));
 }
 
-std::string kernel_release() {
+Result<Basis> basis_here(const Adapter& adapter) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Installation installed, detect(adapter.target()));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string configuration, adapter.configuration());
   utsname names{};
-  return ::uname(&names) == 0 ? names.release : "unknown";
+  return Basis{.version = to_string(installed.version),
+               .kernel = ::uname(&names) == 0 ? names.release : "unknown",
+               .configuration = sha256_hex(configuration)};
 }
 
 Result<targets::Path> path_from_string(const std::string& name) {
@@ -48,5 +53,7 @@ int report_error(const Error& error) {
   std::cerr << "stripline-tune: error: " << printable(error.message()) << '\n';
   return exit_code_for(error.code());
 }
+
+int exit_code_of(const Result<int>& code) { return code.ok() ? *code : report_error(code.error()); }
 
 }  // namespace stripline::suites::tune

@@ -5,6 +5,7 @@
 #include "base/exit_codes.h"
 #include "optimizer/targets/registry.h"
 #include "suites/targets/commands.h"
+#include "suites/targets/grid.h"
 #include "suites/targets/launcher.h"
 #include "suites/targets/session.h"
 
@@ -18,29 +19,16 @@ using targets::Collective;
 constexpr uint64_t kSizes[] = {48, 3072, 196608};
 constexpr double kPointBudgetS = 0.001;
 
-// Types and places of a call. The first holds for all; matrices need operations that do not
-// commute.
-struct Kind {
-  const char* type;
-  bool in_place;
-};
-constexpr Kind kKinds[] = {
-    {"double", false}, {"double", true}, {"triple", false}, {"matrix", true}};
-
-bool applies(const Kind& kind, Collective collective, bool commutative_only) {
-  const std::string_view type = kind.type;
-  if (collective == Collective::barrier) return type == "double" && !kind.in_place;
-  if (type == "triple" && targets::has_operation(collective)) return false;
-  if (type == "matrix" && (!targets::has_operation(collective) || commutative_only)) return false;
-  return !(kind.in_place && collective == Collective::bcast);
-}
-
 class Trial {
  public:
   Trial(const TryOptions& options, const targets::Target& target, Launcher& launcher)
-      : options_(options), target_(target), launcher_(launcher) {}
+      : options_(options),
+        target_(target),
+        launcher_(launcher),
+        safety_{.commutative_only = options.commutative_only} {}
 
   Status run() {
+    STRIPLINE_ASSIGN_OR_RETURN(safety_.unsettable, unsettable_variables(launcher_));
     for (const uint32_t ranks : options_.ranks) {
       STRIPLINE_RETURN_IF_ERROR(run(ranks));
       print_progress(std::to_string(ranks) + " ranks: " + std::to_string(right_) +
@@ -51,6 +39,7 @@ class Trial {
 
   size_t right() const { return right_; }
   const std::set<std::string>& wrong() const { return wrong_; }
+  const std::set<std::string>& unsettable() const { return safety_.unsettable; }
 
  private:
   // An alternative that a plan's variant selects.
@@ -104,20 +93,18 @@ class Trial {
 
   void add(Collective collective, uint32_t ranks, const std::set<std::string>& out,
            DriverPlan& plan, std::vector<Tried>& tried) const {
-    const targets::Safety safety{.commutative_only = options_.commutative_only};
     const bool is_barrier = collective == Collective::barrier;
     const auto candidates = target_.candidates(collective);
     for (const uint64_t bytes : kSizes) {
       const Cell cell{collective, ranks, ranks, is_barrier ? 0 : bytes};
-      for (const Kind& kind : kKinds) {
-        if (!applies(kind, collective, options_.commutative_only)) continue;
+      for (const CallKind& kind : call_kinds(collective, options_.commutative_only)) {
         DriverCell asked{.operation = std::string(to_string(collective)),
                          .ranks = ranks,
                          .bytes = cell.bytes,
                          .type = kind.type,
                          .in_place = kind.in_place};
         for (const auto& candidate : candidates) {
-          const bool allowed = targets::refusal(candidate, cell, safety).empty() &&
+          const bool allowed = targets::refusal(candidate, cell, safety_).empty() &&
                                !out.contains(key_of(collective, candidate));
           if (!allowed) continue;
           const size_t variant = plan.variant(candidate.select);
@@ -141,6 +128,7 @@ class Trial {
   const TryOptions& options_;
   const targets::Target& target_;
   Launcher& launcher_;
+  targets::Safety safety_;
   size_t right_ = 0;
   std::set<std::string> wrong_;
 };
@@ -154,6 +142,10 @@ Result<int> try_all(const TryOptions& options) {
   launcher.set_stall_limit(options.stall_s);
   Trial trial(options, *target, launcher);
   STRIPLINE_RETURN_IF_ERROR(trial.run());
+  for (const std::string& one : trial.unsettable()) {
+    std::cout << one << " cannot be set in this version: what it selects was not tried, and is "
+              << "never exported\n";
+  }
   for (const std::string& one : trial.wrong()) std::cout << one << '\n';
   std::cout << target->title << ' ' << to_string(session.installed.version) << ": " << trial.right()
             << " results are right, " << trial.wrong().size() << " are wrong\n";
@@ -162,9 +154,6 @@ Result<int> try_all(const TryOptions& options) {
 
 }  // namespace
 
-int try_command(const TryOptions& options) {
-  const auto code = try_all(options);
-  return code.ok() ? *code : report_error(code.error());
-}
+int try_command(const TryOptions& options) { return exit_code_of(try_all(options)); }
 
 }  // namespace stripline::suites::tune

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <iostream>
 #include <pwd.h>
@@ -9,10 +10,11 @@
 #include "base/exit_codes.h"
 #include "base/host_name.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/rfc3339.h"
 #include "base/sha256.h"
-#include "base/whole_file.h"
 #include "optimizer/targets/registry.h"
+#include "suites/targets/bundle.h"
 #include "suites/targets/commands.h"
 #include "suites/targets/export_record.h"
 #include "suites/targets/installation.h"
@@ -25,17 +27,18 @@ namespace fs = std::filesystem;
 using targets::Cell;
 using targets::Scope;
 
-// Shares of the time: the rest is for the proof and for what does not fit exactly.
-constexpr double kKnobShare = 0.18;
-constexpr double kSearchShare = 0.47;
-constexpr double kValidationShare = 0.25;
+// Shares of the time by the end of which the parts of a run have ended: the screening of knobs, the
+// race of alternatives with the sizes between theirs, each stage of validation. The rest is for the
+// proof.
+constexpr double kKnobsEnd = 0.18;
+constexpr double kSearchEnd = 0.65;
+constexpr std::array kStageEnds = {0.78, 0.86, 0.93};
+constexpr const char* kAdvice = "name another folder by --output";
 
 Result<SearchOptions> search_options(const TuneOptions& options) {
   SearchOptions search{.grid = {.ranks = options.ranks, .most_bytes = options.most_bytes},
                        .safety = {.commutative_only = options.commutative_only},
                        .rule = {.margin = options.margin},
-                       .budget_s = kSearchShare * options.minutes * 60,
-                       .knob_budget_s = kKnobShare * options.minutes * 60,
                        .memory_bytes = options.memory_bytes,
                        .seed = options.seed,
                        .processors = processors_here()};
@@ -56,15 +59,16 @@ std::string user_name() {
   return entry != nullptr ? entry->pw_name : std::to_string(::geteuid());
 }
 
-ExportRecord new_record(const Installation& installed, const TuneOptions& options,
+ExportRecord new_record(const Basis& basis, const TuneOptions& options,
                         const SearchOptions& search) {
   ExportRecord record{.target = options.target,
-                      .version = to_string(installed.version),
+                      .version = basis.version,
                       .path = search.path,
                       .ranks = options.ranks,
                       .processors = search.processors,
                       .host = host_name(),
-                      .kernel = kernel_release(),
+                      .kernel = basis.kernel,
+                      .configuration = basis.configuration,
                       .user = user_name(),
                       .seed = options.seed,
                       .margin = options.margin,
@@ -111,12 +115,12 @@ void demote(const targets::Target& target, const Cell& cell, SearchResult& resul
 // default; those on both sides of a held-out one that is slower.
 std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
   const auto& check = one.check;
-  if (!targets::collective_from_string(check.asked.operation)) return {};
-  if (check.fitted) {
+  if (check.stage == Stage::programs) return {};
+  if (check.stage == Stage::fitted) {
     const bool good = one.test.verdict == stats::NonInferiority::non_inferior;
     return good ? std::vector<Cell>{} : std::vector<Cell>{check.cell};
   }
-  if (one.test.verdict != stats::NonInferiority::inferior) return {};
+  if (!is_slower(one)) return {};
   std::vector<Cell> accused;
   const Cell* below = nullptr;
   const Cell* above = nullptr;
@@ -136,41 +140,18 @@ std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
   return accused;
 }
 
-// Whether a record is there, and lists a file of this name and text.
-bool lists(const fs::path& record_file, const std::string& name, const std::string& text) {
-  const auto record = read_json_file(record_file);
-  if (!record.ok()) return false;
-  const auto files = get_object(*record, "files", "export record");
-  if (!files.ok()) return false;
-  const auto hash = get_string(**files, name, "export record");
-  return hash.ok() && *hash == sha256_hex(text);
-}
-
-// Errors: already_exists where a file is there that is not ours: none of those that begin with our
-// mark, or that the record beside them lists.
-Status check_replaceable(const fs::path& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) return {};
-  const auto text = read_whole_file(path);
-  if (text.ok() && text->starts_with(std::string("# ") + kMark)) return {};
-  if (text.ok() && lists(path.parent_path() / kRecordName, path.filename().string(), *text)) {
-    return {};
-  }
-  return Error(ErrorCode::already_exists, "'" + path.string() +
-                                              "' is there and was not written by Stripline; name "
-                                              "another folder by --output");
-}
-
 class Tuning {
  public:
-  Tuning(const TuneOptions& options, SearchOptions search, const Installation& installed,
-         const Adapter& adapter, Launcher& launcher)
+  Tuning(const TuneOptions& options, const TimeBudget& budget, SearchOptions search,
+         const Basis& basis, const Adapter& adapter, Launcher& launcher)
       : options_(options),
+        budget_(budget),
         search_(std::move(search)),
         adapter_(adapter),
         launcher_(launcher),
-        record_(new_record(installed, options, search_)),
+        record_(new_record(basis, options, search_)),
         tell_([](const std::string& line) { print_progress(line); }) {
+    record_.search.unsettable = search_.safety.unsettable;
     const std::string folder =
         options.output.empty() ? "stripline-" + options.target : options.output;
     folder_ = fs::absolute(folder);
@@ -179,9 +160,11 @@ class Tuning {
   Result<ExportRecord> run() {
     // Before minutes of measuring.
     for (const std::string& name : adapter_.file_names()) {
-      STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / name));
+      STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / name, kAdvice));
     }
+    search_.knob_budget_s = budget_.left_s(kKnobsEnd);
     STRIPLINE_RETURN_IF_ERROR(search_knobs(launcher_, search_, tell_, record_.search));
+    search_.budget_s = budget_.left_s(kSearchEnd);
     STRIPLINE_RETURN_IF_ERROR(search_collectives(launcher_, search_, tell_, record_.search));
     std::error_code error;
     fs::create_directories(folder_, error);
@@ -235,7 +218,7 @@ class Tuning {
                                                                 comments_of(record_, use)));
     for (const ExportFile& one : files) {
       if (before.contains(one.name)) continue;
-      STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / one.name));
+      STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / one.name, kAdvice));
     }
     for (const ExportFile& one : files) {
       STRIPLINE_RETURN_IF_ERROR(write_atomically(folder_ / one.name, one.text));
@@ -256,25 +239,41 @@ class Tuning {
 
   Status validate_files() {
     STRIPLINE_RETURN_IF_ERROR(check_effective());
-    ValidationOptions validation{.rule = search_.rule,
-                                 .budget_s = kValidationShare * options_.minutes * 60,
-                                 .processors = search_.processors,
-                                 .seed = options_.seed + 1};
-    const auto checks = checks_of(record_.search.result.by_cell, options_.ranks, search_.safety);
-    STRIPLINE_ASSIGN_OR_RETURN(record_.checked,
-                               validate(launcher_, file_, checks, validation, tell_));
-    size_t demoted = 0;
-    for (const Checked& one : record_.checked) {
-      for (const Cell& cell : accused_by(one, record_.search.result)) {
-        demote(adapter_.target(), cell, record_.search.result);
-        ++demoted;
-      }
+    ValidationOptions validation{
+        .rule = search_.rule, .processors = search_.processors, .seed = options_.seed + 1};
+    for (size_t i = 0; i < kStages.size(); ++i) {
+      validation.budget_s = budget_.left_s(kStageEnds[i]);
+      STRIPLINE_RETURN_IF_ERROR(pass_stage(kStages[i], validation));
+      if (!record_.stages.back().passed) return {};
     }
-    if (demoted > 0) {
+    record_.validated = true;
+    if (!record_.search.probe) return {};
+    validation.budget_s = budget_.left_s();
+    const auto factor = prove_reading(launcher_, file_, *record_.search.probe, validation);
+    if (!factor.ok()) return factor.error().with_context("'" + file_.string() + "'");
+    record_.proof = Proof{*record_.search.probe, *factor};
+    return {};
+  }
+
+  // A stage of validation. Cells that it does not confirm go back to the default.
+  Status pass_stage(Stage stage, const ValidationOptions& validation) {
+    SearchResult& result = record_.search.result;
+    const auto checks = checks_of(result.by_cell, options_.ranks, search_.safety);
+    STRIPLINE_ASSIGN_OR_RETURN(const auto checked,
+                               validate(launcher_, file_, checks, stage, validation, tell_));
+    std::vector<Checked> kept;
+    for (const Checked& one : checked) {
+      const auto accused = accused_by(one, result);
+      for (const Cell& cell : accused) demote(adapter_.target(), cell, result);
+      if (accused.empty()) kept.push_back(one);
+    }
+    // Some were demoted together with another one.
+    std::erase_if(kept, [&](const Checked& one) { return is_default(one.check); });
+    if (kept.size() < checked.size()) {
       tell_("back to the default, as validation did not confirm a gain: " +
-            std::to_string(demoted) + " cells");
-      std::erase_if(record_.checked, [&](const Checked& one) { return is_default(one); });
+            count_text(checked.size() - kept.size(), "comparison"));
     }
+    record_.checked.insert(record_.checked.end(), kept.begin(), kept.end());
     // The comments have the gains of the validation from here on.
     const auto before = record_.files;
     STRIPLINE_RETURN_IF_ERROR(write_files());
@@ -282,30 +281,24 @@ class Tuning {
       std::error_code ignored;
       if (!record_.files.contains(name)) fs::remove(folder_ / name, ignored);
     }
-    if (file_.empty()) return {};
-    record_.validated = std::ranges::none_of(record_.checked, [](const Checked& one) {
-      return one.test.verdict == stats::NonInferiority::inferior;
-    });
-    if (!record_.validated) return {};
-    if (!record_.search.probe) return {};
-    const auto factor = prove_reading(launcher_, file_, *record_.search.probe, validation);
-    if (!factor.ok()) return factor.error().with_context("'" + file_.string() + "'");
-    record_.proof = Proof{*record_.search.probe, *factor};
+    record_.stages.push_back(judge_stage(stage, file_.empty() ? checked : kept, validation));
+    if (file_.empty()) {
+      record_.stages.back().passed = false;
+      record_.stages.back().verdict += "; no gain was confirmed";
+    }
     return {};
   }
 
   // Whether a comparison is of a cell that is at the default by now.
-  bool is_default(const Checked& one) const {
-    if (!targets::collective_from_string(one.check.asked.operation)) return false;
+  bool is_default(const Check& check) const {
     const auto& cells = record_.search.result.by_cell;
     const auto found = std::ranges::find_if(
-        cells, [&](const targets::Choice& choice) { return choice.cell == one.check.cell; });
-    if (found != cells.end()) return found->candidate.id == 0;
-    // Between two cells, which went back because of it.
-    return one.test.verdict == stats::NonInferiority::inferior;
+        cells, [&](const targets::Choice& choice) { return choice.cell == check.cell; });
+    return check.stage != Stage::programs && found != cells.end() && found->candidate.id == 0;
   }
 
   const TuneOptions& options_;
+  const TimeBudget& budget_;
   SearchOptions search_;
   const Adapter& adapter_;
   Launcher& launcher_;
@@ -316,22 +309,24 @@ class Tuning {
 };
 
 bool has_loser(const ExportRecord& record) {
-  return std::ranges::any_of(record.checked, [](const Checked& one) {
-    return one.test.verdict == stats::NonInferiority::inferior;
-  });
+  return std::ranges::any_of(record.checked, is_slower);
 }
 
 std::string conclusion(const ExportRecord& record, const fs::path& file) {
   if (!file.empty()) return "Written: " + file.string();
   if (has_loser(record)) {
-    return "Keep the default: with the settings that were found, programs got slower as the lines "
-           "above say.";
+    return "Keep the default: with the settings that were found, something got slower, as the "
+           "lines above say.";
+  }
+  if (!record.stages.empty()) {
+    return "Keep the default: validation has not confirmed what was found, as the lines above say.";
   }
   return "Keep the default: nothing is certain to gain more than the margin.";
 }
 
 Result<int> tune(const TuneOptions& options) {
-  STRIPLINE_ASSIGN_OR_RETURN(const SearchOptions search, search_options(options));
+  const TimeBudget budget(options.minutes * 60);
+  STRIPLINE_ASSIGN_OR_RETURN(SearchOptions search, search_options(options));
   STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
   STRIPLINE_ASSIGN_OR_RETURN(const Session session, open_session(*target, options.accept_untried));
   Launcher launcher(*session.adapter, session.driver.string(), session.folder, search.path,
@@ -339,8 +334,12 @@ Result<int> tune(const TuneOptions& options) {
   launcher.set_stall_limit(options.stall_s);
   print_progress(std::string(target->title) + " " + to_string(session.installed.version) + ", " +
                  std::to_string(search.processors) + " processors, path " + options.path);
-  Tuning tuning(options, search, session.installed, *session.adapter, launcher);
+  launcher.end_within(budget.left_s());
+  STRIPLINE_ASSIGN_OR_RETURN(search.safety.unsettable, unsettable_variables(launcher));
+  STRIPLINE_ASSIGN_OR_RETURN(const Basis basis, basis_here(*session.adapter));
+  Tuning tuning(options, budget, search, basis, *session.adapter, launcher);
   STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, tuning.run());
+  if (!tuning.file().empty()) note_export(tuning.file());
   if (options.json) {
     std::cout << to_json(record).dump() << '\n';
   } else {
@@ -353,9 +352,6 @@ Result<int> tune(const TuneOptions& options) {
 
 }  // namespace
 
-int tune_command(const TuneOptions& options) {
-  const auto code = tune(options);
-  return code.ok() ? *code : report_error(code.error());
-}
+int tune_command(const TuneOptions& options) { return exit_code_of(tune(options)); }
 
 }  // namespace stripline::suites::tune

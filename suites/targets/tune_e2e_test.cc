@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -25,31 +26,54 @@ class Tune : public ::testing::Test {
         std::getenv("STRIPLINE_TEST_SOURCE");  // NOLINT(concurrency-mt-unsafe)
     if (source == nullptr) GTEST_SKIP() << "STRIPLINE_TEST_SOURCE is not set";
     fs::create_directory(folder_ / "bin");
+    fs::create_directory(home());
+    fs::create_directory(site());
     for (const char* name : {"ompi_info", "mpicc.openmpi", "mpirun.openmpi"}) {
       fs::create_symlink(fs::path(source) / "suites/targets/testing/fake_openmpi.py",
                          folder_ / "bin" / name);
     }
   }
 
-  Finished run(const std::vector<std::string>& arguments, const std::string& wrongs = {}) {
-    std::vector<std::string> argv = {program("stripline-tune")};
-    argv.insert(argv.end(), arguments.begin(), arguments.end());
+  Finished run(std::vector<std::string> arguments, const std::string& wrongs = {}) {
+    arguments.insert(arguments.begin(), program("stripline-tune"));
+    return run_here(std::move(arguments), wrongs);
+  }
+  Finished run_doctor() { return run_here({program("stripline-doctor"), "--fabric", "tcp"}); }
+
+  Finished run_here(std::vector<std::string> argv, const std::string& wrongs = {}) {
     const std::string path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
-    return run_program(
-        argv, 300, {{"PATH", (folder_ / "bin").string() + ":" + path}, {"FAKE_OPENMPI", wrongs}});
+    return run_program(std::move(argv), 300,
+                       {{"PATH", (folder_ / "bin").string() + ":" + path},
+                        {"FAKE_OPENMPI", wrongs},
+                        {"FAKE_SITE", site().string()},
+                        {"HOME", home().string()},
+                        {"XDG_STATE_HOME", (folder_ / "state").string()}});
+  }
+  // The last export that is listed.
+  Json listed_export(const std::string& wrongs = {}) {
+    std::istringstream lines(run({"list", "--json"}, wrongs).out);
+    Json found;
+    for (std::string line; std::getline(lines, line);) {
+      const Json json = Json::parse(line);
+      if (json.contains("export")) found = json;
+    }
+    return found;
   }
 
   // Only what is to hang is given up soon: a busy host may keep any launch from printing.
   Finished tune(const std::string& wrongs = {}, std::vector<std::string> more = {},
-                const std::string& stall = "100") {
+                const std::string& stall = "100", const std::string& minutes = "2") {
     std::vector<std::string> arguments = {
-        "openmpi",       "--ranks", "2,4",          "--minutes", "0.1",
+        "openmpi",       "--ranks", "2,4",          "--minutes", minutes,
         "--collectives", "bcast",   "--most-bytes", "4096",      "--output",
         out().string(),  "--stall", stall};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(arguments, wrongs);
   }
 
+  fs::path home() const { return folder_ / "home"; }
+  fs::path site() const { return folder_ / "site"; }
+  fs::path installed() const { return home() / ".openmpi/mca-params.conf"; }
   fs::path out() const { return folder_ / "out"; }
   fs::path params() const { return out() / "stripline-mca-params.conf"; }
   std::string rules() const { return read_file(out() / "stripline-rules.conf"); }
@@ -72,7 +96,7 @@ TEST_F(Tune, ExportsWhatIsFasterAndProvesThatItIsRead) {
   for (const Json& cell : kept["cells"]) {
     EXPECT_EQ(cell["chosen"], cell["bytes"] < 1024 ? "binomial" : "default") << cell.dump();
   }
-  const Finished verified = run({"export", "verify", params().string(), "--minutes", "0.1"});
+  const Finished verified = run({"export", "verify", params().string(), "--minutes", "1"});
   EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
   EXPECT_NE(verified.out.find("Read by the target"), std::string::npos) << verified.out;
   // Nothing was searched.
@@ -86,7 +110,7 @@ TEST_F(Tune, AFileThatIsNotReadIsNotASuccess) {
   EXPECT_FALSE(fs::exists(params()));
   ASSERT_EQ(tune().exit_code, kExitOk);
   const Finished verified =
-      run({"export", "verify", params().string(), "--minutes", "0.1"}, "unread");
+      run({"export", "verify", params().string(), "--minutes", "1"}, "unread");
   EXPECT_EQ(verified.exit_code, kExitBadInput);
   EXPECT_NE(verified.err.find("does not read"), std::string::npos) << verified.err;
 }
@@ -119,12 +143,57 @@ TEST_F(Tune, WhereAnyOfThoseThatTakeTurnsMayHangTheDefaultStays) {
   EXPECT_FALSE(fs::exists(params()));
 }
 
+TEST_F(Tune, AStageThatFailsIsTheLastOne) {
+  ASSERT_EQ(tune().exit_code, kExitOk);
+  // Rules that take longer than the default where they were fitted.
+  const Finished verified = run({"export", "verify", params().string(), "--minutes", "1"}, "worse");
+  EXPECT_EQ(verified.exit_code, kExitFailure) << verified.err << verified.out;
+  EXPECT_NE(verified.out.find("fitted cells: failed"), std::string::npos) << verified.out;
+  EXPECT_NE(verified.out.find("programs: not looked at"), std::string::npos) << verified.out;
+  EXPECT_EQ(verified.out.find("Read by the target"), std::string::npos) << verified.out;
+}
+
+TEST_F(Tune, WhatCannotBeSetIsNeitherTriedNorWrong) {
+  const Finished tried = run({"try", "openmpi", "--ranks", "2"}, "locked");
+  EXPECT_EQ(tried.exit_code, kExitOk) << tried.err << tried.out;
+  EXPECT_NE(tried.out.find("coll_tuned_allgatherv_algorithm cannot be set"), std::string::npos)
+      << tried.out;
+  const Finished tuned = tune("locked", {"--collectives", "allgatherv"});
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  const Json kept = record();
+  EXPECT_EQ(kept["unsettable"],
+            Json::array({"btl_vader_fbox_size", "coll_tuned_allgatherv_algorithm"}));
+  EXPECT_TRUE(kept["rejected"].empty());
+  for (const Json& knob : kept["knobs"]) {
+    const bool locked = knob["name"] == "btl_vader_fbox_size";
+    EXPECT_EQ(knob["failure"], locked ? "cannot be set in this version" : "") << knob.dump();
+  }
+  EXPECT_NE(rules().find("\n8 6 0 0 "), std::string::npos) << rules();
+}
+
 TEST_F(Tune, AProgramThatGetsSlowerIsReported) {
   const Finished tuned = tune("slow");
   EXPECT_EQ(tuned.exit_code, kExitFailure) << tuned.err << tuned.out;
   EXPECT_NE(tuned.out.find("slower: halo"), std::string::npos) << tuned.out;
+  EXPECT_NE(tuned.out.find("held-out sizes, ranks and types: passed"), std::string::npos);
+  EXPECT_NE(tuned.out.find("programs: failed"), std::string::npos) << tuned.out;
   EXPECT_FALSE(fs::exists(params()));
   EXPECT_FALSE(record()["validated"].get<bool>());
+}
+
+TEST_F(Tune, WhatThereIsNoTimeForKeepsTheDefault) {
+  // Each launch takes five of 18 seconds.
+  const Finished tuned = tune("late", {}, "100", "0.3");
+  EXPECT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  EXPECT_NE(tuned.out.find("The time was up"), std::string::npos) << tuned.out;
+  const Json kept = record();
+  ASSERT_FALSE(kept["knobs"].empty());
+  for (const Json& knob : kept["knobs"]) {
+    EXPECT_EQ(knob["failure"], "there was no time to measure it");
+  }
+  ASSERT_FALSE(kept["cells"].empty());
+  for (const Json& cell : kept["cells"]) EXPECT_EQ(cell["outcome"], "few_runs") << cell.dump();
+  EXPECT_FALSE(fs::exists(params()));
 }
 
 TEST_F(Tune, AVersionThatWasNotTriedIsRefused) {
@@ -136,8 +205,7 @@ TEST_F(Tune, AVersionThatWasNotTriedIsRefused) {
 
 TEST_F(Tune, VerifyFindsWhatWasChangedAndWhatIsOverridden) {
   ASSERT_EQ(tune().exit_code, kExitOk);
-  const std::vector<std::string> verify = {"export", "verify", params().string(), "--minutes",
-                                           "0.1"};
+  const std::vector<std::string> verify = {"export", "verify", params().string(), "--minutes", "1"};
   ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "0", 1);  // NOLINT(concurrency-mt-unsafe)
   const Finished overridden = run(verify);
   ::unsetenv("OMPI_MCA_coll_tuned_use_dynamic_rules");  // NOLINT(concurrency-mt-unsafe)
@@ -177,6 +245,103 @@ TEST_F(Tune, FilesOfAnEarlierRunAreNamedWhereTheDefaultIsKept) {
   EXPECT_NE(kept.err.find("stripline-mca-params.conf' is of an earlier run"), std::string::npos)
       << kept.err;
   EXPECT_TRUE(fs::exists(params()));
+}
+
+TEST_F(Tune, AnExportIsInstalledAndTakenAway) {
+  ASSERT_EQ(tune().exit_code, kExitOk);
+  const std::vector<std::string> install = {"export", "install", params().string()};
+  const Finished first = run(install);
+  ASSERT_EQ(first.exit_code, kExitOk) << first.err << first.out;
+  EXPECT_NE(first.out.find(installed().string()), std::string::npos) << first.out;
+  const auto rules_here = (home() / ".openmpi/stripline-rules.conf").string();
+  EXPECT_NE(read_file(installed()).find("= " + rules_here), std::string::npos);
+  EXPECT_NE(read_file(installed()).find("# Written by Stripline"), std::string::npos);
+  // What is installed is not part of the default that it is compared with.
+  const Finished verified = run({"export", "verify", installed().string(), "--minutes", "1"});
+  EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
+  EXPECT_NE(verified.out.find("Read by the target"), std::string::npos) << verified.out;
+
+  // The former one is kept, and put back; then nothing is left.
+  const std::string before = read_file(installed());
+  ASSERT_EQ(tune({}, {"--seed", "2"}).exit_code, kExitOk);
+  ASSERT_EQ(run(install).exit_code, kExitOk);
+  EXPECT_NE(read_file(installed()), before);
+  const std::vector<std::string> uninstall = {"export", "uninstall", installed().string()};
+  EXPECT_EQ(run(uninstall).exit_code, kExitOk);
+  EXPECT_EQ(read_file(installed()), before);
+  EXPECT_EQ(run(uninstall).exit_code, kExitOk);
+  EXPECT_TRUE(fs::is_empty(home() / ".openmpi"));
+  EXPECT_EQ(run({"export", "uninstall", params().string()}).exit_code, kExitBadInput);
+  EXPECT_TRUE(fs::exists(params()));
+}
+
+TEST_F(Tune, NothingOfOthersIsReplacedOrRemovedByInstalling) {
+  ASSERT_EQ(tune().exit_code, kExitOk);
+  const auto refused_over = [&](const fs::path& file) {
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << "btl = self\n";
+    const Finished refused = run({"export", "install", params().string()});
+    EXPECT_EQ(refused.exit_code, kExitConflict) << file;
+    EXPECT_NE(refused.err.find("--to"), std::string::npos) << refused.err;
+    EXPECT_EQ(read_file(file), "btl = self\n");
+    EXPECT_FALSE(fs::exists(home() / ".openmpi/stripline-export.json"));
+    fs::remove(file);
+  };
+  refused_over(installed());
+  refused_over(home() / ".openmpi/stripline-rules.conf");
+  // Where the site's is, it gets that name.
+  const Finished there = run({"export", "install", params().string(), "--to", site().string()});
+  ASSERT_EQ(there.exit_code, kExitOk) << there.err;
+  const auto file = site() / "openmpi-mca-params.conf";
+  std::ofstream(file, std::ios::app) << "btl = self\n";
+  const Finished changed = run({"export", "uninstall", file.string()});
+  EXPECT_EQ(changed.exit_code, kExitBadInput);
+  EXPECT_NE(changed.err.find("changed"), std::string::npos) << changed.err;
+  EXPECT_TRUE(fs::exists(file));
+}
+
+TEST_F(Tune, AnExportIsPackedForAnotherNode) {
+  ASSERT_EQ(tune().exit_code, kExitOk);
+  const auto pack = (folder_ / "packed.json").string();
+  ASSERT_EQ(run({"export", "pack", params().string(), "--output", pack}).exit_code, kExitOk);
+  EXPECT_EQ(run({"export", "pack", params().string(), "--output", pack}).exit_code, kExitConflict);
+  const Json before = record();
+  fs::remove_all(out());
+  const auto there = folder_ / "there";
+  const Finished unpacked = run({"export", "unpack", pack, "--output", there.string()});
+  ASSERT_EQ(unpacked.exit_code, kExitOk) << unpacked.err;
+  EXPECT_NE(unpacked.out.find("Not validated here"), std::string::npos) << unpacked.out;
+  const Json after = *read_json_file(there / "stripline-export.json");
+  for (const char* key : {"host", "kernel", "time", "user", "cells", "version"}) {
+    EXPECT_EQ(after[key], before[key]) << key;
+  }
+  const Finished verified =
+      run({"export", "verify", (there / "stripline-mca-params.conf").string(), "--minutes", "1"});
+  EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
+
+  // One that was changed in between is refused.
+  std::string text = read_file(pack);
+  text.replace(text.find("the built-in decision"), 3, "its");
+  std::ofstream(pack) << text;
+  EXPECT_EQ(run({"export", "unpack", pack, "--output", out().string()}).exit_code, kExitBadInput);
+  EXPECT_FALSE(fs::exists(out()));
+}
+
+TEST_F(Tune, WhatHasChangedSinceAnExportIsNamed) {
+  ASSERT_EQ(tune().exit_code, kExitOk);
+  EXPECT_EQ(listed_export()["export"], params().string());
+  EXPECT_TRUE(listed_export()["stale"].empty());
+  EXPECT_NE(listed_export("new")["stale"].dump().find("4.1.7 is installed"), std::string::npos);
+  std::ofstream(site() / "openmpi-mca-params.conf") << "btl_tcp_links = 2\n";
+  EXPECT_NE(listed_export()["stale"].dump().find("what other files set"), std::string::npos);
+  const Finished doctor = run_doctor();
+  EXPECT_EQ(lines_with(doctor.out, "target.openmpi"), 1U) << doctor.out;
+  EXPECT_EQ(lines_with(doctor.out, "stripline-mca-params.conf is stale: "), 1U) << doctor.out;
+  // Files of ours are not among these.
+  fs::remove(site() / "openmpi-mca-params.conf");
+  ASSERT_EQ(run({"export", "install", params().string()}).exit_code, kExitOk);
+  EXPECT_EQ(listed_export()["export"], installed().string());
+  EXPECT_TRUE(listed_export()["stale"].empty()) << listed_export().dump();
 }
 
 TEST_F(Tune, FilesAreCheckedAndWritten) {

@@ -1,47 +1,45 @@
 #include "suites/targets/validation.h"
 
 #include <algorithm>
-#include <chrono>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
 
 #include "base/atomic_file.h"
+#include "base/quantity.h"
 #include "base/random.h"
 #include "optimizer/stats/order.h"
 
 namespace stripline::suites::tune {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using targets::Cell;
 using targets::Collective;
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPointBudgetS = 0.015;
+constexpr double kLeastPointBudgetS = 0.001;
 constexpr uint32_t kRepetitions = 300;
 constexpr size_t kMostPairs = 30;
 constexpr size_t kMostHeldOut = 60;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-Check check_of(const Cell& cell, bool fitted) {
+Check check_of(const Cell& cell, Stage stage) {
   return {{.operation = std::string(to_string(cell.collective)),
            .ranks = cell.ranks,
            .bytes = cell.bytes},
           cell,
-          fitted};
+          stage};
 }
 
-// The median of each check in one launch; NaN where it gave none.
+// The median of each check in one launch, NaN where it gave none; no medians where the time was up.
 Result<std::vector<double>> measure(Launcher& launcher, const std::vector<Check>& checks,
                                     const std::vector<std::vector<uint32_t>>& groups,
-                                    const Environment& environment, uint64_t seed) {
+                                    const Environment& environment, uint64_t seed,
+                                    double point_budget_s) {
   std::vector<double> times(checks.size(), kMissing);
   for (const auto& group : groups) {
-    DriverPlan plan{.seed = seed, .repetitions = kRepetitions, .budget_s = kPointBudgetS};
+    DriverPlan plan{.seed = seed, .repetitions = kRepetitions, .budget_s = point_budget_s};
     const size_t usual = plan.variant({});
     for (size_t i = 0; i < checks.size(); ++i) {
       if (std::ranges::find(group, checks[i].asked.ranks) == group.end()) continue;
@@ -50,6 +48,7 @@ Result<std::vector<double>> measure(Launcher& launcher, const std::vector<Check>
     }
     if (plan.cells.empty()) continue;
     STRIPLINE_ASSIGN_OR_RETURN(const Launched launched, launcher.run(plan, environment));
+    if (launched.out_of_time) return std::vector<double>();
     std::string failure = launched.failure;
     for (const DriverSeries& series : launched.output.series) {
       const DriverCell& measured = plan.cells[series.cell];
@@ -81,28 +80,69 @@ std::vector<std::vector<uint32_t>> groups_of(const std::vector<Check>& checks,
   return launch_groups(sorted, processors);
 }
 
-struct Pairs {
-  std::vector<std::vector<double>> without;  // by check and pair
-  std::vector<std::vector<double>> with;
+// Launches with and without something, in turns. The one that comes first changes from pair to
+// pair.
+class Pairs {
+ public:
+  Pairs(Launcher& launcher, const std::vector<Check>& checks, Environment without, Environment with,
+        const ValidationOptions& options)
+      : launcher_(launcher),
+        checks_(checks),
+        groups_(groups_of(checks, options.processors)),
+        without_(std::move(without)),
+        with_(std::move(with)),
+        seed_(options.seed),
+        cells_(checks.size()) {
+    for (size_t i = 0; i < checks.size(); ++i) cells_[i].cell = checks[i].cell;
+  }
+
+  // One more pair; none where the time is up before it ends.
+  Status add() {
+    std::array<std::vector<double>, 2> times;
+    for (const bool first : {true, false}) {
+      const bool loaded = first == (made_ % 2 == 0);
+      const auto measured = measure(launcher_, checks_, groups_, loaded ? with_ : without_,
+                                    derive_seed(seed_, made_), point_budget_s_);
+      if (!measured.ok()) {
+        return loaded ? measured.error().with_context("with the exported file")
+                      : measured.error().with_context("with the default settings");
+      }
+      times[loaded ? 1 : 0] = *measured;
+      if (measured->empty()) return {};
+    }
+    for (size_t i = 0; i < checks_.size(); ++i) {
+      cells_[i].default_s.push_back(times[0][i]);
+      cells_[i].value_s.push_back(times[1][i]);
+    }
+    ++made_;
+    return {};
+  }
+
+  // With fewer repetitions from now on, so that a pair takes this share of the time.
+  void shorten(double share) {
+    point_budget_s_ = std::max(std::min(share, 1.0) * point_budget_s_, kLeastPointBudgetS);
+  }
+
+  size_t made() const { return made_; }
+  const std::vector<targets::CellTimes>& cells() const { return cells_; }
+
+ private:
+  Launcher& launcher_;
+  const std::vector<Check>& checks_;
+  std::vector<std::vector<uint32_t>> groups_;
+  Environment without_;
+  Environment with_;
+  uint64_t seed_;
+  double point_budget_s_ = kPointBudgetS;
+  size_t made_ = 0;
+  std::vector<targets::CellTimes> cells_;
 };
 
-// The one that comes first changes from pair to pair.
-Status add_pair(Launcher& launcher, const std::vector<Check>& checks,
-                const std::vector<std::vector<uint32_t>>& groups, const Environment& without,
-                const Environment& with, uint64_t seed, size_t pair, Pairs& pairs) {
-  for (const bool first : {true, false}) {
-    const bool loaded = first == (pair % 2 == 0);
-    const auto times =
-        measure(launcher, checks, groups, loaded ? with : without, derive_seed(seed, pair));
-    if (!times.ok()) {
-      return loaded ? times.error().with_context("with the exported file")
-                    : times.error().with_context("with the default settings");
-    }
-    auto& table = loaded ? pairs.with : pairs.without;
-    table.resize(checks.size());
-    for (size_t i = 0; i < checks.size(); ++i) table[i].push_back((*times)[i]);
-  }
-  return {};
+// More pairs would not make it much narrower. What the verdicts are is not looked at.
+bool all_narrow(const std::vector<targets::CellVerdict>& verdicts, double margin) {
+  return std::ranges::all_of(verdicts, [&](const targets::CellVerdict& one) {
+    return one.test.upper - one.test.lower < margin;
+  });
 }
 
 }  // namespace
@@ -120,8 +160,8 @@ std::vector<Check> checks_of(const std::vector<targets::Choice>& by_cell,
     for (size_t i = 0; i < row.size(); ++i) {
       const auto& choice = *row[i];
       if (choice.candidate.id == 0) continue;
-      checks.push_back(check_of(choice.cell, true));
-      Check other = check_of(choice.cell, false);
+      checks.push_back(check_of(choice.cell, Stage::fitted));
+      Check other = check_of(choice.cell, Stage::held_out);
       other.asked.in_place = choice.cell.collective != Collective::bcast &&
                              choice.cell.collective != Collective::barrier;
       if (!has_operation(choice.cell.collective)) {
@@ -133,7 +173,14 @@ std::vector<Check> checks_of(const std::vector<targets::Choice>& by_cell,
       if (i + 1 < row.size() && row[i + 1]->candidate.id != 0) {
         Cell between = choice.cell;
         between.bytes = size_between(choice.cell.bytes, row[i + 1]->cell.bytes);
-        if (between.bytes != 0) held_out.push_back(check_of(between, false));
+        if (between.bytes != 0) held_out.push_back(check_of(between, Stage::held_out));
+      }
+      // Rules are closed: they hold for no other number of ranks.
+      Cell behind = choice.cell;
+      behind.ranks = behind.ranks_per_node = choice.cell.ranks + 1;
+      const bool first = i == 0 || row[i - 1]->candidate.id == 0;
+      if (first && !rows.contains({key.first, behind.ranks})) {
+        held_out.push_back(check_of(behind, Stage::held_out));
       }
     }
   }
@@ -152,34 +199,83 @@ std::vector<Check> checks_of(const std::vector<targets::Choice>& by_cell,
   return checks;
 }
 
+std::string_view to_string(Stage stage) {
+  switch (stage) {
+    case Stage::fitted:
+      return "fitted";
+    case Stage::held_out:
+      return "held_out";
+    case Stage::programs:
+      return "programs";
+  }
+  return "fitted";
+}
+
+std::string_view title_of(Stage stage) {
+  switch (stage) {
+    case Stage::fitted:
+      return "fitted cells";
+    case Stage::held_out:
+      return "held-out sizes, ranks and types";
+    case Stage::programs:
+      return "programs";
+  }
+  return "fitted cells";
+}
+
+bool is_slower(const Checked& one) { return one.test.verdict == stats::NonInferiority::inferior; }
+
+StageResult judge_stage(Stage stage, std::span<const Checked> checked,
+                        const ValidationOptions& options) {
+  StageResult result{.stage = stage, .passed = true, .verdict = "nothing to compare"};
+  if (checked.empty()) return result;
+  const auto count = [&](stats::NonInferiority verdict) {
+    return std::ranges::count_if(checked,
+                                 [&](const Checked& one) { return one.test.verdict == verdict; });
+  };
+  const size_t pairs = checked.front().pairs;
+  const auto slower = count(stats::NonInferiority::inferior);
+  result.passed = slower == 0 && pairs >= options.least_pairs;
+  result.verdict = count_text(checked.size(), "comparison") + " in " + count_text(pairs, "pair") +
+                   " of launches: " + std::to_string(count(stats::NonInferiority::non_inferior)) +
+                   " not slower than the default by more than the margin, " +
+                   std::to_string(slower) + " slower, " +
+                   std::to_string(count(stats::NonInferiority::inconclusive)) + " inconclusive";
+  if (pairs < options.least_pairs) {
+    result.verdict += "; the time was up before the " + std::to_string(options.least_pairs) +
+                      " pairs that a verdict takes";
+  }
+  return result;
+}
+
 Result<std::vector<Checked>> validate(Launcher& launcher, const std::filesystem::path& file,
-                                      const std::vector<Check>& checks,
+                                      const std::vector<Check>& checks, Stage stage,
                                       const ValidationOptions& options, const Tell& tell) {
-  STRIPLINE_ASSIGN_OR_RETURN(const Environment with, launcher.adapter().loading(file));
-  const auto groups = groups_of(checks, options.processors);
-  const auto start = Clock::now();
-  Pairs pairs;
-  size_t made = 0;
-  for (; made < kMostPairs; ++made) {
-    const auto pair_start = Clock::now();
-    STRIPLINE_RETURN_IF_ERROR(
-        add_pair(launcher, checks, groups, {}, with, options.seed, made, pairs));
-    const double pair_s = seconds_since(pair_start);
-    if (made + 1 >= options.least_pairs && seconds_since(start) + pair_s > options.budget_s) {
-      ++made;
-      break;
-    }
-  }
-  tell(std::to_string(checks.size()) + " comparisons with the default in " + std::to_string(made) +
-       " pairs of launches");
-  std::vector<targets::CellTimes> times;
-  for (size_t i = 0; i < checks.size(); ++i) {
-    times.push_back({checks[i].cell, pairs.without[i], pairs.with[i]});
-  }
-  STRIPLINE_ASSIGN_OR_RETURN(const auto verdicts, targets::judge_cells(times, options.rule));
+  std::vector<Check> of_stage;
+  std::ranges::copy_if(checks, std::back_inserter(of_stage),
+                       [&](const Check& one) { return one.stage == stage; });
   std::vector<Checked> checked;
-  for (size_t i = 0; i < checks.size(); ++i) {
-    checked.push_back({checks[i], verdicts[i].test, made});
+  if (of_stage.empty()) return checked;
+  STRIPLINE_ASSIGN_OR_RETURN(const Environment with, launcher.adapter().loading(file));
+  launcher.end_within(options.budget_s);
+  Pairs pairs(launcher, of_stage, {}, with, options);
+  std::vector<targets::CellVerdict> verdicts;
+  do {
+    const double begin_s = launcher.left_s();
+    STRIPLINE_RETURN_IF_ERROR(pairs.add());
+    STRIPLINE_ASSIGN_OR_RETURN(verdicts, targets::judge_cells(pairs.cells(), options.rule));
+    const double left_s = launcher.left_s();
+    const double pair_s = begin_s - left_s;
+    if (pairs.made() >= options.least_pairs) {
+      if (pair_s > left_s || all_narrow(verdicts, options.rule.margin)) break;
+    } else {
+      pairs.shorten(left_s / (static_cast<double>(options.least_pairs - pairs.made()) * pair_s));
+    }
+  } while (pairs.made() < kMostPairs && launcher.left_s() > 0);
+  tell(std::string(title_of(stage)) + ": " + count_text(of_stage.size(), "comparison") +
+       " with the default in " + count_text(pairs.made(), "pair") + " of launches");
+  for (size_t i = 0; i < of_stage.size(); ++i) {
+    checked.push_back({of_stage[i], verdicts[i].test, pairs.made()});
   }
   return checked;
 }
@@ -195,14 +291,18 @@ Result<double> prove_reading(Launcher& launcher, const std::filesystem::path& fi
   STRIPLINE_ASSIGN_OR_RETURN(const Environment without, launcher.adapter().loading(file));
   STRIPLINE_ASSIGN_OR_RETURN(const Environment with,
                              launcher.adapter().loading(folder / files.front().name));
-  const std::vector<Check> checks = {check_of(probe.cell, false)};
-  const auto groups = groups_of(checks, options.processors);
-  Pairs pairs;
+  const std::vector<Check> checks = {check_of(probe.cell, Stage::fitted)};
+  launcher.end_within(options.budget_s);
+  Pairs pairs(launcher, checks, without, with, options);
   for (size_t pair = 0; pair < targets::kProbePairs; ++pair) {
-    STRIPLINE_RETURN_IF_ERROR(
-        add_pair(launcher, checks, groups, without, with, options.seed, pair, pairs));
+    STRIPLINE_RETURN_IF_ERROR(pairs.add());
+    if (pairs.made() <= pair) {
+      return Error(ErrorCode::deadline_exceeded,
+                   "the time was up before it was proven that the file is read; give it more by "
+                   "--minutes");
+    }
   }
-  return targets::proven_by_probe(pairs.without[0], pairs.with[0]);
+  return targets::proven_by_probe(pairs.cells()[0].default_s, pairs.cells()[0].value_s);
 }
 
 }  // namespace stripline::suites::tune

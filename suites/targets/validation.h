@@ -1,9 +1,13 @@
 // An exported file, loaded into its target and compared with the default: fresh launches of both,
-// in turns; and proof that the target reads it.
+// in turns, in stages; and proof that the target reads it.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -13,16 +17,27 @@
 
 namespace stripline::suites::tune {
 
+/// What is compared, in the order of the stages of a validation. A stage that fails is the last
+/// one.
+enum class Stage : uint8_t {
+  fitted,    ///< cells that the search measured
+  held_out,  ///< sizes, numbers of ranks, types and places that it did not
+  programs,  ///< that nothing was tuned for
+};
+inline constexpr std::array kStages = {Stage::fitted, Stage::held_out, Stage::programs};
+std::string_view to_string(Stage stage);  ///< "fitted", "held_out", "programs"
+std::string_view title_of(Stage stage);   ///< for people: "held-out sizes, ranks and types"
+
 /// What is compared, beyond a cell: the element type and whether a call works in place.
 struct Check {
   DriverCell asked;
-  targets::Cell cell;   ///< of collectives
-  bool fitted = false;  ///< measured by the search; else held out
+  targets::Cell cell;  ///< of collectives
+  Stage stage = Stage::programs;
 };
 
-/// What a validation looks at: fitted cells that depart from the default, sizes between them, other
-/// types and calls in place, operations that do not commute unless those are excluded, and programs
-/// that nothing was tuned for.
+/// What a validation looks at: fitted cells that depart from the default; sizes between them, the
+/// numbers of ranks behind theirs, which no rule may reach, other types and calls in place, and
+/// operations that do not commute unless those are excluded; programs.
 std::vector<Check> checks_of(const std::vector<targets::Choice>& by_cell,
                              const std::vector<uint32_t>& ranks, const targets::Safety& safety);
 
@@ -30,6 +45,15 @@ struct Checked {
   Check check;
   stats::NonInferiorityTest test;
   size_t pairs = 0;
+};
+/// Slower than the default by more than the margin, for certain.
+bool is_slower(const Checked& one);
+
+/// How a stage ended.
+struct StageResult {
+  Stage stage = Stage::fitted;
+  bool passed = false;
+  std::string verdict;  ///< a part of a sentence
 };
 
 struct ValidationOptions {
@@ -40,15 +64,21 @@ struct ValidationOptions {
   size_t least_pairs = 5;
 };
 
-/// Times of the checks with the settings of `file` beside those without, by pairs of launches until
-/// the time is up. Errors: those of launches; aborted where a launch with the file fails, or gives
-/// wrong data; data_loss for a file that its strict reader refuses.
+/// The verdict about a stage from its comparisons: it passes with enough pairs and nothing slower.
+StageResult judge_stage(Stage stage, std::span<const Checked> checked,
+                        const ValidationOptions& options);
+
+/// Times of the checks of a stage with the settings of `file` beside those without, by pairs of
+/// launches until all are known well enough, or the time is up: there may be no pair then. Errors:
+/// those of launches; aborted where a launch with the file fails, or gives wrong data; data_loss
+/// for a file that its strict reader refuses.
 Result<std::vector<Checked>> validate(Launcher& launcher, const std::filesystem::path& file,
-                                      const std::vector<Check>& checks,
+                                      const std::vector<Check>& checks, Stage stage,
                                       const ValidationOptions& options, const Tell& tell);
 
 /// Loads the file with a probe in place of what it says of a cell, beside the file as it is.
-/// Returns by what factor the cell was slowed down. Errors: failed_precondition where it was not.
+/// Returns by what factor the cell was slowed down. Errors: failed_precondition where it was not,
+/// deadline_exceeded where the time of `options` was up before.
 Result<double> prove_reading(Launcher& launcher, const std::filesystem::path& file,
                              const Probe& probe, const ValidationOptions& options);
 

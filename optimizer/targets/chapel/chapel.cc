@@ -6,32 +6,14 @@ namespace {
 constexpr const char* kSource = "CopyAggregation.chpl and the documentation of the ofi layer";
 
 constexpr Knob kKnobs[] = {
-    {.name = "CHPL_AGGREGATION_DST_BUFF_SIZE",
-     .kind = KnobKind::count,
-     .default_value = "8192",
-     .least = 16,
-     .most = 1 << 20,
-     .values = "1024 4096 32768",
-     .memory_per_peer = 16,
-     .meaning = "updates of other locales that a task collects for each",
-     .found = kSource},
-    {.name = "CHPL_AGGREGATION_SRC_BUFF_SIZE",
-     .kind = KnobKind::count,
-     .default_value = "8192",
-     .least = 16,
-     .most = 1 << 20,
-     .values = "1024 4096 32768",
-     .memory_per_peer = 16,
-     .meaning = "reads from other locales that a task collects for each",
-     .found = kSource},
-    {.name = "CHPL_AGGREGATION_YIELD_FREQUENCY",
-     .kind = KnobKind::count,
-     .default_value = "1024",
-     .least = 1,
-     .most = 1 << 24,
-     .values = "256 4096",
-     .meaning = "aggregated operations after which a task lets others run",
-     .found = kSource},
+    count_knob("CHPL_AGGREGATION_DST_BUFF_SIZE", "8192", {16, 1 << 20}, "1024 4096 32768",
+               "updates of other locales that a task collects for each", kSource)
+        .on(Path::any, 16),
+    count_knob("CHPL_AGGREGATION_SRC_BUFF_SIZE", "8192", {16, 1 << 20}, "1024 4096 32768",
+               "reads from other locales that a task collects for each", kSource)
+        .on(Path::any, 16),
+    count_knob("CHPL_AGGREGATION_YIELD_FREQUENCY", "1024", {1, 1 << 24}, "256 4096",
+               "aggregated operations after which a task lets others run", kSource),
 };
 
 }  // namespace

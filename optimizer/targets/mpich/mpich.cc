@@ -27,14 +27,7 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 
 constexpr Knob threshold(std::string_view name, std::string_view value, std::string_view values,
                          std::string_view meaning) {
-  return {.name = name,
-          .kind = KnobKind::bytes,
-          .default_value = value,
-          .least = 1,
-          .most = kGiB,
-          .values = values,
-          .meaning = meaning,
-          .found = kVariables};
+  return bytes_knob(name, value, {1, kGiB}, values, meaning, kVariables);
 }
 
 constexpr Knob kKnobs[] = {
@@ -80,14 +73,8 @@ constexpr Knob kKnobs[] = {
               "smaller messages to each are exchanged by Bruck's algorithm"),
     threshold("MPIR_CVAR_ALLTOALL_MEDIUM_MSG_SIZE", "32768", "4096 131072",
               "larger messages to each are exchanged in pairs"),
-    {.name = "MPIR_CVAR_ALLTOALL_THROTTLE",
-     .kind = KnobKind::count,
-     .default_value = "32",
-     .least = 0,
-     .most = 1 << 16,
-     .values = "4",
-     .meaning = "messages of an alltoall in flight at a time",
-     .found = kVariables},
+    count_knob("MPIR_CVAR_ALLTOALL_THROTTLE", "32", {0, 1 << 16}, "4",
+               "messages of an alltoall in flight at a time", kVariables),
 };
 
 std::string variable_of(Collective collective) {
@@ -129,11 +116,9 @@ std::vector<Candidate> candidates(Collective collective) {
   std::vector<Candidate> all;
   const Knob* const knob = find_knob(target(), variable);
   if (knob == nullptr) return {Candidate{.name = "default"}};
-  int id = 0;
-  for (size_t at = 0; at < knob->values.size(); ++id) {
-    const size_t end = std::min(knob->values.find(' ', at), knob->values.size());
-    const std::string_view word = knob->values.substr(at, end - at);
-    at = end + 1;
+  const auto words = words_of(knob->values);
+  for (int id = 0; id < static_cast<int>(words.size()); ++id) {
+    const std::string_view word = words[static_cast<size_t>(id)];
     if (left_out(word)) continue;
     Candidate candidate{.name = id == 0 ? "default" : std::string(word), .id = id};
     candidate.select.emplace_back(variable, id);

@@ -32,95 +32,34 @@ constexpr Knob kKnobs[] = {
      .path = Path::shared_memory,
      .meaning = "how large messages are copied within a node: by the kernel, or through buffers",
      .found = kListed},
-    {.name = "btl_vader_eager_limit",
-     .kind = KnobKind::bytes,
-     .default_value = "4096",
-     .least = 1024,
-     .most = kMiB,
-     .values = "8192 16384 32768",
-     .path = Path::shared_memory,
-     .memory_per_peer = 8,
-     .meaning = "the largest message within a node that is sent before it is asked for",
-     .found = kListed},
-    {.name = "btl_vader_max_send_size",
-     .kind = KnobKind::bytes,
-     .default_value = "32768",
-     .least = 4096,
-     .most = kMiB,
-     .values = "65536 131072",
-     .path = Path::shared_memory,
-     .memory_per_peer = 8,
-     .meaning = "the pieces of a large message within a node that is copied through buffers",
-     .found = kListed},
-    {.name = "btl_vader_fbox_size",
-     .kind = KnobKind::bytes,
-     .default_value = "4096",
-     .least = 1024,
-     .most = kMiB,
-     .values = "16384",
-     .path = Path::shared_memory,
-     .memory_per_peer = 1,
-     .meaning = "the ring for small messages of a pair of ranks within a node",
-     .found = kListed},
-    {.name = "btl_tcp_eager_limit",
-     .kind = KnobKind::bytes,
-     .default_value = "65536",
-     .least = 1024,
-     .most = 4 * kMiB,
-     .values = "16384 262144",
-     .path = Path::tcp,
-     .memory_per_peer = 8,
-     .meaning = "the largest message over TCP that is sent before it is asked for",
-     .found = kListed},
-    {.name = "btl_tcp_max_send_size",
-     .kind = KnobKind::bytes,
-     .default_value = "131072",
-     .least = 4096,
-     .most = 16 * kMiB,
-     .values = "524288",
-     .path = Path::tcp,
-     .memory_per_peer = 8,
-     .meaning = "the pieces of a large message over TCP",
-     .found = kListed},
-    {.name = "btl_tcp_sndbuf",
-     .kind = KnobKind::bytes,
-     .default_value = "0",
-     .least = 0,
-     .most = 64 * kMiB,
-     .values = "262144 4194304",
-     .path = Path::tcp,
-     .memory_per_peer = 1,
-     .meaning = "the send buffer of a socket; 0 leaves it to the kernel",
-     .found = kListed},
-    {.name = "btl_tcp_rcvbuf",
-     .kind = KnobKind::bytes,
-     .default_value = "0",
-     .least = 0,
-     .most = 64 * kMiB,
-     .values = "262144 4194304",
-     .path = Path::tcp,
-     .memory_per_peer = 1,
-     .meaning = "the receive buffer of a socket; 0 leaves it to the kernel",
-     .found = kListed},
-    {.name = "btl_tcp_links",
-     .kind = KnobKind::count,
-     .default_value = "1",
-     .least = 1,
-     .most = 16,
-     .values = "2",
-     .path = Path::tcp,
-     .meaning = "connections to each peer and interface",
-     .found = kListed},
-    {.name = "btl_tcp_endpoint_cache",
-     .kind = KnobKind::bytes,
-     .default_value = "30720",
-     .least = 0,
-     .most = 16 * kMiB,
-     .values = "131072",
-     .path = Path::tcp,
-     .memory_per_peer = 1,
-     .meaning = "the buffer of each connection that received data are read into first",
-     .found = kListed},
+    bytes_knob("btl_vader_eager_limit", "4096", {1024, kMiB}, "8192 16384 32768",
+               "the largest message within a node that is sent before it is asked for", kListed)
+        .on(Path::shared_memory, 8),
+    bytes_knob("btl_vader_max_send_size", "32768", {4096, kMiB}, "65536 131072",
+               "the pieces of a large message within a node that is copied through buffers",
+               kListed)
+        .on(Path::shared_memory, 8),
+    bytes_knob("btl_vader_fbox_size", "4096", {1024, kMiB}, "16384",
+               "the ring for small messages of a pair of ranks within a node", kListed)
+        .on(Path::shared_memory, 1),
+    bytes_knob("btl_tcp_eager_limit", "65536", {1024, 4 * kMiB}, "16384 262144",
+               "the largest message over TCP that is sent before it is asked for", kListed)
+        .on(Path::tcp, 8),
+    bytes_knob("btl_tcp_max_send_size", "131072", {4096, 16 * kMiB}, "524288",
+               "the pieces of a large message over TCP", kListed)
+        .on(Path::tcp, 8),
+    bytes_knob("btl_tcp_sndbuf", "0", {0, 64 * kMiB}, "262144 4194304",
+               "the send buffer of a socket; 0 leaves it to the kernel", kListed)
+        .on(Path::tcp, 1),
+    bytes_knob("btl_tcp_rcvbuf", "0", {0, 64 * kMiB}, "262144 4194304",
+               "the receive buffer of a socket; 0 leaves it to the kernel", kListed)
+        .on(Path::tcp, 1),
+    count_knob("btl_tcp_links", "1", {1, 16}, "2", "connections to each peer and interface",
+               kListed)
+        .on(Path::tcp),
+    bytes_knob("btl_tcp_endpoint_cache", "30720", {0, 16 * kMiB}, "131072",
+               "the buffer of each connection that received data are read into first", kListed)
+        .on(Path::tcp, 1),
 };
 
 // "mca:coll:tuned:param:NAME:FIELD:VALUE"
@@ -189,6 +128,16 @@ Result<std::vector<Parameter>> parse_ompi_info(std::string_view output) {
                  "ompi_info has printed no parameter; is it the one of Open MPI?");
   }
   return parameters;
+}
+
+std::string file_of(const Parameter& parameter) {
+  constexpr std::string_view kFile = "file (";
+  std::string_view source = parameter.source;
+  if (!source.starts_with(kFile)) return {};
+  source.remove_prefix(kFile.size());
+  // The line, where it is said, comes last.
+  const size_t colon = source.rfind(':');
+  return std::string(source.substr(0, std::min(colon, source.rfind(')'))));
 }
 
 std::vector<std::string> differences(const std::vector<Parameter>& parameters) {

@@ -19,8 +19,11 @@ std::vector<Setting> rules_settings(const std::string& rules_path);
 struct Parameter {
   std::string name;
   std::string value;
-  std::string source;  ///< "default", "environment", "file (/etc/openmpi/...)"
+  std::string source;  ///< "default", "environment", "file (/etc/openmpi/...:12)"
 };
+
+/// The file that a parameter comes from; empty where it comes from elsewhere.
+std::string file_of(const Parameter& parameter);
 
 /// Values and sources of all parameters that the program prints; other lines are skipped. Errors:
 /// data_loss where there is no parameter at all.

@@ -72,6 +72,9 @@ TEST(OmpiInfo, ValuesAndSourcesAreRead) {
   EXPECT_EQ((*parameters)[0].value, "1");
   EXPECT_EQ((*parameters)[1].value, "/root/a.conf,/etc/b.conf");
   EXPECT_EQ((*parameters)[1].source, "environment");
+  EXPECT_EQ(file_of((*parameters)[1]), "");
+  EXPECT_EQ(file_of({"a", "1", "file (/etc/a:b.conf:12)"}), "/etc/a:b.conf");
+  EXPECT_EQ(file_of({"a", "1", "file (/etc/a.conf)"}), "/etc/a.conf");
   EXPECT_FALSE(parse_ompi_info("MPICH Version: 4.0\n").ok());
   // All others are missing, and this one is as it should be.
   const auto found = differences(*parameters);

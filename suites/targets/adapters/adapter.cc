@@ -9,6 +9,18 @@ bool Decisions::empty() const {
          std::ranges::all_of(rules, [](const auto& one) { return one.by_ranks.empty(); });
 }
 
+Status set_path(std::vector<targets::Setting>& settings, std::string_view name,
+                const std::filesystem::path& path) {
+  const auto found = std::ranges::find(settings, name, &targets::Setting::name);
+  if ((found == settings.end()) != path.empty()) {
+    return Error(
+        ErrorCode::data_loss,
+        "the exported file has " + std::string(path.empty() ? "a " : "no ") + std::string(name));
+  }
+  if (!path.empty()) found->value = path.string();
+  return {};
+}
+
 Result<const Adapter*> find_adapter(const targets::Target& target) {
   for (const Adapter* const adapter : {&openmpi_adapter(), &mpich_adapter()}) {
     if (adapter->target().name == target.name) return adapter;

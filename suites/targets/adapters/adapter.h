@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,17 +52,39 @@ class Adapter {
   virtual std::vector<std::string> launch(uint32_t ranks, const std::string& program,
                                           const std::vector<std::string>& arguments) const = 0;
   /// For every launch: the path between ranks, and `folder` for what the target keeps of a job.
+  /// Settings of ours that are installed here do not count. Errors: failed_precondition where they
+  /// cannot be left out.
   virtual Result<Environment> environment(targets::Path path,
                                           const std::filesystem::path& folder) const = 0;
   /// What lets a driver choose alternatives within a launch.
   virtual Environment selecting() const = 0;
   /// Knobs as environment variables.
   virtual Environment knobs(const std::vector<targets::Setting>& settings) const = 0;
+  /// Names of settings that the installed version does not take, whatever their value. None where a
+  /// target does not say.
+  virtual Result<std::set<std::string>> unsettable(
+      const std::vector<targets::Setting>& /*settings*/) const {
+    return std::set<std::string>();
+  }
   /// How the target's files in /dev/shm begin.
   virtual std::vector<std::string_view> shared_memory_prefixes() const = 0;
 
-  /// Names of all files that an export may have.
+  /// Names of all files that an export may have: that which users name, and the one that it refers
+  /// to.
   virtual std::vector<std::string> file_names() const = 0;
+  /// The text of the first file with another path of the one that it refers to; empty: there is no
+  /// other. Errors: data_loss; invalid_argument for settings that are not known here, as it may
+  /// come from elsewhere.
+  virtual Result<std::string> referring(const std::string& text,
+                                        const std::filesystem::path& other) const = 0;
+  /// Files of settings that programs read by themselves, the one that beats the others first. None
+  /// where they read none.
+  virtual Result<std::vector<std::filesystem::path>> read_files() const {
+    return std::vector<std::filesystem::path>();
+  }
+  /// What settings were validated with beside the version: how the target was built, and what else
+  /// sets it here, without files of ours.
+  virtual Result<std::string> configuration() const = 0;
   /// The files of decisions. `folder` is where they will be, `comments` go in front of each.
   virtual Result<std::vector<ExportFile>> files(const Decisions& decisions,
                                                 const targets::Safety& safety,
@@ -79,6 +102,11 @@ class Adapter {
   virtual Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
                                                       const targets::Safety& safety) const = 0;
 };
+
+/// Gives the setting of this name a path; empty: there must be no such setting. Errors: data_loss
+/// where it is missing, or should be.
+Status set_path(std::vector<targets::Setting>& settings, std::string_view name,
+                const std::filesystem::path& path);
 
 /// The adapter of a target that is tuned here. Errors: unimplemented for one that is only exported.
 Result<const Adapter*> find_adapter(const targets::Target& target);

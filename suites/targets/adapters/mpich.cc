@@ -5,13 +5,14 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/command_output.h"
 #include "base/shell_words.h"
 #include "base/subprocess.h"
 #include "base/whole_file.h"
 #include "optimizer/targets/environment_file.h"
+#include "optimizer/targets/lines.h"
 #include "optimizer/targets/mpich/selection_file.h"
 #include "suites/targets/adapters/adapter.h"
-#include "suites/targets/command_output.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -73,6 +74,13 @@ class Mpich : public Adapter {
   }
 
   Result<Environment> environment(Path path, const std::filesystem::path& folder) const override {
+    // It cannot be taken out of the environment of a child, and would be part of the default.
+    if (std::getenv(mpich::kSelectionVariable) != nullptr) {  // NOLINT(concurrency-mt-unsafe)
+      return Error(ErrorCode::failed_precondition,
+                   std::string(mpich::kSelectionVariable) +
+                       " is set in this environment, so that the default cannot be measured; "
+                       "unset it");
+    }
     Environment variables = {{"TMPDIR", folder.string()}};
     switch (path) {
       case Path::any:
@@ -103,6 +111,16 @@ class Mpich : public Adapter {
   }
 
   std::vector<std::string> file_names() const override { return {kFileName, kSelectionName}; }
+
+  Result<std::string> referring(const std::string& text,
+                                const std::filesystem::path& other) const override {
+    STRIPLINE_ASSIGN_OR_RETURN(auto settings, targets::read_environment(text, "the exported file"));
+    STRIPLINE_RETURN_IF_ERROR(set_path(settings, mpich::kSelectionVariable, other));
+    STRIPLINE_RETURN_IF_ERROR(targets::check_settings(target(), settings));
+    return targets::write_environment(settings, targets::leading_comments(text));
+  }
+
+  Result<std::string> configuration() const override { return output_of({"mpichversion"}); }
 
   Result<std::vector<ExportFile>> files(const Decisions& decisions,
                                         const targets::Safety& /*safety*/,

@@ -2,15 +2,19 @@
 #include "optimizer/targets/openmpi/openmpi.h"
 
 #include <algorithm>
+#include <sstream>
 #include <unistd.h>
 
+#include "base/command_output.h"
 #include "base/subprocess.h"
 #include "base/whole_file.h"
+#include "optimizer/targets/environment_file.h"
+#include "optimizer/targets/lines.h"
 #include "optimizer/targets/openmpi/algorithms.h"
 #include "optimizer/targets/openmpi/params_file.h"
 #include "optimizer/targets/openmpi/rules_file.h"
 #include "suites/targets/adapters/adapter.h"
-#include "suites/targets/command_output.h"
+#include "suites/targets/owned_files.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -50,9 +54,12 @@ Result<ExportFile> params_file(const std::vector<Setting>& settings,
   return ExportFile{kParamsName, std::move(text)};
 }
 
-Result<std::vector<openmpi::Parameter>> parameters_here() {
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string info,
-                             output_of({"ompi_info", "--all", "--parsable", "--level", "9"}));
+constexpr double kInfoLimitS = 30;
+
+Result<std::vector<openmpi::Parameter>> parameters_here(const Environment& environment = {}) {
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const std::string info,
+      output_of({"ompi_info", "--all", "--parsable", "--level", "9"}, kInfoLimitS, environment));
   return openmpi::parse_ompi_info(info);
 }
 
@@ -72,16 +79,29 @@ Result<std::vector<openmpi::Source>> stronger_sources() {
   return std::vector<openmpi::Source>{std::move(override), std::move(environment)};
 }
 
-// The files of parameters that programs read here, with commas: where the site's is depends on how
-// Open MPI was built.
-Result<std::string> usual_files() {
+// The files of parameters that programs read here: where the site's is depends on how Open MPI was
+// built.
+Result<std::vector<std::filesystem::path>> usual_files() {
   STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, parameters_here());
-  const auto found = std::ranges::find_if(
-      parameters, [](const openmpi::Parameter& one) { return one.name == kFilesParameter; });
-  if (found != parameters.end() && !found->value.empty()) return found->value;
-  return Error(ErrorCode::failed_precondition,
-               "ompi_info does not say which files of parameters Open MPI reads here (" +
-                   std::string(kFilesParameter) + ")");
+  const auto found = std::ranges::find(parameters, kFilesParameter, &openmpi::Parameter::name);
+  if (found == parameters.end() || found->value.empty()) {
+    return Error(ErrorCode::failed_precondition,
+                 "ompi_info does not say which files of parameters Open MPI reads here (" +
+                     std::string(kFilesParameter) + ")");
+  }
+  std::vector<std::filesystem::path> files;
+  std::istringstream names(found->value);
+  for (std::string name; std::getline(names, name, ',');) files.emplace_back(name);
+  return files;
+}
+
+// All but ours, with commas, behind `first`.
+std::string files_value(const std::string& first, const std::vector<std::filesystem::path>& usual) {
+  std::string value = first;
+  for (const auto& file : usual) {
+    if (!is_ours(file)) value.append(value.empty() ? "" : ",").append(file.string());
+  }
+  return value;
 }
 
 class OpenMpi : public Adapter {
@@ -119,6 +139,8 @@ class OpenMpi : public Adapter {
         variables["OMPI_MCA_btl_tcp_if_include"] = "lo";
         break;
     }
+    STRIPLINE_ASSIGN_OR_RETURN(const auto usual, usual_files());
+    if (std::ranges::any_of(usual, is_ours)) variables[kFilesVariable] = files_value("", usual);
     return variables;
   }
 
@@ -132,11 +154,44 @@ class OpenMpi : public Adapter {
     return variables;
   }
 
+  // "status:read-only" of ompi_info is of control variables (MPI_T): most of what it is said of can
+  // be set by the environment and by files. What cannot keeps "default" as its source.
+  Result<std::set<std::string>> unsettable(const std::vector<Setting>& settings) const override {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, parameters_here(knobs(settings)));
+    std::set<std::string> names;
+    for (const Setting& one : settings) {
+      const auto found = std::ranges::find(parameters, one.name, &openmpi::Parameter::name);
+      const bool taken = found != parameters.end() && found->source.starts_with("environment");
+      if (!taken) names.insert(one.name);
+    }
+    return names;
+  }
+
   std::vector<std::string_view> shared_memory_prefixes() const override {
     return {"vader_segment."};
   }
 
   std::vector<std::string> file_names() const override { return {kParamsName, kRulesName}; }
+
+  Result<std::string> referring(const std::string& text,
+                                const std::filesystem::path& other) const override {
+    STRIPLINE_ASSIGN_OR_RETURN(auto settings, openmpi::read_params(text, "the exported file"));
+    STRIPLINE_RETURN_IF_ERROR(set_path(settings, kRulesSetting, other));
+    STRIPLINE_RETURN_IF_ERROR(targets::check_settings(target(), settings));
+    return openmpi::write_params(settings, targets::leading_comments(text));
+  }
+
+  Result<std::vector<std::filesystem::path>> read_files() const override { return usual_files(); }
+
+  Result<std::string> configuration() const override {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, parameters_here());
+    std::string text;
+    for (const openmpi::Parameter& one : parameters) {
+      const std::string file = openmpi::file_of(one);
+      if (!file.empty() && !is_ours(file)) text += one.name + "=" + one.value + "\n";
+    }
+    return text;
+  }
 
   Result<std::vector<ExportFile>> files(const Decisions& decisions, const targets::Safety& safety,
                                         const std::filesystem::path& folder,
@@ -158,8 +213,8 @@ class OpenMpi : public Adapter {
   Result<Environment> loading(const std::filesystem::path& file) const override {
     STRIPLINE_RETURN_IF_ERROR(read_all(file));
     // In front of the files that Open MPI reads anyway.
-    STRIPLINE_ASSIGN_OR_RETURN(const std::string usual, usual_files());
-    return Environment{{kFilesVariable, file.string() + "," + usual}};
+    STRIPLINE_ASSIGN_OR_RETURN(const auto usual, usual_files());
+    return Environment{{kFilesVariable, files_value(file.string(), usual)}};
   }
 
   Result<std::vector<ExportFile>> with_probe(const std::filesystem::path& file, const Probe& probe,
@@ -186,6 +241,12 @@ class OpenMpi : public Adapter {
     STRIPLINE_ASSIGN_OR_RETURN(const auto stronger, stronger_sources());
     for (std::string& one : openmpi::overridden(exported.settings, stronger)) {
       found.push_back(std::move(one));
+    }
+    // What is overridden does not get the exported value either.
+    if (!found.empty()) return found;
+    STRIPLINE_ASSIGN_OR_RETURN(const auto names, unsettable(exported.settings));
+    for (const std::string& name : names) {
+      found.push_back(name + " cannot be set in the version that is installed here");
     }
     return found;
   }

@@ -19,7 +19,8 @@
  * ended the job; {"turns": ...} before all variants of a cell take turns, any of which may then be
  * the one, and about every second while they do, as slow calls are not to pass for one that hangs;
  * and a series of samples (optimizer/experiment/json.h) when a variant has been measured.
- * The last one is {"done": true}.
+ * The first ones are {"unsettable": NAME} for variables that this MPI does not let have a value
+ * that a variant asks for: a cell of such a variant ends the job. The last one is {"done": true}.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -145,7 +146,7 @@ static void read_cell(struct plan* plan, char* words) {
     }
   }
   if (cell->variants == 0) fail("a cell is malformed");
-  if (cell->ranks < 2 || cell->ranks > world_size) fail("a cell needs other numbers of ranks");
+  if (cell->ranks < 1 || cell->ranks > world_size) fail("a cell needs other numbers of ranks");
 }
 
 static void read_plan(struct plan* plan, char* text) {
@@ -210,7 +211,9 @@ struct handle {
   char name[kMaxName * 2];
   MPI_T_cvar_handle handle;
   MPI_Datatype type;
-  long initial;
+  long initial; /* 0, which no variant has to set, where there is no such number */
+  int exists;
+  int writable;
 };
 static struct handle* handles;
 static int handle_count;
@@ -231,7 +234,7 @@ static long read_variable(const struct handle* one) {
   return (long)value.ull;
 }
 
-static void write_variable(const struct handle* one, long number) {
+static int write_number(const struct handle* one, long number) {
   int i = (int)number;
   unsigned u = (unsigned)number;
   unsigned long ul = (unsigned long)number;
@@ -240,18 +243,32 @@ static void write_variable(const struct handle* one, long number) {
   if (one->type == MPI_INT) value = &i;
   if (one->type == MPI_UNSIGNED) value = &u;
   if (one->type == MPI_UNSIGNED_LONG) value = &ul;
-  if (MPI_T_cvar_write(one->handle, value) != MPI_SUCCESS) {
-    char text[kMaxNote];
-    snprintf(text, sizeof text, "this MPI does not let the variable %s be written", one->name);
-    fail(text);
-  }
+  return MPI_T_cvar_write(one->handle, value);
 }
 
-static struct handle* find_variable(const char* name) {
+static int may_have(const struct handle* one, long number) {
+  return one->writable || number == one->initial;
+}
+
+static void write_variable(const struct handle* one, long number) {
+  char text[kMaxNote];
+  if (!one->writable && may_have(one, number)) return;
+  if (one->writable && write_number(one, number) == MPI_SUCCESS) return;
+  snprintf(text, sizeof text, "this MPI does not let the variable %.100s be set", one->name);
+  fail(text);
+}
+
+/* Valid until the next variable is looked for. */
+static const struct handle* find_variable(const char* name) {
   int count = 0;
+  struct handle* one;
   for (int i = 0; i < handle_count; ++i) {
     if (strcmp(handles[i].name, name) == 0) return &handles[i];
   }
+  handles = grown(handles, handle_count, sizeof *handles);
+  one = &handles[handle_count++];
+  memset(one, 0, sizeof *one);
+  snprintf(one->name, sizeof one->name, "%s", name);
   MPI_T_cvar_get_num(&count);
   for (int i = 0; i < count; ++i) {
     char found[kMaxName * 4] = "";
@@ -259,31 +276,19 @@ static struct handle* find_variable(const char* name) {
     int verbosity, bind, scope, elements;
     MPI_Datatype type;
     MPI_T_enum values;
-    struct handle* one;
     if (MPI_T_cvar_get_info(i, found, &length, &verbosity, &type, &values, NULL, NULL, &bind,
                             &scope) != MPI_SUCCESS) {
       continue;
     }
     if (strcmp(found, name) != 0) continue;
     if (type == MPI_CHAR || type == MPI_DOUBLE) break;
-    handles = grown(handles, handle_count, sizeof *handles);
-    one = &handles[handle_count];
-    snprintf(one->name, sizeof one->name, "%s", name);
     one->type = type;
-    if (MPI_T_cvar_handle_alloc(i, NULL, &one->handle, &elements) != MPI_SUCCESS) break;
+    one->exists = MPI_T_cvar_handle_alloc(i, NULL, &one->handle, &elements) == MPI_SUCCESS;
+    if (!one->exists) break;
     one->initial = read_variable(one);
-    ++handle_count;
-    return one;
-  }
-  return NULL;
-}
-
-static struct handle* known_variable(const char* name) {
-  struct handle* const one = find_variable(name);
-  if (one == NULL) {
-    char text[kMaxNote];
-    snprintf(text, sizeof text, "this MPI has no number as control variable %.100s", name);
-    fail(text);
+    /* What `scope` says need not be all that a version asks for. */
+    one->writable = write_number(one, one->initial) == MPI_SUCCESS;
+    break;
   }
   return one;
 }
@@ -294,11 +299,11 @@ static const struct variant* selected;
 static void select_variant(const struct variant* variant) {
   if (variant == selected) return;
   for (int i = 0; selected != NULL && i < selected->variables; ++i) {
-    const struct handle* const one = known_variable(selected->variable[i].name);
+    const struct handle* const one = find_variable(selected->variable[i].name);
     write_variable(one, one->initial);
   }
   for (int i = 0; variant != NULL && i < variant->variables; ++i) {
-    write_variable(known_variable(variant->variable[i].name), variant->variable[i].value);
+    write_variable(find_variable(variant->variable[i].name), variant->variable[i].value);
   }
   selected = variant;
 }
@@ -428,6 +433,19 @@ static void print_json_text(const char* text) {
     const unsigned char c = (unsigned char)*text;
     putchar(c < ' ' || c == '"' || c == '\\' || c > '~' ? ' ' : c);
   }
+}
+
+static void print_unsettable(const struct plan* plan) {
+  for (int v = 0; v < plan->variants; ++v) {
+    for (int i = 0; i < plan->variant[v].variables; ++i) {
+      const struct variable* const asked = &plan->variant[v].variable[i];
+      if (may_have(find_variable(asked->name), asked->value)) continue;
+      printf("{\"unsettable\":\"");
+      print_json_text(asked->name);
+      printf("\"}\n");
+    }
+  }
+  fflush(stdout);
 }
 
 static void print_point(const struct cell* cell, int variant) {
@@ -651,6 +669,7 @@ int main(int argc, char** argv) {
   if (world_rank != 0) text = room((size_t)bytes);
   from_rank_0(MPI_COMM_WORLD, world_rank, world_size, text, bytes);
   read_plan(&plan, text);
+  if (world_rank == 0) print_unsettable(&plan);
   if (make_types() != MPI_SUCCESS) fail("cannot make types");
   for (int at = 0; at < plan.cells;) at = measure_ranks(&plan, at);
   free_types();
@@ -659,7 +678,9 @@ int main(int argc, char** argv) {
     printf("{\"done\":true}\n");
     fflush(stdout);
   }
-  for (int i = 0; i < handle_count; ++i) MPI_T_cvar_handle_free(&handles[i].handle);
+  for (int i = 0; i < handle_count; ++i) {
+    if (handles[i].exists) MPI_T_cvar_handle_free(&handles[i].handle);
+  }
   MPI_T_finalize();
   MPI_Finalize();
   free(handles);

@@ -6,7 +6,9 @@ the classic rules file means.
 FAKE_OPENMPI says what is wrong with it, in words with blanks between: "unread" (it ignores files of
 settings), "hang" (k-nomial bcasts hang), "turns" (bcasts hang when several take turns), "abort"
 (chains of bcast abort), "wrong" (binary trees of bcast give wrong data), "slow" (a file makes halos
-and sorts slower), "new" (it is version 4.1.7).
+and sorts slower), "new" (it is version 4.1.7), "locked" (neither the algorithm of allgatherv nor
+btl_vader_fbox_size can be set), "late" (launches take five seconds to start), "worse" (binomial trees
+are slower than the default).
 """
 
 import json
@@ -16,7 +18,10 @@ import sys
 import time
 
 WRONGS = os.environ.get("FAKE_OPENMPI", "").split()
-SITE_FILE = "/opt/fake/etc/openmpi-mca-params.conf"
+SITE_FILE = os.path.join(os.environ.get("FAKE_SITE", "/opt/fake/etc"), "openmpi-mca-params.conf")
+USUAL_FILES = os.path.join(os.environ.get("HOME", "/"), ".openmpi/mca-params.conf") + "," + SITE_FILE
+LOCKED_VARIABLE = "coll_tuned_allgatherv_algorithm"
+LOCKED_KNOB = "btl_vader_fbox_size"
 IDS = {"allgather": 0, "allreduce": 2, "alltoall": 3, "barrier": 6, "bcast": 7, "gather": 9}
 
 
@@ -45,19 +50,19 @@ def rule(path, collective, ranks, size):
 
 
 def settings():
-    """Parameters of the first file that programs are given, and of the environment."""
+    """Parameters, with where they come from: files, of which the first counts, and the environment."""
     found = {}
-    files = os.environ.get("OMPI_MCA_mca_base_param_files", "")
-    if files and not files.endswith("," + SITE_FILE):
+    files = os.environ.get("OMPI_MCA_mca_base_param_files", USUAL_FILES)
+    if not files.endswith(SITE_FILE):
         sys.exit("the site's file of parameters is left out: " + files)
-    if files and "unread" not in WRONGS:
-        for line in open(files.split(",")[0]):
+    for file in files.split(",") if "unread" not in WRONGS else []:
+        for number, line in enumerate(open(file) if os.path.exists(file) else [], 1):
             if "=" in line and not line.startswith("#"):
                 name, value = line.split("=", 1)
-                found[name.strip()] = value.strip()
+                found.setdefault(name.strip(), (value.strip(), "file (%s:%d)" % (file, number)))
     for name, value in os.environ.items():
         if name.startswith("OMPI_MCA_"):
-            found[name[len("OMPI_MCA_"):]] = value
+            found[name[len("OMPI_MCA_"):]] = (value, "environment")
     return found
 
 
@@ -67,8 +72,12 @@ def seconds(operation, algorithm, size):
     if operation != "bcast":
         return base
     if algorithm == 6 and size < 1024:
-        return base / 2
+        return base * 2 if "worse" in WRONGS else base / 2
     return {0: 1, 1: 4}.get(algorithm, 1.3) * base
+
+
+def is_locked(variant):
+    return "locked" in WRONGS and variant.get(LOCKED_VARIABLE, "0") != "0"
 
 
 def show(value):
@@ -76,12 +85,16 @@ def show(value):
 
 
 def run(path):
-    given = settings()
+    if "late" in WRONGS:
+        time.sleep(5)
+    given = {name: value for name, (value, _) in settings().items()}
     variants, plan = [], {}
     for line in open(path):
         words = line.split()
         if words[0] == "variant":
             variants.append(dict(word.split("=") for word in words[1:]))
+            if is_locked(variants[-1]):
+                show({"unsettable": LOCKED_VARIABLE})
         elif words[0] != "cell":
             plan[words[0]] = float(words[1])
             noise = random.Random(plan.get("seed", 0))
@@ -96,6 +109,8 @@ def run(path):
                 point = {"experiment": "target." + operation, "variant": str(index),
                          "params": {"ranks": ranks, "bytes": size, "type": words[4],
                                     "in_place": int(words[5])}}
+                if is_locked(variants[index]):
+                    sys.exit("this MPI does not let the variable %s be set" % LOCKED_VARIABLE)
                 show({"at": point})
                 algorithm = int(variants[index].get("coll_tuned_" + operation + "_algorithm", 0))
                 if algorithm == 0 and given.get("coll_tuned_use_dynamic_rules") == "1":
@@ -126,11 +141,12 @@ def main():
     if name == "ompi_info":
         version = "4.1.7" if "new" in WRONGS else "4.1.4"
         print("package:fake\nompi:version:full:" + version)
-        print("mca:mca:base:param:mca_base_param_files:value:/root/mca-params.conf," + SITE_FILE)
+        print("mca:mca:base:param:mca_base_param_files:value:" + USUAL_FILES)
         print("mca:mca:base:param:mca_base_param_files:source:default")
-        for variable, value in sorted(settings().items()):
+        for variable, (value, source) in sorted(settings().items()):
             print("mca:x:y:param:%s:value:%s" % (variable, value))
-            print("mca:x:y:param:%s:source:environment" % variable)
+            locked = "locked" in WRONGS and variable == LOCKED_KNOB
+            print("mca:x:y:param:%s:source:%s" % (variable, "default" if locked else source))
     elif name == "mpicc.openmpi":
         open(sys.argv[sys.argv.index("-o") + 1], "w").close()
     else:

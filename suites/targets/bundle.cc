@@ -1,0 +1,210 @@
+#include "suites/targets/bundle.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "base/whole_file.h"
+#include "suites/targets/owned_files.h"
+
+namespace stripline::suites::tune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFormat = "stripline export 1";
+
+// Names without a folder: a packed file of elsewhere must not choose one.
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name.find('/') == std::string::npos && name.front() != '.' &&
+         name != kRecordName;
+}
+
+Error changed(const std::string& name) {
+  return {ErrorCode::data_loss,
+          "'" + name + "' is not what was exported: it was changed since; export it again"};
+}
+
+// The files that a record lists, by `text_of(name)`.
+template <typename Text>
+Result<std::vector<ExportFile>> files_of(const Json& record, Text text_of) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* listed, get_object(record, "files", "export record"));
+  std::vector<ExportFile> files;
+  for (const auto& [name, hash] : listed->items()) {
+    if (!is_plain_name(name) || !hash.is_string()) {
+      return Error(ErrorCode::data_loss, "export record: its files are not valid");
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(std::string text, text_of(name));
+    if (sha256_hex(text) != hash.get<std::string>()) return changed(name);
+    files.push_back({name, std::move(text)});
+  }
+  if (files.empty()) return Error(ErrorCode::data_loss, "export record: it lists no file");
+  return files;
+}
+
+Error cannot(const char* what, const fs::path& path, const std::error_code& error) {
+  return {ErrorCode::unavailable,
+          std::string("cannot ") + what + " '" + path.string() + "': " + error.message()};
+}
+
+fs::path backup_of(const fs::path& path) { return path.string() + kBackupSuffix; }
+
+// Empty where this user has no folder.
+fs::path list_of_exports() {
+  const auto variable = [](const char* name) {
+    const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+    return fs::path(value == nullptr ? "" : value);
+  };
+  const fs::path state = variable("XDG_STATE_HOME");
+  if (state.is_absolute()) return state / "stripline/exports";
+  const fs::path home = variable("HOME");
+  return home.is_absolute() ? home / ".local/state/stripline/exports" : fs::path();
+}
+
+}  // namespace
+
+Result<Bundle> read_bundle(const fs::path& file) {
+  const fs::path folder = file.parent_path();
+  const auto record = read_json_file(folder / kRecordName);
+  if (!record.ok()) {
+    return record.error().with_context("the record of '" + file.string() + "', which is beside it");
+  }
+  Bundle bundle{.record = record->dump(2) + "\n"};
+  STRIPLINE_ASSIGN_OR_RETURN(bundle.files, files_of(*record, [&](const std::string& name) {
+                               return read_whole_file(folder / name);
+                             }));
+  const std::string named = file.filename().string();
+  if (std::ranges::find(bundle.files, named, &ExportFile::name) == bundle.files.end()) {
+    return Error(ErrorCode::data_loss, "'" + file.string() +
+                                           "' is not one of the files that the record beside it "
+                                           "lists");
+  }
+  return bundle;
+}
+
+Result<std::string> packed(const Bundle& bundle) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json record, parse_json(bundle.record, "export record"));
+  Json files = Json::object();
+  for (const ExportFile& one : bundle.files) files[one.name] = one.text;
+  const Json whole = {{"format", kFormat}, {"record", record}, {"files", std::move(files)}};
+  return whole.dump(2) + "\n";
+}
+
+Result<Bundle> unpacked(std::string_view text, std::string_view what) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json whole, parse_json(text, what));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string format, get_string(whole, "format", what));
+  if (format != kFormat) {
+    return Error(ErrorCode::data_loss,
+                 std::string(what) + " is not a packed export that this version reads");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* record, get_object(whole, "record", what));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* files, get_object(whole, "files", what));
+  Bundle bundle{.record = record->dump(2) + "\n"};
+  STRIPLINE_ASSIGN_OR_RETURN(bundle.files, files_of(*record, [&](const std::string& name) {
+                               return get_string(*files, name, what);
+                             }));
+  return bundle;
+}
+
+Result<Bundle> moved(const Bundle& bundle, const Adapter& adapter, const fs::path& folder,
+                     const std::string& name, bool installed) {
+  STRIPLINE_ASSIGN_OR_RETURN(Json record, parse_json(bundle.record, "export record"));
+  Bundle result{.files = bundle.files};
+  const std::string other = adapter.file_names().back();
+  std::ranges::stable_partition(result.files,
+                                [&](const ExportFile& one) { return one.name != other; });
+  ExportFile& first = result.files.front();
+  const bool alone = result.files.size() == 1;
+  if (first.name == other || (!alone && result.files[1].name != other) || result.files.size() > 2) {
+    return Error(ErrorCode::data_loss,
+                 "these are not the files of an export for " + std::string(adapter.target().title));
+  }
+  if (!name.empty()) first.name = name;
+  STRIPLINE_ASSIGN_OR_RETURN(first.text,
+                             adapter.referring(first.text, alone ? fs::path() : folder / other));
+  Json files = Json::object();
+  for (const ExportFile& one : result.files) files[one.name] = sha256_hex(one.text);
+  record["files"] = std::move(files);
+  record["installed"] = installed;
+  result.record = record.dump(2) + "\n";
+  return result;
+}
+
+Status write_bundle(const Bundle& bundle, const fs::path& folder, bool backup,
+                    std::string_view advice) {
+  // What programs read comes last, and refers to the others.
+  std::vector<ExportFile> files(bundle.files.rbegin(), bundle.files.rend());
+  files.insert(files.begin(), {kRecordName, bundle.record});
+  for (const ExportFile& one : files) {
+    STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder / one.name, advice));
+    if (!backup) continue;
+    STRIPLINE_RETURN_IF_ERROR(check_replaceable(backup_of(folder / one.name), "move it away"));
+  }
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return cannot("create the folder", folder, error);
+  // All at once: the record is what tells that some of the others are ours.
+  for (const ExportFile& one : files) {
+    const fs::path path = folder / one.name;
+    if (!backup || !fs::exists(path, error)) continue;
+    fs::copy_file(path, backup_of(path), fs::copy_options::overwrite_existing, error);
+    if (error) return cannot("keep a copy of", path, error);
+  }
+  for (const ExportFile& one : files) {
+    STRIPLINE_RETURN_IF_ERROR(write_atomically(folder / one.name, one.text));
+  }
+  return {};
+}
+
+Result<bool> remove_bundle(const fs::path& file) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, read_bundle(file));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json record, parse_json(bundle.record, "export record"));
+  const auto installed = record.find("installed");
+  if (installed == record.end() || *installed != Json(true)) {
+    return Error(ErrorCode::failed_precondition,
+                 "'" + file.string() + "' was not installed: it is what was exported");
+  }
+  std::vector<fs::path> paths;
+  for (const ExportFile& one : bundle.files) paths.push_back(file.parent_path() / one.name);
+  paths.push_back(file.parent_path() / kRecordName);
+  const bool restores = is_ours(backup_of(paths.back()));
+  for (const fs::path& path : paths) {
+    std::error_code error;
+    const bool has_backup = restores && fs::exists(backup_of(path), error);
+    if (has_backup) {
+      fs::rename(backup_of(path), path, error);
+    } else {
+      fs::remove(path, error);
+    }
+    if (error) return cannot(has_backup ? "put back" : "remove", path, error);
+  }
+  return restores;
+}
+
+std::vector<fs::path> noted_exports() {
+  std::vector<fs::path> files;
+  const auto text = read_whole_file(list_of_exports());
+  std::istringstream lines(text.ok() ? *text : "");
+  for (std::string line; std::getline(lines, line);) {
+    std::error_code error;
+    if (fs::exists(line, error)) files.emplace_back(line);
+  }
+  return files;
+}
+
+void note_export(const fs::path& file) {
+  const fs::path list = list_of_exports();
+  std::vector<fs::path> files = noted_exports();
+  if (list.empty() || std::ranges::find(files, file) != files.end()) return;
+  files.push_back(file);
+  std::string text;
+  for (const fs::path& one : files) text += one.string() + "\n";
+  std::error_code error;
+  fs::create_directories(list.parent_path(), error);
+  (void)write_atomically(list, text);
+}
+
+}  // namespace stripline::suites::tune

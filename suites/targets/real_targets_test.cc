@@ -1,0 +1,217 @@
+// The targets as Debian 12 has them: exported files are read, and their rules give right results
+// for communicators of every size. Skipped where they are not installed (target_packages of
+// scripts/common.sh).
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/atomic_file.h"
+#include "base/exit_codes.h"
+#include "base/testing/processes.h"
+#include "optimizer/targets/registry.h"
+#include "suites/targets/grid.h"
+#include "suites/targets/launcher.h"
+#include "suites/targets/session.h"
+
+namespace stripline::suites::tune {
+namespace {
+
+using targets::Cell;
+using targets::Scope;
+
+struct Real {
+  const char* target;
+  const char* version;
+  const char* packages;
+  std::set<std::string> unsettable;
+  // An alternative that no call of three ranks may get, and that ends one which does.
+  Collective fatal_collective;
+  const char* fatal;
+};
+
+// Segments of 64 KiB are smaller than the second one.
+constexpr uint64_t kSizes[] = {1024, 131072};
+constexpr uint32_t kMostRanks = 4;
+
+class RealTarget : public ::testing::TestWithParam<Real> {
+ protected:
+  void SetUp() override {
+    target_ = *targets::find_target(GetParam().target);
+    const auto installed = detect(*target_);
+    if (!installed.ok() || to_string(installed->version) != GetParam().version) {
+      GTEST_SKIP() << target_->title << " " << GetParam().version
+                   << " is not installed here: apt-get install " << GetParam().packages;
+    }
+    auto session = open_session(*target_, false);
+    if (!session.ok() && session.error().code() == ErrorCode::not_found) {
+      GTEST_SKIP() << session.error().message();
+    }
+    ASSERT_TRUE(session.ok()) << session.error().message();
+    session_.emplace(std::move(*session));
+    launcher_.emplace(*session_->adapter, session_->driver.string(), session_->folder,
+                      targets::Path::shared_memory, -1);
+    launcher_->set_stall_limit(100);
+  }
+
+  // Alternatives of a cell beside the default.
+  std::vector<Candidate> allowed(const Cell& cell) const {
+    std::vector<Candidate> all = target_->candidates(cell.collective);
+    std::erase_if(all, [&](const Candidate& one) {
+      return one.id == 0 || !targets::refusal(one, cell, {}).empty();
+    });
+    return all;
+  }
+
+  // Rules as a search of 2 and 4 ranks may find them: the alternative of this index, where there
+  // are as many.
+  Decisions decisions(size_t index) const {
+    Decisions result;
+    for (const Collective collective : targets::kCollectives) {
+      const bool by_size = targets::scope_of(*target_, collective) == Scope::cell;
+      std::vector<targets::Choice> choices;
+      for (const uint32_t ranks : {2U, kMostRanks}) {
+        for (const uint64_t bytes : kSizes) {
+          const Cell cell{collective, ranks, ranks, bytes};
+          // One for all sizes has to be allowed for the smallest.
+          const auto all = allowed(by_size ? cell : Cell{collective, ranks, ranks, kSizes[0]});
+          choices.push_back({cell, all.at(index % all.size())});
+        }
+      }
+      result.rules.push_back(targets::closed_rules(collective, choices, by_size));
+    }
+    return result;
+  }
+
+  std::filesystem::path write(const std::vector<ExportFile>& files) {
+    for (const ExportFile& one : files) {
+      EXPECT_TRUE(write_atomically(folder_ / one.name, one.text).ok());
+    }
+    return folder_ / files.front().name;
+  }
+
+  // An exported file with such rules.
+  std::filesystem::path exported(size_t index) {
+    const auto files =
+        session_->adapter->files(decisions(index), {}, folder_.path(), {"for a test"});
+    EXPECT_TRUE(files.ok()) << files.error().message();
+    return write(*files);
+  }
+
+  // What goes wrong in a launch with a file; empty: nothing does.
+  std::string wrong_with(const std::filesystem::path& file, DriverPlan& plan) {
+    const size_t usual = plan.variant({});
+    for (DriverCell& cell : plan.cells) cell.variants = {usual};
+    const auto environment = session_->adapter->loading(file);
+    if (!environment.ok()) return environment.error().message();
+    const auto launched = launcher_->run(plan, *environment);
+    if (!launched.ok()) return launched.error().message();
+    std::string wrong;
+    if (!launched->failure.empty()) wrong = "it " + launched->failure + ": " + launched->said;
+    for (const DriverSeries& one : launched->output.series) {
+      const DriverCell& cell = plan.cells[one.cell];
+      if (one.verified) continue;
+      wrong += cell.operation + ", " + std::to_string(cell.ranks) + " ranks, " +
+               std::to_string(cell.bytes) + " B, " + cell.type +
+               (cell.in_place ? ", in place: " : ": ") + one.note + "\n";
+    }
+    return wrong;
+  }
+
+  TempFolder folder_;
+  const targets::Target* target_ = nullptr;
+  std::optional<Session> session_;
+  std::optional<Launcher> launcher_;
+};
+
+TEST_P(RealTarget, ExportedRulesGiveRightResultsForEveryCommunicator) {
+  size_t files = 0;
+  for (const Collective collective : targets::kCollectives) {
+    for (const uint64_t bytes : kSizes) {
+      files = std::max(files, allowed({collective, kMostRanks, kMostRanks, bytes}).size());
+    }
+  }
+  ASSERT_GE(files, 2U);
+  for (size_t index = 0; index < files; ++index) {
+    DriverPlan plan{.repetitions = 3, .budget_s = 0.001};
+    for (const Collective collective : targets::kCollectives) {
+      const auto kinds = call_kinds(collective, false);
+      // All but the largest are of a part of the ranks, and no rule is of one or three.
+      for (uint32_t ranks = 1; ranks <= kMostRanks; ++ranks) {
+        for (const uint64_t bytes : kSizes) {
+          const CallKind& kind = kinds[(index + ranks + bytes / kSizes[1]) % kinds.size()];
+          plan.cells.push_back({.operation = std::string(to_string(collective)),
+                                .ranks = ranks,
+                                .bytes = collective == Collective::barrier ? 0 : bytes,
+                                .type = kind.type,
+                                .in_place = kind.in_place});
+          if (collective == Collective::barrier) break;
+        }
+      }
+    }
+    EXPECT_EQ(wrong_with(exported(index), plan), "") << "file " << index;
+  }
+}
+
+// Shown by what has no other cause: a call that the file makes fail.
+TEST_P(RealTarget, ReadsTheFileThatIsExported) {
+  const auto all = target_->candidates(GetParam().fatal_collective);
+  const auto fatal = std::ranges::find(all, std::string(GetParam().fatal), &Candidate::name);
+  ASSERT_NE(fatal, all.end());
+  const Probe probe{{GetParam().fatal_collective, 3, 3, 1024}, *fatal};
+  const auto call = [&] {
+    DriverPlan plan{.repetitions = 3, .budget_s = 0.001};
+    plan.cells.push_back({.operation = std::string(to_string(probe.cell.collective)),
+                          .ranks = probe.cell.ranks,
+                          .bytes = probe.cell.bytes});
+    return plan;
+  };
+  const auto file = exported(0);
+  DriverPlan plan = call();
+  EXPECT_EQ(wrong_with(file, plan), "");
+  const auto files = session_->adapter->with_probe(file, probe, folder_.path());
+  ASSERT_TRUE(files.ok()) << files.error().message();
+  const auto probed = write(*files);
+  plan = call();
+  EXPECT_NE(wrong_with(probed, plan), "");
+}
+
+TEST_P(RealTarget, NamesWhatCannotBeSet) {
+  const auto found = unsettable_variables(*launcher_);
+  ASSERT_TRUE(found.ok()) << found.error().message();
+  EXPECT_EQ(*found, GetParam().unsettable);
+  const auto knobs = session_->adapter->unsettable({{"btl_tcp_links", "2"}});
+  ASSERT_TRUE(knobs.ok()) << knobs.error().message();
+  EXPECT_TRUE(knobs->empty());
+}
+
+TEST_P(RealTarget, EveryAlternativeThatRulesMayNameIsRight) {
+  const Finished tried = run_program(
+      {program("stripline-tune"), "try", GetParam().target, "--ranks", "2,3", "--stall", "100"},
+      500);
+  EXPECT_EQ(tried.exit_code, kExitOk) << tried.err << tried.out;
+  for (const std::string& name : GetParam().unsettable) {
+    EXPECT_NE(tried.out.find(name + " cannot be set"), std::string::npos) << tried.out;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OfDebian, RealTarget,
+                         ::testing::Values(Real{"openmpi",
+                                                "4.1.4",
+                                                "openmpi-bin libopenmpi-dev",
+                                                {"coll_tuned_allgatherv_algorithm"},
+                                                Collective::alltoall,
+                                                "two_proc"},
+                                           Real{"mpich",
+                                                "4.0.2",
+                                                "mpich libmpich-dev",
+                                                {},
+                                                Collective::allgather,
+                                                "recursive_doubling"}),
+                         [](const auto& info) { return std::string(info.param.target); });
+
+}  // namespace
+}  // namespace stripline::suites::tune

@@ -1,0 +1,57 @@
+#include "suites/targets/validation.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace stripline::suites::tune {
+namespace {
+
+using targets::Collective;
+
+std::vector<Checked> two(stats::NonInferiority second, size_t pairs) {
+  Checked one{.pairs = pairs};
+  one.test.verdict = stats::NonInferiority::non_inferior;
+  Checked other{.pairs = pairs};
+  other.test.verdict = second;
+  return {one, other};
+}
+
+TEST(Validation, AStageFailsBySomethingSlowerOrTooFewPairs) {
+  const ValidationOptions options{.least_pairs = 5};
+  using stats::NonInferiority;
+  const auto passed = [&](NonInferiority second, size_t pairs) {
+    return judge_stage(Stage::held_out, two(second, pairs), options).passed;
+  };
+  EXPECT_TRUE(passed(NonInferiority::non_inferior, 5));
+  EXPECT_TRUE(passed(NonInferiority::inconclusive, 5));
+  EXPECT_FALSE(passed(NonInferiority::inferior, 5));
+  EXPECT_FALSE(passed(NonInferiority::non_inferior, 4));
+  EXPECT_TRUE(judge_stage(Stage::held_out, {}, options).passed);
+  const auto short_of_time =
+      judge_stage(Stage::held_out, two(NonInferiority::inconclusive, 1), options);
+  EXPECT_NE(short_of_time.verdict.find("the time was up"), std::string::npos);
+}
+
+TEST(Validation, RanksThatNoRuleMayReachAreHeldOut) {
+  std::vector<targets::Choice> by_cell;
+  for (const uint32_t ranks : {2U, 3U, 4U}) {
+    by_cell.push_back({{Collective::bcast, ranks, ranks, 64}, {.name = "binomial", .id = 6}});
+  }
+  std::set<uint32_t> fitted;
+  std::set<uint32_t> held_out;
+  std::set<uint32_t> programs;
+  for (const Check& check : checks_of(by_cell, {2, 3, 4}, {})) {
+    auto& ranks = check.stage == Stage::fitted     ? fitted
+                  : check.stage == Stage::held_out ? held_out
+                                                   : programs;
+    ranks.insert(check.asked.ranks);
+  }
+  EXPECT_EQ(fitted, (std::set<uint32_t>{2, 3, 4}));
+  // Others are measured.
+  EXPECT_EQ(held_out, (std::set<uint32_t>{2, 3, 4, 5}));
+  EXPECT_EQ(programs, (std::set<uint32_t>{2, 3, 4}));
+}
+
+}  // namespace
+}  // namespace stripline::suites::tune
