@@ -210,7 +210,7 @@ TEST(UpdateChoice, FindsThatAllUpdatesHaveOneValue) {
 
 TEST(UpdateChoice, IsShownWithACommandThatExplainsIt) {
   std::string said;
-  periods_of({.trace = "sites", .periods = 6}, &said);
+  periods_of({.trace = "sites", .periods = 12}, &said);
   for (const char* part :
        {"updates of 8 B", "stripline explain update ", "--updates 600 ", "--ranks 3 --local 33"}) {
     EXPECT_NE(said.find(part), std::string::npos) << part << " is missing in\n" << said;

@@ -38,7 +38,7 @@ Result<std::vector<ExportFile>> files_of(const Json& record, Text text_of) {
       return Error(ErrorCode::data_loss, "export record: its files are not valid");
     }
     STRIPLINE_ASSIGN_OR_RETURN(std::string text, text_of(name));
-    if (sha256_hex(text) != hash.get<std::string>()) return changed(name);
+    if (sha256_hex(text) != hash.template get<std::string>()) return changed(name);
     files.push_back({name, std::move(text)});
   }
   if (files.empty()) return Error(ErrorCode::data_loss, "export record: it lists no file");
