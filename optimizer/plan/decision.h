@@ -16,10 +16,10 @@
 //   a source by itself; the many sizes of messages of a nest err together. Where candidates are so
 //   few that all are tried, choose() does all of it.
 // * Among equals (noncontiguous transfers): no margin protects a baseline, as what is slow without
-// a
-//   model may be slow by any factor. The one is taken that loses least if the times of the two
-//   fastest err, which add as squares likewise (least_regret()); where it is not sure which is
-//   faster, losses against the method that is taken without a model count twice.
+//   a model may be slow by any factor. The one is taken that loses least if the times of the two
+//   fastest err, which add as squares likewise (least_regret()). Where it is not sure which is
+//   faster, losses against the method that is taken without a model count twice, so that tuned runs
+//   hardly ever take longer.
 #pragma once
 
 #include <algorithm>

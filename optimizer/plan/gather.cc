@@ -27,7 +27,7 @@ class Prediction {
     const double ready_s = in_place ? 0 : copied;
     const double others_s =
         (request_.readers - 1) * std::max(ready_s, message(bytes).gap(static_cast<double>(bytes)));
-    return ready_s + (in_place ? answered_put_s(bytes) : put_s(bytes)) + others_s;
+    return ready_s + put_s(bytes) + (in_place ? answer_s(bytes) : 0) + others_s;
   }
 
   double pulled_s() const {
@@ -47,7 +47,7 @@ class Prediction {
     const uint64_t bytes = request_.bytes();
     const double of_others_s =
         (request_.owners - 1) * message(bytes).gap(static_cast<double>(bytes));
-    const double passed_on_s = hops * put_s(bytes) + of_others_s;
+    const double passed_on_s = hops * put_s(bytes) + answer_s(bytes) + of_others_s;
     if (request_.besides == 0) return ready_s() + passed_on_s;
     const uint64_t others = besides_bytes();
     const double copied = copied_s(others, request_.besides);
@@ -79,7 +79,9 @@ class Prediction {
            static_cast<double>(request_.uses);
   }
   double shared_s() const {
-    return ready_s() + one_way_s(request_.bytes()) + copied_s(each_bytes(), each_elements());
+    const double answered_s = as_they_lie() ? answer_s(request_.bytes()) : 0;
+    return ready_s() + one_way_s(request_.bytes()) + answered_s +
+           copied_s(each_bytes(), each_elements());
   }
 
  private:
@@ -92,10 +94,8 @@ class Prediction {
   uint64_t each_bytes() const {
     return each_elements() * request_.element_bytes * request_.vectors;
   }
-  double ready_s() const {
-    const bool as_they_lie = request_.runs == 1 && request_.vectors == 1;
-    return as_they_lie ? 0 : copied_s(request_.bytes(), request_.runs);
-  }
+  bool as_they_lie() const { return request_.runs == 1 && request_.vectors == 1; }
+  double ready_s() const { return as_they_lie() ? 0 : copied_s(request_.bytes(), request_.runs); }
 
   // Copied in `pieces` pieces; those of several arrays come side by side, element by element.
   double copied_s(uint64_t bytes, uint64_t pieces) const {
@@ -129,8 +129,11 @@ class Prediction {
     return one.one_way(size) + others * one.gap(size);
   }
 
-  // Until the sender may change what it has sent from where it lies, too.
-  double answered_put_s(uint64_t bytes) const { return put_s(bytes) + message(bytes).L; }
+  // From when data that leave from where they lie are there until their sender may change them.
+  // Where the flag follows the data, they have been answered for before.
+  double answer_s(uint64_t bytes) const {
+    return request_.surroundings.flag_with_data ? message(bytes).L : 0;
+  }
 
   const GatherRequest& request_;
   const CompiledPath& path_;

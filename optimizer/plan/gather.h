@@ -12,11 +12,11 @@
 //
 //   T(pack) = pack(R, N w, S) + put(N w)      T(bound) = put(S) + L
 //
-// of which the last is for the answer: until then the program's array must stay as it is, and
-// iterations go on when it may change, while copies are kept for two of them. So one piece is
-// packed, too, where that takes less than an answer,
-//
-// and where stores reach the other rank, who is served by the owner's copying into its memory,
+// where L is for the answer, on networks that carry flags with data: until then the program's array
+// must stay as it is, and iterations go on when it may change, while copies are kept for two of
+// them. One piece is packed there, too, where that takes less than an answer. Elsewhere flags
+// follow the answers, and nothing is added. Where stores reach the other rank, the owner copies
+// into its memory:
 //
 //   T(pack) = pack(R, N w, S)                 T(bound) = pack(1, S, S)
 //
@@ -78,7 +78,7 @@ struct GatherRequest {
   /// to be sent, those that are needed and no others.
   bool copied_on = false;
   uint64_t uses = 0;  ///< gathers that its inspection is made for; 0: as many as it does not count
-  static constexpr Fact kFacts = Fact::nic_ranks;
+  static constexpr Fact kFacts = Fact::nic_ranks | Fact::flag_with_data;
   Surroundings surroundings;
   bool operator==(const GatherRequest&) const = default;
 
@@ -87,7 +87,8 @@ struct GatherRequest {
   uint64_t all_span_bytes() const { return span_bytes * vectors; }
 };
 
-/// A decision. Seconds are from the owner's beginning until the elements are there.
+/// A decision. Seconds are from the owner's beginning until the elements are there and it may go
+/// on.
 struct GatherDecision {
   const GatherMethod method = GatherMethod::pack;
   const Reason reason = Reason::no_model;
@@ -100,9 +101,9 @@ struct GatherDecision {
 using GatherRecord = Record<GatherMethod, GatherMethod>;
 
 /// The decision for a pair of ranks, or an owner and a node. Elements that all lie side by side go
-/// as they lie, which moves the same bytes; others are packed
-/// without a model (`path` null, or without puts), and where no other way is surely faster by more
-/// than the margin of the model. Pure, allocates nothing.
+/// as they lie, which moves the same bytes, unless a copy or a get is surely faster; others are
+/// packed without a model (`path` null, or without puts), and where no other way is surely faster
+/// by more than the margin of the model. Pure, allocates nothing.
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path) noexcept;
 /// The same, with a record of what was considered.
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path,

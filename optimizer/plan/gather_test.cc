@@ -40,11 +40,13 @@ TEST(PlanGather, OnePieceIsCopiedWhereAnAnswerTakesLonger) {
   }
   const CompiledPath path(model, *model.network.find("inter-node"));
   GatherRequest request = request_of(64, 1, 512);
+  EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::bound) << "flags follow answers";
+  request.surroundings.flag_with_data = true;
   EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::pack);
   EXPECT_GT(predict_gather(request, path, GatherMethod::bound),
             predict_gather(request, path, GatherMethod::pack) + 400e-6);
   request.by_stores = true;
-  EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::bound);
+  EXPECT_EQ(explain<GatherMechanism>(request, &path).alternatives.size(), 2U) << "bound and pull";
 }
 
 TEST(PlanGather, WhatLiesDenseGoesUnpacked) {
@@ -265,7 +267,7 @@ TEST(PlanGather, OnePieceIsPulledThroughANetworkWherePutsOfItsSizeHaveADearProto
     const CompiledPath path(model, *model.network.find("inter-node"));
     return plan_gather(request, &path).method;
   };
-  EXPECT_NE(decide(), GatherMethod::pull);
+  EXPECT_EQ(decide(), GatherMethod::bound);
   for (auto& segment : model.network["inter-node"].put->segments) {
     if (segment.to_bytes > 8192) segment.L_s = model::example_parameter(500e-6);
   }

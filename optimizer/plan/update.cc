@@ -208,7 +208,7 @@ class Evaluator {
     if (!merges(candidate)) {
       return {remote_, request_.one_value ? encoding.address_bytes : pair_bytes, 1};
     }
-    const double room = std::max(1.0, static_cast<double>(candidate.buffer_bytes) / pair_bytes);
+    const double room = items_of_buffer(candidate);
     const double cells = remote_cells(request_) / destinations;  // behind each of them
     double items = std::min(remote_, remote_cells(request_));
     if (room < cells) {
@@ -264,6 +264,7 @@ class Evaluator {
     const double own_s = own_ * apply_s_;
     double came_s = leaving.items * leaving.cells * apply_s_;
     double nic_s = 0;
+    double last_s = 0;  // of the NIC, for what is counted where the last messages travel
     double wait_s = 0;
     double tail_s = small_.one_way(kSmallMessageBytes) + request_.surroundings.service_delay_s;
     double moves = 0;  // of all items, over hops
@@ -281,8 +282,8 @@ class Evaluator {
       moves += items;
       sent_s += messages * (put.o(bytes) + put.r(bytes) + serve_trip());
       came_s += messages * (serve(put, bytes) + serve_trip());
-      // The last message's bytes are counted where it travels.
-      nic_s += messages * (put.gap(bytes) + 2 * small_.gap(kSmallMessageBytes)) - put.G * bytes;
+      nic_s += messages * (put.gap(bytes) + 2 * small_.gap(kSmallMessageBytes));
+      last_s += put.G * bytes;
       wait_s = std::max(wait_s, waiting(messages, peers, put, bytes));
       tail_s += put.o(bytes) + put.L + put.G * bytes + small_.one_way(kSmallMessageBytes) +
                 request_.surroundings.service_delay_s;
@@ -299,7 +300,8 @@ class Evaluator {
     sent_s += forwarded * costs_.append(memory_bytes, items_);
     if (request_.fetches) sent_s += leaving.items * costs_.append(memory_bytes, items_);
     const double shared = std::max(request_.surroundings.nic_ranks, 1U);
-    return std::max({sent_s + own_s + hot_ * came_s, hot_ * shared * nic_s, wait_s}) + tail_s;
+    return std::max({sent_s + own_s + hot_ * came_s, hot_ * shared * nic_s - last_s, wait_s}) +
+           tail_s;
   }
 
   const UpdateRequest& request_;

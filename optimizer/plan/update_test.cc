@@ -198,7 +198,7 @@ TEST(UpdateTime, IsThatOfItsParts) {
   const uint64_t memory = (1 + 1 + kSpareUpdateBuffers) * way.buffer_bytes;
   const double cpu = n * (costs.append(memory, nominal) + costs.apply(8 << 20, nominal)) +
                      messages * (put.o(bytes) + put.r(bytes) + 2 * (small.o(32) + small.r(32)));
-  const double nic = messages * (put.gap(bytes) + 2 * small.gap(32));
+  const double nic = messages * (put.gap(bytes) + 2 * small.gap(32)) - put.G * bytes;
   const double last = put.o(bytes) + put.L + put.G * bytes + 2 * small.one_way(32);
   EXPECT_NEAR(predict_update(request, costs, way), std::max(cpu, nic) + last, 1e-12);
 }
@@ -313,12 +313,16 @@ TEST(UpdateTime, CountsTheBytesOfOneMessageOnce) {
     segment.G_s_per_byte = model::example_parameter(100e-9);
   }
   const UpdateCosts costs = update_costs_of(model);
-  const UpdateRequest request{
+  UpdateRequest request{
       .updates = 1000, .span_bytes = 8 << 20, .ranks = 2, .separate = true, .buffers_only = true};
   const double bytes_s = 1000 * 12 * costs.put().at(12000).G;
-  const double predicted_s = predict_update(request, costs, {.buffer_bytes = 65536});
+  const UpdateCandidate way{.buffer_bytes = 65536};
+  const double predicted_s = predict_update(request, costs, way);
   EXPECT_GT(predicted_s, bytes_s);
   EXPECT_LT(predicted_s, 1.2 * bytes_s);
+  // That of another rank of the NIC goes first.
+  request.surroundings.nic_ranks = 2;
+  EXPECT_NEAR(predict_update(request, costs, way), predicted_s + bytes_s, 0.2 * bytes_s);
 }
 
 // Buffers in which hardly any updates were merged are followed by buffers without merging.

@@ -326,7 +326,7 @@ class Decision {
     if (judged_.size() < 2) return;
     const LeastRegret regret = least_regret(chosen().time(), other().time());
     uncertain_ = regret.uncertain;
-    // A loss against what programs do without a model costs their trust, too.
+    // A loss against what programs do without a model is worse than a gain that is missed.
     const auto loses = [&](const Judged& judged, double ratio) {
       const bool departs = uncertain_ && judged.prepared->candidate.method != without_model;
       return departs ? kLossAversion * ratio : ratio;

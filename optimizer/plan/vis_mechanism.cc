@@ -176,9 +176,10 @@ void VisMechanism::add_to(Explained<VisMechanism>& e, const VisRequest& request,
     e.why = "no other method is possible";
     return;
   }
-  e.why = plan.uncertain ? "which of the two fastest is faster is not known, and this one loses "
-                           "least if the model errs, what is lost to no model counting twice"
-                         : "the fastest";
+  e.why = plan.uncertain
+              ? "which of the two fastest is faster is not known, and this one loses "
+                "least if the model errs; losses against the method without a model count twice"
+              : "the fastest";
   e.why += "; " + std::string(to_string(plan.runner_up)) + ", the next, takes " +
            time_text(plan.runner_up_s);
 }

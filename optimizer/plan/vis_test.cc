@@ -323,7 +323,7 @@ TEST(PlanVis, ChoosesWhatLosesLeastWhereItIsNotSure) {
   EXPECT_EQ(plan_vis(request, &sure).method, VisMethod::pipelined);
 }
 
-TEST(PlanVis, LosesToNoModelCountTwiceWhereItIsNotSure) {
+TEST(PlanVis, LossesAgainstNoModelCountTwiceWhereItIsNotSure) {
   const VisRequest request = request_of(50, 1000);
   ASSERT_EQ(plan_vis(request, nullptr).method, VisMethod::packed);
   model::VisModel vis;

@@ -32,8 +32,9 @@ plan::GatherRequest Choices::request_of(rank_t peer, uint64_t elements, uint64_t
   request.span_bytes = span * request_.element_bytes;
   request.by_stores = context_.is_local(peer);
   request.uses = uses_;
-  request.surroundings = decide::surroundings_of(job.fabric().info(), plan::GatherRequest::kFacts,
-                                                 {.path = job.path_to(peer), .puts = true});
+  request.surroundings =
+      decide::surroundings_of(job.fabric().info(), plan::GatherRequest::kFacts,
+                              {.path = job.path_to(peer), .puts = true, .signals = true});
   return request;
 }
 

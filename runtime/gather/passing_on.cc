@@ -121,6 +121,7 @@ void PassingOn::send(const std::vector<Spread>& spreads) {
       out.first = all ? direct.first : spread.hot.front();
       out.elements = all ? direct.elements : spread.hot.size();
       out.runs = all ? direct.runs : runs_of(spread.hot);
+      out.copied = all && direct.copied;
       out.sender = rma::TurnSender(landing_of(spread, out.reader));
     });
   }
