@@ -284,38 +284,39 @@ Result<SampleSeries> run_spmv(Session& session, const experiment::Point& point,
 }  // namespace
 
 Benchmark spmv_benchmark() {
-  std::vector<std::string> variants = {kNaive, kWhole, kHand};
-  for (const auto& [variant, method] : kGathered) variants.emplace_back(variant);
-  return declare(
-      {.known = kernels::kSpmv,
-       .run = run_spmv,
-       .title = "Sparse matrix-vector product",
-       .description =
-           "Rows of a sparse matrix, of a kind that occurs, and elements of the vector lie in "
-           "blocks on the ranks; in each iteration the vector changes and is multiplied. The "
-           "elements that a rank needs of others are read one by one (naive: of the first 1024 "
-           "entries, the time scaled), read with all others (whole), packed and exchanged all at "
-           "once as programs do by hand (hand), or gathered (<stripline/gather.h>): packed (pack), "
-           "all between the first and the last (bound), fetched by the reader (pull), passed on by "
-           "readers of the same (broadcast), once for a node (share), or as the model says for "
-           "each pair of ranks (tuned).",
-       .factors = {matrix_factor("The kind of matrix."),
-                   integer_factor(kMatrixRowsFactor, "1", "Rows of the matrix; grids take fewer.",
-                                  {1 << 16, 1 << 12, 1 << 18}, 1, 1 << 28),
-                   integer_factor(kEntriesFactor, "1",
-                                  "Entries of each row of banded and random matrices.",
-                                  {static_cast<int64_t>(sparse::kEntriesOfRow)}, 1, 1024),
-                   integer_factor(kIterationsFactor, "1",
-                                  "Products in a repetition; a sample is the time of one.", {10}, 1,
-                                  1000),
-                   name_factor(kInspectionFactor,
-                               "Whether finding out who needs what is done before, or at the begin "
-                               "of each repetition.",
-                               {"before", kTimed})},
-       .variants = std::move(variants),
-       .metric = {"time_per_product", "s", true},
-       .verification = "Each row's sum over all iterations is compared with the sum of its terms, "
-                       "to 1e-11 of their magnitudes, in every repetition."});
+  ExperimentRow row = {
+      .known = kernels::kSpmv,
+      .run = run_spmv,
+      .title = "Sparse matrix-vector product",
+      .description =
+          "Rows of a sparse matrix, of a kind that occurs, and elements of the vector lie in "
+          "blocks on the ranks; in each iteration the vector changes and is multiplied. The "
+          "elements that a rank needs of others are read one by one (naive: of the first 1024 "
+          "entries, the time scaled), read with all others (whole), packed and exchanged all at "
+          "once as programs do by hand (hand), or gathered (<stripline/gather.h>): packed (pack), "
+          "all between the first and the last (bound), fetched by the reader (pull), passed on by "
+          "readers of the same (broadcast), once for a node (share), or as the model says for "
+          "each pair of ranks (tuned).",
+      .factors = {matrix_factor("The kind of matrix."),
+                  integer_factor(kMatrixRowsFactor, "1", "Rows of the matrix; grids take fewer.",
+                                 {1 << 16, 1 << 12, 1 << 18}, 1, 1 << 28),
+                  integer_factor(kEntriesFactor, "1",
+                                 "Entries of each row of banded and random matrices.",
+                                 {static_cast<int64_t>(sparse::kEntriesOfRow)}, 1, 1024),
+                  integer_factor(kIterationsFactor, "1",
+                                 "Products in a repetition; a sample is the time of one.", {10}, 1,
+                                 1000),
+                  name_factor(kInspectionFactor,
+                              "Whether finding out who needs what is done before, or at the begin "
+                              "of each repetition.",
+                              {"before", kTimed})},
+      .variants = {kNaive, kWhole, kHand},
+      .metric = {"time_per_product", "s", true},
+      .verification =
+          "Each row's sum over all iterations is compared with the sum of its terms, "
+          "to 1e-11 of their magnitudes, in every repetition."};
+  for (const auto& [variant, method] : kGathered) row.variants.emplace_back(variant);
+  return declare(std::move(row));
 }
 
 }  // namespace stripline::suites
