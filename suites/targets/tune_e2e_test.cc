@@ -275,6 +275,16 @@ TEST_F(Tune, AnExportIsInstalledAndTakenAway) {
   EXPECT_TRUE(fs::exists(params()));
 }
 
+TEST_F(Tune, WhereEveryFileThatIsReadIsOursItIsLeftOut) {
+  ASSERT_EQ(tune().exit_code, kExitOk);
+  ASSERT_EQ(run({"export", "install", params().string()}).exit_code, kExitOk);
+  ASSERT_EQ(run({"export", "install", params().string(), "--to", site().string()}).exit_code,
+            kExitOk);
+  const Finished verified = run({"export", "verify", installed().string(), "--minutes", "1"});
+  EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
+  EXPECT_NE(verified.out.find("Read by the target"), std::string::npos) << verified.out;
+}
+
 TEST_F(Tune, NothingOfOthersIsReplacedOrRemovedByInstalling) {
   ASSERT_EQ(tune().exit_code, kExitOk);
   const auto refused_over = [&](const fs::path& file) {
@@ -328,17 +338,21 @@ TEST_F(Tune, AnExportIsPackedForAnotherNode) {
 }
 
 TEST_F(Tune, WhatHasChangedSinceAnExportIsNamed) {
+  // The exported file sets that, too, and would hide it once it is installed.
+  const std::string of_site = "coll_tuned_use_dynamic_rules = 1\n";
+  std::ofstream(site() / "openmpi-mca-params.conf") << of_site;
   ASSERT_EQ(tune().exit_code, kExitOk);
   EXPECT_EQ(listed_export()["export"], params().string());
   EXPECT_TRUE(listed_export()["stale"].empty());
   EXPECT_NE(listed_export("new")["stale"].dump().find("4.1.7 is installed"), std::string::npos);
-  std::ofstream(site() / "openmpi-mca-params.conf") << "btl_tcp_links = 2\n";
+  EXPECT_NE(listed_export("rebuilt")["stale"].dump().find("is built"), std::string::npos);
+  std::ofstream(site() / "openmpi-mca-params.conf") << of_site << "btl_tcp_links = 2\n";
   EXPECT_NE(listed_export()["stale"].dump().find("what other files set"), std::string::npos);
   const Finished doctor = run_doctor();
   EXPECT_EQ(lines_with(doctor.out, "target.openmpi"), 1U) << doctor.out;
   EXPECT_EQ(lines_with(doctor.out, "stripline-mca-params.conf is stale: "), 1U) << doctor.out;
   // Files of ours are not among these.
-  fs::remove(site() / "openmpi-mca-params.conf");
+  std::ofstream(site() / "openmpi-mca-params.conf") << of_site;
   ASSERT_EQ(run({"export", "install", params().string()}).exit_code, kExitOk);
   EXPECT_EQ(listed_export()["export"], installed().string());
   EXPECT_TRUE(listed_export()["stale"].empty()) << listed_export().dump();
