@@ -134,8 +134,8 @@ def run(path):
                 slow = "slow" in WRONGS and "OMPI_MCA_mca_base_param_files" in os.environ
                 if slow and operation in ("halo", "sort"):
                     once *= 1.5
-                once *= 1 + 0.01 * noise.random()
-                values = [] if wrong else [once * (1 + 0.01 * noise.random()) for _ in range(5)]
+                once *= 1 + 0.002 * noise.random()
+                values = [] if wrong else [once * (1 + 0.002 * noise.random()) for _ in range(5)]
                 show({"point": point, "run": int(plan["run"]), "values": values,
                       "timestamps_s": [float(i) for i in range(len(values))], "warmup_dropped": 1,
                       "stop_reason": "max_reps", "verified": not wrong,
