@@ -91,6 +91,12 @@ Status carry_out(const std::vector<Change>& changes) {
   return {};
 }
 
+// By 'export install', not as it was exported.
+bool is_installed(const Json& record) {
+  const auto installed = record.find("installed");
+  return installed != record.end() && *installed == Json(true);
+}
+
 fs::path backup_of(const fs::path& path) { return path.string() + kBackupSuffix; }
 
 // Empty where this user has no folder.
@@ -200,10 +206,12 @@ Status write_bundle(const Bundle& bundle, const fs::path& folder, bool backup,
   if (error) return cannot("create the folder", folder, error);
 
   // The same once more is not what was there before.
-  const bool same = std::ranges::all_of(bundle.files, [&](const ExportFile& one) {
-    const auto found = there.find(one.name);
-    return found != there.end() && found->second == sha256_hex(one.text);
-  });
+  const auto earlier = read_json_file(folder / kRecordName);
+  const bool same = earlier.ok() && is_installed(*earlier) == is_installed(record) &&
+                    std::ranges::all_of(bundle.files, [&](const ExportFile& one) {
+                      const auto found = there.find(one.name);
+                      return found != there.end() && found->second == sha256_hex(one.text);
+                    });
   std::vector<Change> changes;
   // The record comes first each time, as it tells that some of the others are ours.
   for (const std::string& name : backup && !same ? names : std::vector<std::string>()) {
@@ -226,8 +234,7 @@ Status write_bundle(const Bundle& bundle, const fs::path& folder, bool backup,
 Result<bool> remove_bundle(const fs::path& file) {
   STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, read_bundle(file));
   STRIPLINE_ASSIGN_OR_RETURN(const Json record, parse_json(bundle.record, "export record"));
-  const auto installed = record.find("installed");
-  if (installed == record.end() || *installed != Json(true)) {
+  if (!is_installed(record)) {
     return Error(ErrorCode::failed_precondition,
                  "'" + file.string() + "' was not installed: it is what was exported");
   }

@@ -20,10 +20,11 @@ namespace fs = std::filesystem;
 constexpr const char* kFirst = "settings.env";
 constexpr const char* kOther = "selection.json";  // which has no mark
 
-Bundle bundle_of(std::vector<ExportFile> files, const char* target = "mpich") {
+Bundle bundle_of(std::vector<ExportFile> files, const char* target = "mpich",
+                 bool installed = true) {
   Json hashes = Json::object();
   for (const ExportFile& one : files) hashes[one.name] = sha256_hex(one.text);
-  const Json record = {{"target", target}, {"files", hashes}, {"installed", true}};
+  const Json record = {{"target", target}, {"files", hashes}, {"installed", installed}};
   return {record.dump(2) + "\n", std::move(files)};
 }
 
@@ -71,6 +72,16 @@ TEST_F(BundleIn, InstallingTheSameTwiceKeepsWhatWasThereBefore) {
   for (const char* text : {"a", "b", "b"}) ASSERT_TRUE(install(both(text)).ok());
   EXPECT_EQ(uninstall(), 1);
   EXPECT_EQ(other(), "a");
+}
+
+TEST_F(BundleIn, WhatIsInstalledWhereItWasExportedIsLeftByUninstalling) {
+  const Bundle installed = both("a");
+  const Bundle exported = bundle_of(installed.files, "mpich", false);
+  ASSERT_TRUE(unpack(exported).ok());
+  ASSERT_TRUE(install(installed).ok());
+  EXPECT_EQ(uninstall(), 1);
+  EXPECT_EQ(other(), "a");
+  EXPECT_EQ(read_bundle(at(kFirst))->record, exported.record);
 }
 
 TEST_F(BundleIn, FilesThatAnExportDoesNotHaveGoAndComeBack) {
