@@ -188,7 +188,7 @@ Status write_bundle(const Bundle& bundle, const fs::path& folder, bool backup,
                              get_string(record, "target", "export record"));
   STRIPLINE_RETURN_IF_ERROR(check_target(folder, target));
   const auto there = listed_files(folder);
-  // Those of the export that is there come and go with the new one's.
+  // Files of the export that is there come and go with the new one's.
   std::vector<std::string> names = {kRecordName};
   for (const ExportFile& one : bundle.files) names.push_back(one.name);
   std::vector<std::string> left_over;

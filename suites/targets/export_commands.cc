@@ -77,7 +77,7 @@ Result<int> verify(const VerifyOptions& options) {
     record.proof.reset();
   }
   if (record.validated && !stale.empty()) {
-    // Who may not write there knows all the same that it holds.
+    // It holds where its record cannot be written, too.
     const Status renewed = renew(file.parent_path() / kRecordName, here);
     if (!renewed.ok()) print_progress("not noted in its record: " + renewed.error().message());
   }

@@ -201,7 +201,8 @@ TEST_F(Tune, WhatCannotBeSetIsNeitherTriedNorWrong) {
   EXPECT_EQ(tried.exit_code, kExitOk) << tried.err << tried.out;
   EXPECT_NE(tried.out.find("coll_tuned_allgatherv_algorithm cannot be set"), std::string::npos)
       << tried.out;
-  const Finished tuned = tune("locked", {"--collectives", "allgatherv"});
+  // Time for every knob, however busy the host is.
+  const Finished tuned = tune("locked", {"--collectives", "allgatherv"}, "100", "2");
   ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
   const Json kept = record();
   EXPECT_EQ(kept["unsettable"],

@@ -78,7 +78,7 @@ class Mpich : public Adapter {
   }
 
   Result<Environment> environment(Path path, const std::filesystem::path& folder) const override {
-    // They cannot be taken out of the environment of a child, and would be part of the default.
+    // What this environment sets cannot be kept from a child, and would be part of the default.
     for (const targets::Knob& knob : target().knobs) {
       const std::string name(knob.name);
       if (std::getenv(name.c_str()) == nullptr) continue;  // NOLINT(concurrency-mt-unsafe)
