@@ -26,11 +26,12 @@ Result<std::string> output_of(const std::vector<std::string>& argv, double limit
   SubprocessOptions options{
       .argv = argv, .environment = environment, .stdout_fd = out.get(), .stderr_fd = err.get()};
   STRIPLINE_ASSIGN_OR_RETURN(Subprocess process, Subprocess::spawn(options));
-  STRIPLINE_ASSIGN_OR_RETURN(const ExitStatus status, process.wait(limit_s));
-  if (!status.ok()) {
+  const Result<ExitStatus> status = process.wait(limit_s);
+  if (!status.ok()) return status.error().with_context("'" + argv.front() + "'");
+  if (!status->ok()) {
     const auto said = printed_to(err);
     return Error(ErrorCode::failed_precondition,
-                 "'" + argv.front() + "' " + status.describe() + ": " +
+                 "'" + argv.front() + "' " + status->describe() + ": " +
                      cut_text(said.ok() ? *said : "", kLongestQuoteBytes));
   }
   return printed_to(out);

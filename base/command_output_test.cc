@@ -18,7 +18,10 @@ TEST(CommandOutput, FailuresSayWhatTheProgramSays) {
   EXPECT_EQ(failed.error().code(), ErrorCode::failed_precondition);
   EXPECT_EQ(failed.error().message(), "'sh' exited with code 3: wrong\n");
   EXPECT_EQ(output_of({"/no/such/program"}).error().code(), ErrorCode::not_found);
-  EXPECT_EQ(output_of({"sleep", "60"}, 0.1).error().code(), ErrorCode::deadline_exceeded);
+  const auto late = output_of({"sleep", "60"}, 0.1);
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(late.error().code(), ErrorCode::deadline_exceeded);
+  EXPECT_TRUE(late.error().message().starts_with("'sleep': ")) << late.error().message();
 }
 
 }  // namespace

@@ -84,6 +84,12 @@ std::vector<Finding> other_runtimes() {
   // Without that program nothing is known of them.
   const auto program = std::filesystem::path(executable_folder()) / "stripline-tune";
   const auto listed = output_of({program.string(), "list", "--json"}, kListSeconds);
+  if (!listed.ok() && listed.error().code() != ErrorCode::not_found) {
+    findings.push_back(
+        {.check = "targets",
+         .severity = Severity::info,
+         .detail = "which other runtimes are here is not known: " + listed.error().message()});
+  }
   std::istringstream lines(listed.ok() ? *listed : "");
   for (std::string line; std::getline(lines, line);) {
     const auto parsed = parse_json(line, "the list of runtimes");
@@ -105,13 +111,14 @@ std::vector<Finding> other_runtimes() {
     const std::string number = version->get<std::string>();
     const Json tried = parsed->value("tried", Json::array());
     const bool known = std::find(tried.begin(), tried.end(), Json(number)) != tried.end();
-    findings.push_back(
-        {.check = "target." + target,
-         .severity = known ? Severity::ok : Severity::info,
-         .detail = parsed->value("title", target) + " " + number +
-                   (known ? "" : ", a version that was not tried") +
-                   (parsed->value("tuned", false) ? ": 'stripline tune " + target + "' measures it"
-                                                  : ": its settings can be written")});
+    findings.push_back({.check = "target." + target,
+                        .severity = known ? Severity::ok : Severity::info,
+                        .detail = parsed->value("title", target) + " " + number +
+                                  (known ? "" : ", a version that was not tried") +
+                                  (parsed->value("tuned", false)
+                                       ? ": 'stripline tune " + target +
+                                             (known ? "" : " --accept-untried") + "' measures it"
+                                       : ": its settings can be written")});
   }
   return findings;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <ranges>
 #include <sstream>
 
 #include "base/atomic_file.h"
@@ -25,7 +27,9 @@ bool is_plain_name(const std::string& name) {
 
 Error changed(const std::string& name) {
   return {ErrorCode::data_loss,
-          "'" + name + "' is not what was exported: it was changed since; export it again"};
+          "'" + name +
+              "' is not what was exported: it was changed since; remove it by hand, or undo the "
+              "change"};
 }
 
 // The files that a record lists, by `text_of(name)`.
@@ -48,6 +52,49 @@ Result<std::vector<ExportFile>> files_of(const Json& record, Text text_of) {
 Error cannot(const char* what, const fs::path& path, const std::error_code& error) {
   return {ErrorCode::unavailable,
           std::string("cannot ") + what + " '" + path.string() + "': " + error.message()};
+}
+
+// A file with another text; without one it is removed.
+struct Change {
+  fs::path path;
+  std::optional<std::string> text;
+};
+
+// What a file is before a change.
+Result<Change> state_of(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return Change{path, std::nullopt};
+  STRIPLINE_ASSIGN_OR_RETURN(std::string text, read_whole_file(path));
+  return Change{path, std::move(text)};
+}
+
+Status carry_out(const Change& change) {
+  if (change.text) return write_atomically(change.path, *change.text);
+  std::error_code error;
+  fs::remove(change.path, error);
+  if (error) return cannot("remove", change.path, error);
+  return {};
+}
+
+// In this order; when one fails, those before it are taken back.
+Status carry_out(const std::vector<Change>& changes) {
+  std::vector<Change> before;
+  for (const Change& one : changes) {
+    Result<Change> state = state_of(one.path);
+    const Status done = state.ok() ? carry_out(one) : Status(state.error());
+    if (!done.ok()) {
+      for (const Change& former : std::views::reverse(before)) (void)carry_out(former);
+      return done;
+    }
+    before.push_back(std::move(*state));
+  }
+  return {};
+}
+
+// By 'export install', not as it was exported.
+bool is_installed(const Json& record) {
+  const auto installed = record.find("installed");
+  return installed != record.end() && *installed == Json(true);
 }
 
 fs::path backup_of(const fs::path& path) { return path.string() + kBackupSuffix; }
@@ -129,58 +176,97 @@ Result<Bundle> moved(const Bundle& bundle, const Adapter& adapter, const fs::pat
   for (const ExportFile& one : result.files) files[one.name] = sha256_hex(one.text);
   record["files"] = std::move(files);
   record["installed"] = installed;
+  record.erase(kFormerFiles);
   result.record = record.dump(2) + "\n";
   return result;
 }
 
 Status write_bundle(const Bundle& bundle, const fs::path& folder, bool backup,
                     std::string_view advice) {
-  // What programs read comes last, and refers to the others.
-  std::vector<ExportFile> files(bundle.files.rbegin(), bundle.files.rend());
-  files.insert(files.begin(), {kRecordName, bundle.record});
-  for (const ExportFile& one : files) {
-    STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder / one.name, advice));
+  STRIPLINE_ASSIGN_OR_RETURN(Json record, parse_json(bundle.record, "export record"));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string target,
+                             get_string(record, "target", "export record"));
+  STRIPLINE_RETURN_IF_ERROR(check_target(folder, target));
+  const auto there = listed_files(folder);
+  // Files of the export that is there come and go with the new one's.
+  std::vector<std::string> names = {kRecordName};
+  for (const ExportFile& one : bundle.files) names.push_back(one.name);
+  std::vector<std::string> left_over;
+  for (const auto& [name, hash] : there) {
+    if (std::ranges::find(names, name) == names.end()) left_over.push_back(name);
+  }
+  if (backup) names.insert(names.end(), left_over.begin(), left_over.end());
+  for (const std::string& name : names) {
+    STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder / name, advice));
     if (!backup) continue;
-    STRIPLINE_RETURN_IF_ERROR(check_replaceable(backup_of(folder / one.name), "move it away"));
+    STRIPLINE_RETURN_IF_ERROR(check_replaceable(backup_of(folder / name), "move it away"));
   }
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return cannot("create the folder", folder, error);
-  // All at once: the record is what tells that some of the others are ours.
-  for (const ExportFile& one : files) {
-    const fs::path path = folder / one.name;
-    if (!backup || !fs::exists(path, error)) continue;
-    fs::copy_file(path, backup_of(path), fs::copy_options::overwrite_existing, error);
-    if (error) return cannot("keep a copy of", path, error);
+
+  // The same once more is not what was there before.
+  const auto earlier = read_json_file(folder / kRecordName);
+  const bool same = earlier.ok() && is_installed(*earlier) == is_installed(record) &&
+                    std::ranges::all_of(bundle.files, [&](const ExportFile& one) {
+                      const auto found = there.find(one.name);
+                      return found != there.end() && found->second == sha256_hex(one.text);
+                    });
+  std::vector<Change> changes;
+  // The record comes first each time, as it tells that some of the others are ours.
+  for (const std::string& name : backup && !same ? names : std::vector<std::string>()) {
+    STRIPLINE_ASSIGN_OR_RETURN(Change kept, state_of(folder / name));
+    kept.path = backup_of(kept.path);
+    changes.push_back(std::move(kept));
   }
-  for (const ExportFile& one : files) {
-    STRIPLINE_RETURN_IF_ERROR(write_atomically(folder / one.name, one.text));
+  if (!there.empty()) record[kFormerFiles] = there;
+  changes.push_back({folder / kRecordName, record.dump(2) + "\n"});
+  // What programs read comes last, and refers to the others.
+  for (const ExportFile& one : std::views::reverse(bundle.files)) {
+    changes.push_back({folder / one.name, one.text});
   }
-  return {};
+  for (const std::string& name : backup && !same ? left_over : std::vector<std::string>()) {
+    changes.push_back({folder / name, std::nullopt});
+  }
+  return carry_out(changes);
 }
 
 Result<bool> remove_bundle(const fs::path& file) {
   STRIPLINE_ASSIGN_OR_RETURN(const Bundle bundle, read_bundle(file));
   STRIPLINE_ASSIGN_OR_RETURN(const Json record, parse_json(bundle.record, "export record"));
-  const auto installed = record.find("installed");
-  if (installed == record.end() || *installed != Json(true)) {
+  if (!is_installed(record)) {
     return Error(ErrorCode::failed_precondition,
                  "'" + file.string() + "' was not installed: it is what was exported");
   }
-  std::vector<fs::path> paths;
-  for (const ExportFile& one : bundle.files) paths.push_back(file.parent_path() / one.name);
-  paths.push_back(file.parent_path() / kRecordName);
-  const bool restores = is_ours(backup_of(paths.back()));
-  for (const fs::path& path : paths) {
-    std::error_code error;
-    const bool has_backup = restores && fs::exists(backup_of(path), error);
-    if (has_backup) {
-      fs::rename(backup_of(path), path, error);
-    } else {
-      fs::remove(path, error);
+  const fs::path folder = file.parent_path();
+  std::vector<std::string> names;
+  for (const ExportFile& one : bundle.files) names.push_back(one.name);
+  const fs::path earlier_record = backup_of(folder / kRecordName);
+  const bool restores = is_ours(earlier_record);
+  if (restores) {
+    STRIPLINE_ASSIGN_OR_RETURN(const Json earlier, read_json_file(earlier_record));
+    STRIPLINE_ASSIGN_OR_RETURN(const Json* listed, get_object(earlier, "files", "export record"));
+    for (const auto& [name, hash] : listed->items()) {
+      const bool known = std::ranges::find(names, name) != names.end();
+      if (!known && is_plain_name(name)) names.push_back(name);
     }
-    if (error) return cannot(has_backup ? "put back" : "remove", path, error);
   }
+  names.emplace_back(kRecordName);
+  std::vector<Change> changes;
+  for (const std::string& name : names) {
+    Change change{folder / name, std::nullopt};
+    if (restores) {
+      STRIPLINE_RETURN_IF_ERROR(check_replaceable(change.path, "move it away"));
+      STRIPLINE_RETURN_IF_ERROR(check_replaceable(backup_of(change.path), "move it away"));
+      STRIPLINE_ASSIGN_OR_RETURN(Change kept, state_of(backup_of(change.path)));
+      change.text = std::move(kept.text);
+    }
+    changes.push_back(std::move(change));
+  }
+  for (const std::string& name : restores ? names : std::vector<std::string>()) {
+    changes.push_back({backup_of(folder / name), std::nullopt});
+  }
+  STRIPLINE_RETURN_IF_ERROR(carry_out(changes));
   return restores;
 }
 

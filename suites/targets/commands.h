@@ -51,7 +51,8 @@ struct VerifyOptions {
   bool json = false;
   int cancel_fd = -1;
 };
-/// Validates an exported file again, and whether the target reads it.
+/// Validates an exported file again, and whether the target reads it. Where both hold, its record
+/// has the version, kernel and configuration that are here from then on: it is not stale.
 int verify_command(const VerifyOptions& options);
 
 struct InstallOptions {

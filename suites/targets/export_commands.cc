@@ -30,6 +30,15 @@ Status status_of(const Result<T>& result) {
 // Shares of the time by the end of which each stage has ended; the rest is for the proof.
 constexpr std::array kStageEnds = {0.5, 0.7, 0.85};
 
+// What was validated with these is not stale with them. Other things of the record stay.
+Status renew(const fs::path& record_file, const Basis& here) {
+  STRIPLINE_ASSIGN_OR_RETURN(Json record, read_json_file(record_file));
+  record["version"] = here.version;
+  record["kernel"] = here.kernel;
+  record["configuration"] = here.configuration;
+  return write_json_file(record_file, record);
+}
+
 Result<int> verify(const VerifyOptions& options) {
   const TimeBudget budget(options.minutes * 60);
   std::error_code error;
@@ -38,7 +47,8 @@ Result<int> verify(const VerifyOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(record.target));
   STRIPLINE_ASSIGN_OR_RETURN(const Session session, open_session(*target, options.accept_untried));
   STRIPLINE_ASSIGN_OR_RETURN(const Basis here, basis_here(*session.adapter));
-  for (const std::string& one : stale_reasons(record, here)) print_progress(one);
+  const auto stale = stale_reasons(record, here);
+  for (const std::string& one : stale) print_progress(one);
   const targets::Safety safety{.commutative_only = record.commutative_only};
   STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, session.adapter->complaints(file, safety));
   for (const std::string& one : complaints) print_progress(one);
@@ -65,6 +75,11 @@ Result<int> verify(const VerifyOptions& options) {
                                prove_reading(launcher, file, record.proof->probe, validation));
   } else {
     record.proof.reset();
+  }
+  if (record.validated && !stale.empty()) {
+    // It holds where its record cannot be written, too.
+    const Status renewed = renew(file.parent_path() / kRecordName, here);
+    if (!renewed.ok()) print_progress("not noted in its record: " + renewed.error().message());
   }
   record.search.result = {};
   std::cout << (options.json ? to_json(record).dump() + "\n" : summary_of(record));

@@ -64,8 +64,8 @@ Result<int> install(const InstallOptions& options) {
   if (here.version != record.version && !options.accept_untried) {
     return Error(ErrorCode::failed_precondition,
                  "it is of " + record.version + ", and " + here.version +
-                     " is installed: look by 'stripline export verify' whether it holds there, and "
-                     "add --accept-untried");
+                     " is installed: 'stripline export verify' says whether it holds there, and "
+                     "notes that it does; --accept-untried installs it all the same");
   }
   const targets::Safety safety{.commutative_only = record.commutative_only};
   STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, adapter->complaints(file, safety));

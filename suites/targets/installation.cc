@@ -44,26 +44,24 @@ Result<std::filesystem::path> driver_sources() {
 
 Result<std::filesystem::path> compile_driver(const Adapter& adapter, const WorkFolder& folder) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto sources, driver_sources());
-  std::string names;
-  for (const std::string& compiler : adapter.compilers()) {
-    names.append(names.empty() ? "'" : ", '").append(compiler).append("'");
-    if (find_in_path(compiler).empty()) continue;
-    const auto program = folder / "driver";
-    std::vector<std::string> argv = {compiler, "-std=c99", "-O2", "-w", "-o", program.string()};
-    std::vector<std::string> files;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(sources, error)) {
-      if (entry.path().extension() == ".c") files.push_back(entry.path().string());
-    }
-    std::ranges::sort(files);
-    argv.insert(argv.end(), files.begin(), files.end());
-    const auto compiled = output_of(argv, kCompileLimitS);
-    if (!compiled.ok()) return compiled.error().with_context("cannot compile the driver");
-    return program;
+  const std::string compiler = adapter.compiler();
+  if (find_in_path(compiler).empty()) {
+    return Error(ErrorCode::not_found, std::string(adapter.target().title) +
+                                           " has no compiler here ('" + compiler +
+                                           "'); install its development package");
   }
-  return Error(ErrorCode::not_found, std::string(adapter.target().title) +
-                                         " has no compiler here (" + names +
-                                         "); install its development package");
+  const auto program = folder / "driver";
+  std::vector<std::string> argv = {compiler, "-std=c99", "-O2", "-w", "-o", program.string()};
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(sources, error)) {
+    if (entry.path().extension() == ".c") files.push_back(entry.path().string());
+  }
+  std::ranges::sort(files);
+  argv.insert(argv.end(), files.begin(), files.end());
+  const auto compiled = output_of(argv, kCompileLimitS);
+  if (!compiled.ok()) return compiled.error().with_context("cannot compile the driver");
+  return program;
 }
 
 }  // namespace stripline::suites::tune

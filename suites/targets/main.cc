@@ -29,16 +29,20 @@ constexpr const char* kDescription =
 constexpr const char* kFooter =
     "Exit codes:\n"
     "  0  done; nothing that is exported was found to be slower than the default\n"
-    "  1  it was, a stage of a validation failed, or a file that was checked is unsafe\n"
-    "  2  wrong usage; the target is not known, not installed, or has no compiler here\n"
-    "  3  a version that was not tried, a file that is malformed, was changed, or is not read\n"
-    "  4  something cannot be started or written\n"
+    "  1  it was, 'export verify' has not validated a file, or a file that was checked is unsafe\n"
+    "  2  wrong usage, a setting or a value that is not valid; a file or its record is missing;\n"
+    "     the target is not known, measured or installed here, or has no compiler\n"
+    "  3  a version that was not tried; a file that is malformed, was changed, was not validated\n"
+    "     or installed, is unsafe, overridden, or not read; settings of the target in the\n"
+    "     environment; a command of the target or its compiler fails\n"
+    "  4  something cannot be started or written, or settings take more than --memory\n"
     "  5  the target's programs fail, with its default settings or with an exported file\n"
     "  6  a program that was asked for a version, or a compiler, takes too long; the time was up\n"
     "     before anything was measured, or before it was proven that a file is read\n"
     "  7  cancelled by SIGINT or SIGTERM\n"
     "  8  an alternative that would be allowed gives wrong data (try)\n"
-    "  9  a file is there that Stripline has not written";
+    "  9  a file is there that Stripline has not written, that was changed since, or that an\n"
+    "     output would replace; the folder holds settings of another target";
 
 void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
   CLI::App* const command = app.add_subcommand(name, "Tune " + name + " on this host");

@@ -1,5 +1,7 @@
 #include "suites/targets/owned_files.h"
 
+#include <cstdint>
+
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/whole_file.h"
@@ -13,35 +15,73 @@ bool is_record(const std::filesystem::path& path) {
          get_object(*record, "files", "record").ok();
 }
 
-bool lists(const std::filesystem::path& record_file, const std::string& name,
-           const std::string& text) {
-  const auto record = read_json_file(record_file);
-  if (!record.ok()) return false;
-  const auto files = get_object(*record, "files", "export record");
-  if (!files.ok()) return false;
-  const auto hash = get_string(**files, name, "export record");
-  return hash.ok() && *hash == sha256_hex(text);
+enum class Listing : uint8_t { absent, same, changed };
+
+// What a record says of a file with this text.
+Listing listing_of(const Json& record, const std::string& name, const std::string& text) {
+  Listing listing = Listing::absent;
+  for (const char* const key : {"files", kFormerFiles}) {
+    const auto files = record.find(key);
+    if (files == record.end() || !files->is_object()) continue;
+    const auto hash = files->find(name);
+    if (hash == files->end()) continue;
+    if (*hash == Json(sha256_hex(text))) return Listing::same;
+    listing = Listing::changed;
+  }
+  return listing;
 }
 
 }  // namespace
 
 bool is_ours(const std::filesystem::path& path) {
-  const std::string name = path.filename().string();
-  if (name == kRecordName || name == std::string(kRecordName) + kBackupSuffix) {
-    return is_record(path);
-  }
+  const std::string suffix = kBackupSuffix;
+  std::string name = path.filename().string();
+  const bool is_backup = name.ends_with(suffix);
+  if (is_backup) name.resize(name.size() - suffix.size());
+  if (name == kRecordName) return is_record(path);
   const auto text = read_whole_file(path);
   if (!text.ok()) return false;
-  return text->starts_with(std::string("# ") + kMark) ||
-         lists(path.parent_path() / kRecordName, name, *text);
+  const auto record =
+      read_json_file(path.parent_path() / (kRecordName + (is_backup ? suffix : std::string())));
+  const Listing listing = record.ok() ? listing_of(*record, name, *text) : Listing::absent;
+  if (listing != Listing::absent) return listing == Listing::same;
+  return text->starts_with(std::string("# ") + kMark);
 }
 
 Status check_replaceable(const std::filesystem::path& path, std::string_view advice) {
   std::error_code error;
   if (!std::filesystem::exists(path, error) || is_ours(path)) return {};
-  return Error(
-      ErrorCode::already_exists,
-      "'" + path.string() + "' is there and was not written by Stripline; " + std::string(advice));
+  return Error(ErrorCode::already_exists,
+               "'" + path.string() +
+                   "' is there and was not written by Stripline, or was changed since; " +
+                   std::string(advice));
+}
+
+Status check_target(const std::filesystem::path& folder, std::string_view target) {
+  const auto record = read_json_file(folder / kRecordName);
+  if (!record.ok()) return {};
+  const auto there = get_string(*record, "target", "export record");
+  if (!there.ok() || *there == target) return {};
+  return Error(ErrorCode::already_exists,
+               "'" + folder.string() + "' holds settings of " + *there + "; name another folder");
+}
+
+std::map<std::string, std::string> listed_files(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> found;
+  const auto record = read_json_file(folder / kRecordName);
+  if (!record.ok()) return found;
+  for (const char* const key : {"files", kFormerFiles}) {
+    const auto files = record->find(key);
+    if (files == record->end() || !files->is_object()) continue;
+    for (const auto& [name, hash] : files->items()) {
+      // A record names no files of other folders.
+      if (std::filesystem::path(name).filename() != name) continue;
+      const auto text = read_whole_file(folder / name);
+      if (!text.ok() || listing_of(*record, name, *text) != Listing::same) continue;
+      found[name] = sha256_hex(*text);
+    }
+  }
+  return found;
 }
 
 }  // namespace stripline::suites::tune

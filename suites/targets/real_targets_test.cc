@@ -2,9 +2,12 @@
 // for communicators of every size. Skipped where they are not installed (target_packages of
 // scripts/common.sh).
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -36,10 +39,25 @@ struct Real {
 // Segments of 64 KiB are smaller than the second one.
 constexpr uint64_t kSizes[] = {1024, 131072};
 constexpr uint32_t kMostRanks = 4;
+constexpr double kLaunchLimitS = 200;
+constexpr double kTryLimitS = 400;
+
+// What this user has set for the targets is not looked at.
+void leave_settings_of_user_out(const std::filesystem::path& home) {
+  std::vector<std::string> names;
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string_view entry = *one;
+    if (!entry.starts_with("OMPI_MCA_") && !entry.starts_with("MPIR_CVAR_")) continue;
+    names.emplace_back(entry.substr(0, entry.find('=')));
+  }
+  for (const std::string& name : names) ::unsetenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
+  ::setenv("HOME", home.c_str(), 1);                               // NOLINT(concurrency-mt-unsafe)
+}
 
 class RealTarget : public ::testing::TestWithParam<Real> {
  protected:
   void SetUp() override {
+    leave_settings_of_user_out(folder_.path());
     target_ = *targets::find_target(GetParam().target);
     const auto installed = detect(*target_);
     if (!installed.ok() || to_string(installed->version) != GetParam().version) {
@@ -107,9 +125,11 @@ class RealTarget : public ::testing::TestWithParam<Real> {
     for (DriverCell& cell : plan.cells) cell.variants = {usual};
     const auto environment = session_->adapter->loading(file);
     if (!environment.ok()) return environment.error().message();
+    launcher_->end_within(kLaunchLimitS);
     const auto launched = launcher_->run(plan, *environment);
     if (!launched.ok()) return launched.error().message();
     std::string wrong;
+    if (launched->out_of_time) wrong = "it takes too long";
     if (!launched->failure.empty()) wrong = "it " + launched->failure + ": " + launched->said;
     for (const DriverSeries& one : launched->output.series) {
       const DriverCell& cell = plan.cells[one.cell];
@@ -180,6 +200,7 @@ TEST_P(RealTarget, ReadsTheFileThatIsExported) {
 }
 
 TEST_P(RealTarget, NamesWhatCannotBeSet) {
+  launcher_->end_within(kLaunchLimitS);
   const auto found = unsettable_variables(*launcher_);
   ASSERT_TRUE(found.ok()) << found.error().message();
   EXPECT_EQ(*found, GetParam().unsettable);
@@ -189,9 +210,12 @@ TEST_P(RealTarget, NamesWhatCannotBeSet) {
 }
 
 TEST_P(RealTarget, EveryAlternativeThatRulesMayNameIsRight) {
-  const Finished tried = run_program(
-      {program("stripline-tune"), "try", GetParam().target, "--ranks", "2,3", "--stall", "100"},
-      500);
+  Program trying(
+      folder_, "try",
+      {program("stripline-tune"), "try", GetParam().target, "--ranks", "2,3", "--stall", "100"});
+  // Where it is asked to end, it ends the ranks of its launch.
+  if (!trying.process().wait(kTryLimitS).ok()) trying.process().terminate(20);
+  const Finished tried = trying.finish(0);
   EXPECT_EQ(tried.exit_code, kExitOk) << tried.err << tried.out;
   for (const std::string& name : GetParam().unsettable) {
     EXPECT_NE(tried.out.find(name + " cannot be set"), std::string::npos) << tried.out;

@@ -143,12 +143,13 @@ std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
 class Tuning {
  public:
   Tuning(const TuneOptions& options, const TimeBudget& budget, SearchOptions search,
-         const Basis& basis, const Adapter& adapter, Launcher& launcher)
+         const Basis& basis, const Adapter& adapter, Launcher& launcher, WorkFolder work)
       : options_(options),
         budget_(budget),
         search_(std::move(search)),
         adapter_(adapter),
         launcher_(launcher),
+        work_(std::move(work)),
         record_(new_record(basis, options, search_)),
         tell_([](const std::string& line) { print_progress(line); }) {
     record_.search.unsettable = search_.safety.unsettable;
@@ -159,6 +160,8 @@ class Tuning {
 
   Result<ExportRecord> run() {
     // Before minutes of measuring.
+    STRIPLINE_RETURN_IF_ERROR(check_target(folder_, options_.target));
+    STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / kRecordName, kAdvice));
     for (const std::string& name : adapter_.file_names()) {
       STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / name, kAdvice));
     }
@@ -166,25 +169,15 @@ class Tuning {
     STRIPLINE_RETURN_IF_ERROR(search_knobs(launcher_, search_, tell_, record_.search));
     search_.budget_s = budget_.left_s(kSearchEnd);
     STRIPLINE_RETURN_IF_ERROR(search_collectives(launcher_, search_, tell_, record_.search));
-    std::error_code error;
-    fs::create_directories(folder_, error);
-    if (error) {
-      return Error(ErrorCode::unavailable,
-                   "cannot create the folder '" + folder_.string() + "': " + error.message());
-    }
     STRIPLINE_RETURN_IF_ERROR(write_files());
-    if (!file_.empty()) {
-      const Status validated = validate_files();
-      // What was not validated is not left behind.
-      if (!validated.ok() || !record_.validated) remove_files();
-      STRIPLINE_RETURN_IF_ERROR(validated);
-    }
-    STRIPLINE_RETURN_IF_ERROR(write_json_file(folder_ / kRecordName, to_json(record_)));
+    if (!tried_.empty()) STRIPLINE_RETURN_IF_ERROR(validate_files());
+    STRIPLINE_RETURN_IF_ERROR(export_files());
     name_earlier_files();
     return record_;
   }
 
   const fs::path& folder() const { return folder_; }
+  // What was validated; empty: nothing was.
   const fs::path& file() const { return file_; }
 
  private:
@@ -198,39 +191,41 @@ class Tuning {
     }
   }
 
-  void remove_files() {
-    std::error_code ignored;
-    for (const auto& [name, hash] : record_.files) fs::remove(folder_ / name, ignored);
-    record_.files.clear();
-    file_.clear();
-  }
-
-  // Nothing is written where the default is kept everywhere.
-  Status write_files() {
-    const auto before = record_.files;
-    record_.files.clear();
+  // What was found, as files that will be in this folder.
+  Result<std::vector<ExportFile>> files_in(const fs::path& folder) const {
     const Decisions decisions = decisions_of(adapter_.target(), record_.search);
-    file_.clear();
-    if (decisions.empty()) return {};
+    if (decisions.empty()) return std::vector<ExportFile>();
     const std::string use = "To validate it again, and that it is read: stripline export verify " +
                             (folder_ / "FILE").string();
-    STRIPLINE_ASSIGN_OR_RETURN(const auto files, adapter_.files(decisions, search_.safety, folder_,
-                                                                comments_of(record_, use)));
+    return adapter_.files(decisions, search_.safety, folder, comments_of(record_, use));
+  }
+
+  // To be validated. Nothing is written where the default is kept everywhere.
+  Status write_files() {
+    tried_.clear();
+    STRIPLINE_ASSIGN_OR_RETURN(const auto files, files_in(work_.path()));
     for (const ExportFile& one : files) {
-      if (before.contains(one.name)) continue;
-      STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / one.name, kAdvice));
+      STRIPLINE_RETURN_IF_ERROR(write_atomically(work_ / one.name, one.text));
     }
-    for (const ExportFile& one : files) {
-      STRIPLINE_RETURN_IF_ERROR(write_atomically(folder_ / one.name, one.text));
-      record_.files[one.name] = sha256_hex(one.text);
-    }
-    file_ = folder_ / files.front().name;
+    if (!files.empty()) tried_ = work_ / files.front().name;
     return {};
+  }
+
+  // An export that is there is only replaced by what was validated.
+  Status export_files() {
+    Bundle bundle;
+    if (record_.validated) {
+      STRIPLINE_ASSIGN_OR_RETURN(bundle.files, files_in(folder_));
+      file_ = folder_ / bundle.files.front().name;
+    }
+    for (const ExportFile& one : bundle.files) record_.files[one.name] = sha256_hex(one.text);
+    bundle.record = to_json(record_).dump(2) + "\n";
+    return write_bundle(bundle, folder_, false, kAdvice);
   }
 
   // A file that something else overrides would be compared with what does it.
   Status check_effective() const {
-    STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, adapter_.complaints(file_, search_.safety));
+    STRIPLINE_ASSIGN_OR_RETURN(const auto complaints, adapter_.complaints(tried_, search_.safety));
     if (complaints.empty()) return {};
     for (const std::string& one : complaints) tell_(one);
     return Error(ErrorCode::failed_precondition,
@@ -249,8 +244,8 @@ class Tuning {
     record_.validated = true;
     if (!record_.search.probe) return {};
     validation.budget_s = budget_.left_s();
-    const auto factor = prove_reading(launcher_, file_, *record_.search.probe, validation);
-    if (!factor.ok()) return factor.error().with_context("'" + file_.string() + "'");
+    const auto factor = prove_reading(launcher_, tried_, *record_.search.probe, validation);
+    if (!factor.ok()) return factor.error().with_context("'" + tried_.filename().string() + "'");
     record_.proof = Proof{*record_.search.probe, *factor};
     return {};
   }
@@ -260,7 +255,7 @@ class Tuning {
     SearchResult& result = record_.search.result;
     const auto checks = checks_of(result.by_cell, options_.ranks, search_.safety);
     STRIPLINE_ASSIGN_OR_RETURN(const auto checked,
-                               validate(launcher_, file_, checks, stage, validation, tell_));
+                               validate(launcher_, tried_, checks, stage, validation, tell_));
     std::vector<Checked> kept;
     for (const Checked& one : checked) {
       const auto accused = accused_by(one, result);
@@ -275,14 +270,9 @@ class Tuning {
     }
     record_.checked.insert(record_.checked.end(), kept.begin(), kept.end());
     // The comments have the gains of the validation from here on.
-    const auto before = record_.files;
     STRIPLINE_RETURN_IF_ERROR(write_files());
-    for (const auto& [name, hash] : before) {
-      std::error_code ignored;
-      if (!record_.files.contains(name)) fs::remove(folder_ / name, ignored);
-    }
-    record_.stages.push_back(judge_stage(stage, file_.empty() ? checked : kept, validation));
-    if (file_.empty()) {
+    record_.stages.push_back(judge_stage(stage, tried_.empty() ? checked : kept, validation));
+    if (tried_.empty()) {
       record_.stages.back().passed = false;
       record_.stages.back().verdict += "; no gain was confirmed";
     }
@@ -302,9 +292,11 @@ class Tuning {
   SearchOptions search_;
   const Adapter& adapter_;
   Launcher& launcher_;
+  WorkFolder work_;
   ExportRecord record_;
   Tell tell_;
   fs::path folder_;
+  fs::path tried_;  // in the work folder
   fs::path file_;
 };
 
@@ -337,7 +329,8 @@ Result<int> tune(const TuneOptions& options) {
   launcher.end_within(budget.left_s());
   STRIPLINE_ASSIGN_OR_RETURN(search.safety.unsettable, unsettable_variables(launcher));
   STRIPLINE_ASSIGN_OR_RETURN(const Basis basis, basis_here(*session.adapter));
-  Tuning tuning(options, budget, search, basis, *session.adapter, launcher);
+  STRIPLINE_ASSIGN_OR_RETURN(WorkFolder work, WorkFolder::create(session.folder.path()));
+  Tuning tuning(options, budget, search, basis, *session.adapter, launcher, std::move(work));
   STRIPLINE_ASSIGN_OR_RETURN(const ExportRecord record, tuning.run());
   if (!tuning.file().empty()) note_export(tuning.file());
   if (options.json) {

@@ -46,8 +46,8 @@ class Adapter {
   virtual ~Adapter() = default;
   virtual const targets::Target& target() const = 0;
 
-  /// The compiler wrapper, looked up in PATH.
-  virtual std::vector<std::string> compilers() const = 0;
+  /// The compiler wrapper of the installation that launch() starts, looked up in PATH.
+  virtual std::string compiler() const = 0;
   /// The command that starts `ranks` of a program on this host.
   virtual std::vector<std::string> launch(uint32_t ranks, const std::string& program,
                                           const std::vector<std::string>& arguments) const = 0;

@@ -42,9 +42,13 @@ Result<std::optional<mpich::Selection>> selection_of(const std::vector<Setting>&
   return std::optional(std::move(selection));
 }
 
+// Debian's commands have a suffix, as several MPIs may be installed: "mpicc" may be of another one.
+bool has_suffix() { return !find_in_path("mpiexec.mpich").empty(); }
+std::string compiler_here() { return has_suffix() ? "mpicc.mpich" : "mpicc"; }
+
 // The library of the installation, in the folders that its compiler links from.
 Result<mpich::Selection> installed_selection() {
-  const std::string compiler = find_in_path("mpicc.mpich").empty() ? "mpicc" : "mpicc.mpich";
+  const std::string compiler = compiler_here();
   STRIPLINE_ASSIGN_OR_RETURN(const std::string line, output_of({compiler, "-link_info"}));
   STRIPLINE_ASSIGN_OR_RETURN(const auto words, split_words(line));
   for (const std::string& word : words) {
@@ -63,23 +67,26 @@ class Mpich : public Adapter {
  public:
   const targets::Target& target() const override { return mpich::target(); }
 
-  std::vector<std::string> compilers() const override { return {"mpicc.mpich", "mpicc"}; }
+  std::string compiler() const override { return compiler_here(); }
 
   std::vector<std::string> launch(uint32_t ranks, const std::string& program,
                                   const std::vector<std::string>& arguments) const override {
-    std::vector<std::string> argv = {"mpiexec.mpich", "-n", std::to_string(ranks), program};
-    if (find_in_path(argv.front()).empty()) argv.front() = "mpiexec.hydra";
+    std::vector<std::string> argv = {has_suffix() ? "mpiexec.mpich" : "mpiexec.hydra", "-n",
+                                     std::to_string(ranks), program};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     return argv;
   }
 
   Result<Environment> environment(Path path, const std::filesystem::path& folder) const override {
-    // It cannot be taken out of the environment of a child, and would be part of the default.
-    if (std::getenv(mpich::kSelectionVariable) != nullptr) {  // NOLINT(concurrency-mt-unsafe)
+    // What this environment sets cannot be kept from a child, and would be part of the default.
+    for (const targets::Knob& knob : target().knobs) {
+      const std::string name(knob.name);
+      if (std::getenv(name.c_str()) == nullptr) continue;  // NOLINT(concurrency-mt-unsafe)
       return Error(ErrorCode::failed_precondition,
-                   std::string(mpich::kSelectionVariable) +
-                       " is set in this environment, so that the default cannot be measured; "
-                       "unset it");
+                   name +
+                       " is set in this environment, so that the default cannot be measured; start "
+                       "from a shell that has not read " +
+                       kFileName);
     }
     Environment variables = {{"TMPDIR", folder.string()}};
     switch (path) {

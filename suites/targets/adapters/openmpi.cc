@@ -28,6 +28,8 @@ constexpr const char* kRulesName = "stripline-rules.conf";
 constexpr const char* kRulesSetting = "coll_tuned_dynamic_rules_filename";
 constexpr std::string_view kFilesParameter = "mca_base_param_files";
 constexpr const char* kFilesVariable = "OMPI_MCA_mca_base_param_files";
+// With an empty list of files Open MPI ends by a segmentation fault.
+constexpr const char* kNoFile = "/dev/null";
 
 // What an export says, read back.
 struct Exported {
@@ -56,10 +58,12 @@ Result<ExportFile> params_file(const std::vector<Setting>& settings,
 
 constexpr double kInfoLimitS = 30;
 
+Result<std::string> info_here(const Environment& environment) {
+  return output_of({"ompi_info", "--all", "--parsable", "--level", "9"}, kInfoLimitS, environment);
+}
+
 Result<std::vector<openmpi::Parameter>> parameters_here(const Environment& environment = {}) {
-  STRIPLINE_ASSIGN_OR_RETURN(
-      const std::string info,
-      output_of({"ompi_info", "--all", "--parsable", "--level", "9"}, kInfoLimitS, environment));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string info, info_here(environment));
   return openmpi::parse_ompi_info(info);
 }
 
@@ -101,20 +105,31 @@ std::string files_value(const std::string& first, const std::vector<std::filesys
   for (const auto& file : usual) {
     if (!is_ours(file)) value.append(value.empty() ? "" : ",").append(file.string());
   }
-  return value;
+  return value.empty() ? kNoFile : value;
+}
+
+// What leaves installed files of ours out; nothing where there are none.
+Result<Environment> without_ours() {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto usual, usual_files());
+  if (std::ranges::none_of(usual, is_ours)) return Environment();
+  return Environment{{kFilesVariable, files_value("", usual)}};
+}
+
+// Debian's commands have a suffix, as several MPIs may be installed: "mpicc" may be of another one.
+std::string command(const std::string& name) {
+  return find_in_path("mpirun.openmpi").empty() ? name : name + ".openmpi";
 }
 
 class OpenMpi : public Adapter {
  public:
   const targets::Target& target() const override { return openmpi::target(); }
 
-  std::vector<std::string> compilers() const override { return {"mpicc.openmpi", "mpicc"}; }
+  std::string compiler() const override { return command("mpicc"); }
 
   std::vector<std::string> launch(uint32_t ranks, const std::string& program,
                                   const std::vector<std::string>& arguments) const override {
-    std::vector<std::string> argv = {"mpirun.openmpi", "--oversubscribe", "-n",
+    std::vector<std::string> argv = {command("mpirun"), "--oversubscribe", "-n",
                                      std::to_string(ranks), program};
-    if (find_in_path(argv.front()).empty()) argv.front() = "mpirun";
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     return argv;
   }
@@ -139,8 +154,8 @@ class OpenMpi : public Adapter {
         variables["OMPI_MCA_btl_tcp_if_include"] = "lo";
         break;
     }
-    STRIPLINE_ASSIGN_OR_RETURN(const auto usual, usual_files());
-    if (std::ranges::any_of(usual, is_ours)) variables[kFilesVariable] = files_value("", usual);
+    STRIPLINE_ASSIGN_OR_RETURN(Environment files, without_ours());
+    variables.merge(files);
     return variables;
   }
 
@@ -184,11 +199,17 @@ class OpenMpi : public Adapter {
   Result<std::vector<std::filesystem::path>> read_files() const override { return usual_files(); }
 
   Result<std::string> configuration() const override {
-    STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, parameters_here());
+    // An installed file of ours would hide what those behind it say.
+    STRIPLINE_ASSIGN_OR_RETURN(const Environment others, without_ours());
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string info, info_here(others));
+    STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, openmpi::parse_ompi_info(info));
     std::string text;
+    std::istringstream lines(info);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("mca:")) text += line + "\n";
+    }
     for (const openmpi::Parameter& one : parameters) {
-      const std::string file = openmpi::file_of(one);
-      if (!file.empty() && !is_ours(file)) text += one.name + "=" + one.value + "\n";
+      if (!openmpi::file_of(one).empty()) text += one.name + "=" + one.value + "\n";
     }
     return text;
   }

@@ -8,12 +8,13 @@ settings), "hang" (k-nomial bcasts hang), "turns" (bcasts hang when several take
 (chains of bcast abort), "wrong" (binary trees of bcast give wrong data), "slow" (a file makes halos
 and sorts slower), "new" (it is version 4.1.7), "locked" (neither the algorithm of allgatherv nor
 btl_vader_fbox_size can be set), "late" (launches take five seconds to start), "worse" (binomial trees
-are slower than the default).
+are slower than the default), "rebuilt" (it is another package).
 """
 
 import json
 import os
 import random
+import signal
 import sys
 import time
 
@@ -49,11 +50,17 @@ def rule(path, collective, ranks, size):
     return chosen
 
 
+def is_ours(file):
+    return os.path.exists(file) and open(file).read().startswith("# Written by Stripline")
+
+
 def settings():
     """Parameters, with where they come from: files, of which the first counts, and the environment."""
     found = {}
     files = os.environ.get("OMPI_MCA_mca_base_param_files", USUAL_FILES)
-    if not files.endswith(SITE_FILE):
+    if not files:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if not files.endswith(SITE_FILE) and not is_ours(SITE_FILE):
         sys.exit("the site's file of parameters is left out: " + files)
     for file in files.split(",") if "unread" not in WRONGS else []:
         for number, line in enumerate(open(file) if os.path.exists(file) else [], 1):
@@ -127,8 +134,8 @@ def run(path):
                 slow = "slow" in WRONGS and "OMPI_MCA_mca_base_param_files" in os.environ
                 if slow and operation in ("halo", "sort"):
                     once *= 1.5
-                once *= 1 + 0.01 * noise.random()
-                values = [] if wrong else [once * (1 + 0.01 * noise.random()) for _ in range(5)]
+                once *= 1 + 0.002 * noise.random()
+                values = [] if wrong else [once * (1 + 0.002 * noise.random()) for _ in range(5)]
                 show({"point": point, "run": int(plan["run"]), "values": values,
                       "timestamps_s": [float(i) for i in range(len(values))], "warmup_dropped": 1,
                       "stop_reason": "max_reps", "verified": not wrong,
@@ -140,7 +147,8 @@ def main():
     name = os.path.basename(sys.argv[0])
     if name == "ompi_info":
         version = "4.1.7" if "new" in WRONGS else "4.1.4"
-        print("package:fake\nompi:version:full:" + version)
+        print("package:" + ("rebuilt" if "rebuilt" in WRONGS else "fake"))
+        print("ompi:version:full:" + version)
         print("mca:mca:base:param:mca_base_param_files:value:" + USUAL_FILES)
         print("mca:mca:base:param:mca_base_param_files:source:default")
         for variable, (value, source) in sorted(settings().items()):

@@ -1,0 +1,69 @@
+// What adapters take from PATH and from the environment.
+#include "suites/targets/adapters/adapter.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/atomic_file.h"
+#include "base/testing/processes.h"
+
+namespace stripline::suites::tune {
+namespace {
+
+class AdapterHere : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    former_ = std::getenv("PATH");                // NOLINT(concurrency-mt-unsafe)
+    ::setenv("PATH", folder_.path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  }
+  void TearDown() override {
+    ::setenv("PATH", former_.c_str(), 1);
+  }  // NOLINT(concurrency-mt-unsafe)
+
+  void add_command(const std::string& name) {
+    ASSERT_TRUE(write_atomically(folder_ / name, "#!/bin/sh\n").ok());
+    std::filesystem::permissions(folder_ / name, std::filesystem::perms::owner_all);
+  }
+
+  TempFolder folder_;
+  std::string former_;
+};
+
+TEST_F(AdapterHere, TakesTheCompilerOfTheMpiThatStartsPrograms) {
+  add_command("mpicc");
+  const Adapter& openmpi = openmpi_adapter();
+  EXPECT_EQ(openmpi.compiler(), "mpicc");
+  EXPECT_EQ(openmpi.launch(2, "program", {}).front(), "mpirun");
+  EXPECT_EQ(mpich_adapter().compiler(), "mpicc");
+  EXPECT_EQ(mpich_adapter().launch(2, "program", {}).front(), "mpiexec.hydra");
+  // Their development packages are missing: "mpicc" is of another MPI.
+  add_command("mpirun.openmpi");
+  add_command("mpiexec.mpich");
+  EXPECT_EQ(openmpi.compiler(), "mpicc.openmpi");
+  EXPECT_EQ(openmpi.launch(2, "program", {}).front(), "mpirun.openmpi");
+  EXPECT_EQ(mpich_adapter().compiler(), "mpicc.mpich");
+  EXPECT_EQ(mpich_adapter().launch(2, "program", {}).front(), "mpiexec.mpich");
+}
+
+TEST_F(AdapterHere, MpichIsNotMeasuredWithSettingsOfTheEnvironment) {
+  const auto environment = [&] {
+    return mpich_adapter().environment(targets::Path::any, folder_.path());
+  };
+  EXPECT_TRUE(environment().ok());
+  for (const char* name :
+       {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "MPIR_CVAR_BCAST_SHORT_MSG_SIZE"}) {
+    ::setenv(name, "4096", 1);  // NOLINT(concurrency-mt-unsafe)
+    const auto refused = environment();
+    ::unsetenv(name);  // NOLINT(concurrency-mt-unsafe)
+    ASSERT_FALSE(refused.ok()) << name;
+    EXPECT_EQ(refused.error().code(), ErrorCode::failed_precondition);
+    EXPECT_NE(refused.error().message().find(name), std::string::npos) << refused.error().message();
+    EXPECT_NE(refused.error().message().find("stripline-mpich.env"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace stripline::suites::tune
