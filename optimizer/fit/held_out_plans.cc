@@ -256,7 +256,7 @@ std::optional<size_t> choose_gather(const plan::CompiledPath& path, const HeldOu
       std::max(request.elements * kElementBytes, static_cast<uint64_t>(of_each) * kElementBytes);
   request.readers = std::max<uint32_t>(1, ranks - 1);
   request.owners = request.readers;
-  // Of the networks on which it matters.
+  // As on the networks where it matters.
   request.surroundings.flag_with_data = true;
   const plan::GatherDecision decision = plan::plan_gather(request, &path);
   for (const size_t one : measured) {

@@ -59,7 +59,7 @@ struct GatherMechanism {
     // have a shorter protocol than puts of that size: if one get is all that it takes.
     const bool one_piece = request.runs == 1 && request.vectors == 1 && request.besides == 0;
     if (request.by_stores || one_piece) try_out(GatherMethod::pull);
-    // Nobody waits for the answer to a put of a copy.
+    // No rank waits for the answer to a put of a copy.
     if (one_piece && request.surroundings.flag_with_data && !request.by_stores)
       try_out(GatherMethod::pack);
   }

@@ -316,13 +316,13 @@ TEST(UpdateTime, CountsTheBytesOfOneMessageOnce) {
   UpdateRequest request{
       .updates = 1000, .span_bytes = 8 << 20, .ranks = 2, .separate = true, .buffers_only = true};
   const double bytes_s = 1000 * 12 * costs.put().at(12000).G;
-  const UpdateCandidate way{.buffer_bytes = 65536};
-  const double predicted_s = predict_update(request, costs, way);
+  const UpdateCandidate in_one{.buffer_bytes = 65536};
+  const double predicted_s = predict_update(request, costs, in_one);
   EXPECT_GT(predicted_s, bytes_s);
   EXPECT_LT(predicted_s, 1.2 * bytes_s);
   // That of another rank of the NIC goes first.
   request.surroundings.nic_ranks = 2;
-  EXPECT_NEAR(predict_update(request, costs, way), predicted_s + bytes_s, 0.2 * bytes_s);
+  EXPECT_NEAR(predict_update(request, costs, in_one), predicted_s + bytes_s, 0.2 * bytes_s);
 }
 
 // Buffers in which hardly any updates were merged are followed by buffers without merging.

@@ -151,7 +151,7 @@ void Agreement::take(Incoming& in, const OwnerReads& reads, bool copied_on) {
     ++statistics.shared_owners;
   } else {
     const plan::GatherMethod method = choices_.method(reads, readers_[reads.owner], copied_on);
-    // Nobody has to be told of the elements of one piece.
+    // The elements of one piece need no list.
     in.copied = method == plan::GatherMethod::pack && reads.runs == 1;
     in.bound = method == plan::GatherMethod::bound || in.copied;
     if (in.bound) in.elements = reads.span();

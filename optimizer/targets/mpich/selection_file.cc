@@ -113,6 +113,7 @@ bool is_known(const Condition& one, std::string_view collective) {
     return operation == "<=" ? number : value == "pow2";
   }
   if (name == "comm_avg_ppn") return operation == "<=" && number;
+  if (name == "is_block_regular" && !collective.ends_with("reduce_scatter")) return false;
   return equal && is_one_of(value, {"yes", "no"}) &&
          is_one_of(name, {"is_commutative", "is_op_built_in", "is_sendbuf_inplace",
                           "is_block_regular", "is_node_consecutive", "is_multi_threaded"});
@@ -250,7 +251,11 @@ Selection guarded(Collective collective, const Candidate& candidate, const Selec
   if (scatters && (word == "pairwise" || word == "recursive_halving")) {
     unless("is_commutative=", "no", "yes");
   }
-  if (scatters && word == "noncommutative") unless("is_block_regular=", "no", "yes");
+  // Blocks of reduce_scatter_block are regular, and MPICH aborts where it is asked whether they
+  // are.
+  if (collective == Collective::reduce_scatter && word == "noncommutative") {
+    unless("is_block_regular=", "no", "yes");
+  }
   return chosen;
 }
 

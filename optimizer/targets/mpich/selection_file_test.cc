@@ -136,6 +136,9 @@ TEST(Selection, WhatAnAlgorithmNeedsIsGuarded) {
       *selection_with(own(), {rules(Collective::reduce_scatter, 4, 0, kAll, "recursive_halving")});
   Call scatter{.collective = Collective::reduce_scatter, .ranks = 4, .commutative = false};
   EXPECT_EQ(algorithm_for(halves, scatter), "MPIR_Reduce_scatter_own");
+  const auto blocks = *selection_with(
+      own(), {rules(Collective::reduce_scatter_block, 4, 0, kAll, "noncommutative")});
+  EXPECT_EQ(blocks.dump().find("is_block_regular"), std::string::npos) << "MPICH aborts there";
   const auto exchanges =
       *selection_with(own(), {rules(Collective::alltoall, 4, 0, kAll, "brucks")});
   Call alltoall{.collective = Collective::alltoall, .ranks = 4, .in_place = true};
@@ -185,6 +188,7 @@ TEST(Selection, RefusesWhatMpichWouldAbortOn) {
   EXPECT_TRUE(with("scan", R"({"avg_msg_size=any":{"algorithm=MPIR_Scan_a":{}}})"));
   EXPECT_FALSE(with("scan", R"({"total_msg_size=any":{"algorithm=MPIR_Scan_a":{}}})"));
   EXPECT_TRUE(with("scan", R"({"is_commutative=yes":{"algorithm=MPIR_Scan_a":{}}})"));
+  EXPECT_FALSE(with("scan", R"({"is_block_regular=yes":{"algorithm=MPIR_Scan_a":{}}})"));
   EXPECT_FALSE(with(
       "scan",
       R"({"is_commutative=yes":{"algorithm=MPIR_Scan_a":{}},"is_commutative=no":{"algorithm=MPIR_Scan_b":{}}})"));
