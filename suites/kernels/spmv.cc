@@ -297,24 +297,23 @@ Benchmark spmv_benchmark() {
           "all between the first and the last (bound), fetched by the reader (pull), passed on by "
           "readers of the same (broadcast), once for a node (share), or as the model says for "
           "each pair of ranks (tuned).",
-      .factors = {matrix_factor("The kind of matrix."),
-                  integer_factor(kMatrixRowsFactor, "1", "Rows of the matrix; grids take fewer.",
-                                 {1 << 16, 1 << 12, 1 << 18}, 1, 1 << 28),
-                  integer_factor(kEntriesFactor, "1",
-                                 "Entries of each row of banded and random matrices.",
-                                 {static_cast<int64_t>(sparse::kEntriesOfRow)}, 1, 1024),
-                  integer_factor(kIterationsFactor, "1",
-                                 "Products in a repetition; a sample is the time of one.", {10}, 1,
-                                 1000),
-                  name_factor(kInspectionFactor,
-                              "Whether finding out who needs what is done before, or at the begin "
-                              "of each repetition.",
-                              {"before", kTimed})},
       .variants = {kNaive, kWhole, kHand},
       .metric = {"time_per_product", "s", true},
       .verification =
           "Each row's sum over all iterations is compared with the sum of its terms, "
           "to 1e-11 of their magnitudes, in every repetition."};
+  row.factors = {
+      matrix_factor("The kind of matrix."),
+      integer_factor(kMatrixRowsFactor, "1", "Rows of the matrix; grids take fewer.",
+                     {1 << 16, 1 << 12, 1 << 18}, 1, 1 << 28),
+      integer_factor(kEntriesFactor, "1", "Entries of each row of banded and random matrices.",
+                     {static_cast<int64_t>(sparse::kEntriesOfRow)}, 1, 1024),
+      integer_factor(kIterationsFactor, "1",
+                     "Products in a repetition; a sample is the time of one.", {10}, 1, 1000),
+      name_factor(kInspectionFactor,
+                  "Whether finding out who needs what is done before, or at the begin "
+                  "of each repetition.",
+                  {"before", kTimed})};
   for (const auto& [variant, method] : kGathered) row.variants.emplace_back(variant);
   return declare(std::move(row));
 }

@@ -188,7 +188,15 @@ TEST(Selection, RefusesWhatMpichWouldAbortOn) {
   EXPECT_TRUE(with("scan", R"({"avg_msg_size=any":{"algorithm=MPIR_Scan_a":{}}})"));
   EXPECT_FALSE(with("scan", R"({"total_msg_size=any":{"algorithm=MPIR_Scan_a":{}}})"));
   EXPECT_TRUE(with("scan", R"({"is_commutative=yes":{"algorithm=MPIR_Scan_a":{}}})"));
-  EXPECT_FALSE(with("scan", R"({"is_block_regular=yes":{"algorithm=MPIR_Scan_a":{}}})"));
+  // Blocks of reduce_scatter_block are always regular.
+  for (const char* const collective : {"reduce_scatter", "reduce_scatter_block"}) {
+    const std::string algorithm =
+        std::string(collective) == "reduce_scatter" ? "Reduce_scatter_a" : "Reduce_scatter_block_a";
+    const std::string leaf = R"({"algorithm=MPIR_)" + algorithm + R"(":{}})";
+    const std::string both =
+        R"({"is_block_regular=yes":)" + leaf + R"(,"is_block_regular=no":)" + leaf + "}";
+    EXPECT_EQ(with(collective, both.c_str()), std::string(collective) != "reduce_scatter");
+  }
   EXPECT_FALSE(with(
       "scan",
       R"({"is_commutative=yes":{"algorithm=MPIR_Scan_a":{}},"is_commutative=no":{"algorithm=MPIR_Scan_b":{}}})"));
