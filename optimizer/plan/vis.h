@@ -129,8 +129,8 @@ struct VisPlan {
   /// The next best method and its time; the plan's own where no other is possible.
   double runner_up_s = 0;
   VisMethod runner_up = VisMethod::pipelined;
-  /// The interval of the ratio of the two best contains 1: the method is the one that loses least if
-  /// the model errs, where losses against the method without a model count twice.
+  /// The interval of the ratio of the two best contains 1: the method is the one that loses least
+  /// if the model errs, where losses against the method without a model count twice.
   bool uncertain = false;
   bool operator==(const VisPlan&) const = default;
 };
