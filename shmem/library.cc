@@ -236,7 +236,7 @@ void finalize(const char* call) {
   if (the_world == nullptr && has_ended) return;
   World& here = world(call);
   if (--initialized_times > 0) return;
-  here.complete(here.default_context());
+  here.complete_all();
   {
     const Turn turn(here);
     here.context().barrier();
