@@ -142,6 +142,21 @@ TEST(OpenShmemEndings, NameMistakes) {
   EXPECT_EQ(lines_with(size.err, ""), 1U) << size.err;
 }
 
+TEST(OpenShmemEndings, ComeBeforeTheStartOfHeapsLargerThanMemory) {
+  const Finished launched = ending(kMapped, "", {{"SHMEM_SYMMETRIC_SIZE", "1000t"}});
+  EXPECT_EQ(launched.exit_code, exit_code_for(ErrorCode::resource_exhausted));
+  EXPECT_NE(launched.err.find("ask for smaller segments (SHMEM_SYMMETRIC_SIZE)"), std::string::npos)
+      << launched.err;
+  EXPECT_EQ(lines_with(launched.err, ""), 1U) << launched.err;
+  const Finished alone =
+      run_program({program("osh_endings")}, 60, {{"SHMEM_SYMMETRIC_SIZE", "1000t"}});
+  EXPECT_EQ(alone.exit_code, exit_code_for(ErrorCode::resource_exhausted));
+  EXPECT_NE(alone.err.find("SHMEM_SYMMETRIC_SIZE asks for a symmetric heap of 1000 TiB"),
+            std::string::npos)
+      << alone.err;
+  EXPECT_EQ(lines_with(alone.err, ""), 1U) << alone.err;
+}
+
 // --- static data that differ ---------------------------------------------------------------------
 
 TEST(StaticLayouts, AreRefusedByNameWhereTheyDiffer) {
