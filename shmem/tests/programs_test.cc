@@ -174,6 +174,21 @@ TEST(StaticLayouts, AreRefusedByNameWhereTheyDiffer) {
   }
 }
 
+// Two builds of one program.
+TEST(StaticLayouts, AreRefusedWhereFilesOfOneNameDiffer) {
+  const std::string copied = "d=$(mktemp -d); cp " + program("osh_endings_other") +
+                             " $d/osh_endings; $d/osh_endings; c=$?; rm -r $d; exit $c";
+  const Finished ended =
+      job(3, kMapped,
+          {"sh", "-c",
+           "if [ $STRIPLINE_RANK = 1 ]; then " + copied + "; fi; exec " + program("osh_endings")});
+  EXPECT_EQ(ended.exit_code, kExitBadInput);
+  EXPECT_NE(ended.err.find("rank 1"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("'osh_endings' is not the same file as on PE 0 (build ID "),
+            std::string::npos)
+      << ended.err;
+}
+
 TEST(StaticLayouts, MayBeAtDifferentAddresses) {
   if (run_program({"sh", "-c", "setarch -R true"}).exit_code != kExitOk) {
     GTEST_SKIP() << "this host, as containers do, refuses to load programs at fixed addresses";
