@@ -1,5 +1,6 @@
 // Jobs of OpenSHMEM programs: over mapped memory, over tcp, by copies of the kernel, and on an
 // emulated network.
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -117,6 +118,23 @@ TEST(OpenShmemEndings, AreThoseOfTheProgram) {
   }
 }
 
+// A PE that is stopped, or dead, is named, and keeps none from ending.
+TEST(OpenShmemEndings, DoNotWaitForPesThatAreStoppedOrDead) {
+  for (const auto& path : {kMapped, kTcp, kCma}) {
+    for (const int status : {0, 4}) {
+      const Finished stopped = ending(path, "stopped " + std::to_string(status));
+      EXPECT_EQ(stopped.exit_code, status) << stopped.err;
+      EXPECT_NE(stopped.err.find("1 of 3 ranks (2) had to be killed"), std::string::npos)
+          << stopped.err;
+      EXPECT_EQ(stopped.err.find("shmem_global_exit(4)") != std::string::npos, status == 4)
+          << stopped.err;
+    }
+    const Finished dead = ending(path, "dead 0");
+    EXPECT_EQ(dead.exit_code, kExitRankDied) << dead.err;
+    EXPECT_NE(dead.err.find("rank 2"), std::string::npos) << dead.err;
+  }
+}
+
 // What the standard expects of progress: PE 0 never calls.
 TEST(OpenShmemEndings, ComeThoughAPeComputesWithoutACall) {
   for (const auto& path : {kMapped, kTcp, kCma}) {
@@ -176,12 +194,13 @@ TEST(StaticLayouts, AreRefusedByNameWhereTheyDiffer) {
 
 // Two builds of one program.
 TEST(StaticLayouts, AreRefusedWhereFilesOfOneNameDiffer) {
-  const std::string copied = "d=$(mktemp -d); cp " + program("osh_endings_other") +
-                             " $d/osh_endings; $d/osh_endings; c=$?; rm -r $d; exit $c";
-  const Finished ended =
-      job(3, kMapped,
-          {"sh", "-c",
-           "if [ $STRIPLINE_RANK = 1 ]; then " + copied + "; fi; exec " + program("osh_endings")});
+  const TempFolder folder;
+  const std::string other = (folder / "osh_endings").string();
+  std::filesystem::copy_file(program("osh_endings_other"), other);
+  const Finished ended = job(
+      3, kMapped,
+      {"sh", "-c",
+       "if [ $STRIPLINE_RANK = 1 ]; then exec " + other + "; fi; exec " + program("osh_endings")});
   EXPECT_EQ(ended.exit_code, kExitBadInput);
   EXPECT_NE(ended.err.find("rank 1"), std::string::npos) << ended.err;
   EXPECT_NE(ended.err.find("'osh_endings' is not the same file as on PE 0 (build ID "),
