@@ -1,71 +1,18 @@
-// Jobs of OpenSHMEM programs: over mapped memory, over tcp, by copies of the kernel, and on an
-// emulated network.
+// What OpenSHMEM programs do, and how they end, on all paths.
 #include <filesystem>
-#include <map>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include <gtest/gtest.h>
-
-#include "base/exit_codes.h"
-#include "base/testing/processes.h"
+#include "shmem/tests/jobs.h"
 
 namespace stripline {
 namespace {
-
-using Arguments = std::vector<std::string>;
-using Variables = std::map<std::string, std::string>;
-
-const Arguments kMapped = {};
-const Arguments kTcp = {"--same-node", "network"};
-const Arguments kCma = {"--same-node", "cma"};
-const Arguments kEmulated = {"--fabric", "emulated:modern-rdma,compute=none", "--clock", "virtual"};
-
-Finished job(int pes, const Arguments& path, const Arguments& command,
-             const Variables& environment = {}) {
-  Arguments all = {
-      program("stripline-run"), "-n", std::to_string(pes), "--segment", "16M", "--bind", "none"};
-  all.insert(all.end(), path.begin(), path.end());
-  all.push_back("--");
-  all.insert(all.end(), command.begin(), command.end());
-  return run_program(std::move(all), 120, environment);
-}
-
-Arguments osh(const std::string& name, const Arguments& arguments = {}) {
-  Arguments all = {program("osh_" + name)};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  return all;
-}
-
-void expect_passed(const std::string& name, const Arguments& path, const Arguments& arguments = {},
-                   const Variables& environment = {}) {
-  for (const int pes : {1, 2, 3, 4}) {
-    const Finished ended = job(pes, path, osh(name, arguments), environment);
-    EXPECT_EQ(ended.exit_code, kExitOk)
-        << name << " of " << pes << " PEs " << (path.empty() ? "" : path[1]) << ": " << ended.err;
-    EXPECT_NE(ended.out.find(": passed"), std::string::npos) << ended.out;
-    EXPECT_EQ(ended.err, "");
-  }
-}
-
-void expect_passed_on_all(const std::string& name, const Arguments& arguments = {},
-                          const Variables& environment = {}) {
-  for (const auto& path : {kMapped, kTcp, kCma, kEmulated}) {
-    expect_passed(name, path, arguments, environment);
-  }
-}
 
 TEST(OpenShmem, SharesStaticDataAndTheHeap) { expect_passed_on_all("symmetric_data"); }
 TEST(OpenShmem, PutsGetsAndCounts) { expect_passed_on_all("operations"); }
 TEST(OpenShmem, HasCollectiveOperations) { expect_passed_on_all("collectives"); }
 TEST(OpenShmem, HasTheSameByThreads) {
   for (const auto& path : {kMapped, kTcp}) expect_passed("collectives", path, {"multiple"});
-}
-TEST(OpenShmem, CompletesWhatEachThreadHasStarted) {
-  for (const auto& path : {kMapped, kTcp}) expect_passed("threads", path);
-}
-TEST(OpenShmem, AgreesWithASequentialProgram) {
-  for (const char* const seed : {"1", "2", "3"}) expect_passed_on_all("shadow", {seed, "2000"});
 }
 TEST(OpenShmem, KeepsPutsWithinABudgetOfMemory) {
   for (const auto& path : {kMapped, kTcp}) expect_passed("flood", path, {"200000"});
