@@ -13,6 +13,7 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "base/build_id.h"
 #include "runtime/bootstrap/hex.h"
 
 namespace stripline::shmem {
@@ -68,30 +69,6 @@ bool is_this_library(const dl_phdr_info& info) {
 
 std::string hex_text(std::span<const std::byte> bytes) {
   return bootstrap::to_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-}
-
-// What a linker has noted of all that it has put into the file; empty: nothing.
-std::span<const std::byte> build_id_of(const dl_phdr_info& info) {
-  for (size_t i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& header = info.dlpi_phdr[i];
-    if (header.p_type != PT_NOTE) continue;
-    const size_t unit = header.p_align == 8 ? 8 : 4;
-    const auto padded = [unit](size_t bytes) { return (bytes + unit - 1) / unit * unit; };
-    std::span<const std::byte> notes(pointer_to(info.dlpi_addr + header.p_vaddr), header.p_memsz);
-    ElfW(Nhdr) note{};
-    while (notes.size() >= sizeof note) {
-      std::memcpy(&note, notes.data(), sizeof note);
-      const size_t described = padded(sizeof note + note.n_namesz);
-      const size_t end = described + padded(note.n_descsz);
-      if (end > notes.size()) break;
-      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof ELF_NOTE_GNU &&
-          std::memcmp(notes.data() + sizeof note, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
-        return notes.subspan(described, note.n_descsz);
-      }
-      notes = notes.subspan(end);
-    }
-  }
-  return {};
 }
 
 std::string build_of(const dl_phdr_info& info) {

@@ -43,7 +43,9 @@ World::World(std::unique_ptr<Context> context, int thread_level)
       reach_(observed_ ? none_.data() : state().memory.reachable()),
       default_context_(world_team_, needs_progress_ ? pes_ : 0),
       active_sets_(std::make_unique<ActiveSets>(*this)),
-      atomics_(std::make_unique<Atomics>(*this)) {}
+      atomics_(std::make_unique<Atomics>(*this)) {
+  if (observed_) watch_calls();
+}
 
 World::~World() = default;
 
@@ -307,7 +309,7 @@ void World::complete_all() {
 // --- mistakes ------------------------------------------------------------------------------------
 
 void World::fail(const std::string& message) const {
-  context_->state().fail(Error(ErrorCode::invalid_argument, message));
+  context_->state().fail(Error(ErrorCode::invalid_argument, caller_text() + message));
 }
 
 void World::fail_address(const char* call, const void* address, size_t bytes) const {

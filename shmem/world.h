@@ -24,6 +24,7 @@
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/implicit_operations.h"
 #include "shmem/addresses.h"
+#include "shmem/call_sites.h"
 #include "shmem/heap.h"
 #include "shmem/interface.h"
 
@@ -263,9 +264,6 @@ inline World& world(const char* call) {
     fail_without_world(call);
   return *the_world;
 }
-
-/// What messages and --trace name as the place of a call.
-inline CallSite site_of(const char* call) { return {call, 0}; }
 
 /// The bytes of `count` elements; more than memory has for what 64 bits do not hold.
 inline size_t bytes_of(const char* call, size_t count, size_t element_bytes) {

@@ -1,4 +1,5 @@
 // What OpenSHMEM programs do, and how they end, on all paths.
+#include <dlfcn.h>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -22,6 +23,23 @@ TEST(OpenShmem, IsCheckedInDebugMode) {
     expect_passed(name, kTcp, {}, {{"SHMEM_DEBUG", "1"}});
   }
 }
+TEST(OpenShmem, NamesCallsWithTheirLinesInTracesAndMessages) {
+  void* const library = ::dlopen("libdw.so.1", RTLD_NOW);
+  const bool has_lines = library != nullptr;
+  if (has_lines) ::dlclose(library);
+  Arguments traced = kTcp;
+  traced.push_back("--trace");
+  const Finished ended = job(2, traced, osh("operations"));
+  EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+  const std::string said = ended.out + ended.err;
+  EXPECT_NE(said.find("  shmem_"), std::string::npos) << said;
+  EXPECT_EQ(said.find(":0:"), std::string::npos) << said;
+  EXPECT_EQ(said.find(" at operations.c:") != std::string::npos, has_lines) << said;
+  const Finished mistaken = job(3, kTcp, osh("endings", {"address"}), {{"SHMEM_DEBUG", "1"}});
+  EXPECT_EQ(mistaken.exit_code, kExitUsage);
+  EXPECT_EQ(mistaken.err.find("endings.c:") != std::string::npos, has_lines) << mistaken.err;
+}
+
 TEST(OpenShmem, HasOverloadsAndOldNames) {
   expect_passed("overloads", kMapped);
   expect_passed("c99", kTcp);
