@@ -37,21 +37,21 @@ bool end_job(World& world, const char* call, int status) {
       status & kStatusBits, std::string(call) + "(" + std::to_string(status) + ")");
 }
 
-// Ends this PE after kLimit. `told` is the PE that is being notified, -1 before the first one.
-void limit(World& world, const char* call, int status, const std::atomic<int64_t>& told) {
-  const auto end = [&world, call, status, &told] {
+// Ends this PE after kLimit. `peer` is the PE that is being notified, -1 before the first one.
+void limit(World& world, const char* call, int status, const std::atomic<int64_t>& peer) {
+  const auto end = [&world, call, status, &peer] {
     std::this_thread::sleep_for(kLimit);
     // Streams may be in use by a thread that waits.
-    if (const int64_t pe = told.load(); pe >= 0) {
+    if (const int64_t pe = peer.load(); pe >= 0) {
       ::dprintf(STDERR_FILENO,
                 "PE %u: %s: PE %lld takes no message (it is stopped, or has died); it is left to "
                 "the launcher\n",
                 world.me(), call, static_cast<long long>(pe));
     } else {
-      ::dprintf(STDERR_FILENO,
-                "PE %u: %s while a call of another thread waits for other PEs: they are left to "
-                "the launcher\n",
-                world.me(), call);
+      ::dprintf(
+          STDERR_FILENO,
+          "PE %u: %s waits for a call of another thread; other PEs are left to the launcher\n",
+          world.me(), call);
     }
     end_job(world, call, status);
     ::_exit(status);
@@ -75,19 +75,20 @@ void watch_for_global_exit(World& world) {
 
 void global_exit(const char* call, int status) {
   World& here = world(call);
-  std::atomic<int64_t> told{-1};
-  limit(here, call, status, told);
+  std::atomic<int64_t> peer{-1};
+  limit(here, call, status, peer);
   const Turn turn(here);
   Context& context = here.context();
   for (rank_t pe = 0; pe < here.pes(); ++pe) {
     if (pe == here.me()) continue;
-    told.store(pe);
+    peer.store(pe);
     context.am_send(pe, handler, std::as_bytes(std::span(&status, 1)));
   }
+  peer.store(-1);
   std::fflush(nullptr);
   context.wait_until([] { return false; }, here.pes() > 1 ? kGraceSeconds : 0);
-  // Those that neither call nor end are ended by the launcher; one that cannot be asked for that
-  // ends them if this PE fails.
+  // The launcher ends those that neither call nor end; one that cannot be asked for that ends them
+  // if this PE fails.
   if (here.pes() > 1 && (end_job(here, call, status) || status != 0)) ::_exit(status);
   leave_and_exit(here, status);
 }

@@ -110,7 +110,7 @@ class PutCombiner {
   /// What is_answered() is asked with for the messages that have been sent to `target` so far.
   uint32_t generation(Rank target) const { return peers_[target].generation; }
   /// True if the puts of all messages that were sent to `target` before generation() returned this
-  /// are visible. Messages that are sent meanwhile, be they ever so many, do not defer that: they
+  /// are visible. Messages that are sent meanwhile do not defer that, however many there are: they
   /// are of a later generation as soon as those of the one before have been answered.
   bool is_answered(Rank target, uint32_t generation);
 
