@@ -148,6 +148,40 @@ TEST_P(ImplicitOnNetworks, AreCompletedByTheFenceOfWhatCountsThem) {
   });
 }
 
+// Puts that another one counts go on all the time, and one message of them at least is always in
+// flight when a fence looks.
+TEST_P(ImplicitOnNetworks, FencesEndThoughOthersGoOn) {
+  on_ranks(2, [](Context& context) {
+    const auto mine = context.new_symmetric_array<uint64_t>(2);
+    ASSERT_TRUE(mine.ok());
+    detail::ContextState& state = context.state();
+    if (context.rank_me() == 0) {
+      rma::ImplicitOperations counted(2);
+      rma::ImplicitOperations others(2);
+      const uint64_t value = 7;
+      const auto put = [&](uint64_t offset, rma::ImplicitOperations& by) {
+        state.operations.start_put_implicit(1, offset, reinterpret_cast<const std::byte*>(&value),
+                                            sizeof value, by);
+        state.operations.combiner().flush(1);
+      };
+      const auto inside = state.exclusive();
+      put(mine->offset(), counted);
+      while (true) {
+        put(mine->offset() + sizeof value, others);
+        if (state.operations.try_fence(counted)) break;
+        state.operations.make_progress();
+      }
+      state.operations.fence(others);
+    }
+    context.barrier();
+    if (context.rank_me() == 1) {
+      EXPECT_EQ(context.local(*mine)[0], 7U);
+      EXPECT_EQ(context.local(*mine)[1], 7U);
+    }
+    context.barrier();
+  });
+}
+
 TEST_P(Implicit, BarriersFence) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<uint64_t>(1000);
