@@ -5,7 +5,7 @@
 //
 // No user changes a plan. What is not possible for a user (a method that has no memory, a hop that
 // has no room) is a member of the request, so that the planner, the explanation and the program
-// have the same plan; the members of plans that choose() makes are const.
+// have the same plan; the members of plans are const.
 //
 // There are two kinds of decisions.
 //
@@ -186,15 +186,6 @@ Verdict weigh(double baseline_s, double best_s, double minimum_gain, Recorder& r
   verdict.reason = sure ? Reason::tuned : Reason::below_margin;
   if (sure) verdict.predicted_s = best_s;
   return verdict;
-}
-
-/// Sets what all plans of this kind say alike.
-template <typename Plan>
-void set_verdict(Plan& plan, const Verdict& verdict) {
-  plan.reason = verdict.reason;
-  plan.predicted_s = verdict.predicted_s;
-  plan.baseline_s = verdict.baseline_s;
-  plan.gain_low = verdict.gain_low;
 }
 
 /// What choose() needs of a mechanism, besides what mechanism.h says: static functions, which
