@@ -115,6 +115,7 @@ void LoopEngine::find_plan(const LoopOptions& options, const Remote& remote) {
 // Finds what the planner says of the request, or asks it.
 void LoopEngine::look_up(const LoopOptions& options) {
   const bool simply =
+      options.use_model && !options.force &&
       state_.job.tuning().forced.forced(plan::StripMechanism::kWords.command,
                                         request_.total_bytes) == plan::kForcedBaseline;
   const plan::StripCosts* const costs = options.use_model && !simply ? costs_ : nullptr;

@@ -55,7 +55,7 @@ void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite ca
 void NestEngine::find_plan(const NestOptions& options) {
   const Nest& nest = served_ == 0 ? nest_ : described_;
   NestKey key = key_of(state_, nest, options, call_, caches_);
-  if (is_forced()) key.use_model = false;
+  if (key.use_model && !options.force && is_forced()) key.use_model = false;
   use_model_ = key.use_model;
   site_ = nullptr;
   look_up(key, options);
