@@ -134,8 +134,8 @@ class Search {
     }
   }
 
-  const Tiles& best() const { return ways_[best_].tiles; }
-  Steps& steps() { return ways_[best_].steps; }
+  const Tiles& best() const { return pair_[best_].tiles; }
+  Steps& steps() { return pair_[best_].steps; }
   Schedule schedule() const { return schedule_; }
   uint32_t window() const { return window_; }
   double best_s() const { return best_s_; }
@@ -315,7 +315,7 @@ class Search {
     Tiles tiles;
     Steps steps;
   };
-  Way& tried() { return ways_[1 - best_]; }
+  Way& tried() { return pair_[1 - best_]; }
   void keep() { best_ = 1 - best_; }
 
   const NestRequest& request_;
@@ -323,7 +323,7 @@ class Search {
   Recorder& record_;
   double expected_steps_ = 1;        // of the best cut
   double one_iteration_s_ = kNever;  // of steps of one iteration of the loop that was tried last
-  std::array<Way, 2> ways_;          // the best one so far, and what is tried
+  std::array<Way, 2> pair_;          // the best one so far, and what is tried
   size_t best_ = 0;
   Schedule schedule_ = Schedule::vectorised;
   uint32_t window_ = 1;

@@ -23,15 +23,6 @@ namespace {
 
 constexpr size_t kProductArms = plan::kProductMethodNames.size();
 
-/// What matrices that are gone have found out.
-struct ProductState final : rma::Mechanism {
-  static constexpr const char kName[] = "sparse products";
-  explicit ProductState(ContextState&) {}
-  void add_to(rma::MechanismReport& report) const override { report.savings.add(savings); }
-
-  decide::Savings savings;
-};
-
 // The rows that have entries, and of which elements.
 plan::ProductRequest request_of_rows(Context& context, const GatherCore& gather,
                                      std::span<const size_t> row_begin, size_t element_bytes) {
@@ -89,9 +80,7 @@ class ProductEngine final : public ProductMethods {
   }
   ~ProductEngine() override {
     if (life_->is_over()) return;
-    decide::Savings mine;
-    site_.race().add_to(mine);
-    state_.mechanisms.of<ProductState>(state_).savings.add(mine);
+    state_.mechanisms.of<rma::EndedSites>(state_).add(site_.race());
   }
 
   std::vector<ProductMethod> methods() const override {
