@@ -369,7 +369,6 @@ void each_doubt(NestEvaluator& evaluator, Perturbed before, Perturbed after, con
     visit(source, false, lowest);
   };
   for (const Source source : {Source::buffers, Source::overhead, Source::body}) doubt(source);
-  visit(Source::composition, false, 1 - (1 + detail::kNestCompositionDoubt) * (1 - nominal_gain));
   if (evaluator.estimates_compute()) doubt(Source::compute);
   for (const Source source : detail::kMessageSources) doubt(source);
   if (evaluator.serves()) doubt(Source::serve);
@@ -417,13 +416,13 @@ NestPlan decide_cut(const NestRequest& request, NestEvaluator& evaluator, const 
   if (search.schedule() != Schedule::vectorised) {
     record.take(NestCandidate{search.schedule(), search.best().cut, search.window()},
                 search.best_s());
-    verdict = weigh(
-        baseline_s, search.best_s(), evaluator.minimum_gain(), record, [&](const auto& visit) {
-          each_doubt(
-              evaluator, {baseline, uncut, Schedule::vectorised, 1, baseline_s},
-              {search.best(), search.steps(), search.schedule(), search.window(), search.best_s()},
-              visit);
-        });
+    verdict = weigh(baseline_s, search.best_s(), evaluator.minimum_gain(),
+                    {.composition = evaluator.composition()}, record, [&](const auto& visit) {
+                      each_doubt(evaluator, {baseline, uncut, Schedule::vectorised, 1, baseline_s},
+                                 {search.best(), search.steps(), search.schedule(), search.window(),
+                                  search.best_s()},
+                                 visit);
+                    });
   }
   return verdict.takes_candidate()
              ? plan_of(evaluator, search.best(), &search.steps(), search.schedule(),

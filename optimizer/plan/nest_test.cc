@@ -560,10 +560,10 @@ TEST(PlanNest, TilesMayTakeLongerThanTheirParts) {
     ++tuned;
     const double ratio = plan.predicted_s / plan.baseline_s;
     // Loops over strips are planned as such.
-    EXPECT_LE(plan.gain_low, 1 - (1 + detail::kCompositionDoubt) * ratio + 1e-12);
+    EXPECT_LE(plan.gain_low, 1 - (1 + network.strip.composition()) * ratio + 1e-12);
     const bool as_nest = std::ranges::any_of(record.sensitivities, [&](const Sensitivity& one) {
       return one.source == Source::composition &&
-             std::abs(one.gain_loss - detail::kNestCompositionDoubt * ratio) < 1e-9;
+             std::abs(one.gain_loss - network.strip.nest_composition() * ratio) < 1e-9;
     });
     nests += as_nest ? 1 : 0;
   }

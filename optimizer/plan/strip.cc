@@ -92,6 +92,11 @@ double compute_s_of(const StripRequest& request, uint64_t piece, const StripCost
          bytes * costs.first_read(piece, corner);
 }
 
+// True if vectorised loops of ranks that share a NIC may hide each other's transfers.
+bool takes_turns(const StripRequest& request) {
+  return request.surroundings.nic_ranks > 1 && finds_others(request);
+}
+
 // Calls visit(source, of_baseline, lowest gain of `best` over `before`) for every source of doubt.
 template <typename Visit>
 void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCosts& costs,
@@ -113,12 +118,9 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
     evaluator.set_work(after, buffer_bytes, Corner::nominal, with_compute_s);
     return gain();
   };
-  if (request.surroundings.nic_ranks > 1 && finds_others(request)) {
+  if (takes_turns(request)) {
     visit(Source::turns, false,
           1 - evaluator.time(best, after) / evaluator.vectorised_in_turns(before));
-  } else if (request.peers > 1) {
-    visit(Source::turns, false,
-          1 - (1 + kOthersDoubt) * evaluator.time(best, after) / before.time());
   }
 
   const StripShape& shape = evaluator.shape();
@@ -169,7 +171,6 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
   after = evaluator.terms(best, Corner::nominal, (1 + kBodyDoubt) * compute_s);
   evaluator.set_work(before, Corner::nominal, compute_s);
   visit(Source::body, false, gain());
-  visit(Source::composition, false, 1 - (1 + kCompositionDoubt) * (1 - nominal_gain));
   if (request.compute_s < 0) {
     visit(Source::compute, false,
           std::min(gain_with_work(compute_s_of(request, shape.piece, costs, Corner::low)),
@@ -372,10 +373,13 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Recorde
   Verdict verdict = keep_baseline(baseline_s);
   if (best.schedule != Schedule::vectorised) {
     record.take(best, best_s);
-    verdict = weigh(baseline_s, best_s, costs->minimum_gain(), record, [&](const auto& visit) {
-      each_doubt(evaluator, request, *costs, uncut, best, compute_s, 1 - best_s / baseline_s,
-                 visit);
-    });
+    const bool among_others = request.peers > 1 && !takes_turns(request);
+    const PartsDoubt parts{costs->composition(), among_others ? costs->others() : 0};
+    verdict =
+        weigh(baseline_s, best_s, costs->minimum_gain(), parts, record, [&](const auto& visit) {
+          each_doubt(evaluator, request, *costs, uncut, best, compute_s, 1 - best_s / baseline_s,
+                     visit);
+        });
   }
   return plan_of(request, shape, verdict.takes_candidate() ? best : baseline(shape), verdict);
 }

@@ -15,6 +15,16 @@ namespace stripline::plan {
 /// The relative gain that must be exceeded where a model does not say (StripModel::minimum_gain).
 inline constexpr double kDefaultMinimumGain = 0.02;
 
+/// What a plan may take longer, as a share, than its parts say that a campaign measured: series of
+/// transfers of one size with nothing else, and computations on their own. Where a model does not
+/// say (StripModel::composition_doubt and the following ones). Of a loop in strips;
+inline constexpr double kDefaultComposition = 0.03;
+/// of a nest, whose tiles are of several sizes, shapes and neighbours;
+inline constexpr double kDefaultNestComposition = 0.05;
+/// of a loop over the data of several ranks, where these go through loops of their own: in which
+/// order the network serves their messages is not known.
+inline constexpr double kDefaultOthers = 0.15;
+
 /// Immutable; safe to share between threads.
 class StripCosts {
  public:
@@ -55,6 +65,10 @@ class StripCosts {
   }
 
   double minimum_gain() const { return minimum_gain_; }
+  /// What strips, nests, and loops among those of other ranks may take longer than their parts.
+  double composition() const { return composition_; }
+  double nest_composition() const { return nest_composition_; }
+  double others() const { return others_; }
 
  private:
   bool has_get_;
@@ -70,6 +84,9 @@ class StripCosts {
   std::array<cost::OctaveTable, cost::kCorners> reuse_;
   std::array<double, cost::kCorners> strip_overhead_{};
   double minimum_gain_ = kDefaultMinimumGain;
+  double composition_ = kDefaultComposition;
+  double nest_composition_ = kDefaultNestComposition;
+  double others_ = kDefaultOthers;
 };
 
 }  // namespace stripline::plan

@@ -464,8 +464,7 @@ TEST(PlanStrip, InWhichOrderSeveralPeersAreServedIsNotKnown) {
   const auto doubted = [&] {
     const StripPlan plan = plan_strip(request, &costs);
     EXPECT_EQ(plan.reason, Reason::tuned);
-    return plan.gain_low <=
-           1 - (1 + detail::kOthersDoubt) * plan.predicted_s / plan.baseline_s + 1e-12;
+    return plan.gain_low <= 1 - (1 + costs.others()) * plan.predicted_s / plan.baseline_s + 1e-12;
   };
   EXPECT_FALSE(doubted());
   request.peers = 3;
@@ -811,7 +810,7 @@ TEST(PlanStripProperty, StripsMayTakeLongerThanTheirParts) {
     if (plan.reason != Reason::tuned) continue;
     ++tuned;
     ASSERT_LE(plan.gain_low,
-              1 - (1 + detail::kCompositionDoubt) * plan.predicted_s / plan.baseline_s + 1e-12);
+              1 - (1 + costs.composition()) * plan.predicted_s / plan.baseline_s + 1e-12);
   }
   EXPECT_GT(tuned, 20);
 }

@@ -35,8 +35,8 @@ inline std::string_view to_string(CellType type) {
   return kCellTypeNames[static_cast<size_t>(type)];
 }
 
-/// Of one update, by a team of this many workers that are placed so. All but the cost of combining
-/// are of cells that a cache of the first level holds.
+/// What one update takes that a team of this many workers makes which are placed so. All but the
+/// cost of combining are of cells that a cache of the first level holds.
 struct SharedUpdatePoint {
   CellType type = CellType::integer8;
   SharedPlacement placement = SharedPlacement::package;
