@@ -355,7 +355,7 @@ class NestEvaluator {
     if (compute != before) compute_s_ = estimate_compute_s(compute);
   }
 
-  /// Whether the time of steps depends on a source of error. `transfers`: those take other times
+  /// Says if the time of steps depends on a source of error. `transfers`: those take other times
   /// (take_times()), and not only the computation.
   struct Dependence {
     bool any = false;

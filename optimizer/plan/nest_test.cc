@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/plan/nest_fixture.h"
-#include "optimizer/plan/perturbed.h"
 #include "optimizer/plan/vis_choice.h"
 
 namespace stripline::plan {

@@ -10,7 +10,6 @@
 
 #include <gtest/gtest.h>
 
-#include "optimizer/plan/perturbed.h"
 #include "optimizer/plan/strip_fixture.h"
 
 namespace stripline::plan {

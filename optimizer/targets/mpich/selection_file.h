@@ -55,7 +55,7 @@ struct Call {
 /// conditions leave it without one.
 std::string algorithm_for(const Selection& selection, const Call& call);
 
-/// Whether sizes of a collective can be distinguished by what goes between two ranks, or the
+/// True if sizes of a collective can be distinguished by what goes between two ranks, or the
 /// buffer.
 bool has_average_size(Collective collective);
 
