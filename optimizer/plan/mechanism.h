@@ -56,6 +56,17 @@ concept Mechanism = requires(const typename M::Request& request, const typename 
   requires !std::is_copy_assignable_v<typename M::Plan>;
 };
 
+/// Base of mechanisms whose requests are asked as they are.
+template <typename RequestOf>
+struct AsAsked {
+  using Request = RequestOf;
+  using Asked = Request;
+
+  static Request usual() { return {}; }
+  static Result<Request> request_of(const Request& asked) { return asked; }
+  static Request asked_of(const Request& request) { return request; }
+};
+
 /// An explanation of a mechanism's decision, with the values that it is made of.
 template <typename M>
 struct Explained : Explanation {

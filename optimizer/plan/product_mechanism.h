@@ -7,9 +7,7 @@
 
 namespace stripline::plan {
 
-struct ProductMechanism {
-  using Request = ProductRequest;
-  using Asked = Request;
+struct ProductMechanism : AsAsked<ProductRequest> {
   using Plan = ProductPlan;
   using Candidate = ProductMethod;
   using Record = ProductRecord;
@@ -25,10 +23,8 @@ struct ProductMechanism {
       .sized_by = "bytes of the entries of a rank",
       .methods = kProductMethodNames};
 
-  static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();
   static Result<Request> request_of(const Request& asked);
-  static Request asked_of(const Request& request) { return request; }
   static const CompiledPath* costs_of(const CompiledPath& path) { return &path; }
 
   // Decisions, by choose().

@@ -34,9 +34,7 @@ SharedPlan plan_shared(const SpreadRequest& request, const SharedCosts& costs) n
 SharedPlan guarded_shared(const SpreadRequest& request, const SharedCosts& costs,
                           SharedStrategy strategy) noexcept;
 
-struct SharedMechanism {
-  using Request = SharedRequest;
-  using Asked = Request;
+struct SharedMechanism : AsAsked<SharedRequest> {
   using Plan = SharedPlan;
   using Candidate = SharedStrategy;
   using Record = plan::Record<Candidate, Candidate>;
@@ -59,8 +57,6 @@ struct SharedMechanism {
 
   static Request usual();
   static std::span<const Field<Request>> fields();
-  static Result<Request> request_of(const Request& asked) { return asked; }
-  static Request asked_of(const Request& request) { return request; }
   static const CompiledModel* costs_of(const CompiledModel& model) { return &model; }
   static Plan plan(const Request& request, const CompiledModel* model, Record& record);
   static Plan unfold(const Request&, Candidate strategy) { return {strategy}; }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ namespace stripline::targets::mpich {
 
 /// Keeps the order of keys, which is that of the conditions.
 using Selection = nlohmann::ordered_json;
+
+/// The collectives that a selection must have, in MPICH's spelling.
+std::span<const std::string_view> all_collectives();
 
 /// Errors: data_loss for what MPICH would abort on, or read as something else: no JSON, a
 /// collective that is missing or twice, a condition or an algorithm that 4.0 does not have, one
