@@ -17,9 +17,9 @@ inline constexpr double kDoubtCovers = 0.95;
 
 /// Sets StripModel::composition_doubt from loops and nest_composition_doubt from nests: the excess
 /// of what cuts take over what is predicted of them, given what the baseline took in the same run.
-/// Of a problem the mean over its cuts counts, of a run the quantile kDoubtCovers over the
-/// problems, and the mean over runs with its interval is published. Held-out loops go through the
-/// data of one rank: others_doubt is not fitted. What cannot be fitted is absent.
+/// The mean over a problem's cuts counts, then the quantile kDoubtCovers over the problems of a
+/// run; the mean over runs is published with its interval. Held-out loops go through the data of
+/// one rank: others_doubt is not fitted. What cannot be fitted is absent.
 void fit_doubts(std::span<const HeldOutTimes> held_out, double confidence,
                 model::TunedModel& model);
 

@@ -15,14 +15,16 @@ namespace stripline::plan {
 /// The relative gain that must be exceeded where a model does not say (StripModel::minimum_gain).
 inline constexpr double kDefaultMinimumGain = 0.02;
 
-/// What a plan may take longer, as a share, than its parts say that a campaign measured: series of
-/// transfers of one size with nothing else, and computations on their own. Where a model does not
-/// say (StripModel::composition_doubt and the following ones). Of a loop in strips;
+// What a plan may take longer, as a share, than its parts say that a campaign measured (series of
+// transfers of one size with nothing else, and computations on their own), where a model does not
+// say (StripModel::composition_doubt and the following ones).
+
+/// A loop in strips may take so much longer than its parts.
 inline constexpr double kDefaultComposition = 0.03;
-/// of a nest, whose tiles are of several sizes, shapes and neighbours;
+/// A nest may take so much longer: its tiles are of several sizes, shapes and neighbours.
 inline constexpr double kDefaultNestComposition = 0.05;
-/// of a loop over the data of several ranks, where these go through loops of their own: in which
-/// order the network serves their messages is not known.
+/// A loop over the data of several ranks that go through loops of their own may take so much
+/// longer: in which order the network serves their messages is not known.
 inline constexpr double kDefaultOthers = 0.15;
 
 /// Immutable; safe to share between threads.
