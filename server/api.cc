@@ -119,7 +119,7 @@ bool is_json(std::string_view type) {
       type, kJson, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
 }
 
-// Whether Accept-Encoding names it, but for "q=0".
+// True if Accept-Encoding names it, but for "q=0".
 bool accepts(std::string_view list, std::string_view encoding) {
   while (!list.empty()) {
     const size_t comma = std::min(list.find(','), list.size());

@@ -13,6 +13,7 @@
 #include "base/quantity.h"
 #include "optimizer/campaign/next_run.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/fit/doubts.h"
 #include "optimizer/fit/fit_model.h"
 #include "optimizer/fit/judge_decisions.h"
 #include "optimizer/fit/judge_model.h"
@@ -345,7 +346,8 @@ Result<FittedModel> fit_campaign(const FitInput& input) {
   request.max_ranks = spec.ranks;
   request.provisional = provisional_reasons(input, noise);
   const fit::HeldOutSeries parts = fit::take_held_out(series, input.seeds, spec.ranks);
-  STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit::fit_model(parts.fitted, request));
+  STRIPLINE_ASSIGN_OR_RETURN(fit::Fit fitted, fit::fit_model(parts.fitted, request));
+  fit::fit_doubts(parts.judged, request.options.confidence, fitted.model);
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, model::to_json(fitted.model));
   FittedModel result;
   STRIPLINE_ASSIGN_OR_RETURN(result.sha256, get_string(json, "sha256", "model"));

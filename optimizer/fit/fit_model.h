@@ -16,7 +16,7 @@
 namespace stripline::fit {
 
 /// Recorded in a model's provenance; raised when the same samples give another model.
-inline constexpr const char* kFitterVersion = "fit/11";
+inline constexpr const char* kFitterVersion = "fit/12";
 
 /// What the samples do not say of themselves.
 struct FitRequest {

@@ -550,12 +550,14 @@ class OperationFitter {
     }
   }
 
-  // g, per run, from streams of few sizes: what a message takes there beyond its bytes.
+  // g, per run, from streams of few sizes: what a message takes there beyond its bytes. A size at
+  // which more messages typically take no longer says nothing: noise hides what they take.
   std::optional<model::Parameter> gap_beside(
       const SizeCurve& streams, const std::optional<model::Parameter>& per_byte) const {
     const double of_byte = per_byte ? per_byte->value : 0.0;
     std::map<uint32_t, double> least;
     for (const auto& [bytes, medians] : streams) {
+      if (!(across_runs(medians) > 0.0)) continue;
       for (const auto& [run, value] : medians) {
         const double left = std::max(0.0, value - of_byte * static_cast<double>(bytes));
         const auto [found, added] = least.emplace(run, left);

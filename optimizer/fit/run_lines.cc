@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 #include "optimizer/fit/least_squares.h"
@@ -240,14 +239,7 @@ double interpolate(const SizeCurve& curve, uint64_t bytes, std::optional<uint32_
     }
     return across_runs(medians);
   };
-  const auto above = curve.lower_bound(bytes);
-  if (above == curve.end()) return value(curve.rbegin()->second);
-  if (above->first == bytes || above == curve.begin()) return value(above->second);
-  const auto below = std::prev(above);
-  const double share =
-      static_cast<double>(bytes - below->first) / static_cast<double>(above->first - below->first);
-  const double low = value(below->second);
-  return low + share * (value(above->second) - low);
+  return linear_between(curve, bytes, value);
 }
 
 }  // namespace stripline::fit

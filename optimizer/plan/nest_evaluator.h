@@ -142,6 +142,7 @@ class NestEvaluator {
   bool moves() const { return moves_; }
   bool known() const { return known_ && costs_ != nullptr; }
   double minimum_gain() const { return costs_->minimum_gain(); }
+  double composition() const { return costs_->nest_composition(); }
 
   const NestLink& link_of(const Tile& tile) const {
     return request_.links[request_.link[tile.reference]];
@@ -354,7 +355,7 @@ class NestEvaluator {
     if (compute != before) compute_s_ = estimate_compute_s(compute);
   }
 
-  /// Whether the time of steps depends on a source of error. `transfers`: those take other times
+  /// Says if the time of steps depends on a source of error. `transfers`: those take other times
   /// (take_times()), and not only the computation.
   struct Dependence {
     bool any = false;

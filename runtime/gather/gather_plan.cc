@@ -59,7 +59,6 @@ class Gather final : public GatherCore, public gathers::GatherState::Plan {
                                [&](const Incoming& in) { return context_.is_local(in.owner); });
   }
   bool is_ordered() const override { return ordered_; }
-  double now_s() const override { return context_.state().job.fabric().now_s(); }
   const GatherStatistics& statistics() const override { return schedule_.statistics; }
   GatherStatistics& statistics() { return schedule_.statistics; }
 
@@ -240,8 +239,8 @@ void Gather::send(Outgoing& out, CallSite site) {
   if (round_ >= 2) await_credit(out, round_ - 1, site);
   const std::span<const std::byte* const> own = std::span(values_).first(vectors_);
   const size_t bytes = out.elements * vectors_ * element_bytes_;
-  // What lies side by side may go from where it lies through a network; wait() then waits until that
-  // may change.
+  // What lies side by side may go from where it lies through a network; wait() then waits until
+  // that may change.
   if (out.places.empty() && !out.copied && vectors_ == 1 && !context_.is_local(out.reader)) {
     return out.sender.send(context_, round_, own.front() + out.first * element_bytes_, bytes, site);
   }

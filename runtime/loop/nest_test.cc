@@ -404,15 +404,16 @@ TEST(NestsUnderAModel, AreFoundAgain) {
         if (at[1] == 0) context.compute_for(1e-3);
       };
       constexpr int kSites = 32;
-      std::vector<NestPlan> plans(kSites + 1);
+      std::vector<NestPlan> plans;
       for (int time = 0; time < 6; ++time) {
+        plans.clear();
         for (int site = 0; site < kSites; ++site) {
-          plans[site] = for_nest(NestPlace(context, CallSite{"some/file.cc", 100 + 17 * site}),
-                                 {size_t{2}, size_t{1000}}, {.self_check = false}, body,
-                                 read(where[0], r * 1000 + i));
+          plans.push_back(for_nest(NestPlace(context, CallSite{"some/file.cc", 100 + 17 * site}),
+                                   {size_t{2}, size_t{1000}}, {.self_check = false}, body,
+                                   read(where[0], r * 1000 + i)));
         }
-        plans[kSites] = for_nest(context, {size_t{2}, size_t{1000}}, {.self_check = false}, body,
-                                 read(pieces[r], i + 100 * time));
+        plans.push_back(for_nest(context, {size_t{2}, size_t{1000}}, {.self_check = false}, body,
+                                 read(pieces[r], i + 100 * time)));
       }
       // A nest that was timed knows of two milliseconds of computation.
       for (const NestPlan& plan : plans) EXPECT_GT(plan.baseline_s, 2e-3);

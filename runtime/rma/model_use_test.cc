@@ -52,6 +52,26 @@ size_t count_of(const std::string& text, const std::string& part) {
 const bootstrap::FabricUnderTest kEmulated{"", "emulated:opteron-vapi,compute=none", "virtual"};
 const bootstrap::FabricUnderTest kMapped{"", "tcp", "real", "mapped"};
 
+// The same with these settings, where rank 1 alone gets a column.
+std::string said_with(const std::string& tuning) {
+  auto group = bootstrap::group_on(kEmulated, 2);
+  group.context.tuning = tuning;
+  ::testing::internal::CaptureStderr();
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+    const auto array = *context.new_symmetric_array<double>(64);
+    std::array<double, 8> column{};
+    context.barrier();
+    if (context.rank_me() == 1) {
+      const auto there = global_ptr<const double>(context.on_rank(array, 0));
+      rget_strided<1>(context, there, {64}, column.data(), {8}, {8}).wait();
+    }
+    context.barrier();
+  });
+  std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+  return said;
+}
+
 TEST(ModelUse, NothingIsSaidOfAModelThatDecides) {
   EXPECT_EQ(said_by(kEmulated, model::example_model()), "");
 }
@@ -90,6 +110,16 @@ TEST(ModelUse, NothingTracedIsExplained) {
   const std::string said = ::testing::internal::GetCapturedStderr();
   ASSERT_TRUE(ran.ok()) << ran.error().message();
   EXPECT_NE(said.find("(none: rank 0 carried out no such call)\n"), std::string::npos) << said;
+}
+
+// A rule that any rank has applied is not named.
+TEST(ModelUse, RulesThatWereNeverAppliedAreNamedAtTheEnd) {
+  EXPECT_EQ(said_with("call:64:packed").find("STRIPLINE_TUNING"), std::string::npos);
+  const std::string said = said_with("call:64:packed;call:65-:packed,update:*:buffers");
+  EXPECT_NE(said.find("forced nothing by 'call:65-:packed', 'update:*:buffers':"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(count_of(said, "forced nothing"), 1U);
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ OwnedKey p256_key(const Json& json) {
   }
   OwnedKey key = key_from("EC", builder.get());
   if (!key) return {};
-  // Whether the point is on the curve.
+  // A point that is off the curve is refused.
   const OwnedContext context(EVP_PKEY_CTX_new_from_pkey(nullptr, key.get(), nullptr));
   const bool sound = context && EVP_PKEY_public_check(context.get()) == 1;
   ERR_clear_error();
