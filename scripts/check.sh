@@ -86,8 +86,8 @@ case ${1:-} in
       [agent_messages_fuzz]=optimizer/experiment/fuzz_seeds
       [switches_of_host_fuzz]=runtime/fabric/fuzz_seeds
       [offline_results_fuzz]=optimizer/campaign/fuzz_seeds
-      [http_door_fuzz]=server/http/fuzz_seeds
-      [jwt_fuzz]=server/oidc/fuzz_seeds
+      [http_door_fuzz]=server/doors/http/fuzz_seeds
+      [jwt_fuzz]=server/security/oidc/fuzz_seeds
       [target_files_fuzz]=optimizer/targets/fuzz_seeds
       [nest_json_fuzz]=docs/schema/nests)
     for fuzzer in build/fuzz/bin/*_fuzz; do

@@ -14,8 +14,8 @@
 
 #include <gtest/gtest.h>
 
-#include "server/coordinator.h"
-#include "server/model_actions.h"
+#include "server/core/coordinator.h"
+#include "server/core/models/model_actions.h"
 #include "server/testing/store_fixture.h"
 
 namespace stripline::server {
