@@ -35,7 +35,7 @@ Answer<v1::Campaign> cancel_campaign(Coordinator& coordinator,
                                      const std::string& actor) {
   const auto number = campaign_number(request.name());
   if (!number) return number.problem();
-  return campaign_message(coordinator.cancel_campaign(*number, request.drain(), actor));
+  return campaign_message(coordinator.campaigns().cancel_campaign(*number, request.drain(), actor));
 }
 
 Answer<v1::Campaign> pause_campaign(Coordinator& coordinator,
@@ -43,7 +43,7 @@ Answer<v1::Campaign> pause_campaign(Coordinator& coordinator,
                                     const std::string& actor) {
   const auto number = campaign_number(request.name());
   if (!number) return number.problem();
-  return campaign_message(coordinator.pause_campaign(*number, actor));
+  return campaign_message(coordinator.campaigns().pause_campaign(*number, actor));
 }
 
 Answer<v1::Campaign> resume_campaign(Coordinator& coordinator,
@@ -51,7 +51,7 @@ Answer<v1::Campaign> resume_campaign(Coordinator& coordinator,
                                      const std::string& actor) {
   const auto number = campaign_number(request.name());
   if (!number) return number.problem();
-  return campaign_message(coordinator.resume_campaign(*number, actor));
+  return campaign_message(coordinator.campaigns().resume_campaign(*number, actor));
 }
 
 Answer<v1::Campaign> label_campaign(Coordinator& coordinator,
@@ -59,14 +59,14 @@ Answer<v1::Campaign> label_campaign(Coordinator& coordinator,
                                     const std::string& actor) {
   const auto number = campaign_number(request.name());
   if (!number) return number.problem();
-  return campaign_message(coordinator.label_campaign(
+  return campaign_message(coordinator.campaigns().label_campaign(
       *number, {request.labels().begin(), request.labels().end()}, actor));
 }
 
 Answer<v1::Campaign> create_campaign(Coordinator& coordinator,
                                      const v1::CreateCampaignRequest& request,
                                      const std::string& actor) {
-  return campaign_message(coordinator.create_campaign(
+  return campaign_message(coordinator.planning().create_campaign(
       from_wire(request.spec()), request.request_id(), request.validate_only(), actor));
 }
 
@@ -75,7 +75,7 @@ Answer<v1::Campaign> retry_campaign(Coordinator& coordinator,
                                     const std::string& actor) {
   const auto number = campaign_number(request.name());
   if (!number) return number.problem();
-  return campaign_message(coordinator.retry_campaign(
+  return campaign_message(coordinator.campaigns().retry_campaign(
       {*number, request.time_budget_s(), request.node_budget_s()}, actor));
 }
 
@@ -84,7 +84,7 @@ Answer<v1::DeleteCampaignResponse> delete_campaign(Coordinator& coordinator,
                                                    const std::string& actor) {
   const auto number = campaign_number(request.name());
   if (!number) return number.problem();
-  const auto deleted = coordinator.delete_campaign(*number, actor);
+  const auto deleted = coordinator.campaigns().delete_campaign(*number, actor);
   if (!deleted) return deleted.problem();
   return v1::DeleteCampaignResponse();
 }
@@ -92,11 +92,12 @@ Answer<v1::DeleteCampaignResponse> delete_campaign(Coordinator& coordinator,
 Answer<std::string> export_plan(Coordinator& coordinator, const v1::ExportPlanRequest& request) {
   auto plan = [&]() -> Answer<campaign::PlanBundle> {
     if (request.name().empty()) {
-      return coordinator.plan_offline(from_wire(request.spec()), request.node_description());
+      return coordinator.planning().plan_offline(from_wire(request.spec()),
+                                                 request.node_description());
     }
     const auto number = campaign_number(request.name());
     if (!number) return number.problem();
-    return coordinator.plan_of_campaign(*number);
+    return coordinator.planning().plan_of_campaign(*number);
   }();
   if (!plan) return plan.problem();
   auto text = campaign::bundle_text(*plan);
@@ -108,14 +109,15 @@ Answer<v1::Campaign> import_results(Coordinator& coordinator, const std::string&
                                     const std::string& actor) {
   const auto results = campaign::read_results(text);
   if (!results.ok()) return invalid_field("results", results.error().message());
-  return campaign_message(coordinator.import_results(*results, sha256_hex(text), actor));
+  return campaign_message(coordinator.planning().import_results(*results, sha256_hex(text), actor));
 }
 
 Answer<v1::Node> cordon_node(Coordinator& coordinator, const v1::CordonNodeRequest& request,
                              const std::string& actor) {
   const auto name = node_segment(request.name());
   if (!name) return name.problem();
-  return node_message(coordinator.hold_node({*name, request.reason(), actor, unix_seconds(), 0}));
+  return node_message(
+      coordinator.fleet().hold_node({*name, request.reason(), actor, unix_seconds(), 0}));
 }
 
 Answer<v1::Node> drain_node(Coordinator& coordinator, const v1::DrainNodeRequest& request,
@@ -128,14 +130,15 @@ Answer<v1::Node> drain_node(Coordinator& coordinator, const v1::DrainNodeRequest
   }
   const double now_s = unix_seconds();
   const double deadline_s = request.has_time_limit_s() ? now_s + limit_s : 0;
-  return node_message(coordinator.hold_node({*name, request.reason(), actor, now_s, deadline_s}));
+  return node_message(
+      coordinator.fleet().hold_node({*name, request.reason(), actor, now_s, deadline_s}));
 }
 
 Answer<v1::Node> uncordon_node(Coordinator& coordinator, const v1::UncordonNodeRequest& request,
                                const std::string& actor) {
   const auto name = node_segment(request.name());
   if (!name) return name.problem();
-  return node_message(coordinator.release_node(*name, actor));
+  return node_message(coordinator.fleet().release_node(*name, actor));
 }
 
 }  // namespace stripline::server

@@ -67,7 +67,7 @@ Answer<v1::ListNodesResponse> list_nodes(Coordinator& coordinator, const Access&
   if (!limit) return limit.problem();
   const auto after = read_page_token("nodes", request.page_token());
   if (!after) return after.problem();
-  const auto nodes = coordinator.nodes(*after, *limit + 1);
+  const auto nodes = coordinator.fleet().nodes(*after, *limit + 1);
   if (!nodes) return nodes.problem();
   const double now_unix_s = unix_seconds();
   return page_of<v1::ListNodesResponse>(
@@ -86,7 +86,7 @@ Answer<v1::Node> get_node(Coordinator& coordinator, const Access& access,
   if (!name) {
     return invalid_field("name", "'" + request.name() + "' is not of the form nodes/NAME");
   }
-  const auto node = coordinator.node(*name);
+  const auto node = coordinator.fleet().node(*name);
   if (!node) return node.problem();
   v1::Node message = to_wire(*node);
   add_certificate_end(access, unix_seconds(), message);
@@ -108,7 +108,7 @@ Answer<v1::ListCampaignsResponse> list_campaigns(Coordinator& coordinator,
   const auto token = read_page_token("campaigns", request.page_token());
   if (!token) return token.problem();
   const int64_t before = token->empty() ? 0 : parse_campaign_name(*token).value_or(0);
-  const auto campaigns = coordinator.campaigns(before, *limit + 1);
+  const auto campaigns = coordinator.campaigns().campaigns(before, *limit + 1);
   if (!campaigns) return campaigns.problem();
   return page_of<v1::ListCampaignsResponse>(
       *campaigns, *limit, "campaigns",
@@ -119,7 +119,7 @@ Answer<v1::ListCampaignsResponse> list_campaigns(Coordinator& coordinator,
 Answer<v1::ListPointsResponse> list_points(Coordinator& coordinator, Store& store,
                                            const v1::ListPointsRequest& request) {
   const auto number = campaign_number(request.name());
-  const auto campaign = number ? coordinator.campaign(*number) : number.problem();
+  const auto campaign = number ? coordinator.campaigns().campaign(*number) : number.problem();
   if (!campaign) return campaign.problem();
   const auto limit = page_limit(request.page_size());
   if (!limit) return limit.problem();
@@ -204,7 +204,7 @@ Answer<v1::CompareCampaignsResponse> compare_campaigns(Store& store, RunResults&
 
 Answer<v1::CampaignEstimate> estimate_campaign(Coordinator& coordinator,
                                                const v1::EstimateCampaignRequest& request) {
-  const auto estimate = coordinator.estimate_campaign(from_wire(request.spec()));
+  const auto estimate = coordinator.planning().estimate_campaign(from_wire(request.spec()));
   if (!estimate) return estimate.problem();
   return to_wire(*estimate);
 }
@@ -213,7 +213,7 @@ Answer<v1::Campaign> get_campaign(Coordinator& coordinator, Store& store,
                                   const v1::GetCampaignRequest& request) {
   const auto number = campaign_number(request.name());
   if (!number) return number.problem();
-  const auto campaign = coordinator.campaign(*number);
+  const auto campaign = coordinator.campaigns().campaign(*number);
   if (!campaign) return campaign.problem();
   v1::Campaign message = to_wire(*campaign);
   const auto runs = store.runs(*number);
@@ -265,7 +265,7 @@ Answer<v1::ListModelsResponse> list_models(Coordinator& coordinator, Store& stor
   if (!after) return after.problem();
   const auto models = store.models(*after, *limit + 1);
   if (!models.ok()) return models.error();
-  const auto unreadable = coordinator.unreadable_models();
+  const auto unreadable = coordinator.models().unreadable();
   return page_of<v1::ListModelsResponse>(
       *models, *limit, "models",
       [&](auto& response, const ModelRecord& model) {
@@ -278,7 +278,7 @@ Answer<v1::Model> get_model(Coordinator& coordinator, Store& store,
                             const v1::GetModelRequest& request) {
   const auto model = find_model(store, request.name());
   if (!model) return model.problem();
-  return model_message(*model, coordinator.unreadable_models());
+  return model_message(*model, coordinator.models().unreadable());
 }
 
 Answer<ModelRecord> find_model(Store& store, const std::string& name) {

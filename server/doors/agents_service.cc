@@ -184,7 +184,7 @@ class SessionReactor final : public SessionStream {
         peer_(std::move(peer)),
         link_(std::make_shared<StreamLink>(this)) {
     ReactorStep step(this);
-    coordinator_.await_hello(link_);
+    coordinator_.sessions().await_hello(link_);
     step.hand_over();
     StartRead(&message_);
   }
@@ -208,7 +208,7 @@ class SessionReactor final : public SessionStream {
     } else if (message_.has_feedback_report() && !reports_.take(node_, now_s)) {
       // dropped
     } else if (auto message = from_wire(message_)) {
-      coordinator_.receive(session_, *message);
+      coordinator_.sessions().receive(session_, *message);
     }
     const double delay_s = std::max(messages_.take(1, now_s), bytes_.take(bytes, now_s));
     step.hand_over();
@@ -247,11 +247,11 @@ class SessionReactor final : public SessionStream {
       return refuse(node, *refusal);
     }
     access_.note_certificate(caller_);
-    const auto session = coordinator_.open_session(from_wire(message_.hello()), link_);
+    const auto session = coordinator_.sessions().open_session(from_wire(message_.hello()), link_);
     if (!session) return refuse(node, session.problem());
     const std::lock_guard lock(mutex_);
     session_ = *session;
-    if (left_) coordinator_.close_session(session_);
+    if (left_) coordinator_.sessions().close_session(session_);
   }
 
   // The operator hears of it as the agent does: it may try for days.
@@ -289,7 +289,7 @@ class SessionReactor final : public SessionStream {
     if (left_) return;
     left_ = true;
     access_.forget(listening_);
-    if (session_ != 0) coordinator_.close_session(session_);
+    if (session_ != 0) coordinator_.sessions().close_session(session_);
   }
 
   Coordinator& coordinator_;

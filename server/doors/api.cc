@@ -335,7 +335,7 @@ http::Response Api::uncordon(const Call& call) {
 http::Response Api::remove_node(const Call& call) {
   const auto name = node_segment(call.node());
   if (!name) return refused(name.problem());
-  const auto removed = coordinator_.remove_node(*name, call.caller.name);
+  const auto removed = coordinator_.fleet().remove_node(*name, call.caller.name);
   if (!removed) return refused(removed.problem());
   return answered(Answer<v1::RemoveNodeResponse>(v1::RemoveNodeResponse()));
 }
@@ -491,7 +491,7 @@ class Api::PointPieces final : public http::Pieces {
 
 http::Response Api::points(const Call& call) {
   const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
+  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
   if (!campaign) return refused(campaign.problem());
   const auto runs = store_.runs(*number);
   if (!runs.ok()) return refused(problem_from(runs.error()));
@@ -515,7 +515,7 @@ http::Response Api::points(const Call& call) {
 
 http::Response Api::opened(const Call& call, const std::vector<Followed>& followed, bool several) {
   for (const Followed& one : followed) {
-    const auto campaign = coordinator_.campaign(one.campaign);
+    const auto campaign = coordinator_.campaigns().campaign(one.campaign);
     if (!campaign) return refused(campaign.problem());
   }
   auto place = streams_.take(call.payer);

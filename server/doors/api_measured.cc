@@ -35,7 +35,7 @@ std::string tag_of(const std::vector<RunRecord>& runs, const std::string& what) 
 
 http::Response Api::point_summary(const Call& call) {
   const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
+  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
   if (!campaign) return refused(campaign.problem());
   const auto runs = store_.runs(*number);
   if (!runs.ok()) return refused(problem_from(runs.error()));
@@ -62,7 +62,7 @@ http::Response Api::point_summary(const Call& call) {
 
 http::Response Api::point_columns(const Call& call) {
   const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
+  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
   if (!campaign) return refused(campaign.problem());
   const auto named = call.request.query.find("experiment");
   if (named == call.request.query.end()) {
@@ -85,7 +85,7 @@ http::Response Api::point_columns(const Call& call) {
 
 http::Response Api::samples_of_point(const Call& call) {
   const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
+  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
   if (!campaign) return refused(campaign.problem());
   const std::string& text = call.path.back();
   uint32_t place = 0;
@@ -101,7 +101,7 @@ http::Response Api::samples_of_point(const Call& call) {
 
 http::Response Api::runs(const Call& call) {
   const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
+  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
   if (!campaign) return refused(campaign.problem());
   const auto runs = store_.runs(*number);
   if (!runs.ok()) return refused(problem_from(runs.error()));

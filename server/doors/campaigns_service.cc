@@ -42,11 +42,11 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
     if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
     // It is what operators are here for: charged as a call, not by the time that planning takes.
     limits_.charge(payer, kPlanCost_s);
-    return finish(
-        context,
-        coordinator_.create_campaign(from_wire(request->spec()), request->request_id(),
-                                     request->validate_only(), caller_of(*context, access_).name),
-        response);
+    return finish(context,
+                  coordinator_.planning().create_campaign(
+                      from_wire(request->spec()), request->request_id(), request->validate_only(),
+                      caller_of(*context, access_).name),
+                  response);
   }
 
   grpc::ServerUnaryReactor* GetCampaign(grpc::CallbackServerContext* context,
@@ -166,7 +166,7 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
                            {}});
     }
     const auto number = campaign_number(request->name());
-    const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
+    const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
     if (!campaign) return reject_watch(campaign.problem());
     return watch_campaign(store_, hub_, *number, request->cursor(), refusal_for(*context));
   }
@@ -177,7 +177,7 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
     if (const auto refusal = limits_.refusal(payer)) return reject_export(*refusal);
     limits_.charge(payer, kCallCost_s);
     const auto number = campaign_number(request->name());
-    const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
+    const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
     if (!campaign) return reject_export(campaign.problem());
     return export_samples(store_, *number, refusal_for(*context));
   }

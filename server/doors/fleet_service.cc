@@ -59,7 +59,7 @@ class FleetService final : public v1::Fleet::CallbackService {
                                        v1::RemoveNodeResponse* /*response*/) override {
     const auto name = node_segment(request->name());
     if (!name) return finish(context, rpc_status(name.problem()));
-    return finish(context, coordinator_.remove_node(*name, actor(*context)));
+    return finish(context, coordinator_.fleet().remove_node(*name, actor(*context)));
   }
 
   grpc::ServerUnaryReactor* GetServerStatus(grpc::CallbackServerContext* context,

@@ -82,7 +82,7 @@ Answer<std::optional<std::string>> refusal_after(Coordinator& coordinator, Store
   const LabelRecord* const canary = current_of(moves, kCanaryLabel);
   return rollout_refusal(
       canary != nullptr && canary->key == version.key ? std::optional(*canary) : std::nullopt,
-      coordinator.answers_to(version.key));
+      coordinator.models().answers_to(version.key));
 }
 
 // The nodes that try a version: those of the request, else the usual ones.
@@ -97,14 +97,14 @@ Answer<std::vector<std::string>> canaries_of(Coordinator& coordinator, Store& st
   for (const std::string& name : request.nodes()) {
     const auto segment = parse_node_name(name);
     if (!segment) return invalid_field("nodes", "'" + name + "' is not of the form nodes/NAME");
-    const auto known = coordinator.node(*segment);
+    const auto known = coordinator.fleet().node(*segment);
     if (!known) return known.problem();
     nodes.push_back(*segment);
   }
   if (!nodes.empty()) return nodes;
   const auto record = store.model(model);
   if (!record.ok()) return record.error();
-  return usual_canaries(coordinator.nodes_for_models((*record)->fabric));
+  return usual_canaries(coordinator.sessions().nodes_for_models((*record)->fabric));
 }
 
 }  // namespace

@@ -106,8 +106,8 @@ TEST_F(ModelPushTest, ARejectionGoesWithItsNode) {
   ASSERT_TRUE(promote(1, "canary", {"b"}));
   answer(b, 1);
   EXPECT_FALSE(promote(1, "stable"));
-  coordinator_->close_session(a.session);
-  ASSERT_TRUE(coordinator_->remove_node("a", kPublisher));
+  coordinator_->sessions().close_session(a.session);
+  ASSERT_TRUE(coordinator_->fleet().remove_node("a", kPublisher));
   restart();
   ASSERT_TRUE(promote(1, "stable"));
 }
@@ -128,7 +128,7 @@ TEST_F(ModelPushTest, WhatIsWithdrawnGoesWhereThereIsNothingInItsPlace) {
   FakeAgent b = connect("b", true, {{"tcp", "999999999999"}});  // somebody else's
   ASSERT_TRUE(promote(1, "stable"));
   answer(a, 1);
-  coordinator_->close_session(b.session);
+  coordinator_->sessions().close_session(b.session);
   b = connect("b", true, {{"tcp", "999999999999"}});
   withdraw(1);
   EXPECT_EQ(a.link->take_withdrawn(),
@@ -159,7 +159,7 @@ TEST_F(ModelPushTest, WhatIsWithdrawnGoesWhereWhatIsInItsPlaceIsRejected) {
             "tcp 111111111111: models/tcp/versions/1 is withdrawn: a wrong network");
   EXPECT_EQ(a.link->take().size(), 0U);
   // An agent that was not there then hears of it when it comes, and is asked once more.
-  coordinator_->close_session(a.session);
+  coordinator_->sessions().close_session(a.session);
   a = connect("a", true, {{"tcp", "111111111111"}});
   EXPECT_NE(a.link->wait_for_withdrawn(), "");
   coordinator_->offer_models();
@@ -218,7 +218,7 @@ TEST_F(ModelPushTest, AModelThatCannotBeReadKeepsNoOtherBack) {
   const auto later = a.link->take();
   ASSERT_EQ(later.size(), 1U);
   EXPECT_EQ(later.front().version, "models/tcp/versions/1");
-  EXPECT_TRUE(coordinator_->unreadable_models().empty());
+  EXPECT_TRUE(coordinator_->models().unreadable().empty());
 }
 
 // Another model of the same fabric may have been labelled before: it would take the place of what
@@ -271,11 +271,11 @@ TEST_F(ModelPushTest, ReportsOfRunsAreKeptWithTheVersion) {
   report.program = "transpose";
   report.places = {{"t.cc:17", "get", "packed", 2, 9, 8, 1e-3, 2e-3, 1, 3e-3, 1}};
   const FeedbackReport message{model::report_text(report)};
-  coordinator_->receive(a.session, message);
-  coordinator_->receive(a.session, message);
-  coordinator_->receive(a.session, FeedbackReport{"nonsense"});
+  coordinator_->sessions().receive(a.session, message);
+  coordinator_->sessions().receive(a.session, message);
+  coordinator_->sessions().receive(a.session, FeedbackReport{"nonsense"});
   report.model_sha256 = std::string(64, '9');
-  coordinator_->receive(a.session, FeedbackReport{model::report_text(report)});
+  coordinator_->sessions().receive(a.session, FeedbackReport{model::report_text(report)});
   v1::ListFeedbackRequest request;
   request.set_parent("models/tcp");
   const auto list = list_feedback(*store_, request);
@@ -368,10 +368,10 @@ TEST_F(ModelPushTest, WhatTwoRunsLostTakesTheLabelBack) {
   ASSERT_TRUE(promote(1, "stable"));
   EXPECT_EQ(offered(a), "1");
   answer(a, 1);
-  coordinator_->receive(a.session, lost_in("r1"));
-  coordinator_->receive(a.session, lost_in("r1"));  // the same again
+  coordinator_->sessions().receive(a.session, lost_in("r1"));
+  coordinator_->sessions().receive(a.session, lost_in("r1"));  // the same again
   EXPECT_EQ(current_of(*store_->labels("tcp"), kStableLabel)->key.version, 1);
-  coordinator_->receive(a.session, lost_in("r2"));
+  coordinator_->sessions().receive(a.session, lost_in("r2"));
   EXPECT_EQ(current_of(*store_->labels("tcp"), kStableLabel)->key.version, 2);
   const auto lost = *store_->model_version({"tcp", 1});
   EXPECT_NE(lost->lost.find("transpose.cc:17, get 1 MiB, took 134.0 % longer"), std::string::npos)
@@ -381,14 +381,15 @@ TEST_F(ModelPushTest, WhatTwoRunsLostTakesTheLabelBack) {
   EXPECT_EQ(offered(a), "2");
   EXPECT_EQ(promote(1, "stable").problem().reason, "GATE");
   // Reports of what is not in use any more change nothing.
-  coordinator_->receive(a.session, lost_in("r3"));
+  coordinator_->sessions().receive(a.session, lost_in("r3"));
   EXPECT_EQ(current_of(*store_->labels("tcp"), kStableLabel)->key.version, 2);
 }
 
 TEST_F(ModelPushTest, WhatRunsGainedTakesNothingBack) {
   FakeAgent a = connect("a");
   ASSERT_TRUE(promote(1, "stable"));
-  for (const char* run : {"r1", "r2", "r3"}) coordinator_->receive(a.session, lost_in(run, 5));
+  for (const char* run : {"r1", "r2", "r3"})
+    coordinator_->sessions().receive(a.session, lost_in(run, 5));
   EXPECT_EQ(current_of(*store_->labels("tcp"), kStableLabel)->key.version, 1);
   EXPECT_EQ((*store_->model_version({"tcp", 1}))->lost, "");
 }
@@ -405,7 +406,7 @@ TEST_F(ModelPushTest, WhatOneGroupOfNodesLostTakesTheLabelFromIt) {
   EXPECT_EQ(offered(b), "1");
   answer(a, 1);
   answer(b, 1);
-  for (const char* run : {"r1", "r2"}) coordinator_->receive(a.session, lost_in(run));
+  for (const char* run : {"r1", "r2"}) coordinator_->sessions().receive(a.session, lost_in(run));
   const auto moves = *store_->labels("tcp");
   EXPECT_EQ(current_of(moves, kStableLabel)->nodes, std::vector<std::string>{"b"});
   EXPECT_EQ(current_of(moves, kStableLabel)->actor, "server");
@@ -416,7 +417,7 @@ TEST_F(ModelPushTest, WhatOneGroupOfNodesLostTakesTheLabelFromIt) {
   EXPECT_TRUE((*store_->model_version({"tcp", 1}))->stale_in_use);
   EXPECT_EQ((*store_->model_version({"tcp", 1}))->stale, "");
   // The rest may lose, too.
-  for (const char* run : {"r3", "r4"}) coordinator_->receive(b.session, lost_in(run));
+  for (const char* run : {"r3", "r4"}) coordinator_->sessions().receive(b.session, lost_in(run));
   EXPECT_EQ(current_of(*store_->labels("tcp"), kStableLabel), nullptr);
 }
 
@@ -425,10 +426,10 @@ TEST_F(ModelPushTest, WhatANodeHasIsNotSentAgain) {
   ASSERT_TRUE(promote(2, "stable"));
   EXPECT_EQ(offered(a), "2");
   answer(a, 2);
-  coordinator_->close_session(a.session);
+  coordinator_->sessions().close_session(a.session);
   a = connect("a", true, {{"tcp", "222222222222"}});
   EXPECT_EQ(offered(a), "");
-  coordinator_->close_session(a.session);
+  coordinator_->sessions().close_session(a.session);
   a = connect("a");  // somebody has removed the file
   EXPECT_EQ(offered(a), "2");
   // A node that the server knows nothing of, and that has the file.
@@ -444,8 +445,8 @@ TEST_F(ModelPushTest, AgentsThatTakeNoModelsGetNone) {
   ASSERT_TRUE(promote(1, "stable"));
   EXPECT_EQ(offered(old), "");
   // An answer to what was never offered is not kept.
-  coordinator_->receive(old.session, ModelAck{"models/tcp/versions/9", true, ""});
-  coordinator_->receive(old.session, ModelAck{"nonsense", true, ""});
+  coordinator_->sessions().receive(old.session, ModelAck{"models/tcp/versions/9", true, ""});
+  coordinator_->sessions().receive(old.session, ModelAck{"nonsense", true, ""});
   EXPECT_TRUE(store_->node_models()->empty());
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "server/core/models/fit_job.h"
 #include "server/core/models/model_verdict.h"
@@ -18,6 +19,11 @@ struct PublishedModel {
 };
 
 PublishedModel outcome_of(const std::string& version, const FittedModel& fitted);
+
+/// Adds the version that a fit to these campaigns has made, judged as it was.
+void add_version(Changes& changes, const VersionKey& key, const std::string& fabric,
+                 const FittedModel& fitted, const std::vector<std::string>& campaigns,
+                 double time_unix_s);
 
 /// Adds the verdict on a version, if it is not that it passed.
 void note_verdict(Changes& changes, const VersionKey& key, const VersionVerdict& verdict,

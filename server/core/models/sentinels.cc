@@ -155,8 +155,8 @@ Status Sentinels::measure(const ModelRecord& model, const ModelVersionRecord& ve
     return {};
   }
   STRIPLINE_ASSIGN_OR_RETURN(const auto first, fitted_to(version));
-  const auto created = coordinator_.create_campaign(sentinel_spec(first, model.fabric), request,
-                                                    false, std::string(kActor));
+  const auto created = coordinator_.planning().create_campaign(sentinel_spec(first, model.fabric),
+                                                               request, false, std::string(kActor));
   if (!created) {
     say_once("the sentinels of " + name + " cannot be measured: " + created.problem().message);
     attempt.not_before_unix_s = now_unix_s + kSecondLook * options_.interval_s;
@@ -193,7 +193,7 @@ Status Sentinels::replace(const ModelRecord& model, const std::vector<LabelRecor
                              store_.campaign_of_request(std::string(kActor), request));
   if (!campaign) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto first, fitted_to(*stale));
-    const auto created = coordinator_.create_campaign(
+    const auto created = coordinator_.planning().create_campaign(
         replacement_spec(first, model.fabric, model.name), request, false, std::string(kActor));
     if (created) {
       spdlog::info("{} is to replace {}, which is stale", created->name, version_name(stale->key));
@@ -226,7 +226,7 @@ Status Sentinels::introduce(const ModelRecord& model, const VersionKey& key,
     return {};
   }
   if (version->was_canary) return {};
-  if (coordinator_.nodes_for_models(model.fabric).empty()) {
+  if (coordinator_.sessions().nodes_for_models(model.fabric).empty()) {
     say_once(version_name(key) + " replaces a stale version once an agent is there to try it");
     return {};
   }

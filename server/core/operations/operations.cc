@@ -95,7 +95,7 @@ Answer<v1::Operation> fit_model(Coordinator& coordinator, const v1::FitModelRequ
     }
     order.without.push_back(*run);
   }
-  const auto operation = coordinator.fit_model(order, request.request_id(), actor);
+  const auto operation = coordinator.operations().fit_model(order, request.request_id(), actor);
   if (!operation) return operation.problem();
   return to_wire(*operation);
 }
@@ -105,7 +105,7 @@ Answer<v1::Operation> cancel_operation(Coordinator& coordinator,
                                        const std::string& actor) {
   const auto number = operation_number(request.name());
   if (!number) return number.problem();
-  const auto operation = coordinator.cancel_operation(*number, actor);
+  const auto operation = coordinator.operations().cancel(*number, actor);
   if (!operation) return operation.problem();
   return to_wire(*operation);
 }

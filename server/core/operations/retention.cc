@@ -68,8 +68,8 @@ Status Retention::delete_for_room(double now_unix_s, const std::stop_token& stop
 // Unless somebody has it go on meanwhile: the sweeps in between take their time.
 Status Retention::remove(const CampaignRecord& campaign, const std::string& why,
                          const std::stop_token& stop) {
-  STRIPLINE_ASSIGN_OR_RETURN(const bool removed,
-                             coordinator_.delete_expendable(campaign.number, kActor, why));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const bool removed, coordinator_.campaigns().delete_expendable(campaign.number, kActor, why));
   return removed ? sweep(stop) : Status();
 }
 

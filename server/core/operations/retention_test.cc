@@ -128,11 +128,11 @@ TEST_F(RetentionTest, DeletesWhatEndedLongAgoAndNoModelNeeds) {
 // Lists of what may go are older than what is done with them.
 TEST_F(RetentionTest, WhatGoesOnAgainStays) {
   add(1, kNow - 40 * kDay, CampaignState::queued);
-  EXPECT_FALSE(*coordinator_->delete_expendable(1, "server", "it was due"));
+  EXPECT_FALSE(*coordinator_->campaigns().delete_expendable(1, "server", "it was due"));
   add(2, kNow - 40 * kDay, CampaignState::succeeded);
   publish(2);
-  EXPECT_FALSE(*coordinator_->delete_expendable(2, "server", "it was due"));
-  EXPECT_FALSE(*coordinator_->delete_expendable(3, "server", "it was due"));
+  EXPECT_FALSE(*coordinator_->campaigns().delete_expendable(2, "server", "it was due"));
+  EXPECT_FALSE(*coordinator_->campaigns().delete_expendable(3, "server", "it was due"));
   EXPECT_EQ(kept(), (std::vector<int64_t>{2, 1}));
   EXPECT_TRUE(store_->audit(0, 10)->empty());
 }

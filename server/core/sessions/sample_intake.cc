@@ -1,4 +1,5 @@
-// The coordinator's side of sample batches.
+#include "server/core/sessions/sample_intake.h"
+
 #include <set>
 #include <utility>
 
@@ -6,7 +7,8 @@
 
 #include "base/quantity.h"
 #include "server/clock.h"
-#include "server/core/coordinator.h"
+#include "server/core/campaigns/campaign_records.h"
+#include "server/core/models/fit_job.h"
 #include "server/store/point_records.h"
 
 namespace stripline::server {
@@ -23,13 +25,25 @@ constexpr double kLateS = 3600;
 
 }  // namespace
 
-void Coordinator::receive_samples(uint64_t id, const SampleBatch& batch) {
+void BatchContent::add(const experiment::SampleSeries& series) {
+  samples += series.values.size();
+  if (is_without_time(series) && note.empty()) {
+    note = point_key(series.point) +
+           (series.values.empty() ? " was " + series.note : " took no time in any repetition");
+  }
+}
+
+SampleIntake::SampleIntake(CoreState& state)
+    : state_(state),
+      ingest_(state.store, [this](const std::vector<Arrival>& group) { on_stored(group); }) {}
+
+void SampleIntake::receive(uint64_t id, const SampleBatch& batch) {
   const double received_s = steady_seconds();
   std::string node;
   {
-    const MutexLock lock(mutex_);
-    meters_.observe(Meters::Time::lock_wait, steady_seconds() - received_s);
-    const Session* session = heard(id);
+    const MutexLock lock(state_.mutex);
+    state_.meters.observe(Meters::Time::lock_wait, steady_seconds() - received_s);
+    const Session* session = state_.sessions.heard(id);
     if (session == nullptr) return;
     node = session->record.name;
   }
@@ -38,25 +52,26 @@ void Coordinator::receive_samples(uint64_t id, const SampleBatch& batch) {
   // Other sessions need not wait until megabytes have been read.
   auto read = read_batch(batch, *run, node);
   if (read.ok()) read->received_s = received_s;
-  const MutexLock lock(mutex_);
-  Session* session = heard(id);
+  const MutexLock lock(state_.mutex);
+  Session* session = state_.sessions.heard(id);
   if (session == nullptr) return;
   const bool changed =
       read.ok() ? handle(*session, batch, *read) : not_stored(*session, *run, read.error());
-  if (changed) want_step();
+  if (changed) state_.want_step();
 }
 
 // Without the lock. A plan has megabytes, too: it is read once, when the first samples have come.
 // Errors: the store's.
-Result<Coordinator::ReadBatch> Coordinator::read_batch(const SampleBatch& batch, const RunKey& run,
-                                                       const std::string& node) {
+Result<SampleIntake::ReadBatch> SampleIntake::read_batch(const SampleBatch& batch,
+                                                         const RunKey& run,
+                                                         const std::string& node) {
   ReadBatch read;
   read.run = run;
   uint32_t points = 0;
   {
-    const MutexLock lock(mutex_);
-    const auto found = active_.find(run.campaign);
-    if (found != active_.end() && found->second.group.run() == run &&
+    const MutexLock lock(state_.mutex);
+    const auto found = state_.active.find(run.campaign);
+    if (found != state_.active.end() && found->second.group.run() == run &&
         found->second.group.fence() == batch.fence) {
       read.sampler = found->second.group.rank_nodes().front();
       read.planned = found->second.planned;
@@ -64,11 +79,11 @@ Result<Coordinator::ReadBatch> Coordinator::read_batch(const SampleBatch& batch,
     }
   }
   if (!read.sampler) {
-    STRIPLINE_ASSIGN_OR_RETURN(read.sampler, store_.sampling_node(run, batch.fence));
+    STRIPLINE_ASSIGN_OR_RETURN(read.sampler, state_.store.sampling_node(run, batch.fence));
   }
   if (read.sampler != node) return read;  // What is in it does not matter.
   if (points > 0 && !read.planned) {
-    STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, store_.run_plan(run));
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, state_.store.run_plan(run));
     STRIPLINE_ASSIGN_OR_RETURN(PlannedPoints planned, PlannedPoints::read(plan, points));
     read.planned = std::make_shared<const PlannedPoints>(std::move(planned));
   }
@@ -76,16 +91,8 @@ Result<Coordinator::ReadBatch> Coordinator::read_batch(const SampleBatch& batch,
   return read;
 }
 
-void Coordinator::add_series(ReadBatch& read, const experiment::SampleSeries& series) {
-  read.samples += series.values.size();
-  if (is_without_time(series) && read.note.empty()) {
-    read.note = point_key(series.point) +
-                (series.values.empty() ? " was " + series.note : " took no time in any repetition");
-  }
-}
-
 // Errors: what makes the batch one that the run may not send.
-Status Coordinator::read_content(const SampleBatch& batch, ReadBatch& read) {
+Status SampleIntake::read_content(const SampleBatch& batch, ReadBatch& read) {
   if (batch.codec != "json") {
     return Error(ErrorCode::unimplemented,
                  "sample codec '" + batch.codec + "' is not known to this server; it reads 'json'");
@@ -105,7 +112,7 @@ Status Coordinator::read_content(const SampleBatch& batch, ReadBatch& read) {
       return Error(ErrorCode::data_loss, "sample series of run " + std::to_string(one.run) +
                                              " in a batch of run " + std::to_string(read.run.run));
     }
-    add_series(read, one);
+    read.content.add(one);
   }
   if (!read.planned) return {};
   if (batch.seq > read.planned->size() + kSpareBatches) {
@@ -120,34 +127,32 @@ Status Coordinator::read_content(const SampleBatch& batch, ReadBatch& read) {
 }
 
 // A batch is not acknowledged, so the agent keeps it; ending the session makes it send it again.
-bool Coordinator::not_stored(Session& session, const RunKey& run, const Error& error) {
+bool SampleIntake::not_stored(const Session& session, const RunKey& run, const Error& error) {
   spdlog::error("{}: cannot store samples: {}", run_name(run), error.message());
-  drop_session(sessions_.find(session.id),
-               Problem{ErrorCode::unavailable, "STORAGE", error.message(), {}});
+  state_.drop_session(session.id, Problem{ErrorCode::unavailable, "STORAGE", error.message(), {}});
   return true;
 }
 
 // Samples come from the node of rank 0, and from no other: (run, fence, seq) names a batch, and
 // what another node stored under that name would take the place of the real one.
-bool Coordinator::handle(Session& session, const SampleBatch& batch, const ReadBatch& read) {
+bool SampleIntake::handle(Session& session, const SampleBatch& batch, const ReadBatch& read) {
   const RunKey& run = read.run;
   const std::string& node = session.record.name;
-  ActiveRun* active = active_run(run, batch.fence, node);
+  ActiveRun* active = state_.active_run(run, batch.fence, node);
   if (!read.sampler) {
-    send_cancel(session, run, batch.fence, "the server does not know this assignment");
+    cancel(session, run, batch.fence, "the server does not know this assignment");
     return false;
   }
   if (*read.sampler != node) {
-    return refuse_samples(session, batch, run,
-                          {node_name(node) + " sent samples of it, which only " +
-                               node_name(*read.sampler) + " may do, where its rank 0 is",
-                           false, std::nullopt});
+    return refuse(session, batch, run,
+                  {node_name(node) + " sent samples of it, which only " + node_name(*read.sampler) +
+                       " may do, where its rank 0 is",
+                   false, std::nullopt});
   }
   if (read.refusal) {
-    return refuse_samples(
-        session, batch, run,
-        {"malformed samples from " + node_name(node) + ": " + read.refusal->message(), true,
-         std::nullopt});
+    return refuse(session, batch, run,
+                  {"malformed samples from " + node_name(node) + ": " + read.refusal->message(),
+                   true, std::nullopt});
   }
   if (active == nullptr) return take_late_batch(session, batch, read);
   if (!read.planned) {
@@ -157,160 +162,153 @@ bool Coordinator::handle(Session& session, const SampleBatch& batch, const ReadB
 }
 
 // A batch of an active run goes to the disk without the lock, and is acknowledged from there.
-bool Coordinator::take_batch(Session& session, ActiveRun& active, const SampleBatch& batch,
-                             const ReadBatch& read) {
+bool SampleIntake::take_batch(Session& session, ActiveRun& active, const SampleBatch& batch,
+                              const ReadBatch& read) {
   const std::string& node = session.record.name;
   active.group.renew(node, steady_seconds());
-  if (active.on_their_way.contains(batch.seq)) return false;
-  if (batch.seq <= active.contiguous || active.beyond.contains(batch.seq)) {
-    const auto same = store_.has_batch(read.run, batch.fence, batch.seq, batch.data);
+  if (active.in_flight.contains(batch.seq)) return false;
+  if (batch.seq <= active.contiguous || active.out_of_order.contains(batch.seq)) {
+    const auto same = state_.store.has_batch(read.run, batch.fence, batch.seq, batch.data);
     if (!same.ok()) return not_stored(session, read.run, same.error());
     if (!same->value_or(false)) {
-      return refuse_samples(session, batch, read.run,
-                            {node_name(node) + " sent batch " + std::to_string(batch.seq) +
-                                 " again, with other samples than before",
-                             false, std::nullopt});
+      return refuse(session, batch, read.run,
+                    {node_name(node) + " sent batch " + std::to_string(batch.seq) +
+                         " again, with other samples than before",
+                     false, std::nullopt});
     }
     acknowledge(active);
     return false;
   }
   if (active.measured.contains_any(read.results)) {
-    return refuse_samples(session, batch, read.run,
-                          {node_name(node) + " sent samples of a point twice, the second time in " +
-                               "batch " + std::to_string(batch.seq),
-                           false, std::nullopt});
+    return refuse(session, batch, read.run,
+                  {node_name(node) + " sent samples of a point twice, the second time in " +
+                       "batch " + std::to_string(batch.seq),
+                   false, std::nullopt});
   }
   active.planned = read.planned;
   active.measured.add(read.results);
-  active.on_their_way.insert(batch.seq);
+  active.in_flight.insert(batch.seq);
   Arrival arrival;
   arrival.batch.run = read.run;
   arrival.batch.fence = batch.fence;
   arrival.batch.seq = batch.seq;
   arrival.batch.received_unix_s = unix_seconds();
-  arrival.batch.samples = read.samples;
+  arrival.batch.samples = read.content.samples;
   arrival.batch.data = batch.data;
   arrival.node = node;
   arrival.results = read.results;
-  arrival.note = read.note;
+  arrival.note = read.content.note;
   arrival.received_s = read.received_s;
   ingest_.add(std::move(arrival));
   return false;
 }
 
 // A batch of an attempt that was given up is kept as an orphan, within limits.
-bool Coordinator::take_late_batch(Session& session, const SampleBatch& batch,
-                                  const ReadBatch& read) {
+bool SampleIntake::take_late_batch(Session& session, const SampleBatch& batch,
+                                   const ReadBatch& read) {
   const RunKey& run = read.run;
-  const auto same = store_.has_batch(run, batch.fence, batch.seq, batch.data);
+  const auto same = state_.store.has_batch(run, batch.fence, batch.seq, batch.data);
   if (!same.ok()) return not_stored(session, run, same.error());
   if (*same && !**same) {
-    return refuse_samples(session, batch, run,
-                          {node_name(session.record.name) + " sent batch " +
-                               std::to_string(batch.seq) + " again, with other samples than before",
-                           false, std::nullopt});
+    return refuse(session, batch, run,
+                  {node_name(session.record.name) + " sent batch " + std::to_string(batch.seq) +
+                       " again, with other samples than before",
+                   false, std::nullopt});
   }
   if (!*same) {
-    const auto known = store_.campaign(run.campaign);
+    const auto known = state_.store.campaign(run.campaign);
     if (!known.ok()) return not_stored(session, run, known.error());
     if (!*known) {
-      send_cancel(session, run, batch.fence, "its campaign was deleted");
+      cancel(session, run, batch.fence, "its campaign was deleted");
       return false;
     }
-    auto d = draft(run.campaign);
+    auto d = draft_of(state_, run.campaign);
     if (!d.ok()) return not_stored(session, run, d.error());
     if ((is_final(d->campaign.state) && unix_seconds() > d->campaign.updated_unix_s + kLateS) ||
         batch.seq > d->run(run.run).points_all + kSpareBatches) {
-      send_cancel(session, run, batch.fence, "it ended long ago, and its samples come too late");
+      cancel(session, run, batch.fence, "it ended long ago, and its samples come too late");
       return false;
     }
     d->changes.batches.push_back(
-        {0, run, batch.fence, batch.seq, true, unix_seconds(), read.samples, batch.data});
-    d->campaign.samples += read.samples;
-    const Status stored = commit(*d, "");
+        {0, run, batch.fence, batch.seq, true, unix_seconds(), read.content.samples, batch.data});
+    d->campaign.samples += read.content.samples;
+    const Status stored = commit(state_, *d, "");
     if (!stored.ok()) return not_stored(session, run, stored.error());
-    meters_.count(Meters::Counter::batches_stored);
-    meters_.count(Meters::Counter::samples_stored, static_cast<double>(read.samples));
+    state_.meters.count(Meters::Counter::batches_stored);
+    state_.meters.count(Meters::Counter::samples_stored, static_cast<double>(read.content.samples));
   }
-  const auto contiguous = store_.contiguous_batches(run, batch.fence);
+  const auto contiguous = state_.store.contiguous_batches(run, batch.fence);
   if (!contiguous.ok()) return not_stored(session, run, contiguous.error());
   if (*contiguous > 0) {
     session.link->send(SampleAck{batch.assignment, batch.fence, *contiguous});
   }
-  send_cancel(session, run, batch.fence, "the assignment was given to others");
+  cancel(session, run, batch.fence, "the assignment was given to others");
   return false;
 }
 
 // On the thread that writes samples. What has been stored is noted and acknowledged.
-void Coordinator::on_stored(const std::vector<Arrival>& group) {
-  const MutexLock lock(mutex_);
-  if (stopping_) return;
+void SampleIntake::on_stored(const std::vector<Arrival>& group) {
+  const MutexLock lock(state_.mutex);
+  if (state_.stopping) return;
   std::set<int64_t> touched;
   for (const Arrival& arrival : group) {
     const RunKey& run = arrival.batch.run;
-    ActiveRun* active = active_run(run, arrival.batch.fence, arrival.node);
+    ActiveRun* active = state_.active_run(run, arrival.batch.fence, arrival.node);
     if (active != nullptr) {
-      note_stored(*active, arrival);
+      active->note_stored(arrival);
       touched.insert(run.campaign);
     } else if (arrival.stored.ok()) {
       // It has been given up meanwhile, and the store has made an orphan of it.
-      report(count_late_samples(run, arrival.batch.samples));
+      state_.report(count_late_samples(run, arrival.batch.samples));
     }
-    const auto session = session_of_node(arrival.node);
-    if (!arrival.stored.ok() && session != sessions_.end()) {
-      not_stored(session->second, run, arrival.stored.error());
+    const Session* const session = state_.sessions.of_node(arrival.node);
+    if (!arrival.stored.ok() && session != nullptr) {
+      not_stored(*session, run, arrival.stored.error());
     }
   }
-  for (const int64_t campaign : touched) acknowledge(active_.at(campaign));
-  want_step();
+  for (const int64_t campaign : touched) acknowledge(state_.active.at(campaign));
+  state_.want_step();
   for (const Arrival& arrival : group) {
     if (!arrival.stored.ok()) continue;
-    meters_.count(Meters::Counter::batches_stored);
-    meters_.count(Meters::Counter::samples_stored, static_cast<double>(arrival.batch.samples));
-    meters_.observe(Meters::Time::acknowledgement, steady_seconds() - arrival.received_s);
+    state_.meters.count(Meters::Counter::batches_stored);
+    state_.meters.count(Meters::Counter::samples_stored,
+                        static_cast<double>(arrival.batch.samples));
+    state_.meters.observe(Meters::Time::acknowledgement, steady_seconds() - arrival.received_s);
   }
 }
 
-void Coordinator::note_stored(ActiveRun& active, const Arrival& arrival) {
-  active.on_their_way.erase(arrival.batch.seq);
-  if (!arrival.stored.ok()) return active.measured.remove(arrival.results);
-  active.beyond.insert(arrival.batch.seq);
-  while (active.beyond.erase(active.contiguous + 1) > 0) ++active.contiguous;
-  active.stored_points += static_cast<uint32_t>(arrival.results.size());
-  active.results.insert(active.results.end(), arrival.results.begin(), arrival.results.end());
-  active.samples += arrival.batch.samples;
-  if (active.note.empty()) active.note = arrival.note;
-  active.pace.report(steady_seconds(), active.stored_points);
-  active.progressed = true;
-}
-
-void Coordinator::acknowledge(const ActiveRun& active) {
+void SampleIntake::acknowledge(const ActiveRun& active) {
   const RunGroup& group = active.group;
-  const auto session = session_of_node(group.rank_nodes().front());
-  if (active.contiguous == 0 || session == sessions_.end()) return;
-  session->second.link->send(SampleAck{run_name(group.run()), group.fence(), active.contiguous});
+  const Session* const session = state_.sessions.of_node(group.rank_nodes().front());
+  if (active.contiguous == 0 || session == nullptr) return;
+  session->link->send(SampleAck{run_name(group.run()), group.fence(), active.contiguous});
 }
 
-Status Coordinator::count_late_samples(const RunKey& run, uint64_t samples) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto known, store_.campaign(run.campaign));
+Status SampleIntake::count_late_samples(const RunKey& run, uint64_t samples) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto known, state_.store.campaign(run.campaign));
   if (!known) return {};  // It was deleted meanwhile.
-  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(run.campaign));
+  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft_of(state_, run.campaign));
   d.campaign.samples += samples;
-  return commit(d, "");
+  return commit(state_, d, "");
 }
 
 // Neither stores nor acknowledges it. A member of the active group fails its run by it; any other
 // node is asked to stop.
-bool Coordinator::refuse_samples(Session& session, const SampleBatch& batch, const RunKey& run,
-                                 const Failure& why) {
+bool SampleIntake::refuse(Session& session, const SampleBatch& batch, const RunKey& run,
+                          const Failure& why) {
   spdlog::error("{}: {}", run_name(run), why.reason);
-  meters_.count(Meters::Counter::batches_refused);
-  if (ActiveRun* active = active_run(run, batch.fence, session.record.name)) {
-    fail(*active, {why.reason, why.for_good, session.record.name});
+  state_.meters.count(Meters::Counter::batches_refused);
+  if (ActiveRun* active = state_.active_run(run, batch.fence, session.record.name)) {
+    active->fail({why.reason, why.for_good, session.record.name});
     return true;
   }
-  send_cancel(session, run, batch.fence, why.reason);
+  cancel(session, run, batch.fence, why.reason);
   return false;
+}
+
+void SampleIntake::cancel(Session& session, const RunKey& run, uint64_t fence,
+                          const std::string& why) {
+  session.send_cancel(run, fence, why, state_.options.lease_s);
 }
 
 }  // namespace stripline::server

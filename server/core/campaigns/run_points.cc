@@ -1,30 +1,29 @@
-// The coordinator's side of what is known of a campaign's points.
+#include "server/core/campaigns/run_points.h"
+
 #include <algorithm>
 #include <utility>
-#include <vector>
 
+#include "base/json.h"
 #include "base/random.h"
 #include "optimizer/campaign/widths.h"
 #include "optimizer/experiment/json.h"
 #include "server/core/campaigns/measured_points.h"
-#include "server/core/coordinator.h"
 #include "server/core/sessions/run_order.h"
 #include "server/store/point_records.h"
 
 namespace stripline::server {
 
-Result<std::shared_ptr<const campaign::PointTable>> Coordinator::read_points(
-    const CampaignRecord& record, const std::vector<RunRecord>& runs) {
-  STRIPLINE_ASSIGN_OR_RETURN(auto table, measured_points(store_, record.number, runs));
+Result<std::shared_ptr<const campaign::PointTable>> read_points(
+    Store& store, const CampaignRecord& record, const std::vector<RunRecord>& runs) {
+  STRIPLINE_ASSIGN_OR_RETURN(auto table, measured_points(store, record.number, runs));
   return std::make_shared<const campaign::PointTable>(std::move(table));
 }
 
-// The active run has ended well, and its points are to be known better with it.
-Status Coordinator::add_results(Draft& d, const ActiveRun& active) {
+Status add_results(Store& store, Draft& d, const ActiveRun& active) {
   if (!d.points) {
     std::vector<RunRecord> others = d.runs;
     std::erase_if(others, [&](const RunRecord& run) { return run.key == active.group.run(); });
-    STRIPLINE_ASSIGN_OR_RETURN(d.points, read_points(d.campaign, others));
+    STRIPLINE_ASSIGN_OR_RETURN(d.points, read_points(store, d.campaign, others));
   }
   auto table = std::make_shared<campaign::PointTable>(*d.points);
   const auto places = active.planned->places_in(*table);
@@ -42,17 +41,16 @@ Status Coordinator::add_results(Draft& d, const ActiveRun& active) {
   return {};
 }
 
-// The plan of the run that is given out: the stored one, or another that is stored with the draft.
-Result<std::string> Coordinator::plan_of(Draft& d, const PlaceRun& place) {
+Result<std::string> plan_run(Store& store, Draft& d, const PlaceRun& place) {
   RunRecord& run = d.run(place.run);
   const bool is_stored = place.run <= d.campaign.spec.runs;
   const bool is_grid = place.places.empty() && place.added.empty();
   if (is_stored && is_grid && (!d.points || d.campaign.spec.width == 0)) {
     run.points_total = place.points;
-    return store_.run_plan(run.key);
+    return store.run_plan(run.key);
   }
   // All but its points is that of the first one.
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string first, store_.run_plan({place.campaign, 1}));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string first, store.run_plan({place.campaign, 1}));
   STRIPLINE_ASSIGN_OR_RETURN(const std::string frame,
                              order_text(first, 0, 0, d.campaign.spec.time_budget_s));
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(frame, "stored plan"));

@@ -1,6 +1,7 @@
-// The coordinator's side of operations: fits that somebody has asked for. They are carried out on
-// the fitting thread, one after the other.
+#include "server/core/operations/fit_operations.h"
+
 #include <utility>
+#include <vector>
 
 #include <spdlog/spdlog.h>
 
@@ -9,15 +10,16 @@
 #include "base/quantity.h"
 #include "base/sha256.h"
 #include "server/clock.h"
-#include "server/core/coordinator.h"
+#include "server/core/campaigns/campaign_records.h"
+#include "server/core/models/fit_samples.h"
 #include "server/core/models/published_model.h"
 
 namespace stripline::server {
 namespace {
 
-constexpr size_t kMostWaiting = 100;
-constexpr uint32_t kMostAttempts = 2;
-constexpr size_t kMostFitted = 100;  // campaigns of one fit
+constexpr size_t kMaxWaiting = 100;
+constexpr uint32_t kMaxAttempts = 2;
+constexpr size_t kMaxFitted = 100;  // campaigns of one fit
 constexpr size_t kMaxOperationRequestId = 128;
 
 Result<FitOrder> fit_order_of(const OperationRecord& operation) {
@@ -25,32 +27,40 @@ Result<FitOrder> fit_order_of(const OperationRecord& operation) {
   return fit_order_from_json(json);
 }
 
-}  // namespace
-
-Status Coordinator::recover_operations() {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto unfinished, store_.unfinished_operations());
-  const MutexLock lock(mutex_);
-  for (const OperationRecord& operation : unfinished) operations_.push_back(operation.number);
-  return {};
-}
-
-Answer<std::vector<FittedCampaign>> Coordinator::parts_of(const FitOrder& order) {
-  if (order.campaigns.size() > kMostFitted) {
-    return invalid_field("campaigns", "at most " + std::to_string(kMostFitted) + " are fitted");
+// The campaigns of an order. Problems: CAMPAIGN_NOT_FOUND, the store's.
+Answer<std::vector<FittedCampaign>> parts_of(Store& store, const FitOrder& order) {
+  if (order.campaigns.size() > kMaxFitted) {
+    return invalid_field("campaigns", "at most " + std::to_string(kMaxFitted) + " are fitted");
   }
   std::vector<FittedCampaign> parts;
   for (const int64_t number : order.campaigns) {
-    auto record = stored_campaign(number);
+    auto record = stored_campaign(store, number);
     if (!record) return record.problem();
-    auto runs = store_.runs(number);
+    auto runs = store.runs(number);
     if (!runs.ok()) return runs.error();
     parts.push_back({*std::move(record), *std::move(runs)});
   }
   return parts;
 }
 
-Answer<OperationRecord> Coordinator::fit_model(const FitOrder& order, const std::string& request_id,
-                                               const std::string& actor) {
+// Problems: those of joint_spec(), CAMPAIGN_NOT_FOUND, the store's.
+Answer<FitJob> job_of(Store& store, const FitOrder& order) {
+  const auto parts = parts_of(store, order);
+  if (!parts) return parts.problem();
+  return collect_samples(store, order, *parts);
+}
+
+}  // namespace
+
+Status FitOperations::recover() {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto unfinished, store_.unfinished_operations());
+  for (const OperationRecord& operation : unfinished) fits_.add_operation(operation.number);
+  return {};
+}
+
+Answer<OperationRecord> FitOperations::fit_model(const FitOrder& order,
+                                                 const std::string& request_id,
+                                                 const std::string& actor) {
   if (request_id.size() > kMaxOperationRequestId) {
     return invalid_field("request_id",
                          "at most " + std::to_string(kMaxOperationRequestId) + " bytes");
@@ -70,7 +80,7 @@ Answer<OperationRecord> Coordinator::fit_model(const FitOrder& order, const std:
                      {{"name", operation_name((*existing)->number)}}};
     }
   }
-  const auto parts = parts_of(order);
+  const auto parts = parts_of(store_, order);
   if (!parts) return parts.problem();
   const auto spec = joint_spec(order, *parts);
   if (!spec) return spec.problem();
@@ -83,10 +93,10 @@ Answer<OperationRecord> Coordinator::fit_model(const FitOrder& order, const std:
                        "', the campaigns '" + spec->fabric + "'; name another model",
                    {{"name", model_name(order.model)}}};
   }
-  if (operations_.size() >= kMostWaiting) {
+  if (fits_.waiting_operations() >= kMaxWaiting) {
     return Problem{ErrorCode::resource_exhausted,
                    "BUSY",
-                   std::to_string(kMostWaiting) + " fits wait already; try again later",
+                   std::to_string(kMaxWaiting) + " fits wait already; try again later",
                    {}};
   }
   const auto number = store_.next_operation_number();
@@ -106,12 +116,11 @@ Answer<OperationRecord> Coordinator::fit_model(const FitOrder& order, const std:
   changes.audit.push_back({0, unix_seconds(), actor, "fit model", operation.subject});
   if (const Status stored = store_.apply(changes); !stored.ok()) return stored.error();
   spdlog::info("{}: {}: {}", operation_name(operation.number), operation.kind, operation.message);
-  operations_.push_back(operation.number);
-  fitter_wakes_.notify_all();
+  fits_.add_operation(operation.number);
   return operation;
 }
 
-Answer<OperationRecord> Coordinator::cancel_operation(int64_t number, const std::string& actor) {
+Answer<OperationRecord> FitOperations::cancel(int64_t number, const std::string& actor) {
   const MutexLock lock(mutex_);
   const auto stored = store_.operation(number);
   if (!stored.ok()) return stored.error();
@@ -133,58 +142,58 @@ Answer<OperationRecord> Coordinator::cancel_operation(int64_t number, const std:
   changes.audit.push_back({0, unix_seconds(), actor, "cancel operation", operation_name(number)});
   if (const Status done = store_.apply(changes); !done.ok()) return done.error();
   spdlog::info("{}: {}", operation_name(number), operation.message);
-  std::erase(operations_, number);
-  if (operation_ == number) stop_operation_.request_stop();
+  fits_.remove_operation(number);
+  if (current_ == number) stop_.request_stop();
   return operation;
 }
 
 // On the fitting thread, without the lock. Storage may be back later.
-void Coordinator::carry_out_operation(int64_t number) {
+void FitOperations::carry_out(int64_t number) {
   std::stop_source stop;
   {
     const MutexLock lock(mutex_);
-    operation_ = number;
-    stop_operation_ = stop;
+    current_ = number;
+    stop_ = stop;
   }
-  const std::stop_callback with_all_fits(stop_fits_.get_token(), [&] { stop.request_stop(); });
+  const std::stop_callback with_all_fits(fits_.stop_token(), [&] { stop.request_stop(); });
   while (true) {
-    const Status done = attempt_operation(number, stop.get_token());
-    if (done.ok() || !wait_for_storage(operation_name(number), "carry it out", done.error())) break;
+    const Status done = attempt(number, stop.get_token());
+    if (done.ok()) break;
+    if (!fits_.wait_for_storage(operation_name(number), "carry it out", done.error())) break;
   }
   const MutexLock lock(mutex_);
-  operation_.reset();
+  current_.reset();
 }
 
 // Errors: the store's. Whatever else happens is what became of the operation. Once it is to stop,
 // it is cancelled, or the next start takes it up: nothing is stored of it any more.
-Status Coordinator::attempt_operation(int64_t number, const std::stop_token& stop) {
+Status FitOperations::attempt(int64_t number, const std::stop_token& stop) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto stored, store_.operation(number));
   if (!stored || stored->state != OperationState::running) return {};
   OperationRecord operation = *stored;
   const auto order = fit_order_of(operation);
-  const auto job = order.ok() ? collect(*order) : Answer<FitJob>(order.error());
+  const auto job = order.ok() ? job_of(store_, *order) : Answer<FitJob>(order.error());
   {
     const MutexLock lock(mutex_);
     if (stop.stop_requested()) return {};
-    if (!job) return end_operation(operation, job.problem().message);
-    STRIPLINE_RETURN_IF_ERROR(
-        note_operation(operation, "fits " + count_text(job->input.runs, "run")));
+    if (!job) return end(operation, job.problem().message);
+    STRIPLINE_RETURN_IF_ERROR(note(operation, "fits " + count_text(job->input.runs, "run")));
   }
-  const Result<FittedModel> fitted = try_to_fit(*job, stop);
+  const Result<FittedModel> fitted = fits_.fit(*job, stop);
   {
     const MutexLock lock(mutex_);
     if (stop.stop_requested()) return {};
     if (fitted.ok()) return publish(operation, *order, *fitted);
-    if (is_answer(fitted.error()) || ++operation.failures >= kMostAttempts) {
-      return end_operation(operation, "no model could be fitted: " + fitted.error().message());
+    if (is_answer(fitted.error()) || ++operation.failures >= kMaxAttempts) {
+      return end(operation, "no model could be fitted: " + fitted.error().message());
     }
-    STRIPLINE_RETURN_IF_ERROR(note_operation(
-        operation, "the fit failed and is tried again: " + fitted.error().message()));
+    STRIPLINE_RETURN_IF_ERROR(
+        note(operation, "the fit failed and is tried again: " + fitted.error().message()));
   }
-  return attempt_operation(number, stop);
+  return attempt(number, stop);
 }
 
-Status Coordinator::note_operation(OperationRecord& operation, const std::string& message) {
+Status FitOperations::note(OperationRecord& operation, const std::string& message) {
   operation.message = message;
   operation.updated_unix_s = unix_seconds();
   Changes changes;
@@ -192,15 +201,15 @@ Status Coordinator::note_operation(OperationRecord& operation, const std::string
   return store_.apply(changes);
 }
 
-Status Coordinator::end_operation(OperationRecord& operation, const std::string& why) {
+Status FitOperations::end(OperationRecord& operation, const std::string& why) {
   operation.state = OperationState::failed;
   spdlog::warn("{}: {}", operation_name(operation.number), why);
-  return note_operation(operation, why);
+  return note(operation, why);
 }
 
 // The version and that there is one are stored together.
-Status Coordinator::publish(OperationRecord& operation, const FitOrder& order,
-                            const FittedModel& fitted) {
+Status FitOperations::publish(OperationRecord& operation, const FitOrder& order,
+                              const FittedModel& fitted) {
   std::vector<std::string> campaigns;
   for (const int64_t campaign : order.campaigns) campaigns.push_back(campaign_name(campaign));
   STRIPLINE_ASSIGN_OR_RETURN(const auto first, store_.campaign(order.campaigns.front()));
@@ -208,21 +217,20 @@ Status Coordinator::publish(OperationRecord& operation, const FitOrder& order,
   STRIPLINE_ASSIGN_OR_RETURN(const auto existing, store_.model(order.model));
   const std::string network = network_name(first->spec.fabric);
   if (existing && network_name(existing->fabric) != network) {
-    return end_operation(operation, "'" + model_name(order.model) + "' describes fabric '" +
-                                        existing->fabric +
-                                        "' since another campaign published to it");
+    return end(operation, "'" + model_name(order.model) + "' describes fabric '" +
+                              existing->fabric + "' since another campaign published to it");
   }
   Changes changes;
   const VersionKey key{order.model, existing ? existing->last_number + 1 : 1};
-  add_version(key, network, fitted, campaigns, changes);
+  add_version(changes, key, network, fitted, campaigns, unix_seconds());
   NewModelVersion& version = changes.versions.back();
   for (const RunKey& run : order.without) {
     version.record.summary += "; without " + run_name(run);
   }
   operation.result = version_name(key);
-  FittedModel told = fitted;
-  told.summary = version.record.summary;
-  const PublishedModel outcome = outcome_of(operation.result, told);
+  FittedModel described = fitted;
+  described.summary = version.record.summary;
+  const PublishedModel outcome = outcome_of(operation.result, described);
   operation.state = outcome.failed ? OperationState::failed : OperationState::succeeded;
   operation.message = outcome.message;
   operation.updated_unix_s = unix_seconds();
@@ -230,29 +238,6 @@ Status Coordinator::publish(OperationRecord& operation, const FitOrder& order,
   STRIPLINE_RETURN_IF_ERROR(store_.apply(changes));
   spdlog::info("{}: {}", operation_name(operation.number), operation.message);
   return {};
-}
-
-// The samples of all runs that are fitted, numbered one after the other. Problems: those of
-// joint_spec(), the store's.
-Answer<FitJob> Coordinator::collect(const FitOrder& order) {
-  const auto parts = parts_of(order);
-  if (!parts) return parts.problem();
-  const auto spec = joint_spec(order, *parts);
-  if (!spec) return spec.problem();
-  FitJob job;
-  job.input.campaigns = order.campaigns;
-  job.input.spec = *spec;
-  job.input.stop_reason = joint_stop_reason(*parts);
-  job.input.planned_points = planned_points(*parts);
-  job.input.fitted_at = rfc3339(unix_seconds());
-  const auto runs = fitted_runs(order, *parts);
-  uint32_t first_run = 0;
-  for (const FittedCampaign& part : *parts) {
-    const Status added = add_samples_of(part, runs, first_run, job);
-    if (!added.ok()) return added.error();
-    first_run += part.runs.back().key.run;
-  }
-  return job;
 }
 
 }  // namespace stripline::server

@@ -1,4 +1,5 @@
-// The coordinator's side of agents' sessions.
+#include "server/core/sessions/agent_sessions.h"
+
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -6,18 +7,14 @@
 #include <spdlog/spdlog.h>
 
 #include "base/quantity.h"
-#include "base/sha256.h"
 #include "server/clock.h"
-#include "server/core/coordinator.h"
-#include "server/core/sessions/run_order.h"
+#include "server/core/campaigns/campaign_records.h"
 
 namespace stripline::server {
 namespace {
 
 // A node that describes itself with more than this is broken or hostile.
 constexpr size_t kMaxListed = 4096;
-// The part of its name that cannot be guessed; a name has 64 characters at most.
-constexpr size_t kJobSecretDigits = 16;
 constexpr size_t kMaxFactBytes = size_t{4} << 10;
 constexpr size_t kMaxFacts = 256;
 // All its texts together. An agent of ours sends some 100 KiB; it is kept for each session.
@@ -70,15 +67,35 @@ size_t bytes_of(const Hello& hello) {
   return bytes;
 }
 
-}  // namespace
-
-Coordinator::Sessions::iterator Coordinator::session_of_node(const std::string& node) {
-  const auto found = session_ids_.find(node);
-  return found == session_ids_.end() ? sessions_.end() : sessions_.find(found->second);
+// What a node's ranks know of the fabric, beside what its agent said of the machine. True: it is
+// too much, and fails the run.
+bool take_facts(ActiveRun& active, const std::string& node,
+                const std::map<std::string, std::string>& facts) {
+  const auto too_long = [](const auto& entry) {
+    return entry.first.size() > kMaxFactBytes || entry.second.size() > kMaxFactBytes;
+  };
+  if (facts.size() > kMaxFacts || std::ranges::any_of(facts, too_long)) {
+    active.fail({node_name(node) + " describes itself in more than " + std::to_string(kMaxFacts) +
+                     " facts, or in one of more than " + std::to_string(kMaxFactBytes) + " bytes",
+                 true, node});
+    return true;
+  }
+  for (const auto& [field, value] : facts) active.facts[node].insert_or_assign(field, value);
+  return false;
 }
 
+}  // namespace
+
+AgentSessions::AgentSessions(CoreState& state, RunOrders& orders, ModelRegistry& models,
+                             SampleIntake& samples, OnFeedback on_feedback)
+    : state_(state),
+      orders_(orders),
+      models_(models),
+      samples_(samples),
+      on_feedback_(std::move(on_feedback)) {}
+
 // Checks the Hello and fills in what the session remembers of it.
-std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& session) {
+std::optional<Problem> AgentSessions::check_hello(const Hello& hello, Session& session) {
   if (!is_segment(hello.node)) {
     return invalid_field("hello.node", "'" + hello.node +
                                            "' does not match [a-z0-9][a-z0-9._-]{0,62}; choose "
@@ -132,111 +149,109 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
   }
   session.instance_id = hello.instance_id;
   session.takes_models = hello.takes_models;
-  session.models = hello.models;
+  session.models.has = hello.models;
   return std::nullopt;
 }
 
 // A name costs a row for ever: only this many may be made up.
-std::optional<Problem> Coordinator::check_room(const std::string& node) {
-  if (unsaved_nodes_.contains(node)) return std::nullopt;
-  const auto known = store_.node(node);
+std::optional<Problem> AgentSessions::check_room(const std::string& node) {
+  if (state_.unsaved_nodes.contains(node)) return std::nullopt;
+  const auto known = state_.store.node(node);
   // Agents are served without the disk, too.
-  if (!known.ok() || *known || !save_nodes().ok()) return std::nullopt;
-  const auto count = store_.count_nodes();
-  if (!count.ok() || *count < options_.max_nodes) return std::nullopt;
+  if (!known.ok() || *known || !state_.save_nodes().ok()) return std::nullopt;
+  const auto count = state_.store.count_nodes();
+  if (!count.ok() || *count < state_.options.max_nodes) return std::nullopt;
   return Problem{ErrorCode::resource_exhausted,
                  "TOO_MANY_NODES",
-                 std::to_string(options_.max_nodes) +
+                 std::to_string(state_.options.max_nodes) +
                      " nodes have connected to this server, and it takes no further names; use "
                      "one of theirs, or another server",
                  {}};
 }
 
 // Says so when a name was another machine's before.
-void Coordinator::note_identity(const NodeRecord& now) {
+void AgentSessions::note_identity(const NodeRecord& now) {
   std::optional<NodeRecord> before;
-  if (const auto unsaved = unsaved_nodes_.find(now.name); unsaved != unsaved_nodes_.end()) {
+  if (const auto unsaved = state_.unsaved_nodes.find(now.name);
+      unsaved != state_.unsaved_nodes.end()) {
     before = unsaved->second;
-  } else if (auto known = store_.node(now.name); known.ok()) {
+  } else if (auto known = state_.store.node(now.name); known.ok()) {
     before = *std::move(known);
   }
   if (!before) return;
   const std::string change = machine_change(before->fingerprint, now.fingerprint);
   if (change.empty()) return;
-  meters_.count(Meters::Counter::nodes_changed);
+  state_.meters.count(Meters::Counter::nodes_changed);
   spdlog::warn("{} {}", node_name(now.name), change);
 }
 
-void Coordinator::await_hello(const std::shared_ptr<AgentLink>& link) {
-  const MutexLock lock(mutex_);
-  strangers_.push_back({link, steady_seconds() + silent_s()});
-  timer_changed_ = true;
-  timer_wakes_.notify_all();
+void AgentSessions::await_hello(const std::shared_ptr<AgentLink>& link) {
+  const MutexLock lock(state_.mutex);
+  state_.sessions.await_hello(link, steady_seconds() + state_.silent_s());
+  state_.change_deadline();
 }
 
-Answer<uint64_t> Coordinator::open_session(const Hello& hello, std::shared_ptr<AgentLink> link) {
+Answer<uint64_t> AgentSessions::open_session(const Hello& hello, std::shared_ptr<AgentLink> link) {
   Session session;
   if (auto problem = check_hello(hello, session)) return std::move(*problem);
 
-  const MutexLock lock(mutex_);
-  std::erase_if(strangers_, [&](const Stranger& s) { return s.link.lock() == link; });
+  const MutexLock lock(state_.mutex);
+  state_.sessions.has_said_hello(link);
   session.link = std::move(link);
-  if (stopping_) {
+  if (state_.stopping) {
     return Problem{ErrorCode::unavailable, "SERVER_STOPPING", "the server is stopping", {}};
   }
-  const auto present = session_of_node(hello.node);
-  if (present != sessions_.end()) {
-    if (present->second.instance_id != hello.instance_id) {
-      const auto& facts = present->second.record.fingerprint;
+  const Session* const present = state_.sessions.of_node(hello.node);
+  if (present != nullptr) {
+    if (present->instance_id != hello.instance_id) {
+      const auto& facts = present->record.fingerprint;
       const auto host = facts.find("host");
       return Problem{ErrorCode::already_exists,
                      "NODE_IN_USE",
                      "another agent" +
                          (host == facts.end() ? std::string() : " of host '" + host->second + "'") +
                          " is connected as " + node_name(hello.node) + " and stays so until " +
-                         exact_seconds_text(silent_s()) +
+                         exact_seconds_text(state_.silent_s()) +
                          " after it was heard of last; stop it or choose another --node",
                      {{"node", node_name(hello.node)}}};
     }
     // The same agent came back before its broken stream was noticed.
-    drop_session(
-        present,
+    state_.drop_session(
+        present->id,
         Problem{
             ErrorCode::aborted, "SESSION_REPLACED", "the agent has opened a newer session", {}});
   }
   if (auto problem = check_room(hello.node)) return std::move(*problem);
   note_identity(session.record);
-  unsaved_nodes_[hello.node] = session.record;
-  health_.connected(hello.node, hello.instance_id);
+  state_.unsaved_nodes[hello.node] = session.record;
+  state_.health.connected(hello.node, hello.instance_id);
   session.last_heard_s = steady_seconds();
   if (hello.available_s > 0) session.available_until_s = session.last_heard_s + hello.available_s;
   session.leaving = hello.leaving;
-  const uint64_t id = next_session_++;
-  meters_.count(Meters::Counter::sessions_opened);
-  session.id = id;
-  session_ids_[hello.node] = id;
-  Session& stored = sessions_.emplace(id, std::move(session)).first->second;
+  state_.meters.count(Meters::Counter::sessions_opened);
+  Session& stored = state_.sessions.add(std::move(session));
   spdlog::info("{} connected (agent {}, {} fabrics, {} experiments)", node_name(hello.node),
                hello.agent_version, hello.fabrics.size(), hello.experiments_json.size());
   stored.link->send(
-      HelloAck{kProtocolVersion, options_.heartbeat_interval_s, reconnect_spread_s()});
+      HelloAck{kProtocolVersion, state_.options.heartbeat_interval_s, reconnect_spread_s()});
   resume_assignment(hello, stored);
-  want_step();
-  return id;
+  state_.want_step();
+  return stored.id;
 }
 
 // Over how long the agents that there are, or have been, are to come back after a restart.
-double Coordinator::reconnect_spread_s() const {
-  const auto agents = static_cast<double>(std::max<uint64_t>(sessions_.size(), nodes_at_start_));
+double AgentSessions::reconnect_spread_s() const {
+  const auto agents =
+      static_cast<double>(std::max<uint64_t>(state_.sessions.size(), state_.nodes_at_start));
   return std::min(kLongestSpreadS, agents / kHellosPerS);
 }
 
 // Brings what the agent says it works on and what the server gave it together.
-void Coordinator::resume_assignment(const Hello& hello, Session& session) {
+void AgentSessions::resume_assignment(const Hello& hello, Session& session) {
   const std::string& node = hello.node;
   const auto named = parse_run_name(hello.assignment);
   bool has_ended = false;  // its part of what it names, which others still measure
-  for (auto& [campaign, active] : active_) {
+  for (auto& [campaign, active] : state_.active) {
     RunGroup& group = active.group;
     if (!group.has_node(node)) continue;
     const bool same_agent = active.instances[node] == hello.instance_id;
@@ -246,20 +261,20 @@ void Coordinator::resume_assignment(const Hello& hello, Session& session) {
       continue;
     }
     if (same_agent && works_on_it) {
-      session.holding = Holding{group.run(), group.fence(), std::nullopt};
+      session.holding = Holding{group.run(), group.fence()};
       group.renew(node, steady_seconds());
       active.facts.try_emplace(node, session.record.fingerprint);
-      if (group.ready()) send_ready(session, active);
+      if (group.ready()) session.send_ready(active);
       return;
     }
     if (same_agent && !group.ready()) {
       // The order was lost with the old stream. What the agent names is what it had before.
-      const auto order = order_of(group.run(), group.fence(), active.points);
+      const auto order = orders_.order_of(group.run(), group.fence(), active.points);
       group.renew(node, steady_seconds());
       active.facts.try_emplace(node, session.record.fingerprint);
-      if (order.ok()) return send_order(session, group, *order);
+      if (order.ok()) return orders_.send(session, group, *order);
     }
-    fail(active, {node_name(node) + " came back without the assignment", false, node});
+    active.fail({node_name(node) + " came back without the assignment", false, node});
     break;
   }
   if (named && !has_ended) {
@@ -267,33 +282,47 @@ void Coordinator::resume_assignment(const Hello& hello, Session& session) {
   }
 }
 
-void Coordinator::close_session(uint64_t id) {
-  const MutexLock lock(mutex_);
-  const auto session = sessions_.find(id);
-  if (session == sessions_.end()) return;
-  spdlog::info("{} disconnected", node_name(session->second.record.name));
-  drop_session(session, std::nullopt);
-  want_step();
+void AgentSessions::close_session(uint64_t id) {
+  const MutexLock lock(state_.mutex);
+  const Session* const session = state_.sessions.find(id);
+  if (session == nullptr) return;
+  spdlog::info("{} disconnected", node_name(session->record.name));
+  state_.drop_session(id, std::nullopt);
+  state_.want_step();
 }
 
-// Forgets the session, ending its stream if a reason is given.
-void Coordinator::drop_session(Sessions::iterator session, const std::optional<Problem>& why) {
-  if (why) session->second.link->close(*why);
-  unsaved_nodes_[session->second.record.name] = session->second.record;
-  session_ids_.erase(session->second.record.name);
-  sessions_.erase(session);
+void AgentSessions::close_all() {
+  const MutexLock lock(state_.mutex);
+  for (auto& [id, session] : state_.sessions.all()) {
+    session.link->close({ErrorCode::unavailable,
+                         "SERVER_STOPPING",
+                         "the server is stopping; connect again when it is back",
+                         {}});
+  }
+  state_.sessions.clear();
 }
 
-void Coordinator::receive(uint64_t id, const AgentMessage& message) {
-  if (const auto* batch = std::get_if<SampleBatch>(&message)) return receive_samples(id, *batch);
+std::vector<std::string> AgentSessions::nodes_for_models(const std::string& fabric) {
+  const MutexLock lock(state_.mutex);
+  std::vector<std::string> nodes;
+  for (const auto& [id, session] : state_.sessions.all()) {
+    if (session.takes_models && session.fabrics->contains(fabric)) {
+      nodes.push_back(session.record.name);
+    }
+  }
+  return nodes;
+}
+
+void AgentSessions::receive(uint64_t id, const AgentMessage& message) {
+  if (const auto* batch = std::get_if<SampleBatch>(&message)) return samples_.receive(id, *batch);
   if (const auto* report = std::get_if<FeedbackReport>(&message)) {
     return receive_feedback(id, *report);
   }
-  const MutexLock lock(mutex_);
-  Session* session = heard(id);
+  const MutexLock lock(state_.mutex);
+  Session* session = state_.sessions.heard(id);
   if (session == nullptr) return;
   const bool changed = std::visit(
-      [&](const auto& content) STRIPLINE_REQUIRES(mutex_) {
+      [&](const auto& content) STRIPLINE_REQUIRES(state_.mutex) {
         using Content = std::decay_t<decltype(content)>;
         if constexpr (std::is_same_v<Content, SampleBatch> ||
                       std::is_same_v<Content, FeedbackReport>) {
@@ -303,87 +332,34 @@ void Coordinator::receive(uint64_t id, const AgentMessage& message) {
         }
       },
       message);
-  if (changed) want_step();
+  if (changed) state_.want_step();
 }
 
-// The session, which has given a sign of life; nullptr when it has been closed.
-Coordinator::Session* Coordinator::heard(uint64_t id) {
-  const auto found = sessions_.find(id);
-  if (found == sessions_.end()) return nullptr;
-  found->second.last_heard_s = steady_seconds();
-  found->second.record.last_seen_unix_s = unix_seconds();
-  return &found->second;
-}
-
-// It names shared memory on hosts that others use, too: its end cannot be guessed from what ran
-// there before. All orders of an attempt are sent by the same start of the server.
-std::string Coordinator::job_id(const RunGroup& group) const {
-  return "s" + store_.installation_id() + "-c" + std::to_string(group.run().campaign) + "-r" +
-         std::to_string(group.run().run) + "-f" + std::to_string(group.fence()) + "-" +
-         sha256_hex(job_secret_ + run_name(group.run()) + ":" + std::to_string(group.fence()))
-             .substr(0, kJobSecretDigits);
-}
-
-// What the ranks of a run are to do, as agents get it.
-Result<Coordinator::Order> Coordinator::order_of(const RunKey& run, uint64_t fence,
-                                                 uint32_t points) {
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, store_.run_plan(run));
-  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, store_.campaign(run.campaign));
-  if (!campaign) return Error(ErrorCode::internal, campaign_name(run.campaign) + " is not stored");
-  STRIPLINE_ASSIGN_OR_RETURN(
-      std::string text,
-      order_text(plan, fence, points, campaign->spec.time_budget_s, campaign->spec.left_out));
-  return std::make_shared<const std::string>(std::move(text));
-}
-
-void Coordinator::send_order(Session& session, const RunGroup& group, const Order& order) {
-  session.holding = Holding{group.run(), group.fence(), std::nullopt};
-  session.link->send(AssignmentOrder{run_name(group.run()), group.fence(), options_.lease_s, order,
-                                     group.ranks_of(session.record.name), group.rank_nodes(),
-                                     options_.join_timeout_s, job_id(group)});
-}
-
-void Coordinator::send_ready(Session& session, ActiveRun& active) {
-  const RunGroup& group = active.group;
-  if (!active.addresses) {
-    active.addresses = std::make_shared<const std::vector<std::string>>(group.addresses());
+void AgentSessions::receive_feedback(uint64_t id, const FeedbackReport& report) {
+  std::string node;
+  {
+    const MutexLock lock(state_.mutex);
+    const Session* session = state_.sessions.heard(id);
+    if (session == nullptr) return;
+    node = node_name(session->record.name);
   }
-  session.link->send(GroupReady{run_name(group.run()), group.fence(), active.addresses});
+  on_feedback_(node, report);
 }
 
-// Tells the node to stop. It counts as busy until it answers; a session that does not is closed
-// after a lease. Something stale that it names beside what it validly holds does not change that.
-void Coordinator::send_cancel(Session& session, const RunKey& run, uint64_t fence,
-                              const std::string& why) {
-  auto& holding = session.holding;
-  const bool same = holding && holding->run == run && holding->fence == fence;
-  if (same && holding->cancel_deadline_s) return;  // It has been notified.
-  if (!holding || same) holding = Holding{run, fence, steady_seconds() + options_.lease_s};
-  session.link->send(CancelAssignment{run_name(run), fence, why});
+void AgentSessions::send_cancel(Session& session, const RunKey& run, uint64_t fence,
+                                const std::string& why) {
+  session.send_cancel(run, fence, why, state_.options.lease_s);
 }
 
-// The group that this message belongs to, if its fence is the valid one.
-Coordinator::ActiveRun* Coordinator::active_run(const RunKey& run, uint64_t fence,
-                                                const std::string& node) {
-  const auto found = active_.find(run.campaign);
-  if (found == active_.end()) return nullptr;
-  const RunGroup& group = found->second.group;
-  const bool valid = group.run() == run && group.fence() == fence && group.has_node(node);
-  return valid ? &found->second : nullptr;
-}
-
-bool Coordinator::handle(Session& session, const Heartbeat& heartbeat) {
+bool AgentSessions::handle(Session& session, const Heartbeat& heartbeat) {
   session.leaving = session.leaving || heartbeat.leaving;
   if (heartbeat.host_load) session.host_load = heartbeat.host_load;
   // Campaigns may wait for it to become quiet.
-  const bool awaited =
-      heartbeat.host_load && std::ranges::any_of(quiet_waits_, [](const auto& waits) {
-        return waits.second.since_s.has_value();
-      });
+  const bool awaited = heartbeat.host_load && state_.waits.any_for_quiet();
   const auto run = parse_run_name(heartbeat.assignment);
   if (!run) return awaited;
   const std::string& node = session.record.name;
-  if (ActiveRun* active = active_run(*run, heartbeat.fence, node)) {
+  if (ActiveRun* active = state_.active_run(*run, heartbeat.fence, node)) {
     active->group.renew(node, steady_seconds());
   } else {
     send_cancel(session, *run, heartbeat.fence, "the assignment is not valid any more");
@@ -391,11 +367,11 @@ bool Coordinator::handle(Session& session, const Heartbeat& heartbeat) {
   return false;
 }
 
-bool Coordinator::handle(Session& session, const GroupJoin& join) {
+bool AgentSessions::handle(Session& session, const GroupJoin& join) {
   const auto run = parse_run_name(join.assignment);
   if (!run) return false;
   const std::string& node = session.record.name;
-  ActiveRun* active = active_run(*run, join.fence, node);
+  ActiveRun* active = state_.active_run(*run, join.fence, node);
   if (active == nullptr) {
     send_cancel(session, *run, join.fence, "the assignment is not valid any more");
     return false;
@@ -404,82 +380,65 @@ bool Coordinator::handle(Session& session, const GroupJoin& join) {
   const bool was_ready = group.ready();
   group.renew(node, steady_seconds());
   if (join.address.size() > kMaxAddressBytes) {
-    fail(*active,
-         {"the address of rank " + std::to_string(join.rank) + " on " + node_name(node) + " has " +
-              std::to_string(join.address.size()) + " bytes; no fabric's is that long",
-          true, node});
+    active->fail({"the address of rank " + std::to_string(join.rank) + " on " + node_name(node) +
+                      " has " + std::to_string(join.address.size()) +
+                      " bytes; no fabric's is that long",
+                  true, node});
     return true;
   }
   if (!group.join(node, join.rank, join.address)) {
-    fail(*active, {node_name(node) + " joined as rank " + std::to_string(join.rank) +
-                       ", which is not one of its ranks",
-                   true, node});
+    active->fail({node_name(node) + " joined as rank " + std::to_string(join.rank) +
+                      ", which is not one of its ranks",
+                  true, node});
     return true;
   }
   // Whoever comes back to a group that is ready has been notified with its Hello.
   if (was_ready || !group.ready()) return false;
   note_ready(*active);
   for (const std::string& member : group.nodes()) {
-    const auto other = session_of_node(member);
+    const Session* const other = state_.sessions.of_node(member);
     // A member whose stream is broken gets it when it comes back.
-    if (other != sessions_.end()) send_ready(other->second, *active);
+    if (other != nullptr) other->send_ready(*active);
   }
   return false;
 }
 
 // All ranks have joined. Where they are is stored before anyone is told, so that the run can go on
 // after a restart; without that it is measured again then.
-void Coordinator::note_ready(ActiveRun& active) {
+void AgentSessions::note_ready(ActiveRun& active) {
   active.pace.joined(steady_seconds());
   const RunGroup& group = active.group;
   Changes changes;
   changes.attempts.push_back({group.run(), group.fence(), group.rank_nodes().front(),
                               active.instances, group.addresses()});
-  report(store_.apply(changes));
-}
-
-// What a node's ranks know of the fabric, beside what its agent said of the machine.
-bool Coordinator::take_facts(ActiveRun& active, const std::string& node,
-                             const std::map<std::string, std::string>& facts) {
-  const auto too_long = [](const auto& entry) {
-    return entry.first.size() > kMaxFactBytes || entry.second.size() > kMaxFactBytes;
-  };
-  if (facts.size() > kMaxFacts || std::ranges::any_of(facts, too_long)) {
-    fail(active, {node_name(node) + " describes itself in more than " + std::to_string(kMaxFacts) +
-                      " facts, or in one of more than " + std::to_string(kMaxFactBytes) + " bytes",
-                  true, node});
-    return true;
-  }
-  for (const auto& [field, value] : facts) active.facts[node].insert_or_assign(field, value);
-  return false;
+  state_.report(state_.store.apply(changes));
 }
 
 // What an agent has to say of a run that goes on: followers of the campaign hear it.
-Status Coordinator::note_slow(const RunKey& run, const std::string& message) {
-  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(run.campaign));
+Status AgentSessions::note_slow(const RunKey& run, const std::string& message) {
+  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft_of(state_, run.campaign));
   const std::string text = "run " + std::to_string(run.run) + ": " + message;
   if (d.campaign.message == text) return {};
   d.campaign.message = text;
   spdlog::warn("{}: {}", campaign_name(run.campaign), text);
-  return commit(d, text);
+  return commit(state_, d, text);
 }
 
-bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {
+bool AgentSessions::handle(Session& session, const AssignmentUpdate& update) {
   const auto run = parse_run_name(update.assignment);
   if (!run) return false;
   const std::string& node = session.record.name;
-  ActiveRun* active = active_run(*run, update.fence, node);
+  ActiveRun* active = state_.active_run(*run, update.fence, node);
   if (update.state == UpdateState::running || update.state == UpdateState::unspecified) {
     if (active == nullptr) return false;
     active->group.renew(node, steady_seconds());
-    if (!update.message.empty())
-      report(note_slow(*run, shortened(update.message, kMaxMessageBytes)));
+    if (!update.message.empty()) {
+      state_.report(note_slow(*run, shortened(update.message, kMaxMessageBytes)));
+    }
     return take_facts(*active, node, update.facts);
   }
   // Whatever it says beyond that, the node is free again.
-  if (session.holding && session.holding->run == *run && session.holding->fence == update.fence) {
-    session.holding.reset();
-  }
+  if (session.holds(*run, update.fence)) session.holding.reset();
   // What it says of a part that has ended well changes nothing.
   if (active == nullptr || active->group.finished(node)) return true;
   const std::string message = shortened(update.message, kMaxMessageBytes);
@@ -489,24 +448,33 @@ bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {
     case UpdateState::finished:
       if (take_facts(*active, node, update.facts)) break;
       active->group.finish(node);
-      unsaved_ends_.push_back({*run, update.fence, node, active->facts[node]});
+      state_.unsaved_ends.push_back({*run, update.fence, node, active->facts[node]});
       if (active->group.all_finished()) active->ended_s = steady_seconds();
       break;
     case UpdateState::failed:
-      fail(*active,
-           {named ? message : node_name(node) + ": " + message, is_final_error(update.code), node,
-            false, shortened(update.experiment, kMaxFactBytes)});
+      active->fail({named ? message : node_name(node) + ": " + message, is_final_error(update.code),
+                    node, false, shortened(update.experiment, kMaxFactBytes)});
       break;
     case UpdateState::cancelled:
       // An agent that leaves, as at the end of its job, is not to blame.
-      fail(*active, {node_name(node) + " stopped it: " + message, false,
-                     session.leaving ? std::nullopt : std::optional(node), session.leaving});
+      active->fail({node_name(node) + " stopped it: " + message, false,
+                    session.leaving ? std::nullopt : std::optional(node), session.leaving});
       break;
     case UpdateState::running:
     case UpdateState::unspecified:
       break;
   }
   return true;
+}
+
+bool AgentSessions::handle(Session& session, const ModelAck& ack) {
+  auto messages = models_.take_answer(session.record.name, *session.fabrics, session.models, ack);
+  if (!messages.ok()) {
+    state_.report(messages.error());  // Said again in the agent's next session.
+    return false;
+  }
+  for (ServerMessage& message : *messages) session.link->send(std::move(message));
+  return false;
 }
 
 }  // namespace stripline::server
