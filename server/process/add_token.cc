@@ -8,9 +8,9 @@
 
 #include "server/security/authority.h"
 #include "server/store/postgres_store.h"
+#include "server/store/schema.h"
 #include "server/store/sql_security.h"
 #include "server/store/sqlite.h"
-#include "server/store/sqlite_migrations.h"
 #include "server/store/sqlite_store.h"
 
 namespace stripline::server {
@@ -38,14 +38,7 @@ Status add_to_file(const std::filesystem::path& path, const Changes& changes) {
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::open(path.string()));
   STRIPLINE_RETURN_IF_ERROR(database.execute("PRAGMA synchronous = FULL"));
   STRIPLINE_ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::begin(database));
-  STRIPLINE_ASSIGN_OR_RETURN(
-      const std::string version,
-      database.query_text("SELECT value FROM meta WHERE key = 'schema_version'"));
-  if (version != std::to_string(kStoreSchemaVersion)) {
-    return Error(ErrorCode::failed_precondition,
-                 "'" + path.string() + "' has table version " + version +
-                     "; start this stripline-server on it once, or use the one that wrote it");
-  }
+  STRIPLINE_RETURN_IF_ERROR(check_table_version(database, "'" + path.string() + "'"));
   STRIPLINE_RETURN_IF_ERROR(write_security(database, changes));
   return transaction.commit();
 }

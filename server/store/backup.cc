@@ -9,8 +9,8 @@
 #include "base/subprocess.h"
 #include "server/store/backup_keys.h"
 #include "server/store/data_folder.h"
+#include "server/store/schema.h"
 #include "server/store/sqlite.h"
-#include "server/store/sqlite_migrations.h"
 
 namespace stripline::server {
 namespace {
@@ -23,14 +23,7 @@ std::string sql_text(const std::string& text) {
 
 Status copy_to(const std::filesystem::path& database, const std::filesystem::path& target) {
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase source, SqliteDatabase::open(database.string()));
-  STRIPLINE_ASSIGN_OR_RETURN(
-      const std::string version,
-      source.query_text("SELECT value FROM meta WHERE key = 'schema_version'"));
-  if (version != std::to_string(kStoreSchemaVersion)) {
-    return Error(ErrorCode::failed_precondition,
-                 "'" + database.string() + "' has table version " + version +
-                     "; start this stripline-server on it once, or use the one that wrote it");
-  }
+  STRIPLINE_RETURN_IF_ERROR(check_table_version(source, "'" + database.string() + "'"));
   // Reads one snapshot: what a server commits meanwhile does not disturb it.
   STRIPLINE_RETURN_IF_ERROR(source.execute("VACUUM INTO " + sql_text(target.string())));
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase copy, SqliteDatabase::open(target.string()));

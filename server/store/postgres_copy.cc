@@ -8,9 +8,9 @@
 #include "server/store/postgres.h"
 #include "server/store/postgres_schema.h"
 #include "server/store/postgres_store.h"
+#include "server/store/schema.h"
 #include "server/store/sql_copy.h"
 #include "server/store/sqlite.h"
-#include "server/store/sqlite_migrations.h"
 #include "server/store/sqlite_schema.h"
 
 namespace stripline::server {
@@ -56,16 +56,6 @@ Status copy_to_file(PostgresConnection& connection, const std::filesystem::path&
   return connection.execute("COMMIT");
 }
 
-Status check_version(SqliteDatabase& source, const std::filesystem::path& file) {
-  STRIPLINE_ASSIGN_OR_RETURN(
-      const std::string version,
-      source.query_text("SELECT value FROM meta WHERE key = 'schema_version'"));
-  if (version == std::to_string(kStoreSchemaVersion)) return {};
-  return Error(ErrorCode::failed_precondition,
-               "'" + file.string() + "' has table version " + version +
-                   "; start this stripline-server on it once, as stripline.db of a data folder");
-}
-
 // Numbers that the database gives out itself go on after those that are there; fences as after any
 // backup (Store::fence_base()).
 Status go_on_after(PostgresConnection& connection) {
@@ -86,8 +76,8 @@ Status go_on_after(PostgresConnection& connection) {
 Status back_up_postgres(const std::string& url, const std::filesystem::path& target,
                         const std::filesystem::path& keys_of) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto connection, PostgresConnection::open(url));
-  STRIPLINE_ASSIGN_OR_RETURN(const int version, postgres_table_version(*connection));
-  if (version == 0) return Error(ErrorCode::not_found, "no server has used this database yet");
+  STRIPLINE_ASSIGN_OR_RETURN(const bool present, has_postgres_tables(*connection));
+  if (!present) return Error(ErrorCode::not_found, "no server has used this database yet");
   return make_copy(target, [&](const auto& part) -> Status {
     STRIPLINE_RETURN_IF_ERROR(copy_to_file(*connection, part));
     if (keys_of.empty()) return {};
@@ -103,7 +93,7 @@ Result<bool> restore_into_postgres(const std::filesystem::path& file, const std:
     return Error(ErrorCode::not_found, "there is no file '" + file.string() + "'");
   }
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase source, SqliteDatabase::open(file.string()));
-  STRIPLINE_RETURN_IF_ERROR(check_version(source, file));
+  STRIPLINE_RETURN_IF_ERROR(check_table_version(source, "'" + file.string() + "'"));
   // As long as it is there no server begins.
   STRIPLINE_ASSIGN_OR_RETURN(const auto store, open_postgres_store(url));
   STRIPLINE_ASSIGN_OR_RETURN(const auto connection, PostgresConnection::open(url));

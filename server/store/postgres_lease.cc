@@ -49,8 +49,8 @@ Status PostgresLease::connect() {
   locked_ = false;
   STRIPLINE_ASSIGN_OR_RETURN(auto connection, PostgresConnection::open(url_));
   // Tables of before are brought up to date by whoever writes, when no one else does.
-  STRIPLINE_ASSIGN_OR_RETURN(const int version, postgres_table_version(*connection));
-  if (version == 0) STRIPLINE_RETURN_IF_ERROR(prepare_postgres_tables(*connection));
+  STRIPLINE_ASSIGN_OR_RETURN(const bool present, has_postgres_tables(*connection));
+  if (!present) STRIPLINE_RETURN_IF_ERROR(prepare_postgres_tables(*connection));
   connection_ = std::move(connection);
   return {};
 }

@@ -11,6 +11,7 @@
 #include "server/store/postgres.h"
 #include "server/store/postgres_lease.h"
 #include "server/store/postgres_schema.h"
+#include "server/store/schema.h"
 #include "server/store/sql_changes.h"
 #include "server/store/sql_retention.h"
 #include "server/store/sql_security.h"
@@ -345,12 +346,7 @@ class Turn final : public PostgresTurn {
 
 Status add_to_postgres(const std::string& url, const Changes& changes) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto connection, PostgresConnection::open(url));
-  STRIPLINE_ASSIGN_OR_RETURN(const int version, postgres_table_version(*connection));
-  if (version != kPostgresSchemaVersion) {
-    return Error(ErrorCode::failed_precondition,
-                 "the database has table version " + std::to_string(version) +
-                     "; start this stripline-server on it once, or use the one that wrote it");
-  }
+  STRIPLINE_RETURN_IF_ERROR(check_table_version(*connection, std::string(kThisDatabase)));
   STRIPLINE_RETURN_IF_ERROR(connection->execute("BEGIN"));
   STRIPLINE_RETURN_IF_ERROR(write_security(*connection, changes));
   return connection->execute("COMMIT");

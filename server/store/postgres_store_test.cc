@@ -269,7 +269,7 @@ TEST_F(PostgresStoreTest, OnlyItsOwnTablesAreTouched) {
 
 TEST_F(PostgresStoreTest, NewerTablesAreRefused) {
   store_.reset();
-  database().run("INSERT INTO migrations VALUES (99, now())");
+  database().run("UPDATE stripline.meta SET value = '99' WHERE key = 'tables_version'");
   const auto newer = open();
   ASSERT_FALSE(newer.ok());
   EXPECT_EQ(newer.error().code(), ErrorCode::failed_precondition);

@@ -1,4 +1,4 @@
-// Writes to the tables in sqlite_schema.cc. sql_rows.h reads them.
+// Writes to the tables in schema.cc. sql_rows.h reads them.
 #pragma once
 
 #include "server/store/sql.h"

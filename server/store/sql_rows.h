@@ -1,4 +1,4 @@
-// Records from rows of the tables in sqlite_schema.cc, which sql_changes.h writes.
+// Records from rows of the tables in schema.cc, which sql_changes.h writes.
 #pragma once
 
 #include <string_view>

@@ -1,18 +1,17 @@
 #include "server/store/sqlite_schema.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <string>
 
 #include "base/subprocess.h"
-#include "server/store/sqlite_migrations.h"
+#include "server/store/schema.h"
 
 namespace stripline::server {
 namespace {
 
-// The mark of our files: "STLN".
+// "STLN": marks our files for sqlite3 and file(1).
 constexpr int kApplicationId = 0x53544c4e;
 
 // An existing, non-empty file must begin as every SQLite database does; SQLite itself would say no
@@ -37,55 +36,19 @@ Error foreign(const std::filesystem::path& path) {
               "' is a database of another program; move it away or choose another --data-dir"};
 }
 
-// Tables of people, nodes and the audit trail. They came without a version of their own: older
-// servers leave them alone.
-Status create_security_tables(SqliteDatabase& database) {
-  return database.execute(R"sql(
-CREATE TABLE IF NOT EXISTS tokens (
-  secret_sha256 TEXT PRIMARY KEY,
-  role TEXT NOT NULL,
-  subject TEXT NOT NULL,
-  created REAL NOT NULL,
-  expires REAL NOT NULL,
-  ended REAL NOT NULL,         -- revoked or used up; 0: neither
-  used_by TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS node_bounds (
-  node TEXT PRIMARY KEY,
-  not_before REAL NOT NULL     -- certificates that began earlier are not accepted
-) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS audit (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  time REAL NOT NULL,
-  actor TEXT NOT NULL,
-  action TEXT NOT NULL,
-  object TEXT NOT NULL
-) STRICT;
-)sql");
-}
-
 Status prepare_tables(SqliteDatabase& database, const std::filesystem::path& path) {
   STRIPLINE_ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::begin(database));
   STRIPLINE_ASSIGN_OR_RETURN(const std::string id, database.query_text("PRAGMA application_id"));
   STRIPLINE_ASSIGN_OR_RETURN(const std::string tables,
                              database.query_text("SELECT count(*) FROM sqlite_schema"));
   if (id == "0" && tables == "0") {
-    STRIPLINE_RETURN_IF_ERROR(create_first_tables(database));
+    STRIPLINE_RETURN_IF_ERROR(create_tables(database, SqlDialect::sqlite));
+    STRIPLINE_RETURN_IF_ERROR(
+        database.execute("PRAGMA application_id = " + std::to_string(kApplicationId)));
   } else if (id != std::to_string(kApplicationId)) {
     return foreign(path);
   }
-  STRIPLINE_ASSIGN_OR_RETURN(
-      const std::string text,
-      database.query_text("SELECT value FROM meta WHERE key = 'schema_version'"));
-  const int version = std::atoi(text.c_str());
-  if (version < 1 || version > kStoreSchemaVersion) {
-    return Error(ErrorCode::failed_precondition, "'" + path.string() + "' has table version " +
-                                                     text + ", this build reads 1 to " +
-                                                     std::to_string(kStoreSchemaVersion) +
-                                                     "; start the stripline-server that wrote it");
-  }
-  STRIPLINE_RETURN_IF_ERROR(create_security_tables(database));
-  STRIPLINE_RETURN_IF_ERROR(migrate(database, version));
+  STRIPLINE_RETURN_IF_ERROR(migrate(database, SqlDialect::sqlite, "'" + path.string() + "'"));
   // A backup was put in place: what has been given out since then is not in it (Store::fence_base).
   STRIPLINE_RETURN_IF_ERROR(database.execute(
       "UPDATE meta SET value = CAST(value AS INTEGER) + 4294967296 WHERE key = 'fence_base'"

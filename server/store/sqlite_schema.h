@@ -1,4 +1,4 @@
-// The tables of the server's database, and what a file must be to be opened as one.
+// What a file must be to be opened as a server's database.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +9,10 @@
 namespace stripline::server {
 
 /// Opens the file, creating the tables in a new or empty one, and checks that it is sound and ours;
-/// tables of an older Stripline are brought up to date (sqlite_migrations.h), once and for good.
+/// tables of an older release are brought up to date (schema.h), once and for good.
 /// Write-ahead log, foreign keys on, every commit synced. Errors: data_loss when it is damaged or
-/// truncated; failed_precondition when another program made it or a newer Stripline did;
-/// unavailable when it cannot be opened.
+/// truncated; failed_precondition when another program made it, a newer Stripline, or one of before
+/// the first release; unavailable when it cannot be opened.
 Result<SqliteDatabase> open_store_database(const std::filesystem::path& path);
 
 }  // namespace stripline::server

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
@@ -234,140 +233,19 @@ TEST_F(StoreTest, TheDatabaseIsItsOwnersAlone) {
   EXPECT_EQ(std::filesystem::status(path_).permissions(), perms::owner_read | perms::owner_write);
 }
 
-// The databases that servers have left behind since the first one, each without what came later.
-struct EarlierDatabase {
-  const char* file;      // in server/testing/databases
-  const char* change;    // what makes it one of before
-  const char* obstacle;  // a table that one of its migrations makes
-  bool declares = true;  // rows of nodes hold whole declarations
-  const char* cluster = "default";
-  size_t holds = 0;
-};
-
-class StoreMigrationTest : public StoreTest, public testing::WithParamInterface<EarlierDatabase> {
- protected:
-  void SetUp() override {
-    const char* source = std::getenv("STRIPLINE_TEST_SOURCE");  // NOLINT(concurrency-mt-unsafe)
-    if (source == nullptr) GTEST_SKIP() << "STRIPLINE_TEST_SOURCE is not set";
-    const auto databases = std::filesystem::path(source) / "server/testing/databases";
-    execute(path_, read_file(databases / GetParam().file).c_str());
-    if (GetParam().declares) {
-      execute(path_,
-              R"(UPDATE nodes SET experiments = '["{\"name\":\"micro.latency\",\"version\":1}"]')");
-    }
-    execute(path_, GetParam().change);
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(
-    Version1, StoreMigrationTest,
-    testing::Values(EarlierDatabase{"version1.sql", "SELECT 1", "payloads"},
-                    EarlierDatabase{
-                        "version1.sql",
-                        "DROP TABLE version_marks; ALTER TABLE runs DROP COLUMN points_least",
-                        "payloads"},
-                    EarlierDatabase{"version1.sql",
-                                    "DROP TABLE version_marks; DROP TABLE attempts;"
-                                    "ALTER TABLE runs DROP COLUMN points_least",
-                                    "payloads"},
-                    EarlierDatabase{"version1.sql",
-                                    "DROP TABLE version_marks; DROP TABLE attempts;"
-                                    "ALTER TABLE runs DROP COLUMN points_least;"
-                                    "ALTER TABLE runs DROP COLUMN points_core;"
-                                    "ALTER TABLE runs DROP COLUMN points_all",
-                                    "payloads"}));
-INSTANTIATE_TEST_SUITE_P(Version3, StoreMigrationTest,
-                         testing::Values(EarlierDatabase{"version3.sql", "SELECT 1",
-                                                         "node_holds"}));
-INSTANTIATE_TEST_SUITE_P(Version7, StoreMigrationTest,
-                         testing::Values(EarlierDatabase{"version7.sql", "SELECT 1",
-                                                         "compressed_payloads", false, "big", 1}));
-INSTANTIATE_TEST_SUITE_P(Version9, StoreMigrationTest,
-                         testing::Values(EarlierDatabase{"version9.sql", "SELECT 1", "validations",
-                                                         false, "big", 1}));
-
-TEST_P(StoreMigrationTest, LosesNothing) {
-  reopen();
-  check([&] {
-    EXPECT_EQ(store_->installation_id(), "28ae4a58");
-    EXPECT_EQ(store_->nodes("", 10)->size(), 2U);
-    EXPECT_EQ((*store_->node("a"))->cluster, GetParam().cluster);
-    EXPECT_EQ(store_->node_holds()->size(), GetParam().holds);
-    EXPECT_EQ(store_->campaigns(0, 10)->size(), 2U);
-    EXPECT_EQ(store_->runs(2)->size(), 8U);
-    EXPECT_EQ(store_->runs(2)->front().points_total, 64U);
-    EXPECT_GE(store_->runs(2)->front().points_all, 64U);
-    const auto points = *store_->points(1, {}, 0, 1000);
-    ASSERT_EQ(points.size(), store_->runs(1)->front().points_total);
-    const experiment::Point first{"micro.latency", "put", {{"bytes", int64_t{524288}}}};
-    EXPECT_EQ(points.front().point, first);
-    EXPECT_EQ(store_->runs(2)->front().grid, 64U);
-    // What was sampled before there were rows of it is summed up.
-    const auto measured = std::ranges::find_if(
-        points, [](const PointRecord& one) { return one.estimate.has_value(); });
-    ASSERT_NE(measured, points.end());
-    EXPECT_EQ(measured->runs, 1U);
-    EXPECT_GT(measured->samples, 0U);
-    EXPECT_EQ(*store_->sampling_node({2, 8}, 1), "a");
-    EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 2U);
-    const auto batches = *store_->batches(1, 0, 10);
-    ASSERT_EQ(batches.size(), 2U);
-    EXPECT_EQ(batches[0].data.size(), 26660U);
-    EXPECT_EQ(*store_->has_batch({1, 1}, 1, 2, "[]"), true);
-    const ModelVersionRecord version = **store_->model_version({"tcp", 0});
-    EXPECT_EQ(version.size_bytes, store_->model_content({"tcp", 1})->size());
-    EXPECT_TRUE(version.findings.empty());
-    EXPECT_EQ(version.validation, std::nullopt);
-    EXPECT_TRUE(store_->labels("tcp")->empty());
-    EXPECT_EQ(store_->events(2, 0, 10)->size(), 2U);
-    EXPECT_EQ(*store_->next_campaign_number(), 3);
-    EXPECT_EQ((*store_->node("a"))->experiments, std::vector<std::string>{"micro.latency"});
-  });
-  // It goes on: what is new is stored beside it.
-  apply({.attempts = {{{1, 1}, 2, "b"}}, .batches = {batch({1, 1}, 2, 1)}});
-  EXPECT_EQ(*store_->contiguous_batches({1, 1}, 2), 1U);
-}
-
-TEST_P(StoreMigrationTest, ADatabaseThatCannotBeMigratedIsLeftAsItIs) {
-  const std::string obstacle = GetParam().obstacle;
-  execute(path_, ("CREATE TABLE " + obstacle + " (x)").c_str());
-  const auto opened = open_sqlite_store(path_);
-  ASSERT_FALSE(opened.ok());
-  execute(path_, ("DROP TABLE " + obstacle).c_str());
-  reopen();
-  EXPECT_EQ(store_->batches(1, 0, 10)->size(), 2U);
-}
-
-// What labels have named is known from the audit trail where no one remembered it.
-TEST_F(StoreTest, AnEarlierDatabaseLearnsWhatHasHappenedToVersions) {
-  std::vector<NewModelVersion> versions(2);
-  for (size_t i = 0; i < 2; ++i) {
-    versions[i].record.key = {"tcp", static_cast<int64_t>(i) + 1};
-    versions[i].fabric = "tcp";
-    versions[i].content = "{}";
-  }
-  apply({.versions = versions,
-         .staled = {{{"tcp", 1}, "sentinels are off", 9}, {{"tcp", 2}, "sentinels are off", 9}},
-         .audit = {{0, 5, "users/a", "promote model version to stable", "models/tcp/versions/1"},
-                   {0, 6, "users/a", "promote model version to stable", "models/tcp/versions/1"},
-                   {0, 7, "server", "promote model version to canary", "models/tcp/versions/2"}}});
+// They had versions of their own, up to 17.
+TEST_F(StoreTest, ADatabaseOfBeforeTheFirstReleaseIsRefused) {
   store_.reset();
-  execute(path_,
-          "DROP TABLE version_past; DROP TABLE operations; DROP INDEX campaigns_by_owner;"
-          "ALTER TABLE campaigns DROP COLUMN owner; ALTER TABLE campaigns DROP COLUMN labels;"
-          "ALTER TABLE tokens DROP COLUMN count;"
-          "ALTER TABLE tokens DROP COLUMN uses; ALTER TABLE tokens DROP COLUMN last_used;"
-          "ALTER TABLE node_bounds DROP COLUMN until;"
-          "UPDATE meta SET value = '13' WHERE key = 'schema_version'");
-  reopen();
-  const auto first = *store_->model_version({"tcp", 1});
-  EXPECT_TRUE(first->was_stable);
-  EXPECT_TRUE(first->stale_in_use);
-  EXPECT_FALSE(first->was_canary);
-  const auto second = *store_->model_version({"tcp", 2});
-  EXPECT_TRUE(second->was_canary);
-  EXPECT_FALSE(second->was_stable);
-  EXPECT_FALSE(second->stale_in_use);
+  const auto earlier = folder_.path() / "earlier.db";
+  execute(earlier,
+          "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;"
+          "INSERT INTO meta VALUES ('schema_version', '1'); PRAGMA application_id = 0x53544c4e");
+  const auto opened = open_sqlite_store(earlier);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), ErrorCode::failed_precondition);
+  for (const char* advice : {"model fetch", "campaign export", "model import"}) {
+    EXPECT_NE(opened.error().message().find(advice), std::string::npos) << advice;
+  }
 }
 
 TEST_F(StoreTest, AnotherProgramsDatabaseIsRefused) {
@@ -381,7 +259,7 @@ TEST_F(StoreTest, AnotherProgramsDatabaseIsRefused) {
 
 TEST_F(StoreTest, ANewerSchemaIsRefused) {
   store_.reset();
-  execute(path_, "UPDATE meta SET value = '99' WHERE key = 'schema_version'");
+  execute(path_, "UPDATE meta SET value = '99' WHERE key = 'tables_version'");
   const auto opened = open_sqlite_store(path_);
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().code(), ErrorCode::failed_precondition);
