@@ -346,6 +346,8 @@ class Turn final : public PostgresTurn {
 
 Status add_to_postgres(const std::string& url, const Changes& changes) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto connection, PostgresConnection::open(url));
+  STRIPLINE_ASSIGN_OR_RETURN(const bool present, has_postgres_tables(*connection));
+  if (!present) return Error(ErrorCode::not_found, "no server has used this database yet");
   STRIPLINE_RETURN_IF_ERROR(check_table_version(*connection, std::string(kThisDatabase)));
   STRIPLINE_RETURN_IF_ERROR(connection->execute("BEGIN"));
   STRIPLINE_RETURN_IF_ERROR(write_security(*connection, changes));
