@@ -5,6 +5,7 @@
 #include "base/sha256.h"
 #include "optimizer/campaign/offline_results.h"
 #include "optimizer/campaign/plan_bundle.h"
+#include "proto/campaign_messages.h"
 #include "server/clock.h"
 #include "server/core/reads.h"
 #include "server/core/wire.h"
@@ -67,7 +68,7 @@ Answer<v1::Campaign> create_campaign(Coordinator& coordinator,
                                      const v1::CreateCampaignRequest& request,
                                      const std::string& actor) {
   return campaign_message(coordinator.planning().create_campaign(
-      from_wire(request.spec()), request.request_id(), request.validate_only(), actor));
+      from_message(request.spec()), request.request_id(), request.validate_only(), actor));
 }
 
 Answer<v1::Campaign> retry_campaign(Coordinator& coordinator,
@@ -92,7 +93,7 @@ Answer<v1::DeleteCampaignResponse> delete_campaign(Coordinator& coordinator,
 Answer<std::string> export_plan(Coordinator& coordinator, const v1::ExportPlanRequest& request) {
   auto plan = [&]() -> Answer<campaign::PlanBundle> {
     if (request.name().empty()) {
-      return coordinator.planning().plan_offline(from_wire(request.spec()),
+      return coordinator.planning().plan_offline(from_message(request.spec()),
                                                  request.node_description());
     }
     const auto number = campaign_number(request.name());

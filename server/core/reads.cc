@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "optimizer/campaign/compare_campaigns.h"
+#include "proto/campaign_messages.h"
 #include "server/clock.h"
 #include "server/core/campaigns/campaign_comparison.h"
 #include "server/core/models/model_gate.h"
@@ -204,7 +205,7 @@ Answer<v1::CompareCampaignsResponse> compare_campaigns(Store& store, RunResults&
 
 Answer<v1::CampaignEstimate> estimate_campaign(Coordinator& coordinator,
                                                const v1::EstimateCampaignRequest& request) {
-  const auto estimate = coordinator.planning().estimate_campaign(from_wire(request.spec()));
+  const auto estimate = coordinator.planning().estimate_campaign(from_message(request.spec()));
   if (!estimate) return estimate.problem();
   return to_wire(*estimate);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "optimizer/experiment/json.h"
+#include "proto/campaign_messages.h"
 #include "server/clock.h"
 #include "server/core/models/model_gate.h"
 
@@ -33,30 +34,6 @@ UpdateState from_wire(v1::AssignmentUpdate::State state) {
     default:
       return UpdateState::unspecified;
   }
-}
-
-v1::CampaignSpec to_wire(const CampaignSpec& spec) {
-  v1::CampaignSpec message;
-  message.set_fabric(spec.fabric);
-  message.set_clock(spec.clock);
-  message.set_nodes(spec.nodes);
-  message.set_ranks(spec.ranks);
-  message.set_effort(spec.effort == Effort::full ? v1::CampaignSpec::FULL
-                                                 : v1::CampaignSpec::BUDGETED);
-  copy_to(spec.experiments, message.mutable_experiments());
-  message.set_runs(spec.runs);
-  message.set_time_budget_s(spec.time_budget_s);
-  message.set_seed(spec.seed);
-  message.set_model(spec.model);
-  copy_to(spec.only_nodes, message.mutable_only_nodes());
-  copy_to(spec.same_node, message.mutable_same_node());
-  message.set_cluster(spec.cluster);
-  message.set_width(spec.width);
-  message.set_node_budget_s(spec.node_budget_s);
-  message.set_race(spec.race);
-  message.set_prior(spec.prior);
-  message.set_when_busy(std::string(to_string(spec.when_busy)));
-  return message;
 }
 
 v1::Campaign::State to_wire(CampaignState state) {
@@ -208,31 +185,6 @@ v1::ServerMessage to_wire(ServerMessage message) {
   return out;
 }
 
-CampaignSpec from_wire(const v1::CampaignSpec& message) {
-  CampaignSpec spec;
-  spec.fabric = message.fabric();
-  spec.clock = message.clock();
-  spec.nodes = message.nodes();
-  spec.ranks = message.ranks();
-  if (message.effort() == v1::CampaignSpec::BUDGETED) spec.effort = Effort::budgeted;
-  if (message.effort() == v1::CampaignSpec::FULL) spec.effort = Effort::full;
-  spec.experiments = strings(message.experiments());
-  spec.runs = message.runs();
-  spec.time_budget_s = message.time_budget_s();
-  spec.seed = message.seed();
-  spec.model = message.model();
-  spec.only_nodes = strings(message.only_nodes());
-  spec.same_node = strings(message.same_node());
-  spec.cluster = message.cluster();
-  spec.width = message.width();
-  spec.node_budget_s = message.node_budget_s();
-  spec.race = message.race();
-  spec.prior = message.prior();
-  // What is none of them is refused by complete_spec().
-  spec.when_busy = when_busy_from_string(message.when_busy()).value_or(WhenBusy::unknown);
-  return spec;
-}
-
 namespace {
 
 // Values of parameters as text.
@@ -316,7 +268,7 @@ v1::PlannedPoint to_wire(const PointRecord& record) {
 v1::Campaign to_wire(const CampaignView& view) {
   v1::Campaign message;
   message.set_name(view.name);
-  *message.mutable_spec() = to_wire(view.spec);
+  *message.mutable_spec() = to_message(view.spec);
   message.set_state(to_wire(view.state));
   message.set_message(view.message);
   message.set_create_time(rfc3339(view.created_unix_s));
@@ -340,7 +292,7 @@ v1::Campaign to_wire(const CampaignView& view) {
 
 v1::CampaignEstimate to_wire(const CampaignEstimate& estimate) {
   v1::CampaignEstimate message;
-  *message.mutable_spec() = to_wire(estimate.spec);
+  *message.mutable_spec() = to_message(estimate.spec);
   message.set_points(estimate.points);
   message.set_runs(estimate.forecast.runs);
   message.set_points_total(estimate.forecast.points);

@@ -20,7 +20,6 @@ Hello from_wire(const v1::Hello& message);
 std::optional<AgentMessage> from_wire(v1::AgentMessage& message);
 v1::ServerMessage to_wire(ServerMessage message);
 
-CampaignSpec from_wire(const v1::CampaignSpec& message);
 v1::Campaign to_wire(const CampaignView& view);
 v1::CampaignEstimate to_wire(const CampaignEstimate& estimate);
 v1::ComparedPoint to_wire(const campaign::ComparedPoint& point);

@@ -6,6 +6,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "proto/campaign_messages.h"
 #include "server/clock.h"
 #include "server/core/actions.h"
 #include "server/core/reads.h"
@@ -44,8 +45,8 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
     limits_.charge(payer, kPlanCost_s);
     return finish(context,
                   coordinator_.planning().create_campaign(
-                      from_wire(request->spec()), request->request_id(), request->validate_only(),
-                      caller_of(*context, access_).name),
+                      from_message(request->spec()), request->request_id(),
+                      request->validate_only(), caller_of(*context, access_).name),
                   response);
   }
 

@@ -1,7 +1,6 @@
 #include "server/store/campaign_spec.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 
@@ -34,25 +33,12 @@ constexpr double kMaxWidth = 1;
 constexpr double kPatienceShare = 0.5;
 constexpr double kLongestPatienceS = 120;
 constexpr double kPatienceToRefuseS = 10;
-constexpr std::array<std::string_view, 3> kWhenBusy = {"wait", "measure", "refuse"};
 
 std::string at_most(uint32_t limit, uint32_t value) {
   return "at most " + std::to_string(limit) + " is accepted, not " + std::to_string(value);
 }
 
 }  // namespace
-
-std::string_view to_string(WhenBusy policy) {
-  const auto index = static_cast<size_t>(policy);
-  return index < kWhenBusy.size() ? kWhenBusy[index] : "unknown";
-}
-
-std::optional<WhenBusy> when_busy_from_string(std::string_view name) {
-  if (name.empty()) return WhenBusy::wait;
-  const auto found = std::ranges::find(kWhenBusy, name);
-  if (found == kWhenBusy.end()) return std::nullopt;
-  return static_cast<WhenBusy>(found - kWhenBusy.begin());
-}
 
 Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   if (spec.fabric.empty()) {
@@ -203,61 +189,6 @@ std::string left_out_text(const CampaignSpec& spec) {
     text += "; without " + experiment + ", which was left out after " + why;
   }
   return text;
-}
-
-Json to_json(const CampaignSpec& spec) {
-  Json json{{"fabric", spec.fabric},
-            {"clock", spec.clock},
-            {"nodes", spec.nodes},
-            {"ranks", spec.ranks},
-            {"effort", spec.effort == Effort::full ? "full" : "budgeted"},
-            {"experiments", spec.experiments},
-            {"runs", spec.runs},
-            {"time_budget_s", spec.time_budget_s},
-            {"seed", spec.seed},
-            {"model", spec.model},
-            {"only_nodes", spec.only_nodes},
-            {"same_node", spec.same_node}};
-  // What was asked for before there were these has the same form as today.
-  if (!spec.cluster.empty()) json["cluster"] = spec.cluster;
-  if (spec.width > 0) json["width"] = spec.width;
-  if (spec.node_budget_s > 0) json["node_budget_s"] = spec.node_budget_s;
-  if (spec.race) {
-    json["race"] = true;
-    json["prior"] = spec.prior;
-  }
-  if (spec.when_busy != WhenBusy::wait) json["when_busy"] = to_string(spec.when_busy);
-  if (!spec.left_out.empty()) json["left_out"] = spec.left_out;
-  return json;
-}
-
-Result<CampaignSpec> campaign_spec_from_json(const Json& json) {
-  try {
-    CampaignSpec spec;
-    json.at("fabric").get_to(spec.fabric);
-    json.at("clock").get_to(spec.clock);
-    json.at("nodes").get_to(spec.nodes);
-    json.at("ranks").get_to(spec.ranks);
-    spec.effort = json.at("effort") == "full" ? Effort::full : Effort::budgeted;
-    json.at("experiments").get_to(spec.experiments);
-    json.at("runs").get_to(spec.runs);
-    json.at("time_budget_s").get_to(spec.time_budget_s);
-    json.at("seed").get_to(spec.seed);
-    json.at("model").get_to(spec.model);
-    json.at("only_nodes").get_to(spec.only_nodes);
-    // Campaigns of before there was a choice have none.
-    spec.same_node = json.value("same_node", std::vector<std::string>());
-    spec.cluster = json.value("cluster", "");
-    spec.width = json.value("width", 0.0);
-    spec.node_budget_s = json.value("node_budget_s", 0.0);
-    spec.race = json.value("race", false);
-    spec.prior = json.value("prior", "");
-    spec.when_busy = when_busy_from_string(json.value("when_busy", "")).value_or(WhenBusy::wait);
-    spec.left_out = json.value("left_out", spec.left_out);
-    return spec;
-  } catch (const Json::exception& error) {
-    return Error(ErrorCode::data_loss, std::string("stored campaign spec: ") + error.what());
-  }
 }
 
 }  // namespace stripline::server

@@ -1,14 +1,11 @@
-// What a user asks a campaign to do: CampaignSpec of campaigns.proto as a plain value.
+// What a user asks a campaign to do (optimizer/campaign/spec.h): its defaults, and what is
+// accepted.
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/json.h"
+#include "optimizer/campaign/spec_json.h"
 #include "server/problem.h"
 
 namespace stripline::server {
@@ -23,40 +20,12 @@ inline constexpr uint32_t kMinRunsForProvisional = 3;
 inline constexpr const char* kNearestPrior = "nearest";
 inline constexpr const char* kNoPrior = "none";
 
-enum class Effort { unspecified, budgeted, full };
-
-/// What to do while other work keeps hosts busy.
-enum class WhenBusy { wait, measure, refuse, unknown };
-std::string_view to_string(WhenBusy policy);
-/// Empty: wait. nullopt: it is none.
-std::optional<WhenBusy> when_busy_from_string(std::string_view name);
-
-/// See campaigns.proto for every member. A spec that complete_spec() returned has no zeros and no
-/// empty texts left except in `experiments`, `only_nodes`, `same_node`, `cluster`, `width`,
-/// `node_budget_s` and `prior`, and no unspecified effort.
-struct CampaignSpec {
-  std::string fabric;
-  std::string clock;
-  uint32_t nodes = 0;
-  uint32_t ranks = 0;
-  Effort effort = Effort::unspecified;
-  std::vector<std::string> experiments;
-  uint32_t runs = 0;
-  double time_budget_s = 0;
-  uint64_t seed = 0;
-  std::string model;                    ///< "models/{model}"; empty: publish none
-  std::vector<std::string> only_nodes;  ///< "nodes/{node}"
-  std::vector<std::string> same_node;   ///< "mapped", "cma"
-  double width = 0;                     ///< 0, also when complete: `runs` runs are made
-  double node_budget_s = 0;             ///< 0, when complete: none
-  bool race = false;                    ///< Only which alternatives are the fastest matters.
-  std::string prior = {};    ///< For a race: "campaigns/{campaign}", "nearest" or "none".
-  std::string cluster = {};  ///< Empty, also when complete: that of the nodes there are
-  WhenBusy when_busy = WhenBusy::wait;  ///< Real clock only.
-  /// What the campaign does not measure any more, by experiment, and why: two attempts at a run
-  /// have failed while they measured it. Empty when it is asked for and when it is tried again.
-  std::map<std::string, std::string> left_out = {};
-};
+/// A spec that complete_spec() returned has no zeros and no empty texts left except in
+/// `experiments`, `only_nodes`, `same_node`, `cluster`, `width`, `node_budget_s` and `prior`, and
+/// no unspecified effort.
+using CampaignSpec = campaign::Spec;
+using campaign::Effort;
+using campaign::WhenBusy;
 
 /// Fills in the defaults that campaigns.proto states (an unspecified effort is budgeted) and checks
 /// every field that can be checked without knowing the fleet. Problems: INVALID_FIELD.
@@ -74,9 +43,5 @@ double quiet_patience_s(const CampaignSpec& spec);
 
 /// "; without X, which was left out after ..." for each experiment that is; else empty.
 std::string left_out_text(const CampaignSpec& spec);
-
-Json to_json(const CampaignSpec& spec);
-/// Errors: data_loss, naming the member.
-Result<CampaignSpec> campaign_spec_from_json(const Json& json);
 
 }  // namespace stripline::server

@@ -107,7 +107,7 @@ Result<CampaignRecord> read_campaign(SqlStatement& row) {
   CampaignRecord r;
   r.number = row.integer(0);
   STRIPLINE_ASSIGN_OR_RETURN(const Json spec, parse_json(row.text(1), "stored campaign spec"));
-  STRIPLINE_ASSIGN_OR_RETURN(r.spec, campaign_spec_from_json(spec));
+  STRIPLINE_ASSIGN_OR_RETURN(r.spec, campaign::spec_from_json(spec));
   const auto state = campaign_state_from_string(row.text(2));
   if (!state) {
     return Error(ErrorCode::data_loss, "stored campaign state '" + row.text(2) + "' is unknown");

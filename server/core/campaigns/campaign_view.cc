@@ -89,7 +89,7 @@ Result<CampaignView> campaign_view_from_json(const Json& json) {
   try {
     CampaignView view;
     json.at("name").get_to(view.name);
-    STRIPLINE_ASSIGN_OR_RETURN(view.spec, campaign_spec_from_json(json.at("spec")));
+    STRIPLINE_ASSIGN_OR_RETURN(view.spec, campaign::spec_from_json(json.at("spec")));
     const auto state = campaign_state_from_string(json.at("state").get<std::string>());
     if (!state) return Error(ErrorCode::data_loss, "stored event: unknown campaign state");
     view.state = *state;

@@ -37,7 +37,7 @@ Answer<std::map<std::string, std::string>> segments_of(const campaign::OfflineRu
 Answer<CampaignSpec> spec_of(const campaign::PlanBundle& plan) {
   const auto json = parse_json(plan.spec_json, "spec");
   if (!json.ok()) return bad(json.error().message());
-  const auto spec = campaign_spec_from_json(*json);
+  const auto spec = campaign::spec_from_json(*json);
   if (!spec.ok()) return bad(spec.error().message());
   const auto completed = complete_spec(*spec);
   if (!completed) return completed.problem();

@@ -88,7 +88,7 @@ Result<FitJob> job_of(std::string_view message) {
   FitJob job;
   try {
     job.input.campaigns = json.at("campaigns").get<std::vector<int64_t>>();
-    STRIPLINE_ASSIGN_OR_RETURN(job.input.spec, campaign_spec_from_json(json.at("spec")));
+    STRIPLINE_ASSIGN_OR_RETURN(job.input.spec, campaign::spec_from_json(json.at("spec")));
     job.input.runs = json.at("runs").get<uint32_t>();
     job.input.seeds = json.at("seeds").get<std::vector<uint64_t>>();
     job.input.planned_points = json.at("planned_points").get<uint32_t>();
