@@ -6,12 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "server/core/campaigns/scheduler.h"
 #include "server/core/core_state.h"
