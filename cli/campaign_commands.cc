@@ -321,8 +321,7 @@ int run(const Global& global, const CampaignResume& command) {
 int run(const Global& global, const CampaignRetry& command) {
   v1::RetryCampaignRequest request;
   request.set_name(command.name);
-  request.set_time_budget_s(command.time_budget_s);
-  request.set_node_budget_s(command.node_budget_s);
+  set_budgets(request, command.budgets);
   Service service(global);
   const auto campaign = service.retry_campaign(request);
   if (!campaign.ok() || command.detach) return show_change(global, campaign, "goes on");

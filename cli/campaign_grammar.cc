@@ -327,16 +327,13 @@ void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
   CLI::App* retry = leaf_command(campaign, "retry", "Go on with one that failed or was cancelled",
                                  retry_, result);
   take_name(*retry, retry_.name);
-  retry
-      ->add_option("--time-budget", retry_.time_budget_s,
-                   "Limit of the measuring, what it has used included (default: as it was)")
-      ->type_name("TIME")
-      ->transform(time_within(kTimeLimits));
-  retry
-      ->add_option("--node-budget", retry_.node_budget_s,
-                   "The same by the nodes of a group (default: as it was)")
-      ->type_name("TIME")
-      ->transform(time_within(kTimeLimits));
+  for (const campaign::SpecField& field : campaign::spec_fields()) {
+    if (field.retry_help == nullptr) continue;
+    double& budget = retry_.budgets.*std::get<double campaign::Spec::*>(field.member);
+    retry->add_option(field.option, budget, field.retry_help)
+        ->type_name(field.value)
+        ->transform(time_within(kTimeLimits));
+  }
   retry->add_flag("--detach", retry_.detach, "Return once it is queued");
   retry->footer(
       std::string("Runs that have finished count; the others are made again, and the model is\n"

@@ -58,8 +58,7 @@ struct CampaignResume {
 };
 struct CampaignRetry {
   std::string name;
-  double time_budget_s = 0;  ///< as it was
-  double node_budget_s = 0;  ///< as it was
+  campaign::Spec budgets = {};  ///< these alone; 0: as they were
   bool detach = false;
 };
 struct CampaignDelete {

@@ -165,7 +165,7 @@ TEST(Parse, NamesAreCompleted) {
   EXPECT_EQ(parse_as<CampaignDelete>({"campaign", "delete", "c3"}).name, "campaigns/c3");
   const auto retry = parse_as<CampaignRetry>({"campaign", "retry", "c3", "--time-budget", "2min"});
   EXPECT_EQ(retry.name, "campaigns/c3");
-  EXPECT_DOUBLE_EQ(retry.time_budget_s, 120);
+  EXPECT_DOUBLE_EQ(retry.budgets.time_budget_s, 120);
   EXPECT_TRUE(parse_as<CampaignCancel>({"campaign", "cancel", "c3", "--drain"}).drain);
   const auto points = parse_as<CampaignPoints>({"campaign", "points", "c3", "--param", "bytes=8"});
   EXPECT_EQ(points.name, "campaigns/c3");

@@ -13,9 +13,10 @@ using campaign::WhenBusy;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Reflection;
 
-// The field of the message that has the member's name; a test misses none.
-const FieldDescriptor* field_of(const campaign::SpecField& member) {
-  return v1::CampaignSpec::descriptor()->FindFieldByName(member.name);
+// The field of the message that has the member's name; tests miss none.
+template <typename Message>
+const FieldDescriptor* field_of(const Message& message, const campaign::SpecField& member) {
+  return message.GetDescriptor()->FindFieldByName(member.name);
 }
 
 struct Writer {
@@ -72,7 +73,7 @@ struct Reader {
 v1::CampaignSpec to_message(const Spec& spec) {
   v1::CampaignSpec message;
   for (const campaign::SpecField& field : campaign::spec_fields()) {
-    Writer writer{message, *message.GetReflection(), field_of(field)};
+    Writer writer{message, *message.GetReflection(), field_of(message, field)};
     std::visit([&](auto member) { writer(spec.*member); }, field.member);
   }
   return message;
@@ -81,10 +82,28 @@ v1::CampaignSpec to_message(const Spec& spec) {
 Spec from_message(const v1::CampaignSpec& message) {
   Spec spec;
   for (const campaign::SpecField& field : campaign::spec_fields()) {
-    Reader reader{message, *message.GetReflection(), field_of(field)};
+    Reader reader{message, *message.GetReflection(), field_of(message, field)};
     std::visit([&](auto member) { reader(spec.*member); }, field.member);
   }
   return spec;
+}
+
+Spec budgets_of(const v1::RetryCampaignRequest& request) {
+  Spec budgets;
+  for (const campaign::SpecField& field : campaign::spec_fields()) {
+    if (field.retry_help == nullptr) continue;
+    budgets.*std::get<double Spec::*>(field.member) =
+        request.GetReflection()->GetDouble(request, field_of(request, field));
+  }
+  return budgets;
+}
+
+void set_budgets(v1::RetryCampaignRequest& request, const Spec& budgets) {
+  for (const campaign::SpecField& field : campaign::spec_fields()) {
+    if (field.retry_help == nullptr) continue;
+    request.GetReflection()->SetDouble(&request, field_of(request, field),
+                                       budgets.*std::get<double Spec::*>(field.member));
+  }
 }
 
 }  // namespace stripline

@@ -12,4 +12,8 @@ v1::CampaignSpec to_message(const campaign::Spec& spec);
 /// A policy that this build does not know is WhenBusy::unknown, an effort unspecified.
 campaign::Spec from_message(const v1::CampaignSpec& message);
 
+/// The budgets alone (campaign::spec_budgets()).
+campaign::Spec budgets_of(const v1::RetryCampaignRequest& request);
+void set_budgets(v1::RetryCampaignRequest& request, const campaign::Spec& budgets);
+
 }  // namespace stripline

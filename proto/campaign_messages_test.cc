@@ -67,6 +67,22 @@ TEST(CampaignMessages, EveryMemberIsStored) {
                                                                  to_message(full_spec())));
 }
 
+TEST(CampaignMessages, RetriesCarryTheBudgetsAlone) {
+  v1::RetryCampaignRequest request;
+  const Spec asked = full_spec();
+  set_budgets(request, asked);
+  // Its name and the budgets.
+  EXPECT_EQ(static_cast<size_t>(request.GetDescriptor()->field_count()),
+            campaign::spec_budgets().size() + 1);
+  Spec changed;
+  campaign::change_budgets(changed, budgets_of(request));
+  for (const auto budget : campaign::spec_budgets()) {
+    EXPECT_GT(changed.*budget, 0);
+    EXPECT_EQ(changed.*budget, asked.*budget);
+  }
+  EXPECT_EQ(changed.width, 0);
+}
+
 TEST(CampaignMessages, WhatIsNotSaidOrNotKnownIsSeen) {
   v1::CampaignSpec message;
   EXPECT_EQ(from_message(message).effort, campaign::Effort::unspecified);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace stripline::campaign {
 namespace {
@@ -75,7 +76,8 @@ std::span<const SpecField> spec_fields() {
        .member = &Spec::time_budget_s,
        .stored_always = true,
        .quantity = Quantity::seconds,
-       .form = {"Time budget, s", "60 budgeted, 300 full", "Limit of the measuring."}},
+       .form = {"Time budget, s", "60 budgeted, 300 full", "Limit of the measuring."},
+       .retry_help = "Limit of the measuring, what it has used included (default: as it was)"},
       {.name = "node_budget_s",
        .option = "--node-budget",
        .value = "TIME",
@@ -83,7 +85,8 @@ std::span<const SpecField> spec_fields() {
                "with --time-budget)",
        .member = &Spec::node_budget_s,
        .quantity = Quantity::seconds,
-       .form = {"Node budget, node-seconds", "none", "The same by the nodes of a group."}},
+       .form = {"Node budget, node-seconds", "none", "The same by the nodes of a group."},
+       .retry_help = "The same by the nodes of a group (default: as it was)"},
       {.name = "width",
        .option = "--width",
        .value = "SHARE",
@@ -149,6 +152,38 @@ std::span<const SpecField> spec_fields() {
        .member = &Spec::seed,
        .stored_always = true}};
   return kFields;
+}
+
+std::vector<double Spec::*> spec_budgets() {
+  std::vector<double Spec::*> budgets;
+  for (const SpecField& field : spec_fields()) {
+    if (field.retry_help != nullptr) budgets.push_back(std::get<double Spec::*>(field.member));
+  }
+  return budgets;
+}
+
+void change_budgets(Spec& spec, const Spec& asked) {
+  for (const auto budget : spec_budgets()) {
+    if (asked.*budget != 0) spec.*budget = asked.*budget;
+  }
+}
+
+double budget_s(const Spec& spec) {
+  if (spec.node_budget_s == 0) return spec.time_budget_s;
+  return std::min(spec.time_budget_s, spec.node_budget_s / spec.nodes);
+}
+
+std::string budget_options(const Spec& spec, double running_s) {
+  const double node_s = running_s * spec.nodes;
+  std::string options;
+  if (spec.time_budget_s < running_s) {
+    options = "--time-budget " + std::to_string(std::lround(running_s));
+  }
+  if (spec.node_budget_s > 0 && spec.node_budget_s < node_s) {
+    options += (options.empty() ? "--node-budget " : " --node-budget ") +
+               std::to_string(std::lround(node_s));
+  }
+  return options;
 }
 
 }  // namespace stripline::campaign

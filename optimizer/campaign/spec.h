@@ -32,17 +32,17 @@ struct Spec {
   uint32_t nodes = 0;
   uint32_t ranks = 0;
   Effort effort = Effort::unspecified;
-  std::vector<std::string> experiments;
+  std::vector<std::string> experiments;  ///< Empty, also when complete: all that feed the model
   uint32_t runs = 0;
   double time_budget_s = 0;
   uint64_t seed = 0;
   std::string model;                    ///< "models/{model}"; empty: publish none
-  std::vector<std::string> only_nodes;  ///< "nodes/{node}"
-  std::vector<std::string> same_node;   ///< "mapped", "cma"
+  std::vector<std::string> only_nodes;  ///< "nodes/{node}"; empty, also when complete: any
+  std::vector<std::string> same_node;   ///< "mapped", "cma"; empty, also when complete: none
   double width = 0;                     ///< 0, also when complete: `runs` runs are made
   double node_budget_s = 0;             ///< 0, when complete: none
   bool race = false;                    ///< Only which alternatives are the fastest matters.
-  std::string prior = {};    ///< For a race: "campaigns/{campaign}", "nearest" or "none".
+  std::string prior = {};    ///< For a race only: "campaigns/{campaign}", "nearest" or "none".
   std::string cluster = {};  ///< Empty, also when complete: that of the nodes there are
   WhenBusy when_busy = WhenBusy::wait;  ///< Real clock only.
   /// What the campaign does not measure any more, by experiment, and why: two attempts at a run
@@ -73,9 +73,21 @@ struct SpecField {
   Quantity quantity = Quantity::none;
   std::vector<std::string> choices = {};  ///< Words that are accepted; empty: any.
   FormText form = {};
+  /// Help of its option where a campaign goes on; nullptr: it stays as it was then. A budget.
+  const char* retry_help = nullptr;
 };
 
 /// In the order in which help lists them.
 std::span<const SpecField> spec_fields();
+
+/// Those members that a campaign may get again where it goes on: its budgets.
+std::vector<double Spec::*> spec_budgets();
+/// `spec` gets the budgets of `asked` that are not 0.
+void change_budgets(Spec& spec, const Spec& asked);
+
+/// For how long a run may be active in all: the time budget, or what the node-seconds allow.
+double budget_s(const Spec& spec);
+/// The options for that to be at least `running_s`: "--time-budget 130"; empty: it is.
+std::string budget_options(const Spec& spec, double running_s);
 
 }  // namespace stripline::campaign

@@ -76,8 +76,8 @@ Answer<v1::Campaign> retry_campaign(Coordinator& coordinator,
                                     const std::string& actor) {
   const auto number = campaign_number(request.name());
   if (!number) return number.problem();
-  return campaign_message(coordinator.campaigns().retry_campaign(
-      {*number, request.time_budget_s(), request.node_budget_s()}, actor));
+  return campaign_message(
+      coordinator.campaigns().retry_campaign({*number, budgets_of(request)}, actor));
 }
 
 Answer<v1::DeleteCampaignResponse> delete_campaign(Coordinator& coordinator,

@@ -161,11 +161,6 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   return spec;
 }
 
-double budget_s(const CampaignSpec& spec) {
-  if (spec.node_budget_s == 0) return spec.time_budget_s;
-  return std::min(spec.time_budget_s, spec.node_budget_s / spec.nodes);
-}
-
 std::string budget_text(const CampaignSpec& spec, double running_s) {
   const double node_s = running_s * spec.nodes;
   const bool nodes_bind = spec.node_budget_s > 0 && spec.node_budget_s < node_s;

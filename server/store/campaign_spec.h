@@ -20,9 +20,8 @@ inline constexpr uint32_t kMinRunsForProvisional = 3;
 inline constexpr const char* kNearestPrior = "nearest";
 inline constexpr const char* kNoPrior = "none";
 
-/// A spec that complete_spec() returned has no zeros and no empty texts left except in
-/// `experiments`, `only_nodes`, `same_node`, `cluster`, `width`, `node_budget_s` and `prior`, and
-/// no unspecified effort.
+/// A spec that complete_spec() returned has no zeros and no empty texts left except where spec.h
+/// says so, and no unspecified effort.
 using CampaignSpec = campaign::Spec;
 using campaign::Effort;
 using campaign::WhenBusy;
@@ -30,9 +29,6 @@ using campaign::WhenBusy;
 /// Fills in the defaults that campaigns.proto states (an unspecified effort is budgeted) and checks
 /// every field that can be checked without knowing the fleet. Problems: INVALID_FIELD.
 Answer<CampaignSpec> complete_spec(CampaignSpec spec);
-
-/// For how long a run of it may be active in all: its time budget, or what its node-seconds allow.
-double budget_s(const CampaignSpec& spec);
 
 /// The budgets that have to be larger for that to be at least `running_s`, and how large: "a
 /// time budget of 130 s". A complete spec whose budgets allow less.

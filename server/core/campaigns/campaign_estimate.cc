@@ -131,11 +131,11 @@ CampaignEstimate estimate_of(const CampaignPlan& plan, const CampaignSnapshot& f
       estimate.pairs.push_back({distance, pairs, taken == runs.end() ? 0 : taken->second});
     }
   }
-  if (plan.able_nodes <= fresh.nodes) {
+  if (plan.able_nodes <= fresh.spec.nodes) {
     estimate.risks.push_back(
-        {RiskKind::no_spare_node,
-         "no other node could take the place of one that leaves: " + std::to_string(fresh.nodes) +
-             " are needed, " + std::to_string(plan.able_nodes) + " are there"});
+        {RiskKind::no_spare_node, "no other node could take the place of one that leaves: " +
+                                      std::to_string(fresh.spec.nodes) + " are needed, " +
+                                      std::to_string(plan.able_nodes) + " are there"});
   }
   return estimate;
 }

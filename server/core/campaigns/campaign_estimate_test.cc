@@ -17,9 +17,9 @@ CampaignPlan usual_plan(double point_s = 0.01) {
 
 CampaignSnapshot fresh() {
   CampaignSnapshot campaign;
-  campaign.nodes = 2;
-  campaign.time_budget_s = 60;
-  campaign.width = 0.05;
+  campaign.spec.nodes = 2;
+  campaign.spec.time_budget_s = 60;
+  campaign.spec.width = 0.05;
   campaign.pilot = true;
   for (uint32_t run = 1; run <= 8; ++run) {
     RunSnapshot one;

@@ -85,18 +85,16 @@ CampaignSnapshot snapshot_of(const CoreState& state, const CampaignRecord& recor
                              const std::vector<RunRecord>& runs, double now_s) {
   CampaignSnapshot campaign;
   campaign.number = record.number;
+  campaign.spec = record.spec;
   campaign.state = record.state;
   campaign.fabric = network_name(record.spec.fabric);
   // Campaigns of before there were clusters name none.
   if (!record.spec.cluster.empty()) campaign.cluster = record.spec.cluster;
-  campaign.nodes = record.spec.nodes;
-  campaign.ranks = record.spec.ranks;
   campaign.when_busy = record.spec.clock == "virtual" ? WhenBusy::measure : record.spec.when_busy;
   campaign.quiet_patience_s = state.waits.patience_left_s(record, now_s);
   for (const std::string& node : record.spec.only_nodes) {
     campaign.only_nodes.insert(*parse_node_name(node));
   }
-  campaign.seed = record.spec.seed;
   campaign.suspects = state.health.suspects(record.number);
   campaign.unfit = state.health.unfit(record.number);
   campaign.overdue = state.waits.is_overdue(record.number, state.options.max_wait_s, now_s);
@@ -108,17 +106,12 @@ CampaignSnapshot snapshot_of(const CoreState& state, const CampaignRecord& recor
   campaign.pilot = record.feeds_model && record.spec.effort != Effort::full &&
                    record.spec.runs > kMinRunsForIntervals;
   // A race begins with a part of the plan (race_plan.h).
-  campaign.race = record.spec.race;
-  campaign.pilot = campaign.pilot || campaign.race;
+  campaign.pilot = campaign.pilot || record.spec.race;
   // A run that has just been charged is active no more, whatever else is known of it.
   const bool running =
       std::ranges::any_of(runs, [](const RunRecord& run) { return run.state == RunState::active; });
   campaign.measured_s =
       record.measured_s + (running ? state.active_seconds(record.number).value_or(0) : 0);
-  campaign.time_budget_s = record.spec.time_budget_s;
-  campaign.node_budget_s = record.spec.node_budget_s;
-  campaign.width = record.spec.width;
-  campaign.planned_runs = record.spec.runs;
   const auto active = state.active.find(record.number);
   for (const RunRecord& run : runs) {
     RunSnapshot entry;

@@ -239,8 +239,7 @@ std::optional<Problem> Campaigns::reopen(Draft& d, const RetryOrder& order,
   CampaignRecord& campaign = d.campaign;
   if (auto problem = nothing_to_retry(campaign)) return problem;
   if (auto full = no_room(state_, campaign.owner)) return full;
-  if (order.time_budget_s != 0) campaign.spec.time_budget_s = order.time_budget_s;
-  if (order.node_budget_s != 0) campaign.spec.node_budget_s = order.node_budget_s;
+  campaign::change_budgets(campaign.spec, order.budgets);
   campaign.spec.left_out.clear();
   const auto spec = complete_spec(campaign.spec);
   if (!spec) return spec.problem();

@@ -15,11 +15,10 @@
 namespace stripline::server {
 
 /// A campaign that failed or was cancelled is to go on, within these budgets from its beginning on;
-/// 0: as they were.
+/// 0: as they were. Nothing else of `budgets` counts.
 struct RetryOrder {
   int64_t campaign = 0;
-  double time_budget_s = 0;
-  double node_budget_s = 0;
+  CampaignSpec budgets = {};
 };
 
 /// Why `owner` can have no further campaign that has not ended; nullopt: he can.

@@ -84,7 +84,7 @@ struct Placement {
 uint64_t place_in_order(const CampaignSnapshot& campaign, uint32_t run, const std::string& node) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : node) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return derive_seed(derive_seed(campaign.seed, run), hash);
+  return derive_seed(derive_seed(campaign.spec.seed, run), hash);
 }
 
 // Among these, which are free, in the run's order: a pair that is as near or far as few pairs of
@@ -145,23 +145,23 @@ Placement place(const CampaignSnapshot& campaign, uint32_t run,
   }
   std::vector<std::string> chosen;
   for (const NodeSnapshot* node : free) {
-    if (chosen.size() < campaign.nodes) chosen.push_back(node->name);
+    if (chosen.size() < campaign.spec.nodes) chosen.push_back(node->name);
   }
-  if (chosen.size() == campaign.nodes) {
-    if (campaign.nodes == 2) chosen = pair_of(campaign, nodes, free);
+  if (chosen.size() == campaign.spec.nodes) {
+    if (campaign.spec.nodes == 2) chosen = pair_of(campaign, nodes, free);
     taken.insert(chosen.begin(), chosen.end());
     std::ranges::sort(chosen);
     return {std::move(chosen), ""};
   }
-  if (able.size() < campaign.nodes) {
-    return {std::nullopt, "waits for nodes: " + std::to_string(campaign.nodes) +
+  if (able.size() < campaign.spec.nodes) {
+    return {std::nullopt, "waits for nodes: " + std::to_string(campaign.spec.nodes) +
                               " connected ones that can open fabric '" + campaign.fabric +
                               "' and offer its experiments are needed, " +
                               std::to_string(able.size()) + (able.size() == 1 ? " is" : " are") +
                               " there" + left_out(campaign, nodes)};
   }
   for (const NodeSnapshot* node : able) taken.insert(node->name);
-  return {std::nullopt, "waits for free nodes: " + std::to_string(campaign.nodes) +
+  return {std::nullopt, "waits for free nodes: " + std::to_string(campaign.spec.nodes) +
                             " are needed, " + std::to_string(chosen.size()) +
                             (chosen.size() == 1 ? " is" : " are") + " free"};
 }
@@ -179,7 +179,7 @@ const NodeSnapshot* busy_node(const CampaignSnapshot& campaign,
     return node->host.empty() ? name : node->host;
   };
   std::map<std::string, uint32_t> ranks;  // by host
-  for (uint32_t rank = 0; rank < campaign.ranks; ++rank) {
+  for (uint32_t rank = 0; rank < campaign.spec.ranks; ++rank) {
     ++ranks[host_of(chosen[rank % chosen.size()])];
   }
   for (const std::string& name : chosen) {
@@ -218,7 +218,7 @@ bool others_may_do(const CampaignSnapshot& campaign, const RunSnapshot& lost,
   const auto others = std::ranges::count_if(nodes, [&](const NodeSnapshot& node) {
     return node.name != *lost.lost_at && serves(node, campaign);
   });
-  return others >= static_cast<std::ptrdiff_t>(campaign.nodes);
+  return others >= static_cast<std::ptrdiff_t>(campaign.spec.nodes);
 }
 
 std::optional<Decision> decide_one(const CampaignSnapshot& campaign,
@@ -292,21 +292,19 @@ uint32_t fewest_runs(const CampaignSnapshot& campaign) {
 
 campaign::Rule rule_of(const CampaignSnapshot& c) {
   campaign::Rule rule;
-  rule.runs = c.planned_runs > 0 ? c.planned_runs : static_cast<uint32_t>(c.runs.size());
+  rule.runs = c.spec.runs > 0 ? c.spec.runs : static_cast<uint32_t>(c.runs.size());
   rule.enough_runs = enough_runs(c);
   rule.fewest_runs = fewest_runs(c);
-  rule.width = c.width;
+  rule.width = c.spec.width;
   rule.pilot = c.pilot;
   rule.least_points = c.runs.front().points_least;
   rule.core_points = c.runs.front().points_core;
   rule.all_points = c.runs.front().points_all;
-  rule.time_budget_s = c.time_budget_s;
-  if (c.node_budget_s > 0) rule.node_budget_s = c.node_budget_s;
-  rule.nodes = std::max(1U, c.nodes);
+  campaign::limit(rule, c.spec);
   rule.refine_breaks = c.feeds_model;
-  if (c.feeds_model && !c.race) rule.held_out = {c.seed, c.ranks};
-  rule.race = rule.straddle = c.race;
-  if (c.race) rule.fewest_runs = 1;
+  if (c.feeds_model && !c.spec.race) rule.held_out = {c.spec.seed, c.spec.ranks};
+  rule.race = rule.straddle = c.spec.race;
+  if (c.spec.race) rule.fewest_runs = 1;
   return rule;
 }
 

@@ -70,13 +70,12 @@ struct RunSnapshot {
 
 struct CampaignSnapshot {
   int64_t number = 0;
+  /// What was asked for: its group, seed, budgets and runs (0: as many as there are) count here.
+  CampaignSpec spec;
   CampaignState state = CampaignState::queued;
   std::string fabric;
-  uint32_t nodes = 0;
-  uint32_t ranks = 0;
   std::string cluster = kDefaultCluster;
   std::set<std::string> only_nodes;  ///< Without "nodes/"; empty: any.
-  uint64_t seed = 0;                 ///< Seed of the order in which its runs take nodes.
   std::set<std::string> suspects;    ///< Nodes on which a run of it has failed.
   std::set<std::string> unfit;       ///< Those where it would fail again.
   /// What happens if its hosts are busy; with so much patience left. Without any it measures, or is
@@ -91,11 +90,6 @@ struct CampaignSnapshot {
   /// The first run measures the coarsest grid only, to learn how long a point takes here.
   bool pilot = false;
   double measured_s = 0;  ///< Time during which a run was active, up to now.
-  double time_budget_s = 0;
-  double node_budget_s = 0;   ///< In node-seconds; 0: none.
-  double width = 0;           ///< campaign::Rule::width
-  bool race = false;          ///< campaign::Rule::race, with straddle
-  uint32_t planned_runs = 0;  ///< campaign::Rule::runs; 0: as many as there are
   /// What its runs have said of its points; none: no run has finished.
   std::shared_ptr<const campaign::PointTable> points;
   /// next_of() this snapshot, if that is known already.

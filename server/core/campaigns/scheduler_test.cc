@@ -15,9 +15,9 @@ CampaignSnapshot campaign(int64_t number, size_t runs = 8, uint32_t nodes = 2) {
   CampaignSnapshot c;
   c.number = number;
   c.fabric = "tcp";
-  c.nodes = nodes;
+  c.spec.nodes = nodes;
   c.requirements = {{"micro.latency", 1}};
-  c.time_budget_s = 60;
+  c.spec.time_budget_s = 60;
   for (uint32_t i = 1; i <= runs; ++i) {
     c.runs.emplace_back();
     c.runs.back().run = i;
@@ -72,7 +72,7 @@ TEST(Scheduler, NodesInQuarantineAreLeftOut) {
 // Other work takes the processors of ranks: on a host of two, seven tasks do, and on one of 64 not.
 TEST(Scheduler, WaitsForAQuietMomentAndThenMeasuresOrRefuses) {
   Snapshot s{{node("a"), node("b")}, {campaign(1)}};
-  s.campaigns[0].ranks = 2;
+  s.campaigns[0].spec.ranks = 2;
   s.campaigns[0].quiet_patience_s = 30;
   EXPECT_EQ(only<PlaceRun>(s).campaign, 1) << "agents of before do not say what hosts do";
   s.nodes[0].load = HostLoad{8.1, 7, 2};
@@ -97,7 +97,7 @@ TEST(Scheduler, WaitsForAQuietMomentAndThenMeasuresOrRefuses) {
 
 TEST(Scheduler, RanksOfAllNodesOfAHostNeedProcessors) {
   Snapshot s{{node("a"), node("b")}, {campaign(1)}};
-  s.campaigns[0].ranks = 2;
+  s.campaigns[0].spec.ranks = 2;
   s.campaigns[0].quiet_patience_s = 30;
   for (NodeSnapshot& one : s.nodes) one.load = HostLoad{1, 1, 2};
   EXPECT_EQ(only<PlaceRun>(s).campaign, 1) << "a rank on each of two hosts";
@@ -118,7 +118,7 @@ TEST(Scheduler, AfterAFailureTheNextAttemptIsLater) {
   Snapshot s{{node("a"), node("b")}, {campaign(1), campaign(2)}};
   s.campaigns[0].paused = true;
   EXPECT_EQ(only<PlaceRun>(s).campaign, 2);
-  s.campaigns[0].measured_s = s.campaigns[0].time_budget_s;  // that does not wait
+  s.campaigns[0].measured_s = s.campaigns[0].spec.time_budget_s;  // that does not wait
   EXPECT_EQ(decisions(s).size(), 2U);
 }
 
@@ -163,7 +163,7 @@ TEST(Scheduler, ANodeThatWillBeGoneBeforeTheRunEndsIsLeftOut) {
   EXPECT_EQ(only<PlaceRun>(s).nodes, (std::vector<std::string>{"b", "c"}));
   // What was measured counts more than what was planned.
   finish(s.campaigns[0], 1, 95);
-  s.campaigns[0].time_budget_s = 3600;
+  s.campaigns[0].spec.time_budget_s = 3600;
   only<Wait>(s);
 }
 
@@ -206,7 +206,7 @@ TEST(Scheduler, AnOlderCampaignThatCannotRunDoesNotBlock) {
 TEST(Scheduler, RunsTakeDifferentNodes) {
   Snapshot s{{node("a"), node("b"), node("c"), node("d")}, {campaign(1, 12)}};
   CampaignSnapshot& c = s.campaigns[0];
-  c.time_budget_s = 600;
+  c.spec.time_budget_s = 600;
   std::set<std::vector<std::string>> pairs;
   for (size_t finished = 0; finished < 12; ++finished) {
     c.measured_s = 0;
@@ -228,7 +228,7 @@ TEST(Scheduler, NearAndFarPairsTakeTurns) {
   }
   s.campaigns.push_back(campaign(1, 12));
   CampaignSnapshot& c = s.campaigns[0];
-  c.time_budget_s = 600;
+  c.spec.time_budget_s = 600;
   size_t far = 0;
   for (size_t run = 0; run < 12; ++run) {
     const auto nodes = only<PlaceRun>(s).nodes;
@@ -471,7 +471,7 @@ TEST(Scheduler, TheStartOfARunCountsOnceARun) {
       4;  // 0.2 s a point: seven coarse runs take 84 s of the 54 left, of 13 points 46
   EXPECT_EQ(only<PlaceRun>(s).points, 13U);
   EXPECT_EQ(sufficient_budget_s(c), std::nullopt);  // five more of 6 s
-  c.time_budget_s = 100;
+  c.spec.time_budget_s = 100;
   EXPECT_EQ(only<PlaceRun>(s).points, 40U);
 }
 
@@ -491,17 +491,17 @@ std::shared_ptr<const campaign::PointTable> measured(uint32_t runs, double sprea
 
 TEST(Scheduler, ACampaignWithAWidthEndsWhenItIsReached) {
   CampaignSnapshot c = campaign(1);
-  c.width = 0.05;
+  c.spec.width = 0.05;
   finish(c, 6, 2);
   c.points = measured(6, 0.01);
   EXPECT_EQ(only<FinishMeasuring>({{}, {c}}).reason, campaign::StopReason::converged);
-  c.width = 0;
+  c.spec.width = 0;
   EXPECT_EQ(only<PlaceRun>({{node("b"), node("c")}, {c}}).run, 7U);
 }
 
 TEST(Scheduler, ACampaignWithAWidthMayMakeMoreRunsThanPlanned) {
   CampaignSnapshot c = campaign(1);
-  c.width = 0.05;
+  c.spec.width = 0.05;
   finish(c, 8, 2);
   c.points = measured(8, 0.13);  // within 5.3 %: four more runs would do
   const auto place = only<PlaceRun>({{node("b"), node("c")}, {c}});
@@ -513,7 +513,7 @@ TEST(Scheduler, ACampaignWithAWidthMayMakeMoreRunsThanPlanned) {
 
 TEST(Scheduler, NodeSecondsEndACampaign) {
   CampaignSnapshot c = campaign(1);
-  c.node_budget_s = 40;
+  c.spec.node_budget_s = 40;
   finish(c, 6, 4);
   EXPECT_EQ(only<FinishMeasuring>({{}, {c}}).reason, campaign::StopReason::node_budget);
 }

@@ -68,8 +68,8 @@ CampaignSpec sentinel_spec(const std::optional<CampaignRecord>& fitted_to,
   }
   spec.runs = kSentinelRuns;
   spec.width = 0;
+  for (const auto budget : campaign::spec_budgets()) spec.*budget = 0;
   spec.time_budget_s = kSentinelBudgetS;
-  spec.node_budget_s = 0;
   spec.model.clear();
   return spec;
 }
