@@ -3,8 +3,8 @@
 // campaign), so that one lock guards them; what need not be decided together has locks of its own.
 //
 // Locks are taken in this order, and each may be left out: CampaignPlanning's, CoreState's,
-// FitOperations', then one of ModelRegistry's, FitQueue's, Ingest's, WatchHub's, the store's. None
-// is held while an agent or a watcher is waited for, or while samples are read or written.
+// FitOperations', one of ModelRegistry's, FitQueue's, Ingest's and WatchHub's, the store's. None is
+// held while an agent or a watcher is waited for, or while samples are read or written.
 #pragma once
 
 #include <condition_variable>
