@@ -4,6 +4,9 @@
 #include <variant>
 #include <vector>
 
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+
 namespace stripline {
 namespace {
 

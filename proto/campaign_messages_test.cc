@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include <google/protobuf/descriptor.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
