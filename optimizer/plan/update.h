@@ -47,8 +47,8 @@ inline constexpr uint64_t kLeastUpdateBufferBytes = 1024;
 inline constexpr uint64_t kMostUpdateBufferBytes = uint64_t{64} << 10;
 /// Buffers beside those that are filled: some travel while others are packed.
 inline constexpr uint32_t kSpareUpdateBuffers = 4;
-/// A buffer in which fewer than one update in this number was merged says that merging does not pay:
-/// most of those that follow do without.
+/// A buffer in which fewer than one update in this number was merged says that merging does not
+/// pay: most of those that follow do without.
 inline constexpr uint32_t kMergesWorthwhile = 16;
 /// Where updates are merged, a table of positions goes with a buffer, which takes as much again.
 inline constexpr uint64_t kMergingUpdateBuffers = 2;
