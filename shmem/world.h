@@ -170,8 +170,8 @@ class World {
   /// Makes progress once.
   void progress();
   /// To be called by what only reads or writes memory of this PE: a program may do that in a loop
-  /// until an operation has changed it. Makes progress now and then, unless all PEs reach each
-  /// other by loads and stores.
+  /// until an operation has changed it. Makes progress now and then, unless all PEs reach all
+  /// memory by loads and stores.
   void look_around() {
     if (!needs_progress_) [[likely]]
       return;
