@@ -94,7 +94,7 @@ bool has_average(std::string_view collective) {
   return is_one_of(collective, {"allreduce", "bcast", "reduce", "alltoall"});
 }
 
-// Whether MPICH has the condition, with this operator and value, for the collective.
+// True if MPICH has the condition, with this operator and value, for the collective.
 bool is_known(const Condition& one, std::string_view collective) {
   const auto& [name, operation, value] = one;
   const bool number = number_of(value).has_value();
