@@ -192,7 +192,7 @@ bool make_shareable(std::span<std::byte> place) {
                 MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
-// Whether `place` can be mapped again, tried with a page elsewhere.
+// True if `place` can be mapped again, tried with a page elsewhere.
 bool can_be_mapped_again(std::byte* place) {
   void* const trial = ::mremap(place, 0, page_bytes(), MREMAP_MAYMOVE);
   if (trial == MAP_FAILED) return false;

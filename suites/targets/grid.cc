@@ -10,7 +10,7 @@ using targets::Collective;
 
 constexpr uint64_t kFactor = 16;
 
-// Whether a rank has a buffer for each of the others.
+// True if a rank has a buffer for each of the others.
 bool has_blocks(Collective collective) {
   switch (collective) {
     case Collective::allreduce:

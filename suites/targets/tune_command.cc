@@ -279,7 +279,7 @@ class Tuning {
     return {};
   }
 
-  // Whether a comparison is of a cell that is at the default by now.
+  // True if a comparison is of a cell that is at the default by now.
   bool is_default(const Check& check) const {
     const auto& cells = record_.search.result.by_cell;
     const auto found = std::ranges::find_if(
