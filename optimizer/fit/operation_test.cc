@@ -407,6 +407,41 @@ TEST(FitOperation, SizesWithFewRepetitionsDoNotLookLikeAnotherSegment) {
   EXPECT_GE(right, 19);
 }
 
+// Two switches so close together that the sizes between them do not tell what a byte takes. Without
+// a bound, the first byte may take anything, and nothing that a plan gains there is sure.
+TEST(FitOperation, ShortSegmentsTakeTheSlopeOfTheNextOne) {
+  const std::vector<TrueOperation> machine = {
+      {"get",
+       {{0, 0.1e-6, 0.0, 200e-6, 0.2e-6, 20e-9, 0.1e-6, 0.0},
+        {400, 0.1e-6, 0.0, 450e-6, 0.2e-6, 8e-9, 0.1e-6, 0.0},
+        {1200, 0.1e-6, 0.0, 780e-6, 0.2e-6, 5.5e-9, 0.1e-6, 0.0}},
+       64.0}};
+  SyntheticCampaign campaign = budgeted_campaign();
+  campaign.sizes = {8, 32, 128, 256, 432, 512, 1024, 1536, 4096, 16384, 65536, 262144, 1048576};
+  campaign.overlap_sizes = campaign.sizes;
+  campaign.issue_sizes = {8, 512, 4096, 65536};
+  const NoiseModel noise{.between_runs = 0.02, .within_run = 0.15, .effect = RunEffect::shared};
+  int found = 0;
+  int covered = 0;
+  for (uint64_t seed = 100; seed < 120; ++seed) {
+    const auto fit = fit_operation(samples_of("get", noise, seed, campaign, machine), Kind::get);
+    ASSERT_TRUE(fit.ok());
+    const std::vector<model::Segment>& segments = fit->model.segments;
+    if (segments.size() != 3) continue;
+    ++found;
+    const model::Parameter& L = *segments[1].L_s;
+    EXPECT_LT(L.ci_high - L.ci_low, 0.4 * L.value) << seed;
+    EXPECT_NEAR(L.value, 450e-6, 0.1 * 450e-6) << seed;
+    covered += L.ci_low <= 450e-6 && 450e-6 <= L.ci_high ? 1 : 0;
+    const model::Parameter& G = *segments[1].G_s_per_byte;
+    EXPECT_LE(G.ci_low, 8e-9) << seed;
+    EXPECT_GE(G.ci_high, 8e-9) << seed;
+    EXPECT_LT(G.ci_high, 40e-9) << seed;
+  }
+  EXPECT_GE(found, 15);
+  EXPECT_GE(covered, found - 3);
+}
+
 // Small gets over a long distance, of which few may be outstanding: their streams take a share of
 // the round trip, and the NIC is the bottleneck of large ones alone.
 std::vector<TrueOperation> queued_machine(const std::string& name, double depth) {

@@ -176,6 +176,29 @@ RunLines fit_run_lines(const SizeCurve& curve, const SizeCurve& measured, bool r
   return lines;
 }
 
+RunLines fit_run_lines_of_slope(const SizeCurve& curve, const SizeCurve& measured, double slope) {
+  const PointsByRun points = points_by_run(curve, measured);
+  RunLines lines;
+  for (const auto& [run, of_run] : points) {
+    lines.used[run] = line_of_slope(of_run, slope);
+    lines.free_intercepts.push_back(lines.used[run].intercept);
+    lines.free_slopes.push_back(slope);
+  }
+  const std::vector<LinePoint> means = mean_points(points);
+  if (means.size() < 2) return lines;
+  const double intercept = line_of_slope(means, slope).intercept;
+  double squares = 0.0;
+  double weight = 0.0;
+  for (const LinePoint& p : means) {
+    const double residual = p.y - intercept - slope * p.x;
+    squares += p.weight * residual * residual;
+    weight += p.weight;
+  }
+  lines.misfit_freedom = static_cast<double>(means.size()) - 1.0;
+  lines.intercept_misfit = squares / lines.misfit_freedom / weight;
+  return lines;
+}
+
 void linearize_logs(SizeCurve& curve) {
   constexpr double kLowest = 0.5;
   for (auto& [bytes, medians] : curve) {

@@ -58,6 +58,10 @@ std::map<uint64_t, double> weights_of(const SizeCurve& curve);
 RunLines fit_run_lines(const SizeCurve& curve, const SizeCurve& measured, bool robust,
                        double most_slope = std::numeric_limits<double>::infinity());
 
+/// Lines of this slope through the same points, with the weights of fit_run_lines(). For sizes that
+/// lie too close together to have a slope of their own.
+RunLines fit_run_lines_of_slope(const SizeCurve& curve, const SizeCurve& measured, double slope);
+
 /// Replaces each run's value by median (1 + ln(value / median)), the median being that over runs,
 /// in place. Noise of times is multiplicative and skewed; averages of the result estimate the
 /// median run where averages of the times would lie above it, and single slow runs count less.

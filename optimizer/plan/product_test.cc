@@ -72,14 +72,23 @@ TEST(PlanProduct, PredictsVisitsCopiesAndOverlap) {
   };
   const ProductRequest rows = scattered();
   EXPECT_LT(predicted(rows, ProductMethod::together), predicted(rows, ProductMethod::by_owner));
-  // Nothing is in flight, so that nothing is hidden, and whatever is copied is added.
+  // Own entries hide what is in flight; where there are none, only loads of others' elements do not
+  // wait.
   ProductRequest here = mesh();
   here.reachable = true;
-  EXPECT_LT(predicted(here, ProductMethod::by_owner), predicted(mesh(), ProductMethod::by_owner));
+  EXPECT_EQ(predicted(here, ProductMethod::by_owner), predicted(mesh(), ProductMethod::by_owner));
+  ProductRequest bare = mesh();
+  bare.own_rows = bare.own_entries = bare.own_elements = 0;
+  const double waits_s = predicted(bare, ProductMethod::by_owner);
+  bare.reachable = true;
+  EXPECT_LT(predicted(bare, ProductMethod::by_owner), waits_s);
+  // More elements lie farther apart for every method, and are copied by one.
   ProductRequest more = here;
   more.elements *= 2;
-  EXPECT_EQ(predicted(more, ProductMethod::by_owner), predicted(here, ProductMethod::by_owner));
-  EXPECT_GT(predicted(more, ProductMethod::whole), predicted(here, ProductMethod::whole));
+  const auto grows = [&](ProductMethod method) {
+    return predicted(more, method) - predicted(here, method);
+  };
+  EXPECT_GT(grows(ProductMethod::whole), grows(ProductMethod::by_owner));
   ProductRequest two = here;
   two.vectors = 2;
   EXPECT_GT(predicted(two, ProductMethod::together), predicted(here, ProductMethod::together));

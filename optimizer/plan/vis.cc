@@ -104,14 +104,16 @@ PreparedPacked prepare_packed(const VisRequest& request, const VisCosts* costs,
                               uint64_t chunk_bytes, uint32_t window) {
   static constexpr VisTuning kUntuned;
   const VisTuning& tuning = costs != nullptr ? costs->tuning(request.direction) : kUntuned;
-  if (window == 0) window = tuning.window > 0 ? tuning.window : kDefaultPackedWindow;
+  const uint32_t tuned_window = tuning.window > 0 ? tuning.window : kDefaultPackedWindow;
+  // Chunks and windows were tuned with regions at the target, and nothing to compute. Where there
+  // is one region, chunks can go to their place, which takes nothing of the target's time.
+  const bool computes = request.compute != ComputeClass::communication_only;
   const auto fitting = [&](uint64_t bytes) {
-    return fitting_packed(request, costs, bytes, window);
+    const bool usual = computes && bytes != tuning.chunk_bytes;
+    const uint32_t unasked = usual ? kDefaultPackedWindow : tuned_window;
+    return fitting_packed(request, costs, bytes, window != 0 ? window : unasked);
   };
   if (chunk_bytes != 0) return fitting(chunk_bytes);
-  // Chunks were tuned with regions at the target, and nothing to compute. Where there is one
-  // region, chunks can go to their place, which takes nothing of the target's time.
-  const bool computes = request.compute != ComputeClass::communication_only;
   const bool as_tuned = tuning.chunk_bytes != 0 && !computes;
   if (as_tuned && !one_place(request)) return fitting(tuning.chunk_bytes);
   PreparedPacked best = fitting(request.medium_bytes);
