@@ -1,9 +1,13 @@
 #include "runtime/rma/model_use.h"
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include <stripline/future.h>
 #include <stripline/vis.h>
 
 #include "runtime/bootstrap/fabrics_under_test.h"
@@ -120,6 +124,33 @@ TEST(ModelUse, RulesThatWereNeverAppliedAreNamedAtTheEnd) {
             std::string::npos)
       << said;
   EXPECT_EQ(count_of(said, "forced nothing"), 1U);
+}
+
+// Rules and traces are summed up when a rank leaves, which others may not do before they have what
+// follows a future of that one.
+TEST(ModelUse, WhatFollowsFuturesRunsBeforeRulesAndTracesAreSummedUp) {
+  for (const auto& [tuning, trace] : {std::pair("update:*:buffers", "off"), {"", "sites"}}) {
+    auto group = bootstrap::group_on(kEmulated, 2);
+    group.context.tuning = tuning;
+    group.context.trace = trace;
+    ::testing::internal::CaptureStderr();
+    const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+      const auto array = *context.new_symmetric_array<uint64_t>(1);
+      const auto flag = *context.new_symmetric_array<uint64_t>(1);
+      context.barrier();
+      if (context.rank_me() == 1) {
+        context.wait_signal(flag, 1);
+        return;
+      }
+      (void)rget_async(context, context.on_rank(array, 1))
+          .then([&context, there = context.on_rank(flag, 1)](uint64_t) {
+            static const uint64_t data = 0;
+            (void)context.rput_signal(&data, there, 0, there, 1);
+          });
+    });
+    ::testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(ran.ok()) << ran.error().message();
+  }
 }
 
 }  // namespace
