@@ -58,10 +58,11 @@ struct ProductPlan {
 
 using ProductRecord = Record<ProductMethod, ProductMethod>;
 
-/// The plan of products. Without a model (`path` null): whole rows where all owners are reachable
-/// and most rows have entries of this rank and of others; else together where such rows have two
-/// owners or more on average, which would begin each of them as often; else by owner. With one,
-/// another method if it is surely faster by more than the margin. Pure, allocates nothing.
+/// The plan of products. Without a model of puts (`path` null, or without them): whole rows where
+/// all owners are reachable and most rows have entries of this rank and of others; else together
+/// where such rows have two owners or more on average, which would begin each of them as often;
+/// else by owner. With one, another method if it is surely faster by more than the margin. Pure,
+/// allocates nothing.
 ProductPlan plan_product(const ProductRequest& request, const CompiledPath* path) noexcept;
 /// The same, with a record of what was considered.
 ProductPlan plan_product(const ProductRequest& request, const CompiledPath* path,

@@ -28,7 +28,10 @@ struct ProductMechanism : AsAsked<ProductRequest> {
   static const CompiledPath* costs_of(const CompiledPath& path) { return &path; }
 
   // Decisions, by choose().
-  static bool knows(const CompiledPath* path) { return path != nullptr; }
+  // Without puts no one knows what there is time for while elements are in flight.
+  static bool knows(const CompiledPath* path) {
+    return path != nullptr && path->vis.has(Direction::put);
+  }
   static ProductMethod baseline(const Request& request) { return usual_product(request); }
   template <typename Visit>
   static void each_candidate(const Request& request, const Visit& visit) {

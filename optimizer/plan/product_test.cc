@@ -49,6 +49,21 @@ TEST(PlanProduct, WithoutAModelTheNumbersDecide) {
   EXPECT_EQ(plan_product({}, nullptr).method, ProductMethod::by_owner);
 }
 
+// Elements would seem to be there at once, and what is hidden behind them to cost time.
+TEST(PlanProduct, WithoutPutsTheNumbersDecide) {
+  model::TunedModel model = model::example_model();
+  model.pack = model::example_pack();
+  auto& network = *model.network.find("inter-node");
+  network.second.put.reset();
+  const CompiledPath path(model, network);
+  ASSERT_FALSE(path.vis.has(Direction::put));
+  ProductRequest request = mesh();
+  request.visits = 790;
+  const ProductPlan plan = plan_product(request, &path);
+  EXPECT_EQ(plan.method, ProductMethod::by_owner);
+  EXPECT_EQ(plan.reason, Reason::no_model);
+}
+
 TEST(PlanProduct, AllowsWhatKeepsTheOrderAndHasAPlaceForAllVectors) {
   ProductRequest request = scattered();
   EXPECT_TRUE(allows(request, ProductMethod::whole));
