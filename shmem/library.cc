@@ -80,9 +80,10 @@ Result<Start> prepare(const Environment& environment, int thread_level, size_t s
   start.heap_bytes =
       whole_pages(environment.heap_bytes ? *environment.heap_bytes : start.options.segment_bytes);
   // A launcher has looked for all PEs of the host; of PEs that no launcher started no one has.
-  if (const auto limits = MemoryLimits::read(); environment.heap_bytes &&
-                                                start.heap_bytes > limits.allocatable_bytes() &&
-                                                value_with({}, "STRIPLINE_OVERCOMMIT") != "1") {
+  const std::string overcommit = value_with({}, "STRIPLINE_OVERCOMMIT");
+  const bool insists = !overcommit.empty() && overcommit != "0";
+  if (const auto limits = MemoryLimits::read();
+      environment.heap_bytes && !insists && start.heap_bytes > limits.allocatable_bytes()) {
     return Error(ErrorCode::resource_exhausted,
                  "SHMEM_SYMMETRIC_SIZE asks for a symmetric heap of " +
                      bytes_text(start.heap_bytes) + ", and " + limits.limited_by() + " has " +
