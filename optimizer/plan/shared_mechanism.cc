@@ -56,8 +56,11 @@ SharedStrategy shared_baseline(const SpreadChoice& choice) {
 SharedPlan shared_plan(const SpreadChoice& choice) {
   const double baseline_s = choice.predicted_s[static_cast<size_t>(shared_baseline(choice))];
   const double predicted_s = choice.predicted_s[static_cast<size_t>(choice.strategy)];
-  return {choice.strategy, predicted_s < baseline_s ? Reason::tuned : Reason::no_faster_plan,
-          predicted_s, baseline_s, 1 - predicted_s / baseline_s};
+  // Otherwise updates compete for their cells, also where hot ones are looked for.
+  if (!(predicted_s < baseline_s)) {
+    return {choice.strategy, Reason::no_faster_plan, baseline_s, baseline_s, 0};
+  }
+  return {choice.strategy, Reason::tuned, predicted_s, baseline_s, 1 - predicted_s / baseline_s};
 }
 
 }  // namespace

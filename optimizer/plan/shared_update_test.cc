@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "optimizer/plan/shared_mechanism.h"
 
 namespace stripline::plan {
 namespace {
@@ -197,6 +198,20 @@ TEST(ChooseSpread, KeepsTheBudget) {
   SharedCosts no_atomics = typical_costs();
   no_atomics.atomic_s = std::numeric_limits<double>::infinity();
   EXPECT_EQ(choose_spread(request, no_atomics).strategy, SharedStrategy::locked);
+}
+
+// A replica of the grid is beyond the budget; the hot cells that are looked for may not be there.
+TEST(PlanShared, PredictsTheBaselineWhereUpdatesCompeteAndHotCellsAreLookedFor) {
+  SpreadRequest request = typical_spread();
+  request.budget_bytes = 4096;
+  request.looks = true;
+  const SharedPlan plan = plan_shared(request, typical_costs());
+  const SpreadChoice choice = choose_spread(request, typical_costs());
+  EXPECT_EQ(plan.strategy, SharedStrategy::hybrid);
+  EXPECT_EQ(plan.reason, Reason::no_faster_plan);
+  EXPECT_EQ(plan.predicted_s, choice.predicted_s[static_cast<size_t>(SharedStrategy::atomic)]);
+  EXPECT_EQ(plan.baseline_s, plan.predicted_s);
+  EXPECT_EQ(plan.gain_low, 0);
 }
 
 TEST(SortInterval, IsWhereTheSumIsLeast) {
