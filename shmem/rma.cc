@@ -136,6 +136,7 @@ void get_away(const char* call, World& world, const Place& place, void* dest, si
   future got;
   {
     const Turn turn(world);
+    world.send_held();  // puts before it leave first
     got = world.context().rget(place.global(), bytes_at(dest), bytes, site_of(call));
   }
   world.await(call, got);
