@@ -211,7 +211,8 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit.model.rma = fit_rma(table, request.options.confidence, fit.report.notes);
   fit.model.update = fit_update(table, request.options.confidence, fit.report.notes);
   fit.model.shared_update = fit_shared_update(table, request.options.confidence, fit.report.notes);
-  if (fit.model.network.empty() && !fit.model.compute && !fit.model.collective && !fit.model.rma) {
+  if (fit.model.network.empty() && !fit.model.compute && !fit.model.collective && !fit.model.rma &&
+      !fit.model.shared_update) {
     std::string why = "nothing could be fitted from " + std::to_string(series.size()) + " series";
     if (!fit.report.notes.empty()) why += ": " + fit.report.notes.front();
     if (fit.report.notes.empty() && !fit.report.rejected.empty()) {

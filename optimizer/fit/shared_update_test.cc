@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/experiment/catalogue.h"
+#include "optimizer/fit/fit_model.h"
 
 namespace stripline::fit {
 namespace {
@@ -70,6 +71,18 @@ TEST(FitSharedUpdate, NeedsAllOfATeam) {
             "measured in two runs");
   std::erase_if(all, [](const SampleSeries& one) { return one.point.variant == "plain"; });
   EXPECT_FALSE(fit_shared_update(SampleTable(all), 0.95, notes));
+}
+
+// A campaign may measure nothing else.
+TEST(FitSharedUpdate, IsAModelByItself) {
+  FitRequest request;
+  request.name = "test";
+  request.campaigns = {"campaigns/1"};
+  request.fitted_at = "2026-01-01T00:00:00Z";
+  const auto fit = fit_model(teams({2, 4}), request);
+  ASSERT_TRUE(fit.ok()) << fit.error().message();
+  ASSERT_TRUE(fit->model.shared_update);
+  EXPECT_EQ(fit->model.shared_update->points.size(), 2U);
 }
 
 }  // namespace
