@@ -139,6 +139,14 @@ SharedUpdateCosts::SharedUpdateCosts(const model::SharedUpdateModel& model) {
 }
 
 std::optional<SharedCosts> SharedUpdateCosts::of(const SharedTeam& team) const {
+  if (const auto same = of_type(team)) return same;
+  SharedTeam wider = team;
+  if (team.type == model::CellType::integer4) wider.type = model::CellType::integer8;
+  if (team.type == model::CellType::float4) wider.type = model::CellType::float8;
+  return wider.type == team.type ? std::nullopt : of_type(wider);
+}
+
+std::optional<SharedCosts> SharedUpdateCosts::of_type(const SharedTeam& team) const {
   const Known* best = nullptr;
   for (const Known& one : known_) {
     if (one.team.type != team.type || one.team.placement != team.placement ||

@@ -61,10 +61,13 @@ class SharedUpdateCosts {
   explicit SharedUpdateCosts(const model::SharedUpdateModel& model);
 
   /// What was measured of the next larger team of the type and placement, with the next smaller
-  /// footprint, or the smallest. None: there is no such team, and its program measures.
+  /// footprint, or the smallest. Cells of four bytes cost what those of eight do, where only these
+  /// were measured. None: there is no such team, and its program measures.
   std::optional<SharedCosts> of(const SharedTeam& team) const;
 
  private:
+  std::optional<SharedCosts> of_type(const SharedTeam& team) const;
+
   struct Known {
     SharedTeam team;
     SharedCosts costs;

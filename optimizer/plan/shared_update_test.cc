@@ -58,6 +58,8 @@ TEST(SharedUpdateCosts, AreThoseOfTheNextLargerTeamAndSmallerFootprint) {
   EXPECT_EQ(plain_s(2, 1000, SharedPlacement::node), 4);
   EXPECT_EQ(plain_s(2, 1000, SharedPlacement::core), 0);
   EXPECT_FALSE(costs.of({2, SharedPlacement::package, model::CellType::float8, 1000}));
+  EXPECT_FALSE(costs.of({2, SharedPlacement::package, model::CellType::float4, 1000}));
+  EXPECT_TRUE(costs.of({2, SharedPlacement::package, model::CellType::integer4, 1000}));
   EXPECT_FALSE(SharedUpdateCosts().of({}));
 }
 

@@ -268,7 +268,7 @@ TEST(SparseTrace, ShowsTheMethodThatExplainNames) {
   ::testing::internal::CaptureStderr();
   const Status ran = bootstrap::run_ranks(group, [](Context& context) {
     constexpr uint64_t kElements = 4000;
-    multiply_and_compare(context, kElements, blocked(kElements, 2), 300, 6);
+    multiply_and_compare(context, kElements, blocked(kElements, 2), kElements, 6);
   });
   const std::string said = ::testing::internal::GetCapturedStderr();
   ASSERT_TRUE(ran.ok()) << ran.error().message();

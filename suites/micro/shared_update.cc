@@ -88,8 +88,6 @@ detail::CellOperations operations_on() {
 }
 
 detail::CellOperations operations_of(const std::string& cell) {
-  if (cell == to_string(CellType::integer4)) return operations_on<uint32_t>();
-  if (cell == to_string(CellType::float4)) return operations_on<float>();
   if (cell == to_string(CellType::float8)) return operations_on<double>();
   return operations_on<uint64_t>();
 }
@@ -180,11 +178,10 @@ Benchmark shared_update_benchmark() {
            "takes the difference of what all update and what one updates (transfer); a cell in a "
            "box (box); a cell of a replica of `footprint_bytes` that is combined and cleared "
            "(fold); a barrier (barrier). A sample is the mean time of one over the workers.",
-       .factors = {name_factor(factor::kCell, "Kind and bytes of a cell.",
-                               {"integer8", "float8", "integer4", "float4"}),
+       .factors = {name_factor(factor::kCell, "Kind and bytes of a cell.", {"integer8", "float8"}),
                    name_factor(factor::kPlacement, "What the workers are in together.",
                                {"package", "node", "core"}),
-                   integer_factor(factor::kWorkers, "1", "Threads of the team.", {2, 4, 8, 16}, 1,
+                   integer_factor(factor::kWorkers, "1", "Threads of the team.", {2, 4}, 1,
                                   static_cast<double>(kMostWorkers)),
                    integer_factor(factor::kFootprintBytes, "B", "What a replica takes.",
                                   {256 << 10}, 64, double{1 << 30})},
