@@ -103,9 +103,12 @@ class ProductEngine final : public ProductMethods {
 
   // As a mechanism (runtime/decide/execution.h).
   plan::ProductPlan make(decide::Arm arm, double /*compute_s*/) const {
-    return plan::force_product(
-        request_, costs(), methods_.at(arm),
-        arm == decide::kBaseline ? plan::Reason::guarded : plan::Reason::tied);
+    const ProductMethod method = methods_.at(arm);
+    const plan::ProductPlan planned = plan::plan_product(request_, costs());
+    if (planned.method == method) return planned;
+    const bool is_usual = arm == decide::kBaseline;
+    return plan::force_product(request_, costs(), method,
+                               is_usual ? plan::Reason::guarded : plan::Reason::tied);
   }
   bool fits(const plan::ProductPlan&) const { return true; }
   void decide(Site& site, double compute_s);

@@ -453,7 +453,8 @@ TEST(SharedModel, SaysWhatTheMachineTakes) {
   with_model(model_of_teams(), {}, [&](worker_team& team) {
     EXPECT_EQ(plain_s(team, uint64_t{0}), 1.25e-9);
     EXPECT_EQ(plain_s(team, 0.0), 1.25e-9);
-    EXPECT_NE(plain_s(team, uint32_t{0}), 1.25e-9) << "the model does not know these cells";
+    EXPECT_EQ(plain_s(team, uint32_t{0}), 1.25e-9) << "those of eight bytes";
+    EXPECT_NE(plain_s(team, uint16_t{0}), 1.25e-9) << "the model does not know these cells";
   });
   with_model(model::example_model(), {},
              [&](worker_team& team) { EXPECT_GT(plain_s(team, uint64_t{0}), 0); });
