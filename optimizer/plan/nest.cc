@@ -521,25 +521,33 @@ bool has_uniform_steps(const Nest& nest, const Cut& cut) {
   const uint64_t left = nest.counts[cut.loop] % cut.granule;
   if (left == 0) return true;
   const auto whole = access::tile(nest, cut);
-  const auto rest = access::tile(nest, {cut.loop, left});
+  // By itself: as many steps of this length as the loop takes would be other ones.
+  Nest shorter = nest;
+  shorter.counts[cut.loop] = left;
+  const auto rest = access::tile(shorter, {cut.loop, left});
   const auto* of_whole = std::get_if<access::Tiling>(&whole);
   const auto* of_rest = std::get_if<access::Tiling>(&rest);
   return of_whole != nullptr && of_rest != nullptr && same_structure(*of_whole, *of_rest);
 }
 
-// The plan, if its steps are as the request wants them, or one of steps of equal length.
+// The plan, if its steps are as the request wants them, or one of steps of equal length; nothing
+// cut where the planner cuts for what it gains, and equal steps gain nothing.
 NestPlan with_uniform_steps(const NestRequest& request, const NestPlan& plan) {
   if (!request.uniform_steps || plan.obstacle || has_uniform_steps(request.nest, plan.cut)) {
     return plan;
   }
+  const double most_s = plan.baseline_s - plan.gain_low * plan.baseline_s;
   NestCandidate even{plan.schedule, plan.cut, plan.window};
   for (; even.cut.granule > 0; --even.cut.granule) {
     if (request.nest.counts[even.cut.loop] % even.cut.granule != 0) continue;
     const NestPlan other = force(request, even, plan.reason);
-    if (!other.obstacle && other.cut.granule == even.cut.granule &&
-        has_uniform_steps(request.nest, other.cut)) {
-      return other;
+    if (other.obstacle || other.cut.granule != even.cut.granule ||
+        !has_uniform_steps(request.nest, other.cut)) {
+      continue;
     }
+    if (plan.reason != Reason::tuned || other.predicted_s < most_s) return other;
+    const NestCandidate whole{Schedule::vectorised, {0, request.nest.counts[0]}, 1};
+    return force(request, whole, Reason::no_faster_plan);
   }
   return uncut_nest(request.nest, {});
 }

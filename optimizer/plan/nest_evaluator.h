@@ -274,6 +274,10 @@ class NestEvaluator {
     const bool pipeline = schedule == Schedule::pipelined && t.strips > window;
     t.window = window;
     if (steps.buffers.gets) {
+      // Gets beyond the queue wait for a place in it.
+      const uint64_t queued = queue_ / std::max<uint64_t>(steps.messages, 1);
+      t.window =
+          static_cast<double>(std::clamp<uint64_t>(window, 1, std::max<uint64_t>(queued, 1)));
       // What is written leaves after the computation of a step, and is retired by later ones.
       t.work += steps.put_issue + steps.put_retire;
       t.work_last = t.work;

@@ -418,6 +418,19 @@ TEST(PlanStrip, WaitsForTheQueueAreFilledByServing) {
   EXPECT_NEAR(all_s() - alone_s, 2 * 100e-6, 1e-9) << "of the last two strips";
 }
 
+// However many the caller asks for: what is forced is judged beside what is planned.
+TEST(PlanStrip, NoMoreGetsThanTheQueueHoldsAreInFlight) {
+  model::TunedModel m = model::example_model();
+  m.network["inter-node"].get->queue_depth = model::example_parameter(2);
+  const StripCosts costs = costs_of(m);
+  const StripRequest request = request_of(kMiB, 1e-3);
+  const auto with_window_s = [&](uint32_t window) {
+    return predict_strip(request, costs, {Schedule::pipelined, 16384, window}, Corner::nominal);
+  };
+  EXPECT_LT(with_window_s(2), with_window_s(1));
+  EXPECT_EQ(with_window_s(6), with_window_s(2));
+}
+
 // A rank that serves as many strips as it gets has less to gain from many of them.
 TEST(PlanStrip, WhatServingAStripCostsMakesStripsLarger) {
   const auto planned = [](double serve_s) {
