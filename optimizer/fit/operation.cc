@@ -457,8 +457,9 @@ class OperationFitter {
            slope->ci_high - slope->ci_low <= kDeterminedWidth * slope->value;
   }
 
-  // A segment that spans too few sizes to tell what a byte takes, and so neither what the first byte
-  // does, takes the slope of the nearest segment that tells, as far as its own interval allows.
+  // A segment that spans too few sizes to tell what a byte takes, and so neither what the first
+  // byte does, takes the slope of the nearest segment that tells, as far as its own interval
+  // allows.
   std::vector<std::optional<model::Parameter>> borrowed_slopes() const {
     const std::vector<model::Segment>& segments = fit_.model.segments;
     std::vector<std::optional<model::Parameter>> borrowed(segments.size());
