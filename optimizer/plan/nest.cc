@@ -521,10 +521,7 @@ bool has_uniform_steps(const Nest& nest, const Cut& cut) {
   const uint64_t left = nest.counts[cut.loop] % cut.granule;
   if (left == 0) return true;
   const auto whole = access::tile(nest, cut);
-  // By itself: as many steps of this length as the loop takes would be other ones.
-  Nest shorter = nest;
-  shorter.counts[cut.loop] = left;
-  const auto rest = access::tile(shorter, {cut.loop, left});
+  const auto rest = access::tile(nest, {cut.loop, left});
   const auto* of_whole = std::get_if<access::Tiling>(&whole);
   const auto* of_rest = std::get_if<access::Tiling>(&rest);
   return of_whole != nullptr && of_rest != nullptr && same_structure(*of_whole, *of_rest);

@@ -175,6 +175,31 @@ TEST_P(Nests, TransposeAMatrix) {
 }
 
 // Both ranks' blocks, the own ones in place, the others fetched; then a row to each.
+// A last step so much shorter than the others that as many of its length would reach the next row.
+TEST_P(Nests, WriteRowsOfAPrimeLengthInAWiderArray) {
+  constexpr size_t kLength = 457;
+  constexpr size_t kPitch = 512;
+  for (const uint64_t granule : {115, 112, 64, 58, 1}) {
+    compare(
+        [&](Context& context, global_ptr<double> words) {
+          const auto [i, j] = loop_indices<2>();
+          const NestPlan plan = for_nest(
+              context, {size_t{4}, kLength},
+              {.force = NestCandidate{Schedule::all_issued, {1, granule}, 1}},
+              [](const double& from, double& to) { to = 2 * from; },
+              read(words + 4 * kPitch, i * kLength + j), write(words, i * kPitch + j));
+          EXPECT_FALSE(plan.obstacle);
+        },
+        [](std::vector<double>& words) {
+          for (size_t i = 0; i < 4; ++i) {
+            for (size_t j = 0; j < kLength; ++j) {
+              words[i * kPitch + j] = 2 * words[4 * kPitch + i * kLength + j];
+            }
+          }
+        });
+  }
+}
+
 TEST_P(Nests, GoThroughTheRanksOfADistributedArray) {
   for (const auto& force : candidates()) {
     compare(
