@@ -527,26 +527,30 @@ bool has_uniform_steps(const Nest& nest, const Cut& cut) {
   return of_whole != nullptr && of_rest != nullptr && same_structure(*of_whole, *of_rest);
 }
 
-// The plan, if its steps are as the request wants them, or one of steps of equal length; nothing
-// cut where the planner cuts for what it gains, and equal steps gain nothing.
+// The plan of a candidate with the longest steps, no longer than its own, that all move the same.
+NestPlan force_uniform(const NestRequest& request, NestCandidate even, Reason reason) {
+  for (; even.cut.granule > 0; --even.cut.granule) {
+    if (request.nest.counts[even.cut.loop] % even.cut.granule != 0) continue;
+    const NestPlan plan = force(request, even, reason);
+    if (!plan.obstacle && plan.cut.granule == even.cut.granule &&
+        has_uniform_steps(request.nest, plan.cut)) {
+      return plan;
+    }
+  }
+  return uncut_nest(request.nest, {});
+}
+
+// The plan, if its steps are as the request wants them, or one of steps of equal length; as without
+// a model where the planner cuts for what it gains, and equal steps do not gain it.
 NestPlan with_uniform_steps(const NestRequest& request, const NestPlan& plan) {
   if (!request.uniform_steps || plan.obstacle || has_uniform_steps(request.nest, plan.cut)) {
     return plan;
   }
-  const double most_s = plan.baseline_s - plan.gain_low * plan.baseline_s;
-  NestCandidate even{plan.schedule, plan.cut, plan.window};
-  for (; even.cut.granule > 0; --even.cut.granule) {
-    if (request.nest.counts[even.cut.loop] % even.cut.granule != 0) continue;
-    const NestPlan other = force(request, even, plan.reason);
-    if (other.obstacle || other.cut.granule != even.cut.granule ||
-        !has_uniform_steps(request.nest, other.cut)) {
-      continue;
-    }
-    if (plan.reason != Reason::tuned || other.predicted_s < most_s) return other;
-    const NestCandidate whole{Schedule::vectorised, {0, request.nest.counts[0]}, 1};
-    return force(request, whole, Reason::no_faster_plan);
-  }
-  return uncut_nest(request.nest, {});
+  const NestPlan even = force_uniform(request, {plan.schedule, plan.cut, plan.window}, plan.reason);
+  const double most_s = (1 - plan.gain_low) * plan.baseline_s;
+  if (plan.reason != Reason::tuned || even.predicted_s < most_s) return even;
+  return force_uniform(request, {Schedule::vectorised, {0, request.nest.counts[0]}, 1},
+                       Reason::no_faster_plan);
 }
 
 }  // namespace
