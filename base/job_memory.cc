@@ -26,8 +26,8 @@ Status check_job_memory(const JobMemory& job, const MemoryLimits& limits) {
                    bytes_text(needed) + " of memory, a segment of " +
                    bytes_text(job.segment_bytes) + " and " + bytes_text(job.runtime_bytes) +
                    " of the runtime each, and " + limits.limited_by() + " has " + bytes_text(room) +
-                   " to give; ask for smaller segments (--segment, STRIPLINE_SEGMENT_BYTES) or "
-                   "fewer ranks");
+                   " to give; ask for smaller segments (" + std::string(job.size_setting) +
+                   ") or fewer ranks");
 }
 
 }  // namespace stripline

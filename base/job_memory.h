@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/memory_limits.h"
 #include "base/result.h"
@@ -14,6 +15,8 @@ struct JobMemory {
   uint64_t ranks = 1;
   uint64_t segment_bytes = 0;  ///< of each
   uint64_t runtime_bytes = 0;  ///< of each, beside its segment
+  /// What sets the size of segments, for messages.
+  std::string_view size_setting = "--segment, STRIPLINE_SEGMENT_BYTES";
 };
 
 /// All of it; the largest number there is if it does not fit into 64 bits.

@@ -20,6 +20,7 @@
 #include "cli/server_notes.h"
 #include "cli/service.h"
 #include "cli/watch.h"
+#include "proto/campaign_messages.h"
 #include "stripline/v1/campaigns.pb.h"
 #include "stripline/v1/models.pb.h"
 
@@ -80,26 +81,9 @@ std::string width_text(const v1::PlannedPoint& point) {
 }
 
 v1::CampaignSpec spec_of(const CampaignRun& command, const std::string& fabric) {
-  v1::CampaignSpec spec;
-  spec.set_fabric(fabric);
-  spec.set_clock(command.clock);
-  spec.set_nodes(command.nodes);
-  spec.set_ranks(command.ranks);
-  spec.set_effort(command.effort == "full" ? v1::CampaignSpec::FULL : v1::CampaignSpec::BUDGETED);
-  for (const std::string& experiment : command.experiments) spec.add_experiments(experiment);
-  spec.set_runs(command.runs);
-  spec.set_time_budget_s(command.time_budget_s);
-  spec.set_node_budget_s(command.node_budget_s);
-  spec.set_width(command.width);
-  spec.set_seed(command.seed);
-  spec.set_model(command.model);
-  spec.set_cluster(command.cluster);
-  spec.set_race(command.race);
-  spec.set_prior(command.prior);
-  spec.set_when_busy(command.when_busy);
-  for (const std::string& node : command.only_nodes) spec.add_only_nodes(node);
-  for (const std::string& way : command.same_node) spec.add_same_node(way);
-  return spec;
+  campaign::Spec spec = command;
+  spec.fabric = fabric;
+  return to_message(spec);
 }
 
 }  // namespace
@@ -337,8 +321,7 @@ int run(const Global& global, const CampaignResume& command) {
 int run(const Global& global, const CampaignRetry& command) {
   v1::RetryCampaignRequest request;
   request.set_name(command.name);
-  request.set_time_budget_s(command.time_budget_s);
-  request.set_node_budget_s(command.node_budget_s);
+  set_budgets(request, command.budgets);
   Service service(global);
   const auto campaign = service.retry_campaign(request);
   if (!campaign.ok() || command.detach) return show_change(global, campaign, "goes on");

@@ -1,6 +1,8 @@
 #include "cli/campaign_grammar.h"
 
 #include <filesystem>
+#include <functional>
+#include <variant>
 #include <vector>
 
 #include "base/toml_settings.h"
@@ -14,99 +16,70 @@ void take_name(CLI::App& command, std::string& name) {
   command.add_option("campaign", name, "Name, e.g. c3")->required()->type_name("NAME");
 }
 
+// The option of a member of what a campaign is asked for, by the member's type.
+class FieldOption {
+ public:
+  FieldOption(CLI::App& command, CampaignRun& run, const campaign::SpecField& field)
+      : command_(command), run_(run), field_(field) {}
+
+  void operator()(bool campaign::Spec::*member) {
+    command_.add_flag(field_.option, run_.*member, field_.help);
+  }
+  void operator()(std::string campaign::Spec::*member) {
+    // A campaign of each.
+    if (member == &campaign::Spec::fabric) return words(add(run_.fabrics)->allow_extra_args(false));
+    words(add(run_.*member));
+  }
+  void operator()(std::vector<std::string> campaign::Spec::*member) {
+    words(add(run_.*member)->allow_extra_args(false));
+  }
+  void operator()(uint32_t campaign::Spec::*member) { add(run_.*member)->transform(count()); }
+  void operator()(uint64_t campaign::Spec::*member) {
+    add(run_.*member)->transform(whole_number_from<uint64_t>(0));
+  }
+  void operator()(double campaign::Spec::*member) {
+    const bool is_time = field_.quantity == campaign::Quantity::seconds;
+    add(run_.*member)->transform(is_time ? time_within(kTimeLimits) : share());
+  }
+  void operator()(campaign::Effort campaign::Spec::*member) {
+    run_.*member = campaign::Effort::budgeted;
+    words(add_word([&run = run_, member](const std::string& text) {
+            run.*member = text == "full" ? campaign::Effort::full : campaign::Effort::budgeted;
+          })->default_str("budgeted"));
+  }
+  void operator()(campaign::WhenBusy campaign::Spec::*member) {
+    words(add_word([&run = run_, member](const std::string& text) {
+      run.*member = campaign::when_busy_from_string(text).value_or(campaign::WhenBusy::wait);
+    }));
+  }
+
+ private:
+  template <typename Value>
+  CLI::Option* add(Value& value) {
+    return command_.add_option(field_.option, value, field_.help)->type_name(field_.value);
+  }
+  CLI::Option* add_word(const std::function<void(const std::string&)>& take) {
+    return command_.add_option_function<std::string>(field_.option, take, field_.help)
+        ->type_name(field_.value);
+  }
+  void words(CLI::Option* option) {
+    if (!field_.choices.empty()) option->check(one_of(field_.choices));
+  }
+
+  CLI::App& command_;
+  CampaignRun& run_;
+  const campaign::SpecField& field_;
+};
+
 // What a campaign measures, for how long, and what becomes of it.
 void define_request(CLI::App& command, CampaignRun& run) {
   command
       .add_option("file", run.file,
                   "TOML file with what options leave open; keys are their names without dashes")
       ->type_name("FILE");
-  command
-      .add_option("--fabric", run.fabrics,
-                  "The fabric to measure, e.g. tcp, shm, emulated:cloud-ethernet; may be "
-                  "repeated: a campaign of each, one after the other")
-      ->type_name("FABRIC")
-      ->allow_extra_args(false);
-  command.add_option("--clock", run.clock, "Clock of an emulated fabric (default virtual)")
-      ->type_name("CLOCK")
-      ->check(one_of({"real", "virtual"}));
-  command.add_option("--nodes", run.nodes, "Nodes in the group (default 2)")
-      ->type_name("N")
-      ->transform(count());
-  command.add_option("--ranks", run.ranks, "Ranks in all, dealt to the nodes in turn (default 2)")
-      ->type_name("N")
-      ->transform(count());
-  command
-      .add_option("--effort", run.effort,
-                  "budgeted: pruned grids, about a minute; full: all of them, 12 runs")
-      ->type_name("EFFORT")
-      ->check(one_of({"budgeted", "full"}))
-      ->capture_default_str();
-  command
-      .add_option("--runs", run.runs,
-                  "Runs of fresh processes, at least 6 (default: 8 budgeted, 12 full)")
-      ->type_name("N")
-      ->transform(count());
-  command
-      .add_option("--time-budget", run.time_budget_s,
-                  "Limit of the measuring, e.g. 90, 1:30 (default: 60 budgeted, 300 full)")
-      ->type_name("TIME")
-      ->transform(time_within(kTimeLimits));
-  command
-      .add_option(
-          "--node-budget", run.node_budget_s,
-          "Limit of the measuring by the nodes of a group, e.g. 1h (default: 30m, or none with "
-          "--time-budget)")
-      ->type_name("TIME")
-      ->transform(time_within(kTimeLimits));
-  command
-      .add_option("--width", run.width,
-                  "Measure until medians are known within this, e.g. 2% (default: 5% budgeted, "
-                  "2% full; with --runs or --experiment as many runs as they say)")
-      ->type_name("SHARE")
-      ->transform(share());
-  command
-      .add_option(
-          "--experiment", run.experiments,
-          "Measure only this experiment; may be repeated (default: all that feed the model)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  command
-      .add_option("--same-node", run.same_node,
-                  "Measure this way between ranks of one node, too; may be repeated (default: "
-                  "only the fabric)")
-      ->type_name("WAY")
-      ->allow_extra_args(false)
-      ->check(one_of({"mapped", "cma"}));
-  command
-      .add_option("--cluster", run.cluster,
-                  "Cluster whose nodes form the groups (default: that of the nodes there are)")
-      ->type_name("NAME");
-  command
-      .add_option("--node", run.only_nodes, "Use only this node; may be repeated (default: any)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  command
-      .add_option("--model", run.model,
-                  "The model to publish (default: named after the fabric; none with --experiment)")
-      ->type_name("NAME");
-  command.add_flag("--race", run.race,
-                   "Only find out which alternatives are the fastest; fit no model");
-  command
-      .add_option("--prior", run.prior,
-                  "Campaign whose near-best candidates a race begins with, or "
-                  "none (default: nearest, of the machine most like these)")
-      ->type_name("NAME");
-  command
-      .add_option(
-          "--when-busy", run.when_busy,
-          "While other work keeps hosts busy (real clock): wait for a quiet moment, half of "
-          "the time budget at most, then measure; measure at once; refuse after 10 s "
-          "(default: wait)")
-      ->type_name("POLICY")
-      ->check(one_of({"wait", "measure", "refuse"}));
-  command.add_option("--seed", run.seed, "Order of the points, and jitter of an emulated fabric")
-      ->type_name("N")
-      ->transform(whole_number_from<uint64_t>(0));
+  for (const campaign::SpecField& field : campaign::spec_fields()) {
+    std::visit(FieldOption(command, run, field), field.member);
+  }
 }
 
 // The options that the file says and the command line does not.
@@ -354,16 +327,13 @@ void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
   CLI::App* retry = leaf_command(campaign, "retry", "Go on with one that failed or was cancelled",
                                  retry_, result);
   take_name(*retry, retry_.name);
-  retry
-      ->add_option("--time-budget", retry_.time_budget_s,
-                   "Limit of the measuring, what it has used included (default: as it was)")
-      ->type_name("TIME")
-      ->transform(time_within(kTimeLimits));
-  retry
-      ->add_option("--node-budget", retry_.node_budget_s,
-                   "The same by the nodes of a group (default: as it was)")
-      ->type_name("TIME")
-      ->transform(time_within(kTimeLimits));
+  for (const campaign::SpecField& field : campaign::spec_fields()) {
+    if (field.retry_help == nullptr) continue;
+    double& budget = retry_.budgets.*std::get<double campaign::Spec::*>(field.member);
+    retry->add_option(field.option, budget, field.retry_help)
+        ->type_name(field.value)
+        ->transform(time_within(kTimeLimits));
+  }
   retry->add_flag("--detach", retry_.detach, "Return once it is queued");
   retry->footer(
       std::string("Runs that have finished count; the others are made again, and the model is\n"

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "optimizer/campaign/spec.h"
 #include "optimizer/plan/mechanisms.h"
 
 namespace stripline::cli {
@@ -25,26 +26,11 @@ struct ExecHelper {
   std::vector<std::string> arguments;
 };
 
-struct CampaignRun {
+/// What is left open in it is the server's choice. Its `fabric` is that of none; its model, prior
+/// and nodes are resource names.
+struct CampaignRun : campaign::Spec {
   std::string file;                  ///< with what options leave open; empty: none
   std::vector<std::string> fabrics;  ///< a campaign each
-  std::string clock;                 ///< empty: the server's choice
-  uint32_t nodes = 0;
-  uint32_t ranks = 0;
-  std::string effort = "budgeted";  ///< "budgeted" | "full"
-  uint32_t runs = 0;
-  double time_budget_s = 0;
-  double node_budget_s = 0;
-  double width = 0;  ///< relative half-width of intervals; 0: the server's choice
-  uint64_t seed = 0;
-  std::vector<std::string> experiments;
-  std::vector<std::string> only_nodes;
-  std::vector<std::string> same_node;
-  std::string model;  ///< resource name or empty
-  std::string cluster;
-  bool race = false;
-  std::string prior;      ///< resource name, "nearest", "none" or empty
-  std::string when_busy;  ///< "wait", "measure", "refuse" or empty
   bool detach = false;
   bool validate_only = false;
 };
@@ -72,8 +58,7 @@ struct CampaignResume {
 };
 struct CampaignRetry {
   std::string name;
-  double time_budget_s = 0;  ///< as it was
-  double node_budget_s = 0;  ///< as it was
+  campaign::Spec budgets = {};  ///< these alone; 0: as they were
   bool detach = false;
 };
 struct CampaignDelete {

@@ -496,7 +496,9 @@ TEST_F(CommandsTest, OfIntervalsThatAreWiderThanTheirMediansNoWidthIsShown) {
 }
 
 TEST_F(CommandsTest, AnEstimateNamesCostWidthAndRisks) {
-  EXPECT_EQ(run(CampaignEstimate{{.fabrics = {"tcp"}}}), kExitOk);
+  CampaignEstimate command;
+  command.request.fabrics = {"tcp"};
+  EXPECT_EQ(run(command), kExitOk);
   for (const char* text : {"32 node-seconds", "within 4 %", "the plan alone", "UNKNOWN_PACE"}) {
     EXPECT_NE(out_.find(text), std::string::npos) << text << " in " << out_;
   }

@@ -68,6 +68,7 @@ std::set<std::string> options_of_all_commands() {
                                                           {"explain", "sweep"},
                                                           {"explain", "gather"},
                                                           {"explain", "indirect"},
+                                                          {"explain", "product"},
                                                           {"explain", "update"},
                                                           {"explain", "encoding"},
                                                           {"explain", "shared"},

@@ -73,7 +73,7 @@ TEST(Parse, CampaignRunWithEverything) {
   EXPECT_EQ(run.clock, "virtual");
   EXPECT_EQ(run.nodes, 3U);
   EXPECT_EQ(run.ranks, 6U);
-  EXPECT_EQ(run.effort, "full");
+  EXPECT_EQ(run.effort, campaign::Effort::full);
   EXPECT_EQ(run.runs, 9U);
   EXPECT_DOUBLE_EQ(run.time_budget_s, 1.5);
   EXPECT_EQ(run.experiments, (std::vector<std::string>{"a", "b"}));
@@ -92,7 +92,7 @@ TEST(Parse, DefaultsLeaveTheChoiceToTheServer) {
   EXPECT_EQ(run.runs, 0U);
   EXPECT_EQ(run.time_budget_s, 0);
   EXPECT_EQ(run.model, "");
-  EXPECT_EQ(run.effort, "budgeted");
+  EXPECT_EQ(run.effort, campaign::Effort::budgeted);
 }
 
 TEST(Parse, GlobalOptionsStandBeforeOrAfterTheCommand) {
@@ -116,7 +116,7 @@ TEST(Parse, EstimatesTakeWhatRunsTake) {
   const auto estimate =
       parse_as<CampaignEstimate>({"campaign", "estimate", file, "--effort", "budgeted"});
   EXPECT_EQ(estimate.request.fabrics, std::vector<std::string>{"tcp"});
-  EXPECT_EQ(estimate.request.effort, "budgeted");
+  EXPECT_EQ(estimate.request.effort, campaign::Effort::budgeted);
   EXPECT_EQ(estimate.request.model, "models/m");
   EXPECT_EQ(estimate.request.only_nodes, (std::vector<std::string>{"nodes/a", "nodes/b"}));
   EXPECT_NE(parse_command_line({"campaign", "estimate"}).err.find("campaign estimate --help"),
@@ -165,7 +165,7 @@ TEST(Parse, NamesAreCompleted) {
   EXPECT_EQ(parse_as<CampaignDelete>({"campaign", "delete", "c3"}).name, "campaigns/c3");
   const auto retry = parse_as<CampaignRetry>({"campaign", "retry", "c3", "--time-budget", "2min"});
   EXPECT_EQ(retry.name, "campaigns/c3");
-  EXPECT_DOUBLE_EQ(retry.time_budget_s, 120);
+  EXPECT_DOUBLE_EQ(retry.budgets.time_budget_s, 120);
   EXPECT_TRUE(parse_as<CampaignCancel>({"campaign", "cancel", "c3", "--drain"}).drain);
   const auto points = parse_as<CampaignPoints>({"campaign", "points", "c3", "--param", "bytes=8"});
   EXPECT_EQ(points.name, "campaigns/c3");

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "cli/names.h"
+#include "optimizer/campaign/spec.h"
 
 namespace stripline::cli {
 namespace {
@@ -31,28 +32,18 @@ std::string with_options_named(const RpcError& error) {
       {"parent", "--model: "},
       {"without", "--without: "},
       {"results", ""},
-      {"node_description", "--description: "},
-      {"spec.fabric", "--fabric: "},
-      {"spec.clock", "--clock: "},
-      {"spec.nodes", "--nodes: "},
-      {"spec.ranks", "--ranks: "},
-      {"spec.effort", "--effort: "},
-      {"spec.experiments", "--experiment: "},
-      {"spec.runs", "--runs: "},
-      {"spec.time_budget_s", "--time-budget: "},
-      {"spec.node_budget_s", "--node-budget: "},
-      {"spec.width", "--width: "},
-      {"spec.model", "--model: "},
-      {"spec.cluster", "--cluster: "},
-      {"spec.prior", "--prior: "},
-      {"spec.only_nodes", "--node: "},
-      {"spec.same_node", "--same-node: "}};
+      {"node_description", "--description: "}};
   const std::string& message = error.error.message();
   const auto field = error.metadata.find("field");
   if (field == error.metadata.end() || !message.starts_with(field->second + ": ")) return message;
+  const std::string why = message.substr(field->second.size() + 2);
+  for (const campaign::SpecField& member : campaign::spec_fields()) {
+    if (field->second == std::string("spec.") + member.name) {
+      return std::string(member.option) + ": " + why;
+    }
+  }
   const auto option = kOptions.find(field->second);
-  if (option == kOptions.end()) return message;
-  return option->second + message.substr(field->second.size() + 2);
+  return option == kOptions.end() ? message : option->second + why;
 }
 
 }  // namespace

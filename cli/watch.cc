@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <optional>
 #include <thread>
 
@@ -11,6 +10,7 @@
 #include "base/quantity.h"
 #include "cli/console.h"
 #include "cli/names.h"
+#include "proto/campaign_messages.h"
 #include "stripline/v1/campaigns.pb.h"
 
 namespace stripline::cli {
@@ -192,24 +192,11 @@ Progress progress_of(const v1::Campaign& campaign) {
 }
 
 std::string budget_advice(const v1::Campaign& campaign) {
-  const v1::CampaignSpec& spec = campaign.spec();
-  const double advised_s = campaign.advised_budget_s();
-  const double node_s = advised_s * spec.nodes();
-  const bool nodes_bind = spec.node_budget_s() > 0 && spec.node_budget_s() < node_s;
-  std::string options;
-  if (spec.time_budget_s() < advised_s) {
-    options = "--time-budget " + std::to_string(std::lround(advised_s));
-  }
-  if (nodes_bind) {
-    options += (options.empty() ? "--node-budget " : " --node-budget ") +
-               std::to_string(std::lround(node_s));
-  }
+  const campaign::Spec spec = from_message(campaign.spec());
+  const std::string options = campaign::budget_options(spec, campaign.advised_budget_s());
   if (options.empty()) return "";
-  const double allowed_s = nodes_bind
-                               ? std::min(spec.time_budget_s(), spec.node_budget_s() / spec.nodes())
-                               : spec.time_budget_s();
-  return duration_text(allowed_s) + " of measuring are too few at this pace; '" + options +
-         "' would do";
+  return duration_text(campaign::budget_s(spec)) + " of measuring are too few at this pace; '" +
+         options + "' would do";
 }
 
 std::string outcome_text(const v1::Campaign& campaign) {

@@ -13,7 +13,8 @@
 #                                    in DIR/html (default build/reference); what is public and not documented is an error
 #   scripts/check.sh plans           record again what the planners decide (tests/plans), and list every
 #                                    decision that is another one than was recorded
-#   scripts/check.sh schema          write docs/schema/model-v1.schema.json from the sections of the model
+#   scripts/check.sh schema          write docs/schema/model-v1.schema.json from the sections of the model, and the fields of
+#                                    campaigns that the page asks for
 #   scripts/check.sh mixed [SEEDS]   a million mixed operations per seed (default 20) and fabric against
 #                                    an oracle
 #   scripts/check.sh kills [TRIES]   ranks killed at random moments, TRIES times (default 40) on each of
@@ -86,8 +87,8 @@ case ${1:-} in
       [agent_messages_fuzz]=optimizer/experiment/fuzz_seeds
       [switches_of_host_fuzz]=runtime/fabric/fuzz_seeds
       [offline_results_fuzz]=optimizer/campaign/fuzz_seeds
-      [http_door_fuzz]=server/http/fuzz_seeds
-      [jwt_fuzz]=server/oidc/fuzz_seeds
+      [http_door_fuzz]=server/doors/http/fuzz_seeds
+      [jwt_fuzz]=server/security/oidc/fuzz_seeds
       [target_files_fuzz]=optimizer/targets/fuzz_seeds
       [nest_json_fuzz]=docs/schema/nests)
     for fuzzer in build/fuzz/bin/*_fuzz; do
@@ -127,9 +128,10 @@ case ${1:-} in
     STRIPLINE_TEST_SOURCE=$repository STRIPLINE_TEST_WRITE_PLANS=1 build/release/bin/plan_corpus_test
     ;;
   schema)
-    configure_and_build release model_test
-    STRIPLINE_TEST_SOURCE=$repository STRIPLINE_TEST_WRITE_SCHEMA=1 \
-      build/release/bin/model_test --gtest_filter='ModelSchema.*'
+    configure_and_build release model_test campaign_test
+    export STRIPLINE_TEST_SOURCE=$repository STRIPLINE_TEST_WRITE_SCHEMA=1
+    build/release/bin/model_test --gtest_filter='ModelSchema.*'
+    build/release/bin/campaign_test --gtest_filter='SpecFields.*'
     ;;
   mixed)
     configure_and_build release rma_test

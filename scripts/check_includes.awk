@@ -6,14 +6,14 @@
 # headers. Tests, benchmarks, fuzzers and what only they use may include everything. Says what is
 # wrong, one line each, and exits with 1.
 
-# Of the table: a folder, or one of a folder with folders of its own.
+# By the table: a folder, or one of a folder with folders of its own; and the top of the folder that a room is in.
 function allowed(from, to,    part, list, n, i, wanted) {
   part = from
   while (!(part in may)) {
     if (part !~ /\//) return 0
     sub(/\/[^\/]*$/, "", part)
   }
-  if (to == part || index(to, part "/") == 1 || may[part] == "everything") return 1
+  if (to == part || index(to, part "/") == 1 || index(from, to "/") == 1 || may[part] == "everything") return 1
   n = split(may[part], list, /, */)
   for (i = 1; i <= n; ++i) {
     wanted = list[i]

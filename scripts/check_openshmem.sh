@@ -109,7 +109,8 @@ run() {
     log=$folder/logs/$suite.$name.$path.$count
     tried[$suite]=$((${tried[$suite]:-0} + 1))
     # shellcheck disable=SC2086
-    if SHMEM_SYMMETRIC_SIZE=$heap timeout "$limit" "$bin/stripline-run" -n "$count" --bind none "$@" -- \
+    # Most programs touch little of their heaps.
+    if SHMEM_SYMMETRIC_SIZE=$heap timeout "$limit" "$bin/stripline-run" -n "$count" --bind none --overcommit "$@" -- \
       "$folder/$suite/$name" $arguments </dev/null >"$log" 2>&1; then
       passed[$suite]=$((${passed[$suite]:-0} + 1))
     else

@@ -10,9 +10,6 @@
 namespace stripline::shmem {
 namespace {
 
-// Other teams are numbered from 1 on (team::split), and do not come that far.
-constexpr uint32_t kFirstId = uint32_t{1} << 31;
-
 std::string text_of(int start, int log_stride, int size) {
   return "the active set (PE_start " + std::to_string(start) + ", logPE_stride " +
          std::to_string(log_stride) + ", PE_size " + std::to_string(size) + ")";
@@ -75,11 +72,11 @@ uint32_t ActiveSets::id_of(const char* call, int start, int log_stride, int size
   }
   const uint64_t number =
       before + static_cast<uint64_t>(start) * longest + static_cast<uint64_t>(size - 1);
-  if (number >= kFirstId) {
+  if (number >= kFirstActiveSetId) {
     world_.fail(std::string(call) + " on an active set of a program of " + std::to_string(pes) +
                 " PEs: there are too many such sets for their numbers; use a team");
   }
-  return kFirstId + static_cast<uint32_t>(number);
+  return kFirstActiveSetId + static_cast<uint32_t>(number);
 }
 
 void ActiveSets::meet(const char* call, const sync::Group& group) {
@@ -88,26 +85,18 @@ void ActiveSets::meet(const char* call, const sync::Group& group) {
     const Turn turn(world_);
     world_.context().am_send(group.world(member), handler_, std::as_bytes(std::span(&message, 1)));
   };
-  // take() may run on a thread of the runtime. With one thread of the program, conditions are
-  // looked at within a call, which keeps that one out.
-  const auto undisturbed = [this](const auto& condition) {
-    if (!world_.multiple()) return condition();
-    const Turn turn(world_);
-    const auto inside = world_.state().exclusive();
-    return condition();
-  };
   if (group.size == 1) return;
   if (group.me != 0) {
     send(0, Step::ready);
     const auto complete = [this, &group] { return complete_.contains(group.id); };
-    world_.wait(call, [&] { return undisturbed(complete); });
+    world_.wait(call, [&] { return world_.undisturbed(complete); });
     return;
   }
   const auto all_ready = [this, &group] {
     const auto found = ready_.find(group.id);
     return found != ready_.end() && found->second == group.size - 1;
   };
-  world_.wait(call, [&] { return undisturbed(all_ready); });
+  world_.wait(call, [&] { return world_.undisturbed(all_ready); });
   for (rank_t member = 1; member < group.size; ++member) send(member, Step::go);
 }
 

@@ -11,22 +11,22 @@ Atomics::Atomics(World& world)
 
 void Atomics::start_away(const char* call, CommContext& context,
                          const fabric::AtomicRequest& request, const Place& place, void* previous,
-                         future& started) {
+                         future* awaited) {
   const Turn turn(world_);
-  context.pending.store(true, std::memory_order_relaxed);
+  if (awaited == nullptr) context.pending.store(true, std::memory_order_relaxed);
   const auto& domain = request.type == AtomicType::uint32 ? words_ : double_words_;
-  started = domain.start(request.op, place.global(), request.operand, request.expected, previous,
-                         site_of(call));
-  // A program may poll with gets what it counts with atomic operations. Debug mode would take such
-  // a get for one that expects the operation to be complete.
-  if (world_.state().job.observers().debug() != nullptr) wait(call, started);
-}
-
-void Atomics::wait(const char* call, const future& started) {
-  if (started.ticket().context == nullptr) return;
-  const Turn turn(world_);
-  world_.send_held();
-  started.wait(site_of(call));
+  const future started = domain.start(request.op, place.global(), request.operand, request.expected,
+                                      previous, site_of(call));
+  if (awaited != nullptr) {
+    *awaited = started;
+  } else if (world_.state().job.observers().debug() != nullptr) {
+    // A program may poll with gets what it counts with atomic operations. Debug mode would take
+    // such a get for one that expects the operation to be complete.
+    world_.send_held();
+    started.wait(site_of(call));
+  } else {
+    world_.keep(context, started);
+  }
 }
 
 void fail_alignment(const char* call, const void* address, size_t bytes) {

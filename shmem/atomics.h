@@ -26,25 +26,22 @@ class Atomics {
   explicit Atomics(World& world);
 
   /// Carries the operation out, or starts it: what was there before comes to `previous`, which may
-  /// be null, at once, or when the future is ready.
+  /// be null, at once, or when `awaited` is ready. Null: the context completes the operation.
   void start(const char* call, CommContext& context, const fabric::AtomicRequest& request,
-             const Place& place, void* previous, future& started) {
+             const Place& place, void* previous, future* awaited) {
     if (place.here != nullptr && by_processor(request.type)) [[likely]] {
       fabric::apply_atomic(request, place.here, previous);
     } else {
-      start_away(call, context, request, place, previous, started);
+      start_away(call, context, request, place, previous, awaited);
     }
   }
-
-  /// Waits for it. Needs a Turn only if it has been started.
-  void wait(const char* call, const future& started);
 
  private:
   bool by_processor(AtomicType type) const {
     return (type == AtomicType::uint32 ? words_ : double_words_).path() == AtomicPath::message;
   }
   void start_away(const char* call, CommContext& context, const fabric::AtomicRequest& request,
-                  const Place& place, void* previous, future& started);
+                  const Place& place, void* previous, future* awaited);
 
   World& world_;
   stripline::detail::AtomicDomain words_;
@@ -79,8 +76,8 @@ T atomic_fetching(const char* call, shmem_ctx_t ctx, const fabric::AtomicRequest
   T previous;
   future started;
   here.atomics().start(call, context, request, atomic_place(here, call, context, variable, pe),
-                       &previous, started);
-  here.atomics().wait(call, started);
+                       &previous, &started);
+  here.await(call, started);
   return previous;
 }
 
@@ -89,9 +86,8 @@ void atomic_starting(const char* call, shmem_ctx_t ctx, const fabric::AtomicRequ
                      const T* variable, T* previous, int pe) {
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
-  future started;
   here.atomics().start(call, context, request, atomic_place(here, call, context, variable, pe),
-                       previous, started);
+                       previous, nullptr);
 }
 
 template <typename T>

@@ -32,7 +32,7 @@ void barrier(const char* call, World& world, const Team& team) {
     const Turn turn(world);
     arrived = team.group.barrier_async(site_of(call));
   }
-  world.await(arrived);
+  world.await(call, arrived);
 }
 
 // `data` of `root` becomes that of all.
@@ -47,7 +47,7 @@ void spread(const char* call, World& world, const Team& team, Bytes data, rank_t
     const Turn turn(world);
     spread = team.group.broadcast_async(data, root, site_of(call));
   }
-  world.await(spread);
+  world.await(call, spread);
 }
 
 // The PEs' blocks, counts[i] bytes each, one after the other. `out` has room for them.
@@ -230,7 +230,7 @@ int reduce_by(const char* call, World& world, Team* team, ConstBytes in, Bytes o
     const Turn turn(world);
     reduced = TeamAccess::start_allreduce(team->group, in, out, op, site_of(call));
   }
-  world.await(reduced);
+  world.await(call, reduced);
   return 0;
 }
 

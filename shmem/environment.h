@@ -21,10 +21,6 @@ struct Environment {
 /// Reads it, at start-up. Errors: invalid_argument for a size that is not one.
 Result<Environment> read_environment();
 
-/// "3.1M" is 3.1 * 2^20 bytes, rounded up; k, m, g and t, in both cases; what follows them is
-/// ignored, as the standard has it. Errors: invalid_argument, with the variable's name.
-Result<uint64_t> parse_symmetric_size(std::string_view text, std::string_view variable);
-
 /// What SHMEM_INFO prints.
 std::string_view environment_help();
 

@@ -1,7 +1,12 @@
 #include "shmem/global_exit.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <string>
+#include <system_error>
+#include <thread>
 #include <unistd.h>
 
 #include "shmem/library.h"
@@ -12,6 +17,10 @@ namespace {
 // How long others have to end by themselves, before this PE is gone and its launcher ends them.
 constexpr double kGraceSeconds = 0.1;
 
+// How long this PE may take to tell the others. Peers that do not read, and calls of other threads
+// that do not end, keep it no longer.
+constexpr std::chrono::seconds kLimit{3};
+
 uint32_t handler = 0;
 
 // In good order, as far as who has started the PEs is concerned: all end with the same status. On a
@@ -20,6 +29,37 @@ uint32_t handler = 0;
   std::fflush(nullptr);
   if (world.state().job.options().clock == "real") world.state().job.bootstrap().left();
   ::_exit(status);
+}
+
+bool end_job(World& world, const char* call, int status) {
+  constexpr int kStatusBits = 0xff;  // that a parent sees
+  return world.state().job.bootstrap().end_job(
+      status & kStatusBits, std::string(call) + "(" + std::to_string(status) + ")");
+}
+
+// Ends this PE after kLimit. `peer` is the PE that is being notified, -1 before the first one.
+void limit(World& world, const char* call, int status, const std::atomic<int64_t>& peer) {
+  const auto end = [&world, call, status, &peer] {
+    std::this_thread::sleep_for(kLimit);
+    // Streams may be in use by a thread that waits.
+    if (const int64_t pe = peer.load(); pe >= 0) {
+      ::dprintf(STDERR_FILENO,
+                "PE %u: %s: PE %lld takes no message (it is stopped, or has died); it is left to "
+                "the launcher\n",
+                world.me(), call, static_cast<long long>(pe));
+    } else {
+      ::dprintf(
+          STDERR_FILENO,
+          "PE %u: %s waits for a call of another thread; other PEs are left to the launcher\n",
+          world.me(), call);
+    }
+    end_job(world, call, status);
+    ::_exit(status);
+  };
+  try {
+    std::thread(end).detach();
+  } catch (const std::system_error&) {  // no thread is to be had: then without a limit
+  }
 }
 
 }  // namespace
@@ -35,16 +75,21 @@ void watch_for_global_exit(World& world) {
 
 void global_exit(const char* call, int status) {
   World& here = world(call);
+  std::atomic<int64_t> peer{-1};
+  limit(here, call, status, peer);
   const Turn turn(here);
   Context& context = here.context();
   for (rank_t pe = 0; pe < here.pes(); ++pe) {
     if (pe == here.me()) continue;
+    peer.store(pe);
     context.am_send(pe, handler, std::as_bytes(std::span(&status, 1)));
   }
+  peer.store(-1);
   std::fflush(nullptr);
   context.wait_until([] { return false; }, here.pes() > 1 ? kGraceSeconds : 0);
-  // One that neither computes nor ends is ended by the launcher, which a status says to do.
-  if (status != 0 && here.pes() > 1) ::_exit(status);
+  // The launcher ends those that neither call nor end; one that cannot be asked for that ends them
+  // if this PE fails.
+  if (here.pes() > 1 && (end_job(here, call, status) || status != 0)) ::_exit(status);
   leave_and_exit(here, status);
 }
 

@@ -12,6 +12,9 @@
 
 #include <stripline/progress.h>
 
+#include "base/memory_limits.h"
+#include "base/quantity.h"
+#include "base/settings.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "shmem/environment.h"
 #include "shmem/global_exit.h"
@@ -76,6 +79,16 @@ Result<Start> prepare(const Environment& environment, int thread_level, size_t s
   start.static_bytes = static_bytes;
   start.heap_bytes =
       whole_pages(environment.heap_bytes ? *environment.heap_bytes : start.options.segment_bytes);
+  // A launcher has looked for all PEs of the host; of PEs that no launcher started no one has.
+  const std::string overcommit = value_with({}, "STRIPLINE_OVERCOMMIT");
+  const bool insists = !overcommit.empty() && overcommit != "0";
+  if (const auto limits = MemoryLimits::read();
+      environment.heap_bytes && !insists && start.heap_bytes > limits.allocatable_bytes()) {
+    return Error(ErrorCode::resource_exhausted,
+                 "SHMEM_SYMMETRIC_SIZE asks for a symmetric heap of " +
+                     bytes_text(start.heap_bytes) + ", and " + limits.limited_by() + " has " +
+                     bytes_text(limits.allocatable_bytes()) + " to give; ask for a smaller one");
+  }
   start.options.segment_bytes = static_room(static_bytes) + start.heap_bytes + kSpareBytes;
   start.options.debug = start.options.debug || environment.debug;
   if (std::getenv("STRIPLINE_PROGRESS") == nullptr) {  // NOLINT(concurrency-mt-unsafe)
@@ -236,7 +249,7 @@ void finalize(const char* call) {
   if (the_world == nullptr && has_ended) return;
   World& here = world(call);
   if (--initialized_times > 0) return;
-  here.complete(here.default_context());
+  here.complete_all();
   {
     const Turn turn(here);
     here.context().barrier();

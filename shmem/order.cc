@@ -34,10 +34,7 @@ int ctx_create(const char* call, shmem_team_t handle, long options, shmem_ctx_t*
   Team* const team = here.team_or_null(handle);
   constexpr long kKnown = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE;
   if (team == nullptr || (options & ~kKnown) != 0) return -1;
-  auto made = std::make_unique<CommContext>();
-  made->team = team;
-  made->options = options;
-  *ctx = reinterpret_cast<shmem_ctx_t>(made.release());
+  *ctx = reinterpret_cast<shmem_ctx_t>(&here.add_context(*team));
   return 0;
 }
 
@@ -47,8 +44,7 @@ void ctx_destroy(const char* call, shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_DEFAULT) {
     here.fail(std::string(call) + " of SHMEM_CTX_DEFAULT, which exists until shmem_finalize");
   }
-  const std::unique_ptr<CommContext> context(&here.context_of(call, ctx));
-  here.complete(*context);
+  here.remove_context(here.context_of(call, ctx));
 }
 
 int ctx_get_team(const char* call, shmem_ctx_t ctx, shmem_team_t* team) {

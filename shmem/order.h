@@ -10,7 +10,7 @@ namespace stripline::shmem {
 /// Puts, atomic operations and signals of this context to each PE before it come before those after
 /// it. Where networks are concerned, the runtime orders by completion.
 void fence(const char* call, shmem_ctx_t ctx);
-/// All of them are complete, and visible to every PE.
+/// All of them are complete, and visible to every PE. Those of other contexts are not waited for.
 void quiet(const char* call, shmem_ctx_t ctx);
 /// The same of operations to some PEs.
 void pe_quiet(const char* call, shmem_ctx_t ctx, const int* pes, size_t count);

@@ -75,39 +75,71 @@ void transfer(const char* call, shmem_ctx_t ctx, const Strided& strided, bool is
                                             .extents = extents,
                                             .element_bytes = strided.block_bytes};
   using stripline::detail::VisDirection;
-  const Turn turn(here);
-  if (is_put) context.pending.store(true, std::memory_order_relaxed);
-  here.send_held();
-  const future moved = stripline::detail::start_strided(
-      here.context(), call, is_put ? VisDirection::put : VisDirection::get, shape, {},
-      site_of(call));
-  if (is_put) {
-    moved.wait_source(site_of(call));
-  } else {
-    moved.wait(site_of(call));
+  const auto start = [&](VisDirection direction) {
+    here.send_held();
+    return stripline::detail::start_strided(here.context(), call, direction, shape, {},
+                                            site_of(call));
+  };
+  future got;
+  {
+    const Turn turn(here);
+    if (is_put) {
+      context.pending.store(true, std::memory_order_relaxed);
+      const future moved = start(VisDirection::put);
+      moved.wait_source(site_of(call));
+      return here.keep(context, moved);
+    }
+    got = start(VisDirection::get);
   }
+  here.await(call, got);
+}
+
+// A put that its context completes: its source stays until then, or is copied by the combiner. With
+// a Turn.
+void put_implicitly(const char* call, World& here, CommContext& context, const Place& place,
+                    const void* source, size_t bytes) {
+  context.pending.store(true, std::memory_order_relaxed);
+  if (here.observed()) {
+    here.context().rput_nbi(bytes_at(source), place.global(), bytes, site_of(call));
+    return;
+  }
+  const auto inside = here.state().exclusive();
+  here.state().operations.start_put_implicit(place.pe, place.offset, bytes_at(source), bytes,
+                                             context.implicit);
 }
 
 }  // namespace
 
 void put_away(const char* call, World& world, CommContext& context, const Place& place,
               const void* source, size_t bytes) {
-  const Turn turn(world);
-  context.pending.store(true, std::memory_order_relaxed);
-  // What the combiner takes is copied by it. Debug mode watches sources of puts without handles
-  // until a fence, while this one may change at once.
-  if (world.state().operations.combiner().takes(bytes) &&
-      world.state().job.observers().debug() == nullptr) {
-    world.context().rput_nbi(bytes_at(source), place.global(), bytes, site_of(call));
-  } else {
-    world.context().rput_buffered(bytes_at(source), place.global(), bytes, site_of(call));
+  const detail::ContextState& state = world.state();
+  future moved;
+  {
+    const Turn turn(world);
+    // Debug mode watches sources of puts without handles until a fence, while this one may change
+    // at once.
+    if (state.operations.combiner().takes(bytes) && state.job.observers().debug() == nullptr) {
+      return put_implicitly(call, world, context, place, source, bytes);
+    }
+    if (bytes <= state.job.tuning().single.copied_put_bytes) {
+      context.pending.store(true, std::memory_order_relaxed);
+      const future copied =
+          world.context().rput_buffered(bytes_at(source), place.global(), bytes, site_of(call));
+      return world.keep(context, copied);
+    }
+    moved = world.context().rput(bytes_at(source), place.global(), bytes, site_of(call));
   }
+  world.await(call, moved);
 }
 
 void get_away(const char* call, World& world, const Place& place, void* dest, size_t bytes) {
-  const Turn turn(world);
-  world.send_held();
-  world.context().rget(place.global(), bytes_at(dest), bytes, site_of(call)).wait(site_of(call));
+  future got;
+  {
+    const Turn turn(world);
+    world.send_held();  // puts before it leave first
+    got = world.context().rget(place.global(), bytes_at(dest), bytes, site_of(call));
+  }
+  world.await(call, got);
 }
 
 void put(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size_t bytes, int pe) {
@@ -133,8 +165,7 @@ void put_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, 
     return;
   }
   const Turn turn(here);
-  context.pending.store(true, std::memory_order_relaxed);
-  here.context().rput_nbi(bytes_at(source), place.global(), bytes, site_of(call));
+  put_implicitly(call, here, context, place, source, bytes);
 }
 
 void get(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size_t bytes, int pe) {
@@ -161,7 +192,13 @@ void get_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, 
   }
   const Turn turn(here);
   context.pending.store(true, std::memory_order_relaxed);
-  here.context().rget_nbi(place.global(), bytes_at(dest), bytes, site_of(call));
+  if (here.observed()) {
+    here.context().rget_nbi(place.global(), bytes_at(dest), bytes, site_of(call));
+    return;
+  }
+  const auto inside = here.state().exclusive();
+  here.state().operations.start_get_implicit(bytes_at(dest), place.pe, place.offset, bytes,
+                                             context.implicit);
 }
 
 void iput(const char* call, shmem_ctx_t ctx, void* dest, const void* source, ptrdiff_t dest_stride,

@@ -40,18 +40,20 @@ void start(const char* call, shmem_ctx_t ctx, void* dest, const void* source, si
     const future moved = here.context().rput_signal(data, place.global(), bytes,
                                                     global_ptr<uint64_t>(flag.pe, flag.offset),
                                                     value, site_of(call));
-    if (source_stays) return;
-    here.send_held();
-    moved.wait_source(site_of(call));
-    return;
+    if (!source_stays) {
+      here.send_held();
+      moved.wait_source(site_of(call));
+    }
+    return here.keep(context, moved);
   }
   // The network's signals store a value; one that is to be added follows the data when they have
   // arrived.
+  future moved;
   {
     const Turn turn(here);
-    here.send_held();
-    here.context().rput(data, place.global(), bytes, site_of(call)).wait(site_of(call));
+    moved = here.context().rput(data, place.global(), bytes, site_of(call));
   }
+  here.await(call, moved);
   atomic_op(call, ctx, update, signal, value, pe);
 }
 

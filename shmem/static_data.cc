@@ -13,6 +13,9 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "base/build_id.h"
+#include "runtime/bootstrap/hex.h"
+
 namespace stripline::shmem {
 namespace {
 
@@ -64,11 +67,26 @@ bool is_this_library(const dl_phdr_info& info) {
   return false;
 }
 
+std::string hex_text(std::span<const std::byte> bytes) {
+  return bootstrap::to_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+std::string build_of(const dl_phdr_info& info) {
+  if (const auto id = build_id_of(info); !id.empty()) return "build ID " + hex_text(id);
+  uint64_t digest = 0xcbf29ce484222325;
+  for (size_t i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+    digest = digest_of(pointer_to(info.dlpi_addr + header.p_vaddr), header.p_filesz, digest);
+  }
+  return "instructions " + hex_text(std::as_bytes(std::span(&digest, 1)));
+}
+
 StaticObject object_of(const dl_phdr_info& info, std::string_view path) {
   StaticObject object;
   const size_t slash = path.rfind('/');
   object.name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  object.code = 0xcbf29ce484222325;
+  object.build = build_of(info);
   uintptr_t read_only_end = 0;
   for (size_t i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info.dlpi_phdr[i];
@@ -79,11 +97,10 @@ StaticObject object_of(const dl_phdr_info& info, std::string_view path) {
   for (size_t i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info.dlpi_phdr[i];
     if (header.p_type != PT_LOAD || header.p_memsz == 0) continue;
-    const uintptr_t begin = info.dlpi_addr + header.p_vaddr;
-    if ((header.p_flags & PF_X) != 0) {
-      object.code = digest_of(pointer_to(begin), header.p_filesz, object.code);
-    }
     if ((header.p_flags & PF_W) == 0) continue;
+    const uintptr_t begin = info.dlpi_addr + header.p_vaddr;
+    object.initialised_bytes += header.p_filesz;
+    object.zeroed_bytes += header.p_memsz - header.p_filesz;
     const uintptr_t end = page_up(begin + header.p_memsz);
     uintptr_t first = page_down(begin);
     // RELRO is at the beginning of the writable part that it belongs to.
@@ -190,8 +207,30 @@ std::string_view next_line(std::string_view& text) {
   return line;
 }
 
-std::string name_of(std::string_view line) {
-  return "'" + std::string(line.substr(0, line.find('\t'))) + "'";
+std::string_view take_field(std::string_view& line) {
+  const size_t end = line.find('\t');
+  const std::string_view field = line.substr(0, end);
+  line.remove_prefix(end == std::string_view::npos ? line.size() : end + 1);
+  return field;
+}
+
+std::string name_of(std::string_view line) { return "'" + std::string(take_field(line)) + "'"; }
+
+// How two lines of the same name differ.
+std::string difference_of_object(std::string_view own, std::string_view other) {
+  const std::string name = name_of(own);
+  take_field(own);
+  take_field(other);
+  const std::string build(take_field(own));
+  const std::string other_build(take_field(other));
+  if (build != other_build) {
+    return name + " is not the same file as on PE 0 (" + build + ", there " + other_build + ")";
+  }
+  const std::string bytes(take_field(own));
+  const std::string other_bytes(take_field(other));
+  return name + " has static data of " + bytes +
+         (bytes == other_bytes ? ", elsewhere in the file than on PE 0"
+                               : ", and of " + other_bytes + " on PE 0");
 }
 
 }  // namespace
@@ -219,7 +258,9 @@ std::vector<StaticObject> static_objects() {
 std::string describe(std::span<const StaticObject> objects) {
   std::string text;
   for (const StaticObject& object : objects) {
-    text += object.name + "\t" + std::to_string(object.code) + "\t" + std::to_string(object.first);
+    text += object.name + "\t" + object.build + "\t" + std::to_string(object.initialised_bytes) +
+            " and " + std::to_string(object.zeroed_bytes) + " bytes\t" +
+            std::to_string(object.first);
     for (const StaticPages& part : object.pages) {
       text += "\t" + std::to_string(part.begin - object.pages.front().begin) + "+" +
               std::to_string(part.bytes);
@@ -242,7 +283,7 @@ std::string difference(const std::string& mine, const std::string& theirs) {
     const std::string other_name = name_of(other);
     if (name < other_name) return name + " is loaded on this PE and not on PE 0";
     if (name > other_name) return other_name + " is loaded on PE 0 and not on this one";
-    return name + " is not the same file as on PE 0";
+    return difference_of_object(own, other);
   }
   return {};
 }

@@ -26,9 +26,11 @@ struct StaticPages {
 
 /// An executable or shared object of the program.
 struct StaticObject {
-  std::string name;                ///< of its file, without folders
-  uint64_t code = 0;               ///< a digest of its instructions: another build has another one
-  uint64_t first = 0;              ///< where its data begin, from where it is loaded
+  std::string name;    ///< of its file, without folders
+  std::string build;   ///< "build ID 3f2a...", or, of files without one, "instructions 77ab..."
+  uint64_t first = 0;  ///< where its data begin, from where it is loaded
+  uint64_t initialised_bytes = 0;  ///< of its data; the others, which are zero at first:
+  uint64_t zeroed_bytes = 0;
   std::vector<StaticPages> pages;  ///< may be none
 
   size_t bytes() const {
@@ -43,7 +45,8 @@ struct StaticObject {
 /// are not in it.
 std::vector<StaticObject> static_objects();
 
-/// What must be the same on all PEs, one line for an object: compared by difference().
+/// What must be the same on all PEs, one line for an object: which build it is, where its data
+/// begin and how many there are. Compared by difference().
 std::string describe(std::span<const StaticObject> objects);
 
 /// What differs between two descriptions, for a message that begins with the object's name; empty:

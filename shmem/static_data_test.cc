@@ -28,6 +28,9 @@ TEST(StaticObjects, HoldTheDataOfTheProgram) {
                                     [](const auto& one) { return holds(one, &initialised); });
   ASSERT_NE(program, objects.end());
   EXPECT_EQ(program->name, "shmem_test");
+  EXPECT_GT(program->build.size(), std::string("instructions ").size()) << program->build;
+  EXPECT_GE(program->initialised_bytes, sizeof initialised);
+  EXPECT_GE(program->zeroed_bytes, sizeof zeroed);
   EXPECT_TRUE(holds(*program, &zeroed[(1 << 12) - 1]));
   EXPECT_FALSE(holds(*program, &constant));
   long on_stack = 0;
@@ -41,16 +44,21 @@ TEST(StaticObjects, HoldTheDataOfTheProgram) {
   }
 }
 
-StaticObject object(const std::string& name, uint64_t code, size_t bytes) {
-  return {.name = name, .code = code, .first = 8192, .pages = {{0x10000, bytes}}};
+StaticObject object(const std::string& name, const std::string& build, size_t bytes) {
+  return {.name = name,
+          .build = build,
+          .first = 8192,
+          .initialised_bytes = 100,
+          .zeroed_bytes = bytes - 100,
+          .pages = {{0x10000, (bytes + 4095) / 4096 * 4096}}};
 }
 
 TEST(Layouts, AreTheSameWhereverTheyAreLoaded) {
-  StaticObject elsewhere = object("a", 1, 4096);
+  StaticObject elsewhere = object("a", "build ID 1", 4096);
   elsewhere.pages[0].begin += 0x200000;
-  EXPECT_EQ(
-      difference(describe(std::vector{object("a", 1, 4096)}), describe(std::vector{elsewhere})),
-      "");
+  EXPECT_EQ(difference(describe(std::vector{object("a", "build ID 1", 4096)}),
+                       describe(std::vector{elsewhere})),
+            "");
 }
 
 TEST(Layouts, NameWhatDiffers) {
@@ -58,11 +66,18 @@ TEST(Layouts, NameWhatDiffers) {
                           const std::vector<StaticObject>& theirs) {
     return difference(describe(mine), describe(theirs));
   };
-  const StaticObject a = object("a", 1, 4096);
-  const StaticObject b = object("b", 2, 4096);
+  const StaticObject a = object("a", "build ID 1", 4096);
+  const StaticObject b = object("b", "build ID 2", 4096);
   EXPECT_EQ(differs({a, b}, {a, b}), "");
-  EXPECT_EQ(differs({a, object("b", 3, 4096)}, {a, b}), "'b' is not the same file as on PE 0");
-  EXPECT_EQ(differs({a, object("b", 2, 8192)}, {a, b}), "'b' is not the same file as on PE 0");
+  EXPECT_EQ(differs({a, object("b", "build ID 3", 4096)}, {a, b}),
+            "'b' is not the same file as on PE 0 (build ID 3, there build ID 2)");
+  // As many pages, which hold more.
+  EXPECT_EQ(differs({a, object("b", "build ID 2", 4000)}, {a, b}),
+            "'b' has static data of 100 and 3900 bytes, and of 100 and 3996 bytes on PE 0");
+  StaticObject moved = b;
+  moved.first += 4096;
+  EXPECT_EQ(differs({a, moved}, {a, b}),
+            "'b' has static data of 100 and 3996 bytes, elsewhere in the file than on PE 0");
   EXPECT_EQ(differs({a, b}, {a}), "'b' is loaded on this PE and not on PE 0");
   EXPECT_EQ(differs({a, b}, {b}), "'a' is loaded on this PE and not on PE 0");
   EXPECT_EQ(differs({b}, {a, b}), "'a' is loaded on PE 0 and not on this one");
@@ -82,7 +97,7 @@ class Pages {
   std::byte* at(size_t offset) const { return memory_ + offset; }
   std::span<std::byte> all() const { return {memory_, kBytes}; }
   StaticObject as_object() const {
-    StaticObject made = object("pages", 1, kBytes);
+    StaticObject made = object("pages", "build ID 1", kBytes);
     made.pages[0].begin = reinterpret_cast<uintptr_t>(memory_);
     return made;
   }

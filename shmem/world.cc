@@ -7,7 +7,10 @@
 #include <limits>
 #include <thread>
 
+#include <stripline/future.h>
+
 #include "base/exit_codes.h"
+#include "runtime/rma/team_access.h"
 #include "shmem/active_sets.h"
 #include "shmem/atomics.h"
 
@@ -38,9 +41,10 @@ World::World(std::unique_ptr<Context> context, int thread_level)
       needs_progress_(!state().memory.all_shared()),
       none_(observed_ ? pes_ : 0, nullptr),
       reach_(observed_ ? none_.data() : state().memory.reachable()),
+      default_context_(world_team_, needs_progress_ ? pes_ : 0),
       active_sets_(std::make_unique<ActiveSets>(*this)),
       atomics_(std::make_unique<Atomics>(*this)) {
-  default_context_.team = &world_team_;
+  if (observed_) watch_calls();
 }
 
 World::~World() = default;
@@ -89,11 +93,81 @@ rank_t World::job_rank_of_team(const char* call, const Team& team, int pe) const
   return team.group.world_rank(static_cast<rank_t>(pe));
 }
 
-CommContext& World::other_context(const char* call, shmem_ctx_t handle) const {
+CommContext& World::other_context(const char* call, shmem_ctx_t handle) {
   if (handle == SHMEM_CTX_INVALID) {
     fail(std::string(call) + " with SHMEM_CTX_INVALID, which is not a context");
   }
-  return *reinterpret_cast<CommContext*>(handle);
+  auto* const context = reinterpret_cast<CommContext*>(handle);
+  if (observed_) {
+    const Turn turn(*this);
+    if (std::none_of(contexts_.begin(), contexts_.end(),
+                     [context](const auto& one) { return one.get() == context; })) {
+      fail(std::string(call) + " with a context that has been destroyed, or was never created");
+    }
+  }
+  return *context;
+}
+
+CommContext& World::add_context(Team& team) {
+  const Turn turn(*this);
+  // Where loads and stores reach all PEs, it has nothing to count.
+  return *contexts_.emplace_back(
+      std::make_unique<CommContext>(team, needs_progress_ ? pes_ : rank_t{0}));
+}
+
+std::vector<CommContext*> World::contexts_of(const Team& team) {
+  const Turn turn(*this);
+  std::vector<CommContext*> found;
+  for (const auto& one : contexts_) {
+    if (one->team == &team) found.push_back(one.get());
+  }
+  return found;
+}
+
+void World::remove_context(CommContext& context) {
+  complete(context);
+  const Turn turn(*this);
+  std::erase_if(contexts_, [&context](const auto& one) { return one.get() == &context; });
+}
+
+// --- teams ---------------------------------------------------------------------------------------
+
+uint32_t World::new_team_id(const char* call) {
+  const uint32_t room = (kFirstActiveSetId - kFirstTeamId) / pes_;
+  const Turn turn(*this);
+  const auto inside = state().exclusive();
+  for (uint32_t tried = 0; tried < room; ++tried) {
+    const uint32_t id = kFirstTeamId + team_ids_++ % room * pes_ + me_;
+    if (state().mechanisms.groups().find(id) == nullptr) return id;
+  }
+  fail(std::string(call) + " of a team whose first PE begins " + std::to_string(room) +
+       " teams already, and no more are possible in a program of " + std::to_string(pes_) +
+       " PEs; destroy those that are not used any more");
+}
+
+Team& World::add_team(uint32_t id, rank_t me, std::vector<rank_t> members) {
+  // Its first PE has left an earlier team of this number; another thread of this one may be about
+  // to.
+  while (multiple_ &&
+         undisturbed([&] { return state().mechanisms.groups().find(id) != nullptr; })) {
+    progress();
+    std::this_thread::yield();
+  }
+  const Turn turn(*this);
+  const auto inside = state().exclusive();
+  Team& team = *teams_.emplace_back(std::make_unique<Team>());
+  team.me = static_cast<int>(me);
+  team.pes = static_cast<int>(members.size());
+  team.group = detail::TeamAccess::of(*context_,
+                                      state().mechanisms.groups().add(id, me, std::move(members)));
+  return team;
+}
+
+void World::remove_team(Team& team) {
+  const Turn turn(*this);
+  const auto inside = state().exclusive();
+  state().mechanisms.groups().remove(team.group.id());
+  std::erase_if(teams_, [&team](const auto& one) { return one.get() == &team; });
 }
 
 Team* World::team_or_null(shmem_team_t handle) {
@@ -142,11 +216,13 @@ void World::progress() {
   context_->progress();
 }
 
-void World::await(const future& operation) {
+void World::await(const char* call, const future& operation) {
+  if (operation.ticket().context == nullptr) return;
   {
     const Turn turn(*this);
     send_held();
   }
+  if (!multiple_) return operation.wait(site_of(call));
   while (true) {
     {
       const Turn turn(*this);
@@ -167,15 +243,38 @@ void World::give_back_of_thread(const long* lock) {
   locks_of_threads_.erase(lock);
 }
 
+void World::keep(CommContext& context, const future& operation) {
+  // The public calls of an observed job are completed together.
+  if (observed_ || operation.ticket().context == nullptr) return;
+  if (context.started.size() >= context.most_started) {
+    std::erase_if(context.started,
+                  [](const future& one) { return detail::FutureState::settled(one); });
+    context.most_started = std::max(context.most_started, 2 * context.started.size());
+  }
+  context.started.push_back(operation);
+}
+
 void World::complete(CommContext& context) {
   if (context.pending.load(std::memory_order_acquire)) {
+    // Other threads go on between looks. They may start more by this context all the time: in the
+    // end they have to wait.
+    constexpr int kLooks = 1000;
+    for (int looks = 0; multiple_ && !observed_ && looks < kLooks; ++looks) {
+      if (try_complete(context)) break;
+      std::this_thread::yield();
+    }
     const Turn turn(*this);
     // Another thread's call may have completed this thread's operations, too. It says so when it
     // has, and not before: this one would return too early.
     if (context.pending.load(std::memory_order_relaxed)) {
       const auto inside = state().exclusive();
-      state().operations.begin("shmem_quiet");
-      state().operations.complete_puts();
+      rma::Operations& operations = state().operations;
+      operations.begin("shmem_quiet");
+      if (observed_) operations.complete_puts();
+      operations.fence(context.implicit);
+      operations.messages().ask();
+      for (const future& one : context.started) one.wait(site_of("shmem_quiet"));
+      context.started.clear();
       context.pending.store(false, std::memory_order_release);
     }
   }
@@ -183,10 +282,34 @@ void World::complete(CommContext& context) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
+// Makes progress once if something is in flight.
+bool World::try_complete(CommContext& context) {
+  const Turn turn(*this);
+  if (!context.pending.load(std::memory_order_relaxed)) return true;
+  const auto inside = state().exclusive();
+  rma::Operations& operations = state().operations;
+  operations.begin("shmem_quiet");
+  operations.messages().ask();
+  const bool fenced = operations.try_fence(context.implicit);
+  std::vector<future>& started = context.started;
+  while (!started.empty() && detail::FutureState::settled(started.back())) started.pop_back();
+  if (fenced && started.empty()) {
+    context.pending.store(false, std::memory_order_release);
+    return true;
+  }
+  operations.messages().progress();
+  return false;
+}
+
+void World::complete_all() {
+  complete(default_context_);
+  for (const auto& context : contexts_) complete(*context);
+}
+
 // --- mistakes ------------------------------------------------------------------------------------
 
 void World::fail(const std::string& message) const {
-  context_->state().fail(Error(ErrorCode::invalid_argument, message));
+  context_->state().fail(Error(ErrorCode::invalid_argument, caller_text() + message));
 }
 
 void World::fail_address(const char* call, const void* address, size_t bytes) const {

@@ -3,8 +3,8 @@
 // of the library.
 //
 // Threads: with SHMEM_THREAD_MULTIPLE a call that enters the runtime holds a Turn; memory that
-// loads and stores reach is accessed without. A call that waits for other PEs gives its Turn up
-// between looks, since another thread's call may be what they wait for.
+// loads and stores reach is accessed without. A call that waits for calls of other PEs, or for data
+// from them, gives its Turn up between looks: another thread's call may be what they wait for.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,9 @@
 
 #include "base/result.h"
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/implicit_operations.h"
 #include "shmem/addresses.h"
+#include "shmem/call_sites.h"
 #include "shmem/heap.h"
 #include "shmem/interface.h"
 
@@ -40,14 +42,23 @@ struct Team {
   bool world = false;  ///< PEs have the numbers of the job
 };
 
-/// A communication context. What a shmem_ctx_t points to, but for the default one.
+/// Numbers of groups of the runtime (sync::Group::id). Those of team::split() begin at 1.
+inline constexpr uint32_t kFirstTeamId = uint32_t{1} << 30;
+inline constexpr uint32_t kFirstActiveSetId = uint32_t{1} << 31;
+
+/// A communication context. What a shmem_ctx_t points to, but for the default one. It knows what it
+/// has started over a network, so that quiet and fence wait for nothing else. Only `pending` is
+/// read without a Turn.
 struct CommContext {
-  Team* team = nullptr;
-  long options = 0;
+  CommContext(Team& team_in, rank_t targets) : team(&team_in), implicit(targets) {}
+
+  Team* const team;
   /// Something was started that quiet and fence have to complete. False where all that is done is
-  /// done by loads and stores. Set before an operation is started, cleared when all are complete,
-  /// both with a Turn.
+  /// done by loads and stores. Set before an operation is started, cleared when all are complete.
   std::atomic<bool> pending{false};
+  rma::ImplicitOperations implicit;  ///< puts and gets of which no one keeps a future
+  std::vector<future> started;       ///< the others; some may be complete
+  size_t most_started = 256;         ///< before those that are complete are dropped
 };
 
 /// Bytes of a PE, found and checked.
@@ -73,6 +84,8 @@ class World {
   rank_t pes() const { return pes_; }
   int thread_level() const { return thread_level_; }
   bool multiple() const { return multiple_; }
+  /// Debug mode or a trace: each access goes through the runtime, by its public calls.
+  bool observed() const { return observed_; }
 
   // --- memory -----------------------------------------------------------------------------------
 
@@ -125,10 +138,22 @@ class World {
   Team& team_of(const char* call, shmem_team_t handle);
   shmem_team_t handle_of(Team* team);
   CommContext& default_context() { return default_context_; }
+  CommContext& add_context(Team& team);
+  std::vector<CommContext*> contexts_of(const Team& team);
+  /// Completes what it has started. Without a Turn.
+  void remove_context(CommContext& context);
   Team& world_team() { return world_team_; }
   Team& shared_team() { return shared_team_; }
   /// Collective over the job, once.
   void make_predefined_teams();
+  /// A number for a team whose first PE is this one: of no other team that any PE knows. PEs need
+  /// not agree on an order of the teams that they make, which several threads may make at a time.
+  uint32_t new_team_id(const char* call);
+  /// The team of these PEs of the job, of which this one is number `me`. All of them add it before
+  /// one of them uses it.
+  Team& add_team(uint32_t id, rank_t me, std::vector<rank_t> members);
+  /// When its last operation is over on this PE, its contexts' among them.
+  void remove_team(Team& team);
 
   ActiveSets& active_sets() { return *active_sets_; }
   Atomics& atomics() { return *atomics_; }
@@ -153,22 +178,29 @@ class World {
     constexpr uint32_t kEvery = 8;
     if (looks_.fetch_add(1, std::memory_order_relaxed) % kEvery == 0) progress();
   }
-  /// Until a collective operation is complete. Without a Turn.
-  void await(const future& operation);
+  /// Until an operation is complete. Without a Turn.
+  void await(const char* call, const future& operation);
+  /// What `look` returns while nothing of the runtime runs on another thread.
+  template <typename Look>
+  auto undisturbed(Look look);
 
   /// With SHMEM_THREAD_MULTIPLE: whether no other thread of this PE has the lock or waits for it;
   /// then this one has. give_back_of_thread() does nothing with fewer threads.
   bool take_for_thread(const long* lock);
   void give_back_of_thread(const long* lock);
 
-  /// Completes what was started by this context. Without a Turn.
+  /// Remembers an operation that the context has started, for complete(). With a Turn.
+  void keep(CommContext& context, const future& operation);
+  /// Completes what was started by this context, or by any. Without a Turn.
   void complete(CommContext& context);
+  void complete_all();
 
   [[noreturn]] void fail(const std::string& message) const;
 
  private:
   rank_t job_rank_of_team(const char* call, const Team& team, int pe) const;
-  CommContext& other_context(const char* call, shmem_ctx_t handle) const;
+  CommContext& other_context(const char* call, shmem_ctx_t handle);
+  bool try_complete(CommContext& context);
   [[noreturn]] void fail_address(const char* call, const void* address, size_t bytes) const;
 
   std::unique_ptr<Context> context_;
@@ -176,7 +208,7 @@ class World {
   const rank_t pes_;
   const int thread_level_;
   const bool multiple_;
-  const bool observed_;        // debug mode or a trace: each access goes through the runtime
+  const bool observed_;
   const bool needs_progress_;  // of peers' operations on its memory, or of its own on its memory
   std::atomic<uint32_t> looks_{0};
   std::vector<std::byte*> none_;  // of an observed job: what loads and stores reach is not used
@@ -187,7 +219,10 @@ class World {
   size_t heap_alignment_ = 1;
   Team world_team_;
   Team shared_team_;
+  std::vector<std::unique_ptr<Team>> teams_;  // that the program has made
+  uint32_t team_ids_ = 0;                     // that this PE has given out
   CommContext default_context_;
+  std::vector<std::unique_ptr<CommContext>> contexts_;
   std::unique_ptr<ActiveSets> active_sets_;
   std::unique_ptr<Atomics> atomics_;
   std::recursive_mutex mutex_;
@@ -210,6 +245,16 @@ class Turn {
   std::recursive_mutex* mutex_;
 };
 
+// A handler of the runtime may run on a thread of it. With one thread of the program, looks are
+// made within a call, which keeps that one out.
+template <typename Look>
+auto World::undisturbed(Look look) {
+  if (!multiple_) return look();
+  const Turn turn(*this);
+  const auto inside = state().exclusive();
+  return look();
+}
+
 extern World* the_world;  ///< null before shmem_init and after shmem_finalize
 [[noreturn]] void fail_without_world(const char* call);
 
@@ -219,9 +264,6 @@ inline World& world(const char* call) {
     fail_without_world(call);
   return *the_world;
 }
-
-/// What messages and --trace name as the place of a call.
-inline CallSite site_of(const char* call) { return {call, 0}; }
 
 /// The bytes of `count` elements; more than memory has for what 64 bits do not hold.
 inline size_t bytes_of(const char* call, size_t count, size_t element_bytes) {

@@ -1,5 +1,7 @@
 // A campaign that may be run: what is asked for, as the address holds it, and what comes of it: pure.
 
+import rows from "./campaign_fields.json";
+
 export interface Spec {
   fabric: string;
   effort: string;
@@ -7,9 +9,9 @@ export interface Spec {
   ranks: number;
   runs: number;
   time_budget_s: number;
-  node_budget_s: number;
   width: number;
   experiments: string[];
+  [field: string]: string | number | string[];
 }
 
 /** `CampaignEstimate`. */
@@ -28,17 +30,10 @@ export interface Estimate {
 }
 
 /** A field of the form. `factor`: of what people type to what the message holds. */
-export interface Field { name: keyof Spec; option: string; unit: "text" | "number" | "names"; factor: number; label: string; hint: string; help: string }
+export interface Field { name: string; option: string; unit: "text" | "number" | "names"; factor: number; label: string; hint: string; help: string }
 
-export const fields: Field[] = [
-  { name: "nodes", option: "--nodes", unit: "number", factor: 1, label: "Nodes", hint: "2", help: "In the group." },
-  { name: "ranks", option: "--ranks", unit: "number", factor: 1, label: "Ranks", hint: "2", help: "In all, dealt to the nodes in turn." },
-  { name: "time_budget_s", option: "--time-budget", unit: "number", factor: 1, label: "Time budget, s", hint: "60 budgeted, 300 full", help: "Limit of the measuring." },
-  { name: "node_budget_s", option: "--node-budget", unit: "number", factor: 1, label: "Node budget, node-seconds", hint: "none", help: "The same by the nodes of a group." },
-  { name: "width", option: "--width", unit: "number", factor: 0.01, label: "Width, %", hint: "5 budgeted, 2 full", help: "Measure until medians are known within this." },
-  { name: "runs", option: "--runs", unit: "number", factor: 1, label: "Runs", hint: "8 budgeted, 12 full", help: "Of fresh processes; an interval needs 6." },
-  { name: "experiments", option: "--experiment", unit: "names", factor: 1, label: "Experiments", hint: "all that feed the model", help: "Names, with commas between them." },
-];
+/** By the table of optimizer/campaign/spec.cc: `scripts/check.sh schema` writes the file. */
+export const fields = rows as Field[];
 
 const names = (text: string) => text.split(",").map((one) => one.trim()).filter(Boolean);
 
@@ -74,11 +69,11 @@ export function queryOf(spec: Spec): Record<string, string> {
 export function commandOf(query: Record<string, string>, command: "run" | "estimate"): string {
   const said = [`stripline campaign ${command} --fabric ${query.fabric}`];
   if ((query.effort ?? "budgeted") !== "budgeted") said.push(`--effort ${query.effort}`);
-  for (const { name, option, unit } of fields) {
+  for (const { name, option, unit, factor } of fields) {
     const text = query[name] ?? "";
     if (text === "") continue;
     if (unit === "names") said.push(...names(text).map((one) => `${option} ${one}`));
-    else said.push(`${option} ${text}${name === "width" ? "%" : ""}`);
+    else said.push(`${option} ${text}${factor === 0.01 ? "%" : ""}`);
   }
   return said.join(" ");
 }

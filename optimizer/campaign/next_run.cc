@@ -238,6 +238,12 @@ std::optional<StopReason> stop_reason_from_string(std::string_view name) {
   return std::nullopt;
 }
 
+void limit(Rule& rule, const Spec& spec) {
+  rule.time_budget_s = spec.time_budget_s;
+  if (spec.node_budget_s > 0) rule.node_budget_s = spec.node_budget_s;
+  rule.nodes = std::max(1U, spec.nodes);
+}
+
 double budget_s(const Rule& rule) {
   return std::min(rule.time_budget_s, rule.node_budget_s / rule.nodes);
 }

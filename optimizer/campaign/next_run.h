@@ -20,6 +20,7 @@
 
 #include "optimizer/campaign/pace.h"
 #include "optimizer/campaign/point_table.h"
+#include "optimizer/campaign/spec.h"
 #include "optimizer/experiment/experiment.h"
 
 namespace stripline::campaign {
@@ -87,6 +88,9 @@ struct Next {
   std::vector<experiment::Point> added;  ///< ... and these, which are new.
   double expected_s = 0;                 ///< 0: unknown.
 };
+
+/// Limits it to the group and the budgets of what was asked for.
+void limit(Rule& rule, const Spec& spec);
 
 /// The seconds of running that are allowed.
 double budget_s(const Rule& rule);

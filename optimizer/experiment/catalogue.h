@@ -15,17 +15,20 @@ namespace factor {
 inline constexpr const char* kBurst = "burst";
 inline constexpr const char* kBufferBytes = "buffer_bytes";
 inline constexpr const char* kBytes = "bytes";
+inline constexpr const char* kCell = "cell";
 inline constexpr const char* kChunkBytes = "chunk_bytes";
 inline constexpr const char* kClass = "class";
 inline constexpr const char* kComputeUs = "compute_us";
 inline constexpr const char* kCount = "count";
 inline constexpr const char* kDirection = "direction";
 inline constexpr const char* kDistance = "distance";
+inline constexpr const char* kFootprintBytes = "footprint_bytes";
 inline constexpr const char* kInFlight = "in_flight";
 inline constexpr const char* kIovLimit = "iov_limit";
 inline constexpr const char* kMessageBytes = "message_bytes";
 /// Counts nodes. Campaigns leave out values above their number of ranks.
 inline constexpr const char* kNodes = "nodes";
+inline constexpr const char* kPlacement = "placement";
 inline constexpr const char* kRegionBytes = "region_bytes";
 /// How ranks of one node reach each other: "mapped", "cma". Experiments that have it feed paths
 /// within a node, and campaigns make them only when they are asked to.
@@ -36,6 +39,9 @@ inline constexpr const char* kSpanBytes = "span_bytes";
 inline constexpr const char* kStride = "stride";
 inline constexpr const char* kStrips = "strips";
 inline constexpr const char* kWindow = "window";
+/// Threads of a rank that work together on the machine's processors, which emulated networks do not
+/// stand for: campaigns over them leave out experiments that have it.
+inline constexpr const char* kWorkers = "workers";
 }  // namespace factor
 
 /// Variants that are spoken of by name; the others are those of an experiment's list.
@@ -69,7 +75,7 @@ inline constexpr const char* kWaited = "waited";
 struct Known {
   const char* name;
   /// In the order of the declaration, the baseline first; empty where the suite alone knows them.
-  std::array<const char*, 6> variant_names{};
+  std::array<const char*, 7> variant_names{};
 
   /// The same as declarations hold them.
   std::vector<std::string> variants() const {
@@ -118,6 +124,8 @@ inline constexpr Known kVisChunk{"micro.vis_chunk", {variant::kGet, variant::kPu
 inline constexpr Known kVisWindow{"micro.vis_window", {variant::kGet, variant::kPut}};
 inline constexpr Known kUpdateItem{"micro.update_item",
                                    {variant::kAppend, variant::kMerge, variant::kApply}};
+inline constexpr Known kSharedUpdate{
+    "micro.shared_update", {"plain", "atomic", "lock", "transfer", "box", "fold", "barrier"}};
 inline constexpr Known kLoad{"micro.load", {variant::kGet, variant::kPut}};
 }  // namespace micro
 

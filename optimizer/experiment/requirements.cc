@@ -33,7 +33,8 @@ Requirements requirements_of(const Experiment& experiment) {
     return std::ranges::find(experiment.factors, name, &Factor::name) != experiment.factors.end();
   };
   return {has(factor::kSameNode), has(factor::kNodes),
-          std::ranges::find(experiment.variants, variant::kThread) != experiment.variants.end()};
+          std::ranges::find(experiment.variants, variant::kThread) != experiment.variants.end(),
+          has(factor::kWorkers)};
 }
 
 bool is_emulated(const std::string& fabric) { return fabric.starts_with("emulated:"); }
@@ -59,6 +60,10 @@ std::optional<std::string> unmet_requirement(const Experiment& experiment,
   }
   if (required.progress_thread) {
     return what + "needs a thread that serves ranks, and no thread can serve those of '" +
+           surroundings.fabric + "'; take a fabric such as tcp";
+  }
+  if (required.processors) {
+    return what + "measures the processors of a machine, whose times are not those of '" +
            surroundings.fabric + "'; take a fabric such as tcp";
   }
   return std::nullopt;

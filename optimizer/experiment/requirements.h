@@ -21,6 +21,7 @@ struct Requirements {
   bool same_node = false;        ///< ways between ranks of one node: factor::kSameNode
   bool nodes = false;            ///< as many nodes as factor::kNodes says
   bool progress_thread = false;  ///< a thread that serves ranks: variant::kThread
+  bool processors = false;       ///< those of the machine: factor::kWorkers
 };
 Requirements requirements_of(const Experiment& experiment);
 

@@ -46,7 +46,9 @@ TEST(Requirements, AnEmulatedNetworkHasNoWaysBesideItAndNoThreads) {
   on_node.factors.push_back({factor::kSameNode, "", "", {std::string("mapped")}, {}, {}});
   Experiment served = declared(RankCount::any);
   served.variants.emplace_back(variant::kThread);
-  for (const Experiment& e : {on_node, served}) {
+  Experiment threads = declared(RankCount::any);
+  threads.factors.push_back({factor::kWorkers, "", "", {int64_t{2}}, {}, {}});
+  for (const Experiment& e : {on_node, served, threads}) {
     EXPECT_EQ(why_not(e, 2, "tcp"), "");
     EXPECT_NE(why_not(e, 2, "emulated:opteron-vapi").find("emulated:opteron-vapi"),
               std::string::npos);

@@ -17,6 +17,7 @@
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/samples.h"
 #include "optimizer/fit/service.h"
+#include "optimizer/fit/shared_update.h"
 #include "optimizer/fit/update.h"
 #include "optimizer/model/paths.h"
 #include "optimizer/model/validate.h"
@@ -209,7 +210,9 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit.model.service_levels = fit_service(table, request.options.confidence, fit.report.notes);
   fit.model.rma = fit_rma(table, request.options.confidence, fit.report.notes);
   fit.model.update = fit_update(table, request.options.confidence, fit.report.notes);
-  if (fit.model.network.empty() && !fit.model.compute && !fit.model.collective && !fit.model.rma) {
+  fit.model.shared_update = fit_shared_update(table, request.options.confidence, fit.report.notes);
+  if (fit.model.network.empty() && !fit.model.compute && !fit.model.collective && !fit.model.rma &&
+      !fit.model.shared_update) {
     std::string why = "nothing could be fitted from " + std::to_string(series.size()) + " series";
     if (!fit.report.notes.empty()) why += ": " + fit.report.notes.front();
     if (fit.report.notes.empty() && !fit.report.rejected.empty()) {

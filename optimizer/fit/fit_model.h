@@ -16,7 +16,7 @@
 namespace stripline::fit {
 
 /// Recorded in a model's provenance; raised when the same samples give another model.
-inline constexpr const char* kFitterVersion = "fit/11";
+inline constexpr const char* kFitterVersion = "fit/12";
 
 /// What the samples do not say of themselves.
 struct FitRequest {
@@ -49,8 +49,9 @@ struct Fit {
 /// Fits every operation on every path, compute primitive, strip overhead, rule for collectives,
 /// transfer of many regions and choice for single operations that the series hold. The result is
 /// deterministic, does not depend on the order of the series, and satisfies model::validate().
-/// Errors: failed_precondition when no operation and no primitive could be fitted (the message says
-/// why), invalid_argument when the request breaks a rule of the model, such as an empty name.
+/// Errors: failed_precondition when no operation, no primitive and no updates that workers share
+/// could be fitted (the message says why), invalid_argument when the request breaks a rule of the
+/// model, such as an empty name.
 Result<Fit> fit_model(std::span<const experiment::SampleSeries> series, const FitRequest& request);
 
 }  // namespace stripline::fit

@@ -293,13 +293,13 @@ model::VisResiduals& residuals_of(model::VisDirection& vis, ComputeClass compute
          model::kResidualsOfMethod[static_cast<size_t>(method)].second;
 }
 
-// True if the second of two measurements of the same place tells more of what will be planned: the
-// one under the tuned setting.
-bool nearer(const VisSetting& candidate, const VisSetting& present, const VisSetting& tuned) {
+// True if `candidate` is nearer to what will be planned than `present`: two settings under which
+// the same place was measured.
+bool nearer(const VisSetting& candidate, const VisSetting& present, const VisSetting& planned) {
   const auto distance = [&](const VisSetting& s) {
     const auto log = [](uint64_t value) { return std::log2(static_cast<double>(value) + 1); };
-    return std::abs(log(s.chunk_bytes) - log(tuned.chunk_bytes)) +
-           std::abs(log(s.window) - log(tuned.window));
+    return std::abs(log(s.chunk_bytes) - log(planned.chunk_bytes)) +
+           std::abs(log(s.window) - log(planned.window));
   };
   return distance(candidate) < distance(present);
 }
@@ -372,7 +372,14 @@ void fit_residuals(const std::vector<Measured>& all, const VisSamples& samples, 
   };
   std::map<std::tuple<ComputeClass, VisMethod, bool, Place>, Best> found;
   std::size_t unexplained = 0;
-  const uint32_t packed_window = vis.window.value_or(0);
+  // What planners take beside computation is not what was tuned (optimizer/plan/vis.cc).
+  const auto setting_planned = [&](ComputeClass compute, VisMethod method) -> VisSetting {
+    if (method != VisMethod::packed) return {0, vis.pipelined_window.value_or(0)};
+    if (compute != ComputeClass::communication_only) {
+      return {plan::kLandingSlotBytes, plan::kDefaultPackedWindow};
+    }
+    return {vis.chunk_bytes.value_or(0), vis.window.value_or(0)};
+  };
   for (const Measured& one : all) {
     const auto model_s = predicted(one, costs);
     const auto ratio =
@@ -381,22 +388,22 @@ void fit_residuals(const std::vector<Measured>& all, const VisSamples& samples, 
       ++unexplained;
       continue;
     }
-    const bool packed = one.method == VisMethod::packed;
-    const VisSetting tuned{packed ? vis.chunk_bytes.value_or(0) : one.setting.chunk_bytes,
-                           packed ? packed_window : vis.pipelined_window.value_or(0)};
+    VisSetting planned = setting_planned(one.compute, one.method);
+    if (one.method != VisMethod::packed) planned.chunk_bytes = one.setting.chunk_bytes;
     const auto key = std::tuple(one.compute, one.method, plan::detail::vis_spread(request_for(one)),
                                 Place(one.shape.region_bytes, one.shape.regions));
     const auto [it, added] = found.try_emplace(key, Best{one.setting, *ratio});
-    if (!added && nearer(one.setting, it->second.setting, tuned))
+    if (!added && nearer(one.setting, it->second.setting, planned))
       it->second = {one.setting, *ratio};
   }
   std::map<std::pair<VisMethod, VisSetting>, cost::ResidualTable> tables;
   for (auto& [key, best] : found) {
     const auto& [compute, method, spread, place] = key;
     const bool packed = method == VisMethod::packed;
-    const VisSetting tuned{packed ? vis.chunk_bytes.value_or(0) : 0,
-                           packed ? packed_window : vis.pipelined_window.value_or(0)};
-    if ((packed && tuned.chunk_bytes > 0) || (method == VisMethod::pipelined && tuned.window > 0)) {
+    const VisSetting tuned = setting_planned(compute, method);
+    const bool is_tuned = packed ? vis.chunk_bytes && compute == ComputeClass::communication_only
+                                 : method == VisMethod::pipelined && tuned.window > 0;
+    if (is_tuned) {
       const auto [table, added] = tables.try_emplace({method, best.setting});
       if (added) {
         table->second = carried_over(packed ? samples.chunks : samples.windows, direction, method,

@@ -335,6 +335,43 @@ TEST(FitVis, CarriesResidualsOverToTheBestSetting) {
   EXPECT_NEAR(packed[0].ratio.value, 0.5, 1e-9);
 }
 
+// Planners take the usual chunks beside computation, so that what was measured of them holds there,
+// whatever chunks are best where there is nothing to compute.
+TEST(FitVis, KeepsResidualsOfTheUsualChunksBesideComputation) {
+  constexpr int64_t kUsual = plan::kLandingSlotBytes;
+  constexpr int64_t kBest = 4096;
+  Truth truth(0);
+  const VisShape shape{Direction::put, 512, 512, 2};
+  const auto ratio = [&](int64_t best_chunk_s) {
+    Truth with = truth;
+    const std::map<std::string, ParamValue, std::less<>> place = {
+        {"region_bytes", int64_t{512}}, {"bytes", int64_t{512} * 512}, {"stride", int64_t{2}}};
+    auto cell = place;
+    cell["direction"] = std::string("put");
+    cell["class"] = std::string("light");
+    cell["chunk_bytes"] = kUsual;
+    cell["window"] = int64_t{0};
+    cell["iov_limit"] = int64_t{1};
+    with.add("micro.vis", "compute", cell, 1e-3);
+    with.add("micro.vis", "packed", cell, 5e-3);
+    for (const int64_t chunk : {kUsual, kBest}) {
+      auto point = place;
+      point["chunk_bytes"] = chunk;
+      point["window"] = int64_t{4};
+      with.add("micro.vis_chunk", "put", point,
+               chunk == kBest ? 1e-3 * static_cast<double>(best_chunk_s) : 8e-3);
+    }
+    std::vector<std::string> notes;
+    const auto vis =
+        fit_vis(sort_vis_samples(SampleTable(with.series)), with.model(), "inter-node", {}, notes);
+    if (!vis || !vis->put || vis->put->light.packed.compact.size() != 1U) return 0.0;
+    EXPECT_EQ(vis->put->chunk_bytes, static_cast<uint64_t>(best_chunk_s < 8 ? kBest : kUsual));
+    return vis->put->light.packed.compact[0].ratio.value;
+  };
+  EXPECT_GT(ratio(8), 0);
+  EXPECT_NEAR(ratio(2), ratio(8), 1e-9);
+}
+
 TEST(FitVis, ExposedTimeIsNeverNothing) {
   Truth truth(0);
   const VisShape shape{Direction::get, 64, 256, 2};

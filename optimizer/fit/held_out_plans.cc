@@ -141,9 +141,7 @@ plan::StripCandidate strips_of(const Point& point) {
 }
 
 // As kernel.matvec has it.
-std::optional<size_t> choose_strips(const plan::StripCosts& costs, const HeldOutProblem& problem,
-                                    std::span<const size_t> measured) {
-  if (!costs.has_get()) return std::nullopt;
+plan::StripRequest strip_request(const HeldOutProblem& problem) {
   const Point& point = problem.points.front();
   plan::StripRequest request;
   request.element_bytes = kElementBytes;
@@ -154,6 +152,13 @@ std::optional<size_t> choose_strips(const plan::StripCosts& costs, const HeldOut
   request.sweeps = static_cast<uint32_t>(number(point, "passes"));
   request.local_bytes = number(point, "cols") * kElementBytes;
   request.surroundings.alone = true;
+  return request;
+}
+
+std::optional<size_t> choose_strips(const plan::StripCosts& costs, const HeldOutProblem& problem,
+                                    std::span<const size_t> measured) {
+  if (!costs.has_get()) return std::nullopt;
+  const plan::StripRequest request = strip_request(problem);
   if (plan::plan_strip(request, &costs).reason != plan::Reason::tuned) {
     return if_measured(measured, 0);
   }
@@ -163,9 +168,7 @@ std::optional<size_t> choose_strips(const plan::StripCosts& costs, const HeldOut
 }
 
 // As kernel.triad has it: b and c of another rank, a of this one.
-std::optional<size_t> choose_nest(const plan::CompiledPath& path, const HeldOutProblem& problem,
-                                  std::span<const size_t> measured) {
-  if (!path.strip.has_get()) return std::nullopt;
+plan::NestRequest nest_request(const plan::CompiledPath& path, const HeldOutProblem& problem) {
   const uint64_t elements = number(problem.points.front(), "elements");
   plan::NestRequest request;
   request.links[plan::kLocalLink].in_reach = true;
@@ -192,11 +195,23 @@ std::optional<size_t> choose_nest(const plan::CompiledPath& path, const HeldOutP
                       .base = base,
                       .stride_bytes = {static_cast<int64_t>(kElementBytes)}});
   }
+  return request;
+}
+
+plan::NestCandidate nest_cut(const plan::NestRequest& request, const Point& point) {
+  const plan::StripCandidate strips = strips_of(point);
+  const uint64_t step =
+      std::clamp<uint64_t>(strips.strip_bytes / kElementBytes, 1, request.nest.counts[0]);
+  return {strips.schedule, {0, step}, strips.window};
+}
+
+std::optional<size_t> choose_nest(const plan::CompiledPath& path, const HeldOutProblem& problem,
+                                  std::span<const size_t> measured) {
+  if (!path.strip.has_get()) return std::nullopt;
+  const plan::NestRequest request = nest_request(path, problem);
   if (plan::plan_nest(request).reason != plan::Reason::tuned) return if_measured(measured, 0);
   return fastest(measured, [&](size_t one) -> std::optional<double> {
-    const plan::StripCandidate strips = strips_of(problem.points[one]);
-    const uint64_t step = std::clamp<uint64_t>(strips.strip_bytes / kElementBytes, 1, elements);
-    return plan::force_nest(request, {strips.schedule, {0, step}, strips.window}).predicted_s;
+    return plan::force_nest(request, nest_cut(request, problem.points[one])).predicted_s;
   });
 }
 
@@ -295,6 +310,30 @@ std::optional<size_t> chosen_alternative(const plan::CompiledModel& model,
       return choose_update(path->update, problem, measured, ranks);
     case HeldOutKind::gather:
       return choose_gather(*path, problem, measured, ranks);
+  }
+  return std::nullopt;
+}
+
+std::optional<double> predicted_cut(const plan::CompiledModel& model, const HeldOutProblem& problem,
+                                    size_t alternative, double uncut_s) {
+  const plan::CompiledPath* const path = model.path(model::Path::network);
+  if (path == nullptr || !path->strip.has_get()) return std::nullopt;
+  const Point& point = problem.points[alternative];
+  // The baseline takes its transfers and, after them, the computation.
+  const auto predicted = [&](auto request, const auto& force) {
+    request.compute_s = 0;
+    request.compute_s = std::max(0.0, uncut_s - force(request).baseline_s);
+    return force(request).predicted_s;
+  };
+  if (problem.kind == HeldOutKind::loop) {
+    return predicted(strip_request(problem), [&](const plan::StripRequest& request) {
+      return plan::force_strip(request, &path->strip, strips_of(point));
+    });
+  }
+  if (problem.kind == HeldOutKind::nest) {
+    return predicted(nest_request(*path, problem), [&](const plan::NestRequest& request) {
+      return plan::force_nest(request, nest_cut(request, point));
+    });
   }
   return std::nullopt;
 }

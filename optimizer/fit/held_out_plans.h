@@ -18,6 +18,13 @@ namespace stripline::fit {
 std::optional<ExpectedTime> expected_of(const plan::CompiledModel& model,
                                         const experiment::HeldOutProblem& problem);
 
+/// What an alternative of a loop or a nest is predicted to take whose baseline was measured to take
+/// `uncut_s`: the rest of that beside its transfers counts as computation, as a site of a program
+/// would measure it. Nullopt of other kinds, and without gets between nodes.
+std::optional<double> predicted_cut(const plan::CompiledModel& model,
+                                    const experiment::HeldOutProblem& problem, size_t alternative,
+                                    double uncut_s);
+
 /// The decision among these of a problem's alternatives, given by their indices: where the planner
 /// leaves the method that is taken without a model, the alternative that it predicts to be the
 /// fastest. Strips are of any size where programs run, here of those that were measured. Nullopt

@@ -25,6 +25,11 @@ constexpr std::size_t kMinSizes = 3;
 constexpr std::size_t kRunsThatTell = 3;
 // Times that are no line in the size are off one by so much, however well they are known.
 constexpr double kLeastNoise = 0.01;
+// A slope whose interval is wider than this share of it is not determined.
+constexpr double kDeterminedWidth = 1.0;
+// What a byte takes by two protocols of one network differs by no more than this factor, unless it
+// was measured to: the wire is the same, and a copy more or less is what protocols differ by.
+constexpr double kSlopesDiffer = 4.0;
 
 // The half-open range of sizes of one segment.
 struct SizeRange {
@@ -417,6 +422,21 @@ class OperationFitter {
     STRIPLINE_ASSIGN_OR_RETURN(const Segmentation found, segment_curves(curves, options));
     fit_.breakpoints = found.breaks;
     fit_.misfit = found.misfit;
+    std::vector<std::optional<model::Parameter>> slopes(found.breaks.size() + 1);
+    const std::vector<std::string> notes = fit_.notes;
+    fit_segments(found, slopes);
+    slopes = borrowed_slopes();
+    if (std::ranges::any_of(slopes, [](const auto& slope) { return slope.has_value(); })) {
+      fit_.notes = notes;
+      fit_.model.segments.clear();
+      fit_segments(found, slopes);
+    }
+    return {};
+  }
+
+  // Those segments whose slopes are given take them.
+  void fit_segments(const Segmentation& found,
+                    const std::vector<std::optional<model::Parameter>>& slopes) {
     uint64_t from = samples_.latency.begin()->first;
     for (std::size_t i = 0; i <= found.breaks.size(); ++i) {
       const bool last = i == found.breaks.size();
@@ -427,10 +447,43 @@ class OperationFitter {
       if (i > 0) {
         begins = {found.breaks[i - 1].interval_low, found.breaks[i - 1].interval_high};
       }
-      fit_.model.segments.push_back(fit_segment(from, to, range, begins));
+      fit_.model.segments.push_back(fit_segment(from, to, range, begins, slopes[i]));
       from = to;
     }
-    return {};
+  }
+
+  static bool is_determined(const std::optional<model::Parameter>& slope) {
+    return slope && slope->value > 0.0 &&
+           slope->ci_high - slope->ci_low <= kDeterminedWidth * slope->value;
+  }
+
+  // A segment that spans too few sizes to tell what a byte takes, and so neither what the first
+  // byte does, takes the slope of the nearest segment that tells, as far as its own interval
+  // allows.
+  std::vector<std::optional<model::Parameter>> borrowed_slopes() const {
+    const std::vector<model::Segment>& segments = fit_.model.segments;
+    std::vector<std::optional<model::Parameter>> borrowed(segments.size());
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      const auto& own = segments[i].G_s_per_byte;
+      if (!own || is_determined(own)) continue;
+      const model::Segment* nearest = nullptr;
+      for (std::size_t distance = 1; distance < segments.size() && nearest == nullptr; ++distance) {
+        for (const std::size_t other : {i + distance, i - distance}) {  // wraps below 0
+          if (nearest == nullptr && other < segments.size() &&
+              is_determined(segments[other].G_s_per_byte)) {
+            nearest = &segments[other];
+          }
+        }
+      }
+      if (nearest == nullptr) continue;
+      model::Parameter slope = *nearest->G_s_per_byte;
+      slope.value = std::clamp(slope.value, own->ci_low, own->ci_high);
+      slope.ci_low = std::max(own->ci_low, slope.value / kSlopesDiffer);
+      slope.ci_high = std::min(own->ci_high, slope.value * kSlopesDiffer);
+      slope.method = "that of the segment from " + std::to_string(nearest->from_bytes) + " bytes";
+      borrowed[i] = slope;
+    }
+    return borrowed;
   }
 
   // Lines within the segment's sizes. Where it holds too few of its own, their slopes are those
@@ -457,8 +510,10 @@ class OperationFitter {
     return slopes.empty() ? 0.0 : std::max(0.0, stats::median(slopes));
   }
 
+  // `slope`: what a byte takes, where the segment's own sizes do not tell.
   model::Segment fit_segment(uint64_t from, uint64_t to, SizeRange range,
-                             const std::optional<model::SwitchBand>& begins) {
+                             const std::optional<model::SwitchBand>& begins,
+                             const std::optional<model::Parameter>& slope) {
     model::Segment segment;
     segment.from_bytes = from;
     segment.to_bytes = to;
@@ -488,9 +543,12 @@ class OperationFitter {
     for (const auto& [bytes, medians] : inside) {
       most_slope = std::min(most_slope, most_over_stream(inside.size()) * bound.per_byte(bytes));
     }
-    const RunLines wire = fit_run_lines(inside, samples_.latency, options_.robust, most_slope);
+    const RunLines wire =
+        slope ? fit_run_lines_of_slope(inside, samples_.latency, slope->value)
+              : fit_run_lines(inside, samples_.latency, options_.robust, most_slope);
     fit_wire(wire, where, segment);
-    fit_stream(range, where, wire, segment);
+    if (slope) segment.G_s_per_byte = slope;
+    fit_stream(range, where, wire, slope.has_value(), segment);
     segment.s_base_s = serve_base_s_;
     segment.s_per_byte_s = serve_per_byte_s_;
     return segment;
@@ -516,11 +574,12 @@ class OperationFitter {
     segment.G_s_per_byte = publish_slope(wire);
   }
 
-  void fit_stream(SizeRange range, const std::string& where, const RunLines& wire,
+  // `settled`: G is known better than streams of these sizes tell.
+  void fit_stream(SizeRange range, const std::string& where, const RunLines& wire, bool settled,
                   model::Segment& segment) {
     if (one_way_) return;
     const SizeCurve inside = slice(nic_bound_, range);
-    if (inside.size() < kMinSizes) {
+    if (settled || inside.size() < kMinSizes) {
       // Few sizes tell no line of their own, but what is left of them beside G, which is no more
       // than what is left of the others. A segment between the sizes of streams is taken to be as
       // the other segments.
@@ -550,12 +609,14 @@ class OperationFitter {
     }
   }
 
-  // g, per run, from streams of few sizes: what a message takes there beyond its bytes.
+  // g, per run, from streams of few sizes: what a message takes there beyond its bytes. A size at
+  // which more messages typically take no longer says nothing: noise hides what they take.
   std::optional<model::Parameter> gap_beside(
       const SizeCurve& streams, const std::optional<model::Parameter>& per_byte) const {
     const double of_byte = per_byte ? per_byte->value : 0.0;
     std::map<uint32_t, double> least;
     for (const auto& [bytes, medians] : streams) {
+      if (!(across_runs(medians) > 0.0)) continue;
       for (const auto& [run, value] : medians) {
         const double left = std::max(0.0, value - of_byte * static_cast<double>(bytes));
         const auto [found, added] = least.emplace(run, left);

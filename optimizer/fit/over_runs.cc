@@ -26,4 +26,11 @@ std::optional<model::Parameter> over_runs(std::span<const double> per_run, uint3
   return parameter;
 }
 
+std::optional<model::Parameter> over_runs(const SampleRow* row, double confidence) {
+  if (row == nullptr) return std::nullopt;
+  std::vector<double> per_run;
+  for (const auto& [run, median] : row->medians) per_run.push_back(median);
+  return over_runs(per_run, row->raw_samples(), "run-medians+t", {.confidence = confidence});
+}
+
 }  // namespace stripline::fit

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "optimizer/fit/sample_table.h"
 #include "optimizer/model/tuned_model.h"
 
 namespace stripline::fit {
@@ -28,5 +29,8 @@ struct OverRunsOptions {
 std::optional<model::Parameter> over_runs(std::span<const double> per_run, uint32_t samples,
                                           const std::string& method,
                                           const OverRunsOptions& options = {});
+
+/// The same of the medians of a row; absent without one.
+std::optional<model::Parameter> over_runs(const SampleRow* row, double confidence);
 
 }  // namespace stripline::fit

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 #include "optimizer/fit/least_squares.h"
@@ -177,6 +176,29 @@ RunLines fit_run_lines(const SizeCurve& curve, const SizeCurve& measured, bool r
   return lines;
 }
 
+RunLines fit_run_lines_of_slope(const SizeCurve& curve, const SizeCurve& measured, double slope) {
+  const PointsByRun points = points_by_run(curve, measured);
+  RunLines lines;
+  for (const auto& [run, of_run] : points) {
+    lines.used[run] = line_of_slope(of_run, slope);
+    lines.free_intercepts.push_back(lines.used[run].intercept);
+    lines.free_slopes.push_back(slope);
+  }
+  const std::vector<LinePoint> means = mean_points(points);
+  if (means.size() < 2) return lines;
+  const double intercept = line_of_slope(means, slope).intercept;
+  double squares = 0.0;
+  double weight = 0.0;
+  for (const LinePoint& p : means) {
+    const double residual = p.y - intercept - slope * p.x;
+    squares += p.weight * residual * residual;
+    weight += p.weight;
+  }
+  lines.misfit_freedom = static_cast<double>(means.size()) - 1.0;
+  lines.intercept_misfit = squares / lines.misfit_freedom / weight;
+  return lines;
+}
+
 void linearize_logs(SizeCurve& curve) {
   constexpr double kLowest = 0.5;
   for (auto& [bytes, medians] : curve) {
@@ -240,14 +262,7 @@ double interpolate(const SizeCurve& curve, uint64_t bytes, std::optional<uint32_
     }
     return across_runs(medians);
   };
-  const auto above = curve.lower_bound(bytes);
-  if (above == curve.end()) return value(curve.rbegin()->second);
-  if (above->first == bytes || above == curve.begin()) return value(above->second);
-  const auto below = std::prev(above);
-  const double share =
-      static_cast<double>(bytes - below->first) / static_cast<double>(above->first - below->first);
-  const double low = value(below->second);
-  return low + share * (value(above->second) - low);
+  return linear_between(curve, bytes, value);
 }
 
 }  // namespace stripline::fit

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -57,6 +58,10 @@ std::map<uint64_t, double> weights_of(const SizeCurve& curve);
 RunLines fit_run_lines(const SizeCurve& curve, const SizeCurve& measured, bool robust,
                        double most_slope = std::numeric_limits<double>::infinity());
 
+/// Lines of this slope through the same points, with the weights of fit_run_lines(). For sizes that
+/// lie too close together to have a slope of their own.
+RunLines fit_run_lines_of_slope(const SizeCurve& curve, const SizeCurve& measured, double slope);
+
 /// Replaces each run's value by median (1 + ln(value / median)), the median being that over runs,
 /// in place. Noise of times is multiplicative and skewed; averages of the result estimate the
 /// median run where averages of the times would lie above it, and single slow runs count less.
@@ -80,8 +85,22 @@ SizeCurve slice(const SizeCurve& curve, const Range& range) {
   return SizeCurve(curve.lower_bound(range.from), curve.lower_bound(range.to));
 }
 
+/// `value` of the curve's entries at a size: linear between its sizes, constant beyond them. The
+/// curve, a map by size, must not be empty.
+template <typename Curve, typename Value>
+double linear_between(const Curve& curve, uint64_t bytes, Value value) {
+  const auto above = curve.lower_bound(bytes);
+  if (above == curve.end()) return value(curve.rbegin()->second);
+  if (above->first == bytes || above == curve.begin()) return value(above->second);
+  const auto below = std::prev(above);
+  const double share =
+      static_cast<double>(bytes - below->first) / static_cast<double>(above->first - below->first);
+  const double low = value(below->second);
+  return low + share * (value(above->second) - low);
+}
+
 /// The curve's median over runs at a size, or one run's value (the median where the run lacks the
-/// size): linear between measured sizes, constant beyond them. The curve must not be empty.
+/// size).
 double interpolate(const SizeCurve& curve, uint64_t bytes,
                    std::optional<uint32_t> run = std::nullopt);
 

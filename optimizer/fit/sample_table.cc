@@ -9,6 +9,7 @@
 
 #include "optimizer/model/collective.h"
 #include "optimizer/model/sections/service_levels.h"
+#include "optimizer/model/sections/shared_update.h"
 #include "optimizer/plan/vis.h"
 #include "optimizer/stats/order.h"
 
@@ -72,6 +73,13 @@ void add_operations(Kinds& kinds) {
   add(micro::kPutMessage, {{factor::kMessageBytes, 1}});
   add(micro::kAtomic, {{factor::kInFlight, 1}});
   add(micro::kUpdateItem, {{factor::kSpanBytes, 1}});
+  add(micro::kSharedUpdate,
+      {{factor::kCell, 0, 0, names_of<model::CellType>(model::kCellTypeNames.size() - 1)},
+       {factor::kPlacement, 0, 0,
+        names_of<model::SharedPlacement>(model::kSharedPlacementNames.size())},
+       {factor::kWorkers, 1, model::kMaxRanks},
+       {factor::kFootprintBytes, 1}},
+      Values::differences);
   add(micro::kProgressCall, {{factor::kBytes, 1}});
   add(micro::kProgressWait, {{factor::kComputeUs, 1}});
   add(micro::kLoad,

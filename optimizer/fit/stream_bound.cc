@@ -1,24 +1,23 @@
 #include "optimizer/fit/stream_bound.h"
 
 #include <algorithm>
-#include <iterator>
+#include <functional>
 #include <limits>
+#include <utility>
+
+#include "optimizer/fit/run_lines.h"
 
 namespace stripline::fit {
+
+StreamBound::StreamBound(std::map<uint64_t, double> each_s) : each_s_(std::move(each_s)) {
+  std::erase_if(each_s_, [](const auto& size) { return !(size.second > 0.0); });
+}
 
 double StreamBound::per_byte(uint64_t bytes) const {
   constexpr double kAnything = std::numeric_limits<double>::infinity();
   if (each_s_.empty() || each_s_.rbegin()->first == 0) return kAnything;
   const uint64_t size = std::clamp<uint64_t>(bytes, 1, each_s_.rbegin()->first);
-  const auto above = each_s_.lower_bound(size);
-  double each_s = above->second;
-  if (above->first != size && above != each_s_.begin()) {
-    const auto below = std::prev(above);
-    const double share =
-        static_cast<double>(size - below->first) / static_cast<double>(above->first - below->first);
-    each_s = below->second + share * (above->second - below->second);
-  }
-  return each_s > 0.0 ? each_s / static_cast<double>(size) : kAnything;
+  return linear_between(each_s_, size, std::identity()) / static_cast<double>(size);
 }
 
 }  // namespace stripline::fit

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <utility>
 
 namespace stripline::fit {
 
@@ -20,8 +19,9 @@ constexpr double most_over_stream(std::size_t points) { return points < kPointsO
 /// Thread-safe as a constant.
 class StreamBound {
  public:
-  /// Seconds of each transfer in a stream, by its size in bytes. Empty: nothing is bounded.
-  explicit StreamBound(std::map<uint64_t, double> each_s) : each_s_(std::move(each_s)) {}
+  /// Seconds of each transfer in a stream, by its size in bytes; sizes that seem to take no time
+  /// say nothing. Empty: nothing is bounded.
+  explicit StreamBound(std::map<uint64_t, double> each_s);
 
   /// Seconds that a byte of a stream takes, by those of the sizes around `bytes`; by those of the
   /// largest size for what is larger. Infinite where no stream takes any time.

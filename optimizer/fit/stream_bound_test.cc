@@ -23,5 +23,10 @@ TEST(StreamBound, NothingIsBoundedWithoutStreams) {
   EXPECT_TRUE(std::isinf(StreamBound({{64, -1e-6}}).per_byte(64)));
 }
 
+TEST(StreamBound, ASizeThatSeemsToTakeNoTimeDoesNotBoundItsNeighbours) {
+  const StreamBound bound({{8, -1e-6}, {1000, 10e-6}});
+  EXPECT_DOUBLE_EQ(bound.per_byte(100), 10e-6 / 100);
+}
+
 }  // namespace
 }  // namespace stripline::fit

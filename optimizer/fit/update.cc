@@ -12,13 +12,6 @@ namespace factor = experiment::factor;
 namespace micro = experiment::micro;
 namespace variant = experiment::variant;
 
-std::optional<model::Parameter> time_of(const SampleRow* row, double confidence) {
-  if (row == nullptr) return std::nullopt;
-  std::vector<double> per_run;
-  for (const auto& [run, median] : row->medians) per_run.push_back(median);
-  return over_runs(per_run, row->raw_samples(), "run-medians+t", {.confidence = confidence});
-}
-
 // Taken from the longest stream in which it was measured.
 std::optional<model::Parameter> streamed(const SampleTable& table, const char* way,
                                          double confidence) {
@@ -26,7 +19,7 @@ std::optional<model::Parameter> streamed(const SampleTable& table, const char* w
   for (const SampleRow& row : table.rows(micro::kAtomic)) {
     if (row.variant == way) longest = &row;  // they ascend
   }
-  return time_of(longest, confidence);
+  return over_runs(longest, confidence);
 }
 
 }  // namespace
@@ -47,9 +40,9 @@ std::optional<model::UpdateModel> fit_update(const SampleTable& table, double co
   }
   model::UpdateModel update;
   for (const auto& [span_bytes, rows] : by_span) {
-    auto append = time_of(rows.append, confidence);
-    auto merge = time_of(rows.merge, confidence);
-    auto apply = time_of(rows.apply, confidence);
+    auto append = over_runs(rows.append, confidence);
+    auto merge = over_runs(rows.merge, confidence);
+    auto apply = over_runs(rows.apply, confidence);
     if (append && merge && apply) {
       update.items.push_back(
           {span_bytes, *std::move(append), *std::move(merge), *std::move(apply)});

@@ -13,6 +13,7 @@
 #include "optimizer/model/sections/pack.h"
 #include "optimizer/model/sections/rma.h"
 #include "optimizer/model/sections/service_levels.h"
+#include "optimizer/model/sections/shared_update.h"
 #include "optimizer/model/sections/strip.h"
 #include "optimizer/model/sections/update.h"
 #include "optimizer/model/sections/vis.h"
@@ -33,6 +34,7 @@ struct TunedModel {
   std::optional<PackModel> pack;
   std::map<std::string, VisModel> vis;  ///< by path name
   std::optional<UpdateModel> update;
+  std::optional<SharedUpdateModel> shared_update;
   std::optional<CollectiveModel> collective;
   std::optional<RmaModel> rma;
   std::optional<ServiceModel> service_levels;

@@ -26,9 +26,7 @@ struct CollectivePlan {
   const double predicted_s = 0;  ///< rules do not say
 };
 
-struct CollectiveMechanism {
-  using Request = AskedCollective;
-  using Asked = Request;
+struct CollectiveMechanism : AsAsked<AskedCollective> {
   using Plan = CollectivePlan;
   using Candidate = model::CollectiveAlgorithm;
   using Record = plan::Record<Candidate, Candidate>;
@@ -47,10 +45,7 @@ struct CollectiveMechanism {
       .methods = std::span(model::kCollectiveAlgorithmNames).subspan(1),
       .variants = model::kCollectiveOperationNames};
 
-  static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();
-  static Result<Request> request_of(const Request& asked) { return asked; }
-  static Request asked_of(const Request& request) { return request; }
   static const CollectivePlanner* costs_of(const CompiledModel& model) {
     return &model.collectives();
   }

@@ -10,6 +10,7 @@
 #include "optimizer/model/paths.h"
 #include "optimizer/model/tuned_model.h"
 #include "optimizer/plan/collective.h"
+#include "optimizer/plan/shared_update.h"
 #include "optimizer/plan/single.h"
 #include "optimizer/plan/strip_costs.h"
 #include "optimizer/plan/update.h"
@@ -57,10 +58,12 @@ class CompiledModel {
   /// What does not depend on a path; without a model, or its sections, the defaults.
   const CollectivePlanner& collectives() const { return collectives_; }
   const SingleCosts& single() const { return single_; }
+  const SharedUpdateCosts& shared() const { return shared_; }
 
  private:
   CollectivePlanner collectives_;
   SingleCosts single_;
+  SharedUpdateCosts shared_;
   std::vector<CompiledPath> paths_;  // those that path() may give
   std::array<size_t, model::kPaths> entry_of_{};
 };

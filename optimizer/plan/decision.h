@@ -5,16 +5,17 @@
 //
 // No user changes a plan. What is not possible for a user (a method that has no memory, a hop that
 // has no room) is a member of the request, so that the planner, the explanation and the program
-// have the same plan; the members of plans that choose() makes are const.
+// have the same plan; the members of plans are const.
 //
 // There are two kinds of decisions.
 //
 // * Against a baseline (strips, nests, wavefronts): the fastest candidate is taken if its gain
 //   exceeds the margin of the model even at the lower end of its interval. Every source of doubt is
 //   put to the ends of its interval by itself; what that costs of the gain are independent losses,
-//   which add as squares (weigh()). A loop has two sizes of messages, and what holds for either is
-//   a source by itself; the many sizes of messages of a nest err together. Where candidates are so
-//   few that all are tried, choose() does all of it.
+//   which add as squares (weigh()), with what the whole may take longer than its parts. A loop has
+//   two sizes of messages, and what holds for either is a source by itself; the many sizes of
+//   messages of a nest err together. Where candidates are so few that all are tried, choose() does
+//   all of it.
 // * Among equals (noncontiguous transfers): no margin protects a baseline, as what is slow without
 //   a model may be slow by any factor. The one is taken that loses least if the times of the two
 //   fastest err, which add as squares likewise (least_regret()). Where it is not sure which is
@@ -31,6 +32,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "optimizer/cost/corner.h"
@@ -169,34 +171,37 @@ inline Verdict keep_baseline(double baseline_s) {
   return {.predicted_s = baseline_s, .baseline_s = baseline_s};
 }
 
-/// Whether a candidate is taken that is predicted to take `best_s`. `each_doubt(visit)` calls
-/// visit(source, of_baseline, lowest_gain) for every source of doubt: the lowest gain, at either
-/// end of the source's interval, all others being nominal.
+/// What a candidate may take longer than its parts were measured to take, which no campaign knows
+/// of the parameters: as a share of its predicted time, independently of the baseline's.
+struct PartsDoubt {
+  double composition = 0;  ///< parts that go together: Source::composition
+  double turns = 0;        ///< messages of several ranks, in an order that is not known: turns
+};
+
+/// The verdict on a candidate that is predicted to take `best_s`. `each_doubt(visit)` calls
+/// visit(source, of_baseline, lowest_gain) for every source of doubt about parameters: the lowest
+/// gain, at either end of the source's interval, all others being nominal.
 template <typename Recorder, typename EachDoubt>
-Verdict weigh(double baseline_s, double best_s, double minimum_gain, Recorder& record,
-              const EachDoubt& each_doubt) {
+Verdict weigh(double baseline_s, double best_s, double minimum_gain, const PartsDoubt& parts,
+              Recorder& record, const EachDoubt& each_doubt) {
   Verdict verdict = keep_baseline(baseline_s);
   const double gain = baseline_s > 0 ? 1 - best_s / baseline_s : 0;
   double squares = 0;
-  each_doubt([&](Source source, bool of_baseline, double lowest_gain) {
+  const auto visit = [&](Source source, bool of_baseline, double lowest_gain) {
     const double loss = std::max(0.0, gain - lowest_gain);
     squares += loss * loss;
     record.doubt({source, of_baseline, loss});
-  });
+  };
+  each_doubt(visit);
+  for (const auto& [source, share] :
+       {std::pair(Source::composition, parts.composition), std::pair(Source::turns, parts.turns)}) {
+    if (share > 0) visit(source, false, 1 - (1 + share) * (1 - gain));
+  }
   verdict.gain_low = gain - std::sqrt(squares);
   const bool sure = verdict.gain_low > minimum_gain;
   verdict.reason = sure ? Reason::tuned : Reason::below_margin;
   if (sure) verdict.predicted_s = best_s;
   return verdict;
-}
-
-/// Sets what all plans of this kind say alike.
-template <typename Plan>
-void set_verdict(Plan& plan, const Verdict& verdict) {
-  plan.reason = verdict.reason;
-  plan.predicted_s = verdict.predicted_s;
-  plan.baseline_s = verdict.baseline_s;
-  plan.gain_low = verdict.gain_low;
 }
 
 /// What choose() needs of a mechanism, besides what mechanism.h says: static functions, which
@@ -258,18 +263,19 @@ typename M::Plan choose(const typename M::Request& request, const typename M::Co
   Verdict verdict = keep_baseline(baseline_s);
   if (best_s < baseline_s) {
     record.take(best, best_s);
-    verdict = weigh(baseline_s, best_s, M::margin(request, costs), record, [&](const auto& visit) {
-      M::each_source(request, [&](Source source) {
-        double lowest = std::numeric_limits<double>::infinity();
-        for (const cost::Corner corner : {cost::Corner::low, cost::Corner::high}) {
-          const Ends ends{corner, source};
-          const double before_s = M::seconds(request, *costs, baseline, ends);
-          const double after_s = M::seconds(request, *costs, best, ends);
-          lowest = std::min(lowest, before_s > 0 ? 1 - after_s / before_s : 0.0);
-        }
-        visit(source, false, lowest);
-      });
-    });
+    verdict =
+        weigh(baseline_s, best_s, M::margin(request, costs), {}, record, [&](const auto& visit) {
+          M::each_source(request, [&](Source source) {
+            double lowest = std::numeric_limits<double>::infinity();
+            for (const cost::Corner corner : {cost::Corner::low, cost::Corner::high}) {
+              const Ends ends{corner, source};
+              const double before_s = M::seconds(request, *costs, baseline, ends);
+              const double after_s = M::seconds(request, *costs, best, ends);
+              lowest = std::min(lowest, before_s > 0 ? 1 - after_s / before_s : 0.0);
+            }
+            visit(source, false, lowest);
+          });
+        });
   }
   return M::unfold(request, verdict.takes_candidate() ? best : baseline, verdict);
 }

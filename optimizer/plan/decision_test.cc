@@ -1,5 +1,7 @@
 #include "optimizer/plan/decision.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace stripline::plan {
@@ -9,7 +11,7 @@ using Considered = Record<int, int>;
 
 TEST(Weigh, LossesOfIndependentSourcesAddAsSquares) {
   Considered record;
-  const Verdict verdict = weigh(1.0, 0.8, 0.02, record, [](const auto& visit) {
+  const Verdict verdict = weigh(1.0, 0.8, 0.02, {}, record, [](const auto& visit) {
     visit(Source::latency, false, 0.17);
     visit(Source::gap, true, 0.16);
     visit(Source::bandwidth, false, 0.3);  // errs in its favour, which does not count
@@ -25,19 +27,31 @@ TEST(Weigh, LossesOfIndependentSourcesAddAsSquares) {
   EXPECT_EQ(record.sensitivities[2].gain_loss, 0);
 }
 
+TEST(Weigh, TheWholeMayTakeLongerThanItsParts) {
+  Considered record;
+  const Verdict verdict = weigh(1.0, 0.8, 0.02, {.composition = 0.05, .turns = 0.1}, record,
+                                [](const auto& visit) { visit(Source::latency, false, 0.17); });
+  ASSERT_EQ(record.sensitivities.size(), 3U);
+  EXPECT_EQ(record.sensitivities[1].source, Source::composition);
+  EXPECT_NEAR(record.sensitivities[1].gain_loss, 0.04, 1e-12);
+  EXPECT_EQ(record.sensitivities[2].source, Source::turns);
+  EXPECT_NEAR(record.sensitivities[2].gain_loss, 0.08, 1e-12);
+  EXPECT_NEAR(verdict.gain_low, 0.2 - std::sqrt(0.0009 + 0.0016 + 0.0064), 1e-12);
+}
+
 TEST(Weigh, TheMarginHasToBeExceeded) {
   NoRecord record;
   const auto reason = [&](double minimum_gain) {
-    return weigh(1.0, 0.8, minimum_gain, record,
+    return weigh(1.0, 0.8, minimum_gain, {}, record,
                  [](const auto& visit) { visit(Source::latency, false, 0.1); })
         .reason;
   };
   EXPECT_EQ(reason(0.09), Reason::tuned);
   EXPECT_EQ(reason(0.11), Reason::below_margin);
-  const Verdict unsure = weigh(1.0, 0.8, 0.5, record, [](const auto&) {});
+  const Verdict unsure = weigh(1.0, 0.8, 0.5, {}, record, [](const auto&) {});
   EXPECT_FALSE(unsure.takes_candidate());
   EXPECT_EQ(unsure.predicted_s, 1.0);
-  EXPECT_EQ(weigh(0.0, 0.0, 0.02, record, [](const auto&) {}).reason, Reason::below_margin);
+  EXPECT_EQ(weigh(0.0, 0.0, 0.02, {}, record, [](const auto&) {}).reason, Reason::below_margin);
 }
 
 TEST(Weigh, KeepsTheBaselineWhereNothingIsFaster) {

@@ -17,9 +17,7 @@ struct AskedEncoding : EncodingRequest {
   bool operator==(const AskedEncoding&) const = default;
 };
 
-struct EncodingMechanism {
-  using Request = AskedEncoding;
-  using Asked = Request;
+struct EncodingMechanism : AsAsked<AskedEncoding> {
   using Plan = EncodingPlan;
   using Candidate = UpdateEncoding;
   using Record = EncodingRecord;
@@ -37,10 +35,8 @@ struct EncodingMechanism {
       .sized_by = "bytes of a cell",
       .methods = methods_of(kUpdateEncodingNames, kUpdateEncodings)};
 
-  static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();
   static Result<Request> request_of(const Request& asked);
-  static Request asked_of(const Request& request) { return request; }
   static const UpdateCosts* costs_of(const CompiledPath& path) { return &path.update; }
   static Plan plan(const Request& request, const UpdateCosts* costs, Record& record);
   static Plan unfold(const Request& request, Candidate encoding);

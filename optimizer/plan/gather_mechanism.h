@@ -10,9 +10,7 @@
 
 namespace stripline::plan {
 
-struct GatherMechanism {
-  using Request = GatherRequest;
-  using Asked = Request;
+struct GatherMechanism : AsAsked<GatherRequest> {
   using Plan = GatherDecision;
   using Candidate = GatherMethod;
   using Record = GatherRecord;
@@ -31,10 +29,8 @@ struct GatherMechanism {
                                    .sized_by = "bytes that a rank needs of another one",
                                    .methods = methods_of(kGatherMethodNames, kGatherMethods)};
 
-  static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();
   static Result<Request> request_of(const Request& asked);
-  static Request asked_of(const Request& request) { return request; }
   static const CompiledPath* costs_of(const CompiledPath& path) { return &path; }
 
   // Decisions, by choose().

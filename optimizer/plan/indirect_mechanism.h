@@ -11,9 +11,7 @@
 
 namespace stripline::plan {
 
-struct IndirectMechanism {
-  using Request = IndirectRequest;
-  using Asked = Request;
+struct IndirectMechanism : AsAsked<IndirectRequest> {
   using Plan = IndirectPlan;
   using Candidate = uint64_t;  // iterations of a block; 0: one by one
   using Record = IndirectRecord;
@@ -28,10 +26,8 @@ struct IndirectMechanism {
       .sized_by = "bytes of an element",
       .number = "iterations of a block, 0: one read at a time"};
 
-  static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();
   static Result<Request> request_of(const Request& asked);
-  static Request asked_of(const Request& request) { return request; }
   static const CompiledPath* costs_of(const CompiledPath& path) { return &path; }
 
   // Decisions, by choose().

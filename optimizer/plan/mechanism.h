@@ -23,7 +23,7 @@ namespace stripline::plan {
 /// * `Request`, and `Asked`: what the command line says of one; the same type, or what a request is
 ///   made of. It has kFacts and `surroundings`.
 /// * `Plan`: has reason, predicted_s and, if plans are compared with a baseline, baseline_s and
-///   gain_low.
+///   gain_low. Its members are const.
 /// * `Record` of `Candidate`: of its planner (decision.h).
 /// * `Model`: what costs are taken from, CompiledPath or CompiledModel.
 /// * `usual()`: the request of a command without options; `fields()`: the members that have
@@ -53,6 +53,18 @@ concept Mechanism = requires(const typename M::Request& request, const typename 
   M::show(request, plan, row);
   { plan.reason } -> std::convertible_to<Reason>;
   { plan.predicted_s } -> std::convertible_to<double>;
+  requires !std::is_copy_assignable_v<typename M::Plan>;
+};
+
+/// Base of mechanisms whose requests are asked as they are.
+template <typename RequestOf>
+struct AsAsked {
+  using Request = RequestOf;
+  using Asked = Request;
+
+  static Request usual() { return {}; }
+  static Result<Request> request_of(const Request& asked) { return asked; }
+  static Request asked_of(const Request& request) { return request; }
 };
 
 /// An explanation of a mechanism's decision, with the values that it is made of.

@@ -7,6 +7,7 @@
 #include "optimizer/plan/gather_mechanism.h"
 #include "optimizer/plan/indirect_mechanism.h"
 #include "optimizer/plan/nest_mechanism.h"
+#include "optimizer/plan/product_mechanism.h"
 #include "optimizer/plan/shared_mechanism.h"
 #include "optimizer/plan/single_mechanisms.h"
 #include "optimizer/plan/strip_mechanism.h"
@@ -20,9 +21,9 @@ namespace stripline::plan {
 template <template <typename...> typename List, template <typename> typename Of>
 using OfEachMechanism =
     List<Of<StripMechanism>, Of<NestMechanism>, Of<VisMechanism>, Of<WavefrontMechanism>,
-         Of<GatherMechanism>, Of<IndirectMechanism>, Of<UpdateMechanism>, Of<EncodingMechanism>,
-         Of<SharedMechanism>, Of<CollectiveMechanism>, Of<AtomicMechanism>, Of<PutMechanism>,
-         Of<ProgressMechanism>>;
+         Of<GatherMechanism>, Of<IndirectMechanism>, Of<ProductMechanism>, Of<UpdateMechanism>,
+         Of<EncodingMechanism>, Of<SharedMechanism>, Of<CollectiveMechanism>, Of<AtomicMechanism>,
+         Of<PutMechanism>, Of<ProgressMechanism>>;
 
 template <typename... Each>
 struct AllAreMechanisms {

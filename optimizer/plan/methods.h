@@ -61,6 +61,18 @@ inline std::string_view to_string(GatherMethod method) {
   return kGatherMethodNames[static_cast<size_t>(method)];
 }
 
+/// How a rank multiplies its rows of a sparse matrix (product.h).
+enum class ProductMethod : uint8_t {
+  by_owner,  ///< own elements first, then those of each owner as they arrive
+  together,  ///< own elements first, then all others when the last ones are here
+  whole,     ///< row by row, when all elements are here and copied side by side
+};
+inline constexpr std::array<std::string_view, 3> kProductMethodNames = {"by_owner", "together",
+                                                                        "whole"};
+inline std::string_view to_string(ProductMethod method) {
+  return kProductMethodNames[static_cast<size_t>(method)];
+}
+
 /// The first `count` names: those of methods that a plan may have.
 template <size_t kNames>
 constexpr std::span<const std::string_view> methods_of(

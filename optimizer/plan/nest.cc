@@ -60,29 +60,30 @@ std::variant<Tiles, access::Failure> vectorised(const NestRequest& request,
   return *obstacle;
 }
 
+// Steps in flight, where `window` is that of schedule B.
+uint32_t window_of(const Tiles& tiles, Schedule schedule, uint32_t window) {
+  if (schedule == Schedule::all_issued) return static_cast<uint32_t>(tiles.steps);
+  return schedule == Schedule::pipelined ? window : 1;
+}
+
 // `known`: the steps of these tiles, if they have been looked up.
-NestPlan plan_of(const NestEvaluator& evaluator, const Tiles& tiles, const Steps* known,
-                 Schedule schedule, uint32_t window, Reason reason) {
-  NestPlan plan;
-  plan.schedule = schedule;
-  plan.reason = reason;
-  plan.cut = tiles.cut;
-  plan.steps = tiles.steps;
-  if (schedule == Schedule::all_issued) plan.window = static_cast<uint32_t>(tiles.steps);
-  if (schedule == Schedule::pipelined) plan.window = window;
-  plan.groups = tiles.groups();
-  for (uint32_t g = 0; g < plan.groups; ++g) {
+std::array<NestTransfer, access::kMaxReferences> transfers_of(const NestEvaluator& evaluator,
+                                                              const Tiles& tiles,
+                                                              const Steps* known, Schedule schedule,
+                                                              uint32_t window) {
+  std::array<NestTransfer, access::kMaxReferences> transfers{};
+  for (uint32_t g = 0; g < tiles.groups(); ++g) {
     const Tile& tile = tiles.tile[g];
     const bool moves = tile.hold > tiles.cut.loop;
-    NestTransfer& transfer = plan.transfer[g];
+    NestTransfer& transfer = transfers[g];
     transfer.moved = !evaluator.link_of(tile).in_reach;
     transfer.bytes = tile.bytes();
     transfer.count = tile.count;
-    transfer.burst = moves ? plan.window : 1;
+    transfer.burst = moves ? window : 1;
     transfer.init_level = transfer.sync_level = std::min(tile.hold, tiles.cut.loop);
     if (moves && schedule == Schedule::all_issued) {
       (reads(tile.mode) ? transfer.init_level : transfer.sync_level) = 0;
-      if (!reads(tile.mode)) transfer.sync_burst = plan.window;
+      if (!reads(tile.mode)) transfer.sync_burst = window;
     }
     transfer.many_regions = !tile.contiguous();
     if (!transfer.moved || !transfer.many_regions) continue;
@@ -92,8 +93,24 @@ NestPlan plan_of(const NestEvaluator& evaluator, const Tiles& tiles, const Steps
     transfer.vis_window = vis.window;
     transfer.chunk_bytes = vis.chunk_bytes;
   }
-  plan.buffer_bytes = NestEvaluator::buffer_bytes(evaluator.buffers(tiles), schedule, plan.window);
-  return plan;
+  return transfers;
+}
+
+NestPlan plan_of(const NestEvaluator& evaluator, const Tiles& tiles, const Steps* known,
+                 Schedule schedule, uint32_t window, const Verdict& verdict) {
+  const uint32_t in_flight = window_of(tiles, schedule, window);
+  return {
+      .schedule = schedule,
+      .reason = verdict.reason,
+      .cut = tiles.cut,
+      .steps = tiles.steps,
+      .window = in_flight,
+      .groups = tiles.groups(),
+      .transfer = transfers_of(evaluator, tiles, known, schedule, in_flight),
+      .buffer_bytes = NestEvaluator::buffer_bytes(evaluator.buffers(tiles), schedule, in_flight),
+      .predicted_s = verdict.predicted_s,
+      .baseline_s = verdict.baseline_s,
+      .gain_low = verdict.gain_low};
 }
 
 // Looks for the fastest candidate.
@@ -117,8 +134,8 @@ class Search {
     }
   }
 
-  const Tiles& best() const { return ways_[best_].tiles; }
-  Steps& steps() { return ways_[best_].steps; }
+  const Tiles& best() const { return pair_[best_].tiles; }
+  Steps& steps() { return pair_[best_].steps; }
   Schedule schedule() const { return schedule_; }
   uint32_t window() const { return window_; }
   double best_s() const { return best_s_; }
@@ -298,7 +315,7 @@ class Search {
     Tiles tiles;
     Steps steps;
   };
-  Way& tried() { return ways_[1 - best_]; }
+  Way& tried() { return pair_[1 - best_]; }
   void keep() { best_ = 1 - best_; }
 
   const NestRequest& request_;
@@ -306,7 +323,7 @@ class Search {
   Recorder& record_;
   double expected_steps_ = 1;        // of the best cut
   double one_iteration_s_ = kNever;  // of steps of one iteration of the loop that was tried last
-  std::array<Way, 2> ways_;          // the best one so far, and what is tried
+  std::array<Way, 2> pair_;          // the best one so far, and what is tried
   size_t best_ = 0;
   Schedule schedule_ = Schedule::vectorised;
   uint32_t window_ = 1;
@@ -352,7 +369,6 @@ void each_doubt(NestEvaluator& evaluator, Perturbed before, Perturbed after, con
     visit(source, false, lowest);
   };
   for (const Source source : {Source::buffers, Source::overhead, Source::body}) doubt(source);
-  visit(Source::composition, false, 1 - (1 + detail::kNestCompositionDoubt) * (1 - nominal_gain));
   if (evaluator.estimates_compute()) doubt(Source::compute);
   for (const Source source : detail::kMessageSources) doubt(source);
   if (evaluator.serves()) doubt(Source::serve);
@@ -384,11 +400,8 @@ std::optional<NestPlan> decide_stream(const NestRequest& request, const NestEval
   if (stream.loop > 0 && strip.reason != Reason::tuned) return std::nullopt;
   report(request.nest, stream, costs, record);
   const auto tiles = tiles_of(request.nest, cut);
-  NestPlan plan = plan_of(evaluator, *tiles, nullptr, strip.schedule, strip.burst, strip.reason);
-  plan.predicted_s = strip.predicted_s;
-  plan.baseline_s = strip.baseline_s;
-  plan.gain_low = strip.gain_low;
-  return plan;
+  return plan_of(evaluator, *tiles, nullptr, strip.schedule, strip.burst,
+                 {strip.reason, strip.predicted_s, strip.baseline_s, strip.gain_low});
 }
 
 // Cut or not. With a model of all that moves. (Functions that return one plan only do not copy it.)
@@ -403,21 +416,18 @@ NestPlan decide_cut(const NestRequest& request, NestEvaluator& evaluator, const 
   if (search.schedule() != Schedule::vectorised) {
     record.take(NestCandidate{search.schedule(), search.best().cut, search.window()},
                 search.best_s());
-    verdict = weigh(
-        baseline_s, search.best_s(), evaluator.minimum_gain(), record, [&](const auto& visit) {
-          each_doubt(
-              evaluator, {baseline, uncut, Schedule::vectorised, 1, baseline_s},
-              {search.best(), search.steps(), search.schedule(), search.window(), search.best_s()},
-              visit);
-        });
+    verdict = weigh(baseline_s, search.best_s(), evaluator.minimum_gain(),
+                    {.composition = evaluator.composition()}, record, [&](const auto& visit) {
+                      each_doubt(evaluator, {baseline, uncut, Schedule::vectorised, 1, baseline_s},
+                                 {search.best(), search.steps(), search.schedule(), search.window(),
+                                  search.best_s()},
+                                 visit);
+                    });
   }
-  NestPlan plan =
-      verdict.takes_candidate()
-          ? plan_of(evaluator, search.best(), &search.steps(), search.schedule(), search.window(),
-                    verdict.reason)
-          : plan_of(evaluator, baseline, &uncut, Schedule::vectorised, 1, verdict.reason);
-  set_verdict(plan, verdict);
-  return plan;
+  return verdict.takes_candidate()
+             ? plan_of(evaluator, search.best(), &search.steps(), search.schedule(),
+                       search.window(), verdict)
+             : plan_of(evaluator, baseline, &uncut, Schedule::vectorised, 1, verdict);
 }
 
 template <typename Recorder>
@@ -437,7 +447,7 @@ NestPlan decide(const NestRequest& request, Recorder& record) {
   const Tiles& baseline = std::get<Tiles>(whole);
   if (predictable) return decide_cut(request, evaluator, baseline, record);
   return plan_of(evaluator, baseline, nullptr, Schedule::vectorised, 1,
-                 evaluator.moves() ? Reason::no_model : Reason::own_memory);
+                 {.reason = evaluator.moves() ? Reason::no_model : Reason::own_memory});
 }
 
 // True if buffers allow a candidate.
@@ -446,34 +456,8 @@ bool fits(const NestRequest& request, const StepBuffers& buffers, const NestCand
          request.max_buffer_bytes;
 }
 
-}  // namespace
-
-NestPlan plan_nest(const NestRequest& request) noexcept {
-  NoRecord record;
-  return decide(request, record);
-}
-
-NestPlan plan_nest(const NestRequest& request, NestRecord& record) {
-  return decide(request, record);
-}
-
-NestPlan uncut_nest(const access::Nest& nest, const access::Failure& obstacle) noexcept {
-  NestPlan plan;
-  plan.obstacle = obstacle;
-  plan.cut = {nest.depth - 1, 1};
-  plan.steps = iterations(nest, nest.depth);
-  return plan;
-}
-
-NestPlan unfold_nest(const NestRequest& request, const NestCandidate& candidate) noexcept {
-  const auto tiles = tiles_of(request.nest, candidate.cut);
-  if (!tiles) return {};
-  return plan_of(NestEvaluator(request), *tiles, nullptr, candidate.schedule, candidate.window,
-                 Reason::forced);
-}
-
-NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate,
-                    Reason reason) noexcept {
+// The plan of a candidate, adjusted to what nest and buffers allow.
+NestPlan force(const NestRequest& request, const NestCandidate& candidate, Reason reason) {
   if (const auto obstacle = access::dependence_of(request.nest)) {
     return uncut_nest(request.nest, *obstacle);
   }
@@ -508,14 +492,93 @@ NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate,
   if (allowed.schedule == Schedule::pipelined && tiles->steps > 1) {
     allowed.window = static_cast<uint32_t>(std::min<uint64_t>(allowed.window, tiles->steps - 1));
   }
-  NestPlan plan = plan_of(evaluator, *tiles, nullptr, allowed.schedule, allowed.window, reason);
+  Verdict verdict{.reason = reason};
   if (evaluator.moves() && evaluator.known()) {
     Steps uncut = evaluator.steps(baseline);
     Steps steps = evaluator.steps(*tiles);
-    plan.baseline_s = evaluator.time(uncut, Schedule::vectorised, 1);
-    plan.predicted_s = evaluator.time(steps, allowed.schedule, plan.window);
+    verdict.baseline_s = evaluator.time(uncut, Schedule::vectorised, 1);
+    verdict.predicted_s = evaluator.time(steps, allowed.schedule,
+                                         window_of(*tiles, allowed.schedule, allowed.window));
   }
-  return plan;
+  return plan_of(evaluator, *tiles, nullptr, allowed.schedule, allowed.window, verdict);
+}
+
+// True if the groups of two tilings are the same but for what is in a tile.
+bool same_structure(const access::Tiling& a, const access::Tiling& b) {
+  if (a.groups() != b.groups()) return false;
+  for (uint32_t g = 0; g < a.groups(); ++g) {
+    const access::Group& x = a.group[g];
+    const access::Group& y = b.group[g];
+    if (x.hold != y.hold || x.members != y.members || x.mode != y.mode || x.member != y.member) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// True if all steps of the cut's loop move the same groups.
+bool has_uniform_steps(const Nest& nest, const Cut& cut) {
+  const uint64_t left = nest.counts[cut.loop] % cut.granule;
+  if (left == 0) return true;
+  const auto whole = access::tile(nest, cut);
+  const auto rest = access::tile(nest, {cut.loop, left});
+  const auto* of_whole = std::get_if<access::Tiling>(&whole);
+  const auto* of_rest = std::get_if<access::Tiling>(&rest);
+  return of_whole != nullptr && of_rest != nullptr && same_structure(*of_whole, *of_rest);
+}
+
+// The plan of a candidate with the longest steps, no longer than its own, that all move the same.
+NestPlan force_uniform(const NestRequest& request, NestCandidate even, Reason reason) {
+  for (; even.cut.granule > 0; --even.cut.granule) {
+    if (request.nest.counts[even.cut.loop] % even.cut.granule != 0) continue;
+    const NestPlan plan = force(request, even, reason);
+    if (!plan.obstacle && plan.cut.granule == even.cut.granule &&
+        has_uniform_steps(request.nest, plan.cut)) {
+      return plan;
+    }
+  }
+  return uncut_nest(request.nest, {});
+}
+
+// The plan, if its steps are as the request wants them, or one of steps of equal length; as without
+// a model where the planner cuts for what it gains, and equal steps do not gain it.
+NestPlan with_uniform_steps(const NestRequest& request, const NestPlan& plan) {
+  if (!request.uniform_steps || plan.obstacle || has_uniform_steps(request.nest, plan.cut)) {
+    return plan;
+  }
+  const NestPlan even = force_uniform(request, {plan.schedule, plan.cut, plan.window}, plan.reason);
+  const double most_s = (1 - plan.gain_low) * plan.baseline_s;
+  if (plan.reason != Reason::tuned || even.predicted_s < most_s) return even;
+  return force_uniform(request, {Schedule::vectorised, {0, request.nest.counts[0]}, 1},
+                       Reason::no_faster_plan);
+}
+
+}  // namespace
+
+NestPlan plan_nest(const NestRequest& request) noexcept {
+  NoRecord record;
+  if (!request.uniform_steps) return decide(request, record);
+  return with_uniform_steps(request, decide(request, record));
+}
+
+NestPlan plan_nest(const NestRequest& request, NestRecord& record) {
+  return with_uniform_steps(request, decide(request, record));
+}
+
+NestPlan uncut_nest(const access::Nest& nest, const access::Failure& obstacle) noexcept {
+  return {.cut = {nest.depth - 1, 1}, .steps = iterations(nest, nest.depth), .obstacle = obstacle};
+}
+
+NestPlan unfold_nest(const NestRequest& request, const NestCandidate& candidate) noexcept {
+  const auto tiles = tiles_of(request.nest, candidate.cut);
+  if (!tiles) return {};
+  return plan_of(NestEvaluator(request), *tiles, nullptr, candidate.schedule, candidate.window,
+                 {.reason = Reason::forced});
+}
+
+NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate,
+                    Reason reason) noexcept {
+  return with_uniform_steps(request, force(request, candidate, reason));
 }
 
 }  // namespace stripline::plan

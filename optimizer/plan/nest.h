@@ -57,6 +57,9 @@ struct NestRequest {
   Surroundings surroundings;
   uint64_t max_buffer_bytes = std::numeric_limits<uint64_t>::max();
   uint64_t slot_alignment = 1;  ///< of tiles in buffers, as StripRequest's
+  /// All steps of a loop, a shorter last one, too, move the same groups: where that one would have
+  /// others, steps are of equal length.
+  bool uniform_steps = false;
   /// Seconds of computation of all iterations, if the nest is not cut; negative: estimated from
   /// `loop`, what an iteration does beside its first remote reference, and `local_bytes`.
   double compute_s = -1;
@@ -81,19 +84,19 @@ struct NestTransfer {
 };
 
 struct NestPlan {
-  Schedule schedule = Schedule::vectorised;
-  Reason reason = Reason::no_model;
-  access::Cut cut;
-  uint64_t steps = 1;   ///< over all iterations of the loops around the cut
-  uint32_t window = 1;  ///< steps that are in flight; B only
-  uint32_t groups = 0;  ///< of access::tile() for the cut
-  std::array<NestTransfer, access::kMaxReferences> transfer{};
-  uint64_t buffer_bytes = 0;
-  double predicted_s = 0;  ///< 0 without a model
-  double baseline_s = 0;   ///< of the vectorised nest; 0 without a model
-  double gain_low = 0;     ///< as StripPlan's
+  const Schedule schedule = Schedule::vectorised;
+  const Reason reason = Reason::no_model;
+  const access::Cut cut{};
+  const uint64_t steps = 1;   ///< over all iterations of the loops around the cut
+  const uint32_t window = 1;  ///< steps that are in flight; B only
+  const uint32_t groups = 0;  ///< of access::tile() for the cut
+  const std::array<NestTransfer, access::kMaxReferences> transfer{};
+  const uint64_t buffer_bytes = 0;
+  const double predicted_s = 0;  ///< 0 without a model
+  const double baseline_s = 0;   ///< of the vectorised nest; 0 without a model
+  const double gain_low = 0;     ///< as StripPlan's
   /// Why the nest is not cut, nor vectorised: the program makes its accesses one by one.
-  std::optional<access::Failure> obstacle;
+  const std::optional<access::Failure> obstacle{};
 };
 
 /// One method to run the nest.

@@ -142,6 +142,7 @@ class NestEvaluator {
   bool moves() const { return moves_; }
   bool known() const { return known_ && costs_ != nullptr; }
   double minimum_gain() const { return costs_->minimum_gain(); }
+  double composition() const { return costs_->nest_composition(); }
 
   const NestLink& link_of(const Tile& tile) const {
     return request_.links[request_.link[tile.reference]];
@@ -273,6 +274,10 @@ class NestEvaluator {
     const bool pipeline = schedule == Schedule::pipelined && t.strips > window;
     t.window = window;
     if (steps.buffers.gets) {
+      // Gets beyond the queue wait for a place in it.
+      const uint64_t queued = queue_ / std::max<uint64_t>(steps.messages, 1);
+      t.window =
+          static_cast<double>(std::clamp<uint64_t>(window, 1, std::max<uint64_t>(queued, 1)));
       // What is written leaves after the computation of a step, and is retired by later ones.
       t.work += steps.put_issue + steps.put_retire;
       t.work_last = t.work;
@@ -354,7 +359,7 @@ class NestEvaluator {
     if (compute != before) compute_s_ = estimate_compute_s(compute);
   }
 
-  /// Whether the time of steps depends on a source of error. `transfers`: those take other times
+  /// Says if the time of steps depends on a source of error. `transfers`: those take other times
   /// (take_times()), and not only the computation.
   struct Dependence {
     bool any = false;

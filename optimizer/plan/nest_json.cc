@@ -353,8 +353,8 @@ Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
   DescribedNest nest;
   NestRequest& request = nest.request;
   std::vector<std::string_view> names = {
-      "loops",       "references",       "arrays",         "compute_s", "operations",
-      "local_bytes", "max_buffer_bytes", "slot_alignment", "job"};
+      "loops",       "references",       "arrays",         "compute_s",     "operations",
+      "local_bytes", "max_buffer_bytes", "slot_alignment", "uniform_steps", "job"};
   for (const auto& [fact, field] : surroundings_fields()) {
     if (has(NestRequest::kFacts, fact)) names.emplace_back(field.text.name);
   }
@@ -393,6 +393,7 @@ Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
   members.integer("max_buffer_bytes", request.max_buffer_bytes, 0, kFarthest);
   request.slot_alignment = kUsualSlotAlignment;
   members.integer("slot_alignment", request.slot_alignment, 1, kFarthest);
+  members.flag("uniform_steps", request.uniform_steps);
   members.flag(kEarlierPolling, request.surroundings.target_polls_only);
   for (const auto& [fact, field] : surroundings_fields()) {
     if (has(NestRequest::kFacts, fact)) read_field(members, field, request.surroundings);
@@ -474,6 +475,7 @@ Json to_json(const NestRequest& request) {
   if (request.slot_alignment != kUsualSlotAlignment) {
     json["slot_alignment"] = request.slot_alignment;
   }
+  if (request.uniform_steps) json["uniform_steps"] = true;
   const VisRequest& many = request.links[link_by(model::Path::network)].many;
   const auto limited = [](uint64_t bytes) {  // more makes no difference
     return std::min(bytes, static_cast<uint64_t>(kFarthest));

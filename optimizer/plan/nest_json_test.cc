@@ -137,6 +137,7 @@ TEST(NestJson, ADocumentIsPlannedAsTheRequestThatItIsOf) {
     NestRequest request = random_nest(draw, network);
     if (draw.below(3) == 0) request.max_buffer_bytes = uint64_t{8192} << draw.below(8);
     request.slot_alignment = i % 2 == 0 ? 1 : kUsualSlotAlignment;
+    request.uniform_steps = i % 3 == 0;
     for (access::Reference& reference : request.nest.reference) reference.base >>= 4;
     DescribedNest again = parsed(to_json(request).dump());
     EXPECT_EQ(to_json(again.request), to_json(request));

@@ -5,12 +5,12 @@
 #include <deque>
 #include <limits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "optimizer/plan/nest_fixture.h"
-#include "optimizer/plan/perturbed.h"
 #include "optimizer/plan/vis_choice.h"
 
 namespace stripline::plan {
@@ -105,6 +105,44 @@ TEST(PlanNest, TilesOfManyRegionsAreSentByAMethodOfTheirOwn) {
   EXPECT_EQ(plan.transfer[0].bytes, uint64_t{4} * 8 * 512);
   const NestPlan whole = force_nest(request, {Schedule::vectorised, {0, 64}, 1});
   EXPECT_FALSE(whole.transfer[0].many_regions);
+}
+
+// Two elements of an array overlap in steps of eight iterations, and not in the two that are left.
+TEST(PlanNest, UniformStepsAreOfEqualLengthWhereTheLastOneWouldHaveOtherGroups) {
+  const Network network(model::example_model());
+  NestRequest request = request_on(network);
+  request.nest.add_loop(10);
+  request.nest.add({.mode = Mode::read, .owner = 1, .stride_bytes = {8}});
+  request.nest.add({.mode = Mode::read, .owner = 1, .base = 40, .stride_bytes = {8}});
+  request.compute_s = 1e-3;
+  const auto groups = [&](uint64_t granule) {
+    return std::get<access::Tiling>(access::tile(request.nest, {0, granule})).groups();
+  };
+  ASSERT_NE(groups(8), groups(2));
+  const NestCandidate eights{Schedule::all_issued, {0, 8}, 1};
+  EXPECT_EQ(force_nest(request, eights).cut.granule, 8U);
+  request.uniform_steps = true;
+  const NestPlan fives = force_nest(request, eights);
+  EXPECT_EQ(fives.cut.granule, 5U);
+  EXPECT_EQ(fives.steps, 2U);
+  EXPECT_EQ(fives.reason, Reason::forced);
+}
+
+// Rows of a prime length, in another array with gaps: equal steps are of one iteration.
+TEST(PlanNest, EqualStepsThatGainNothingAreNotTaken) {
+  const Network network(model::example_model());
+  NestRequest request = request_on(network);
+  request.nest.add_loop(4);
+  request.nest.add_loop(457);
+  request.nest.add({.mode = Mode::read, .owner = 0, .stride_bytes = {3656, 8}});
+  request.nest.add({.mode = Mode::write, .owner = 1, .stride_bytes = {4096, 8}});
+  request.uniform_steps = true;
+  EXPECT_EQ(force_nest(request, {Schedule::all_issued, {1, 115}, 1}).cut.granule, 1U);
+  for (const double compute_s : {1e-6, 1e-5, 1e-4, 1e-3}) {
+    request.compute_s = compute_s;
+    const NestPlan planned = plan_nest(request);
+    EXPECT_LE(planned.predicted_s, planned.baseline_s) << compute_s;
+  }
 }
 
 // Where that takes calls, of ranks that do the same.
@@ -538,10 +576,10 @@ TEST(PlanNest, TilesMayTakeLongerThanTheirParts) {
     ++tuned;
     const double ratio = plan.predicted_s / plan.baseline_s;
     // Loops over strips are planned as such.
-    EXPECT_LE(plan.gain_low, 1 - (1 + detail::kCompositionDoubt) * ratio + 1e-12);
+    EXPECT_LE(plan.gain_low, 1 - (1 + network.strip.composition()) * ratio + 1e-12);
     const bool as_nest = std::ranges::any_of(record.sensitivities, [&](const Sensitivity& one) {
       return one.source == Source::composition &&
-             std::abs(one.gain_loss - detail::kNestCompositionDoubt * ratio) < 1e-9;
+             std::abs(one.gain_loss - network.strip.nest_composition() * ratio) < 1e-9;
     });
     nests += as_nest ? 1 : 0;
   }

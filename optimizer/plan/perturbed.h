@@ -15,16 +15,6 @@ inline constexpr double kBodyDoubt = 0.05;
 /// The same of tiles of many regions: their rows are shorter, and lie elsewhere than in the array.
 inline constexpr double kScatteredBodyDoubt = 0.25;
 
-/// What a loop in strips may take longer, as a share, than its parts say that a campaign measured:
-/// series of transfers of one size with nothing else, and computations on their own.
-inline constexpr double kCompositionDoubt = 0.03;
-/// The same of a nest, whose tiles are of several sizes, shapes and neighbours.
-inline constexpr double kNestCompositionDoubt = 0.05;
-
-/// What a loop over the data of several ranks may take longer, as a share, where these go through
-/// loops of their own: in which order the network serves their messages is not known.
-inline constexpr double kOthersDoubt = 0.15;
-
 /// By what factor an estimated computation may be off, beside what the primitives it is made of
 /// are: how many operations a loop has does not say how they go together.
 inline constexpr double kEstimateDoubt = 1.5;

@@ -59,6 +59,7 @@ TEST(RequestFields, EachIsAMemberOfItsOwn) {
   check_all<WavefrontMechanism>();
   check_all<GatherMechanism>();
   check_all<IndirectMechanism>();
+  check_all<ProductMechanism>();
   check_all<UpdateMechanism>();
   check_all<EncodingMechanism>();
   check_all<SharedMechanism>();

@@ -88,7 +88,10 @@ Status ScoreMap::add(std::string_view rule) {
   const Meant meant = meant_by(rule.substr(0, first));
   const std::string_view method = method_of(meant, rule.substr(second + 1));
   if (meant.kind == nullptr) return refused(rule, "is about a kind of decision that is not known");
-  Rule made{meant.kind->command, std::string(meant.variant), 0, 0, std::string(method)};
+  Rule made{.text = std::string(rule),
+            .kind = meant.kind->command,
+            .variant = std::string(meant.variant),
+            .method = std::string(method)};
   if (!read_range(sizes, made.from, made.to)) return refused(rule, "has no valid range of sizes");
   if (meant.kind->sized_by == nullptr) {
     return refused(rule, "is about what " + std::string(meant.kind->settings) + " sets");
@@ -105,6 +108,12 @@ Status ScoreMap::add(std::string_view rule) {
   }
   rules_.push_back(std::move(made));
   return {};
+}
+
+std::vector<ScoreMap::Use> ScoreMap::uses() const {
+  std::vector<Use> uses;
+  for (const Rule& rule : rules_) uses.push_back({rule.text, rule.applied});
+  return uses;
 }
 
 std::optional<uint64_t> number_forced(std::string_view method) {

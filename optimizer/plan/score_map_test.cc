@@ -45,6 +45,27 @@ TEST(ScoreMap, TheLastRuleThatHoldsCounts) {
   EXPECT_EQ(map.forced("update", 16), "messages");
 }
 
+TEST(ScoreMap, NotesWhichRulesAreApplied) {
+  const ScoreMap map = map_of({"update:*:messages", "gather:4K-64K:bound", "gather:8-8:pull",
+                               "loop:100:baseline", "update:8:buffers"});
+  const auto applied = [&] {
+    std::string rules;
+    for (const ScoreMap::Use& use : map.uses()) rules += use.applied ? use.rule + " " : "";
+    return rules;
+  };
+  EXPECT_EQ(applied(), "");
+  const auto refuses = [](std::string_view) { return false; };
+  EXPECT_EQ(map.forced("gather", 8, {}, refuses), "");
+  EXPECT_EQ(map.forced("update", 8), "buffers");
+  EXPECT_EQ(map.forced("loop", 99), "");
+  EXPECT_EQ(applied(), "update:8:buffers ");
+  // Everything has a baseline.
+  EXPECT_EQ(map.forced("loop", 100, {}, refuses), kForcedBaseline);
+  EXPECT_EQ(map.forced("gather", 8, {}, [](std::string_view one) { return one == "pull"; }),
+            "pull");
+  EXPECT_EQ(applied(), "gather:8-8:pull loop:100:baseline update:8:buffers ");
+}
+
 // Where another kind has the name of an operation, that is meant.
 TEST(ScoreMap, OperationsAreVariantsOfAKind) {
   const ScoreMap map =

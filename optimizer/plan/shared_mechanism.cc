@@ -45,7 +45,46 @@ constexpr Field<Shared> updates_field() {
           }};
 }
 
+SharedStrategy shared_baseline(const SpreadChoice& choice) {
+  const auto seconds = [&](SharedStrategy strategy) {
+    return choice.predicted_s[static_cast<size_t>(strategy)];
+  };
+  return seconds(SharedStrategy::locked) < seconds(SharedStrategy::atomic) ? SharedStrategy::locked
+                                                                           : SharedStrategy::atomic;
+}
+
+SharedPlan shared_plan(const SpreadChoice& choice) {
+  const double baseline_s = choice.predicted_s[static_cast<size_t>(shared_baseline(choice))];
+  const double predicted_s = choice.predicted_s[static_cast<size_t>(choice.strategy)];
+  // Otherwise updates compete for their cells, also where hot ones are looked for.
+  if (!(predicted_s < baseline_s)) {
+    return {choice.strategy, Reason::no_faster_plan, baseline_s, baseline_s, 0};
+  }
+  return {choice.strategy, Reason::tuned, predicted_s, baseline_s, 1 - predicted_s / baseline_s};
+}
+
 }  // namespace
+
+SharedTeam SharedRequest::team() const {
+  return {spread.workers, placement, type,
+          std::min(spread.cells * spread.cell_bytes, spread.budget_bytes / 2)};
+}
+
+SharedPlan plan_shared(const SpreadRequest& request, const SharedCosts& costs) noexcept {
+  return shared_plan(choose_spread(request, costs));
+}
+
+SharedPlan guarded_shared(const SpreadRequest& request, const SharedCosts& costs,
+                          SharedStrategy strategy) noexcept {
+  const SharedPlan plan = plan_shared(request, costs);
+  return {strategy, Reason::guarded, plan.baseline_s, plan.baseline_s, 0};
+}
+
+SharedCosts SharedMechanism::costs_of_team(const SharedRequest& request,
+                                           const CompiledModel* model) {
+  if (model == nullptr || request.costs != usual().costs) return request.costs;
+  return model->shared().of(request.team()).value_or(request.costs);
+}
 
 // A processor of some years ago, whose workers share a cache.
 SharedRequest SharedMechanism::usual() {
@@ -63,7 +102,7 @@ SharedRequest SharedMechanism::usual() {
 }
 
 std::span<const Field<Shared>> SharedMechanism::fields() {
-  static constexpr std::array<Field<Shared>, 16> kFields = {
+  static constexpr std::array<Field<Shared>, 19> kFields = {
       field<Shared, &Shared::spread, &SpreadRequest::workers>(
           "workers", "--workers", "{} workers of a node", "Workers that update the cells")
           .from(1)
@@ -80,6 +119,13 @@ std::span<const Field<Shared>> SharedMechanism::fields() {
           .required(),
       bytes<Shared, &Shared::spread, &SpreadRequest::cell_bytes>("cell_bytes", "--cell-bytes",
                                                                  " of {}", "Bytes of a cell"),
+      field<Shared, &Shared::type>("type", "--type", " ({})",
+                                   "Kind and bytes of a cell, as models know them"),
+      field<Shared, &Shared::placement>("placement", "--placement", ", workers in a {}",
+                                        "What the workers are in together"),
+      field<Shared, &Shared::spread, &SpreadRequest::looks>(
+          "looks", "--looks", ", hot cells looked for",
+          "Cells that are hot are replicated where updates compete"),
       field<Shared, &Shared::spread, &SpreadRequest::box_cells>(
           "box_cells", "--box-cells", ", {} cells in boxes",
           "Cells of the boxes that a worker needs beside its slab")
@@ -101,15 +147,13 @@ std::span<const Field<Shared>> SharedMechanism::fields() {
   return kFields;
 }
 
-SharedPlan SharedMechanism::plan(const Shared& request, const CompiledModel* /*model*/,
+SharedPlan SharedMechanism::plan(const Shared& request, const CompiledModel* model,
                                  Record& record) {
-  const SpreadChoice choice = choose_spread(request.spread, request.costs);
+  const SpreadChoice choice = choose_spread(request.spread, costs_of_team(request, model));
   const auto seconds = [&](SharedStrategy strategy) {
     return choice.predicted_s[static_cast<size_t>(strategy)];
   };
-  const SharedStrategy baseline = seconds(SharedStrategy::locked) < seconds(SharedStrategy::atomic)
-                                      ? SharedStrategy::locked
-                                      : SharedStrategy::atomic;
+  const SharedStrategy baseline = shared_baseline(choice);
   record.consider(baseline, seconds(baseline));
   for (size_t i = 0; i < choice.predicted_s.size(); ++i) {
     const auto strategy = static_cast<SharedStrategy>(i);
@@ -118,11 +162,9 @@ SharedPlan SharedMechanism::plan(const Shared& request, const CompiledModel* /*m
     }
     record.consider(strategy, seconds(strategy));
   }
-  const double predicted_s = seconds(choice.strategy);
-  const bool faster = predicted_s < seconds(baseline);
-  if (faster) record.take(choice.strategy, predicted_s);
-  return {choice.strategy, faster ? Reason::tuned : Reason::no_faster_plan, predicted_s,
-          seconds(baseline), 1 - predicted_s / seconds(baseline)};
+  const SharedPlan plan = shared_plan(choice);
+  if (plan.reason == Reason::tuned) record.take(plan.strategy, plan.predicted_s);
+  return plan;
 }
 
 }  // namespace stripline::plan

@@ -1,6 +1,6 @@
 // The planner of shared_update.h for points in order, as the frame of decisions sees it
-// (mechanism.h). What the machine takes is measured when updates are set up, and part of what is
-// asked.
+// (mechanism.h). What the machine takes is known from the model; where it does not know the team,
+// the program measures, and what it found is part of what is asked.
 #pragma once
 
 #include "optimizer/plan/mechanism.h"
@@ -10,10 +10,14 @@ namespace stripline::plan {
 
 struct SharedRequest {
   SpreadRequest spread;
-  SharedCosts costs;
+  model::SharedPlacement placement = model::SharedPlacement::package;
+  model::CellType type = model::CellType::integer8;
+  SharedCosts costs;  ///< as usual(): the model's, if it knows the team
   static constexpr Fact kFacts{};
   Surroundings surroundings;
   bool operator==(const SharedRequest&) const = default;
+
+  SharedTeam team() const;
 };
 
 struct SharedPlan {
@@ -24,9 +28,13 @@ struct SharedPlan {
   const double gain_low = 0;  ///< what was measured has no interval
 };
 
-struct SharedMechanism {
-  using Request = SharedRequest;
-  using Asked = Request;
+/// The plan by these costs: the fastest strategy that the budget permits. Pure, allocates nothing.
+SharedPlan plan_shared(const SpreadRequest& request, const SharedCosts& costs) noexcept;
+/// The plan of a strategy that a guard has carried out.
+SharedPlan guarded_shared(const SpreadRequest& request, const SharedCosts& costs,
+                          SharedStrategy strategy) noexcept;
+
+struct SharedMechanism : AsAsked<SharedRequest> {
   using Plan = SharedPlan;
   using Candidate = SharedStrategy;
   using Record = plan::Record<Candidate, Candidate>;
@@ -39,8 +47,8 @@ struct SharedMechanism {
           "(<stripline/shared_updates.h>)",
       .example = "--workers 8 --updates 1000000 --cells 16777216 --own 98",
       .notes =
-          "What the machine takes is measured by the program, and given by options; the model "
-          "is not asked.\n",
+          "What the machine takes is the model's, if it knows the team and its cells; else the "
+          "program measures, and options give it.\n",
       .baseline = "updates that compete for their cells",
       .no_model = "nothing is known of the machine, so updates compete for their cells",
       .scope = {Scope::Decider::group, Scope::Until::inspection},
@@ -49,11 +57,11 @@ struct SharedMechanism {
 
   static Request usual();
   static std::span<const Field<Request>> fields();
-  static Result<Request> request_of(const Request& asked) { return asked; }
-  static Request asked_of(const Request& request) { return request; }
   static const CompiledModel* costs_of(const CompiledModel& model) { return &model; }
   static Plan plan(const Request& request, const CompiledModel* model, Record& record);
   static Plan unfold(const Request&, Candidate strategy) { return {strategy}; }
+  /// What counts for a request: the model's costs, or those that it was given.
+  static SharedCosts costs_of_team(const Request& request, const CompiledModel* model);
   static void show(const Request&, const Plan& plan, Row& row) {
     row.word("strategy", to_string(plan.strategy), "{}");
   }

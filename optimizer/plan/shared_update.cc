@@ -125,6 +125,43 @@ uint64_t most_points(const std::vector<Slab>& slabs, uint64_t rows,
 
 }  // namespace
 
+SharedUpdateCosts::SharedUpdateCosts(const model::SharedUpdateModel& model) {
+  for (const model::SharedUpdatePoint& point : model.points) {
+    known_.push_back({{point.workers, point.placement, point.type, point.footprint_bytes},
+                      {.plain_s = point.plain_s.value,
+                       .atomic_s = point.atomic_s.value,
+                       .lock_s = point.lock_s.value,
+                       .transfer_s = point.transfer_s.value,
+                       .box_s = point.box_s.value,
+                       .fold_s = point.fold_s.value,
+                       .barrier_s = point.barrier_s.value}});
+  }
+}
+
+std::optional<SharedCosts> SharedUpdateCosts::of(const SharedTeam& team) const {
+  if (const auto same = of_type(team)) return same;
+  SharedTeam wider = team;
+  if (team.type == model::CellType::integer4) wider.type = model::CellType::integer8;
+  if (team.type == model::CellType::float4) wider.type = model::CellType::float8;
+  return wider.type == team.type ? std::nullopt : of_type(wider);
+}
+
+std::optional<SharedCosts> SharedUpdateCosts::of_type(const SharedTeam& team) const {
+  const Known* best = nullptr;
+  for (const Known& one : known_) {
+    if (one.team.type != team.type || one.team.placement != team.placement ||
+        one.team.workers < team.workers) {
+      continue;
+    }
+    if (best != nullptr && (one.team.workers > best->team.workers ||
+                            one.team.footprint_bytes > team.footprint_bytes)) {
+      break;
+    }
+    best = &one;
+  }
+  return best == nullptr ? std::nullopt : std::optional(best->costs);
+}
+
 double shared_update_s(const SharedCosts& costs, uint32_t workers, double share) {
   const double alone_s = std::min(costs.atomic_s, costs.lock_s);
   const double others = static_cast<double>(workers - 1) / workers;

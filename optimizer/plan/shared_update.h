@@ -17,9 +17,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include "optimizer/model/sections/shared_update.h"
 
 namespace stripline::plan {
 
@@ -30,7 +33,7 @@ inline std::string_view to_string(SharedStrategy strategy) {
   return kSharedStrategyNames[static_cast<size_t>(strategy)];
 }
 
-/// What a machine takes, in seconds; measured when updates are set up.
+/// What a machine takes, in seconds; measured when updates are set up, or known from the model.
 struct SharedCosts {
   double plain_s = 0;     ///< an update of a cell in this worker's cache
   double atomic_s = 0;    ///< the same as an atomic operation; infinite where the type has none
@@ -40,6 +43,36 @@ struct SharedCosts {
   double fold_s = 0;      ///< combining a cell of a replica with its target, and clearing it
   double barrier_s = 0;   ///< a barrier of the workers
   bool operator==(const SharedCosts&) const = default;
+};
+
+/// The workers that make updates, and their cells.
+struct SharedTeam {
+  uint32_t workers = 1;
+  model::SharedPlacement placement = model::SharedPlacement::package;
+  model::CellType type = model::CellType::integer8;
+  uint64_t footprint_bytes = 0;  ///< of a worker's replica, as far as it may have one
+};
+
+/// What a tuned model says of teams. Immutable; safe to share between threads.
+class SharedUpdateCosts {
+ public:
+  SharedUpdateCosts() = default;  ///< nothing
+  /// The model is valid (model/validate.h).
+  explicit SharedUpdateCosts(const model::SharedUpdateModel& model);
+
+  /// What was measured of the next larger team of the type and placement, with the next smaller
+  /// footprint, or the smallest. Cells of four bytes cost what those of eight do, where only these
+  /// were measured. None: there is no such team, and its program measures.
+  std::optional<SharedCosts> of(const SharedTeam& team) const;
+
+ private:
+  std::optional<SharedCosts> of_type(const SharedTeam& team) const;
+
+  struct Known {
+    SharedTeam team;
+    SharedCosts costs;
+  };
+  std::vector<Known> known_;  // in the order of the model
 };
 
 /// How updates are spread over the cells: as many bins as there are counts, each of `bin_cells`

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "optimizer/plan/shared_mechanism.h"
 
 namespace stripline::plan {
 namespace {
@@ -25,6 +26,42 @@ SharedCosts typical_costs() {
 }
 
 double uniform(SplitMix64& random) { return static_cast<double>(random.next() >> 11) * 0x1p-53; }
+
+model::SharedUpdatePoint point_of(uint32_t workers, uint64_t footprint_bytes, double plain_s,
+                                  model::SharedPlacement placement) {
+  model::SharedUpdatePoint point;
+  point.workers = workers;
+  point.footprint_bytes = footprint_bytes;
+  point.placement = placement;
+  point.plain_s.value = plain_s;
+  return point;
+}
+
+TEST(SharedUpdateCosts, AreThoseOfTheNextLargerTeamAndSmallerFootprint) {
+  using model::SharedPlacement;
+  const SharedUpdateCosts costs(
+      model::SharedUpdateModel{{point_of(2, 1000, 1, SharedPlacement::package),
+                                point_of(2, 4000, 2, SharedPlacement::package),
+                                point_of(8, 1000, 3, SharedPlacement::package),
+                                point_of(4, 1000, 4, SharedPlacement::node)}});
+  const auto plain_s = [&](uint32_t workers, uint64_t footprint_bytes,
+                           SharedPlacement placement = SharedPlacement::package) {
+    const auto known = costs.of({workers, placement, model::CellType::integer8, footprint_bytes});
+    return known ? known->plain_s : 0;
+  };
+  EXPECT_EQ(plain_s(2, 1000), 1);
+  EXPECT_EQ(plain_s(2, 3999), 1);
+  EXPECT_EQ(plain_s(2, 5000), 2);
+  EXPECT_EQ(plain_s(2, 10), 1) << "the smallest";
+  EXPECT_EQ(plain_s(3, 1000), 3);
+  EXPECT_EQ(plain_s(9, 1000), 0) << "a bound is not a value";
+  EXPECT_EQ(plain_s(2, 1000, SharedPlacement::node), 4);
+  EXPECT_EQ(plain_s(2, 1000, SharedPlacement::core), 0);
+  EXPECT_FALSE(costs.of({2, SharedPlacement::package, model::CellType::float8, 1000}));
+  EXPECT_FALSE(costs.of({2, SharedPlacement::package, model::CellType::float4, 1000}));
+  EXPECT_TRUE(costs.of({2, SharedPlacement::package, model::CellType::integer4, 1000}));
+  EXPECT_FALSE(SharedUpdateCosts().of({}));
+}
 
 // The best range of all, by trying each.
 RangeChoice by_sweep(const RangeRequest& request, const SharedCosts& costs) {
@@ -163,6 +200,20 @@ TEST(ChooseSpread, KeepsTheBudget) {
   SharedCosts no_atomics = typical_costs();
   no_atomics.atomic_s = std::numeric_limits<double>::infinity();
   EXPECT_EQ(choose_spread(request, no_atomics).strategy, SharedStrategy::locked);
+}
+
+// A replica of the grid is beyond the budget; the hot cells that are looked for may not be there.
+TEST(PlanShared, PredictsTheBaselineWhereUpdatesCompeteAndHotCellsAreLookedFor) {
+  SpreadRequest request = typical_spread();
+  request.budget_bytes = 4096;
+  request.looks = true;
+  const SharedPlan plan = plan_shared(request, typical_costs());
+  const SpreadChoice choice = choose_spread(request, typical_costs());
+  EXPECT_EQ(plan.strategy, SharedStrategy::hybrid);
+  EXPECT_EQ(plan.reason, Reason::no_faster_plan);
+  EXPECT_EQ(plan.predicted_s, choice.predicted_s[static_cast<size_t>(SharedStrategy::atomic)]);
+  EXPECT_EQ(plan.baseline_s, plan.predicted_s);
+  EXPECT_EQ(plan.gain_low, 0);
 }
 
 TEST(SortInterval, IsWhereTheSumIsLeast) {

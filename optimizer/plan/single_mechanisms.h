@@ -8,18 +8,14 @@ namespace stripline::plan {
 
 /// What the three have in common; `Of` has fields(), kWords and decide().
 template <typename Of, typename RequestOf, typename PlanOf>
-struct SingleMechanism {
+struct SingleMechanism : AsAsked<RequestOf> {
   using Request = RequestOf;
-  using Asked = Request;
   using Plan = PlanOf;
   using Candidate = std::remove_const_t<decltype(Plan::method)>;
   using Record = plan::Record<Candidate, Candidate>;
   using Model = CompiledModel;
   using Costs = SingleCosts;
 
-  static Request usual() { return {}; }
-  static Result<Request> request_of(const Request& asked) { return asked; }
-  static Request asked_of(const Request& request) { return request; }
   static const SingleCosts* costs_of(const CompiledModel& model) { return &model.single(); }
   static Plan plan(const Request& request, const SingleCosts* costs, Record& /*record*/) {
     return Of::decide(request, costs == nullptr ? SingleCosts() : *costs);

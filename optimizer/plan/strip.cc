@@ -57,19 +57,21 @@ uint64_t strip_of(const StripRequest& request, const StripShape& shape,
 }
 
 StripPlan plan_of(const StripRequest& request, const StripShape& shape,
-                  const StripCandidate& candidate, Reason reason) {
-  StripPlan plan;
-  plan.schedule = candidate.schedule;
-  plan.reason = reason;
-  plan.count = shape.strips(candidate.strip_bytes);
-  plan.strip_bytes = strip_of(request, shape, candidate);
-  if (candidate.schedule == Schedule::all_issued) {
-    plan.burst = static_cast<uint32_t>(plan.count);
-    if (request.direction == Direction::put) plan.sync_burst = plan.burst;
-  } else if (candidate.schedule == Schedule::pipelined) {
-    plan.burst = candidate.window;
-  }
-  return plan;
+                  const StripCandidate& candidate, const Verdict& verdict) {
+  const uint64_t count = shape.strips(candidate.strip_bytes);
+  const bool all = candidate.schedule == Schedule::all_issued;
+  const uint32_t burst = all                                         ? static_cast<uint32_t>(count)
+                         : candidate.schedule == Schedule::pipelined ? candidate.window
+                                                                     : 1;
+  return {.schedule = candidate.schedule,
+          .reason = verdict.reason,
+          .burst = burst,
+          .sync_burst = all && request.direction == Direction::put ? burst : 1,
+          .strip_bytes = strip_of(request, shape, candidate),
+          .count = count,
+          .predicted_s = verdict.predicted_s,
+          .baseline_s = verdict.baseline_s,
+          .gain_low = verdict.gain_low};
 }
 
 // As strip_compute_s() says, of a request whose largest piece is known.
@@ -88,6 +90,11 @@ double compute_s_of(const StripRequest& request, uint64_t piece, const StripCost
   return estimate_factor(corner) * elements *
              compute.seconds_beside_first_read(request.loop, shape, corner) +
          bytes * costs.first_read(piece, corner);
+}
+
+// True if vectorised loops of ranks that share a NIC may hide each other's transfers.
+bool takes_turns(const StripRequest& request) {
+  return request.surroundings.nic_ranks > 1 && finds_others(request);
 }
 
 // Calls visit(source, of_baseline, lowest gain of `best` over `before`) for every source of doubt.
@@ -111,12 +118,9 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
     evaluator.set_work(after, buffer_bytes, Corner::nominal, with_compute_s);
     return gain();
   };
-  if (request.surroundings.nic_ranks > 1 && finds_others(request)) {
+  if (takes_turns(request)) {
     visit(Source::turns, false,
           1 - evaluator.time(best, after) / evaluator.vectorised_in_turns(before));
-  } else if (request.peers > 1) {
-    visit(Source::turns, false,
-          1 - (1 + kOthersDoubt) * evaluator.time(best, after) / before.time());
   }
 
   const StripShape& shape = evaluator.shape();
@@ -167,7 +171,6 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
   after = evaluator.terms(best, Corner::nominal, (1 + kBodyDoubt) * compute_s);
   evaluator.set_work(before, Corner::nominal, compute_s);
   visit(Source::body, false, gain());
-  visit(Source::composition, false, 1 - (1 + kCompositionDoubt) * (1 - nominal_gain));
   if (request.compute_s < 0) {
     visit(Source::compute, false,
           std::min(gain_with_work(compute_s_of(request, shape.piece, costs, Corner::low)),
@@ -354,7 +357,7 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Recorde
   };
   if (!knows(costs, request.direction) || request.total_bytes == 0) {
     const StripShape shape(request);
-    return plan_of(request, shape, baseline(shape), Reason::no_model);
+    return plan_of(request, shape, baseline(shape), {.reason = Reason::no_model});
   }
   Evaluator evaluator(request, *costs);
   const StripShape& shape = evaluator.shape();
@@ -370,15 +373,15 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Recorde
   Verdict verdict = keep_baseline(baseline_s);
   if (best.schedule != Schedule::vectorised) {
     record.take(best, best_s);
-    verdict = weigh(baseline_s, best_s, costs->minimum_gain(), record, [&](const auto& visit) {
-      each_doubt(evaluator, request, *costs, uncut, best, compute_s, 1 - best_s / baseline_s,
-                 visit);
-    });
+    const bool among_others = request.peers > 1 && !takes_turns(request);
+    const PartsDoubt parts{costs->composition(), among_others ? costs->others() : 0};
+    verdict =
+        weigh(baseline_s, best_s, costs->minimum_gain(), parts, record, [&](const auto& visit) {
+          each_doubt(evaluator, request, *costs, uncut, best, compute_s, 1 - best_s / baseline_s,
+                     visit);
+        });
   }
-  StripPlan plan =
-      plan_of(request, shape, verdict.takes_candidate() ? best : baseline(shape), verdict.reason);
-  set_verdict(plan, verdict);
-  return plan;
+  return plan_of(request, shape, verdict.takes_candidate() ? best : baseline(shape), verdict);
 }
 
 // Among the candidates that are nearly as fast as the best of a search: the one that errors of
@@ -428,10 +431,9 @@ std::optional<StripPlan> find_tie(const StripRequest& request, const StripCosts&
   if (search.best_s() > baseline_s * (1 + margin)) return std::nullopt;
   Surest near(evaluator, compute_s, search, margin);
   Search<Surest>(request, evaluator, compute_s, margin, near).run();
-  StripPlan plan = plan_of(request, shape, near.surest(), Reason::tied);
-  plan.predicted_s = near.surest_s();
-  plan.baseline_s = baseline_s;
-  return plan;
+  return plan_of(
+      request, shape, near.surest(),
+      {.reason = Reason::tied, .predicted_s = near.surest_s(), .baseline_s = baseline_s});
 }
 
 }  // namespace
@@ -482,14 +484,14 @@ StripPlan force_strip(const StripRequest& request, const StripCosts* costs,
     }
     if (count == 1) allowed.window = 1;
   }
-  StripPlan plan = plan_of(request, shape, allowed, reason);
+  Verdict verdict{.reason = reason};
   if (knows(costs, request.direction) && request.total_bytes > 0) {
     const Evaluator evaluator(request, *costs);
     const double compute_s = compute_s_of(request, piece, *costs, Corner::nominal);
-    plan.predicted_s = evaluator.predict(allowed, Corner::nominal, compute_s);
-    plan.baseline_s = evaluator.vectorised(piece, Corner::nominal, compute_s).time();
+    verdict.predicted_s = evaluator.predict(allowed, Corner::nominal, compute_s);
+    verdict.baseline_s = evaluator.vectorised(piece, Corner::nominal, compute_s).time();
   }
-  return plan;
+  return plan_of(request, shape, allowed, verdict);
 }
 
 double predict_strip(const StripRequest& request, const StripCosts& costs,

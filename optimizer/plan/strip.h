@@ -83,19 +83,19 @@ struct StripRequest {
 
 /// A decision. `count` operations of `strip_bytes` (the last one may be shorter; halo not counted).
 struct StripPlan {
-  Schedule schedule = Schedule::vectorised;
-  Reason reason = Reason::no_model;
-  uint32_t burst = 1;       ///< B_Issue: operations issued ahead; A: count, B: the window
-  uint32_t sync_burst = 1;  ///< B_Sync: operations retired in one step
+  const Schedule schedule = Schedule::vectorised;
+  const Reason reason = Reason::no_model;
+  const uint32_t burst = 1;       ///< B_Issue: operations issued ahead; A: count, B: the window
+  const uint32_t sync_burst = 1;  ///< B_Sync: operations retired in one step
   /// S; where blocks are not divided, the largest one's, as far as the buffers hold that.
-  uint64_t strip_bytes = 0;
-  uint64_t count = 0;      ///< N
-  double predicted_s = 0;  ///< time of the loop under this plan; 0 without a model
-  double baseline_s = 0;   ///< time of the vectorised loop; 0 without a model
+  const uint64_t strip_bytes = 0;
+  const uint64_t count = 0;      ///< N
+  const double predicted_s = 0;  ///< time of the loop under this plan; 0 without a model
+  const double baseline_s = 0;   ///< time of the vectorised loop; 0 without a model
   /// Lower end of the interval of the relative gain of the fastest decomposition over the
   /// vectorised loop: each parameter's interval is propagated and the effects, being independent,
   /// are added as squares. Exceeds the margin in a tuned plan.
-  double gain_low = 0;
+  const double gain_low = 0;
   bool operator==(const StripPlan&) const = default;
 };
 

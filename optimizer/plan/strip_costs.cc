@@ -1,6 +1,7 @@
 #include "optimizer/plan/strip_costs.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace stripline::plan {
@@ -64,7 +65,13 @@ StripCosts::StripCosts(const model::PathModel& path,
           cost::at_corner(*strip->strip_overhead_s, static_cast<cost::Corner>(corner));
     }
   }
-  if (strip->minimum_gain) minimum_gain_ = strip->minimum_gain->value;
+  const auto take = [](const std::optional<model::Parameter>& parameter, double& value) {
+    if (parameter) value = parameter->value;
+  };
+  take(strip->minimum_gain, minimum_gain_);
+  take(strip->composition_doubt, composition_);
+  take(strip->nest_composition_doubt, nest_composition_);
+  take(strip->others_doubt, others_);
 }
 
 }  // namespace stripline::plan

@@ -15,6 +15,18 @@ namespace stripline::plan {
 /// The relative gain that must be exceeded where a model does not say (StripModel::minimum_gain).
 inline constexpr double kDefaultMinimumGain = 0.02;
 
+// What a plan may take longer, as a share, than its parts say that a campaign measured (series of
+// transfers of one size with nothing else, and computations on their own), where a model does not
+// say (StripModel::composition_doubt and the following ones).
+
+/// A loop in strips may take so much longer than its parts.
+inline constexpr double kDefaultComposition = 0.03;
+/// A nest may take so much longer: its tiles are of several sizes, shapes and neighbours.
+inline constexpr double kDefaultNestComposition = 0.05;
+/// A loop over the data of several ranks that go through loops of their own may take so much
+/// longer: in which order the network serves their messages is not known.
+inline constexpr double kDefaultOthers = 0.15;
+
 /// Immutable; safe to share between threads.
 class StripCosts {
  public:
@@ -55,6 +67,10 @@ class StripCosts {
   }
 
   double minimum_gain() const { return minimum_gain_; }
+  /// What strips, nests, and loops among those of other ranks may take longer than their parts.
+  double composition() const { return composition_; }
+  double nest_composition() const { return nest_composition_; }
+  double others() const { return others_; }
 
  private:
   bool has_get_;
@@ -70,6 +86,9 @@ class StripCosts {
   std::array<cost::OctaveTable, cost::kCorners> reuse_;
   std::array<double, cost::kCorners> strip_overhead_{};
   double minimum_gain_ = kDefaultMinimumGain;
+  double composition_ = kDefaultComposition;
+  double nest_composition_ = kDefaultNestComposition;
+  double others_ = kDefaultOthers;
 };
 
 }  // namespace stripline::plan

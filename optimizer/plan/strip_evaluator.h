@@ -231,8 +231,9 @@ class Evaluator {
                                                 : strip_time::put_all_issued(t);
   }
 
+  /// Gets beyond the queue wait for a place in it, so that no more are in flight.
   double pipelined(CandidateTerms& t, uint32_t window) const {
-    t.window = window;
+    t.window = std::min(window, queue_depth());
     set_lag(t, t.window);
     return request_.direction == Direction::get ? strip_time::get_pipelined(t)
                                                 : strip_time::put_pipelined(t);

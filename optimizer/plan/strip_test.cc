@@ -10,7 +10,6 @@
 
 #include <gtest/gtest.h>
 
-#include "optimizer/plan/perturbed.h"
 #include "optimizer/plan/strip_fixture.h"
 
 namespace stripline::plan {
@@ -246,17 +245,17 @@ TEST(PlanStrip, SeveralBlocksAreOnePipelineAndOwnWorkHidesTheFirst) {
   const StripCosts costs = costs_of(model::example_model());
   StripRequest request = request_of(uint64_t{8} * 4096, 20e-6);
   request.blocks = 8;
-  StripPlan plan = plan_strip(request, &costs);
+  const StripPlan small = plan_strip(request, &costs);
   // Too small to divide, but worth having in flight together.
-  EXPECT_EQ(plan.reason, Reason::tuned);
-  EXPECT_EQ(plan.count % 8, 0U);
-  EXPECT_EQ(plan.baseline_s, 20e-6 + 8 * costs.get().blocking(4096));
-  EXPECT_LT(plan.predicted_s, 0.7 * plan.baseline_s);
+  EXPECT_EQ(small.reason, Reason::tuned);
+  EXPECT_EQ(small.count % 8, 0U);
+  EXPECT_EQ(small.baseline_s, 20e-6 + 8 * costs.get().blocking(4096));
+  EXPECT_LT(small.predicted_s, 0.7 * small.baseline_s);
 
   request = request_of(kMiB, 1e-3);
   const double without = plan_strip(request, &costs).predicted_s;
   request.own_bytes = 2 * kMiB;  // takes 2 ms, the transfer 1.3 ms
-  plan = plan_strip(request, &costs);
+  const StripPlan plan = plan_strip(request, &costs);
   EXPECT_EQ(plan.schedule, Schedule::vectorised);
   EXPECT_NEAR(plan.predicted_s, 3e-3 + costs.get().o(kMiB) + costs.get().r(kMiB), 1e-6);
   EXPECT_GT(plan.predicted_s, without);
@@ -419,6 +418,19 @@ TEST(PlanStrip, WaitsForTheQueueAreFilledByServing) {
   EXPECT_NEAR(all_s() - alone_s, 2 * 100e-6, 1e-9) << "of the last two strips";
 }
 
+// However many the caller asks for: what is forced is judged beside what is planned.
+TEST(PlanStrip, NoMoreGetsThanTheQueueHoldsAreInFlight) {
+  model::TunedModel m = model::example_model();
+  m.network["inter-node"].get->queue_depth = model::example_parameter(2);
+  const StripCosts costs = costs_of(m);
+  const StripRequest request = request_of(kMiB, 1e-3);
+  const auto with_window_s = [&](uint32_t window) {
+    return predict_strip(request, costs, {Schedule::pipelined, 16384, window}, Corner::nominal);
+  };
+  EXPECT_LT(with_window_s(2), with_window_s(1));
+  EXPECT_EQ(with_window_s(6), with_window_s(2));
+}
+
 // A rank that serves as many strips as it gets has less to gain from many of them.
 TEST(PlanStrip, WhatServingAStripCostsMakesStripsLarger) {
   const auto planned = [](double serve_s) {
@@ -464,8 +476,7 @@ TEST(PlanStrip, InWhichOrderSeveralPeersAreServedIsNotKnown) {
   const auto doubted = [&] {
     const StripPlan plan = plan_strip(request, &costs);
     EXPECT_EQ(plan.reason, Reason::tuned);
-    return plan.gain_low <=
-           1 - (1 + detail::kOthersDoubt) * plan.predicted_s / plan.baseline_s + 1e-12;
+    return plan.gain_low <= 1 - (1 + costs.others()) * plan.predicted_s / plan.baseline_s + 1e-12;
   };
   EXPECT_FALSE(doubted());
   request.peers = 3;
@@ -558,11 +569,11 @@ TEST(PlanStrip, SmallBuffersAreWorthStripsWhereLargeOnesMissTheCache) {
   const double measured_s = 3e-3;
   EXPECT_DOUBLE_EQ(uncut_compute_s(request, costs, plan_strip(request, nullptr), measured_s),
                    measured_s);
-  StripPlan cut = force_strip(request, &costs, in_cache);
+  const StripPlan cut = force_strip(request, &costs, in_cache);
   EXPECT_NEAR(uncut_compute_s(request, costs, cut, measured_s), measured_s + 8 * kMiB * 0.2e-9,
               1e-9);
-  cut = force_strip(request, &costs, all);
-  EXPECT_NEAR(uncut_compute_s(request, costs, cut, measured_s), measured_s, 1e-9);
+  const StripPlan issued = force_strip(request, &costs, all);
+  EXPECT_NEAR(uncut_compute_s(request, costs, issued, measured_s), measured_s, 1e-9);
 }
 
 // As long as that makes buffers cheaper to read.
@@ -811,7 +822,7 @@ TEST(PlanStripProperty, StripsMayTakeLongerThanTheirParts) {
     if (plan.reason != Reason::tuned) continue;
     ++tuned;
     ASSERT_LE(plan.gain_low,
-              1 - (1 + detail::kCompositionDoubt) * plan.predicted_s / plan.baseline_s + 1e-12);
+              1 - (1 + costs.composition()) * plan.predicted_s / plan.baseline_s + 1e-12);
   }
   EXPECT_GT(tuned, 20);
 }
@@ -851,7 +862,7 @@ TEST(ForceStrip, AdjustsToGranuleBufferAndCount) {
   const StripCosts costs = costs_of(model::example_model());
   StripRequest request = request_of(80000, 1e-4);
   request.granule_elements = 100;
-  StripPlan plan = force_strip(request, &costs, {Schedule::pipelined, 1000, 4});
+  const StripPlan plan = force_strip(request, &costs, {Schedule::pipelined, 1000, 4});
   EXPECT_EQ(plan.reason, Reason::forced);
   EXPECT_EQ(plan.strip_bytes, 1600U);
   EXPECT_EQ(plan.count, 50U);
@@ -859,19 +870,19 @@ TEST(ForceStrip, AdjustsToGranuleBufferAndCount) {
   EXPECT_GT(plan.predicted_s, 0);
 
   request.max_buffer_bytes = 3200;  // two strips: one in flight, one computed on
-  plan = force_strip(request, &costs, {Schedule::all_issued, 1600, 1});
-  EXPECT_EQ(plan.schedule, Schedule::pipelined);
-  EXPECT_EQ(plan.burst, 1U);
+  const StripPlan narrow = force_strip(request, &costs, {Schedule::all_issued, 1600, 1});
+  EXPECT_EQ(narrow.schedule, Schedule::pipelined);
+  EXPECT_EQ(narrow.burst, 1U);
   request.max_buffer_bytes = 800;
-  plan = force_strip(request, &costs, {Schedule::pipelined, 1600, 4});
-  EXPECT_EQ(plan.schedule, Schedule::vectorised);
-  EXPECT_EQ(plan.strip_bytes, 800U);
+  const StripPlan none = force_strip(request, &costs, {Schedule::pipelined, 1600, 4});
+  EXPECT_EQ(none.schedule, Schedule::vectorised);
+  EXPECT_EQ(none.strip_bytes, 800U);
 
   request.max_buffer_bytes = uint64_t{1} << 30;
-  plan = force_strip(request, nullptr, {Schedule::all_issued, 20000, 1});
-  EXPECT_EQ(plan.count, 4U);
-  EXPECT_EQ(plan.burst, 4U);
-  EXPECT_EQ(plan.predicted_s, 0);
+  const StripPlan all = force_strip(request, nullptr, {Schedule::all_issued, 20000, 1});
+  EXPECT_EQ(all.count, 4U);
+  EXPECT_EQ(all.burst, 4U);
+  EXPECT_EQ(all.predicted_s, 0);
   request.direction = Direction::put;
   EXPECT_EQ(force_strip(request, nullptr, {Schedule::all_issued, 20000, 1}).sync_burst, 4U);
 }
@@ -958,8 +969,10 @@ TEST(PlanStripProperty, BuffersHoldAlignedSlotsAndTheLargestBlocks) {
       if (plan.strip_bytes < mean) continue;
       const bool is_whole = blocks.leaves_whole(plan.strip_bytes);
       (is_whole ? whole : divided) += 1;
-      StripPlan with_largest = plan;
-      with_largest.strip_bytes = request.largest_block_bytes;
+      const StripPlan with_largest{.schedule = plan.schedule,
+                                   .burst = plan.burst,
+                                   .strip_bytes = request.largest_block_bytes,
+                                   .count = plan.count};
       ASSERT_TRUE(is_whole ||
                   blocks.buffer_bytes(request, with_largest) > request.max_buffer_bytes);
     }

@@ -25,9 +25,7 @@ struct ToyPlan {
   const double gain_low = 0;
 };
 
-struct ToyMechanism {
-  using Request = ToyRequest;
-  using Asked = Request;
+struct ToyMechanism : AsAsked<ToyRequest> {
   using Plan = ToyPlan;
   using Candidate = uint32_t;
   using Record = plan::Record<uint32_t, uint32_t>;
@@ -39,7 +37,6 @@ struct ToyMechanism {
                                    .baseline = "one by one",
                                    .no_model = "nothing is known, so values are read one by one"};
 
-  static Request usual() { return {}; }
   static std::span<const Field<Request>> fields() {
     static constexpr std::array<Field<Request>, 2> kFields = {
         field<Request, &Request::reads>("reads", "--reads", "{} reads", "Values that are read")
@@ -47,8 +44,6 @@ struct ToyMechanism {
         field<Request, &Request::sorted>("sorted", "--sorted", nullptr, "They are in order")};
     return kFields;
   }
-  static Result<Request> request_of(const Request& asked) { return asked; }
-  static Request asked_of(const Request& request) { return request; }
   static const StripCosts* costs_of(const CompiledPath& path) { return &path.strip; }
 
   static bool knows(const StripCosts* costs) { return costs != nullptr && costs->has_get(); }

@@ -10,9 +10,7 @@
 
 namespace stripline::plan {
 
-struct UpdateMechanism {
-  using Request = UpdateRequest;
-  using Asked = Request;
+struct UpdateMechanism : AsAsked<UpdateRequest> {
   using Plan = UpdatePlan;
   using Candidate = UpdateCandidate;
   using Record = UpdateRecord;
@@ -31,10 +29,8 @@ struct UpdateMechanism {
       .sized_by = "bytes of a cell",
       .methods = methods_of(kUpdateMethodNames, kUpdateMethods)};
 
-  static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();
   static Result<Request> request_of(const Request& asked);
-  static Request asked_of(const Request& request) { return request; }
   static const UpdateCosts* costs_of(const CompiledPath& path) { return &path.update; }
 
   // Decisions, by choose().

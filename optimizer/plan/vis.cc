@@ -104,14 +104,16 @@ PreparedPacked prepare_packed(const VisRequest& request, const VisCosts* costs,
                               uint64_t chunk_bytes, uint32_t window) {
   static constexpr VisTuning kUntuned;
   const VisTuning& tuning = costs != nullptr ? costs->tuning(request.direction) : kUntuned;
-  if (window == 0) window = tuning.window > 0 ? tuning.window : kDefaultPackedWindow;
+  const uint32_t tuned_window = tuning.window > 0 ? tuning.window : kDefaultPackedWindow;
+  // Chunks and windows were tuned with regions at the target, and nothing to compute. Where there
+  // is one region, chunks can go to their place, which takes nothing of the target's time.
+  const bool computes = request.compute != ComputeClass::communication_only;
   const auto fitting = [&](uint64_t bytes) {
-    return fitting_packed(request, costs, bytes, window);
+    const bool usual = computes && bytes != tuning.chunk_bytes;
+    const uint32_t unasked = usual ? kDefaultPackedWindow : tuned_window;
+    return fitting_packed(request, costs, bytes, window != 0 ? window : unasked);
   };
   if (chunk_bytes != 0) return fitting(chunk_bytes);
-  // Chunks were tuned with regions at the target, and nothing to compute. Where there is one
-  // region, chunks can go to their place, which takes nothing of the target's time.
-  const bool computes = request.compute != ComputeClass::communication_only;
   const bool as_tuned = tuning.chunk_bytes != 0 && !computes;
   if (as_tuned && !one_place(request)) return fitting(tuning.chunk_bytes);
   PreparedPacked best = fitting(request.medium_bytes);
@@ -176,14 +178,15 @@ Prepared prepare(const VisRequest& request, const VisCosts* costs, VisMethod met
   return prepare_unpacked(request, costs, method, window);
 }
 
-VisPlan plan_of(const VisCandidate& candidate, Reason reason) {
-  VisPlan plan;
-  plan.method = candidate.method;
-  plan.reason = reason;
-  plan.window = candidate.window;
-  plan.chunk_bytes = candidate.chunk_bytes;
-  plan.runner_up = candidate.method;
-  return plan;
+// The plan of a candidate that was not compared with others.
+VisPlan plan_of(const VisCandidate& candidate, Reason reason, double predicted_s = 0) {
+  return {.method = candidate.method,
+          .reason = reason,
+          .window = candidate.window,
+          .chunk_bytes = candidate.chunk_bytes,
+          .predicted_s = predicted_s,
+          .runner_up_s = predicted_s,
+          .runner_up = candidate.method};
 }
 
 bool predictable(const VisRequest& request, const VisCosts* costs) {
@@ -363,12 +366,15 @@ VisPlan plan_with(const VisRequest& request, const VisCosts* costs, Recorder& re
   if (!predictable(request, costs)) return blind(request);
   const Methods methods(request, *costs);
   const Decision decision(methods, Place(request), blind_method(request), record);
-  VisPlan plan = plan_of(decision.chosen().prepared->candidate, Reason::tuned);
-  plan.predicted_s = decision.chosen().predicted_s();
-  plan.runner_up = decision.other().prepared->candidate.method;
-  plan.runner_up_s = decision.other().predicted_s();
-  plan.uncertain = decision.uncertain();
-  return plan;
+  const VisCandidate& chosen = decision.chosen().prepared->candidate;
+  return {.method = chosen.method,
+          .reason = Reason::tuned,
+          .window = chosen.window,
+          .chunk_bytes = chosen.chunk_bytes,
+          .predicted_s = decision.chosen().predicted_s(),
+          .runner_up_s = decision.other().predicted_s(),
+          .runner_up = decision.other().prepared->candidate.method,
+          .uncertain = decision.uncertain()};
 }
 
 }  // namespace
@@ -443,13 +449,9 @@ VisPlan force_vis(const VisRequest& request, const VisCosts* costs, VisMethod me
   const bool known = costs != nullptr && costs->has(request.direction) &&
                      (method != VisMethod::packed || costs->has_am());
   const Prepared prepared = prepare(request, known ? costs : nullptr, method, chunk_bytes, window);
-  VisPlan plan = plan_of(prepared.candidate, Reason::forced);
-  if (known) {
-    const cost::LogRatio residual = residual_of(request, *costs, prepared.candidate);
-    plan.predicted_s = prepared.model_s * std::exp(residual.value);
-    plan.runner_up_s = plan.predicted_s;
-  }
-  return plan;
+  if (!known) return plan_of(prepared.candidate, Reason::forced);
+  const cost::LogRatio residual = residual_of(request, *costs, prepared.candidate);
+  return plan_of(prepared.candidate, Reason::forced, prepared.model_s * std::exp(residual.value));
 }
 
 }  // namespace stripline::plan

@@ -117,21 +117,21 @@ inline constexpr uint64_t kLandingSlotBytes = uint64_t{65} << 10;
 
 /// A decision.
 struct VisPlan {
-  VisMethod method = VisMethod::pipelined;
-  Reason reason = Reason::no_model;  ///< no_model, tuned, forced, or guarded (by RunGuard)
-  uint32_t window = 1;               ///< operations or messages in flight; at least 1
+  const VisMethod method = VisMethod::pipelined;
+  const Reason reason = Reason::no_model;  ///< no_model, tuned, forced, or guarded (by RunGuard)
+  const uint32_t window = 1;               ///< operations or messages in flight; at least 1
   /// Payload of one packed message, headers included, or of a chunk that lands; at most
   /// medium_bytes. 0 for other methods.
-  uint64_t chunk_bytes = 0;
+  const uint64_t chunk_bytes = 0;
   /// Seconds until the transfer is complete, or, of a put with a signal, until the target sees it;
   /// 0 without a model.
-  double predicted_s = 0;
+  const double predicted_s = 0;
   /// The next best method and its time; the plan's own where no other is possible.
-  double runner_up_s = 0;
-  VisMethod runner_up = VisMethod::pipelined;
+  const double runner_up_s = 0;
+  const VisMethod runner_up = VisMethod::pipelined;
   /// The interval of the ratio of the two best contains 1: the method is the one that loses least
   /// if the model errs, where losses against the method without a model count twice.
-  bool uncertain = false;
+  const bool uncertain = false;
   bool operator==(const VisPlan&) const = default;
 };
 

@@ -73,17 +73,23 @@ void VisCosts::compile(Direction direction, const model::VisDirection& measured)
       const model::VisResiduals& fallback = measured.communication_only.*member;
       for (const bool spread : {false, true}) {
         const std::vector<model::VisResidual>* cells = nullptr;
+        bool as_tuned =
+            true;  // beside computation they were measured in chunks of the largest size
         for (const model::VisResiduals* table : {&own, &fallback}) {
           for (const bool footprint : {spread, !spread}) {
             const auto& candidates = footprint ? table->spread : table->compact;
-            if (cells == nullptr && !candidates.empty()) cells = &candidates;
+            if (cells == nullptr && !candidates.empty()) {
+              cells = &candidates;
+              as_tuned = table == &fallback || c == 0;
+            }
           }
         }
         if (cells == nullptr) continue;
         for (const bool lands : {false, true}) {
+          const uint64_t chunk_bytes = as_tuned ? tuning.chunk_bytes : 0;
           residuals_[static_cast<size_t>(direction)][c][spread ? 1 : 0][m][lands ? 1 : 0] =
               cost::ResidualTable(method == VisMethod::packed
-                                      ? gone_that_way(*cells, direction, tuning.chunk_bytes, lands)
+                                      ? gone_that_way(*cells, direction, chunk_bytes, lands)
                                       : *cells);
         }
       }

@@ -118,11 +118,9 @@ AskedVis VisMechanism::asked_of(const VisRequest& request) {
 }
 
 VisPlan VisMechanism::unfold(const VisRequest&, const VisAlternative& alternative) {
-  VisPlan plan;
-  plan.method = alternative.candidate.method;
-  plan.window = alternative.candidate.window;
-  plan.chunk_bytes = alternative.candidate.chunk_bytes;
-  return plan;
+  const VisCandidate& candidate = alternative.candidate;
+  return {
+      .method = candidate.method, .window = candidate.window, .chunk_bytes = candidate.chunk_bytes};
 }
 
 void VisMechanism::show(const VisRequest& request, const VisPlan& plan, Row& row) {

@@ -498,13 +498,13 @@ TEST(ForceVis, ReducesWhatDoesNotFit) {
   VisRequest request = request_of(10000, 100);
   EXPECT_EQ(force_vis(request, nullptr, VisMethod::packed, 100000, 2).chunk_bytes, 8192U);
   request.max_buffer_bytes = 4096;
-  VisPlan plan = force_vis(request, nullptr, VisMethod::packed, 1024, 16);
+  const VisPlan plan = force_vis(request, nullptr, VisMethod::packed, 1024, 16);
   EXPECT_EQ(plan.chunk_bytes, 1024U);
   EXPECT_EQ(plan.window, 4U);
   request.peers = 8;
-  plan = force_vis(request, nullptr, VisMethod::packed, 1024, 16);
-  EXPECT_EQ(plan.chunk_bytes, 512U);
-  EXPECT_EQ(plan.window, 1U);
+  const VisPlan shared = force_vis(request, nullptr, VisMethod::packed, 1024, 16);
+  EXPECT_EQ(shared.chunk_bytes, 512U);
+  EXPECT_EQ(shared.window, 1U);
   EXPECT_EQ(force_vis(request_of(3, 8), nullptr, VisMethod::pipelined, 0, 64).window, 3U);
 }
 

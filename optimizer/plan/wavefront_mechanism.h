@@ -11,9 +11,7 @@
 
 namespace stripline::plan {
 
-struct WavefrontMechanism {
-  using Request = WavefrontRequest;
-  using Asked = Request;
+struct WavefrontMechanism : AsAsked<WavefrontRequest> {
   using Plan = WavefrontPlan;
   using Candidate = uint32_t;  // pieces
   using Record = WavefrontRecord;
@@ -29,7 +27,6 @@ struct WavefrontMechanism {
       .sized_by = "bytes that a stage leaves",
       .number = "pieces"};
 
-  static Request usual() { return {}; }
   static std::span<const Field<Request>> fields();
   static Result<Request> request_of(const Request& asked);
   static Request asked_of(const Request& request);

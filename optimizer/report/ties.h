@@ -1,4 +1,4 @@
-// Whether two models that decide otherwise say anything different: most such decisions are ties, of
+// Tells ties from differences where two models decide otherwise: most such decisions are ties, of
 // which both plans take the same time as far as either model can tell.
 #pragma once
 

@@ -32,7 +32,7 @@ struct Candidate {
   uint32_t elements_per_rank = 0;
 };
 
-/// Whether both are the same algorithm with the same segments.
+/// True if both are the same algorithm with the same segments.
 bool same(const Candidate& a, const Candidate& b);
 
 /// What users and the installed version allow.

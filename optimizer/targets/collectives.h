@@ -37,13 +37,13 @@ inline constexpr std::array kCollectives = {
 std::string_view to_string(Collective collective);
 std::optional<Collective> collective_from_string(std::string_view name);
 
-/// Whether the ranks may disagree about the size of a call: MPI makes some counts significant at
+/// True if the ranks may disagree about the size of a call: MPI makes some counts significant at
 /// the root alone, or on all ranks but a root that works in place. A rule that depends on the size
 /// lets such ranks choose different algorithms, and hang. The sizes of bcast and reduce are the
 /// same on all ranks.
 bool ranks_may_see_other_sizes(Collective collective);
 
-/// Whether a reduction operation takes part, which need not be commutative.
+/// True if a reduction operation takes part, which need not be commutative.
 bool has_operation(Collective collective);
 
 /// What is measured, and decided about, by itself.

@@ -1,5 +1,5 @@
-// Whether to depart from a target's default, decided like a production system: only where that is
-// known to gain, and nowhere where it may lose. Times are seconds, paired by run: entry i of every
+// Departs from a target's default as a production system would: only where that is known to gain,
+// and nowhere where it may lose. Times are seconds, paired by run: entry i of every
 // alternative was measured in run i (a launch of its own), NaN where it was not. Pure.
 #pragma once
 
@@ -97,7 +97,7 @@ Result<KnobDecision> decide_knob(std::span<const CellTimes> cells, const Decisio
 /// "no effect measured, 0.4 % ± 1.1 %", "faster by 12 % (9 % to 15 %)": for people.
 std::string describe(const KnobDecision& decision);
 
-/// Whether the exported settings are slower than the default by more than the rule's margin in a
+/// Says if the exported settings are slower than the default by more than the rule's margin in a
 /// cell, from fresh runs of both, in turns. "Non-inferior" is said of each at the rule's
 /// confidence, "inferior" at one that all cells share, as some look slower by chance.
 struct CellVerdict {
@@ -113,8 +113,8 @@ inline constexpr double kProbeFactor = 1.2;
 /// Pairs that show it: all of five are slower by chance in one of 32 cases.
 inline constexpr std::size_t kProbePairs = 5;
 
-/// Whether a probe was seen to slow its cell down. Errors: invalid_argument for rows of different
-/// lengths; failed_precondition, with the factor that was seen, where it did not.
+/// Confirms that a probe was seen to slow its cell down. Errors: invalid_argument for rows of
+/// different lengths; failed_precondition, with the factor that was seen, where it did not.
 Result<double> proven_by_probe(std::span<const double> without_s, std::span<const double> with_s);
 
 }  // namespace stripline::targets

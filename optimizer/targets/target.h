@@ -107,9 +107,9 @@ struct Target {
   /// The alternatives of a collective operation; the first one is the target's default. Null where
   /// a target has no choice by operation.
   std::vector<Candidate> (*candidates)(Collective collective) = nullptr;
-  /// Whether a choice may depend on the number of ranks, or holds for a collective as a whole.
+  /// True if a choice may depend on the number of ranks, or holds for a collective as a whole.
   bool choice_by_ranks = false;
-  /// Whether it may depend on the size of a call, too. Null: never.
+  /// Says if it may depend on the size of a call, too. Null: never.
   bool (*choice_by_size)(Collective collective) = nullptr;
 };
 
@@ -124,8 +124,8 @@ std::vector<std::string_view> words_of(std::string_view list);
 /// The knob of this name, or null.
 const Knob* find_knob(const Target& target, std::string_view name);
 
-/// Whether a value is what a knob takes. Errors: invalid_argument, which names the knob, the value
-/// and what it takes.
+/// Checks that a value is what a knob takes. Errors: invalid_argument, which names the knob, the
+/// value and what it takes.
 Status check_value(const Knob& knob, std::string_view value);
 
 /// Memory that a value takes on each rank of a job with this many ranks, in bytes; saturates. 0 for

@@ -55,8 +55,10 @@ struct Config {
   /// trip of a credit on the networks at hand; at least 1.
   uint16_t request_credits = 64;
   uint16_t reply_credits = 64;
-  /// Upper limit of a message with its header; the fabric's own may be smaller.
-  size_t max_message_bytes = size_t{64} << 10;
+  /// Upper limit of a message with its header; the fabric's own may be smaller. One for all
+  /// fabrics, which models of packed transfers rest on (plan::kUsualMessageBytes); more goes by
+  /// am::Bulk.
+  size_t max_message_bytes = size_t{8} << 10;
 };
 
 /// What happened so far, for tests and reports.

@@ -50,6 +50,13 @@ class Bootstrap {
   /// afterwards no longer concerns its peers.
   virtual void left() = 0;
 
+  /// Asks whoever started the ranks to end all of them with this exit status of the job; `why` is
+  /// shown where that is not 0. Ranks that leave by themselves within a moment may. Returns false
+  /// where no one can be asked: then only this rank's own exit status tells.
+  virtual bool end_job([[maybe_unused]] int status, [[maybe_unused]] const std::string& why) {
+    return false;
+  }
+
   /// The channel to the launcher, for programs that take orders over it (the suite worker); null
   /// when there is none. Owned by the bootstrap. Read it only after exchange().
   virtual JsonChannel* control() = 0;

@@ -89,6 +89,10 @@ class Launched final : public Bootstrap {
     [[maybe_unused]] const Status sent = channel_.write({{"type", "left"}});
   }
 
+  bool end_job(int status, const std::string& why) override {
+    return channel_.write({{"type", "end"}, {"status", status}, {"message", why}}).ok();
+  }
+
   JsonChannel* control() override { return &channel_; }
 
   OperationMemory* operation_memory() override { return records_.own; }

@@ -120,7 +120,9 @@ Status add_environment_for_hosts(const std::vector<std::string>& exported,
     const size_t equals = text.find('=');
     const std::string_view name = text.substr(0, equals);
     if (equals == std::string_view::npos) continue;
-    const bool ours = name.starts_with("STRIPLINE_") || name.starts_with("FI_");
+    // The runtime's, libfabric's, and OpenSHMEM's by its new and its old names.
+    const bool ours = name.starts_with("STRIPLINE_") || name.starts_with("FI_") ||
+                      name.starts_with("SHMEM_") || name.starts_with("SMA_");
     if (!ours || std::ranges::find(kOfOneHost, name) != kOfOneHost.end()) continue;
     environment.try_emplace(std::string(name), text.substr(equals + 1));
   }

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <sys/epoll.h>
+#include <utility>
 #include <vector>
 
 #include "base/cancel_signals.h"
@@ -53,6 +54,17 @@ std::string time_limit_text(const JobOptions& options) {
 Result<std::unique_ptr<StartedRanks>> start_here(const LaunchOptions& options) {
   STRIPLINE_ASSIGN_OR_RETURN(Launcher launcher, Launcher::start(options));
   return std::unique_ptr<StartedRanks>(std::make_unique<Launcher>(std::move(launcher)));
+}
+
+/// How a rank ends the job, if that is what it says.
+std::optional<JobOutcome> end_of_job(const Json& message) {
+  if (!message.is_object() || message.value("type", Json()) != Json("end")) return std::nullopt;
+  const Json status = message.value("status", Json());
+  const Json why = message.value("message", Json());
+  if (!status.is_number_integer() || !why.is_string()) return std::nullopt;
+  JobOutcome outcome{.exit_code = status.get<int>(), .message = ""};
+  if (outcome.exit_code != kExitOk) outcome.message = why.get<std::string>();
+  return outcome;
 }
 
 /// What is known of one rank.
@@ -113,6 +125,10 @@ class Job {
     if (tells_where(*cause)) cause->where = where();
     end(*cause);
     if (explained_by_) cause->message += others_alike(*explained_by_);
+    if (ended_ && !killed_.empty()) {
+      cause->message += (cause->message.empty() ? "" : "; ") + some(killed_) +
+                        " had to be killed, being stopped or deaf to SIGTERM";
+    }
     return *cause;
   }
 
@@ -154,6 +170,7 @@ class Job {
 
   /// True if how the job ended leaves open what its ranks were waiting for.
   bool tells_where(const JobOutcome& cause) const {
+    if (ended_) return false;
     if (cause.exit_code == kExitTimeout || cause.exit_code == kExitCancelled) return true;
     if (cause.exit_code != kExitRankDied) return false;
     return std::ranges::none_of(
@@ -174,6 +191,15 @@ class Job {
       case RankEvent::Kind::joined:
         return !join(record, event);
       case RankEvent::Kind::message:
+        if (auto asked = end_of_job(event.message)) {
+          if (!asked->message.empty()) {
+            asked->message =
+                name(event.rank - ranks_->first_rank()) + " has ended the job: " + asked->message;
+          }
+          if (!ended_) ended_ = std::move(asked);
+          record.left = true;
+          return true;
+        }
         if (options_.on_message) options_.on_message(event.rank, event.message, *ranks_);
         return false;
       case RankEvent::Kind::left:
@@ -258,13 +284,14 @@ class Job {
   }
 
   /// How far a record explains the failure of others; smaller is deeper.
+  static constexpr int kDepthOfEnd = 2;
   static constexpr int kDepthOfLostPeer = 4;
   static int depth(const RankRecord& record) {
     if (record.lost || (record.exit && record.exit->signal != 0)) return 0;
     const bool lost_peer = record.failed && (record.failed->code() == ErrorCode::aborted ||
                                              record.failed->code() == ErrorCode::unavailable);
     if (record.failed && !lost_peer) return 1;
-    if (record.exit && !record.left && !record.failed) return 2;
+    if (record.exit && !record.left && !record.failed) return kDepthOfEnd;
     if (record.closed && record.closed->code() != ErrorCode::unavailable) return 3;
     if (lost_peer) return kDepthOfLostPeer;
     if (record.closed) return 5;
@@ -277,6 +304,8 @@ class Job {
         [](const RankRecord& a, const RankRecord& b) { return depth(a) < depth(b); });
     const auto index = static_cast<size_t>(deepest - records_.begin());
     const RankRecord& record = *deepest;
+    // A rank that has ended the job explains others that end, but none that crashed before.
+    if (ended_ && depth(record) >= kDepthOfEnd) return *ended_;
     if (record.lost) return {exit_code_for(record.lost->code()), record.lost->message()};
     if (record.exit && record.exit->signal != 0) {
       return {kExitRankDied, name(index) + " " + record.exit->describe() +
@@ -358,6 +387,9 @@ class Job {
       if (left <= 0) break;
       if (const auto event = ranks_->next(left)) handle(*event);
     }
+    for (uint32_t i = 0; i < records_.size(); ++i) {
+      if (!records_[i].exit && !records_[i].lost) killed_.push_back(ranks_->first_rank() + i);
+    }
     ranks_->signal(SIGKILL);
     while (ranks_->running() > 0) ranks_->next(-1);
   }
@@ -384,6 +416,8 @@ class Job {
   bool all_told_ = false;               // that they have
   bool introduced_ = false;             // and all have read it
   std::optional<size_t> explained_by_;  // the rank whose account the outcome tells
+  std::optional<JobOutcome> ended_;     // by a rank that asked for it
+  std::vector<uint32_t> killed_;        // ranks that did not end otherwise
 };
 
 }  // namespace

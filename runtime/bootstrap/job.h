@@ -55,9 +55,10 @@ struct JobOutcome {
 
 /// Runs the job to its end. When a rank dies, the others have been ended within `grace_s` plus 0.5
 /// s of it. Of several failures, the message names the one that explains the others: a rank that
-/// was killed before ranks that lost their peer. A rank whose process is stopped while others are
-/// not ends the job with kExitRankDied after watch.peer_timeout_s. Ranks that failed alike are
-/// counted, not repeated.
+/// was killed before ranks that lost their peer. A rank may end the job with a status of its choice
+/// (Bootstrap::end_job()): those that have neither ended nor crashed before are ended. A rank whose
+/// process is stopped while others are not ends the job with kExitRankDied after
+/// watch.peer_timeout_s. Ranks that failed alike are counted, not repeated.
 JobOutcome run_job(const JobOptions& options);
 
 }  // namespace stripline::bootstrap

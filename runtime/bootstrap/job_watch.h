@@ -71,7 +71,7 @@ class JobWatch {
   /// as a whole is left alone, and so are processes held by a debugger.
   std::optional<std::string> look(double now_s, std::span<const RankSight> ranks);
 
-  /// Whether, as of the last look, no rank has got on for the time after which that is said: all
+  /// True if, as of the last look, no rank has got on for the time after which that is said: all
   /// that have neither left nor ended wait, are stopped or held, or use no processor time, and one
   /// at least waits. True once.
   bool has_stalled();

@@ -259,6 +259,36 @@ TEST(Job, KilledRankExplainsItsPeersFailure) {
   EXPECT_EQ(outcome.message, "rank 1 on here was killed by signal 9 (SIGKILL)");
 }
 
+// Ranks that leave by themselves do; the others are ended, and those that had to be killed named.
+TEST(Job, EndsWhenARankAsksForIt) {
+  for (const std::string status : {"0", "7"}) {
+    JobOptions job;
+    job.launch =
+        scripted(3, "[ $STRIPLINE_RANK = 0 ] && say '{\"type\":\"left\"}' && exit " + status +
+                        "\nif [ $STRIPLINE_RANK = 1 ]; then sleep 0.3; say "
+                        "'{\"type\":\"end\",\"status\":" +
+                        status + ",\"message\":\"enough\"}'; exit " + status +
+                        "; fi\ntrap '' TERM; while :; do sleep 0.05; done");
+    const auto start = Clock::now();
+    const JobOutcome outcome = run_job(job);
+    EXPECT_EQ(std::to_string(outcome.exit_code), status);
+    const std::string killed =
+        "1 of 3 ranks (2) had to be killed, being stopped or deaf to SIGTERM";
+    EXPECT_EQ(outcome.message,
+              status == "0" ? killed : "rank 1 on here has ended the job: enough; " + killed);
+    EXPECT_LT(seconds_since(start), 20);
+  }
+  // What has crashed before explains more.
+  JobOptions job;
+  job.launch = scripted(2, R"([ $STRIPLINE_RANK = 1 ] && kill -9 $$
+    sleep 0.1
+    say '{"type":"end","status":0,"message":"enough"}')");
+  const JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitRankDied);
+  EXPECT_NE(outcome.message.find("rank 1 on here was killed by signal 9"), std::string::npos)
+      << outcome.message;
+}
+
 TEST(Job, RanksHearOfTheAbort) {
   const Capture output;
   JobOptions job;

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/place_text.h"
+
 namespace stripline::bootstrap {
 namespace {
 
@@ -151,8 +153,7 @@ std::string last_operation(std::span<const std::byte, sizeof(OperationMemory)> m
   // The file by its name alone.
   const std::string_view path = name_at(memory, site >> 48 & 0xff);
   if (site >> 56 == current && !path.empty()) {
-    text += " (" + std::string(path.substr(path.rfind('/') + 1)) + ":" +
-            std::to_string(static_cast<uint32_t>(site)) + ")";
+    text += " (" + place_text(path.substr(path.rfind('/') + 1), static_cast<uint32_t>(site)) + ")";
     // Only these are for an operation, which was begun elsewhere.
     if (name != "wait" && name != "fence") return text;
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/place_text.h"
 #include "base/quantity.h"
 #include "optimizer/model/feedback.h"
 
@@ -29,9 +30,7 @@ std::string_view name_of(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-std::string place_of(std::string_view file, int line) {
-  return std::string(name_of(file)) + ":" + std::to_string(line);
-}
+std::string place_of(std::string_view file, int line) { return place_text(name_of(file), line); }
 
 std::string padded(std::string text, size_t width) {
   text.resize(std::max(width, text.size() + 1), ' ');

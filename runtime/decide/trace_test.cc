@@ -164,10 +164,11 @@ TEST(Choice, IsOfAnyMechanism) {
   EXPECT_EQ(loop({.count = 1}), "blocking, 1 step");
   EXPECT_EQ(loop({.reason = Reason::own_memory}), "in place");
   EXPECT_EQ(loop({.reason = Reason::guarded, .count = 1}), "blocking, by the guard");
-  plan::NestPlan nest{.schedule = Schedule::all_issued, .steps = 4};
-  EXPECT_EQ(choice_of<plan::NestMechanism>({}, nest).text, "A, 4 steps");
-  nest.obstacle.emplace();
-  EXPECT_EQ(choice_of<plan::NestMechanism>({}, nest).text, "access by access");
+  const auto nest = [](plan::NestPlan plan) {
+    return choice_of<plan::NestMechanism>({}, plan).text;
+  };
+  EXPECT_EQ(nest({.schedule = Schedule::all_issued, .steps = 4}), "A, 4 steps");
+  EXPECT_EQ(nest({.obstacle = access::Failure{}}), "access by access");
   const Choice toy =
       choice_of<plan::ToyMechanism>({}, {.ahead = 8, .reason = Reason::tuned, .predicted_s = 2e-6});
   EXPECT_EQ(toy, (Choice{.text = "8 ahead, tuned", .reason = Reason::tuned, .predicted_s = 2e-6}));

@@ -374,7 +374,7 @@ struct OpenOptions {
   /// This many ranks, in order, are taken for a node; 0: those of a machine.
   Rank node_ranks = 0;
   Progress progress = Progress::in_calls;
-  /// Whether a peer is known to compute outside of calls that wait, so that an operation of which
+  /// True if a peer is known to compute outside of calls that wait, so that an operation of which
   /// nothing is heard is not lost. Null: nothing is known of any.
   std::function<bool(Rank)> computes;
   /// No one else looks after processes of this host that are stopped.

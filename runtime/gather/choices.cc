@@ -44,15 +44,15 @@ const plan::CompiledPath* Choices::model_to(rank_t peer) const {
 }
 
 plan::GatherDecision Choices::decide_on(const plan::GatherRequest& request, rank_t peer) const {
-  const std::string_view forced = this->forced().forced(kKind, request.bytes());
-  if (forced == plan::kForcedBaseline) {
-    return plan::force_gather(request, model_to(peer), plan::GatherMechanism::baseline(request));
-  }
-  const auto method = plan::method_named<GatherMethod>(forced, plan::kGatherMethodNames);
-  if (method && plan::allows(request, *method)) {
-    return plan::force_gather(request, model_to(peer), *method);
-  }
-  return plan::plan_gather(request, model_to(peer));
+  const auto named = [](std::string_view name) {
+    return plan::method_named<GatherMethod>(name, plan::kGatherMethodNames);
+  };
+  const std::string_view forced = this->forced().forced(
+      kKind, request.bytes(), {},
+      [&](std::string_view name) { return plan::allows(request, *named(name)); });
+  if (forced.empty()) return plan::plan_gather(request, model_to(peer));
+  return plan::force_gather(request, model_to(peer),
+                            named(forced).value_or(plan::GatherMechanism::baseline(request)));
 }
 
 const plan::ScoreMap& Choices::forced() const { return context_.state().job.tuning().forced; }

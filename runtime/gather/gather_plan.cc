@@ -59,7 +59,6 @@ class Gather final : public GatherCore, public gathers::GatherState::Plan {
                                [&](const Incoming& in) { return context_.is_local(in.owner); });
   }
   bool is_ordered() const override { return ordered_; }
-  double now_s() const override { return context_.state().job.fabric().now_s(); }
   const GatherStatistics& statistics() const override { return schedule_.statistics; }
   GatherStatistics& statistics() { return schedule_.statistics; }
 

@@ -449,10 +449,9 @@ void IndirectLoop::Engine::patch(const Fetched& from, Fetched& to, uint64_t unit
 void IndirectLoop::Engine::leave() {
   if (execution_.measures()) computed_s_ += context_.now_s() - begun_s_;
   Block& block = computed();
-  // Of the last block, the one before may still be written back: of an element of both, the later
-  // value is to stay. What another next block has begun to fetch may be what this one writes back,
-  // and is patched; debug mode sees operations one by one, to which it would be a conflict: it gets
-  // one after the other.
+  // When the last block ends, the one before it may still be under way: waiting keeps the later
+  // value of an element that both write. A next block that is being fetched is patched instead.
+  // Debug mode sees operations one by one, and would take that for a conflict: it always waits.
   const bool is_last = collected_ == computed_ + 1;
   if (is_last || state_.job.options().debug) {
     for (Fetched& fetched : before_computed().fetched) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,15 +15,60 @@
 
 #include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/gather/gather_fixtures.h"
+#include "runtime/gather/gather_times.h"
 #include "runtime/loop/exact_costs.h"
 #include "runtime/loop/model_file.h"
 
 namespace stripline {
 namespace {
 
+using gathers::kItanium;
 using gathers::value_of;
 
 class Methods : public bootstrap::RanksTest {};
+
+// Elements of [begin, end) but every tenth.
+std::vector<uint64_t> nearly_all(uint64_t begin, uint64_t end) {
+  std::vector<uint64_t> index;
+  for (uint64_t i = begin; i < end; ++i) {
+    if (i % 10 != 3) index.push_back(i);
+  }
+  return index;
+}
+
+void run_group(const bootstrap::ThreadGroupOptions& group,
+               const std::function<void(Context&)>& body) {
+  const Status ran = bootstrap::run_ranks(group, body);
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+// What the ranks print of their sites.
+std::string sites_of(bootstrap::ThreadGroupOptions group,
+                     const std::function<void(Context&)>& body) {
+  group.context.trace = "sites";
+  ::testing::internal::CaptureStderr();
+  run_group(group, body);
+  return ::testing::internal::GetCapturedStderr();
+}
+
+bootstrap::ThreadGroupOptions deciding(bootstrap::ThreadGroupOptions group,
+                                       const ModelFile& model) {
+  group.context.model_path = model.path();
+  return group;
+}
+
+// What decides for two ranks of a cluster.
+bootstrap::ThreadGroupOptions cluster_pair(const ModelFile& model) {
+  return deciding(bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2),
+                  model);
+}
+
+// A model that is right about the network kItanium.
+model::TunedModel known_network() {
+  model::TunedModel known = model::example_model();
+  known.network["inter-node"] = exact_path(kItanium);
+  return known;
+}
 
 // Gathers in both forms, with ranks that come late in turns.
 template <typename T, typename Layout>
@@ -120,9 +166,8 @@ TEST_P(Methods, WhatAllNeedIsPassedOn) {
 // A reader of several owners' elements that one rank sends, and that comes late, tells it once that
 // it has read them: what it told a second time would land where the plan's memory was.
 TEST(Credits, NothingLandsInMemoryThatAPlanHasGivenBack) {
-  const auto group =
-      bootstrap::group_on({"", "emulated:itanium-gm,compute=none,jitter=off", "virtual"}, 7);
-  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+  const auto group = bootstrap::group_on({"", kItanium, "virtual"}, 7);
+  run_group(group, [](Context& context) {
     auto x = shared_array<uint64_t, cyclic>::create(context, 7);
     ASSERT_TRUE(x.ok());
     gathers::fill(*x, 0);
@@ -143,7 +188,6 @@ TEST(Credits, NothingLandsInMemoryThatAPlanHasGivenBack) {
     for (size_t i = 0; i < kWords; ++i) ASSERT_EQ(words[i], 0U) << "word " << i;
     context.deallocate_local(*taken);
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 // Four ranks read the same of rank 0, two others something else in common, and one what is its own.
@@ -239,7 +283,7 @@ bootstrap::ThreadGroupOptions nodes_of_two(rank_t ranks) {
 
 TEST(NodeSharing, ElementsComeOnceToANode) {
   for (const rank_t ranks : {4U, 7U}) {
-    const Status ran = bootstrap::run_ranks(nodes_of_two(ranks), [ranks](Context& context) {
+    run_group(nodes_of_two(ranks), [ranks](Context& context) {
       forced_gathers<double>(context, 600, blocked(600, ranks), 1);
       forced_gathers<uint32_t>(context, 603, cyclic{}, 2);
       auto x = shared_array<uint64_t, block_cyclic<>>::create(context, 100 * ranks,
@@ -268,12 +312,11 @@ TEST(NodeSharing, ElementsComeOnceToANode) {
       }
       context.barrier();
     });
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
   }
 }
 
 TEST(NodeSharing, SeveralArraysAndReadersOfOneRank) {
-  const Status ran = bootstrap::run_ranks(nodes_of_two(5), [](Context& context) {
+  run_group(nodes_of_two(5), [](Context& context) {
     using Array = shared_array<double, cyclic>;
     auto x = Array::create(context, 200);
     auto y = Array::create(context, 200);
@@ -302,38 +345,29 @@ TEST(NodeSharing, SeveralArraysAndReadersOfOneRank) {
     }
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST(NodeSharing, IsChosenWhereRanksOfANodeNeedTheSame) {
-  model::TunedModel known = model::example_model();
-  const ModelFile model("gather_sharing", known);
-  auto group = bootstrap::group_on({"nodes", "tcp", "real", "mapped:3"}, 6);
-  group.context.model_path = model.path();
-  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+  const ModelFile model("gather_sharing");
+  const auto group = deciding(bootstrap::group_on({"nodes", "tcp", "real", "mapped:3"}, 6), model);
+  run_group(group, [](Context& context) {
     constexpr uint64_t kEach = 4400;
     auto x = shared_array<double, block_cyclic<>>::create(context, 6 * kEach, {kEach});
     ASSERT_TRUE(x.ok());
     // Nearly all, so that a rank alone would be sent all between the first and the last.
-    std::vector<uint64_t> index;
-    for (uint64_t i = 0; i < 6 * kEach; ++i) {
-      if (i % 10 != 3) index.push_back(i);
-    }
-    const auto said = gather_and_compare(context, *x, index, {}, 4);
+    const auto said = gather_and_compare(context, *x, nearly_all(0, 6 * kEach), {}, 4);
     EXPECT_GE(said.shared_owners, 1U);
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 // A plan that serves one gather has all that its inspection takes: no element is named to its
 // owner. The number of gathers is known from the plan before at the same place, or the program says
 // it.
 TEST(MethodChoice, CountsTheInspectionByTheGathersThatItServes) {
-  const ModelFile model("gather_uses", model::example_model());
-  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
-  group.context.model_path = model.path();
-  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+  const ModelFile model("gather_uses");
+  auto group = cluster_pair(model);
+  run_group(group, [](Context& context) {
     constexpr uint64_t kEach = 4000;
     auto x = shared_array<double, block_cyclic<>>::create(context, 2 * kEach, {kEach});
     ASSERT_TRUE(x.ok());
@@ -349,7 +383,6 @@ TEST(MethodChoice, CountsTheInspectionByTheGathersThatItServes) {
     EXPECT_EQ(gather_and_compare(context, *x, index, {.uses = 1000}, 1).bound_owners, 0U);
     context.barrier();
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 // With a rule for large ones, and one for all others.
@@ -373,25 +406,16 @@ TEST_P(Methods, AreForcedByTheirSize) {
 
 // With a model, too, which would explain another method than the one that is carried out.
 TEST(MethodChoice, IsAsAskedWhereARuleForcesTheBaseline) {
-  const ModelFile model("gather_baseline_trace", model::example_model());
-  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
-  group.context.model_path = model.path();
+  const ModelFile model("gather_baseline_trace");
+  auto group = cluster_pair(model);
   group.context.tuning = "gather:*:baseline";
-  group.context.trace = "sites";
-  ::testing::internal::CaptureStderr();
-  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+  const std::string said = sites_of(group, [](Context& context) {
     constexpr uint64_t kEach = 4000;
     auto x = shared_array<double, block_cyclic<>>::create(context, 2 * kEach, {kEach});
     ASSERT_TRUE(x.ok());
-    std::vector<uint64_t> index;
-    for (uint64_t i = 0; i < 2 * kEach; ++i) {
-      if (i % 10 != 3) index.push_back(i);
-    }
-    EXPECT_EQ(gather_and_compare(context, *x, index, {}).bound_owners, 0U);
+    EXPECT_EQ(gather_and_compare(context, *x, nearly_all(0, 2 * kEach), {}).bound_owners, 0U);
     context.barrier();
   });
-  const std::string said = ::testing::internal::GetCapturedStderr();
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
   EXPECT_NE(said.find("pack, as asked"), std::string::npos) << said;
   EXPECT_EQ(said.find("stripline explain gather "), std::string::npos) << said;
 }
@@ -399,25 +423,16 @@ TEST(MethodChoice, IsAsAskedWhereARuleForcesTheBaseline) {
 // What a rank receives for its whole node cannot be all between the first and the last: the command
 // that explains it says so.
 TEST(NodeSharing, IsExplainedAsItIsCarriedOut) {
-  const ModelFile model("gather_sharing_trace", model::example_model());
-  auto group = bootstrap::group_on({"nodes", "tcp", "real", "mapped:3"}, 6);
-  group.context.model_path = model.path();
-  group.context.trace = "sites";
-  ::testing::internal::CaptureStderr();
-  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+  const ModelFile model("gather_sharing_trace");
+  const auto group = deciding(bootstrap::group_on({"nodes", "tcp", "real", "mapped:3"}, 6), model);
+  const std::string said = sites_of(group, [](Context& context) {
     constexpr uint64_t kEach = 4400;
     auto x = shared_array<double, block_cyclic<>>::create(context, 6 * kEach, {kEach});
     ASSERT_TRUE(x.ok());
     // Nearly all of the rank for which rank 0 leads, and little of others.
-    std::vector<uint64_t> index;
-    for (uint64_t i = 3 * kEach; i < 4 * kEach; ++i) {
-      if (i % 10 != 3) index.push_back(i);
-    }
-    gather_and_compare(context, *x, index, {}, 4);
+    gather_and_compare(context, *x, nearly_all(3 * kEach, 4 * kEach), {}, 4);
     context.barrier();
   });
-  const std::string said = ::testing::internal::GetCapturedStderr();
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
   const size_t command = said.find("stripline explain gather ");
   ASSERT_NE(command, std::string::npos) << said;
   const std::string line = said.substr(command, said.find('\n', command) - command);
@@ -427,13 +442,9 @@ TEST(NodeSharing, IsExplainedAsItIsCarriedOut) {
 
 // By a model that is right: many readers of the same large block.
 TEST(MethodChoice, HotElementsAreBroadcastWhereThatIsFaster) {
-  constexpr const char* kFabric = "emulated:itanium-gm,compute=none,jitter=off";
-  model::TunedModel known = model::example_model();
-  known.network["inter-node"] = exact_path(kFabric);
-  const ModelFile model("gather_methods", known);
-  auto group = bootstrap::group_on({"", kFabric, "virtual"}, 16);
-  group.context.model_path = model.path();
-  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+  const ModelFile model("gather_methods", known_network());
+  const auto group = deciding(bootstrap::group_on({"", kItanium, "virtual"}, 16), model);
+  run_group(group, [](Context& context) {
     auto x = shared_array<double, indefinite>::create(context, 8000, {0});
     ASSERT_TRUE(x.ok());
     std::vector<uint64_t> index(8000);
@@ -461,17 +472,12 @@ TEST(MethodChoice, HotElementsAreBroadcastWhereThatIsFaster) {
     const double one_by_one_s = seconds({.method = GatherMethod::bound});
     EXPECT_LT(chosen_s, one_by_one_s / 2);
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST(MethodChoice, WhatIsHotBesideOthersIsBroadcastWhereThatIsFaster) {
-  constexpr const char* kFabric = "emulated:itanium-gm,compute=none,jitter=off";
-  model::TunedModel known = model::example_model();
-  known.network["inter-node"] = exact_path(kFabric);
-  const ModelFile model("gather_hot", known);
-  auto group = bootstrap::group_on({"", kFabric, "virtual"}, 16);
-  group.context.model_path = model.path();
-  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+  const ModelFile model("gather_hot", known_network());
+  const auto group = deciding(bootstrap::group_on({"", kItanium, "virtual"}, 16), model);
+  run_group(group, [](Context& context) {
     auto x = shared_array<double, indefinite>::create(context, 18000, {0});
     ASSERT_TRUE(x.ok());
     // So far apart that they are packed.
@@ -494,7 +500,6 @@ TEST(MethodChoice, WhatIsHotBesideOthersIsBroadcastWhereThatIsFaster) {
     const double chosen_s = seconds(GatherMethod::best);
     EXPECT_LT(chosen_s, seconds(GatherMethod::pack) / 2);
   });
-  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -9,12 +12,21 @@
 #include <stripline/sparse_matrix.h>
 
 #include "base/random.h"
+#include "optimizer/model/model_fixture.h"
+#include "optimizer/plan/product_mechanism.h"
 #include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/loop/model_file.h"
 
 namespace stripline {
 namespace {
 
 class Sparse : public bootstrap::RanksTest {};
+
+model::TunedModel model_with_pack() {
+  model::TunedModel known = model::example_model();
+  known.pack = model::example_pack();
+  return known;
+}
 
 // Rows with columns of one owner go owner by owner, rows with columns of many at once: `width`
 // says how far they reach.
@@ -54,7 +66,7 @@ void multiply_and_compare(Context& context, uint64_t elements, Layout layout, ui
   ASSERT_TRUE(matrix.ok()) << matrix.error().message();
   ASSERT_EQ(matrix->rows(), rows);
   std::vector<double> y(rows);
-  constexpr uint64_t kRounds = 8;  // ways are tried in the first six
+  constexpr uint64_t kRounds = 8;
   for (uint64_t round = 0; round < kRounds; ++round) {
     for (size_t i = 0; i < x->local_span().size(); ++i) {
       x->local_span()[i] = element_of(x->index_of(i), round);
@@ -130,6 +142,24 @@ TEST_P(Sparse, ProductsWithSeveralVectorsAreThoseWithEach) {
       for (const uint64_t width : {uint64_t{30}, uint64_t{280}}) {
         multiply_several(context, 280, blocked(280, ranks), width);
         multiply_several(context, 280, cyclic{}, width);
+      }
+    });
+  }
+}
+
+// Each of them, and nothing else, and with a model, by which they are compared.
+TEST_P(Sparse, ProductsByEachMethodAreTheSums) {
+  const ModelFile model("sparse_methods", model_with_pack());
+  for (const char* const tuning :
+       {"product:*:by_owner", "product:*:together", "product:*:whole", "product:*:baseline", ""}) {
+    bootstrap::ThreadGroupOptions options = bootstrap::group_on(GetParam(), 3);
+    options.context.tuning = tuning;
+    options.context.model_path = model.path();
+    on_ranks(options, [](Context& context) {
+      constexpr uint64_t kElements = 160;
+      for (const uint64_t width : {uint64_t{30}, kElements}) {
+        multiply_and_compare(context, kElements, blocked(kElements, 3), width, 6);
+        multiply_and_compare(context, kElements, cyclic{}, width, 60);
       }
     });
   }
@@ -226,6 +256,38 @@ TEST_P(Sparse, RefusesRowsThatAreNotAsSaid) {
     }
     context.barrier();
   });
+}
+
+// What a trace shows of products, and the command that explains it.
+TEST(SparseTrace, ShowsTheMethodThatExplainNames) {
+  const ModelFile model("sparse_trace", model_with_pack());
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
+  group.context.model_path = model.path();
+  group.context.trace = "sites";
+  group.context.guard = false;  // which would compare it with others
+  ::testing::internal::CaptureStderr();
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+    constexpr uint64_t kElements = 4000;
+    multiply_and_compare(context, kElements, blocked(kElements, 2), kElements, 6);
+  });
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+  const std::string command = "stripline explain product " + model.path() + " --path inter-node ";
+  const size_t at = said.find(command);
+  ASSERT_NE(at, std::string::npos) << said;
+  const std::string options = said.substr(at + command.size(), said.find('\n', at) - at);
+  EXPECT_NE(options.find("--owners 1"), std::string::npos) << options;
+  plan::ProductRequest request;
+  for (const auto& field : plan::ProductMechanism::fields()) {
+    const size_t place = options.find(std::string(field.text.option) + " ");
+    if (place == std::string::npos || field.text.unit == plan::Unit::flag) continue;
+    const char* const value = options.c_str() + place + std::string_view(field.text.option).size();
+    field.set(request, plan::FieldValue(uint64_t{std::strtoull(value, nullptr, 10)}));
+  }
+  const plan::CompiledModel compiled(model_with_pack());
+  const std::string method(
+      to_string(plan::plan_product(request, compiled.path(model::Path::network)).method));
+  EXPECT_NE(said.find(method + ", "), std::string::npos) << method << " in\n" << said;
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, Sparse, ::testing::ValuesIn(bootstrap::fabrics_under_test()),

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <stripline/loop.h>
@@ -67,7 +68,7 @@ class LoopEngine {
   void look_up(const LoopOptions& options);
   plan::StripRequest request_for(double compute_s) const;
   const plan::StripPlan& decided() const {
-    return site_ == nullptr ? given_ : site_->plan(site_->decided());
+    return site_ == nullptr ? *given_ : site_->plan(site_->decided());
   }
   void learn();
   void look_for_kept(size_t index, const RawBlock& block);
@@ -106,7 +107,7 @@ class LoopEngine {
   const plan::StripCosts* costs_ = nullptr;  // of the path to the blocks
   decide::Execution<plan::StripPlan> execution_;
   LoopSite* site_ = nullptr;  // null: given_ is carried out
-  plan::StripPlan given_;
+  std::optional<const plan::StripPlan> given_;
   uint64_t place_ = 0;  // of the site
 
   bool placed_ = false;           // by the program: no buffer

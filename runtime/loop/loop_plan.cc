@@ -104,7 +104,7 @@ void LoopEngine::find_plan(const LoopOptions& options, const Remote& remote) {
     request_.max_buffer_bytes = loops_.pool.room();
     look_up(options);
   }
-  if (site_ == nullptr) return execution_.begin(state_.mechanisms.instruments(), given_);
+  if (site_ == nullptr) return execution_.begin(state_.mechanisms.instruments(), *given_);
   execution_.begin(
       state_.mechanisms.instruments(), *this, *site_,
       {.call = {.what = place_, .rank = remote.first.rank, .loose_offset = remote.first.offset},
@@ -115,12 +115,13 @@ void LoopEngine::find_plan(const LoopOptions& options, const Remote& remote) {
 // Finds what the planner says of the request, or asks it.
 void LoopEngine::look_up(const LoopOptions& options) {
   const bool simply =
+      options.use_model && !options.force &&
       state_.job.tuning().forced.forced(plan::StripMechanism::kWords.command,
                                         request_.total_bytes) == plan::kForcedBaseline;
   const plan::StripCosts* const costs = options.use_model && !simply ? costs_ : nullptr;
   if (options.force || costs == nullptr) {
-    given_ = options.force ? plan::force_strip(request_, costs, *options.force)
-                           : plan::plan_strip(request_, nullptr);
+    given_.emplace(options.force ? plan::force_strip(request_, costs, *options.force)
+                                 : plan::plan_strip(request_, nullptr));
     if (!options.force && options.use_model && !simply) loops_.say_no_model(state_);
     return;
   }

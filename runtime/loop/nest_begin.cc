@@ -55,7 +55,7 @@ void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite ca
 void NestEngine::find_plan(const NestOptions& options) {
   const Nest& nest = served_ == 0 ? nest_ : described_;
   NestKey key = key_of(state_, nest, options, call_, caches_);
-  if (is_forced()) key.use_model = false;
+  if (key.use_model && !options.force && is_forced()) key.use_model = false;
   use_model_ = key.use_model;
   site_ = nullptr;
   look_up(key, options);
@@ -65,7 +65,7 @@ void NestEngine::find_plan(const NestOptions& options) {
     look_up(key, options);
   }
   if (site_ == nullptr) {
-    execution_.begin(state_.mechanisms.instruments(), forced_);
+    execution_.begin(state_.mechanisms.instruments(), *forced_);
   } else {
     execution_.begin(state_.mechanisms.instruments(), *this, *site_, terms_of(options, key));
   }
@@ -92,7 +92,7 @@ void NestEngine::look_up(const NestKey& key, const NestOptions& options) {
   max_buffer_bytes_ = key.max_buffer_bytes;
   if (options.force) {
     const plan::NestRequest request = request_of(state_, key, -1);
-    forced_ = lay_out(key, request, force_nest(request, *options.force));
+    forced_.emplace(lay_out(key, force_nest(request, *options.force)));
     return;
   }
   site_ = &loops_.nest_sites.find_or_make(key, [&](NestSite& made) {
@@ -123,7 +123,7 @@ decide::Terms NestEngine::terms_of(const NestOptions& options, const NestKey& ke
 NestLayout NestEngine::make(decide::Arm, double compute_s) const {
   const plan::NestRequest request = request_of(state_, site_->key, compute_s);
   loops_.analysis.count_plan();
-  return lay_out(site_->key, request, plan::baseline_of_nest(request));
+  return lay_out(site_->key, plan::baseline_of_nest(request));
 }
 
 bool NestEngine::fits(const NestLayout& layout) const {
@@ -139,7 +139,7 @@ bool NestEngine::fits(const NestLayout& layout) const {
 // is relied upon.
 void NestEngine::decide(decide::Site<NestLayout>& site, double compute_s) const {
   const plan::NestRequest request = request_of(state_, site_->key, compute_s);
-  NestLayout layout = lay_out(site_->key, request, plan_nest(request));
+  const NestLayout layout = lay_out(site_->key, plan_nest(request));
   loops_.analysis.count_plan();
   const plan::NestPlan& plan = layout.plan;
   if (plan.reason != plan::Reason::tuned) return site.decide(decide::kBaseline, layout);
@@ -148,8 +148,8 @@ void NestEngine::decide(decide::Site<NestLayout>& site, double compute_s) const 
   const double doubt_s = copies ? kUnmeasuredBody * compute_s : 0;
   if (!site.outweighs(plan, doubt_s)) {
     const plan::NestCandidate tried{plan.schedule, plan.cut, plan.window};
-    layout = lay_out(site_->key, request, force_nest(request, tried, plan::Reason::tied));
-    site.compare(1, layout, plan::Guard::Of::site);
+    const plan::NestPlan tie = force_nest(request, tried, plan::Reason::tied);
+    site.compare(1, lay_out(site_->key, tie), plan::Guard::Of::site);
   } else {
     const plan::NestPlan* const before = site.made(1) != nullptr ? &site.made(1)->plan : nullptr;
     const bool same = before != nullptr && before->schedule == plan.schedule &&
@@ -157,7 +157,7 @@ void NestEngine::decide(decide::Site<NestLayout>& site, double compute_s) const 
                       before->cut.granule == plan.cut.granule && before->window == plan.window;
     site.decide(decide::Arm{1}, layout, 2, decide::Race::Of::site, same);
   }
-  if (site_->key.compute_s >= 0 || compute_s >= 0) site.expect(layout.plan, doubt_s);
+  if (site_->key.compute_s >= 0 || compute_s >= 0) site.expect(site.plan(1).plan, doubt_s);
 }
 
 void NestEngine::note(decide::Trace& trace, double seconds) const {
@@ -231,8 +231,8 @@ void NestEngine::choose_methods(const Tiling& tiling,
       }
       return site.plan(simply ? decide::kBaseline : site.decided());
     };
-    if (reads(group.mode)) methods[g].get = best(Direction::get);
-    if (writes(group.mode)) methods[g].put = best(Direction::put);
+    if (reads(group.mode)) methods[g].get.emplace(best(Direction::get));
+    if (writes(group.mode)) methods[g].put.emplace(best(Direction::put));
   }
 }
 

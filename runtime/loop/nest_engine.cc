@@ -105,7 +105,7 @@ void NestEngine::transfer(Direction direction, uint32_t g, const Place& place, s
     }
     state_.job.activity() = "nest";
     state_.operations.vis().start(direction, owner, strided, memory,
-                                  get ? methods.get : methods.put, counter);
+                                  *(get ? methods.get : methods.put), counter);
   } else if (get) {
     state_.operations.get(memory, owner, static_cast<uint64_t>(base), of_tile.bytes, counter,
                           {"nest", call_});

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,8 +57,8 @@ class NestEngine {
 
   // How tiles of many regions travel.
   struct Methods {
-    plan::VisPlan get;
-    plan::VisPlan put;
+    std::optional<const plan::VisPlan> get;
+    std::optional<const plan::VisPlan> put;
   };
 
   // Something that is fetched and stored as a whole.
@@ -82,7 +83,7 @@ class NestEngine {
   void look_up(const NestKey& key, const NestOptions& options);
   decide::Terms terms_of(const NestOptions& options, const NestKey& key);
   const NestLayout& decided() const {
-    return site_ == nullptr ? forced_ : site_->plan(site_->decided());
+    return site_ == nullptr ? *forced_ : site_->plan(site_->decided());
   }
   void check_bounds(CallSite call) const;
   void begin_tiles();
@@ -148,7 +149,7 @@ class NestEngine {
   decide::Execution<NestLayout> execution_;
   const NestLayout* layout_ = nullptr;  // its plan
   NestSite* site_ = nullptr;            // null: forced_ is carried out
-  NestLayout forced_;
+  std::optional<const NestLayout> forced_;
   bool use_model_ = true;
   uint64_t max_buffer_bytes_ = 0;                         // that the plan is made for
   std::array<int64_t, access::kMaxReferences> origin_{};  // by group, of the layout's bases

@@ -101,19 +101,6 @@ uint32_t first_like(const Nest& nest, uint32_t reference) {
   return reference;
 }
 
-// True if the groups of two tilings are the same but for what is in a tile.
-bool same_structure(const Tiling& a, const Tiling& b) {
-  if (a.groups() != b.groups()) return false;
-  for (uint32_t g = 0; g < a.groups(); ++g) {
-    const Group& x = a.group[g];
-    const Group& y = b.group[g];
-    if (x.hold != y.hold || x.members != y.members || x.mode != y.mode || x.member != y.member) {
-      return false;
-    }
-  }
-  return true;
-}
-
 vis::Strided strided_of(const access::Lmad& tile) {
   vis::Strided shape;
   shape.bytes = tile.run_bytes;
@@ -125,21 +112,15 @@ vis::Strided strided_of(const access::Lmad& tile) {
   return shape;
 }
 
-// The tiles of a plan. The last step may be shorter; false where its tiles have to be grouped
-// otherwise than the others'.
-bool cut(const Nest& nest, const plan::NestPlan& plan, NestLayout& layout) {
-  const auto whole = access::tile(nest, plan.cut);
+// The tiles of a plan, whose last step may be shorter.
+NestLayout cut(const Nest& nest, const plan::NestPlan& plan) {
+  const auto tiled = [&](uint64_t granule) {
+    return std::get<Tiling>(access::tile(nest, access::Cut{plan.cut.loop, granule}));
+  };
+  NestLayout layout{.plan = plan, .whole = tiled(plan.cut.granule)};
   const uint64_t left = nest.counts[plan.cut.loop] % plan.cut.granule;
-  const auto rest = left == 0 ? whole : access::tile(nest, access::Cut{plan.cut.loop, left});
-  const auto* of_whole = std::get_if<Tiling>(&whole);
-  const auto* of_rest = std::get_if<Tiling>(&rest);
-  if (of_whole == nullptr || of_rest == nullptr || !same_structure(*of_whole, *of_rest)) {
-    return false;
-  }
-  layout.plan = plan;
-  layout.whole = *of_whole;
-  layout.rest = *of_rest;
-  return true;
+  layout.rest = left == 0 ? layout.whole : tiled(left);
+  return layout;
 }
 
 // The shapes of the tiles, those that move one behind the other. Returns the bytes of a slot.
@@ -313,6 +294,7 @@ plan::NestRequest request_of(ContextState& state, const NestKey& key, double com
   request.surroundings.load = key.load;
   request.max_buffer_bytes = key.max_buffer_bytes;
   request.slot_alignment = kAlignment;
+  request.uniform_steps = true;  // NestEngine::group()
   request.compute_s = key.compute_s >= 0 ? key.compute_s : compute_s;
   request.loop = key.loop;
   request.local_bytes = key.local_bytes;
@@ -349,24 +331,15 @@ std::optional<double> attention_step_s(const NestLayout& layout) {
 
 }  // namespace
 
-NestLayout lay_out(const NestKey& key, const plan::NestRequest& request,
-                   const plan::NestPlan& plan) {
-  NestLayout layout;
-  bool done = !plan.obstacle && cut(key.nest, plan, layout);
-  // Steps of equal length.
-  plan::NestCandidate even{plan.schedule, plan.cut, plan.window};
-  for (; !done && !plan.obstacle && even.cut.granule > 0; --even.cut.granule) {
-    if (key.nest.counts[even.cut.loop] % even.cut.granule != 0) continue;
-    const plan::NestPlan other = force_nest(request, even, plan.reason);
-    done = other.cut.granule == even.cut.granule && cut(key.nest, other, layout);
-  }
-  if (done) {
+NestLayout lay_out(const NestKey& key, const plan::NestPlan& plan) {
+  if (!plan.obstacle) {
+    NestLayout layout = cut(key.nest, plan);
     place_tiles(key, key.keeps, layout);
     if (key.keeps && layout.buffer_bytes > key.max_buffer_bytes) place_tiles(key, false, layout);
     layout.attention_step_s = attention_step_s(layout);
     return layout;
   }
-  layout.plan = plan.obstacle ? plan : plan::uncut_nest(key.nest, {});
+  NestLayout layout{.plan = plan};
   for (const Reference& reference : key.nest.reference) {
     layout.slot_bytes = std::max(layout.slot_bytes, align_up(reference.element_bytes));
   }

@@ -29,11 +29,11 @@ struct NestShape {
 
 /// A plan, the tiles it makes, and their places in memory: what a site of a nest decides on.
 struct NestLayout {
-  plan::NestPlan plan;
-  access::Tiling whole;  ///< of a full step
-  access::Tiling rest;   ///< of the last one of a loop, if it is shorter
-  std::array<NestShape, access::kMaxReferences> whole_shapes;  ///< by group
-  std::array<NestShape, access::kMaxReferences> rest_shapes;
+  const plan::NestPlan plan{};
+  access::Tiling whole{};  ///< of a full step
+  access::Tiling rest{};   ///< of the last one of a loop, if it is shorter
+  std::array<NestShape, access::kMaxReferences> whole_shapes{};  ///< by group
+  std::array<NestShape, access::kMaxReferences> rest_shapes{};
   std::array<bool, access::kMaxReferences> in_reach{};  ///< by group: all of it, always
   bool transfers = false;                               ///< some group is not
   bool gets = false;                                    ///< with every step
@@ -45,7 +45,7 @@ struct NestLayout {
   /// `kept_offset` into its memory; else none.
   std::array<std::optional<access::Lmad>, access::kMaxReferences> kept{};
   std::array<uint64_t, access::kMaxReferences> kept_offset{};
-  std::optional<double> attention_step_s;  ///< of Attention; none: every step is looked after
+  std::optional<double> attention_step_s{};  ///< of Attention; none: every step is looked after
 
   /// True if a group moves with every step, or is held for several. Neither, if it is in reach.
   bool moves(uint32_t g) const { return !in_reach[g] && whole.group[g].hold > plan.cut.loop; }
@@ -95,11 +95,9 @@ uint64_t hash_of(const NestKey& key);
 /// points to the pieces of the key.
 plan::NestRequest request_of(ContextState& state, const NestKey& key, double compute_s);
 
-/// Cuts a plan of the request into tiles, and lays them out. Where it has an obstacle, steps are
-/// single iterations, whose elements have a slot each; where the last step of a loop would have to
-/// be moved otherwise than the others, another plan is taken, of steps of equal length.
-NestLayout lay_out(const NestKey& key, const plan::NestRequest& request,
-                   const plan::NestPlan& plan);
+/// Cuts a plan of request_of(key) into tiles, and lays them out. Where it has an obstacle, steps
+/// are single iterations, whose elements have a slot each.
+NestLayout lay_out(const NestKey& key, const plan::NestPlan& plan);
 
 struct NestSite : decide::Site<NestLayout> {
   NestKey key;

@@ -175,6 +175,31 @@ TEST_P(Nests, TransposeAMatrix) {
 }
 
 // Both ranks' blocks, the own ones in place, the others fetched; then a row to each.
+// A last step so much shorter than the others that as many of its length would reach the next row.
+TEST_P(Nests, WriteRowsOfAPrimeLengthInAWiderArray) {
+  constexpr size_t kLength = 457;
+  constexpr size_t kPitch = 512;
+  for (const uint64_t granule : {115, 112, 64, 58, 1}) {
+    compare(
+        [&](Context& context, global_ptr<double> words) {
+          const auto [i, j] = loop_indices<2>();
+          const NestPlan plan = for_nest(
+              context, {size_t{4}, kLength},
+              {.force = NestCandidate{Schedule::all_issued, {1, granule}, 1}},
+              [](const double& from, double& to) { to = 2 * from; },
+              read(words + 4 * kPitch, i * kLength + j), write(words, i * kPitch + j));
+          EXPECT_FALSE(plan.obstacle);
+        },
+        [](std::vector<double>& words) {
+          for (size_t i = 0; i < 4; ++i) {
+            for (size_t j = 0; j < kLength; ++j) {
+              words[i * kPitch + j] = 2 * words[4 * kPitch + i * kLength + j];
+            }
+          }
+        });
+  }
+}
+
 TEST_P(Nests, GoThroughTheRanksOfADistributedArray) {
   for (const auto& force : candidates()) {
     compare(
@@ -404,15 +429,16 @@ TEST(NestsUnderAModel, AreFoundAgain) {
         if (at[1] == 0) context.compute_for(1e-3);
       };
       constexpr int kSites = 32;
-      std::vector<NestPlan> plans(kSites + 1);
+      std::vector<NestPlan> plans;
       for (int time = 0; time < 6; ++time) {
+        plans.clear();
         for (int site = 0; site < kSites; ++site) {
-          plans[site] = for_nest(NestPlace(context, CallSite{"some/file.cc", 100 + 17 * site}),
-                                 {size_t{2}, size_t{1000}}, {.self_check = false}, body,
-                                 read(where[0], r * 1000 + i));
+          plans.push_back(for_nest(NestPlace(context, CallSite{"some/file.cc", 100 + 17 * site}),
+                                   {size_t{2}, size_t{1000}}, {.self_check = false}, body,
+                                   read(where[0], r * 1000 + i)));
         }
-        plans[kSites] = for_nest(context, {size_t{2}, size_t{1000}}, {.self_check = false}, body,
-                                 read(pieces[r], i + 100 * time));
+        plans.push_back(for_nest(context, {size_t{2}, size_t{1000}}, {.self_check = false}, body,
+                                 read(pieces[r], i + 100 * time)));
       }
       // A nest that was timed knows of two milliseconds of computation.
       for (const NestPlan& plan : plans) EXPECT_GT(plan.baseline_s, 2e-3);

@@ -159,11 +159,12 @@ void WavefrontEngine::begin(const RawStage& stage) {
 
 // The plan of a stage that no one is asked about.
 std::optional<plan::WavefrontPlan> WavefrontEngine::given_plan() const {
-  const std::string_view forced = state_.job.tuning().forced.forced(
-      plan::WavefrontMechanism::kWords.command, stage_.lines * stage_.line_bytes);
   uint64_t pieces = options_.pieces;
-  if (pieces == 0) pieces = plan::number_forced(forced).value_or(0);
-  if (pieces == 0 && forced == plan::kForcedBaseline) pieces = 1;
+  if (pieces == 0) {
+    const std::string_view forced = state_.job.tuning().forced.forced(
+        plan::WavefrontMechanism::kWords.command, stage_.lines * stage_.line_bytes);
+    pieces = plan::number_forced(forced).value_or(forced == plan::kForcedBaseline ? 1 : 0);
+  }
   if (pieces != 0) {
     const uint64_t most = std::min<uint64_t>(plan::kMostWavefrontPieces, stage_.lines);
     return plan::WavefrontPlan{.pieces = static_cast<uint32_t>(std::min(pieces, most)),

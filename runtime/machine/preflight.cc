@@ -10,6 +10,7 @@
 #include "base/job_memory.h"
 #include "base/quantity.h"
 #include "base/settings.h"
+#include "base/symmetric_size.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 
 namespace stripline::machine {
@@ -66,6 +67,16 @@ JobPlan plan_job(uint32_t ranks, const std::map<std::string, std::string>& envir
   const auto bytes =
       parse_bytes(value_with(environment, "STRIPLINE_SEGMENT_BYTES"), "STRIPLINE_SEGMENT_BYTES");
   if (bytes.ok()) plan.segment_bytes = *bytes;
+  for (const char* const name : kSymmetricSizeVariables) {
+    const std::string text = value_with(environment, name);
+    if (text.empty()) continue;
+    const auto heap = parse_symmetric_size(text, name);
+    if (heap.ok() && *heap > plan.segment_bytes) {
+      plan.segment_bytes = *heap;
+      plan.size_setting = name;
+    }
+    break;
+  }
   const std::string overcommit = value_with(environment, "STRIPLINE_OVERCOMMIT");
   plan.overcommit = !overcommit.empty() && overcommit != "0";
   return plan;
@@ -106,14 +117,15 @@ Preflight check_host(const JobPlan& plan, const HostRoom& room) {
                                "; raise 'ulimit -Hn', or ask for fewer ranks");
     return result;
   }
-  const std::string smaller = "smaller segments (--segment, STRIPLINE_SEGMENT_BYTES)";
+  const std::string smaller = "smaller segments (" + plan.size_setting + ")";
   // Without overflow: what does not fit into 64 bits fits nowhere.
   const auto exceeds = [&](uint64_t bytes) {
     return plan.segment_bytes > bytes / std::max(1U, plan.ranks);
   };
   if (const Status fits = check_job_memory({.ranks = plan.ranks,
                                             .segment_bytes = plan.segment_bytes,
-                                            .runtime_bytes = runtime_bytes(plan.fabric, job_ranks)},
+                                            .runtime_bytes = runtime_bytes(plan.fabric, job_ranks),
+                                            .size_setting = plan.size_setting},
                                            room.memory);
       !fits.ok()) {
     const std::string& message = fits.error().message();

@@ -19,8 +19,9 @@ struct JobPlan {
   std::string fabric = "tcp";  ///< as the user writes it
   uint32_t ranks = 1;
   uint32_t job_ranks = 0;      ///< of all hosts of the job; 0: `ranks`
-  uint64_t segment_bytes = 0;  ///< of each
-  bool overcommit = false;     ///< memory that the host has not is only warned of
+  uint64_t segment_bytes = 0;  ///< of each, or the larger heap that an OpenSHMEM program would have
+  std::string size_setting = "--segment, STRIPLINE_SEGMENT_BYTES";  ///< where that comes from
+  bool overcommit = false;  ///< memory that the host has not is only warned of
 };
 
 /// The job of `ranks` ranks as they will see it, with `environment` beside this process's.

@@ -114,6 +114,24 @@ TEST(Preflight, RanksThatNeedMoreMemoryThanThereIsAreRefused) {
   EXPECT_FALSE(check_host(plan, room).refusal) << "nothing is known";
 }
 
+TEST(Preflight, HeapsOfOpenShmemProgramsCount) {
+  HostRoom room = roomy();
+  room.memory.available_bytes = 1500 * kMiB;
+  const JobPlan smaller = plan_job(4, {{"SHMEM_SYMMETRIC_SIZE", "1k"}});
+  EXPECT_EQ(smaller.segment_bytes, 256 * kMiB) << "the program need not be one of OpenSHMEM";
+  EXPECT_FALSE(check_host(smaller, room).refusal);
+  const JobPlan larger =
+      plan_job(4, {{"SHMEM_SYMMETRIC_SIZE", "0.5g"}, {"SMA_SYMMETRIC_SIZE", "1k"}});
+  EXPECT_EQ(larger.segment_bytes, 512 * kMiB);
+  const auto result = check_host(larger, room);
+  ASSERT_TRUE(result.refusal);
+  EXPECT_NE(result.refusal->message().find("smaller segments (SHMEM_SYMMETRIC_SIZE) or fewer"),
+            std::string::npos)
+      << result.refusal->message();
+  EXPECT_EQ(plan_job(4, {{"SMA_SYMMETRIC_SIZE", "1g"}}).segment_bytes, 1024 * kMiB);
+  EXPECT_EQ(plan_job(4, {{"SMA_SYMMETRIC_SIZE", "much"}}).segment_bytes, 256 * kMiB);
+}
+
 TEST(Preflight, LockLimitMattersWhereMemoryIsLocked) {
   HostRoom room = roomy();
   room.lockable_bytes = 8 * kMiB;

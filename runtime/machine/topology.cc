@@ -52,6 +52,12 @@ uint64_t parse_size(std::string_view text) {
   return *number;
 }
 
+constexpr const char* kProcessors = "sys/devices/system/cpu";
+
+fs::path processor_folder(const fs::path& root, uint64_t number) {
+  return root / kProcessors / ("cpu" + std::to_string(number));
+}
+
 std::string cpu_model(const fs::path& root) {
   std::ifstream file(root / "proc/cpuinfo");
   std::string fallback = "unknown";
@@ -67,24 +73,18 @@ std::string cpu_model(const fs::path& root) {
 }
 
 void read_processors(const fs::path& root, Topology& topology) {
-  const fs::path folder = root / "sys/devices/system/cpu";
-  std::set<std::string> sockets;
-  std::set<std::pair<std::string, std::string>> cores;
-  std::optional<uint64_t> first;
-  for (const uint64_t cpu : numbered_entries(folder, "cpu")) {
-    const fs::path processor = folder / ("cpu" + std::to_string(cpu));
-    const std::string online = first_line(processor / "online");  // absent: cannot be switched off
-    const std::string socket = first_line(processor / "topology/physical_package_id");
-    if (online == "0" || socket.empty()) continue;
-    if (!first) first = cpu;
-    ++topology.threads;
-    sockets.insert(socket);
-    cores.emplace(socket, first_line(processor / "topology/core_id"));
+  const std::vector<ProcessorPlace> places = read_processor_places(root);
+  std::set<uint32_t> sockets;
+  std::set<std::pair<uint32_t, uint32_t>> cores;
+  for (const ProcessorPlace& place : places) {
+    sockets.insert(place.package);
+    cores.emplace(place.package, place.core);
   }
+  topology.threads = static_cast<uint32_t>(places.size());
   topology.sockets = static_cast<uint32_t>(sockets.size());
   topology.cores = static_cast<uint32_t>(cores.size());
-  if (!first) return;
-  const fs::path caches = folder / ("cpu" + std::to_string(*first)) / "cache";
+  if (places.empty()) return;
+  const fs::path caches = processor_folder(root, places.front().number) / "cache";
   for (const uint64_t index : numbered_entries(caches, "index")) {
     const fs::path cache = caches / ("index" + std::to_string(index));
     const std::string type = first_line(cache / "type");
@@ -108,6 +108,25 @@ uint64_t memory_bytes(const fs::path& root) {
 }
 
 }  // namespace
+
+std::optional<ProcessorPlace> read_processor_place(uint64_t number, const fs::path& root) {
+  const fs::path folder = processor_folder(root, number);
+  const std::string online = first_line(folder / "online");  // absent: cannot be switched off
+  const std::string package = first_line(folder / "topology/physical_package_id");
+  if (online == "0" || package.empty()) return std::nullopt;
+  const std::string core = first_line(folder / "topology/core_id");
+  return ProcessorPlace{static_cast<uint32_t>(number),
+                        static_cast<uint32_t>(number_at_start(core).value_or(0)),
+                        static_cast<uint32_t>(number_at_start(package).value_or(0))};
+}
+
+std::vector<ProcessorPlace> read_processor_places(const fs::path& root) {
+  std::vector<ProcessorPlace> places;
+  for (const uint64_t number : numbered_entries(root / kProcessors, "cpu")) {
+    if (const auto place = read_processor_place(number, root)) places.push_back(*place);
+  }
+  return places;
+}
 
 Topology read_topology(const fs::path& root) {
   Topology topology;

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace stripline::machine {
 
@@ -23,6 +25,17 @@ struct Topology {
   uint64_t memory_bytes = 0;
   std::string kernel;  ///< release: "6.1.0-18-amd64"
 };
+
+/// An online logical processor, and what it is part of, by the kernel's numbers.
+struct ProcessorPlace {
+  uint32_t number = 0;
+  uint32_t core = 0;  ///< of the package
+  uint32_t package = 0;
+};
+std::vector<ProcessorPlace> read_processor_places(const std::filesystem::path& root = "/");
+/// One of them; none if there is no such processor, or it is offline.
+std::optional<ProcessorPlace> read_processor_place(uint64_t number,
+                                                   const std::filesystem::path& root = "/");
 
 /// Reads the machine, or a copy of its /proc and /sys below `root`. What cannot be read stays 0 or
 /// empty.

@@ -66,6 +66,17 @@ TEST_F(MadeUpMachine, IsCounted) {
   EXPECT_EQ(topology.cache_bytes.at("l3"), 32U << 20);
 }
 
+TEST_F(MadeUpMachine, TellsWhereItsProcessorsAre) {
+  const std::vector<ProcessorPlace> places = read_processor_places(root_);
+  ASSERT_EQ(places.size(), 7U);
+  EXPECT_EQ(places[6].number, 6U);
+  EXPECT_EQ(places[6].package, 1U);
+  EXPECT_EQ(places[6].core, 1U);
+  EXPECT_EQ(read_processor_place(3, root_)->core, 1U);
+  EXPECT_FALSE(read_processor_place(7, root_)) << "it is offline";
+  EXPECT_FALSE(read_processor_place(8, root_));
+}
+
 TEST_F(MadeUpMachine, GivesFacts) {
   const auto facts = machine_facts(read_topology(root_));
   EXPECT_EQ(facts.at("cpu.model"), "Example 9000 @ 2.0GHz");

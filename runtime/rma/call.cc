@@ -5,11 +5,13 @@
 #include <stripline/byte_count.h>
 #include <stripline/global_ptr.h>
 
+#include "base/place_text.h"
+
 namespace stripline::rma {
 
 std::string text(CallSite site) {
   if (site.file == nullptr) return "an unknown place";
-  const std::string place = std::string(site.file) + ":" + std::to_string(site.line);
+  const std::string place = place_text(site.file, site.line);
   // Of objects that std::make_unique and its like make: the default of a CallSite is where they do.
   const std::string_view file = site.file;
   const bool of_library = file.starts_with("/usr/") &&

@@ -24,7 +24,7 @@ struct Call {
   }
 };
 
-/// "FILE:LINE".
+/// place_text().
 std::string text(CallSite site);
 
 /// "FILE:LINE: NAME", as compilers begin; without the place where it is not known.

@@ -36,10 +36,12 @@ void CallTrace::note(ContextState& state, const TracedCall& call, std::optional<
 
 void CallTrace::begin(ContextState& state, uint32_t slot, uint32_t generation,
                       const TracedCall& call) {
-  const auto [place, is_new] = under_way_.try_emplace(slot);
   // What was there is complete by now, but no one has waited for it.
-  if (!is_new) note(state, place->second.call, std::nullopt);
-  place->second = {generation, call};
+  if (const auto before = in_flight_.find(slot); before != in_flight_.end()) {
+    note(state, before->second.call, std::nullopt);
+    in_flight_.erase(before);
+  }
+  in_flight_.try_emplace(slot, InFlight{generation, call});
 }
 
 void CallTrace::done(ContextState& state, const TracedCall& call) {
@@ -47,15 +49,15 @@ void CallTrace::done(ContextState& state, const TracedCall& call) {
 }
 
 void CallTrace::waited(ContextState& state, uint32_t slot, uint32_t generation) {
-  const auto found = under_way_.find(slot);
-  if (found == under_way_.end() || found->second.generation != generation) return;
+  const auto found = in_flight_.find(slot);
+  if (found == in_flight_.end() || found->second.generation != generation) return;
   note(state, found->second.call, state.job.fabric().now_s() - found->second.call.begun_s);
-  under_way_.erase(found);
+  in_flight_.erase(found);
 }
 
 void CallTrace::end(ContextState& state) {
-  for (const auto& [slot, one] : under_way_) note(state, one.call, std::nullopt);
-  under_way_.clear();
+  for (const auto& [slot, one] : in_flight_) note(state, one.call, std::nullopt);
+  in_flight_.clear();
 }
 
 }  // namespace stripline::detail

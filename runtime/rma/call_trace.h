@@ -38,13 +38,13 @@ class CallTrace {
   void end(ContextState& state);
 
  private:
-  struct UnderWay {
+  struct InFlight {
     uint32_t generation = 0;
     TracedCall call;
   };
   static void note(ContextState& state, const TracedCall& call, std::optional<double> seconds);
 
-  std::unordered_map<uint32_t, UnderWay> under_way_;  // by slot
+  std::unordered_map<uint32_t, InFlight> in_flight_;  // by slot
 };
 
 }  // namespace stripline::detail

@@ -1,4 +1,4 @@
-// Whether a Context can be called: not after it has gone, and not in a child process that fork()
+// Says if a Context can be called: not after it has gone, and not in a child process that fork()
 // has made of a rank. A child has a copy of all that belongs to the rank: its connections, its
 // place in the job, the channel to the launcher. What it did with them, its parent would have done.
 #pragma once

@@ -343,8 +343,13 @@ future ContextState::start_barrier(Context& context, sync::Group& group, CallSit
 
 void ContextState::leave(Context& context) {
   progress_thread_.reset();  // from here on, calls do it all
-  if (job.options().trace != "off") mechanisms.report(context);
-  if (!rma::report_destination().empty()) rma::hand_in_report(context);
+  {
+    // Ranks that come later may wait for what follows a future of this one.
+    const auto may_run = operations.continuations().allow();
+    std::fputs(rma::unapplied_rules_text(context).c_str(), stderr);
+    if (job.options().trace != "off") mechanisms.report(context);
+    if (!rma::report_destination().empty()) rma::hand_in_report(context);
+  }
   mechanisms.leave();
   am::ActiveMessages& messages = operations.messages();
   {

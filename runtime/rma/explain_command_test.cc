@@ -31,8 +31,8 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
   auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 3);
   group.context.model_path = file.path();
   group.context.trace = "sites";
-  NestPlan nest_plan;
-  LoopPlan loop_plan;
+  std::optional<NestPlan> nest_plan;
+  std::optional<LoopPlan> loop_plan;
   ::testing::internal::CaptureStderr();
   const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
     constexpr size_t kCount = 65536;
@@ -44,17 +44,17 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
       const PieceArray<double> pieces(parts);
       const auto [r, i] = loop_indices<2>();
       for (int time = 0; time < 8; ++time) {
-        nest_plan = for_nest(
+        nest_plan.emplace(for_nest(
             context, {size_t{2}, kCount / 2}, {.self_check = false},
             [&](const std::array<size_t, 2>& at, const double&, const double&) {
               if (at[1] % 1024 == 0) context.compute_for(5e-6);
             },
-            read(pieces[r], i), read(parts[0], r * (kCount / 2) + i));
-        loop_plan = strip_for(context, global_ptr<const double>(parts[1]), kCount,
-                              {.sweeps = 3, .granule = 4, .self_check = false},
-                              [&](size_t begin, size_t end, const double*) {
-                                context.compute_for(static_cast<double>(end - begin) * 5e-9);
-                              });
+            read(pieces[r], i), read(parts[0], r * (kCount / 2) + i)));
+        loop_plan.emplace(strip_for(context, global_ptr<const double>(parts[1]), kCount,
+                                    {.sweeps = 3, .granule = 4, .self_check = false},
+                                    [&](size_t begin, size_t end, const double*) {
+                                      context.compute_for(static_cast<double>(end - begin) * 5e-9);
+                                    }));
         const std::vector<LoopBlock<const double>> blocks{{parts[0], 1000}, {parts[1], 1008}};
         strip_for_blocks(
             context, std::span(blocks), {.self_check = false}, [] {},
@@ -86,9 +86,9 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
   link.strip = &strip;
   link.vis = &vis;
   const NestPlan again = plan::plan_nest(nest->request);
-  EXPECT_EQ(again.reason, nest_plan.reason);
-  EXPECT_EQ(again.steps, nest_plan.steps);
-  EXPECT_EQ(again.predicted_s, nest_plan.predicted_s);
+  EXPECT_EQ(again.reason, nest_plan->reason);
+  EXPECT_EQ(again.steps, nest_plan->steps);
+  EXPECT_EQ(again.predicted_s, nest_plan->predicted_s);
   EXPECT_GT(again.predicted_s, 300e-6);
 
   const std::string options =
@@ -106,7 +106,7 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
   request.slot_alignment = plan::kUsualSlotAlignment;
   request.sweeps = 3;
   request.compute_s = std::stod(options);
-  EXPECT_EQ(plan::plan_strip(request, &strip), loop_plan) << options;
+  EXPECT_EQ(plan::plan_strip(request, &strip), *loop_plan) << options;
 }
 
 TEST(ExplainCommand, OfALoopSaysWhenPeersServe) {

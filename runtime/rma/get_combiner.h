@@ -46,10 +46,11 @@ class GetCombiner {
     return fabric_.needs_target(target, false);
   }
 
-  /// Holds a get, which will be counted by `counter`.
+  /// Holds a get, which will be counted by `counter`. Those of one message are counted by the same.
   void get(fabric::Rank target, uint64_t offset, std::byte* destination, size_t bytes,
            fabric::Counter& counter) {
     Peer& peer = peers_[target];
+    if (!peer.held.empty() && peer.counter != &counter) send(target);
     if (peer.held.empty()) hold_first(target, counter);
     peer.held.push_back({offset, destination, bytes});
     ++held_;

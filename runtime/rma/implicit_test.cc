@@ -110,6 +110,78 @@ TEST_P(Implicit, EverythingIsVisibleAfterAFence) {
   });
 }
 
+// Puts and gets that two count, by turns to one rank: each fence completes its own.
+TEST_P(ImplicitOnNetworks, AreCompletedByTheFenceOfWhatCountsThem) {
+  constexpr size_t kWords = 4000;
+  on_ranks(2, [](Context& context) {
+    const auto mine = context.new_symmetric_array<uint64_t>(kWords);
+    ASSERT_TRUE(mine.ok());
+    const rank_t peer = 1 - context.rank_me();
+    detail::ContextState& state = context.state();
+    ASSERT_EQ(state.memory.reachable(peer), nullptr);
+    std::array<rma::ImplicitOperations, 2> counted = {rma::ImplicitOperations(2),
+                                                      rma::ImplicitOperations(2)};
+    const auto place = [&](size_t i) { return mine->offset() + i * sizeof(uint64_t); };
+    std::vector<uint64_t> sent(kWords);
+    std::vector<uint64_t> seen(kWords);
+    for (uint64_t round = 1; round < 4; ++round) {
+      const auto inside = state.exclusive();
+      for (size_t i = 0; i < kWords; ++i) {
+        sent[i] = round * kWords + i;
+        state.operations.start_put_implicit(peer, place(i),
+                                            reinterpret_cast<const std::byte*>(&sent[i]),
+                                            sizeof sent[i], counted[i % 2]);
+      }
+      for (const size_t which : {size_t{0}, size_t{1}}) {
+        state.operations.fence(counted[which]);
+        for (size_t i = which; i < kWords; i += 2) {
+          state.operations.start_get_implicit(reinterpret_cast<std::byte*>(&seen[i]), peer,
+                                              place(i), sizeof seen[i], counted[i % 3 % 2]);
+        }
+        for (rma::ImplicitOperations& one : counted) state.operations.fence(one);
+        for (size_t i = which; i < kWords; i += 2) ASSERT_EQ(seen[i], sent[i]) << i;
+      }
+      EXPECT_EQ(state.operations.combiner().unanswered(peer), 0U);
+      EXPECT_TRUE(state.operations.try_fence(counted[0]));
+    }
+    context.barrier();
+  });
+}
+
+// Puts that another one counts go on all the time, and one message of them at least is always in
+// flight when a fence looks.
+TEST_P(ImplicitOnNetworks, FencesEndThoughOthersGoOn) {
+  on_ranks(2, [](Context& context) {
+    const auto mine = context.new_symmetric_array<uint64_t>(2);
+    ASSERT_TRUE(mine.ok());
+    detail::ContextState& state = context.state();
+    if (context.rank_me() == 0) {
+      rma::ImplicitOperations counted(2);
+      rma::ImplicitOperations others(2);
+      const uint64_t value = 7;
+      const auto put = [&](uint64_t offset, rma::ImplicitOperations& by) {
+        state.operations.start_put_implicit(1, offset, reinterpret_cast<const std::byte*>(&value),
+                                            sizeof value, by);
+        state.operations.combiner().flush(1);
+      };
+      const auto inside = state.exclusive();
+      put(mine->offset(), counted);
+      while (true) {
+        put(mine->offset() + sizeof value, others);
+        if (state.operations.try_fence(counted)) break;
+        state.operations.make_progress();
+      }
+      state.operations.fence(others);
+    }
+    context.barrier();
+    if (context.rank_me() == 1) {
+      EXPECT_EQ(context.local(*mine)[0], 7U);
+      EXPECT_EQ(context.local(*mine)[1], 7U);
+    }
+    context.barrier();
+  });
+}
+
 TEST_P(Implicit, BarriersFence) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<uint64_t>(1000);

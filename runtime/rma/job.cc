@@ -37,7 +37,10 @@ Job::Job(const Options& options, std::unique_ptr<bootstrap::Bootstrap> bootstrap
 }
 
 Status Job::use_model(std::shared_ptr<const model::TunedModel> model) {
-  STRIPLINE_ASSIGN_OR_RETURN(tuning_, tuning_of(model.get(), options_.tuning));
+  STRIPLINE_ASSIGN_OR_RETURN(Tuning tuning, tuning_of(model.get(), options_.tuning));
+  // Rules follow from the settings, and the old ones know which of them were applied.
+  if (!tuning_.forced.empty()) tuning.forced = std::move(tuning_.forced);
+  tuning_ = std::move(tuning);
   model_ = std::move(model);
   compiled_ = model_ != nullptr ? plan::CompiledModel(*model_) : plan::CompiledModel();
   return {};

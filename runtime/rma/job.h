@@ -75,7 +75,7 @@ class Job {
   Exclusion& exclusion() { return exclusion_; }
   const Exclusion& exclusion() const { return exclusion_; }
 
-  /// Whether the Context may be called; kept by what may outlive it.
+  /// Says if the Context may be called; kept by what may outlive it.
   const std::shared_ptr<detail::ContextLife>& life() const { return life_; }
   /// True in a child process of the rank: nothing may be done with what the rank has.
   bool in_child() const { return life_->in_child(); }

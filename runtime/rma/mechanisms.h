@@ -54,6 +54,19 @@ class Mechanism {
   virtual uint64_t buffer_bytes() const { return 0; }
 };
 
+/// What sites have found out that ended with an object of the program.
+class EndedSites final : public Mechanism {
+ public:
+  static constexpr const char kName[] = "ended sites";
+  explicit EndedSites(detail::ContextState&) {}
+
+  void add(const decide::Race& race) { race.add_to(savings_); }
+  void add_to(MechanismReport& report) const override { report.savings.add(savings_); }
+
+ private:
+  decide::Savings savings_;
+};
+
 class Mechanisms {
  public:
   /// All outlive it.

@@ -1,6 +1,7 @@
 #include "runtime/rma/model_use.h"
 
 #include <set>
+#include <vector>
 
 #include "optimizer/model/paths.h"
 #include "runtime/rma/context_state.h"
@@ -48,6 +49,25 @@ std::string nothing_traced_text(const detail::ContextState& state) {
   return std::string(
              "(none: rank 0 carried out no such call, or only where loads and stores reach; ") +
          kThroughFabric + ")\n";
+}
+
+std::string unapplied_rules_text(Context& context) {
+  detail::ContextState& state = context.state();
+  // Before any sum of ranks, which is decided on, too.
+  const std::vector<plan::ScoreMap::Use> uses = state.job.tuning().forced.uses();
+  if (uses.empty()) return {};
+  state.job.activity() = "leaving the job";
+  state.mechanisms.groups().world().barrier.wait(sync::Collective::leave);
+  std::string list;
+  for (const plan::ScoreMap::Use& use : uses) {
+    const uint64_t applied = use.applied ? 1 : 0;
+    if (context.reduce_all(applied, Context::ReduceOp::sum) > 0) continue;
+    list += (list.empty() ? "'" : ", '") + use.rule + "'";
+  }
+  if (list.empty() || context.rank_me() != 0) return {};
+  return "stripline: STRIPLINE_TUNING forced nothing by " + list +
+         ": no request of that kind and size came, a later rule or the program decided on them, or "
+         "they do not allow the method\n";
 }
 
 }  // namespace stripline::rma

@@ -1,9 +1,13 @@
 #include "runtime/rma/model_use.h"
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include <stripline/future.h>
 #include <stripline/vis.h>
 
 #include "runtime/bootstrap/fabrics_under_test.h"
@@ -52,6 +56,26 @@ size_t count_of(const std::string& text, const std::string& part) {
 const bootstrap::FabricUnderTest kEmulated{"", "emulated:opteron-vapi,compute=none", "virtual"};
 const bootstrap::FabricUnderTest kMapped{"", "tcp", "real", "mapped"};
 
+// The same with these settings, where rank 1 alone gets a column.
+std::string said_with(const std::string& tuning) {
+  auto group = bootstrap::group_on(kEmulated, 2);
+  group.context.tuning = tuning;
+  ::testing::internal::CaptureStderr();
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+    const auto array = *context.new_symmetric_array<double>(64);
+    std::array<double, 8> column{};
+    context.barrier();
+    if (context.rank_me() == 1) {
+      const auto there = global_ptr<const double>(context.on_rank(array, 0));
+      rget_strided<1>(context, there, {64}, column.data(), {8}, {8}).wait();
+    }
+    context.barrier();
+  });
+  std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+  return said;
+}
+
 TEST(ModelUse, NothingIsSaidOfAModelThatDecides) {
   EXPECT_EQ(said_by(kEmulated, model::example_model()), "");
 }
@@ -90,6 +114,43 @@ TEST(ModelUse, NothingTracedIsExplained) {
   const std::string said = ::testing::internal::GetCapturedStderr();
   ASSERT_TRUE(ran.ok()) << ran.error().message();
   EXPECT_NE(said.find("(none: rank 0 carried out no such call)\n"), std::string::npos) << said;
+}
+
+// A rule that any rank has applied is not named.
+TEST(ModelUse, RulesThatWereNeverAppliedAreNamedAtTheEnd) {
+  EXPECT_EQ(said_with("call:64:packed").find("STRIPLINE_TUNING"), std::string::npos);
+  const std::string said = said_with("call:64:packed;call:65-:packed,update:*:buffers");
+  EXPECT_NE(said.find("forced nothing by 'call:65-:packed', 'update:*:buffers':"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(count_of(said, "forced nothing"), 1U);
+}
+
+// Rules and traces are summed up when a rank leaves, which others may not do before they have what
+// follows a future of that one.
+TEST(ModelUse, WhatFollowsFuturesRunsBeforeRulesAndTracesAreSummedUp) {
+  for (const auto& [tuning, trace] : {std::pair("update:*:buffers", "off"), {"", "sites"}}) {
+    auto group = bootstrap::group_on(kEmulated, 2);
+    group.context.tuning = tuning;
+    group.context.trace = trace;
+    ::testing::internal::CaptureStderr();
+    const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+      const auto array = *context.new_symmetric_array<uint64_t>(1);
+      const auto flag = *context.new_symmetric_array<uint64_t>(1);
+      context.barrier();
+      if (context.rank_me() == 1) {
+        context.wait_signal(flag, 1);
+        return;
+      }
+      (void)rget_async(context, context.on_rank(array, 1))
+          .then([&context, there = context.on_rank(flag, 1)](uint64_t) {
+            static const uint64_t data = 0;
+            (void)context.rput_signal(&data, there, 0, there, 1);
+          });
+    });
+    ::testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(ran.ok()) << ran.error().message();
+  }
 }
 
 }  // namespace

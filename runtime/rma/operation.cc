@@ -77,7 +77,7 @@ void Operation::touches(uint64_t offset, uint64_t bytes, std::byte* memory) {
 }
 
 void Operation::planned(const detail::TracedCall& plan) {
-  if (observed_ != nullptr) observed_->plan = plan;
+  if (observed_ != nullptr) observed_->plan.emplace(plan);
 }
 
 std::byte* Operation::destination() const {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "base/place_text.h"
 #include "base/quantity.h"
 
 namespace stripline::rma {
@@ -129,8 +130,7 @@ std::string OperationTrace::text(double total_s) const {
     const auto& [key, row] = *order[i];
     const auto& [file, line, name] = key;
     text += "  ";
-    text += file.empty() ? "in the runtime (locks)"
-                         : std::string(file_name(file)) + ":" + std::to_string(line);
+    text += file.empty() ? "in the runtime (locks)" : place_text(file_name(file), line);
     text += ": " + grouped(row.count) + " ";
     if (row.count > 1 && nearly_all(row.awaited, row.count)) {
       text += "blocking ";

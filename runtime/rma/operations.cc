@@ -43,8 +43,8 @@ void Operations::use_notified_puts(bool use) {
 // --- starting ------------------------------------------------------------------------------------
 
 void Operations::start_get_implicit(std::byte* destination, rank_t target, uint64_t offset,
-                                    size_t bytes) {
-  fabric::Counter& counter = implicit_.counter(target);
+                                    size_t bytes, ImplicitOperations& counted) {
+  fabric::Counter& counter = counted.counter(target);
   if (bytes > GetCombiner::kMaxGetBytes || !get_combiner_.takes(target)) {
     start_get(destination, target, offset, bytes, counter);
     return;
@@ -54,8 +54,8 @@ void Operations::start_get_implicit(std::byte* destination, rank_t target, uint6
 }
 
 void Operations::start_put_implicit(rank_t target, uint64_t offset, const std::byte* source,
-                                    size_t bytes) {
-  fabric::Counter& counter = implicit_.counter(target);  // a fence waits for combined ones, too
+                                    size_t bytes, ImplicitOperations& counted) {
+  fabric::Counter& counter = counted.counter(target);  // a fence waits for combined ones, too
   if (!combiner_.takes(bytes)) {
     start_put(target, offset, source, bytes, counter);
     return;
@@ -209,6 +209,31 @@ void Operations::fence() {
       [this](rank_t target, const fabric::Counter& counter) { complete(target, counter); });
   memory_.keepers().stores_complete();
   job_.observers().tell(&Observer::fenced, std::nullopt);
+}
+
+void Operations::fence(ImplicitOperations& counted) {
+  const auto undisturbed = continuations_.forbid();
+  if (try_fence(counted)) return;
+  check_may_wait("fence");
+  messages_.wait([this, &counted] { return try_fence(counted); });
+}
+
+// The condition of a wait, too: with nothing new to send it reads and writes this rank's memory.
+bool Operations::try_fence(ImplicitOperations& counted) {
+  if (counted.take_news()) {
+    const auto undisturbed = continuations_.forbid();
+    combiner_.flush();
+    get_combiner_.flush();
+    counted.for_each([this](rank_t target, const fabric::Counter&, uint32_t& generation) {
+      generation = combiner_.generation(target);
+    });
+  }
+  const bool complete =
+      counted.settle([this](rank_t target, const fabric::Counter& counter, uint32_t generation) {
+        return counter.pending == 0 && combiner_.is_answered(target, generation);
+      });
+  if (complete) memory_.keepers().stores_complete();
+  return complete;
 }
 
 void Operations::complete_all(Kind kind) {

@@ -131,9 +131,18 @@ class Operations {
   }
 
   /// A get that only fences complete. Of many outstanding small ones, most are combined.
-  void start_get_implicit(std::byte* destination, rank_t target, uint64_t offset, size_t bytes);
+  void start_get_implicit(std::byte* destination, rank_t target, uint64_t offset, size_t bytes) {
+    start_get_implicit(destination, target, offset, bytes, implicit_);
+  }
   /// A put that only fences complete. Small ones are combined.
-  void start_put_implicit(rank_t target, uint64_t offset, const std::byte* source, size_t bytes);
+  void start_put_implicit(rank_t target, uint64_t offset, const std::byte* source, size_t bytes) {
+    start_put_implicit(target, offset, source, bytes, implicit_);
+  }
+  /// The same, counted by `counted` in place of what fence() completes: fence(counted) does.
+  void start_get_implicit(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
+                          ImplicitOperations& counted);
+  void start_put_implicit(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
+                          ImplicitOperations& counted);
 
   /// Copies what the put of `slot` is to send; waits for older copies to be sent while there is
   /// no room. At most bounces().capacity() bytes.
@@ -238,7 +247,13 @@ class Operations {
   /// Completes the operations without handles to one rank, or to all.
   void fence(rank_t target);
   void fence();
-  /// Completes this rank's puts and atomic operations of all kinds.
+  /// Completes those that `counted` counts, and waits for no others, unless these travel with them.
+  void fence(ImplicitOperations& counted);
+  /// Sends what is held back of them, and returns true if they are complete; does not wait. Who
+  /// makes progress between calls waits in a manner of its own.
+  bool try_fence(ImplicitOperations& counted);
+  /// Completes this rank's puts and atomic operations of all kinds, but for those that are counted
+  /// elsewhere.
   void complete_puts();
   /// Waits until all operations of this kind with futures are complete.
   void complete_all(Kind kind);

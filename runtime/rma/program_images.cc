@@ -1,10 +1,11 @@
 #include "runtime/rma/program_images.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <link.h>
 #include <string_view>
+
+#include "base/build_id.h"
 
 namespace stripline::rma {
 namespace {
@@ -21,31 +22,6 @@ constexpr uint64_t kStart = 0xcbf29ce484222325ULL;
 template <typename T>
 const T* address_of(uintptr_t address) {
   return reinterpret_cast<const T*>(address);  // NOLINT(performance-no-int-to-ptr)
-}
-
-size_t padded(size_t bytes) { return (bytes + 3) / 4 * 4; }
-
-// The build id, which the linker makes of the contents. 0: none.
-uint64_t build_id(const dl_phdr_info& info) {
-  for (size_t i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& header = info.dlpi_phdr[i];
-    if (header.p_type != PT_NOTE) continue;
-    const auto* note = address_of<char>(info.dlpi_addr + header.p_vaddr);
-    const char* const end = note + header.p_memsz;
-    while (static_cast<size_t>(end - note) >= sizeof(ElfW(Nhdr))) {
-      ElfW(Nhdr) head;
-      std::memcpy(&head, note, sizeof head);
-      const char* const name = note + sizeof head;
-      const char* const text = name + padded(head.n_namesz);
-      if (text + head.n_descsz > end) break;
-      if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 &&
-          std::memcmp(name, "GNU", 4) == 0) {
-        return mix(kStart, text, head.n_descsz);
-      }
-      note = text + padded(head.n_descsz);
-    }
-  }
-  return 0;
 }
 
 }  // namespace
@@ -65,8 +41,9 @@ void ProgramImages::look() {
           layout = mix(layout, &header, sizeof header);
         }
         if (end == 0) return 0;
-        uint64_t name = build_id(*info);
-        if (name == 0) {
+        const auto id = build_id_of(*info);
+        uint64_t name = mix(kStart, id.data(), id.size());
+        if (id.empty()) {
           const std::string_view path(info->dlpi_name);
           const std::string_view file = path.substr(path.rfind('/') + 1);
           name = mix(layout, file.data(), file.size());

@@ -11,6 +11,9 @@ namespace {
 // In flight at once: one is filled, one travels, one is stored, and one is answered.
 constexpr size_t kLargeBuffers = 4;
 
+// What a parcel is noted by: its buffer, and from this bit on the lowest one of its generation.
+constexpr unsigned kParityShift = 32;
+
 }  // namespace
 
 PutCombiner::PutCombiner(am::ActiveMessages& messages, am::Bulk& bulk, fabric::Fabric& fabric,
@@ -21,26 +24,31 @@ PutCombiner::PutCombiner(am::ActiveMessages& messages, am::Bulk& bulk, fabric::F
       segment_(segment),
       fail_(std::move(fail)),
       peers_(ranks) {
-  handler_ = messages_.serve("combined puts", am::Purpose::work,
-                             [this](Rank source, std::span<const std::byte> entries) {
-                               store(source, entries);
-                               messages_.send(source, done_, {}, {});
-                             });
-  done_ = messages_.serve("combined puts done", am::Purpose::answer,
-                          [this](Rank source, std::span<const std::byte>) { take_answer(source); });
+  for (uint32_t parity = 0; parity < handlers_.size(); ++parity) {
+    const std::string name = parity == 0 ? "combined puts" : "combined puts, odd";
+    handlers_[parity] = messages_.serve(
+        name, am::Purpose::work, [this, parity](Rank source, std::span<const std::byte> entries) {
+          store(source, entries);
+          messages_.send(source, done_[parity], {}, {});
+        });
+    done_[parity] = messages_.serve(
+        name + " done", am::Purpose::answer,
+        [this, parity](Rank source, std::span<const std::byte>) { take_answer(source, parity); });
+  }
   parcels_ = bulk_.open(
       "combined puts", am::Purpose::work,
       [this](const am::Bulk::Parcel& parcel) {
         store(parcel.source, parcel.body);
         bulk_.give_back(parcel.source, parcel.slot);
       },
-      [this](Rank target, uint32_t slot, uint64_t index) {
+      [this](Rank target, uint32_t slot, uint64_t note) {
+        const uint64_t index = note & ((uint64_t{1} << kParityShift) - 1);
         // The buffer may be in use again, or replaced by start().
         if (index < large_buffers_.size()) {
           Buffer& buffer = large_buffers_[index];
           if (buffer.target == target && buffer.slot == slot) buffer.slot = kNoSlot;
         }
-        take_answer(target);
+        take_answer(target, static_cast<uint32_t>(note >> kParityShift));
       });
 }
 
@@ -139,19 +147,20 @@ void PutCombiner::send(Rank target) {
   peer.open = nullptr;
   peer.fills_messages = buffer.used + kWordBytes + max_put_bytes_ > message_bytes_;
   unlink(buffer);
-  ++peer.unanswered;
+  const uint32_t parity = peer.generation % 2;
+  ++peer.unanswered[parity];
   ++statistics_.messages;
   if (buffer.used > message_bytes_) {
-    land(buffer);
+    land(buffer, parity);
     return;
   }
-  messages_.send(target, handler_, {}, {buffer.memory, buffer.used});
+  messages_.send(target, handlers_[parity], {}, {buffer.memory, buffer.used});
   Buffer*& free = buffer.capacity == message_bytes_ ? free_ : free_large_;
   buffer.newer = free;
   free = &buffer;
 }
 
-void PutCombiner::land(Buffer& buffer) {
+void PutCombiner::land(Buffer& buffer, uint32_t parity) {
   const Rank target = buffer.target;
   // Slots are given back to this class and to the others that use them.
   if (!bulk_.has_free(target)) {
@@ -161,8 +170,9 @@ void PutCombiner::land(Buffer& buffer) {
   ++statistics_.landed;
   buffer.newer = sending_;
   sending_ = &buffer;
-  bulk_.put(parcels_, target, buffer.slot, {}, {buffer.memory, buffer.used},
-            static_cast<uint64_t>(&buffer - large_buffers_.data()));
+  bulk_.put(
+      parcels_, target, buffer.slot, {}, {buffer.memory, buffer.used},
+      static_cast<uint64_t>(&buffer - large_buffers_.data()) | uint64_t{parity} << kParityShift);
 }
 
 void PutCombiner::collect_sent() {
@@ -200,12 +210,24 @@ void PutCombiner::flush_older_than(double time_s) {
   }
 }
 
-void PutCombiner::take_answer(Rank source) {
-  if (peers_[source].unanswered == 0) {
+bool PutCombiner::is_answered(Rank target, uint32_t generation) {
+  Peer& peer = peers_[target];
+  if (generation == peer.generation) {
+    if (peer.unanswered[(generation + 1) % 2] != 0) return false;  // of the one before
+    if (peer.unanswered[generation % 2] == 0) return true;
+    ++peer.generation;
+    return false;
+  }
+  // One ends only when those before it have been answered.
+  return peer.generation - generation > 1 || peer.unanswered[generation % 2] == 0;
+}
+
+void PutCombiner::take_answer(Rank source, uint32_t parity) {
+  if (parity > 1 || peers_[source].unanswered[parity] == 0) {
     fail_(Error(ErrorCode::data_loss,
                 "rank " + std::to_string(source) + " answered combined puts that it was not sent"));
   }
-  --peers_[source].unanswered;
+  --peers_[source].unanswered[parity];
 }
 
 void PutCombiner::store(Rank source, std::span<const std::byte> entries) {

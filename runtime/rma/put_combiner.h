@@ -22,6 +22,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -102,7 +103,16 @@ class PutCombiner {
   }
 
   /// Messages to `target` whose puts are not known to be visible yet.
-  uint32_t unanswered(Rank target) const { return peers_[target].unanswered; }
+  uint32_t unanswered(Rank target) const {
+    return peers_[target].unanswered[0] + peers_[target].unanswered[1];
+  }
+
+  /// What is_answered() is asked with for the messages that have been sent to `target` so far.
+  uint32_t generation(Rank target) const { return peers_[target].generation; }
+  /// True if the puts of all messages that were sent to `target` before generation() returned this
+  /// are visible. Messages that are sent meanwhile do not defer that, however many there are: they
+  /// are of a later generation as soon as those of the one before have been answered.
+  bool is_answered(Rank target, uint32_t generation);
 
   /// True if the network has let go of all buffers, which may be later than that their puts are
   /// visible.
@@ -141,7 +151,9 @@ class PutCombiner {
 
   struct Peer {
     Buffer* open = nullptr;
-    uint32_t unanswered = 0;
+    // By the lowest bit of the generation: of the current one, and of the one before.
+    std::array<uint32_t, 2> unanswered{};
+    uint32_t generation = 0;
     bool fills_messages = false;  // the last one was full
   };
 
@@ -167,7 +179,7 @@ class PutCombiner {
   Buffer& take_small();
   Buffer* take_large(Rank target);
   void send(Rank target);
-  void land(Buffer& buffer);
+  void land(Buffer& buffer, uint32_t parity);
   void collect_sent();
   void flush_older_than(double time_s);
   // Sending it would have to wait for a slot.
@@ -175,13 +187,13 @@ class PutCombiner {
     return buffer.used > message_bytes_ && !bulk_.has_free(buffer.target);
   }
   void unlink(Buffer& buffer);
-  void take_answer(Rank source);
+  void take_answer(Rank source, uint32_t parity);
   void store(Rank source, std::span<const std::byte> entries);
   void fail_malformed(Rank source, const std::string& what) const;
 
   am::ActiveMessages& messages_;
-  uint16_t handler_ = 0;
-  uint16_t done_ = 0;  // its answer
+  std::array<uint16_t, 2> handlers_{};  // by the lowest bit of the generation
+  std::array<uint16_t, 2> done_{};      // their answers
   am::Bulk& bulk_;
   uint32_t parcels_ = 0;  // channel of the bulk transport
   fabric::Fabric& fabric_;

@@ -48,11 +48,12 @@ CollectiveAlgorithm choose(const detail::ContextState& state, CollectiveOperatio
                                            .in_node = state.memory.all_shared(),
                                            .crowded = state.job.crowded()};
     const std::string_view forced = state.job.tuning().forced.forced(
-        plan::CollectiveMechanism::kWords.command, bytes, model::to_string(operation));
-    if (forced == plan::kForcedBaseline) return model::default_collective(request);
-    const auto named = model::collective_algorithm_from(forced);
-    if (named && model::has_algorithm(operation, *named)) return *named;
-    return state.job.compiled().collectives().choose(request);
+        plan::CollectiveMechanism::kWords.command, bytes, model::to_string(operation),
+        [&](std::string_view name) {
+          return model::has_algorithm(operation, *model::collective_algorithm_from(name));
+        });
+    if (forced.empty()) return state.job.compiled().collectives().choose(request);
+    return model::collective_algorithm_from(forced).value_or(model::default_collective(request));
   }
   if (model::has_algorithm(operation, asked)) return asked;
   fail_algorithm(state, name.empty() ? model::to_string(operation) : name, asked,

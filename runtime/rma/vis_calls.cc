@@ -226,12 +226,15 @@ plan::VisPlan VisCalls::choose(ContextState& state, rank_t target, const plan::V
   const model::Path path = state.job.path_to(target);
   std::optional<plan::VisMethod> method;
   if (options.method == VisMethod::best) {
+    if (!options.use_model) return plan::plan_vis(request, nullptr);
     const std::string_view forced = state.job.tuning().forced.forced(
-        plan::VisMechanism::kWords.command, request.regions * request.region_bytes);
-    if (!options.use_model || forced == plan::kForcedBaseline) {
-      return plan::plan_vis(request, nullptr);
-    }
-    method = plan::method_named<plan::VisMethod>(forced, plan::kVisMethodNames);
+        plan::VisMechanism::kWords.command, request.regions * request.region_bytes, {},
+        [&](std::string_view name) {
+          method = plan::method_named<plan::VisMethod>(name, plan::kVisMethodNames);
+          return plan::vis_allowed(request, *method);
+        });
+    if (forced == plan::kForcedBaseline) return plan::plan_vis(request, nullptr);
+    if (forced.empty()) method.reset();
   } else {
     method = static_cast<plan::VisMethod>(static_cast<int>(options.method) - 1);
   }

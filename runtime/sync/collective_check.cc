@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/place_text.h"
 #include "optimizer/model/collective.h"
 #include "runtime/sync/group.h"
 
@@ -234,7 +235,7 @@ std::string CollectiveCheck::describe(const Record& record, bool with_algorithm)
     text += ", algorithm " + std::string(model::to_string(
                                  static_cast<model::CollectiveAlgorithm>(record.call.algorithm)));
   }
-  if (!record.file.empty()) text += " at " + record.file + ":" + std::to_string(record.line);
+  if (!record.file.empty()) text += " at " + place_text(record.file, record.line);
   return text;
 }
 

@@ -43,23 +43,24 @@ bool is_ordered(const detail::UpdateType& type, UpdateMode mode) {
 // With what a score map forces and the program does not set: a method that is possible.
 UpdateOptions with_forced(Context& context, const detail::UpdateType& type, UpdateOptions options) {
   const plan::ScoreMap& map = context.state().job.tuning().forced;
-  const std::string_view forced =
-      map.forced(plan::UpdateMechanism::kWords.command, type.value_bytes);
+  const std::string_view forced = map.forced(
+      plan::UpdateMechanism::kWords.command, type.value_bytes, {}, [&](std::string_view name) {
+        const auto method = plan::method_named<UpdateMethod>(name, plan::kUpdateMethodNames);
+        return options.settings.method == UpdateMethod::automatic &&
+               obstacle_to(context, type, *method, is_ordered(type, options.mode)) == nullptr;
+      });
   if (forced == plan::kForcedBaseline) options.use_model = false;
-  const auto method = plan::method_named<UpdateMethod>(forced, plan::kUpdateMethodNames);
-  if (method && options.settings.method == UpdateMethod::automatic &&
-      obstacle_to(context, type, *method, is_ordered(type, options.mode)) == nullptr) {
-    options.settings.method = *method;
-  }
+  options.settings.method = plan::method_named<UpdateMethod>(forced, plan::kUpdateMethodNames)
+                                .value_or(options.settings.method);
   return options;
 }
 
 // The encoding, likewise.
 UpdateEncoding wanted_encoding(const rma::Job& job, const detail::UpdateType& type,
                                UpdateEncoding set) {
+  if (set != UpdateEncoding::automatic) return set;
   const std::string_view forced =
       job.tuning().forced.forced(plan::EncodingMechanism::kWords.command, type.value_bytes);
-  if (set != UpdateEncoding::automatic) return set;
   if (forced == plan::kForcedBaseline) return UpdateEncoding::pairs;
   return plan::method_named<UpdateEncoding>(forced, plan::kUpdateEncodingNames).value_or(set);
 }

@@ -202,6 +202,8 @@ void Engine::end_sort() {
   state_.sort_s = surveyed_.sort_s;
   const SharedStrategy strategy = choose_way(most, own_share, mirror_share);
   take(options_.force.value_or(strategy));
+  compares_ = team_.allgather(site_ && site_->compares() ? 1 : 0).front() != 0;
+  begin_epoch();
 }
 
 SharedStrategy Engine::choose_way(const SurveyReport& most, double own_share, double mirror_share) {
@@ -230,9 +232,16 @@ SharedStrategy Engine::choose_way(const SurveyReport& most, double own_share, do
   SharedStrategy strategy = SharedStrategy::hybrid;
   double epoch_s = request.updates * costs_.plain_s;
   if (operations_.has_replicas) {
-    const plan::SpreadChoice choice = plan::choose_spread(request, costs_);
-    epoch_s = *std::ranges::min_element(choice.predicted_s);
-    strategy = choice.strategy;
+    const plan::SharedPlan plan = plan::plan_shared(request, costs_);
+    epoch_s = std::min(plan.predicted_s, plan.baseline_s);
+    strategy = plan.strategy;
+    if (site_) {
+      site_->decide({.spread = request,
+                     .placement = machine_.team.placement,
+                     .type = machine_.team.type,
+                     .costs = machine_.by_model ? plan::SharedMechanism::usual().costs : costs_},
+                    costs_);
+    }
   }
   state_.sort_interval =
       epoch_s > 0

@@ -2,9 +2,12 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/quantity.h"
+#include "runtime/rma/context_state.h"
 #include "runtime/update/shared_costs.h"
 #include "runtime/update/shared_engine.h"
 
@@ -71,24 +74,42 @@ Status check(const std::byte* cells, const grid_extent& shape, const SharedUpdat
   return Status();
 }
 
+// What the tuned model says of this team, if all workers have one that does.
+std::optional<plan::SharedCosts> known_costs(worker_team& team, const plan::SharedTeam& asked) {
+  std::optional<plan::SharedCosts> known;
+  if (Context* const context = team.context()) {
+    known = context->state().job.compiled().shared().of(asked);
+  }
+  const std::vector<uint64_t> all = team.allgather(known ? 1 : 0);
+  return std::ranges::find(all, 0U) == all.end() ? known : std::nullopt;
+}
+
 }  // namespace
 }  // namespace update
 
 Result<std::unique_ptr<detail::SharedEngine>> detail::SharedEngine::create(
     worker_team& team, std::byte* cells, const grid_extent& shape,
-    const SharedUpdatesOptions& options, const CellOperations& operations) {
+    const SharedUpdatesOptions& options, const CellOperations& operations, CallSite site) {
   using update::TeamBlocks;
   STRIPLINE_RETURN_IF_ERROR(update::check(cells, shape, options, operations, team.count()));
   STRIPLINE_ASSIGN_OR_RETURN(TeamBlocks boards, TeamBlocks::create(team, sizeof(update::Board)));
   new (boards.of(team.index())) update::Board{};
-  plan::SharedCosts costs;
+  update::Machine machine{.team = {.workers = team.count(),
+                                   .placement = update::placement_of(team),
+                                   .type = operations.type,
+                                   .footprint_bytes = std::min(shape.cells() * operations.bytes,
+                                                               options.replica_bytes / 2)}};
   if (options.costs) {
-    costs = *options.costs;
-    team.barrier();  // all boards are there
+    machine.costs = *options.costs;
+  } else if (const auto known = update::known_costs(team, machine.team)) {
+    machine.costs = *known;
+    machine.by_model = true;
   } else {
-    const size_t bytes = std::min(shape.cells() * operations.bytes, options.replica_bytes / 2);
-    STRIPLINE_ASSIGN_OR_RETURN(costs, update::measure_shared_costs(team, operations, bytes));
+    STRIPLINE_ASSIGN_OR_RETURN(machine.costs, update::measure_shared_costs(
+                                                  team, operations, machine.team.footprint_bytes));
   }
+  const plan::SharedCosts& costs = machine.costs;
+  team.barrier();  // all boards are there
   const bool locked =
       options.force == plan::SharedStrategy::locked || !operations.has_atomic ||
       (options.force != plan::SharedStrategy::atomic && costs.lock_s < costs.atomic_s);
@@ -100,7 +121,7 @@ Result<std::unique_ptr<detail::SharedEngine>> detail::SharedEngine::create(
     team.barrier();
   }
   std::unique_ptr<SharedEngine> engine = std::make_unique<update::Engine>(
-      team, cells, shape, options, operations, costs, std::move(boards), std::move(locks));
+      team, cells, shape, options, operations, machine, std::move(boards), std::move(locks), site);
   return engine;
 }
 

@@ -28,11 +28,13 @@ uint64_t line_cells(size_t bytes) { return std::max<uint64_t>(1, kLineBytes / by
 
 Engine::Engine(worker_team& team, std::byte* cells, const grid_extent& shape,
                const SharedUpdatesOptions& options, const CellOperations& operations,
-               const plan::SharedCosts& costs, TeamBlocks boards, std::optional<TeamBlocks> locks)
+               const Machine& machine, TeamBlocks boards, std::optional<TeamBlocks> locks,
+               CallSite site)
     : team_(team),
       options_(options),
       operations_(operations),
-      costs_(costs),
+      machine_(machine),
+      costs_(machine_.costs),
       boards_(std::move(boards)),
       locks_(std::move(locks)),
       shared_way_(locks_ ? SharedWay::locked : SharedWay::atomic),
@@ -49,7 +51,10 @@ Engine::Engine(worker_team& team, std::byte* cells, const grid_extent& shape,
     lane.lock_mask = kLocks - 1;
     lane.lock_cells = line_cells(operations.bytes);
   }
-  state_.costs = costs;
+  state_.costs = costs_;
+  if (team.index() == 0 && team.context() != nullptr && !options.force) {
+    site_ = std::make_unique<SharedSite>(*team.context(), site);
+  }
   take(options.force.value_or(SharedStrategy::hybrid));
 }
 
@@ -224,10 +229,24 @@ void Engine::finish() {
   calls_ = 0;
   gap_ = lane.until_look;
   ++epoch_;
+  if (site_) site_->end();
   if (no_room) {
     no_room_for_boxes_ = false;
+    compares_ = false;
+    if (site_) site_->drop();
     take(options_.force.value_or(SharedStrategy::hybrid));
+  } else {
+    begin_epoch();
   }
+}
+
+// By the strategy that the first worker decides on, where it compares several.
+void Engine::begin_epoch() {
+  const SharedStrategy mine = site_ ? site_->begin().value_or(strategy_) : strategy_;
+  if (!compares_) return;
+  const auto of_all =
+      static_cast<SharedStrategy>(team_.allgather(static_cast<uint64_t>(mine)).front());
+  if (of_all != strategy_) take(of_all);
 }
 
 // This worker's part of all replicas: as many of the cells that any worker has replicated.

@@ -17,6 +17,7 @@
 #include "optimizer/plan/shared_update.h"
 #include "runtime/update/density.h"
 #include "runtime/update/replica_boxes.h"
+#include "runtime/update/shared_site.h"
 #include "runtime/update/team_blocks.h"
 
 namespace stripline::update {
@@ -56,11 +57,18 @@ struct Board {
   BoxChunks chunks;
 };
 
+/// What is known of the workers and the machine.
+struct Machine {
+  plan::SharedTeam team;
+  plan::SharedCosts costs{};
+  bool by_model = false;  ///< they are the tuned model's
+};
+
 class Engine final : public detail::SharedEngine {
  public:
   Engine(worker_team& team, std::byte* cells, const grid_extent& shape,
          const SharedUpdatesOptions& options, const detail::CellOperations& operations,
-         const plan::SharedCosts& costs, TeamBlocks boards, std::optional<TeamBlocks> locks);
+         const Machine& machine, TeamBlocks boards, std::optional<TeamBlocks> locks, CallSite site);
   ~Engine() override;
 
   worker_team& team() override { return team_; }
@@ -103,15 +111,20 @@ class Engine final : public detail::SharedEngine {
   void fold_boxes(uint32_t worker);
   void learn_growth(uint64_t away);
   plan::SharedStrategy choose_way(const SurveyReport& most, double own_share, double mirror_share);
+  void begin_epoch();
 
   worker_team& team_;
   const SharedUpdatesOptions options_;
   const detail::CellOperations operations_;
-  const plan::SharedCosts costs_;
+  const Machine machine_;
+  const plan::SharedCosts& costs_;  ///< the machine's
   TeamBlocks boards_;
   std::optional<TeamBlocks> locks_;
   detail::SharedWay shared_way_;
   const std::atomic<uint32_t> never_revoked_{0};
+
+  std::unique_ptr<SharedSite> site_;  ///< of the first worker, if it has a context
+  bool compares_ = false;             ///< it compares strategies, which all workers then follow
 
   uint64_t epoch_ = 1;
   plan::SharedStrategy strategy_ = plan::SharedStrategy::atomic;

@@ -1,6 +1,7 @@
 // Shared updates by threads and by ranks against the same updates one after the other.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <tuple>
@@ -11,6 +12,8 @@
 #include <stripline/shared_updates.h>
 
 #include "base/random.h"
+#include "optimizer/model/model_fixture.h"
+#include "runtime/loop/model_file.h"
 #include "runtime/update/team_fixture.h"
 
 namespace stripline::update {
@@ -406,6 +409,81 @@ TEST(Choice, IsBoxesForPointsThatAreFarApartUntilTheyNeedTooMany) {
               static_cast<double>(kPoints * kPatch.cells() * (kPatch.cells() - 1)));
     team.barrier();
   });
+}
+
+// What teams of any placement take by a model: updates that compete are slow.
+model::TunedModel model_of_teams() {
+  model::TunedModel known = model::example_model();
+  known.shared_update = model::SharedUpdateModel{};
+  for (const auto type : {model::CellType::integer8, model::CellType::float8}) {
+    for (size_t i = 0; i < model::kSharedPlacementNames.size(); ++i) {
+      model::SharedUpdatePoint point = model::full_example().shared_update->points.front();
+      point.type = type;
+      point.placement = static_cast<model::SharedPlacement>(i);
+      point.workers = 4;
+      point.footprint_bytes = 4096;
+      point.plain_s.value = point.plain_s.ci_low = point.plain_s.ci_high = 1.25e-9;
+      point.transfer_s.value = point.transfer_s.ci_low = point.transfer_s.ci_high = 1e-6;
+      known.shared_update->points.push_back(point);
+    }
+  }
+  return known;
+}
+
+// Runs a team of threads of a rank with this model.
+void with_model(const model::TunedModel& known, const std::string& trace,
+                const std::function<void(worker_team&)>& body) {
+  const ModelFile model("shared_updates", known);
+  bootstrap::ThreadGroupOptions options;
+  options.ranks = 1;
+  options.context.model_path = model.path();
+  if (!trace.empty()) options.context.trace = trace;
+  const Status ran = bootstrap::run_ranks(
+      options, [&](Context& context) { thread_workers(2, {}, &context).run(body); });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+TEST(SharedModel, SaysWhatTheMachineTakes) {
+  const auto plain_s = [](worker_team& team, auto value) {
+    const TeamCells<decltype(value)> cells(team, 100, value);
+    auto updates = SharedUpdates<decltype(value), op_add>::create(team, cells.all());
+    EXPECT_TRUE(updates.ok());
+    return updates.ok() ? updates->state().costs.plain_s : 0;
+  };
+  with_model(model_of_teams(), {}, [&](worker_team& team) {
+    EXPECT_EQ(plain_s(team, uint64_t{0}), 1.25e-9);
+    EXPECT_EQ(plain_s(team, 0.0), 1.25e-9);
+    EXPECT_EQ(plain_s(team, uint32_t{0}), 1.25e-9) << "those of eight bytes";
+    EXPECT_NE(plain_s(team, uint16_t{0}), 1.25e-9) << "the model does not know these cells";
+  });
+  with_model(model::example_model(), {},
+             [&](worker_team& team) { EXPECT_GT(plain_s(team, uint64_t{0}), 0); });
+}
+
+// With a guard, by which some epochs are carried out as the baseline.
+TEST(SharedModel, DecidesOnPointsAndIsShownAndExplained) {
+  ::testing::internal::CaptureStderr();
+  with_model(model_of_teams(), "sites", [&](worker_team& team) {
+    const TeamCells<double> grid(team, kGrid.cells(), 0.0);
+    Swarm swarm(team, 300);
+    SharedUpdatesOptions options;
+    options.sort_interval = 20;
+    auto updates = SharedUpdates<double, op_add>::create(team, grid.all().data(), kGrid, options);
+    ASSERT_TRUE(updates.ok()) << updates.error().message();
+    for (int epoch = 0; epoch < 100; ++epoch) {
+      spread_all(*updates, updates->arrange(swarm.all(), corner_of, kPatch));
+      updates->finish();
+      swarm.expect_forces(grid.all());
+    }
+  });
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("shared updates of 6699 cells"), std::string::npos) << said;
+  const size_t command = said.find("stripline explain shared ");
+  ASSERT_NE(command, std::string::npos) << said;
+  const std::string line = said.substr(command, said.find('\n', command) - command);
+  EXPECT_NE(line.find(" --workers 2"), std::string::npos) << line;
+  EXPECT_NE(line.find(" --type float8"), std::string::npos) << line;
+  EXPECT_EQ(line.find(" --plain"), std::string::npos) << "the model says it: " << line;
 }
 
 TEST(Options, AreRefusedWithAReason) {

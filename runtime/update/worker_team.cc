@@ -36,6 +36,7 @@ class NodeWorkers final : public worker_team {
   }
   void relax() override { context_.progress(); }
   double now_s() override { return context_.now_s(); }
+  Context* context() override { return &context_; }
 
   Result<uint64_t> allocate(size_t bytes) override {
     STRIPLINE_ASSIGN_OR_RETURN(const auto block, context_.allocate_local<std::byte>(bytes));
@@ -77,6 +78,7 @@ struct thread_workers::State {
 
   const uint32_t count;
   std::vector<uint32_t> processors;
+  Context* context = nullptr;
   std::atomic<uint32_t> arrived{0};
   std::atomic<uint32_t> generation{0};
   std::vector<uint64_t> words;
@@ -123,6 +125,8 @@ class ThreadWorker final : public worker_team {
         .count();
   }
 
+  Context* context() override { return state_.context; }
+
   Result<uint64_t> allocate(size_t bytes) override {
     std::unique_ptr<std::byte, FreeAligned> block(static_cast<std::byte*>(
         ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow)));
@@ -158,9 +162,11 @@ void bind_to(uint32_t processor) {
 
 }  // namespace
 
-thread_workers::thread_workers(uint32_t count, std::span<const uint32_t> processors)
+thread_workers::thread_workers(uint32_t count, std::span<const uint32_t> processors,
+                               Context* context)
     : state_(std::make_unique<State>(count == 0 ? 1 : count)) {
   state_->processors.assign(processors.begin(), processors.end());
+  state_->context = context;
 }
 thread_workers::~thread_workers() = default;
 

@@ -5,7 +5,7 @@
 #include <ostream>
 #include <string>
 
-#include "server/postgres_store.h"
+#include "server/store/postgres_store.h"
 #include "server/testing/postgres_server.h"
 #include "server/testing/saboteur.h"
 #include "server/testing/store_fixture.h"

@@ -14,8 +14,8 @@
 
 #include <gtest/gtest.h>
 
-#include "server/coordinator.h"
-#include "server/model_actions.h"
+#include "server/core/coordinator.h"
+#include "server/core/models/model_actions.h"
 #include "server/testing/store_fixture.h"
 
 namespace stripline::server {
@@ -104,7 +104,7 @@ class ModelPushTest : public StoreTest {
     hello.takes_models = takes_models;
     hello.models = models;
     hello.cluster = cluster;
-    const auto session = coordinator_->open_session(hello, agent.link);
+    const auto session = coordinator_->sessions().open_session(hello, agent.link);
     EXPECT_TRUE(session) << session.problem().message;
     agent.session = *session;
     return agent;
@@ -123,8 +123,8 @@ class ModelPushTest : public StoreTest {
   }
 
   void answer(const FakeAgent& agent, int64_t number, const std::string& reason = "") {
-    coordinator_->receive(agent.session,
-                          ModelAck{version_name({"tcp", number}), reason.empty(), reason});
+    coordinator_->sessions().receive(
+        agent.session, ModelAck{version_name({"tcp", number}), reason.empty(), reason});
   }
 
   Answer<v1::ModelVersion> promote(int64_t number, const std::string& label,
@@ -150,7 +150,7 @@ class ModelPushTest : public StoreTest {
   }
 
   NodeModelView model_of(const std::string& node) {
-    const auto view = coordinator_->node(node);
+    const auto view = coordinator_->fleet().node(node);
     return view && !view->models.empty() ? view->models.front() : NodeModelView();
   }
 

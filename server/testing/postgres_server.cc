@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/postgres_store.h"
+#include "server/store/postgres_store.h"
 
 namespace stripline::server {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "base/testing/processes.h"
 #include "proto/rpc_error.h"
-#include "server/server.h"
+#include "server/process/server.h"
 #include "server/testing/agent_client.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
 #include "stripline/v1/fleet.grpc.pb.h"

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/testing/processes.h"
-#include "server/sqlite_store.h"
+#include "server/store/sqlite_store.h"
 
 namespace stripline::server {
 

@@ -113,13 +113,14 @@ def profiling_header(functions):
 def definition(function):
     back = "" if function.result == "void" or "noreturn" in function.flags else "return "
     # A tool's function of the same name comes before this one.
-    return (f"{prototype(function, 'p')} {{ {back}{function.body}; }}\n"
+    return (f"{prototype(function, 'p')} {{\n  called_from(__builtin_return_address(0));\n  {back}{function.body};\n}}\n"
             f"[[gnu::weak, gnu::alias(\"p{function.name}\")]] {prototype(function)};\n")
 
 
 def source(functions):
     return ("// Made by shmem/interface/generate.py of openshmem.table.\n"
-            "#include \"shmem/atomics.h\"\n#include \"shmem/collectives.h\"\n#include \"shmem/library.h\"\n"
+            "#include \"shmem/atomics.h\"\n#include \"shmem/call_sites.h\"\n#include \"shmem/collectives.h\"\n"
+            "#include \"shmem/library.h\"\n"
             "#include \"shmem/locks.h\"\n#include \"shmem/order.h\"\n#include \"shmem/rma.h\"\n"
             "#include \"shmem/signals.h\"\n#include \"shmem/symmetric_memory.h\"\n#include \"shmem/teams.h\"\n"
             "#include \"shmem/wait.h\"\n\n"

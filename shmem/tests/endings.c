@@ -1,4 +1,5 @@
 /* How a program may end, and mistakes that end it; the argument says which. LAYOUT adds to its static data. */
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +40,19 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (strcmp(how, "exit 3") == 0 && me == 1) exit(3);
+  if (strncmp(how, "stopped ", 8) == 0 || strncmp(how, "dead ", 5) == 0) {
+    if (me == 2) {
+      shmem_long_p(&value, 3, 1);
+      shmem_quiet();
+      raise(how[0] == 's' ? SIGSTOP : SIGKILL);
+    }
+    if (me == 1) {
+      shmem_long_wait_until(&value, SHMEM_CMP_EQ, 3);
+      usleep(100000);
+      shmem_global_exit(atoi(strchr(how, ' ')));
+    }
+    shmem_long_wait_until(&value, SHMEM_CMP_EQ, 2);
+  }
   if (strncmp(how, "global ", 7) == 0) {
     if (me == 1) shmem_global_exit(atoi(how + 7));
     shmem_long_wait_until(&value, SHMEM_CMP_EQ, 2);

@@ -1,70 +1,19 @@
-// Jobs of OpenSHMEM programs: over mapped memory, over tcp, by copies of the kernel, and on an
-// emulated network.
-#include <map>
+// What OpenSHMEM programs do, and how they end, on all paths.
+#include <dlfcn.h>
+#include <filesystem>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include <gtest/gtest.h>
-
-#include "base/exit_codes.h"
-#include "base/testing/processes.h"
+#include "shmem/tests/jobs.h"
 
 namespace stripline {
 namespace {
-
-using Arguments = std::vector<std::string>;
-using Variables = std::map<std::string, std::string>;
-
-const Arguments kMapped = {};
-const Arguments kTcp = {"--same-node", "network"};
-const Arguments kCma = {"--same-node", "cma"};
-const Arguments kEmulated = {"--fabric", "emulated:modern-rdma,compute=none", "--clock", "virtual"};
-
-Finished job(int pes, const Arguments& path, const Arguments& command,
-             const Variables& environment = {}) {
-  Arguments all = {
-      program("stripline-run"), "-n", std::to_string(pes), "--segment", "16M", "--bind", "none"};
-  all.insert(all.end(), path.begin(), path.end());
-  all.push_back("--");
-  all.insert(all.end(), command.begin(), command.end());
-  return run_program(std::move(all), 120, environment);
-}
-
-Arguments osh(const std::string& name, const Arguments& arguments = {}) {
-  Arguments all = {program("osh_" + name)};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  return all;
-}
-
-void expect_passed(const std::string& name, const Arguments& path, const Arguments& arguments = {},
-                   const Variables& environment = {}) {
-  for (const int pes : {1, 2, 3, 4}) {
-    const Finished ended = job(pes, path, osh(name, arguments), environment);
-    EXPECT_EQ(ended.exit_code, kExitOk)
-        << name << " of " << pes << " PEs " << (path.empty() ? "" : path[1]) << ": " << ended.err;
-    EXPECT_NE(ended.out.find(": passed"), std::string::npos) << ended.out;
-    EXPECT_EQ(ended.err, "");
-  }
-}
-
-void expect_passed_on_all(const std::string& name, const Arguments& arguments = {},
-                          const Variables& environment = {}) {
-  for (const auto& path : {kMapped, kTcp, kCma, kEmulated}) {
-    expect_passed(name, path, arguments, environment);
-  }
-}
 
 TEST(OpenShmem, SharesStaticDataAndTheHeap) { expect_passed_on_all("symmetric_data"); }
 TEST(OpenShmem, PutsGetsAndCounts) { expect_passed_on_all("operations"); }
 TEST(OpenShmem, HasCollectiveOperations) { expect_passed_on_all("collectives"); }
 TEST(OpenShmem, HasTheSameByThreads) {
   for (const auto& path : {kMapped, kTcp}) expect_passed("collectives", path, {"multiple"});
-}
-TEST(OpenShmem, CompletesWhatEachThreadHasStarted) {
-  for (const auto& path : {kMapped, kTcp}) expect_passed("threads", path);
-}
-TEST(OpenShmem, AgreesWithASequentialProgram) {
-  for (const char* const seed : {"1", "2", "3"}) expect_passed_on_all("shadow", {seed, "2000"});
 }
 TEST(OpenShmem, KeepsPutsWithinABudgetOfMemory) {
   for (const auto& path : {kMapped, kTcp}) expect_passed("flood", path, {"200000"});
@@ -74,6 +23,23 @@ TEST(OpenShmem, IsCheckedInDebugMode) {
     expect_passed(name, kTcp, {}, {{"SHMEM_DEBUG", "1"}});
   }
 }
+TEST(OpenShmem, NamesCallsWithTheirLinesInTracesAndMessages) {
+  void* const library = ::dlopen("libdw.so.1", RTLD_NOW);
+  const bool has_lines = library != nullptr;
+  if (has_lines) ::dlclose(library);
+  Arguments traced = kTcp;
+  traced.push_back("--trace");
+  const Finished ended = job(2, traced, osh("operations"));
+  EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+  const std::string said = ended.out + ended.err;
+  EXPECT_NE(said.find("  shmem_"), std::string::npos) << said;
+  EXPECT_EQ(said.find(":0:"), std::string::npos) << said;
+  EXPECT_EQ(said.find(" at operations.c:") != std::string::npos, has_lines) << said;
+  const Finished mistaken = job(3, kTcp, osh("endings", {"address"}), {{"SHMEM_DEBUG", "1"}});
+  EXPECT_EQ(mistaken.exit_code, kExitUsage);
+  EXPECT_EQ(mistaken.err.find("endings.c:") != std::string::npos, has_lines) << mistaken.err;
+}
+
 TEST(OpenShmem, HasOverloadsAndOldNames) {
   expect_passed("overloads", kMapped);
   expect_passed("c99", kTcp);
@@ -117,6 +83,23 @@ TEST(OpenShmemEndings, AreThoseOfTheProgram) {
   }
 }
 
+// A PE that is stopped, or dead, is named, and keeps none from ending.
+TEST(OpenShmemEndings, DoNotWaitForPesThatAreStoppedOrDead) {
+  for (const auto& path : {kMapped, kTcp, kCma}) {
+    for (const int status : {0, 4}) {
+      const Finished stopped = ending(path, "stopped " + std::to_string(status));
+      EXPECT_EQ(stopped.exit_code, status) << stopped.err;
+      EXPECT_NE(stopped.err.find("1 of 3 ranks (2) had to be killed"), std::string::npos)
+          << stopped.err;
+      EXPECT_EQ(stopped.err.find("shmem_global_exit(4)") != std::string::npos, status == 4)
+          << stopped.err;
+    }
+    const Finished dead = ending(path, "dead 0");
+    EXPECT_EQ(dead.exit_code, kExitRankDied) << dead.err;
+    EXPECT_NE(dead.err.find("rank 2"), std::string::npos) << dead.err;
+  }
+}
+
 // What the standard expects of progress: PE 0 never calls.
 TEST(OpenShmemEndings, ComeThoughAPeComputesWithoutACall) {
   for (const auto& path : {kMapped, kTcp, kCma}) {
@@ -142,6 +125,21 @@ TEST(OpenShmemEndings, NameMistakes) {
   EXPECT_EQ(lines_with(size.err, ""), 1U) << size.err;
 }
 
+TEST(OpenShmemEndings, ComeBeforeTheStartOfHeapsLargerThanMemory) {
+  const Finished launched = ending(kMapped, "", {{"SHMEM_SYMMETRIC_SIZE", "1000t"}});
+  EXPECT_EQ(launched.exit_code, exit_code_for(ErrorCode::resource_exhausted));
+  EXPECT_NE(launched.err.find("ask for smaller segments (SHMEM_SYMMETRIC_SIZE)"), std::string::npos)
+      << launched.err;
+  EXPECT_EQ(lines_with(launched.err, ""), 1U) << launched.err;
+  const Finished alone =
+      run_program({program("osh_endings")}, 60, {{"SHMEM_SYMMETRIC_SIZE", "1000t"}});
+  EXPECT_EQ(alone.exit_code, exit_code_for(ErrorCode::resource_exhausted));
+  EXPECT_NE(alone.err.find("SHMEM_SYMMETRIC_SIZE asks for a symmetric heap of 1000 TiB"),
+            std::string::npos)
+      << alone.err;
+  EXPECT_EQ(lines_with(alone.err, ""), 1U) << alone.err;
+}
+
 // --- static data that differ ---------------------------------------------------------------------
 
 TEST(StaticLayouts, AreRefusedByNameWhereTheyDiffer) {
@@ -157,6 +155,22 @@ TEST(StaticLayouts, AreRefusedByNameWhereTheyDiffer) {
               std::string::npos)
         << ended.err;
   }
+}
+
+// Two builds of one program.
+TEST(StaticLayouts, AreRefusedWhereFilesOfOneNameDiffer) {
+  const TempFolder folder;
+  const std::string other = (folder / "osh_endings").string();
+  std::filesystem::copy_file(program("osh_endings_other"), other);
+  const Finished ended = job(
+      3, kMapped,
+      {"sh", "-c",
+       "if [ $STRIPLINE_RANK = 1 ]; then exec " + other + "; fi; exec " + program("osh_endings")});
+  EXPECT_EQ(ended.exit_code, kExitBadInput);
+  EXPECT_NE(ended.err.find("rank 1"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("'osh_endings' is not the same file as on PE 0 (build ID "),
+            std::string::npos)
+      << ended.err;
 }
 
 TEST(StaticLayouts, MayBeAtDifferentAddresses) {

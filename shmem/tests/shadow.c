@@ -1,16 +1,30 @@
 /*
- * Random puts, gets, atomic operations, signals, fences and collectives of all PEs, against what a program that does
- * them one after the other would find. Arguments: the seed, and the number of operations of each PE.
+ * Random puts, gets, atomic operations, signals, fences and collectives of all PEs and threads, against what a program
+ * that does them one after the other would find. Arguments: the seed, the number of operations of each thread, and of
+ * threads of each PE.
  *
- * Each PE draws its operations from a stream of its own, which all PEs know: so each can say what its memory is to
- * hold. A PE has a window in every other one's memory to which it alone writes, and orders operations that overlap
- * by a fence of their context, or by a quiet where that is another one. Counters that all add to are sums.
+ * Each thread draws its operations from a stream of its own, which all PEs know: so each can say what its memory is to
+ * hold. A thread has a window in every PE's memory to which it alone writes, and orders operations that overlap by a
+ * fence of their context, or by a quiet where that is another one. Its contexts are the default one, which threads
+ * share, two of its own, and one of a team in which PEs have other numbers. Counters that all add to are sums.
+ * Collectives are drawn from a stream that is the same on all PEs.
  */
+#include <pthread.h>
 #include <string.h>
 
 #include "check.h"
 
-enum { kMostPes = 8, kWindow = 2048, kCounters = 16, kContexts = 3 };
+enum {
+  kMostPes = 8,
+  kMostThreads = 2,
+  kWriters = kMostPes * kMostThreads,
+  kWindow = 1024,
+  kCounters = 16,
+  kContexts = 4,
+  kBackwards = 3, /* the context of the team in which PEs are numbered from the last on */
+  kBetweenCollectives = 40,
+  kBlock = 24
+};
 
 typedef struct {
   uint64_t state;
@@ -24,228 +38,407 @@ static uint32_t draw(Random *random) { /* xorshift64* */
 }
 static uint32_t below(Random *random, uint32_t bound) { return draw(random) % bound; }
 
-typedef enum { kPut, kPutNbi, kP, kIput, kPutSignal, kGet, kAdd, kFetchAdd, kXor, kFence, kQuiet, kBarrier, kKinds } Kind;
+typedef enum {
+  kPut,
+  kPutNbi,
+  kP,
+  kIput,
+  kIbput,
+  kPutSignal, /* so far: those that write to the window */
+  kGet,
+  kGetNbi,
+  kIget,
+  kAdd,
+  kFetchAdd,
+  kFetchAddNbi,
+  kXor,
+  kFence,
+  kQuiet
+} Kind;
 
 typedef struct {
   Kind kind;
-  int context, target, first, count, stride;
+  int context, target;
+  int first, words, block, stride; /* blocks of words, the stride apart */
   unsigned long value;
 } Operation;
+
+static int extent_of(const Operation *operation) {
+  return (operation->words / operation->block - 1) * operation->stride + operation->block;
+}
+
+/* Where in the window the i-th word is. */
+static int place_of(const Operation *operation, int i) {
+  return operation->first + i / operation->block * operation->stride + i % operation->block;
+}
+
+static unsigned long word_of(const Operation *operation, int i) { return operation->value * 4096 + (unsigned long)i; }
+
+static int half_of(const Operation *operation) { return (int)(operation->value % 2); }
 
 static Operation next_operation(Random *random, int pes) {
   Operation operation;
   const uint32_t chance = below(random, 100);
-  operation.kind = chance < 20   ? kPut
-                   : chance < 30 ? kPutNbi
-                   : chance < 50 ? kP
-                   : chance < 55 ? kIput
-                   : chance < 60 ? kPutSignal
-                   : chance < 70 ? kGet
+  operation.kind = chance < 16   ? kPut
+                   : chance < 26 ? kPutNbi
+                   : chance < 44 ? kP
+                   : chance < 49 ? kIput
+                   : chance < 54 ? kIbput
+                   : chance < 59 ? kPutSignal
+                   : chance < 66 ? kGet
+                   : chance < 71 ? kGetNbi
+                   : chance < 75 ? kIget
                    : chance < 80 ? kAdd
-                   : chance < 85 ? kFetchAdd
-                   : chance < 90 ? kXor
-                   : chance < 94 ? kFence
+                   : chance < 84 ? kFetchAdd
+                   : chance < 87 ? kFetchAddNbi
+                   : chance < 91 ? kXor
+                   : chance < 95 ? kFence
                                  : kQuiet;
   operation.context = (int)below(random, kContexts);
   operation.target = (int)below(random, (uint32_t)pes);
   const uint32_t most = below(random, 4) == 0 ? kWindow / 2 : 12;
-  operation.count = operation.kind == kP ? 1 : 1 + (int)below(random, most);
-  operation.stride = operation.kind == kIput ? 1 + (int)below(random, 4) : 1;
-  if (operation.count * operation.stride > kWindow) operation.stride = 1;
-  operation.first = (int)below(random, (uint32_t)(kWindow - operation.count * operation.stride + 1));
+  operation.words = operation.kind == kP ? 1 : 1 + (int)below(random, most);
+  operation.block = operation.kind == kIbput ? 2 : 1;
+  operation.words += operation.words % operation.block;
+  const int strided = operation.kind == kIput || operation.kind == kIbput || operation.kind == kIget;
+  operation.stride = operation.block + (strided ? (int)below(random, 4) : 0);
+  if (extent_of(&operation) > kWindow) operation.stride = operation.block;
+  operation.first = (int)below(random, (uint32_t)(kWindow - extent_of(&operation) + 1));
   operation.value = draw(random);
   return operation;
 }
 
-/* What the i-th word of an operation is to be. */
-static unsigned long word_of(const Operation *operation, int i) { return operation->value * 4096 + (unsigned long)i; }
-
-/* Windows of static data and of the heap, by the PE that writes to them. */
-static unsigned long static_windows[kMostPes][kWindow];
+/* Windows of static data and of the heap, by the thread that writes to them. */
+static unsigned long static_windows[kWriters][kWindow];
 static unsigned long *heap_windows;
-static uint64_t signals_seen[kMostPes];
+static uint64_t signals_seen[kWriters];
 static long counters[kCounters];
 static unsigned long toggles[kCounters];
+static unsigned long given[kMostThreads][kMostPes * kBlock], got[kMostThreads][kMostPes * kBlock];
 
-static unsigned long *window_of(int writer, const Operation *operation) {
-  return operation->value % 2 == 0 ? static_windows[writer] : heap_windows + (size_t)writer * kWindow;
+/* A get that its context has not completed. */
+typedef struct {
+  int active;
+  Operation operation;
+  unsigned long back[kWindow], expected[kWindow];
+} PendingGet;
+
+typedef struct {
+  int number;
+  uint64_t seed;
+  long operations;
+  shmem_team_t team;
+  shmem_ctx_t contexts[kContexts];
+  /* What this thread writes: its windows in the memory of each PE. */
+  unsigned long shadow[2][kMostPes][kWindow];
+  /* The context of the last write of a word that nothing has ordered since, plus one. */
+  unsigned char unordered[2][kMostPes][kWindow];
+  PendingGet gets[kContexts];
+  long fetched[kContexts];
+  /* Sources of puts without handles stay until a quiet: three are in use in turn; the first is of other puts. */
+  unsigned long sources[4][kWindow];
+  int source;
+  unsigned long strided[2 * kWindow];
+} Thread;
+static Thread threads[kMostThreads];
+
+static uint64_t stream_of(uint64_t seed, int pe, int thread) {
+  return seed * 1000003 + (uint64_t)(pe * kMostThreads + thread) + 1;
 }
 
-/* What PE `me` writes: its windows in the memory of each PE. */
-static unsigned long shadow[2][kMostPes][kWindow];
-/* The context of the last write of a word that nothing has ordered since, plus one. */
-static unsigned char unordered[2][kMostPes][kWindow];
-static unsigned long source[kWindow * 4], strided_source[kWindow * 4];
-static shmem_ctx_t contexts[kContexts];
+static unsigned long *window_of(int pe, int thread, const Operation *operation) {
+  const size_t writer = (size_t)(pe * kMostThreads + thread);
+  return half_of(operation) == 0 ? static_windows[writer] : heap_windows + writer * kWindow;
+}
 
-static void complete(int context) {
-  shmem_ctx_quiet(contexts[context]);
+static void complete(Thread *self, int context) {
+  shmem_ctx_quiet(self->contexts[context]);
   for (int half = 0; half < 2; ++half) {
     for (int pe = 0; pe < shmem_n_pes(); ++pe) {
       for (int i = 0; i < kWindow; ++i) {
-        if (unordered[half][pe][i] == context + 1) unordered[half][pe][i] = 0;
+        if (self->unordered[half][pe][i] == context + 1) self->unordered[half][pe][i] = 0;
       }
     }
   }
+  PendingGet *const get = &self->gets[context];
+  for (int i = 0; get->active && i < get->operation.words; ++i) CHECK_EQUAL(get->back[i], get->expected[i]);
+  get->active = 0;
 }
 
-/* Before words are written, or read, by this context. */
-static void order(const Operation *operation, int reads) {
-  const int half = (int)(operation->value % 2);
-  const unsigned char *const there = unordered[half][operation->target];
-  for (int i = 0; i < operation->count; ++i) {
-    const int writer = there[operation->first + i * operation->stride] - 1;
-    if (writer < 0) continue;
-    if (writer == operation->context && !reads) {
-      shmem_ctx_fence(contexts[writer]);
-      /* Still to be completed before it is read. */
-      return;
-    }
-    complete(writer);
+static int writes_word(const Thread *self, const Operation *operation, int i) {
+  return self->unordered[half_of(operation)][operation->target][place_of(operation, i)] - 1;
+}
+
+/* Completes the contexts that have written any of the words, but for `spared`. */
+static void complete_writers(Thread *self, const Operation *operation, int spared) {
+  for (int i = 0; i < operation->words; ++i) {
+    const int context = writes_word(self, operation, i);
+    if (context >= 0 && context != spared) complete(self, context);
   }
 }
 
-static void wrote(const Operation *operation) {
-  const int half = (int)(operation->value % 2);
-  for (int i = 0; i < operation->count; ++i) {
-    const int at = operation->first + i * operation->stride;
-    shadow[half][operation->target][at] = word_of(operation, i);
-    unordered[half][operation->target][at] = (unsigned char)(operation->context + 1);
-  }
-}
-
-/* All contexts that have written any of the words, one after the other. */
-static void order_all(const Operation *operation) {
-  const int half = (int)(operation->value % 2);
+/* Before words are written. */
+static void order(Thread *self, const Operation *operation) {
   for (int context = 0; context < kContexts; ++context) {
-    if (context == operation->context) continue;
-    for (int i = 0; i < operation->count; ++i) {
-      if (unordered[half][operation->target][operation->first + i * operation->stride] == context + 1) {
-        complete(context);
-        break;
-      }
+    const PendingGet *const get = &self->gets[context];
+    if (get->active && half_of(&get->operation) == half_of(operation) && get->operation.target == operation->target &&
+        get->operation.first < operation->first + extent_of(operation) &&
+        operation->first < get->operation.first + extent_of(&get->operation)) {
+      complete(self, context);
     }
   }
-  order(operation, 0);
+  complete_writers(self, operation, operation->context);
+  for (int i = 0; i < operation->words; ++i) {
+    if (writes_word(self, operation, i) != operation->context) continue;
+    shmem_ctx_fence(self->contexts[operation->context]);
+    return;
+  }
 }
 
-static void carry_out(const Operation *operation, int me, int slot) {
-  const shmem_ctx_t ctx = contexts[operation->context];
-  const int target = operation->target;
-  unsigned long *const window = window_of(me, operation) + operation->first;
-  const size_t count = (size_t)operation->count;
-  /* Sources of puts without handles stay until a quiet: two are in use in turn. */
-  unsigned long *const from = source + (size_t)slot * kWindow;
+static void wrote(Thread *self, const Operation *operation) {
+  for (int i = 0; i < operation->words; ++i) {
+    const int at = place_of(operation, i);
+    self->shadow[half_of(operation)][operation->target][at] = word_of(operation, i);
+    self->unordered[half_of(operation)][operation->target][at] = (unsigned char)(operation->context + 1);
+  }
+}
+
+static void write_window(Thread *self, const Operation *operation, int pe) {
+  const shmem_ctx_t ctx = self->contexts[operation->context];
+  const int me = shmem_my_pe();
+  unsigned long *const there = window_of(me, self->number, operation) + operation->first;
+  const size_t words = (size_t)operation->words;
+  order(self, operation);
+  if (operation->kind == kPutNbi) {
+    self->source = self->source % 3 + 1;
+    if (self->source == 1) {
+      for (int i = 0; i < kContexts; ++i) complete(self, i);
+    }
+  }
+  unsigned long *const from = self->sources[operation->kind == kPutNbi ? self->source : 0];
+  for (int i = 0; i < operation->words; ++i) from[i] = word_of(operation, i);
   switch (operation->kind) {
     case kPut:
+      shmem_put(ctx, there, from, words, pe);
+      memset(from, 0xee, words * sizeof *from);
+      break;
     case kPutNbi:
-    case kPutSignal:
-      order_all(operation);
-      for (int i = 0; i < operation->count; ++i) from[i] = word_of(operation, i);
-      if (operation->kind == kPut) {
-        shmem_put(ctx, window, from, count, target);
-        memset(from, 0xee, count * sizeof *from);
-      } else if (operation->kind == kPutNbi) {
-        shmem_put_nbi(ctx, window, from, count, target);
-      } else {
-        shmem_put_signal(ctx, window, from, count, &signals_seen[me], operation->value, SHMEM_SIGNAL_SET, target);
-      }
-      wrote(operation);
+      shmem_put_nbi(ctx, there, from, words, pe);
       break;
     case kP:
-      order_all(operation);
-      shmem_p(ctx, window, word_of(operation, 0), target);
-      wrote(operation);
+      shmem_p(ctx, there, from[0], pe);
       break;
     case kIput:
-      order_all(operation);
-      for (int i = 0; i < operation->count; ++i) strided_source[2 * i] = word_of(operation, i);
-      shmem_iput(ctx, window, strided_source, operation->stride, 2, count, target);
-      wrote(operation);
+      for (int i = 0; i < operation->words; ++i) self->strided[2 * i] = from[i];
+      shmem_iput(ctx, there, self->strided, operation->stride, 2, words, pe);
       break;
-    case kGet: {
-      static unsigned long back[kWindow];
-      order(operation, 1);
-      shmem_get(ctx, back, window, count, target);
-      for (int i = 0; i < operation->count; ++i) {
-        CHECK_EQUAL(back[i], shadow[operation->value % 2][target][operation->first + i]);
-      }
+    case kIbput:
+      for (int i = 0; i < operation->words; ++i) self->strided[i / 2 * 3 + i % 2] = from[i];
+      shmem_ibput(ctx, there, self->strided, operation->stride, 3, 2, words / 2, pe);
       break;
-    }
+    default:
+      shmem_put_signal(ctx, there, from, words, &signals_seen[me * kMostThreads + self->number],
+                       (uint64_t)operation->value, SHMEM_SIGNAL_SET, pe);
+      memset(from, 0xee, words * sizeof *from);
+      break;
+  }
+  wrote(self, operation);
+}
+
+static void read_window(Thread *self, const Operation *operation, int pe) {
+  const shmem_ctx_t ctx = self->contexts[operation->context];
+  const unsigned long *const there = window_of(shmem_my_pe(), self->number, operation) + operation->first;
+  const unsigned long *const expected = self->shadow[half_of(operation)][operation->target];
+  const size_t words = (size_t)operation->words;
+  PendingGet *const get = &self->gets[operation->context];
+  complete_writers(self, operation, -1);
+  if (get->active) complete(self, operation->context);
+  for (int i = 0; i < operation->words; ++i) {
+    get->back[i] = 0;
+    get->expected[i] = expected[place_of(operation, i)];
+  }
+  if (operation->kind == kGetNbi) {
+    get->active = 1;
+    get->operation = *operation;
+    shmem_get_nbi(ctx, get->back, there, words, pe);
+    return;
+  }
+  if (operation->kind == kGet) {
+    shmem_get(ctx, get->back, there, words, pe);
+  } else {
+    shmem_iget(ctx, get->back, there, 1, operation->stride, words, pe);
+  }
+  for (int i = 0; i < operation->words; ++i) CHECK_EQUAL(get->back[i], get->expected[i]);
+}
+
+static void carry_out(Thread *self, const Operation *operation) {
+  const int pes = shmem_n_pes();
+  const int pe = operation->context == kBackwards ? pes - 1 - operation->target : operation->target;
+  const shmem_ctx_t ctx = self->contexts[operation->context];
+  const int counter = operation->first % kCounters;
+  switch (operation->kind) {
+    case kGet:
+    case kGetNbi:
+    case kIget:
+      read_window(self, operation, pe);
+      break;
     case kAdd:
-      shmem_atomic_add(ctx, &counters[operation->first % kCounters], (long)(operation->value % 1000), target);
+      shmem_atomic_add(ctx, &counters[counter], (long)(operation->value % 1000), pe);
       break;
     case kFetchAdd:
-      CHECK(shmem_atomic_fetch_add(ctx, &counters[operation->first % kCounters], 1L, target) >= 0);
+      CHECK(shmem_atomic_fetch_add(ctx, &counters[counter], 1L, pe) >= 0);
+      break;
+    case kFetchAddNbi:
+      shmem_atomic_fetch_add_nbi(ctx, &self->fetched[operation->context], &counters[counter], 1L, pe);
       break;
     case kXor:
-      shmem_atomic_xor(ctx, &toggles[operation->first % kCounters], operation->value, target);
+      shmem_atomic_xor(ctx, &toggles[counter], operation->value, pe);
       break;
     case kFence:
       shmem_ctx_fence(ctx);
       break;
+    case kQuiet:
+      complete(self, operation->context);
+      break;
     default:
-      complete(operation->context);
+      write_window(self, operation, pe);
       break;
   }
 }
 
-/* What the operations of PE `writer` do to this PE's memory. */
-static void replay(int writer, int me, int pes, uint64_t seed, long operations) {
+static unsigned long element(unsigned long round, int pe, int i) {
+  return round * 100003UL + (unsigned long)pe * 1009UL + (unsigned long)i;
+}
+
+/* Each on the thread's own team, of all PEs. */
+static void collective(Thread *self, Random *random, unsigned long round) {
+  const int me = shmem_my_pe(), pes = shmem_n_pes();
+  unsigned long *const in = given[self->number], *const out = got[self->number];
+  const uint32_t kind = below(random, 6);
+  const int root = (int)below(random, (uint32_t)pes), count = 1 + (int)below(random, kBlock);
+  for (int i = 0; i < pes * count; ++i) in[i] = element(round, me, i);
+  shmem_team_sync(self->team);
+  int at = 0;
+  switch (kind) {
+    case 0:
+      CHECK_EQUAL(shmem_broadcast(self->team, out, in, (size_t)count, root), 0);
+      for (int i = 0; i < count; ++i) CHECK_EQUAL(out[i], element(round, root, i));
+      break;
+    case 1:
+      CHECK_EQUAL(shmem_fcollect(self->team, out, in, (size_t)count), 0);
+      for (int i = 0; i < pes * count; ++i) CHECK_EQUAL(out[i], element(round, i / count, i % count));
+      break;
+    case 2: /* as many as the PE's number and `count` say */
+      CHECK_EQUAL(shmem_collect(self->team, out, in, (size_t)((me + count) % kBlock)), 0);
+      for (int pe = 0; pe < pes; ++pe) {
+        for (int i = 0; i < (pe + count) % kBlock; ++i, ++at) CHECK_EQUAL(out[at], element(round, pe, i));
+      }
+      break;
+    case 3:
+      CHECK_EQUAL(shmem_alltoall(self->team, out, in, (size_t)count), 0);
+      for (int i = 0; i < pes * count; ++i) CHECK_EQUAL(out[i], element(round, i / count, me * count + i % count));
+      break;
+    case 4:
+      CHECK_EQUAL(shmem_max_reduce(self->team, out, in, (size_t)count), 0);
+      for (int i = 0; i < count; ++i) CHECK_EQUAL(out[i], element(round, pes - 1, i));
+      break;
+    default: {
+      shmem_team_t row = SHMEM_TEAM_INVALID, column = SHMEM_TEAM_INVALID;
+      CHECK_EQUAL(shmem_team_split_2d(self->team, 1 + root, NULL, 0, &row, NULL, 0, &column), 0);
+      const int pes_of_column = shmem_team_n_pes(column), x = me % (1 + root);
+      CHECK_EQUAL(shmem_team_n_pes(row) > 0, 1);
+      CHECK_EQUAL(shmem_broadcast(column, out, in, (size_t)count, pes_of_column - 1), 0);
+      for (int i = 0; i < count; ++i) {
+        CHECK_EQUAL(out[i], element(round, x + (pes_of_column - 1) * (1 + root), i));
+      }
+      shmem_team_destroy(row);
+      shmem_team_destroy(column);
+      break;
+    }
+  }
+}
+
+static void *run(void *argument) {
+  Thread *const self = argument;
+  const int pes = shmem_n_pes();
+  Random random = {stream_of(self->seed, shmem_my_pe(), self->number)};
+  Random shared = {stream_of(self->seed, kMostPes, self->number)};
+  for (long n = 0; n < self->operations; ++n) {
+    const Operation operation = next_operation(&random, pes);
+    carry_out(self, &operation);
+    if (n % kBetweenCollectives == kBetweenCollectives - 1) collective(self, &shared, (unsigned long)n);
+  }
+  for (int i = 0; i < kContexts; ++i) complete(self, i);
+  return NULL;
+}
+
+/* What the operations of a thread do to this PE's memory. */
+static void replay(int pe, const Thread *thread, int me, int pes) {
   static unsigned long expected[2][kWindow];
   memset(expected, 0, sizeof expected);
-  Random random = {seed * 1000003 + (uint64_t)writer + 1};
-  for (long n = 0; n < operations; ++n) {
+  Random random = {stream_of(thread->seed, pe, thread->number)};
+  for (long n = 0; n < thread->operations; ++n) {
     const Operation operation = next_operation(&random, pes);
     if (operation.target != me) continue;
     if (operation.kind <= kPutSignal) {
-      for (int i = 0; i < operation.count; ++i) {
-        expected[operation.value % 2][operation.first + i * operation.stride] = word_of(&operation, i);
+      for (int i = 0; i < operation.words; ++i) {
+        expected[half_of(&operation)][place_of(&operation, i)] = word_of(&operation, i);
       }
     }
     const int counter = operation.first % kCounters;
     if (operation.kind == kAdd) counters[counter] -= (long)(operation.value % 1000);
-    if (operation.kind == kFetchAdd) counters[counter] -= 1;
+    if (operation.kind == kFetchAdd || operation.kind == kFetchAddNbi) counters[counter] -= 1;
     if (operation.kind == kXor) toggles[counter] ^= operation.value;
   }
+  const size_t writer = (size_t)(pe * kMostThreads + thread->number);
   for (int i = 0; i < kWindow; ++i) {
     CHECK_EQUAL(static_windows[writer][i], expected[0][i]);
-    CHECK_EQUAL(heap_windows[(size_t)writer * kWindow + (size_t)i], expected[1][i]);
+    CHECK_EQUAL(heap_windows[writer * kWindow + (size_t)i], expected[1][i]);
   }
 }
 
 int main(int argc, char **argv) {
   const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
   const long operations = argc > 2 ? strtol(argv[2], NULL, 10) : 2000;
-  shmem_init();
+  const int used = argc > 3 ? atoi(argv[3]) : 1;
+  int provided = -1;
+  CHECK_EQUAL(shmem_init_thread(used > 1 ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE, &provided), 0);
   const int me = shmem_my_pe(), pes = shmem_n_pes();
-  CHECK(pes <= kMostPes);
-  heap_windows = shmem_calloc((size_t)kMostPes * kWindow, sizeof(unsigned long));
+  CHECK(pes <= kMostPes && used >= 1 && used <= kMostThreads);
+  heap_windows = shmem_calloc((size_t)kWriters * kWindow, sizeof(unsigned long));
   CHECK(heap_windows != NULL);
-  contexts[0] = SHMEM_CTX_DEFAULT;
-  for (int i = 1; i < kContexts; ++i) CHECK_EQUAL(shmem_ctx_create(0, &contexts[i]), 0);
+  shmem_team_t backwards = SHMEM_TEAM_INVALID;
+  CHECK_EQUAL(shmem_team_split_strided(SHMEM_TEAM_WORLD, pes - 1, -1, pes, NULL, 0, &backwards), 0);
+  CHECK_EQUAL(shmem_team_my_pe(backwards), pes - 1 - me);
+  for (int t = 0; t < used; ++t) {
+    Thread *const thread = &threads[t];
+    thread->number = t;
+    thread->seed = seed;
+    thread->operations = operations;
+    CHECK_EQUAL(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, NULL, 0, &thread->team), 0);
+    thread->contexts[0] = SHMEM_CTX_DEFAULT;
+    for (int i = 1; i < kBackwards; ++i) CHECK_EQUAL(shmem_ctx_create(SHMEM_CTX_PRIVATE, &thread->contexts[i]), 0);
+    CHECK_EQUAL(shmem_team_create_ctx(backwards, SHMEM_CTX_SERIALIZED, &thread->contexts[kBackwards]), 0);
+  }
   shmem_barrier_all();
 
-  Random random = {seed * 1000003 + (uint64_t)me + 1};
-  int slot = 0;
-  for (long n = 0; n < operations; ++n) {
-    const Operation operation = next_operation(&random, pes);
-    /* A source that is still read from is not written. */
-    if (operation.kind == kPutNbi) {
-      slot = (slot + 1) % 3 + 1;
-      if (slot == 1) {
-        for (int i = 0; i < kContexts; ++i) complete(i);
-      }
-    }
-    carry_out(&operation, me, operation.kind == kPutNbi ? slot : 0);
-  }
-  for (int i = 0; i < kContexts; ++i) shmem_ctx_quiet(contexts[i]);
+  pthread_t others[kMostThreads];
+  for (int t = 1; t < used; ++t) CHECK_EQUAL(pthread_create(&others[t], NULL, run, &threads[t]), 0);
+  run(&threads[0]);
+  for (int t = 1; t < used; ++t) CHECK_EQUAL(pthread_join(others[t], NULL), 0);
   shmem_barrier_all();
-  for (int writer = 0; writer < pes; ++writer) replay(writer, me, pes, seed, operations);
+
+  for (int pe = 0; pe < pes; ++pe) {
+    for (int t = 0; t < used; ++t) replay(pe, &threads[t], me, pes);
+  }
   for (int i = 0; i < kCounters; ++i) {
     CHECK_EQUAL(counters[i], 0);
     CHECK_EQUAL(toggles[i], 0);
   }
-  for (int i = 1; i < kContexts; ++i) shmem_ctx_destroy(contexts[i]);
+  for (int t = 0; t < used; ++t) {
+    for (int i = 1; i < kBackwards; ++i) shmem_ctx_destroy(threads[t].contexts[i]);
+    shmem_team_destroy(threads[t].team);
+  }
+  shmem_team_destroy(backwards); /* and the contexts of it */
   return passed("shadow");
 }

@@ -152,10 +152,10 @@ std::string kernel_note(Context& context, Variant variant, const EngineLoop& loo
     case Variant::untuned:
     case Variant::guarded:
     case Variant::forced:
-      return plan_text(loop.plan);
+      return plan_text(*loop.plan);
     case Variant::tuned:
-      return plan_text(loop.plan) + "\n" +
-             claim_text(loop.plan.reason, {loop.plan.gain_low, loop.plan.baseline_s}) +
+      return plan_text(*loop.plan) + "\n" +
+             claim_text(loop.plan->reason, {loop.plan->gain_low, loop.plan->baseline_s}) +
              reasons(context, loop);
   }
   return {};

@@ -24,7 +24,7 @@ struct EngineLoop {
   LoopOptions options;
   size_t element_bytes = 0;
   Transfer transfer;
-  LoopPlan plan;  ///< of the latest execution
+  std::optional<const LoopPlan> plan;  ///< of the latest execution
 };
 
 /// Describes the loop for the variant of `point`; for the other variants the result is not used.
@@ -37,8 +37,8 @@ Result<EngineLoop> make_engine_loop(Context& context, const experiment::Point& p
 template <typename T, typename Own, typename Body>
 void run_engine(Context& context, EngineLoop& loop, std::span<const LoopBlock<const T>> blocks,
                 Own&& own_work, Body&& body) {
-  loop.plan = strip_for_blocks(context, blocks, loop.options, std::forward<Own>(own_work),
-                               std::forward<Body>(body));
+  loop.plan.emplace(strip_for_blocks(context, blocks, loop.options, std::forward<Own>(own_work),
+                                     std::forward<Body>(body)));
 }
 
 /// What the variants work with, allocated before anything is timed.

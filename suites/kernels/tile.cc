@@ -1,6 +1,7 @@
 // kernel.tile: a loop nest over a tile of another rank's matrix, by rows or by columns.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -270,13 +271,13 @@ Result<SampleSeries> run_tile(Session& session, const experiment::Point& point,
   options.self_check = variant == Variant::guarded;
   const bool by_nest =
       variant == Variant::untuned || variant == Variant::tuned || variant == Variant::guarded;
-  NestPlan plan;
+  std::optional<const NestPlan> plan;  // of the latest execution
 
   KernelParts parts;
   parts.prepare = [&](uint64_t salt) { tile.fill(salt); };
   parts.run = [&] {
     if (by_nest) {
-      plan = tile.by_nest(options);
+      plan.emplace(tile.by_nest(options));
     } else {
       tile.by_hand(manner.pieces, manner.transfers);
     }
@@ -286,8 +287,9 @@ Result<SampleSeries> run_tile(Session& session, const experiment::Point& point,
   SampleSeries series = measure_kernel(session, rule, parts);
   series.note =
       !series.verified ? kWrongResult
-      : by_nest ? plan_text(plan) + "\n" + claim_text(plan.reason, {plan.gain_low, plan.baseline_s})
-                : "strided calls in " + std::to_string(manner.pieces) + " pieces: " + counts.text();
+      : by_nest
+          ? plan_text(*plan) + "\n" + claim_text(plan->reason, {plan->gain_low, plan->baseline_s})
+          : "strided calls in " + std::to_string(manner.pieces) + " pieces: " + counts.text();
   return series;
 }
 

@@ -31,8 +31,9 @@ class TransposeProblem : public CountedWork {
       : n_(n), m_(n / ranks), me_(me), passes_(passes), destination_(m_ * n) {}
 
   size_t block_elements() const { return m_ * m_; }
-  /// The rows that compute() goes through together; strips of whole tiles keep them together.
-  size_t tile_elements() const { return std::min(kTileRows, m_) * m_; }
+  /// What strips are a multiple of: the rows that compute() goes through together, or a row of
+  /// blocks that the first cache holds anyway.
+  size_t tile_elements() const { return (m_ > kCachedRows ? kTileRows : size_t{1}) * m_; }
   size_t source_elements() const { return m_ * n_; }
   /// Where the block for `reader` starts in an owner's source.
   size_t block_start(uint32_t reader) const { return reader * block_elements(); }
@@ -86,6 +87,7 @@ class TransposeProblem : public CountedWork {
 
  private:
   static constexpr size_t kTileRows = 8;
+  static constexpr size_t kCachedRows = 32;  // of 32 elements of 16 bytes
 
   void tile(uint32_t owner, size_t row, size_t rows, size_t col, size_t cols,
             const Complex* __restrict data) {

@@ -1,6 +1,7 @@
 // kernel.triad: the loop of the STREAM benchmark over arrays of another rank, or of one's own.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 
 #include <stripline/nest.h>
@@ -135,7 +136,7 @@ Result<SampleSeries> run_triad(Session& session, const experiment::Point& point,
   const rank_t owner = (ctx.rank_me() + shift) % ctx.rank_n();
   Triad triad(ctx, memory, elements, owner);
   const size_t fine = std::min(elements, kFineElements);
-  NestPlan plan;
+  std::optional<const NestPlan> plan;  // of the latest execution
 
   KernelParts parts;
   parts.prepare = [&](uint64_t salt) {
@@ -157,7 +158,7 @@ Result<SampleSeries> run_triad(Session& session, const experiment::Point& point,
       case Variant::tuned:
       case Variant::guarded:
       case Variant::forced:
-        plan = triad.engine(options);
+        plan.emplace(triad.engine(options));
     }
   };
   parts.verify = [&](uint64_t salt) {
@@ -172,7 +173,7 @@ Result<SampleSeries> run_triad(Session& session, const experiment::Point& point,
   const bool by_nest = variant >= Variant::untuned;
   series.note = !series.verified ? kWrongResult
                 : by_hand        ? "in place"
-                : by_nest        ? plan_text(plan)
+                : by_nest        ? plan_text(*plan)
                                  : kernel_note(ctx, variant, engine, fine, elements);
   return series;
 }

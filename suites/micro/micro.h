@@ -30,6 +30,7 @@ Benchmark vis_window_benchmark();
 Benchmark strip_sweep_benchmark();
 Benchmark load_benchmark();
 Benchmark update_item_benchmark();
+Benchmark shared_update_benchmark();
 std::vector<Benchmark> collective_benchmarks();  ///< one per operation
 
 /// Latency, issue, flood and overlap between ranks of one node.
@@ -44,7 +45,7 @@ inline constexpr std::array kMicroBenchmarks = {
     strip_overhead_benchmark, strip_sweep_benchmark,   vis_benchmark,
     vis_chunk_benchmark,      vis_window_benchmark,    attention_benchmark,
     progress_call_benchmark,  progress_wait_benchmark, load_benchmark,
-    update_item_benchmark};
+    update_item_benchmark,    shared_update_benchmark};
 std::vector<Benchmark> micro_benchmarks();
 
 }  // namespace stripline::suites

@@ -98,15 +98,14 @@ Result<Ratios> judge_shapes(const Options& options, const Network& network,
       random_vis_cells(options.quick ? kQuickShapes : kShapes, kShapesSeed);
   std::vector<Point> points;
   for (const VisCell& cell : cells) {
-    for (Point& point : vis_points(cell, tuned)) points.push_back(std::move(point));
+    for (Point& point : vis_points(cell, &costs)) points.push_back(std::move(point));
   }
   STRIPLINE_ASSIGN_OR_RETURN(
       const auto measured, load_or_measure_runs(options, network, kMeasuringSeed, folder / "shapes",
                                                 points, options.quick ? 2 : kShapeRuns));
   const VisRegret regret = vis_regret(
-      cells, fit::sort_vis_samples(fit::SampleTable(measured)), [&](const VisCell& cell) {
-        return plan::plan_vis(request_of_cell(cell, tuned), &costs).method;
-      });
+      cells, fit::sort_vis_samples(fit::SampleTable(measured)),
+      [&](const VisCell& cell) { return plan::plan_vis(request_of_cell(cell), &costs).method; });
   Ratios losses;
   for (const CellRegret& one : regret.cells) {
     losses.add(1 + std::max(0.0, one.lost() ? one.value : 0.0),

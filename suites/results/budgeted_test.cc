@@ -17,7 +17,7 @@ TEST(RandomVisCells, CanBeMeasuredAndAreTheSameForASeed) {
   ASSERT_NE(vis, nullptr);
   for (size_t i = 0; i < cells.size(); ++i) {
     EXPECT_EQ(cells[i].text(), again[i].text());
-    for (experiment::Point point : vis_points(cells[i], {})) {
+    for (experiment::Point point : vis_points(cells[i], nullptr)) {
       const auto refused = experiment::complete_point(vis->declaration, point);
       EXPECT_FALSE(refused) << cells[i].text() << ": " << *refused;
     }

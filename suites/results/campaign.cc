@@ -105,7 +105,9 @@ std::vector<Point> campaign_points(const Network& network, bool quick) {
   std::vector<Point> points;
   for (const Benchmark& benchmark : benchmarks()) {
     const Experiment& declaration = benchmark.declaration;
-    if (declaration.feeds.empty() || experiment::requirements_of(declaration).same_node) continue;
+    const experiment::Requirements required = experiment::requirements_of(declaration);
+    if (declaration.feeds.empty() || required.same_node) continue;
+    if (required.processors && network.emulated()) continue;
     if (declaration.min_ranks > kCampaignRanks) continue;
     const bool local = declaration.min_ranks == 1;
     if (!network.computes && local) continue;

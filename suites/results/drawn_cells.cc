@@ -105,7 +105,7 @@ DrawnCell draw_call(Chance& chance) {
       static_cast<plan::ComputeClass>(chance.below(3))};
   DrawnCell cell;
   cell.kind = ProblemKind::call;
-  cell.problem = vis_points(call, {}).front();
+  cell.problem = vis_points(call, nullptr).front();
   cell.call = call;
   return cell;
 }
@@ -175,13 +175,11 @@ const Point& by_method(const std::vector<Point>& points, plan::VisMethod method)
 DrawnPoints points_of_call(const VisCell& call, const model::TunedModel& model) {
   const model::VisModel tuned = model.vis.empty() ? model::VisModel{} : model.vis.begin()->second;
   const plan::VisCosts costs(model.network.begin()->second, model.pack, &tuned);
-  const std::vector<Point> with_model = vis_points(call, tuned);
+  const std::vector<Point> with_model = vis_points(call, &costs);
   DrawnPoints points;
-  points.sweep = vis_points(call, {});
-  points.chosen =
-      by_method(with_model, plan::plan_vis(request_of_cell(call, tuned), &costs).method);
-  points.untuned =
-      by_method(points.sweep, plan::plan_vis(request_of_cell(call, {}), nullptr).method);
+  points.sweep = vis_points(call, nullptr);
+  points.chosen = by_method(with_model, plan::plan_vis(request_of_cell(call), &costs).method);
+  points.untuned = by_method(points.sweep, plan::plan_vis(request_of_cell(call), nullptr).method);
   for (const Point& point : with_model) {
     if (std::ranges::find(points.sweep, point) == points.sweep.end()) points.sweep.push_back(point);
   }

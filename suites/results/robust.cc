@@ -175,7 +175,7 @@ std::string tables_of(const std::vector<Record>& records) {
 
 // What a model may say of a parameter.
 const model::ParameterRule& rule_of(const std::string& name) {
-  if (name.ends_with("gain")) return model::kGainRule;
+  if (name.ends_with("gain") || name.ends_with("doubt")) return model::kGainRule;
   if (name == "queue_depth") return model::kQueueDepthRule;
   return model::kSecondsRule;  // all others are far from where their rules end
 }

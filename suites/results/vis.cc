@@ -69,12 +69,11 @@ struct Tables {
 // A line for each cell: the choice, the best one, what is lost, and of each method the time that
 // was measured and that the planner expected.
 Status write_cells(const std::filesystem::path& file, const VisRegret& regret,
-                   const fit::VisSamples& samples, const plan::VisCosts& costs,
-                   const model::VisModel& tuned) {
+                   const fit::VisSamples& samples, const plan::VisCosts& costs) {
   std::ofstream out(file);
   for (const CellRegret& one : regret.cells) {
     plan::VisRecord record;
-    (void)plan::plan_vis(request_of_cell(one.cell, tuned), &costs, record);
+    (void)plan::plan_vis(request_of_cell(one.cell), &costs, record);
     std::array<plan::VisAlternative, plan::kVisMethods> expected{};
     for (const auto& [alternative, predicted_s] : record.alternatives) {
       expected[static_cast<size_t>(alternative.candidate.method)] = alternative;
@@ -116,7 +115,7 @@ Status judge(const Options& options, const Network& network, Tables& tables) {
                            uint32_t runs) -> Result<fit::VisSamples> {
     std::vector<Point> points;
     for (const VisCell& cell : cells) {
-      for (Point& point : vis_points(cell, tuned)) points.push_back(std::move(point));
+      for (Point& point : vis_points(cell, &costs)) points.push_back(std::move(point));
     }
     STRIPLINE_ASSIGN_OR_RETURN(
         const auto measured,
@@ -124,7 +123,7 @@ Status judge(const Options& options, const Network& network, Tables& tables) {
     return fit::sort_vis_samples(fit::SampleTable(measured));
   };
   const auto plan_of = [&](const VisCell& cell) {
-    return plan::plan_vis(request_of_cell(cell, tuned), &costs);
+    return plan::plan_vis(request_of_cell(cell), &costs);
   };
   const auto chosen = [&](const VisCell& cell) { return plan_of(cell).method; };
   const std::vector<VisCell> cells = vis_cells(options.quick);
@@ -145,7 +144,7 @@ Status judge(const Options& options, const Network& network, Tables& tables) {
     return Error(ErrorCode::failed_precondition,
                  "no transfer of many regions could be measured on " + network.fabric);
   }
-  STRIPLINE_RETURN_IF_ERROR(write_cells(folder / "cells.jsonl", regret, samples, costs, tuned));
+  STRIPLINE_RETURN_IF_ERROR(write_cells(folder / "cells.jsonl", regret, samples, costs));
   const auto share = [&](size_t count) {
     return percent(static_cast<double>(count) / static_cast<double>(regret.cells.size()), 0);
   };
@@ -161,11 +160,11 @@ Status judge(const Options& options, const Network& network, Tables& tables) {
         {network.fabric, rule, percent(of_rule.mean), percent(of_rule.worst), share(of_rule.best)});
   };
   add_rule("without a model", [&](const VisCell& cell) {
-    return plan::plan_vis(request_of_cell(cell, tuned), nullptr).method;
+    return plan::plan_vis(request_of_cell(cell), nullptr).method;
   });
   const plan::VisCosts model_only(fitted.model.network.begin()->second, fitted.model.pack, nullptr);
   add_rule("cost model without residuals", [&](const VisCell& cell) {
-    return plan::plan_vis(request_of_cell(cell, tuned), &model_only).method;
+    return plan::plan_vis(request_of_cell(cell), &model_only).method;
   });
   add_rule("always packed", [](const VisCell&) { return VisMethod::packed; });
   add_rule("always pipelined", [](const VisCell&) { return VisMethod::pipelined; });

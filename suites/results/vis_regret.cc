@@ -23,13 +23,7 @@ constexpr uint64_t kRegionBytes[] = {16, 32, 128, 256, 1024, 2048, 8192};
 constexpr uint64_t kDataBytes[] = {4 << 10, 32 << 10, 128 << 10};
 constexpr uint64_t kMostRegions = 2048;  // as micro.vis
 constexpr uint64_t kStride = 2;
-constexpr uint64_t kDefaultChunk = plan::kLandingSlotBytes;  // as micro.vis
-constexpr uint32_t kDefaultWindow = 0;                       // as without a model
 constexpr int64_t kIovLimit = 4;  // libfabric's tcp provider and the emulated networks
-
-const std::optional<model::VisDirection>& of(Direction direction, const model::VisModel& tuned) {
-  return direction == Direction::get ? tuned.get : tuned.put;
-}
 
 // Runs of one method, which was measured under one setting; null if it was not.
 const fit::RunMedians* runs_of(const fit::VisTimes& times, VisMethod method) {
@@ -82,44 +76,38 @@ std::vector<VisCell> vis_cells(bool quick) {
   return cells;
 }
 
-uint64_t vis_chunk_bytes(Direction direction, const model::VisModel& tuned) {
-  const auto& measured = of(direction, tuned);
-  return measured ? measured->chunk_bytes.value_or(kDefaultChunk) : kDefaultChunk;
-}
-
-plan::VisRequest request_of_cell(const VisCell& cell, const model::VisModel& tuned) {
-  plan::VisRequest request =
-      fit::request_of(cell.shape, cell.compute, vis_chunk_bytes(cell.shape.direction, tuned));
+plan::VisRequest request_of_cell(const VisCell& cell) {
+  plan::VisRequest request = fit::request_of(cell.shape, cell.compute, plan::kLandingSlotBytes);
   request.iov_limit = static_cast<uint32_t>(kIovLimit);
   return request;
 }
 
-std::vector<Point> vis_points(const VisCell& cell, const model::VisModel& tuned) {
-  const auto& measured = of(cell.shape.direction, tuned);
-  const uint32_t packed_window =
-      measured ? measured->window.value_or(kDefaultWindow) : kDefaultWindow;
-  const uint32_t pipelined_window =
-      measured ? measured->pipelined_window.value_or(kDefaultWindow) : kDefaultWindow;
+std::vector<Point> vis_points(const VisCell& cell, const plan::VisCosts* costs) {
   std::vector<Point> points;
-  const auto add = [&](std::string_view variant, uint32_t window) {
+  const auto add = [&](std::string_view variant, uint64_t chunk_bytes, uint32_t window) {
     Point point{micro::kVis.name, std::string(variant), {}};
     point.params["direction"] = std::string(to_string(cell.shape.direction));
     point.params["class"] = std::string(to_string(cell.compute));
     point.params["region_bytes"] = static_cast<int64_t>(cell.shape.region_bytes);
     point.params["bytes"] = static_cast<int64_t>(cell.shape.region_bytes * cell.shape.regions);
     point.params["stride"] = static_cast<int64_t>(cell.shape.stride);
-    point.params["chunk_bytes"] =
-        static_cast<int64_t>(vis_chunk_bytes(cell.shape.direction, tuned));
+    point.params["chunk_bytes"] = static_cast<int64_t>(chunk_bytes);
     point.params["window"] = static_cast<int64_t>(window);
     point.params["iov_limit"] = kIovLimit;
     points.push_back(std::move(point));
   };
+  const plan::VisRequest request = request_of_cell(cell);
   for (size_t m = 0; m < plan::kVisMethods; ++m) {
     const auto method = static_cast<VisMethod>(m);
     if (method == VisMethod::bounding_box && cell.shape.direction == Direction::put) continue;
-    add(to_string(method), method == VisMethod::packed ? packed_window : pipelined_window);
+    // One that the request does not allow is carried out as another, whatever the point asks for.
+    const plan::VisPlan plan = plan::force_vis(request, costs, method, 0, 0);
+    const bool packs = plan.method == method && method == VisMethod::packed;
+    add(to_string(method), packs ? plan.chunk_bytes : plan::kLandingSlotBytes, plan.window);
   }
-  if (cell.compute != ComputeClass::communication_only) add("compute", packed_window);
+  if (cell.compute != ComputeClass::communication_only) {
+    add(experiment::variant::kCompute, plan::kLandingSlotBytes, 0);
+  }
   return points;
 }
 

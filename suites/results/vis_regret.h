@@ -11,8 +11,8 @@
 
 #include "optimizer/experiment/experiment.h"
 #include "optimizer/fit/vis_samples.h"
-#include "optimizer/model/sections/vis.h"
 #include "optimizer/plan/vis.h"
+#include "optimizer/plan/vis_costs.h"
 
 namespace stripline::suites::results {
 
@@ -27,15 +27,12 @@ struct VisCell {
 /// sizes of regions or of data campaigns measure. Quick: few.
 std::vector<VisCell> vis_cells(bool quick);
 
-/// The points of a cell, a method each, and the computation alone: under the settings that were
-/// tuned, where they were.
-std::vector<experiment::Point> vis_points(const VisCell& cell, const model::VisModel& tuned);
+/// The points of a cell, a method each, and the computation alone: every method in the chunks and
+/// with the window that programs take with these costs, or without a model (null).
+std::vector<experiment::Point> vis_points(const VisCell& cell, const plan::VisCosts* costs);
 
-/// The request that describes a cell to the planner, as the points carry it out.
-plan::VisRequest request_of_cell(const VisCell& cell, const model::VisModel& tuned);
-
-/// Chunks that the points ask for, at most; what the planner is given when it is judged.
-uint64_t vis_chunk_bytes(plan::Direction direction, const model::VisModel& tuned);
+/// The request that describes a cell to the planner, as programs make it.
+plan::VisRequest request_of_cell(const VisCell& cell);
 
 /// What a choice loses in one cell: time of the chosen method over that of the best one, less 1, as
 /// PairedRegret compares them.

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/experiment/experiment.h"
+#include "optimizer/model/model_fixture.h"
 #include "suites/registry.h"
 
 namespace stripline::suites::results {
@@ -42,14 +43,17 @@ TEST(VisCells, AreMoreThanAHundredThatNoCampaignMeasures) {
 }
 
 TEST(VisCells, TheirPointsAreOnesThatTheExperimentTakes) {
+  model::TunedModel model = model::example_model();
+  model.pack = model::example_pack();
   model::VisModel tuned;
   tuned.get.emplace();
   tuned.get->chunk_bytes = 4096;
   tuned.get->window = 2;
   tuned.get->pipelined_window = 16;
+  const plan::VisCosts costs(model.network.begin()->second, model.pack, &tuned);
   std::set<std::string> keys;
   for (const VisCell& cell : vis_cells(false)) {
-    for (experiment::Point point : vis_points(cell, tuned)) {
+    for (experiment::Point point : vis_points(cell, &costs)) {
       const auto refused =
           experiment::complete_point(find_benchmark("micro.vis")->declaration, point);
       EXPECT_FALSE(refused) << *refused;
@@ -58,11 +62,19 @@ TEST(VisCells, TheirPointsAreOnesThatTheExperimentTakes) {
         EXPECT_NE(point.variant, "bounding_box");
         continue;
       }
-      EXPECT_EQ(experiment::number_param(point, "chunk_bytes"), 4096);
       if (point.variant == "packed") {
-        EXPECT_EQ(experiment::number_param(point, "window"), 2);
+        const plan::VisPlan plan =
+            plan::force_vis(request_of_cell(cell), &costs, VisMethod::packed, 0, 0);
+        EXPECT_EQ(experiment::number_param(point, "chunk_bytes"),
+                  static_cast<int64_t>(plan.chunk_bytes));
+        EXPECT_EQ(experiment::number_param(point, "window"), plan.window);
+        if (cell.compute == ComputeClass::communication_only) {
+          EXPECT_EQ(plan.chunk_bytes, 4096U);
+          EXPECT_LE(plan.window, 2U);
+        }
       } else if (point.variant == "pipelined") {
-        EXPECT_EQ(experiment::number_param(point, "window"), 16);
+        EXPECT_EQ(experiment::number_param(point, "window"),
+                  std::min<int64_t>(16, static_cast<int64_t>(cell.shape.regions)));
       }
     }
   }
@@ -84,8 +96,7 @@ const VisCell kCell{{Direction::get, 8, 512, 2}, ComputeClass::communication_onl
 TEST(VisCells, BoundingBoxesThatAJobHasNoMemoryForAreNotAllowed) {
   for (const uint64_t regions : {uint64_t{1000}, uint64_t{1753}}) {
     const VisCell cell{{Direction::get, 184, regions, 4}, ComputeClass::communication_only};
-    EXPECT_EQ(plan::vis_allowed(request_of_cell(cell, {}), VisMethod::bounding_box),
-              regions == 1000)
+    EXPECT_EQ(plan::vis_allowed(request_of_cell(cell), VisMethod::bounding_box), regions == 1000)
         << regions;
   }
 }

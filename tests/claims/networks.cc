@@ -98,7 +98,7 @@ fit::SyntheticCampaign grid(const fit::SyntheticCampaign& of, size_t sizes, size
   return campaign;
 }
 
-// As the server thins them (server/campaign_planner.cc), one within the other.
+// As the server thins them (server/core/campaigns/campaign_planner.cc), one within the other.
 struct Plan {
   std::vector<experiment::Point> points;
   uint32_t least = 0;
@@ -226,7 +226,7 @@ Campaign run_campaign(const Network& network, Draw& draw) {
   result.runs = static_cast<uint32_t>(progress.runs.size());
   if (!result.usable) return result;
   result.points_per_run = static_cast<double>(points_in_all) / result.runs;
-  // Points that enough runs measured, as the server fits (server/fit_job.cc).
+  // Points that enough runs measured, as the server fits (server/core/models/fit_job.cc).
   const uint32_t needed = result.runs < kEnoughRuns ? rule.fewest_runs : kEnoughRuns;
   std::map<std::string, uint32_t> runs_of;
   for (const auto& one : series) ++runs_of[point_key(one.point)];

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
-#include "server/postgres_store.h"
+#include "server/store/postgres_store.h"
 #include "server/testing/postgres_server.h"
 #include "server/testing/service_test.h"
 #include "tests/e2e/processes.h"

@@ -6,7 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "server/fit_job.h"
+#include "server/core/models/fit_job.h"
+#include "server/store/point_records.h"
 
 namespace stripline::e2e {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "server/store.h"
+#include "server/store/store.h"
 #include "server/testing/agent_client.h"
 
 namespace stripline::e2e {

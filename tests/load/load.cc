@@ -31,9 +31,9 @@
 #include "base/testing/processes.h"
 #include "base/whole_file.h"
 #include "optimizer/experiment/json.h"
-#include "server/authority.h"
 #include "server/clock.h"
-#include "server/initialise.h"
+#include "server/process/initialise.h"
+#include "server/security/authority.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
 #include "tests/load/load_agent.h"
 

@@ -280,6 +280,8 @@ Selection by_size(Collective collective, const RankRules& rules, const Selection
 
 }  // namespace
 
+std::span<const std::string_view> all_collectives() { return kAllCollectives; }
+
 bool has_average_size(Collective collective) { return has_average(to_string(collective)); }
 
 Result<Selection> read_selection(std::string_view text, std::string_view what) {

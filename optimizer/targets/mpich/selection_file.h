@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ namespace stripline::targets::mpich {
 
 /// Keeps the order of keys, which is that of the conditions.
 using Selection = nlohmann::ordered_json;
+
+/// The collectives that a selection must have, in MPICH's spelling.
+std::span<const std::string_view> all_collectives();
 
 /// Errors: data_loss for what MPICH would abort on, or read as something else: no JSON, a
 /// collective that is missing or twice, a condition or an algorithm that 4.0 does not have, one
@@ -55,7 +59,7 @@ struct Call {
 /// conditions leave it without one.
 std::string algorithm_for(const Selection& selection, const Call& call);
 
-/// Whether sizes of a collective can be distinguished by what goes between two ranks, or the
+/// True if sizes of a collective can be distinguished by what goes between two ranks, or the
 /// buffer.
 bool has_average_size(Collective collective);
 

@@ -14,53 +14,10 @@ constexpr uint64_t kAll = std::numeric_limits<uint64_t>::max();
 // A selection of all collectives with one algorithm each, but for bcast and allreduce.
 Selection own() {
   Selection selection = Selection::object();
-  for (const char* name : {"allreduce",
-                           "bcast",
-                           "allgather",
-                           "allgatherv",
-                           "reduce",
-                           "reduce_scatter",
-                           "reduce_scatter_block",
-                           "gather",
-                           "scatter",
-                           "gatherv",
-                           "scatterv",
-                           "scan",
-                           "exscan",
-                           "barrier",
-                           "alltoall",
-                           "alltoallv",
-                           "alltoallw",
-                           "neighbor_allgather",
-                           "neighbor_allgatherv",
-                           "neighbor_alltoall",
-                           "neighbor_alltoallv",
-                           "neighbor_alltoallw",
-                           "ibarrier",
-                           "iallreduce",
-                           "iallgather",
-                           "iallgatherv",
-                           "ibcast",
-                           "ireduce",
-                           "ireduce_scatter",
-                           "igather",
-                           "iscatter",
-                           "igatherv",
-                           "iscatterv",
-                           "iexscan",
-                           "ialltoall",
-                           "ialltoallv",
-                           "ialltoallw",
-                           "ireduce_scatter_block",
-                           "iscan",
-                           "ineighbor_allgather",
-                           "ineighbor_allgatherv",
-                           "ineighbor_alltoall",
-                           "ineighbor_alltoallv",
-                           "ineighbor_alltoallw"}) {
-    std::string function = std::string("algorithm=MPIR_") + name + "_own";
+  for (const std::string_view name : all_collectives()) {
+    std::string function = "algorithm=MPIR_" + std::string(name) + "_own";
     function[15] = static_cast<char>(function[15] - 'a' + 'A');
-    selection[std::string("collective=") + name][function] = Selection::object();
+    selection["collective=" + std::string(name)][function] = Selection::object();
   }
   Selection bcast = Selection::object();
   bcast["comm_size<8"]["algorithm=MPIR_Bcast_few"] = Selection::object();

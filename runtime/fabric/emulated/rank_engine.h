@@ -204,7 +204,7 @@ class RankEngine : public Fabric {
     uint64_t bytes;
   };
 
-  /// Whether the answer comes back over the wire.
+  /// True if the answer comes back over the wire.
   static bool is_round_trip(const Operation& operation) {
     return operation.kind == Kind::get || operation.kind == Kind::atomic;
   }

@@ -39,7 +39,7 @@ Status copy_all(int64_t pid, uint64_t address, std::byte* memory, size_t bytes, 
   return {};
 }
 
-/// Whether this process may write to the other: filters of system calls (seccomp) refuse calls one
+/// True if this process may write to the other: filters of system calls (seccomp) refuse calls one
 /// by one, reading and writing differently. Nothing is written, so that all is left as it is.
 Status may_write(int64_t pid, uint64_t address) {
   std::byte none{};

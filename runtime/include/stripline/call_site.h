@@ -6,8 +6,8 @@ namespace stripline {
 /// Where a call stands, when it is a defaulted argument of the call: std::source_location for
 /// compilers that lack it.
 struct CallSite {
-  const char* file = nullptr;  ///< null: not known
-  int line = 0;                ///< counted from 1
+  const char* file = nullptr;  ///< null: not known; or what stands for a place without a line
+  int line = 0;                ///< counted from 1; 0: not known
   /// The place of the call whose argument defaults to this.
   static constexpr CallSite current(const char* file = __builtin_FILE(),
                                     int line = __builtin_LINE()) {

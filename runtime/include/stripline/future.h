@@ -51,7 +51,7 @@ class future_of;
 
 namespace detail {
 
-/// Whether a Context can still be called (runtime/rma/context_life.h).
+/// Says if a Context can still be called (runtime/rma/context_life.h).
 class ContextLife;
 /// Null for none.
 std::shared_ptr<const ContextLife> life_of(Context* context);

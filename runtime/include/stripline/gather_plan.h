@@ -187,8 +187,6 @@ class GatherCore {
   virtual bool is_reachable() const = 0;
   /// A rank's reads are asked for in the same order each time.
   virtual bool is_ordered() const = 0;
-  /// By the clock of the fabric, which may be a virtual one.
-  virtual double now_s() const = 0;
   virtual const GatherStatistics& statistics() const = 0;
 
  protected:

@@ -12,6 +12,8 @@
 
 #include <stripline/update_operator.h>
 
+#include "optimizer/model/sections/shared_update.h"
+
 namespace stripline {
 
 /// Cells along x, y and z; z runs fastest. A list of n cells is {n, 1, 1}.
@@ -66,6 +68,7 @@ struct SharedLane {
 /// Cells of one type under one operator, for code that knows neither.
 struct CellOperations {
   size_t bytes = 0;
+  model::CellType type = model::CellType::other;  ///< as models know it
   bool has_atomic = false;
   bool has_replicas = false;  ///< else `fill` to `fold_shared` are not called
   void (*fill)(std::byte* cells, uint64_t count) = nullptr;  ///< with the identity
@@ -98,6 +101,16 @@ class CellLock {
  private:
   std::atomic_ref<uint32_t> word_;
 };
+
+/// The type of cells as models know it.
+template <typename T>
+constexpr model::CellType cell_type() {
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 4) return model::CellType::integer4;
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 8) return model::CellType::integer8;
+  if constexpr (std::is_floating_point_v<T> && sizeof(T) == 4) return model::CellType::float4;
+  if constexpr (std::is_floating_point_v<T> && sizeof(T) == 8) return model::CellType::float8;
+  return model::CellType::other;
+}
 
 /// True if an update of a T can be a compare-and-swap of all of its bits.
 template <typename T>
@@ -157,6 +170,7 @@ struct CellUpdates {
   static CellOperations operations() {
     CellOperations of;
     of.bytes = sizeof(T);
+    of.type = cell_type<T>();
     of.has_atomic = kHasAtomic;
     of.has_replicas = kHasReplicas;
     of.plain = [](std::byte* cells, const std::byte* value, std::span<const uint16_t> at) {

@@ -18,8 +18,9 @@
 // not wait for another one, other than by the calls here. Updates take place in any order, and sums
 // of floating-point numbers are rounded accordingly.
 //
-// How updates are made is decided by where they go and by what the machine takes, which is measured
-// when the object is made (optimizer/plan/shared_update.h): by atomic operations or locks on the
+// How updates are made is decided by where they go and by what the machine takes, which the tuned
+// model of worker_team::context() says, or is measured when the object is made where there is none
+// that knows the team (optimizer/plan/shared_update.h): by atomic operations or locks on the
 // cells themselves; on replicas of all cells, or of the range of them that is hot, which finish()
 // combines; on mirrors of equal slabs; or, for points in order, directly on the slab whose points a
 // worker has, and in boxes beside it. A look at some updates now and then notices when another way
@@ -38,6 +39,7 @@
 #include <utility>
 #include <vector>
 
+#include <stripline/call_site.h>
 #include <stripline/point_order.h>
 #include <stripline/shared_cells.h>
 #include <stripline/update_operator.h>
@@ -59,7 +61,7 @@ struct SharedUpdatesOptions {
   grid_extent box = {0, 0, 0};
   /// Epochs from one sort by arrange() to the next; 0: when that is predicted to pay.
   uint64_t sort_interval = 0;
-  /// Instead of measuring them, which takes some milliseconds.
+  /// Instead of the tuned model's, or of measuring them, which takes some milliseconds.
   std::optional<plan::SharedCosts> costs;
 };
 
@@ -87,7 +89,8 @@ class SharedEngine {
   static Result<std::unique_ptr<SharedEngine>> create(worker_team& team, std::byte* cells,
                                                       const grid_extent& shape,
                                                       const SharedUpdatesOptions& options,
-                                                      const CellOperations& operations);
+                                                      const CellOperations& operations,
+                                                      CallSite site);
   virtual ~SharedEngine() = default;
 
   SharedLane lane;
@@ -141,16 +144,18 @@ requires(update_operator<Op, T>) class SharedUpdates {
   /// same memory for all, aligned as T is. Errors: invalid_argument for options that contradict
   /// the operator, or a shape without cells; resource_exhausted; the same on all workers.
   static Result<SharedUpdates> create(worker_team& team, T* cells, const grid_extent& shape,
-                                      const SharedUpdatesOptions& options = {}) {
+                                      const SharedUpdatesOptions& options = {},
+                                      CallSite site = CallSite::current()) {
     STRIPLINE_ASSIGN_OR_RETURN(
         auto engine, detail::SharedEngine::create(team, reinterpret_cast<std::byte*>(cells), shape,
-                                                  options, Updates::operations()));
+                                                  options, Updates::operations(), site));
     return SharedUpdates(std::move(engine));
   }
   /// The same of a list of cells.
   static Result<SharedUpdates> create(worker_team& team, std::span<T> cells,
-                                      const SharedUpdatesOptions& options = {}) {
-    return create(team, cells.data(), {cells.size(), 1, 1}, options);
+                                      const SharedUpdatesOptions& options = {},
+                                      CallSite site = CallSite::current()) {
+    return create(team, cells.data(), {cells.size(), 1, 1}, options, site);
   }
 
   /// Collective: sets all cells, each worker those that it owns. Memory that no one has touched

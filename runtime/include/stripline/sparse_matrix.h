@@ -12,26 +12,28 @@
 //   matrix->multiply(std::array{&x0, &x1}, y);   // y[2 r + v] += values[e] xv[columns[e]]
 //
 // What a rank needs of the vector is gathered (<stripline/gather_plan.h>), and multiplied by one of
-// three methods, each rank for itself:
-//   * its own elements while the others are in flight, then those of each owner as they arrive;
-//   * its own ones meanwhile, and all others when the last ones have arrived, where most rows have
-//     columns of several owners and would be gone through for each of them;
-//   * a row in one pass, with all elements copied side by side, when the last ones have arrived:
-//     where all owners are load/store reachable, so that nothing comes meanwhile, or where it takes
-//     less time, which the first products of a matrix find out. Only where many rows have columns
-//     of this rank and of others.
-// Sums are added up in the order of the method, and of what arrives, which may differ from product
-// to product, and four at a time where rows are long: results differ in the last digits from a sum
-// entry by entry. With GatherOrder::ring nothing is tried, and the order is the same in each
-// product, but for elements that are fetched or passed on.
+// three methods (ProductMethod), each rank for itself:
+//   * by_owner: its own elements while the others are in flight, then those of each owner as they
+//     arrive;
+//   * together: its own ones meanwhile, and all others when the last ones have arrived, where most
+//     rows have columns of several owners and would be gone through for each of them;
+//   * whole: a row in one pass, with all elements copied side by side, when the last ones have
+//     arrived: where all owners are load/store reachable, so that nothing comes meanwhile, or where
+//     it takes less time. With one vector only.
+// The numbers of rows, entries and owners decide without a tuned model; with one, what it predicts
+// (optimizer/plan/product.h), and products that may be faster by another method are compared with
+// it now and then, for which entries are kept in the order of each. Sums are added up in the order
+// of the method, and of what arrives, which may differ from product to product, and four at a time
+// where rows are long: results differ in the last digits from a sum entry by entry. With
+// GatherOrder::ring nothing is compared, and the order is the same in each product, but for
+// elements that are fetched or passed on.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -42,10 +44,34 @@
 
 namespace stripline {
 
+/// How a rank multiplies its rows.
+using ProductMethod = plan::ProductMethod;
+
 namespace detail {
 
 /// What is wrong with rows of this many columns and values; empty: nothing.
 std::string mistake_of_rows(std::span<const size_t> row_begin, size_t columns, size_t values);
+
+/// By which method a rank multiplies its rows, decided and compared.
+class ProductMethods {
+ public:
+  /// For rows whose entries the gather has numbered. Goes before the Context.
+  static std::unique_ptr<ProductMethods> create(Context& context, const GatherCore& gather,
+                                                std::span<const size_t> row_begin,
+                                                size_t element_bytes, bool use_model);
+  virtual ~ProductMethods() = default;
+  ProductMethods(const ProductMethods&) = delete;
+  ProductMethods& operator=(const ProductMethods&) = delete;
+
+  /// Those that begin() may return.
+  virtual std::vector<ProductMethod> methods() const = 0;
+  /// A product begins, or is over. Returns its method.
+  virtual ProductMethod begin(CallSite call) = 0;
+  virtual void end() = 0;
+
+ protected:
+  ProductMethods() = default;
+};
 
 }  // namespace detail
 
@@ -70,7 +96,9 @@ class SparseMatrix {
     request.mistake = detail::mistake_of_rows(row_begin, columns.size(), values.size());
     auto plan = GatherPlan<T>::create(x, columns, options, site, std::move(request));
     if (!plan.ok()) return plan.error();
-    return SparseMatrix(std::move(*plan), row_begin, values);
+    auto methods = detail::ProductMethods::create(x.context(), plan->core(), row_begin, sizeof(T),
+                                                  options.use_model);
+    return SparseMatrix(std::move(*plan), std::move(methods), row_begin, values);
   }
 
   /// This rank's.
@@ -81,15 +109,17 @@ class SparseMatrix {
   template <typename Layout, typename Ranks>
   void multiply(const shared_array<T, Layout, Ranks>& x, std::span<T> y,
                 CallSite site = CallSite::current()) {
+    const ProductMethod method = methods_->begin(site);
     plan_.start(x, site);
-    add_all(y, site);
+    add_all(method, y, site);
   }
   /// The same of several vectors, as many as the matrix was made for: the values of a row for all
   /// of them lie side by side in y, which has rows() times as many.
   template <array_pointers Arrays>
   void multiply(const Arrays& xs, std::span<T> y, CallSite site = CallSite::current()) {
+    const ProductMethod method = methods_->begin(site);
     plan_.start(xs, site);
-    add_all(y, site);
+    add_all(method, y, site);
   }
 
   /// What it has counted so far.
@@ -125,34 +155,23 @@ class SparseMatrix {
     std::vector<T> x;
   };
 
-  // Which of two ways takes less time: both are tried in turns, and the least time of each counts.
-  struct Trial {
-    static constexpr int kTries = 3;
-    int products = 0;
-    double parted_s = std::numeric_limits<double>::infinity();
-    double whole_s = std::numeric_limits<double>::infinity();
-
-    bool is_over() const { return products == 2 * kTries; }
-    bool takes_whole() const { return is_over() ? whole_s < parted_s : products % 2 == 0; }
-    void note(double seconds) {
-      double& least_s = takes_whole() ? whole_s : parted_s;
-      least_s = std::min(least_s, seconds);
-      ++products;
+  SparseMatrix(GatherPlan<T> plan, std::unique_ptr<detail::ProductMethods> methods,
+               std::span<const size_t> row_begin, std::span<const T> values)
+      : plan_(std::move(plan)), methods_(std::move(methods)), rows_(row_begin.size() - 1) {
+    size_t groups = 0;  // by which entries are parted
+    for (const ProductMethod method : methods_->methods()) {
+      if (method == ProductMethod::by_owner) groups = plan_.core().groups();
+      if (method == ProductMethod::together) {
+        groups = std::max<size_t>(groups, 1);
+        put_together(row_begin, values);
+      }
+      if (method == ProductMethod::whole) {
+        whole_ = Rows{{row_begin.begin(), row_begin.end()},
+                      {values.begin(), values.end()},
+                      std::vector<T>(elements_at_hand())};
+      }
     }
-  };
-
-  SparseMatrix(GatherPlan<T> plan, std::span<const size_t> row_begin, std::span<const T> values)
-      : plan_(std::move(plan)), rows_(row_begin.size() - 1) {
-    const size_t elements = elements_at_hand();
-    const bool reachable = plan_.core().is_reachable();
-    if ((reachable || !plan_.core().is_ordered()) && is_mixed(row_begin, elements)) {
-      whole_.emplace(Rows{{row_begin.begin(), row_begin.end()},
-                          {values.begin(), values.end()},
-                          std::vector<T>(elements)});
-      if (reachable) return;
-      trial_.emplace();
-    }
-    part(row_begin, values);
+    part(row_begin, values, groups);
   }
 
   // Own ones and those that are received, among which may be some that are not read.
@@ -164,29 +183,9 @@ class SparseMatrix {
     return elements;
   }
 
-  // True if so many rows have columns of this rank and of others that one pass may take less time,
-  // for which all elements are copied. In two passes such a row is begun twice, its sum is loaded
-  // and stored once more, and the end of its loop is mispredicted once more, which takes as long as
-  // some copies.
-  bool is_mixed(std::span<const size_t> row_begin, size_t elements) {
-    constexpr size_t kCopiesOfARow = 4;
-    const std::span<const uint32_t> numbers = plan_.core().numbers();
-    const size_t own = plan_.core().own_elements();
-    if (plan_.core().vectors() > 1 || elements == own) return false;
-    size_t mixed = 0;  // rows of own elements and others
-    for (size_t row = 0; row < rows_; ++row) {
-      const std::span<const uint32_t> of_row =
-          numbers.subspan(row_begin[row], row_begin[row + 1] - row_begin[row]);
-      const auto others = std::ranges::count_if(of_row, [&](auto number) { return number >= own; });
-      mixed += others > 0 && static_cast<size_t>(others) < of_row.size() ? 1 : 0;
-    }
-    return kCopiesOfARow * mixed >= elements;
-  }
-
-  // Entries by the owner of what they are multiplied with.
-  void part(std::span<const size_t> row_begin, std::span<const T> values) {
-    parts_.resize(plan_.core().groups());
-    size_t visits = 0;  // of rows, owner by owner
+  // Entries by the owner of what they are multiplied with, of this many groups.
+  void part(std::span<const size_t> row_begin, std::span<const T> values, size_t groups) {
+    parts_.resize(groups);
     for (size_t number = 0; number < parts_.size(); ++number) {
       Part& part = parts_[number];
       const std::span<const uint32_t> reads = plan_.core().group(number).reads;
@@ -200,24 +199,13 @@ class SparseMatrix {
         }
       }
       part.end();
-      if (number > 0) visits += part.row.size();
     }
-    put_together(row_begin, values, visits);
   }
 
-  // What is received, in one part, if that halves the visits of rows.
-  void put_together(std::span<const size_t> row_begin, std::span<const T> values, size_t visits) {
+  // What is received, in one part.
+  void put_together(std::span<const size_t> row_begin, std::span<const T> values) {
     const std::span<const uint32_t> numbers = plan_.core().numbers();
     const size_t own = plan_.core().own_elements();
-    size_t rows = 0;  // with entries that are received
-    for (size_t row = 0; row < rows_; ++row) {
-      const std::span<const uint32_t> of_row =
-          numbers.subspan(row_begin[row], row_begin[row + 1] - row_begin[row]);
-      rows += std::ranges::any_of(of_row, [&](uint32_t number) { return number >= own; }) ? 1 : 0;
-    }
-    at_once_ = visits > 0 && visits >= 2 * rows;
-    if (!at_once_) return;
-    parts_.resize(1);
     for (size_t row = 0; row < rows_; ++row) {
       for (size_t entry = row_begin[row]; entry < row_begin[row + 1]; ++entry) {
         if (numbers[entry] < own) continue;
@@ -229,8 +217,8 @@ class SparseMatrix {
     received_.end();
   }
 
-  // The gather that was started: what has come, as it comes.
-  void add_all(std::span<T> y, CallSite site) {
+  // The gather that was started, and so the product.
+  void add_all(ProductMethod method, std::span<T> y, CallSite site) {
     detail::GatherCore& gather = plan_.core();
     const size_t vectors = gather.vectors();
     if (y.size() < rows_ * vectors) {
@@ -238,31 +226,25 @@ class SparseMatrix {
                     "into y of " + std::to_string(y.size()) + " elements; this rank's rows have " +
                         std::to_string(rows_ * vectors));
     }
-    if (!trial_) return whole_ ? add_whole(y, site) : add_parts(y, site);
-    const double begun_s = gather.now_s();
-    trial_->takes_whole() ? add_whole(y, site) : add_parts(y, site);
-    trial_->note(gather.now_s() - begun_s);
-    if (trial_->is_over()) {
-      trial_->takes_whole() ? parts_.clear() : whole_.reset();
-      trial_.reset();
-    }
+    method == ProductMethod::whole ? add_whole(y, site) : add_parts(method, y, site);
+    methods_->end();
   }
 
   // Row by row, when all has come.
   void add_whole(std::span<T> y, CallSite site) {
     detail::GatherCore& gather = plan_.core();
     const size_t own = gather.own_elements();
-    std::vector<T>& x = whole_->x;
+    std::vector<T>& x = whole_.x;
     std::copy_n(reinterpret_cast<const T*>(gather.group(0).values[0]), own, x.begin());
     plan_.wait(site);
     std::copy_n(reinterpret_cast<const T*>(gather.received()), x.size() - own,
                 x.begin() + static_cast<ptrdiff_t>(own));
-    each_sum(whole_->begin, whole_->value, gather.numbers(), x.data(),
+    each_sum(whole_.begin, whole_.value, gather.numbers(), x.data(),
              [&](size_t row, T sum) { y[row] = sum; });
   }
 
   // Own elements, then the others.
-  void add_parts(std::span<T> y, CallSite site) {
+  void add_parts(ProductMethod method, std::span<T> y, CallSite site) {
     detail::GatherCore& gather = plan_.core();
     const size_t vectors = gather.vectors();
     std::fill_n(y.data(), rows_ * vectors, T{});
@@ -280,7 +262,7 @@ class SparseMatrix {
         add_together(part, slots, values, vectors, y.data());
       }
     };
-    if (at_once_) {
+    if (method == ProductMethod::together) {
       plan_.wait(site);
       add_received(received_, received_slots_, gather.received());
     } else {
@@ -354,13 +336,13 @@ class SparseMatrix {
   }
 
   GatherPlan<T> plan_;
+  std::unique_ptr<detail::ProductMethods> methods_;
   size_t rows_;
-  std::vector<Part> parts_;  // by group; own columns alone if it goes at once
-  bool at_once_ = false;
+  // As far as methods need them: entries by group, those of all received elements, and all of them.
+  std::vector<Part> parts_;
   Part received_;
   std::vector<uint32_t> received_slots_;
-  std::optional<Rows> whole_;   // instead of parts, or while both are tried
-  std::optional<Trial> trial_;  // while they are
+  Rows whole_;
 };
 
 }  // namespace stripline

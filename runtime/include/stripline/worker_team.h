@@ -46,6 +46,9 @@ class worker_team {
   virtual void relax() = 0;
   /// Seconds on a clock of this worker.
   virtual double now_s() = 0;
+  /// By whose tuned model what the workers do is decided, and in whose trace it is shown; null:
+  /// none.
+  virtual Context* context() { return nullptr; }
 
   /// Memory that all workers reach, aligned to 64 bytes and not zeroed. This worker's own doing,
   /// which others do not notice; what is returned names it on every worker. Its pages are those of
@@ -130,8 +133,10 @@ class team_array {
 class thread_workers {
  public:
   /// `count` threads, at least 1. With `processors`, thread i is bound to processor
-  /// processors[i % size], by the kernel's numbers.
-  explicit thread_workers(uint32_t count, std::span<const uint32_t> processors = {});
+  /// processors[i % size], by the kernel's numbers. `context`: worker_team::context(), of the
+  /// thread that calls run(), which outlives this.
+  explicit thread_workers(uint32_t count, std::span<const uint32_t> processors = {},
+                          Context* context = nullptr);
   ~thread_workers();
   thread_workers(const thread_workers&) = delete;
   thread_workers& operator=(const thread_workers&) = delete;

@@ -59,8 +59,9 @@ class TransposeShare : public CountedWork {
   /// contiguous in pieces of two cache lines.
   [[gnu::noinline]] void add(uint32_t owner, size_t begin, size_t end,
                              const double* __restrict data);
-  /// The columns that add() goes through together; strips of whole tiles keep them together.
-  size_t tile_elements() const { return std::min(kTileColumns, m_) * m_; }
+  /// What strips are a multiple of: the columns that add() goes through together, or a column of
+  /// blocks that the first cache holds anyway.
+  size_t tile_elements() const { return (m_ > kCachedColumns ? kTileColumns : size_t{1}) * m_; }
   /// The block that this rank has for itself.
   const double* own_block() const { return shared_.data() + partition_.block_start(me_); }
 
@@ -77,6 +78,7 @@ class TransposeShare : public CountedWork {
 
  private:
   static constexpr size_t kTileColumns = 16;
+  static constexpr size_t kCachedColumns = 32;  // of 32 elements of 8 bytes
 
   TransposePartition partition_;
   uint32_t me_;

@@ -123,14 +123,13 @@ class FtExchange {
       }
     }
     size_t planes_done = 0;
-    engine_.plan = strip_write_blocks(context_, std::span<const LoopBlock<FtComplex>>(blocks_),
-                                      engine_.options,
-                                      [&](size_t block, size_t begin, size_t end, FtComplex*) {
-                                        const auto [plane, first] = rows_[block];
-                                        for (; planes_done <= plane; ++planes_done)
-                                          share.columns(planes_done, planes_done + 1);
-                                        share.rows(plane, first + begin / t.nx, first + end / t.nx);
-                                      });
+    engine_.plan.emplace(strip_write_blocks(
+        context_, std::span<const LoopBlock<FtComplex>>(blocks_), engine_.options,
+        [&](size_t block, size_t begin, size_t end, FtComplex*) {
+          const auto [plane, first] = rows_[block];
+          for (; planes_done <= plane; ++planes_done) share.columns(planes_done, planes_done + 1);
+          share.rows(plane, first + begin / t.nx, first + end / t.nx);
+        }));
   }
 
   struct Rows {

@@ -1,0 +1,93 @@
+// What a user asks a campaign to do, and its members as a table: everything that reads, stores,
+// sends or documents them walks it (spec_json.h, proto/campaign_messages.h,
+// cli/campaign_grammar.cc, dashboards/src/campaign_fields.json). A new member is one here, one in
+// spec.cc and one in campaigns.proto. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace stripline::campaign {
+
+enum class Effort { unspecified, budgeted, full };
+std::string_view to_string(Effort effort);  ///< "full", and "budgeted" for every other.
+
+/// What to do while other work keeps hosts busy.
+enum class WhenBusy { wait, measure, refuse, unknown };
+std::string_view to_string(WhenBusy policy);
+/// Empty: wait. nullopt: it is none.
+std::optional<WhenBusy> when_busy_from_string(std::string_view name);
+
+/// See CampaignSpec of campaigns.proto for every member. Zeros and empty texts leave it to the
+/// server.
+struct Spec {
+  std::string fabric;
+  std::string clock;
+  uint32_t nodes = 0;
+  uint32_t ranks = 0;
+  Effort effort = Effort::unspecified;
+  std::vector<std::string> experiments;  ///< Empty, also when complete: all that feed the model
+  uint32_t runs = 0;
+  double time_budget_s = 0;
+  uint64_t seed = 0;
+  std::string model;                    ///< "models/{model}"; empty: publish none
+  std::vector<std::string> only_nodes;  ///< "nodes/{node}"; empty, also when complete: any
+  std::vector<std::string> same_node;   ///< "mapped", "cma"; empty, also when complete: none
+  double width = 0;                     ///< 0, also when complete: `runs` runs are made
+  double node_budget_s = 0;             ///< 0, when complete: none
+  bool race = false;                    ///< Only which alternatives are the fastest matters.
+  std::string prior = {};    ///< For a race only: "campaigns/{campaign}", "nearest" or "none".
+  std::string cluster = {};  ///< Empty, also when complete: that of the nodes there are
+  WhenBusy when_busy = WhenBusy::wait;  ///< Real clock only.
+  /// What the campaign does not measure any more, by experiment, and why: two attempts at a run
+  /// have failed while they measured it. No member that is asked for: not in the table.
+  std::map<std::string, std::string> left_out = {};
+};
+
+/// How people write a number that is none of pieces.
+enum class Quantity { none, seconds, share };
+
+/// A member in the form of the page that starts campaigns; without a label it is not there.
+struct FormText {
+  const char* label = nullptr;
+  const char* hint = nullptr;  ///< What the server chooses where nothing is written.
+  const char* help = nullptr;
+};
+
+/// What is known of a member.
+struct SpecField {
+  const char* name = nullptr;    ///< In JSON and in the message: "time_budget_s".
+  const char* option = nullptr;  ///< On the command line, and without dashes in files.
+  const char* value = nullptr;   ///< What its help calls the value; nullptr: it takes none.
+  const char* help = nullptr;
+  std::variant<std::string Spec::*, std::vector<std::string> Spec::*, uint32_t Spec::*,
+               uint64_t Spec::*, double Spec::*, bool Spec::*, Effort Spec::*, WhenBusy Spec::*>
+      member;
+  bool stored_always = false;  ///< In JSON also when it has its default.
+  Quantity quantity = Quantity::none;
+  std::vector<std::string> choices = {};  ///< Words that are accepted; empty: any.
+  FormText form = {};
+  /// Help of its option where a campaign goes on; nullptr: it stays as it was then. A budget.
+  const char* retry_help = nullptr;
+};
+
+/// In the order in which help lists them.
+std::span<const SpecField> spec_fields();
+
+/// Those members that a campaign may get again where it goes on: its budgets.
+std::vector<double Spec::*> spec_budgets();
+/// `spec` gets the budgets of `asked` that are not 0.
+void change_budgets(Spec& spec, const Spec& asked);
+
+/// For how long a run may be active in all: the time budget, or what the node-seconds allow.
+double budget_s(const Spec& spec);
+/// The options for that to be at least `running_s`: "--time-budget 130"; empty: it is.
+std::string budget_options(const Spec& spec, double running_s);
+
+}  // namespace stripline::campaign

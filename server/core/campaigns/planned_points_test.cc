@@ -1,0 +1,57 @@
+#include "server/core/campaigns/planned_points.h"
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "optimizer/experiment/json.h"
+
+namespace stripline::server {
+namespace {
+
+experiment::SampleSeries series(int64_t bytes) {
+  experiment::SampleSeries one;
+  one.point = {"kernel.loop", "tuned", {{"bytes", bytes}}};
+  return one;
+}
+
+std::string plan() {
+  experiment::Assignment assignment;
+  assignment.name = "campaigns/c1/runs/1";
+  assignment.fabric = "tcp";
+  for (const int64_t bytes : {8, 16, 32}) assignment.points.push_back(series(bytes).point);
+  return experiment::to_json(assignment).dump();
+}
+
+TEST(PlannedPoints, FindsThePlacesOfPoints) {
+  const auto planned = PlannedPoints::read(plan(), 2);
+  ASSERT_TRUE(planned.ok()) << planned.error().message();
+  EXPECT_EQ(planned->size(), 2U);
+  EXPECT_EQ(*planned->find({series(16), series(8)}), (std::vector<uint32_t>{1, 0}));
+  EXPECT_EQ(planned->find({series(32)}).error().message(),
+            "samples of kernel.loop/tuned?bytes=32, which is not in the run's plan");
+  EXPECT_EQ(planned->find({series(8), series(8)}).error().message(),
+            "samples of kernel.loop/tuned?bytes=8 twice");
+  EXPECT_FALSE(PlannedPoints::read("{", 2).ok());
+}
+
+std::vector<campaign::PointResult> at(std::initializer_list<uint32_t> places) {
+  std::vector<campaign::PointResult> results;
+  for (const uint32_t place : places) results.push_back({place, 1e-6, 6, 0});
+  return results;
+}
+
+TEST(PointSet, CountsEachPlaceOnce) {
+  PointSet set;
+  EXPECT_FALSE(set.contains_any(at({0, 7})));
+  set.add(at({7, 2}));
+  set.add(at({2}));
+  EXPECT_EQ(set.size(), 2U);
+  EXPECT_TRUE(set.contains_any(at({0, 7})));
+  EXPECT_FALSE(set.contains_any({}));
+  set.remove(at({7, 7, 100}));
+  EXPECT_EQ(set.size(), 1U);
+  EXPECT_FALSE(set.contains_any(at({0, 7})));
+}
+
+}  // namespace
+}  // namespace stripline::server

@@ -1,0 +1,111 @@
+#include "server/core/models/feedback.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "server/clock.h"
+#include "server/core/page_token.h"
+#include "server/core/reads.h"
+
+namespace stripline::server {
+namespace {
+
+// A report has up to 128 KiB.
+constexpr size_t kMostPerPage = 50;
+
+v1::Feedback to_wire(const FeedbackRecord& record) {
+  const model::Feedback& report = record.report;
+  v1::Feedback message;
+  message.set_version(version_name(record.key));
+  message.set_time(rfc3339(record.time_unix_s));
+  message.set_sender(record.sender);
+  message.set_program(report.program);
+  message.set_fabric(report.fabric);
+  message.set_ranks(report.ranks);
+  message.set_elapsed_s(report.elapsed_s);
+  for (const model::FeedbackPlace& place : report.places) {
+    v1::FeedbackPlace& added = *message.add_places();
+    added.set_place(place.place);
+    added.set_what(place.what);
+    added.set_choice(place.choice);
+    added.set_ranks(place.ranks);
+    added.set_executions(place.executions);
+    added.set_as_chosen(place.as_chosen);
+    added.set_predicted_s(place.predicted_s);
+    added.set_measured_s(place.measured_s);
+    added.set_simple(place.simple);
+    added.set_simple_s(place.simple_s);
+    added.set_demoted_ranks(place.demoted_ranks);
+  }
+  message.set_places_left_out(report.places_left_out);
+  return message;
+}
+
+// A model's name stands for all its versions.
+Answer<VersionKey> key_of(Store& store, const std::string& parent) {
+  const auto model = parse_model_name(parent);
+  if (!model) {
+    const auto version = find_version(store, parent);
+    if (!version) return version.problem();
+    return version->key;
+  }
+  const auto existing = find_model(store, parent);
+  if (!existing) return existing.problem();
+  return VersionKey{*model, 0};
+}
+
+}  // namespace
+
+Answer<VersionKey> take_feedback(Store& store, const std::string& content,
+                                 const std::string& sender) {
+  auto report = model::parse_feedback(content, "the report");
+  if (!report.ok()) return invalid_field("content", report.error().message());
+  // As it is stored: what is larger than a report may be could not be read any more.
+  if (const size_t bytes = model::feedback_text(*report).size();
+      bytes > model::kMostFeedbackBytes) {
+    return invalid_field("content", "the report has " + std::to_string(bytes) +
+                                        " bytes with its numbers in the usual form, at most " +
+                                        std::to_string(model::kMostFeedbackBytes) +
+                                        " are accepted");
+  }
+  const auto version = store.version_of_content(report->model_sha256);
+  if (!version.ok()) return version.error();
+  if (!*version) {
+    return Problem{ErrorCode::not_found,
+                   "MODEL_VERSION_NOT_FOUND",
+                   "no version here has the hash " + report->model_sha256 +
+                       ", which the report names; 'stripline model import' publishes a file",
+                   {}};
+  }
+  Changes changes;
+  changes.feedback.push_back({0, **version, unix_seconds(), sender, *std::move(report)});
+  if (const Status stored = store.apply(changes); !stored.ok()) return stored.error();
+  return **version;
+}
+
+Answer<v1::ListFeedbackResponse> list_feedback(Store& store,
+                                               const v1::ListFeedbackRequest& request) {
+  const auto key = key_of(store, request.parent());
+  if (!key) return key.problem();
+  const auto asked = page_limit(request.page_size());
+  if (!asked) return asked.problem();
+  const size_t limit = std::min(*asked, kMostPerPage);
+  const std::string list = request.parent() + "/feedback";
+  const auto token = read_page_token(list, request.page_token());
+  if (!token) return token.problem();
+  const uint64_t before = std::strtoull(token->c_str(), nullptr, 10);
+  const auto records = store.feedback(*key, before, limit + 1);
+  if (!records.ok()) return records.error();
+  v1::ListFeedbackResponse response;
+  for (size_t i = 0; i < records->size() && i < limit; ++i) {
+    *response.add_feedback() = to_wire((*records)[i]);
+  }
+  if (records->size() > limit) {
+    response.set_next_page_token(make_page_token(list, std::to_string((*records)[limit - 1].id)));
+  }
+  return response;
+}
+
+}  // namespace stripline::server

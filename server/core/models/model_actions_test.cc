@@ -1,0 +1,350 @@
+// What publishers do with versions of models, over a store without a server.
+#include "server/core/models/model_actions.h"
+
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "optimizer/experiment/held_out.h"
+#include "optimizer/experiment/json.h"
+#include "server/core/models/fit_job.h"
+#include "server/core/models/model_gate.h"
+#include "server/core/reads.h"
+#include "server/testing/saboteur.h"
+#include "server/testing/store_fixture.h"
+#include "server/testing/synthetic_machine.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr const char* kActor = "users/alice";
+
+class ModelActionsTest : public StoreTest {
+ protected:
+  // A finished campaign on this machine, with its samples.
+  void measure_campaign(int64_t number, const SyntheticMachine& machine) {
+    CampaignRecord record = campaign(number);
+    record.state = CampaignState::succeeded;
+    Changes changes;
+    changes.campaigns.push_back(record);
+    for (uint32_t index = 1; index <= 6; ++index) {
+      RunRecord finished = run(number, index);
+      finished.state = RunState::finished;
+      finished.fence = 1;
+      changes.runs.push_back(finished);
+      Json series = Json::array();
+      for (const experiment::SampleSeries& one : series_of(machine, index)) {
+        series.push_back(experiment::to_json(one));
+      }
+      for (const experiment::SampleSeries& one : held_out_of(machine, record.spec.seed, index)) {
+        series.push_back(experiment::to_json(one));
+      }
+      BatchRecord stored = batch({number, index}, 1, 1);
+      stored.data = series.dump();
+      changes.batches.push_back(stored);
+    }
+    apply(changes);
+  }
+
+  static std::vector<experiment::SampleSeries> series_of(const SyntheticMachine& machine,
+                                                         uint32_t index) {
+    std::vector<experiment::SampleSeries> series;
+    for (int64_t bytes = 8; bytes <= 1 << 20; bytes *= 2) {
+      series.push_back(
+          measure(machine, {"micro.latency", "get", {{"bytes", bytes}}}, index, index));
+    }
+    return series;
+  }
+
+  // What a campaign judges models by: sizes and windows.
+  static std::vector<experiment::SampleSeries> held_out_of(const SyntheticMachine& machine,
+                                                           uint64_t seed, uint32_t index) {
+    std::vector<experiment::SampleSeries> series;
+    for (size_t problem = 0; problem < 36; ++problem) {
+      const auto drawn = experiment::draw_held_out(seed, 2, problem);
+      if (drawn.kind != experiment::HeldOutKind::size &&
+          drawn.kind != experiment::HeldOutKind::window) {
+        continue;
+      }
+      for (const experiment::Point& point : drawn.points) {
+        series.push_back(measure(machine, point, index, index));
+      }
+    }
+    return series;
+  }
+
+  static FittedModel fitted() {
+    FitInput input;
+    input.campaigns = {1};
+    input.spec.fabric = "tcp";
+    input.spec.model = "models/tcp";
+    input.spec.runs = input.runs = 6;
+    input.spec.ranks = 2;
+    input.fitted_at = "2026-01-01T00:00:00Z";
+    for (uint32_t index = 1; index <= 6; ++index) {
+      for (auto& one : series_of(SyntheticMachine(), index)) input.series.push_back(one);
+    }
+    auto model = fit_campaign(input);
+    EXPECT_TRUE(model.ok()) << model.error().message();
+    return *model;
+  }
+
+  // A version as a campaign publishes it.
+  std::string published(int64_t number, double regret) {
+    const FittedModel model = fitted();
+    NewModelVersion version;
+    version.record.key = {"tcp", number};
+    version.record.sha256 = model.sha256;
+    version.record.campaigns = {"campaigns/c1"};
+    version.record.findings = model.findings;
+    version.fabric = "tcp";
+    version.content = model.content;
+    Changes changes;
+    changes.versions.push_back(version);
+    changes.validations.push_back({{"tcp", number}, 5, {}, {9, 0.02, 0.03, 10, regret, regret}});
+    apply(changes);
+    return version_name(version.record.key);
+  }
+
+  Answer<v1::ModelVersion> promote(const std::string& name, const std::string& label) {
+    v1::PromoteModelVersionRequest request;
+    request.set_name(name);
+    request.set_label(label);
+    return promote_model(*coordinator(), *store_, request, kActor);
+  }
+
+  Answer<v1::ModelVersion> rollback() {
+    v1::RollbackModelLabelRequest request;
+    request.set_name("models/tcp/labels/stable");
+    return rollback_label(*coordinator(), *store_, request, kActor);
+  }
+
+  Answer<v1::ModelVersion> validate(const std::string& name, const std::string& campaign) {
+    v1::ValidateModelVersionRequest request;
+    request.set_name(name);
+    request.add_campaigns(campaign);
+    return validate_model(*store_, request, kActor);
+  }
+
+  Answer<v1::ModelVersion> check_of(const std::string& name, const std::string& campaign) {
+    v1::CheckModelVersionRequest request;
+    request.set_name(name);
+    request.set_campaign(campaign);
+    request.set_rollback(true);
+    return check_model(*coordinator(), *store_, request, kActor);
+  }
+
+  Answer<v1::ModelVersion> import(const std::string& content) {
+    v1::ImportModelVersionRequest request;
+    request.set_content(content);
+    return import_model(*store_, request, kActor);
+  }
+
+  void withdraw(const std::string& name) {
+    v1::WithdrawModelVersionRequest request;
+    request.set_name(name);
+    request.set_reason("a busy host");
+    ASSERT_TRUE(withdraw_model(*coordinator(), *store_, request, kActor));
+  }
+
+  // One that has not been started: it serves no one.
+  std::unique_ptr<Coordinator> coordinator() {
+    return std::make_unique<Coordinator>(*store_, hub_, meters_, fit_in_process,
+                                         CoordinatorOptions());
+  }
+
+  std::string labelled(const std::string& label) {
+    const auto version = find_version(*store_, "models/tcp/labels/" + label);
+    return version ? version_name(version->key) : version.problem().reason;
+  }
+
+  WatchHub hub_;
+  Meters meters_;
+};
+
+TEST_F(ModelActionsTest, AFitIsJudgedOnPointsThatWereHeldOut) {
+  const FittedModel model = fitted();
+  ASSERT_TRUE(model.judgement);
+  EXPECT_GE(model.judgement->points, 3U);
+  EXPECT_LT(model.judgement->mean_error, 0.1);
+  ASSERT_FALSE(model.findings.empty());
+  EXPECT_NE(model.summary.find(model.findings.front().message), std::string::npos);
+}
+
+TEST_F(ModelActionsTest, LabelsMoveThroughTheGateAndBack) {
+  const std::string first = published(1, 0.01);
+  const std::string second = published(2, 0.02);
+  const std::string worse = published(3, 0.06);
+  EXPECT_EQ(labelled("stable"), "MODEL_VERSION_NOT_FOUND");
+  EXPECT_EQ(rollback().problem().reason, "NO_EARLIER_VERSION");
+  const auto promoted = promote(first, "stable");
+  ASSERT_TRUE(promoted) << promoted.problem().message;
+  EXPECT_EQ(promoted->state(), v1::ModelVersion::PUBLISHED);
+  EXPECT_EQ(promoted->labels(0), "stable");
+  ASSERT_TRUE(promote(second, "stable"));
+  const auto refused = promote(worse, "stable");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.problem().reason, "GATE");
+  EXPECT_NE(refused.problem().message.find("6.0 %"), std::string::npos)
+      << refused.problem().message;
+  check([&] { EXPECT_EQ(labelled("stable"), second); });
+  const auto back = rollback();
+  ASSERT_TRUE(back) << back.problem().message;
+  EXPECT_EQ(back->name(), first);
+  check([&] {
+    EXPECT_EQ(labelled("stable"), first);
+    EXPECT_EQ((*store_->model_version({"tcp", 2}))->labels.size(), 0U);
+  });
+  const auto audit = *store_->audit(0, 1);
+  EXPECT_EQ(audit.front().actor, kActor);
+  EXPECT_EQ(audit.front().action, "roll back stable");
+}
+
+TEST_F(ModelActionsTest, ARollbackSkipsWhatWasWithdrawn) {
+  const std::string first = published(1, 0.01);
+  const std::string second = published(2, 0.01);
+  const std::string third = published(3, 0.01);
+  for (const std::string& name : {first, second, third}) ASSERT_TRUE(promote(name, "stable"));
+  withdraw(second);
+  ASSERT_TRUE(rollback());
+  EXPECT_EQ(labelled("stable"), first);
+  EXPECT_EQ(promote(second, "stable").problem().reason, "GATE");
+}
+
+TEST_F(ModelActionsTest, AnotherCampaignJudges) {
+  measure_campaign(1, SyntheticMachine());
+  measure_campaign(2, SyntheticMachine());
+  SyntheticMachine slower;
+  slower.L *= 3;
+  slower.o_base *= 3;
+  slower.G *= 3;
+  measure_campaign(3, slower);
+  const std::string name = published(1, 0.01);
+  const auto own = validate(name, "campaigns/c1");
+  EXPECT_EQ(own.problem().reason, "INVALID_FIELD");
+  EXPECT_EQ(validate(name, "campaigns/c9").problem().reason, "CAMPAIGN_NOT_FOUND");
+  EXPECT_EQ(validate(name, "nonsense").problem().reason, "INVALID_FIELD");
+  const auto good = validate(name, "campaigns/c2");
+  ASSERT_TRUE(good) << good.problem().message;
+  EXPECT_EQ(good->state(), v1::ModelVersion::VALIDATED) << good->failed() << good->unjudged();
+  EXPECT_EQ(good->validation().campaigns(0), "campaigns/c2");
+  EXPECT_LT(good->validation().mean_error(), 0.1);
+  EXPECT_EQ(good->validation().choices(), 4U);
+  const auto bad = validate(name, "campaigns/c3");
+  ASSERT_TRUE(bad) << bad.problem().message;
+  EXPECT_EQ(bad->state(), v1::ModelVersion::FAILED);
+  EXPECT_GT(bad->validation().mean_error(), kMostError);
+  EXPECT_EQ(promote(name, "canary").problem().reason, "GATE");
+}
+
+// The network has changed under the agents: it is noticed, marked, withdrawn and replaced.
+TEST_F(ModelActionsTest, SentinelsThatAreOffTwiceMakeAVersionStale) {
+  SyntheticMachine slower;
+  slower.L *= 2;
+  slower.G *= 2;
+  measure_campaign(1, SyntheticMachine());
+  measure_campaign(2, SyntheticMachine());
+  measure_campaign(3, slower);
+  measure_campaign(4, slower);
+  const std::string first = published(1, 0.01);
+  const std::string second = published(2, 0.01);
+  ASSERT_TRUE(promote(first, "stable"));
+  ASSERT_TRUE(promote(second, "stable"));
+  const auto check_by = [&](const std::string& campaign) { return check_of(second, campaign); };
+  EXPECT_EQ(check_by("campaigns/c1").problem().reason, "INVALID_FIELD");
+  EXPECT_EQ(check_by("campaigns/c9").problem().reason, "CAMPAIGN_NOT_FOUND");
+  const auto good = check_by("campaigns/c2");
+  ASSERT_TRUE(good) << good.problem().message;
+  EXPECT_LT(2 * good->checks(0).outside(), good->checks(0).points());
+  const auto once = check_by("campaigns/c3");
+  ASSERT_TRUE(once) << once.problem().message;
+  EXPECT_EQ(once->state(), v1::ModelVersion::PUBLISHED);
+  EXPECT_GT(once->checks(1).ratio(), 1.3);
+  // The same campaign says nothing new.
+  EXPECT_EQ(check_by("campaigns/c3")->state(), v1::ModelVersion::PUBLISHED);
+  const auto twice = check_by("campaigns/c4");
+  ASSERT_TRUE(twice) << twice.problem().message;
+  EXPECT_EQ(twice->state(), v1::ModelVersion::STALE);
+  EXPECT_NE(twice->stale().find("campaigns/c4"), std::string::npos) << twice->stale();
+  EXPECT_EQ(labelled("stable"), first);
+  check([&] { EXPECT_EQ((*store_->model("tcp"))->latest_version, 1); });
+  EXPECT_EQ(promote(second, "canary").problem().reason, "GATE");
+}
+
+// Four ranks share what two had to themselves: that says nothing of the version.
+TEST_F(ModelActionsTest, SentinelsOfAnotherGroupAreNotCompared) {
+  measure_campaign(1, SyntheticMachine());
+  measure_campaign(2, SyntheticMachine());
+  const std::string name = published(1, 0.01);
+  CampaignRecord larger = **store_->campaign(2);
+  larger.spec.ranks += 2;
+  apply({.campaigns = {larger}});
+  const auto refused = check_of(name, "campaigns/c2");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.problem().reason, "INVALID_FIELD");
+  EXPECT_NE(refused.problem().message.find("name a campaign of the same size"), std::string::npos)
+      << refused.problem().message;
+}
+
+TEST_F(ModelActionsTest, AStaleVersionIsRolledBackInTheStepThatMarksIt) {
+  SyntheticMachine slower;
+  slower.L *= 2;
+  slower.G *= 2;
+  measure_campaign(1, SyntheticMachine());
+  for (int64_t number = 2; number <= 3; ++number) measure_campaign(number, slower);
+  const std::string name = published(1, 0.01);
+  ASSERT_TRUE(promote(name, "stable"));
+  ASSERT_TRUE(check_of(name, "campaigns/c2"));
+  Saboteur(path_.parent_path())
+      .run(
+          "CREATE TRIGGER no_room BEFORE DELETE ON model_labels"
+          " BEGIN SELECT RAISE(ABORT, 'no room'); END");
+  EXPECT_FALSE(check_of(name, "campaigns/c3"));
+  check([&] {
+    EXPECT_EQ((*store_->model_version({"tcp", 1}))->stale, "");
+    EXPECT_EQ(labelled("stable"), name);
+  });
+  Saboteur(path_.parent_path()).run("DROP TRIGGER no_room");
+  const auto checked = check_of(name, "campaigns/c3");
+  ASSERT_TRUE(checked) << checked.problem().message;
+  EXPECT_EQ(checked->state(), v1::ModelVersion::STALE);
+  check([&] {
+    EXPECT_TRUE((*store_->model_version({"tcp", 1}))->stale_in_use);
+    EXPECT_TRUE(store_->labels("tcp")->empty());
+  });
+}
+
+TEST_F(ModelActionsTest, AnImportedModelIsAVersionThatNothingHasValidated) {
+  const FittedModel model = fitted();
+  const auto imported = import(model.content);
+  ASSERT_TRUE(imported) << imported.problem().message;
+  EXPECT_EQ(imported->name(), "models/tcp/versions/1");
+  EXPECT_EQ(imported->sha256(), model.sha256);
+  EXPECT_EQ(imported->state(), v1::ModelVersion::FITTED);
+  EXPECT_EQ(import(model.content)->name(), "models/tcp/versions/2");
+  EXPECT_EQ(promote(imported->name(), "stable").problem().reason, "GATE");
+  EXPECT_EQ(import("{}").problem().reason, "INVALID_FIELD");
+  std::string altered = model.content;
+  altered[altered.find("\"sha256\": \"") + 11] = 'x';
+  EXPECT_EQ(import(altered).problem().reason, "INVALID_FIELD");
+  check([&] { EXPECT_EQ(*store_->model_content({"tcp", 1}), model.content); });
+}
+
+TEST_F(ModelActionsTest, WhatIsNamedMustBeThere) {
+  published(1, 0.01);
+  EXPECT_EQ(promote("models/tcp/versions/7", "stable").problem().reason, "MODEL_VERSION_NOT_FOUND");
+  EXPECT_EQ(promote("models/tcp", "newest").problem().reason, "INVALID_FIELD");
+  EXPECT_EQ(promote("tcp", "stable").problem().reason, "INVALID_FIELD");
+  v1::RollbackModelLabelRequest request;
+  request.set_name("models/nothing/labels/stable");
+  EXPECT_EQ(rollback_label(*coordinator(), *store_, request, kActor).problem().reason,
+            "MODEL_NOT_FOUND");
+  request.set_name("models/tcp");
+  EXPECT_EQ(rollback_label(*coordinator(), *store_, request, kActor).problem().reason,
+            "INVALID_FIELD");
+}
+
+}  // namespace
+}  // namespace stripline::server

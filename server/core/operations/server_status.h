@@ -1,0 +1,27 @@
+// The server about itself, as both doors, gRPC and HTTP, and the log tell it: whether it can store
+// anything, and what ends soon (server_notices.h). Include from .cc files of the services.
+#pragma once
+
+#include <vector>
+
+#include "server/core/coordinator.h"
+#include "server/core/operations/server_notices.h"
+#include "server/problem.h"
+#include "server/security/access.h"
+#include "server/store/store.h"
+#include "stripline/v1/fleet.pb.h"
+
+namespace stripline::server {
+
+/// What is known of what ends; of `caller`, if there is one, his token. Errors: the store's.
+Result<Ends> ends_of(Store& store, const Access& access, double now_unix_s,
+                     const Caller* caller = nullptr);
+
+/// Problems: the store's.
+Answer<v1::ServerStatus> server_status(Coordinator& coordinator, Store& store, const Access& access,
+                                       const Caller& caller, double now_unix_s);
+
+/// Adds when the node's certificate ends, if that is known.
+void add_certificate_end(const Access& access, double now_unix_s, v1::Node& node);
+
+}  // namespace stripline::server

@@ -1,0 +1,35 @@
+// What agents send: as it comes over the wire, their declarations, and their samples.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include <google/protobuf/stubs/logging.h>
+
+#include "server/core/sessions/declarations.h"
+#include "server/core/wire.h"
+#include "server/store/point_records.h"
+#include "stripline/v1/agents.pb.h"
+
+// What protobuf has to say of each input takes longer than reading it.
+extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
+  google::protobuf::SetLogHandler(nullptr);
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace stripline::server;  // NOLINT(google-build-using-namespace)
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  static Declarations declarations;
+  stripline::v1::AgentMessage wire;
+  if (wire.ParseFromString(bytes)) {
+    if (wire.has_hello()) (void)declarations.read(from_wire(wire.hello()).experiments_json);
+    const auto message = from_wire(wire);
+    if (message && std::holds_alternative<SampleBatch>(*message)) {
+      (void)series_of_batch(std::get<SampleBatch>(*message).data);
+    }
+  }
+  (void)declarations.read({bytes});
+  (void)series_of_batch(bytes);
+  return 0;
+}

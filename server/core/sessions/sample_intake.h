@@ -1,0 +1,71 @@
+// Batches of samples that agents send: read, stored by Ingest, and acknowledged when they are on
+// disk.
+//
+// Thread-safe. The state's lock is not held while samples are read or written.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimizer/campaign/point_table.h"
+#include "server/core/core_state.h"
+#include "server/core/sessions/agent_messages.h"
+#include "server/core/sessions/ingest.h"
+
+namespace stripline::server {
+
+/// What batches hold, beside results of points.
+struct BatchContent {
+  uint64_t samples = 0;  ///< How many values.
+  std::string note;      ///< The first series without time.
+  void add(const experiment::SampleSeries& series);
+};
+
+class SampleIntake {
+ public:
+  /// `state` must outlive it.
+  explicit SampleIntake(CoreState& state);
+
+  void receive(uint64_t session, const SampleBatch& batch) STRIPLINE_EXCLUDES(state_.mutex);
+  /// What still waits is not stored, nor acknowledged.
+  void stop() { ingest_.stop(); }
+
+ private:
+  // What a batch says, read without the lock: batches have megabytes.
+  struct ReadBatch {
+    RunKey run;
+    std::optional<std::string> sampler;            // the node that may send it; nullopt: none
+    std::shared_ptr<const PlannedPoints> planned;  // nullptr: of no active run
+    std::vector<campaign::PointResult> results;    // of its points, by place in it
+    BatchContent content;
+    std::optional<Error> refusal;  // why it is not accepted
+    double received_s = 0;
+  };
+
+  Result<ReadBatch> read_batch(const SampleBatch& batch, const RunKey& run, const std::string& node)
+      STRIPLINE_EXCLUDES(state_.mutex);
+  static Status read_content(const SampleBatch& batch, ReadBatch& read);
+  bool handle(Session& session, const SampleBatch& batch, const ReadBatch& read)
+      STRIPLINE_REQUIRES(state_.mutex);
+  bool take_batch(Session& session, ActiveRun& active, const SampleBatch& batch,
+                  const ReadBatch& read) STRIPLINE_REQUIRES(state_.mutex);
+  bool take_late_batch(Session& session, const SampleBatch& batch, const ReadBatch& read)
+      STRIPLINE_REQUIRES(state_.mutex);
+  bool not_stored(const Session& session, const RunKey& run, const Error& error)
+      STRIPLINE_REQUIRES(state_.mutex);
+  bool refuse(Session& session, const SampleBatch& batch, const RunKey& run, const Failure& why)
+      STRIPLINE_REQUIRES(state_.mutex);
+  void cancel(Session& session, const RunKey& run, uint64_t fence, const std::string& why)
+      STRIPLINE_REQUIRES(state_.mutex);
+  void on_stored(const std::vector<Arrival>& group) STRIPLINE_EXCLUDES(state_.mutex);
+  void acknowledge(const ActiveRun& active) STRIPLINE_REQUIRES(state_.mutex);
+  Status count_late_samples(const RunKey& run, uint64_t samples) STRIPLINE_REQUIRES(state_.mutex);
+
+  CoreState& state_;
+  Ingest ingest_;
+};
+
+}  // namespace stripline::server

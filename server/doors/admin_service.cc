@@ -1,0 +1,176 @@
+// Admin: people, nodes and what they did.
+#include <charconv>
+
+#include <grpcpp/grpcpp.h>
+
+#include "server/clock.h"
+#include "server/core/page_token.h"
+#include "server/core/wire.h"
+#include "server/doors/admin_calls.h"
+#include "server/doors/grpc_access.h"
+#include "server/doors/rpc_status.h"
+#include "server/doors/services.h"
+#include "server/doors/unary.h"
+#include "stripline/v1/access.grpc.pb.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr const char* kAuditList = "audit";
+
+Role from_wire(v1::Role role) {
+  for (const Role ours :
+       {Role::agent, Role::viewer, Role::operator_, Role::publisher, Role::admin}) {
+    if (to_wire(ours) == role) return ours;
+  }
+  return Role::nobody;
+}
+
+v1::Token to_wire(const TokenRecord& record) {
+  v1::Token token;
+  token.set_name(record.name());
+  token.set_role(to_wire(record.role));
+  token.set_subject(record.subject);
+  token.set_create_time(rfc3339(record.created_unix_s));
+  token.set_expire_time(rfc3339(record.expires_unix_s));
+  if (record.ended_unix_s != 0) token.set_end_time(rfc3339(record.ended_unix_s));
+  if (!record.used_by.empty()) token.set_used_by(node_name(record.used_by));
+  token.set_count(record.count);
+  token.set_uses(record.uses);
+  if (record.last_used_unix_s != 0) token.set_last_used_time(rfc3339(record.last_used_unix_s));
+  return token;
+}
+
+}  // namespace
+
+Answer<v1::CreateTokenResponse> create_token(Access& access, const Caller& caller,
+                                             const v1::CreateTokenRequest& request) {
+  const auto made = access.create_token(caller, from_wire(request.role()), request.subject(),
+                                        request.valid_s(), unix_seconds(), request.count());
+  if (!made) return made.problem();
+  v1::CreateTokenResponse response;
+  *response.mutable_token() = to_wire(made->record);
+  response.set_text(made->text);
+  return response;
+}
+
+v1::ListTokensResponse list_tokens(const Access& access) {
+  v1::ListTokensResponse response;
+  for (const TokenRecord& record : access.tokens(unix_seconds())) {
+    *response.add_tokens() = to_wire(record);
+  }
+  return response;
+}
+
+Answer<v1::Token> revoke_token(Access& access, const Caller& caller,
+                               const v1::RevokeTokenRequest& request) {
+  const auto revoked = access.revoke_token(caller, request.name(), unix_seconds());
+  if (!revoked) return revoked.problem();
+  return to_wire(*revoked);
+}
+
+Answer<v1::ListAuditEventsResponse> list_audit_events(Store& store,
+                                                      const v1::ListAuditEventsRequest& request) {
+  const auto limit = page_limit(request.page_size());
+  if (!limit) return limit.problem();
+  const auto token = read_page_token(kAuditList, request.page_token());
+  if (!token) return token.problem();
+  int64_t before = 0;
+  std::from_chars(token->data(), token->data() + token->size(), before);
+  const auto records = store.audit(before, *limit + 1);
+  if (!records.ok()) return records.error();
+  v1::ListAuditEventsResponse response;
+  for (size_t i = 0; i < records->size() && i < *limit; ++i) {
+    const AuditRecord& record = (*records)[i];
+    v1::AuditEvent& event = *response.add_events();
+    event.set_time(rfc3339(record.time_unix_s));
+    event.set_actor(record.actor);
+    event.set_action(record.action);
+    event.set_object(record.object);
+  }
+  if (records->size() > *limit) {
+    response.set_next_page_token(
+        make_page_token(kAuditList, std::to_string((*records)[*limit - 1].id)));
+  }
+  return response;
+}
+
+namespace {
+
+class AdminService final : public v1::Admin::CallbackService {
+ public:
+  AdminService(Access& access, Store& store) : access_(access), store_(store) {}
+
+  grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context,
+                                   const v1::WhoAmIRequest* /*request*/,
+                                   v1::WhoAmIResponse* response) override {
+    const Caller caller = caller_of(*context, access_);
+    response->set_name(caller.name);
+    response->set_role(to_wire(caller.role));
+    if (caller.token_until_unix_s != 0) {
+      response->set_token_expire_time(rfc3339(caller.token_until_unix_s));
+    }
+    return finish(context, grpc::Status::OK);
+  }
+
+  grpc::ServerUnaryReactor* GetSignIn(grpc::CallbackServerContext* context,
+                                      const v1::GetSignInRequest* /*request*/,
+                                      v1::SignIn* response) override {
+    if (const People* people = access_.people()) {
+      response->set_issuer(people->options().issuer.url);
+      response->set_client_id(people->options().device_client());
+      response->set_scopes(people->options().scopes);
+    }
+    return finish(context, grpc::Status::OK);
+  }
+
+  grpc::ServerUnaryReactor* CreateToken(grpc::CallbackServerContext* context,
+                                        const v1::CreateTokenRequest* request,
+                                        v1::CreateTokenResponse* response) override {
+    return finish(context, create_token(access_, caller_of(*context, access_), *request), response);
+  }
+
+  grpc::ServerUnaryReactor* ListTokens(grpc::CallbackServerContext* context,
+                                       const v1::ListTokensRequest* /*request*/,
+                                       v1::ListTokensResponse* response) override {
+    *response = list_tokens(access_);
+    return finish(context, grpc::Status::OK);
+  }
+
+  grpc::ServerUnaryReactor* RevokeToken(grpc::CallbackServerContext* context,
+                                        const v1::RevokeTokenRequest* request,
+                                        v1::Token* response) override {
+    return finish(context, revoke_token(access_, caller_of(*context, access_), *request), response);
+  }
+
+  grpc::ServerUnaryReactor* RevokeNode(grpc::CallbackServerContext* context,
+                                       const v1::RevokeNodeRequest* request,
+                                       v1::RevokeNodeResponse* /*response*/) override {
+    const auto node = parse_node_name(request->name());
+    if (!node) {
+      return finish(context,
+                    rpc_status(invalid_field(
+                        "name", "'" + request->name() + "' is not of the form nodes/NAME")));
+    }
+    return finish(context,
+                  access_.revoke_node(caller_of(*context, access_), *node, unix_seconds()));
+  }
+
+  grpc::ServerUnaryReactor* ListAuditEvents(grpc::CallbackServerContext* context,
+                                            const v1::ListAuditEventsRequest* request,
+                                            v1::ListAuditEventsResponse* response) override {
+    return finish(context, list_audit_events(store_, *request), response);
+  }
+
+ private:
+  Access& access_;
+  Store& store_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> make_admin_service(Access& access, Store& store) {
+  return std::make_unique<AdminService>(access, store);
+}
+
+}  // namespace stripline::server

@@ -1,0 +1,566 @@
+#include "server/doors/api.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/cut_text.h"
+#include "base/pki/token.h"
+#include "base/rfc3339.h"
+#include "dashboards/bundle.h"
+#include "optimizer/experiment/json.h"
+#include "server/clock.h"
+#include "server/core/actions.h"
+#include "server/core/operations/server_status.h"
+#include "server/core/reads.h"
+#include "server/core/wire.h"
+#include "server/doors/api_call.h"
+#include "server/doors/campaign_events.h"
+#include "server/doors/grpc_access.h"
+#include "stripline/v1/access.pb.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr std::string_view kPrefix = "/api/v1/";
+// What a piece of an answer holds: it takes milliseconds, and is sent before the next one is made.
+constexpr size_t kRowsAtOnce = 500;
+constexpr size_t kUnchangingBytes = size_t{16} << 20;
+// A browser has one for all of its tabs (docs/http.md).
+constexpr size_t kStreamsOfPayer = 8;
+constexpr size_t kComparisonsOfPayer = 1;
+constexpr size_t kComparisons = 4;
+
+Json to_json(const PointRecord& record) {
+  const auto number = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json();
+  };
+  Json json = experiment::to_json(record.point);
+  json["runs"] = record.runs - record.failed;
+  json["samples"] = record.samples;
+  json["failed"] = record.failed;
+  json["median"] = record.estimate ? Json(record.estimate->median) : Json();
+  json["low"] = record.estimate ? number(record.estimate->low) : Json();
+  json["high"] = record.estimate ? number(record.estimate->high) : Json();
+  return json;
+}
+
+int status_of(const Problem& problem) {
+  if (problem.reason == "UNAUTHENTICATED") return http::kUnauthorised;
+  if (problem.reason == "PERMISSION_DENIED") return http::kForbidden;
+  switch (problem.code) {
+    case ErrorCode::invalid_argument:
+      return http::kBadRequest;
+    case ErrorCode::not_found:
+      return http::kNotFound;
+    case ErrorCode::already_exists:
+    case ErrorCode::aborted:
+    case ErrorCode::failed_precondition:
+      return http::kConflict;
+    case ErrorCode::resource_exhausted:
+      return http::kTooManyRequests;
+    case ErrorCode::unavailable:
+    case ErrorCode::deadline_exceeded:
+      return http::kUnavailable;
+    case ErrorCode::unimplemented:
+      return http::kNotImplemented;
+    default:
+      return http::kInternalError;
+  }
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// An option that is a share; 0 where it is not there, which stands for what is usual. Problems:
+// INVALID_FIELD.
+Answer<double> share_from(const http::Request& request, const std::string& name) {
+  const auto found = request.query.find(name);
+  if (found == request.query.end() || found->second.empty()) return 0.0;
+  const std::string& text = found->second;
+  double share = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
+  if (error == std::errc() && end == text.data() + text.size()) return share;
+  return invalid_field(name, "'" + text + "' is not a number");
+}
+
+std::vector<std::string> segments(std::string_view path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    const size_t end = std::min(path.find('/'), path.size());
+    parts.emplace_back(path.substr(0, end));
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return parts;
+}
+
+Problem no_such_path(const std::string& path) {
+  return {ErrorCode::not_found,
+          "PATH_NOT_FOUND",
+          "there is no " + path +
+              "; docs/http.md lists "
+              "what there is",
+          {}};
+}
+
+// "application/json", whatever parameters follow it.
+bool is_json(std::string_view type) {
+  type = type.substr(0, type.find(';'));
+  while (type.ends_with(' ')) type.remove_suffix(1);
+  constexpr std::string_view kJson = "application/json";
+  return std::ranges::equal(
+      type, kJson, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+}
+
+// True if Accept-Encoding names it, but for "q=0".
+bool accepts(std::string_view list, std::string_view encoding) {
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    std::string_view one = list.substr(0, comma);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
+    const std::string_view name = one.substr(0, one.find_first_of("; "));
+    if (name != encoding) continue;
+    const size_t weight = one.find("q=");
+    return weight == std::string_view::npos ||
+           one.substr(weight + 2).find_first_of("123456789") != std::string_view::npos;
+  }
+  return false;
+}
+
+Problem stopping_problem() {
+  return {ErrorCode::unavailable, "SERVER_STOPPING", "the server is stopping", {}};
+}
+
+// People may paste a token as it was handed to them; what is shown is its secret.
+std::string secret_of(const std::string& shown) {
+  const auto token = pki::parse_token(shown);
+  return token.ok() ? token->secret : shown;
+}
+
+}  // namespace
+
+http::Response refused(const Problem& problem) {
+  std::string code(to_string(problem.code));
+  auto metadata = problem.metadata;
+  for (auto& [key, value] : metadata) value = cut_text(value, kLongestQuoteBytes);
+  http::Response response;
+  response.status = status_of(problem);
+  response.body = text_of({{"code", code},
+                           {"reason", problem.reason},
+                           {"message", cut_text(problem.message, kLongestMessageBytes)},
+                           {"metadata", metadata}});
+  if (const auto wait = problem.metadata.find("retry_after_s"); wait != problem.metadata.end()) {
+    response.retry_after_s = static_cast<unsigned>(std::strtoul(wait->second.c_str(), nullptr, 10));
+  }
+  return response;
+}
+
+http::Response answered(const Result<Json>& json) {
+  if (!json.ok()) return refused(problem_from(json.error()));
+  http::Response response;
+  response.body = text_of(*json);
+  return response;
+}
+
+bool shows_tag(const std::string& if_none_match, const std::string& etag) {
+  std::string_view rest = if_none_match;
+  while (!rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    std::string_view one = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
+    if (one.starts_with("W/")) one.remove_prefix(2);  // a proxy has compressed it
+    if (one.substr(0, one.find_last_not_of(' ') + 1) == etag) return true;
+  }
+  return false;
+}
+
+Answer<int64_t> number_from(const http::Request& request, const std::string& name) {
+  const auto found = request.query.find(name);
+  if (found == request.query.end() || found->second.empty()) return int64_t{0};
+  const std::string& text = found->second;
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
+  return invalid_field(name, "'" + text + "' is not a whole number");
+}
+
+Api::Api(Coordinator& coordinator, Store& store, WatchHub& hub, Access& access, Meters& meters,
+         CallLimits& limits, ReadingPool& reading, RunResults& results)
+    : coordinator_(coordinator),
+      store_(store),
+      hub_(hub),
+      access_(access),
+      refusals_(meters),
+      roles_(method_roles()),
+      limits_(limits),
+      reading_(reading),
+      results_(results),
+      streams_(kStreamsOfPayer),
+      comparisons_of_payer_(kComparisonsOfPayer),
+      comparisons_(kComparisons),
+      unchanging_(kUnchangingBytes) {}
+
+void Api::answer(http::Request request, const http::WebServer::Reply& reply) {
+  if (request.path.starts_with(kPrefix)) return call(std::move(request), reply);
+  if (sign_in_ && SignInPages::has(request.path)) return sign_in_->answer(request, reply);
+  reply(page(request));
+}
+
+// A file of the pages, as it was compressed when this program was built if the caller reads that.
+http::Response Api::page(const http::Request& request) {
+  const auto file = dashboards::bundled_file(request.path);
+  if (!file || request.post) return refused(no_such_path(request.path));
+  http::Response response;
+  response.type = file->type;
+  response.encoding = http::kIdentity;
+  response.lasting = file->content;
+  if (!file->brotli.empty() && accepts(request.accept_encoding, "br")) {
+    response.encoding = "br";
+    response.lasting = file->brotli;
+  } else if (!file->gzip.empty() && accepts(request.accept_encoding, "gzip")) {
+    response.encoding = "gzip";
+    response.lasting = file->gzip;
+  }
+  response.etag = "\"" + std::string(file->sha256) + "-" + response.encoding + "\"";
+  if (shows_tag(request.if_none_match, response.etag)) {
+    response.status = http::kNotModified;
+    response.lasting = {};
+  }
+  return response;
+}
+
+void Api::call(http::Request request, const http::WebServer::Reply& reply) {
+  const auto owned = std::make_shared<const http::Request>(std::move(request));
+  const std::string path = owned->path.substr(kPrefix.size());
+  const auto verb = owned->post ? Route::Verb::post : Route::Verb::get;
+  const auto entry = std::ranges::find_if(entries(), [&](const Entry& one) {
+    return one.route.verb == verb && matches(one.route, path);
+  });
+  if (entry == entries().end()) return reply(refused(no_such_path(owned->path)));
+  auto caller = access_.authorize(
+      {secret_of(owned->bearer), "", oidc::cookie_in(owned->cookie, oidc::kSessionCookie)},
+      roles_.at(entry->route.method), unix_seconds());
+  if (!caller) {
+    refusals_.note(owned->path, owned->peer, caller.problem().message);
+    return reply(refused(caller.problem()));
+  }
+  const std::string payer = payer_of(*caller, owned->peer);
+  if (const auto problem = limits_.refusal(payer)) return reply(refused(*problem));
+  // A page of elsewhere can send other types unasked, with the rights of who looks at it.
+  if (owned->post && !is_json(owned->type)) {
+    auto response = refused(invalid_field("Content-Type", "it must be application/json"));
+    response.status = http::kWrongType;
+    return reply(std::move(response));
+  }
+  auto work = [this, owned, entry = &*entry,
+               asked = Call{*owned, segments(path), std::move(*caller), payer}] {
+    const MeteredCall metered(limits_, asked.payer, entry->cost_s);
+    return (this->*entry->answer)(asked);
+  };
+  if (!entry->is_long) return reply(work());
+  const auto problem = reading_.submit(payer, [owned, reply, work](bool stopping) {
+    if (stopping) return reply(refused(stopping_problem()));
+    if (owned->abandoned()) return reply({});
+    try {
+      reply(work());
+    } catch (const std::exception& failure) {
+      reply(refused({ErrorCode::internal,
+                     "INTERNAL",
+                     std::string("the server failed: ") + failure.what(),
+                     {}}));
+    }
+  });
+  if (problem) reply(refused(*problem));
+}
+
+http::Response Api::who_am_i(const Call& call) {
+  v1::WhoAmIResponse who;
+  who.set_name(call.caller.name);
+  who.set_role(to_wire(call.caller.role));
+  if (call.caller.token_until_unix_s != 0) {
+    who.set_token_expire_time(rfc3339(call.caller.token_until_unix_s));
+  }
+  return answered(Answer<v1::WhoAmIResponse>(who));
+}
+
+http::Response Api::status(const Call& call) {
+  return answered(server_status(coordinator_, store_, access_, call.caller, unix_seconds()));
+}
+
+http::Response Api::description(const Call& /*call*/) {
+  std::vector<Route> routes;
+  for (const Entry& entry : entries()) routes.push_back(entry.route);
+  return answered(Result<Json>(openapi(routes, roles_)));
+}
+
+http::Response Api::nodes(const Call& call) {
+  v1::ListNodesRequest list;
+  if (const auto problem = set_page(call.request, list)) return refused(*problem);
+  return answered(list_nodes(coordinator_, access_, list));
+}
+
+http::Response Api::node(const Call& call) {
+  v1::GetNodeRequest get;
+  get.set_name(call.node());
+  return answered(get_node(coordinator_, access_, get));
+}
+
+http::Response Api::cordon(const Call& call) {
+  return acted<v1::CordonNodeRequest>(call.request, call.node(), [&](const auto& request) {
+    return cordon_node(coordinator_, request, call.caller.name);
+  });
+}
+
+http::Response Api::drain(const Call& call) {
+  return acted<v1::DrainNodeRequest>(call.request, call.node(), [&](const auto& request) {
+    return drain_node(coordinator_, request, call.caller.name);
+  });
+}
+
+http::Response Api::uncordon(const Call& call) {
+  return acted<v1::UncordonNodeRequest>(call.request, call.node(), [&](const auto& request) {
+    return uncordon_node(coordinator_, request, call.caller.name);
+  });
+}
+
+http::Response Api::remove_node(const Call& call) {
+  const auto name = node_segment(call.node());
+  if (!name) return refused(name.problem());
+  const auto removed = coordinator_.fleet().remove_node(*name, call.caller.name);
+  if (!removed) return refused(removed.problem());
+  return answered(Answer<v1::RemoveNodeResponse>(v1::RemoveNodeResponse()));
+}
+
+http::Response Api::campaigns(const Call& call) {
+  v1::ListCampaignsRequest list;
+  if (const auto problem = set_page(call.request, list)) return refused(*problem);
+  return answered(list_campaigns(coordinator_, list));
+}
+
+http::Response Api::campaign(const Call& call) {
+  v1::GetCampaignRequest get;
+  get.set_name(call.campaign());
+  return answered(get_campaign(coordinator_, store_, get));
+}
+
+http::Response Api::cancel(const Call& call) {
+  return acted<v1::CancelCampaignRequest>(call.request, call.campaign(), [&](const auto& request) {
+    return cancel_campaign(coordinator_, request, call.caller.name);
+  });
+}
+
+http::Response Api::pause(const Call& call) {
+  const auto request = request_from<v1::PauseCampaignRequest>(call.request, call.campaign());
+  if (!request) return refused(request.problem());
+  return answered(pause_campaign(coordinator_, *request, call.caller.name));
+}
+
+http::Response Api::resume(const Call& call) {
+  const auto request = request_from<v1::ResumeCampaignRequest>(call.request, call.campaign());
+  if (!request) return refused(request.problem());
+  return answered(resume_campaign(coordinator_, *request, call.caller.name));
+}
+
+http::Response Api::retry(const Call& call) {
+  const auto request = request_from<v1::RetryCampaignRequest>(call.request, call.campaign());
+  if (!request) return refused(request.problem());
+  return answered(retry_campaign(coordinator_, *request, call.caller.name));
+}
+
+http::Response Api::remove(const Call& call) {
+  return acted<v1::DeleteCampaignRequest>(call.request, call.campaign(), [&](const auto& request) {
+    return delete_campaign(coordinator_, request, call.caller.name);
+  });
+}
+
+http::Response Api::estimate(const Call& call) {
+  const auto request = request_from<v1::EstimateCampaignRequest>(call.request);
+  if (!request) return refused(request.problem());
+  return answered(estimate_campaign(coordinator_, *request));
+}
+
+// What was compared, row by row: its text would be many times as large.
+class Api::ComparisonPieces final : public http::Pieces {
+ public:
+  ComparisonPieces(CallLimits& limits, std::string payer, ComparedCampaigns compared)
+      : limits_(limits), payer_(std::move(payer)), compared_(std::move(compared)) {}
+
+  std::optional<std::string> next() override {
+    if (ended_) return std::nullopt;
+    const MeteredCall metered(limits_, payer_, 0);
+    std::string text = next_ == 0 ? "{\"points\": [" : "";
+    const size_t end = std::min(next_ + kRowsAtOnce, compared_.points.size());
+    for (; next_ < end; ++next_) {
+      const auto row = json_text(to_wire(compared_.points[next_]));
+      if (!row.ok()) return std::nullopt;
+      if (next_ > 0) text += ",\n";
+      text += *row;
+    }
+    if (next_ < compared_.points.size()) return text;
+    ended_ = true;
+    Json differences = Json::array();
+    for (const SpecDifference& one : compared_.differences) {
+      differences.push_back({{"field", one.field}, {"baseline", one.a}, {"candidate", one.b}});
+    }
+    return text + "], \"differences\": " + text_of(differences) + "}";
+  }
+
+ private:
+  CallLimits& limits_;
+  const std::string payer_;
+  const ComparedCampaigns compared_;
+  size_t next_ = 0;
+  bool ended_ = false;
+};
+
+http::Response Api::campaign_comparison(const Call& call) {
+  v1::CompareCampaignsRequest compare;
+  compare.set_baseline(call.campaign());
+  const auto with = call.request.query.find("with");
+  if (with == call.request.query.end()) {
+    return refused(invalid_field("with", "it is needed: the campaign to compare, campaigns/cN"));
+  }
+  compare.set_candidate(with->second);
+  const auto margin = share_from(call.request, "margin");
+  if (!margin) return refused(margin.problem());
+  compare.set_margin(*margin);
+  const auto by_chance = share_from(call.request, "false_discoveries");
+  if (!by_chance) return refused(by_chance.problem());
+  compare.set_false_discoveries(*by_chance);
+  // It is in memory until it has been sent.
+  auto place = comparisons_of_payer_.take(call.payer);
+  auto one_of_all = place ? comparisons_.take("") : nullptr;
+  if (!one_of_all) {
+    return refused({ErrorCode::resource_exhausted,
+                    "BUSY",
+                    "comparisons are being sent, as many as may be at a time; try again when one "
+                    "has arrived",
+                    {}});
+  }
+  auto compared = compared_campaigns(store_, results_, compare);
+  if (!compared) return refused(compared.problem());
+  http::Response response;
+  response.pieces = std::make_unique<ComparisonPieces>(limits_, call.payer, std::move(*compared));
+  response.keeps = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
+      std::move(place), std::move(one_of_all));
+  return response;
+}
+
+// The points of a campaign, a page of the store at a time.
+class Api::PointPieces final : public http::Pieces {
+ public:
+  PointPieces(Store& store, CallLimits& limits, std::string payer, int64_t campaign)
+      : store_(store), limits_(limits), payer_(std::move(payer)), campaign_(campaign) {}
+
+  std::optional<std::string> next() override {
+    if (ended_) return std::nullopt;
+    const MeteredCall metered(limits_, payer_, 0);
+    const auto points = store_.points(campaign_, {}, from_, kRowsAtOnce);
+    // What breaks off is seen to be cut: it is no whole JSON.
+    if (!points.ok()) return std::nullopt;
+    std::string text = from_ == 0 ? "{\"points\": [" : "";
+    for (const PointRecord& point : *points) {
+      if (!first_) text += ",\n";
+      first_ = false;
+      text += text_of(to_json(point));
+      from_ = point.place + 1;
+    }
+    ended_ = points->size() < kRowsAtOnce;
+    if (ended_) text += "]}";
+    return text;
+  }
+
+ private:
+  Store& store_;
+  CallLimits& limits_;
+  const std::string payer_;
+  const int64_t campaign_;
+  uint32_t from_ = 0;
+  bool first_ = true;
+  bool ended_ = false;
+};
+
+http::Response Api::points(const Call& call) {
+  const auto number = campaign_number(call.campaign());
+  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
+  if (!campaign) return refused(campaign.problem());
+  const auto runs = store_.runs(*number);
+  if (!runs.ok()) return refused(problem_from(runs.error()));
+  // Points are added when a run is given out, and known better when it has finished: whoever asks
+  // again and again learns when there is something new.
+  uint64_t finished = 0;
+  uint64_t attempts = 0;
+  for (const RunRecord& run : *runs) {
+    if (run.state == RunState::finished) ++finished;
+    attempts += run.fence;
+  }
+  http::Response response;
+  response.etag = "\"runs-" + std::to_string(finished) + "-" + std::to_string(attempts) + "\"";
+  if (shows_tag(call.request.if_none_match, response.etag)) {
+    response.status = http::kNotModified;
+  } else {
+    response.pieces = std::make_unique<PointPieces>(store_, limits_, call.payer, *number);
+  }
+  return response;
+}
+
+http::Response Api::opened(const Call& call, const std::vector<Followed>& followed, bool several) {
+  for (const Followed& one : followed) {
+    const auto campaign = coordinator_.campaigns().campaign(one.campaign);
+    if (!campaign) return refused(campaign.problem());
+  }
+  auto place = streams_.take(call.payer);
+  if (!place) {
+    return refused({ErrorCode::resource_exhausted,
+                    "TOO_MANY_STREAMS",
+                    call.payer + " has " + std::to_string(kStreamsOfPayer) +
+                        " event streams open, as many as one caller may; one of them can follow "
+                        "several campaigns: events?after=",
+                    {}});
+  }
+  const auto refusal = [this, caller = call.caller] {
+    return access_.refusal_of_stream(caller, unix_seconds());
+  };
+  http::Response response;
+  response.type = "text/event-stream";
+  if (several) {
+    response.pieces =
+        std::make_unique<CampaignEvents>(store_, hub_, followed, refusal, std::move(place));
+  } else {
+    response.pieces =
+        std::make_unique<CampaignEvents>(store_, hub_, followed.front(), refusal, std::move(place));
+  }
+  return response;
+}
+
+http::Response Api::events(const Call& call) {
+  const auto number = campaign_number(call.campaign());
+  if (!number) return refused(number.problem());
+  const auto cursor = number_from(call.request, "cursor");
+  if (!cursor) return refused(cursor.problem());
+  return opened(call, {{*number, static_cast<uint64_t>(*cursor)}}, false);
+}
+
+http::Response Api::all_events(const Call& call) {
+  const auto after = call.request.query.find("after");
+  const auto followed =
+      after == call.request.query.end() ? std::nullopt : parse_followed(after->second);
+  if (!followed) {
+    return refused(invalid_field("after",
+                                 "it is needed: campaigns, each with the cursor of the last "
+                                 "event that is known, as in c1:17,c2:0; at most " +
+                                     std::to_string(kMostFollowed)));
+  }
+  return opened(call, *followed, true);
+}
+
+}  // namespace stripline::server

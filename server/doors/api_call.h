@@ -1,0 +1,120 @@
+// What the methods of Api share: a call as it came in, and answers in their JSON form. Include from
+// .cc files of the API.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <google/protobuf/util/json_util.h>
+
+#include "base/json.h"
+#include "server/core/reads.h"
+#include "server/doors/api.h"
+
+namespace stripline::server {
+
+// A path below /api/v1 with what it was asked by.
+struct Api::Call {
+  const http::Request& request;
+  std::vector<std::string> path;
+  Caller caller;
+  std::string payer;  // call_limits.h
+
+  // The name that the first so many parts of the path are.
+  std::string name(size_t length) const {
+    std::string joined;
+    for (size_t i = 0; i < length; ++i) joined += (i > 0 ? "/" : "") + path[i];
+    return joined;
+  }
+  std::string node() const { return name(2); }
+  std::string campaign() const { return name(2); }
+  std::string model() const { return name(2); }
+  std::string version() const { return name(4); }
+  std::string label() const { return name(4); }
+  std::string operation() const { return name(2); }
+};
+
+http::Response answered(const Result<Json>& json);
+
+template <typename Message>
+http::Response answered(const Answer<Message>& message) {
+  if (!message) return refused(message.problem());
+  auto text = json_text(*message);
+  if (!text.ok()) return refused(problem_from(text.error()));
+  http::Response response;
+  response.body = std::move(*text);
+  return response;
+}
+
+/// What does not change is worked out once, and not sent to who has it already.
+template <typename Make>
+http::Response Api::unchanging(const Call& call, const std::string& tag, const Make& make) {
+  const std::string etag = "\"" + tag + "\"";
+  http::Response response;
+  response.etag = etag;
+  if (shows_tag(call.request.if_none_match, etag)) {
+    response.status = http::kNotModified;
+    return response;
+  }
+  std::string key = tag + call.request.path;
+  for (const auto& [name, value] : call.request.query) {
+    key.append("&").append(name).append("=").append(value);
+  }
+  auto text = unchanging_.find(key);
+  if (!text) {
+    http::Response made = make();
+    if (made.status != http::kOk) return made;
+    text = unchanging_.keep(key, std::move(made.body));
+  }
+  response.lasting = *text;
+  response.keeps = std::move(text);
+  return response;
+}
+
+/// An option that is a whole number; 0 where it is not there. Problems: INVALID_FIELD.
+Answer<int64_t> number_from(const http::Request& request, const std::string& name);
+
+/// What lists have in common. Problems: INVALID_FIELD.
+template <typename Request>
+std::optional<Problem> set_page(const http::Request& from, Request& request) {
+  const auto size = number_from(from, "page_size");
+  if (!size) return size.problem();
+  request.set_page_size(static_cast<int32_t>(std::min<int64_t>(*size, INT32_MAX)));
+  if (const auto token = from.query.find("page_token"); token != from.query.end()) {
+    request.set_page_token(token->second);
+  }
+  return std::nullopt;
+}
+
+/// What a POST says, in the JSON form of the method's request. Problems: INVALID_FIELD.
+template <typename Request>
+Answer<Request> request_from(const http::Request& from) {
+  Request request;
+  if (!from.body.empty()) {
+    const auto read = google::protobuf::util::JsonStringToMessage(from.body, &request);
+    if (!read.ok()) return invalid_field("body", std::string(read.message()));
+  }
+  return request;
+}
+
+/// The same of a method whose request has a name, which is in the path.
+template <typename Request>
+Answer<Request> request_from(const http::Request& from, const std::string& name) {
+  auto request = request_from<Request>(from);
+  if (request) request->set_name(name);
+  return request;
+}
+
+/// Answers a POST with what `act(request)` does with it.
+template <typename Request, typename Act>
+http::Response acted(const http::Request& from, const std::string& name, const Act& act) {
+  const auto request = request_from<Request>(from, name);
+  if (!request) return refused(request.problem());
+  return answered(act(*request));
+}
+
+}  // namespace stripline::server

@@ -1,0 +1,155 @@
+// What /api/v1 answers about what campaigns have measured, and how they come into being.
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/clock.h"
+#include "server/core/actions.h"
+#include "server/core/campaigns/point_samples.h"
+#include "server/core/reads.h"
+#include "server/doors/api_call.h"
+#include "server/store/names.h"
+#include "stripline/v1/campaigns.pb.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr size_t kMaxUploadName = 64;
+
+// What is known of points changes when a run is given out, as points may be added then, and when it
+// has finished.
+std::string tag_of(const std::vector<RunRecord>& runs, const std::string& what) {
+  uint64_t finished = 0;
+  uint64_t attempts = 0;
+  for (const RunRecord& run : runs) {
+    if (run.state == RunState::finished) ++finished;
+    attempts += run.fence;
+  }
+  return "\"" + what + "-" + std::to_string(finished) + "-" + std::to_string(attempts) + "\"";
+}
+
+}  // namespace
+
+http::Response Api::point_summary(const Call& call) {
+  const auto number = campaign_number(call.campaign());
+  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
+  if (!campaign) return refused(campaign.problem());
+  const auto runs = store_.runs(*number);
+  if (!runs.ok()) return refused(problem_from(runs.error()));
+  http::Response response;
+  const std::string etag = tag_of(*runs, "summary");
+  if (shows_tag(call.request.if_none_match, etag)) {
+    response.status = http::kNotModified;
+    response.etag = etag;
+    return response;
+  }
+  const auto summary = store_.point_summary(*number);
+  if (!summary.ok()) return refused(problem_from(summary.error()));
+  Json list = Json::array();
+  for (const ExperimentSummary& one : *summary) {
+    list.push_back({{"experiment", one.experiment},
+                    {"points", one.points},
+                    {"measured", one.measured},
+                    {"failed", one.failed}});
+  }
+  response = answered(Result<Json>(Json{{"experiments", std::move(list)}}));
+  response.etag = etag;
+  return response;
+}
+
+http::Response Api::point_columns(const Call& call) {
+  const auto number = campaign_number(call.campaign());
+  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
+  if (!campaign) return refused(campaign.problem());
+  const auto named = call.request.query.find("experiment");
+  if (named == call.request.query.end()) {
+    return refused(invalid_field("experiment", "it is needed: one of those that " +
+                                                   call.campaign() + "/points/summary names"));
+  }
+  const auto runs = store_.runs(*number);
+  if (!runs.ok()) return refused(problem_from(runs.error()));
+  http::Response response;
+  response.etag = tag_of(*runs, "columns");
+  if (shows_tag(call.request.if_none_match, response.etag)) {
+    response.status = http::kNotModified;
+    return response;
+  }
+  const auto columns = store_.point_columns(*number, named->second);
+  if (!columns.ok()) return refused(problem_from(columns.error()));
+  response.body = columns->json();
+  return response;
+}
+
+http::Response Api::samples_of_point(const Call& call) {
+  const auto number = campaign_number(call.campaign());
+  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
+  if (!campaign) return refused(campaign.problem());
+  const std::string& text = call.path.back();
+  uint32_t place = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), place);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return refused(
+        invalid_field("point", "it must be the place of a point in the campaign's plan"));
+  }
+  const auto samples = point_samples(store_, *number, place);
+  if (!samples) return refused(samples.problem());
+  return answered(Result<Json>(*samples));
+}
+
+http::Response Api::runs(const Call& call) {
+  const auto number = campaign_number(call.campaign());
+  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
+  if (!campaign) return refused(campaign.problem());
+  const auto runs = store_.runs(*number);
+  if (!runs.ok()) return refused(problem_from(runs.error()));
+  Json list = Json::array();
+  for (const RunRecord& run : *runs) {
+    Json nodes = Json::array();
+    for (const std::string& node : run.rank_nodes) {
+      const Json name = node_name(node);
+      if (std::ranges::find(nodes, name) == nodes.end()) nodes.push_back(name);
+    }
+    list.push_back({{"name", run_name(run.key)},
+                    {"state", to_string(run.state)},
+                    {"failures", run.failures},
+                    {"nodes", std::move(nodes)},
+                    {"points_done", run.points_done},
+                    {"points_total", run.points_total},
+                    {"duration_s", run.duration_s},
+                    {"message", run.message}});
+  }
+  return answered(Result<Json>(Json{{"runs", std::move(list)}}));
+}
+
+http::Response Api::create(const Call& call) {
+  const auto request = request_from<v1::CreateCampaignRequest>(call.request);
+  if (!request) return refused(request.problem());
+  return answered(create_campaign(coordinator_, *request, call.caller.name));
+}
+
+// A part is acknowledged by what is there of the file, {"size"}; the last one by the campaign.
+http::Response Api::import(const Call& call) {
+  const auto part = request_from<v1::ResultsChunk>(call.request);
+  if (!part) return refused(part.problem());
+  if (part->upload().empty() || part->upload().size() > kMaxUploadName) {
+    return refused(invalid_field("upload", "a name of 1 to " + std::to_string(kMaxUploadName) +
+                                               " bytes is needed, which all parts share"));
+  }
+  const auto size = uploads_.add(call.caller.name, part->upload(), part->offset(), part->data(),
+                                 steady_seconds());
+  if (!size) return refused(size.problem());
+  if (!part->last()) return answered(Result<Json>(Json{{"size", *size}}));
+  return answered(import_results(coordinator_, uploads_.take(call.caller.name, part->upload()),
+                                 call.caller.name));
+}
+
+http::Response Api::label(const Call& call) {
+  return acted<v1::LabelCampaignRequest>(call.request, call.campaign(), [&](const auto& request) {
+    return label_campaign(coordinator_, request, call.caller.name);
+  });
+}
+
+}  // namespace stripline::server

@@ -1,0 +1,382 @@
+#include "server/doors/campaign_streams.h"
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "optimizer/campaign/offline_results.h"
+#include "server/core/reads.h"
+#include "server/doors/reactor_step.h"
+#include "server/doors/rpc_status.h"
+#include "server/store/names.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr size_t kEventPage = 64;
+constexpr size_t kBatchPage = 8;
+constexpr size_t kChunkBytes = size_t{256} << 10;
+
+// Deleting itself is how a reactor ends.
+template <typename Message>
+class RejectReactor final : public grpc::ServerWriteReactor<Message> {
+ public:
+  explicit RejectReactor(const Problem& problem) {
+    const ReactorStep step(this);
+    this->Finish(rpc_status(problem));
+  }
+  void OnDone() override {
+    { const ReactorStep last(this); }
+    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+};
+
+class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
+                           public EventListener {
+ public:
+  WatchReactor(Store& store, WatchHub& hub, int64_t campaign, uint64_t cursor,
+               StreamRefusal refusal)
+      : store_(store),
+        hub_(hub),
+        campaign_(campaign),
+        refusal_(std::move(refusal)),
+        cursor_(cursor) {
+    const ReactorStep first(this);  // the others lock
+    if (hub_.add(campaign_, this)) {
+      on_event();
+    } else {
+      on_shutdown();
+    }
+  }
+
+  void on_event() override {
+    const std::lock_guard lock(mutex_);
+    advance();
+  }
+
+  void on_look() override {
+    const std::lock_guard lock(mutex_);
+    if (const auto refusal = refusal_()) end(*refusal);
+  }
+
+  void on_shutdown() override {
+    const std::lock_guard lock(mutex_);
+    end({ErrorCode::unavailable,
+         "SERVER_STOPPING",
+         "the server is stopping; watch again from the last cursor when it is back",
+         {}});
+  }
+
+  void OnWriteDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+    page_.pop_front();
+    if (!ok) gone_ = true;
+    advance();
+  }
+
+  void OnCancel() override {
+    const std::lock_guard lock(mutex_);
+    gone_ = true;
+    advance();
+  }
+
+  void OnDone() override {
+    {
+      const ReactorStep last(this);
+      hub_.remove(campaign_, this);
+      const std::lock_guard lock(mutex_);
+    }
+    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+
+ private:
+  // Writes the next event, or ends the stream, or waits for on_event().
+  void advance() {
+    if (writing_ || finished_) return;
+    if (gone_) return finish(grpc::Status::OK);
+    if (page_.empty()) {
+      if (last_written_) return finish(final_);
+      if (const auto refusal = refusal_()) return end(*refusal);
+      load_page();
+    }
+    if (page_.empty()) return;
+    writing_ = true;
+    StartWrite(&page_.front());
+  }
+
+  void load_page() {
+    // Asked before the events are read: what ends the campaign and the event that says so are
+    // stored together, so that an end seen here is among the events, or behind the cursor.
+    const auto campaign = store_.campaign(campaign_);
+    if (!campaign.ok()) return end(problem_from(campaign.error()));
+    const bool over = !*campaign || is_final((*campaign)->state);
+    const auto events = store_.events(campaign_, cursor_, kEventPage);
+    if (!events.ok()) return end(problem_from(events.error()));
+    for (const EventRecord& event : *events) {
+      auto message = event_message(event);
+      if (!message.ok()) return end(problem_from(message.error()));
+      const bool last = *campaign && is_last(*message, **campaign);
+      page_.push_back(std::move(*message));
+      cursor_ = event.cursor;
+      if (last) {
+        last_written_ = true;
+        break;
+      }
+    }
+    // A client that continues after the last event, or a campaign that has been deleted.
+    if (events->empty() && over) {
+      last_written_ = true;
+      finish(final_);
+    }
+  }
+
+  void end(const Problem& problem) {
+    page_.resize(writing_ ? 1 : 0);
+    last_written_ = true;
+    final_ = rpc_status(problem);
+    if (!writing_) finish(final_);
+  }
+
+  void finish(const grpc::Status& status) {
+    if (finished_) return;
+    finished_ = true;
+    Finish(status);
+  }
+
+  Store& store_;
+  WatchHub& hub_;
+  const int64_t campaign_;
+  const StreamRefusal refusal_;
+  std::mutex mutex_;
+  uint64_t cursor_;
+  std::deque<v1::CampaignEvent> page_;  // front: being written, if writing_
+  bool writing_ = false;
+  bool last_written_ = false;  // page_ holds all that will be written
+  bool gone_ = false;
+  bool finished_ = false;
+  grpc::Status final_;
+};
+
+class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
+ public:
+  ExportReactor(Store& store, int64_t campaign, StreamRefusal refusal)
+      : store_(store), campaign_(campaign), refusal_(std::move(refusal)) {
+    ReactorStep step(this);
+    advance(step);
+  }
+
+  void OnWriteDone(bool ok) override {
+    ReactorStep step(this);
+    if (ok) {
+      advance(step);
+    } else {
+      Finish(grpc::Status::OK);
+    }
+  }
+
+  void OnDone() override {
+    { const ReactorStep last(this); }
+    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+
+ private:
+  void advance(ReactorStep& step) {
+    if (const auto refusal = refusal_()) return Finish(rpc_status(*refusal));
+    if (sent_ == lines_.size()) {
+      lines_.clear();
+      sent_ = 0;
+    }
+    while (lines_.empty()) {
+      const auto batches = store_.batches(campaign_, after_, kBatchPage);
+      if (!batches.ok()) return Finish(rpc_status(problem_from(batches.error())));
+      if (batches->empty()) return Finish(end());
+      for (const BatchRecord& batch : *batches) {
+        after_ = batch.id;
+        const Status status = add_lines(batch);
+        if (!status.ok()) return Finish(rpc_status(problem_from(status.error())));
+      }
+    }
+    chunk_.set_data(lines_.substr(sent_, kChunkBytes));
+    sent_ += chunk_.data().size();
+    step.hand_over();
+    StartWrite(&chunk_);
+  }
+
+  // A campaign that was deleted meanwhile has not been exported whole.
+  grpc::Status end() {
+    const auto campaign = store_.campaign(campaign_);
+    if (!campaign.ok()) return rpc_status(problem_from(campaign.error()));
+    if (*campaign) return grpc::Status::OK;
+    const std::string name = campaign_name(campaign_);
+    return rpc_status(Problem{ErrorCode::not_found,
+                              "CAMPAIGN_NOT_FOUND",
+                              name + " was deleted while it was exported",
+                              {{"name", name}}});
+  }
+
+  Status add_lines(const BatchRecord& batch) {
+    STRIPLINE_ASSIGN_OR_RETURN(Json array, parse_json(batch.data, "stored samples"));
+    for (Json& series : array) {
+      series["assignment"] = run_name(batch.run);
+      series["fence"] = batch.fence;
+      series["orphan"] = batch.orphan;
+      lines_ += series.dump(-1, ' ', false, Json::error_handler_t::replace);
+      lines_ += '\n';
+    }
+    return {};
+  }
+
+  Store& store_;
+  const int64_t campaign_;
+  const StreamRefusal refusal_;
+  int64_t after_ = 0;
+  std::string lines_;
+  size_t sent_ = 0;  // of them
+  v1::SampleChunk chunk_;
+};
+
+class PlanReactor final : public grpc::ServerWriteReactor<v1::PlanChunk> {
+ public:
+  explicit PlanReactor(std::string text) : text_(std::move(text)) {
+    ReactorStep step(this);
+    write_next(step);
+  }
+
+  void OnWriteDone(bool ok) override {
+    ReactorStep step(this);
+    if (!ok || sent_ == text_.size()) return Finish(grpc::Status::OK);
+    write_next(step);
+  }
+
+  void OnDone() override {
+    { const ReactorStep last(this); }
+    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+
+ private:
+  void write_next(ReactorStep& step) {
+    chunk_.set_data(text_.substr(sent_, kChunkBytes));
+    sent_ += chunk_.data().size();
+    step.hand_over();
+    StartWrite(&chunk_);
+  }
+
+  const std::string text_;
+  size_t sent_ = 0;
+  v1::PlanChunk chunk_;
+};
+
+class RejectResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
+ public:
+  explicit RejectResultsReactor(const Problem& problem) {
+    const ReactorStep step(this);
+    Finish(rpc_status(problem));
+  }
+  void OnDone() override {
+    { const ReactorStep last(this); }
+    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+};
+
+class ResultsReactor final : public grpc::ServerReadReactor<v1::ResultsChunk> {
+ public:
+  ResultsReactor(v1::Campaign* response, TakeResults take, std::atomic<size_t>& incoming)
+      : response_(response), take_(std::move(take)), incoming_(incoming) {
+    ReactorStep step(this);
+    step.hand_over();
+    StartRead(&chunk_);
+  }
+
+  void OnReadDone(bool ok) override {
+    ReactorStep step(this);
+    if (!ok) return end();
+    if (text_.size() + chunk_.data().size() > campaign::kMostResultsBytes) {
+      return Finish(rpc_status(Problem{ErrorCode::resource_exhausted,
+                                       "TOO_LARGE",
+                                       "results of at most " +
+                                           std::to_string(campaign::kMostResultsBytes >> 20) +
+                                           " MiB are taken",
+                                       {}}));
+    }
+    counted_ += chunk_.data().size();
+    if ((incoming_ += chunk_.data().size()) > kMaxIncomingBytes) {
+      return Finish(rpc_status(Problem{ErrorCode::resource_exhausted,
+                                       "BUSY",
+                                       "other results are coming in, and there is no room for "
+                                       "these; try again when those are stored",
+                                       {}}));
+    }
+    text_ += chunk_.data();
+    step.hand_over();
+    StartRead(&chunk_);
+  }
+
+  void OnCancel() override { gone_ = true; }
+
+  void OnDone() override {
+    { const ReactorStep last(this); }
+    incoming_ -= counted_;
+    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+
+ private:
+  // A client that has gone has not sent all.
+  void end() {
+    if (gone_) return Finish(grpc::Status::CANCELLED);
+    const auto campaign = take_(text_);
+    if (campaign) *response_ = *campaign;
+    Finish(campaign ? grpc::Status::OK : rpc_status(campaign.problem()));
+  }
+
+  v1::Campaign* const response_;
+  const TakeResults take_;
+  std::atomic<size_t>& incoming_;
+  size_t counted_ = 0;  // of it
+  std::atomic<bool> gone_ = false;
+  std::string text_;
+  v1::ResultsChunk chunk_;
+};
+
+}  // namespace
+
+// NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves.
+grpc::ServerWriteReactor<v1::CampaignEvent>* watch_campaign(Store& store, WatchHub& hub,
+                                                            int64_t campaign, uint64_t cursor,
+                                                            StreamRefusal refusal) {
+  return new WatchReactor(store, hub, campaign, cursor, std::move(refusal));
+}
+
+grpc::ServerWriteReactor<v1::CampaignEvent>* reject_watch(const Problem& problem) {
+  return new RejectReactor<v1::CampaignEvent>(problem);
+}
+
+grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, int64_t campaign,
+                                                          StreamRefusal refusal) {
+  return new ExportReactor(store, campaign, std::move(refusal));
+}
+
+grpc::ServerWriteReactor<v1::SampleChunk>* reject_export(const Problem& problem) {
+  return new RejectReactor<v1::SampleChunk>(problem);
+}
+
+grpc::ServerWriteReactor<v1::PlanChunk>* write_plan(std::string text) {
+  return new PlanReactor(std::move(text));
+}
+
+grpc::ServerWriteReactor<v1::PlanChunk>* reject_plan(const Problem& problem) {
+  return new RejectReactor<v1::PlanChunk>(problem);
+}
+
+grpc::ServerReadReactor<v1::ResultsChunk>* read_results(v1::Campaign* response, TakeResults take,
+                                                        std::atomic<size_t>& incoming) {
+  return new ResultsReactor(response, std::move(take), incoming);
+}
+
+grpc::ServerReadReactor<v1::ResultsChunk>* reject_results(const Problem& problem) {
+  return new RejectResultsReactor(problem);
+}
+// NOLINTEND(cppcoreguidelines-owning-memory)
+
+}  // namespace stripline::server

@@ -1,0 +1,35 @@
+// What /api/v1 answers, as values, and their description in the form of OpenAPI 3.1: of messages by
+// the descriptors of proto/stripline/v1, so that it says what is answered. Include from .cc files.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "server/security/access.h"
+
+namespace stripline::server {
+
+struct Route {
+  enum class Verb { get, post };
+  Verb verb = Verb::get;
+  const char* path = "";  ///< below /api/v1/; "{node}" stands for one name
+  /// What generated clients call it: camelCase, no other route's, and of this API for good.
+  const char* operation = "";
+  const char* method = "";  ///< of stripline.v1, whose role is asked: "/stripline.v1.Fleet/GetNode"
+  const char* about = "";   ///< one sentence
+  /// The type that is answered: empty for the method's message, else of JSON that docs/http.md
+  /// explains, or "text/event-stream".
+  const char* other_type = "";
+  std::vector<const char*> query = {};  ///< names of what may follow '?'; "*": any option
+};
+
+/// Whether it is this route's path that a request asks for, below /api/v1/.
+bool matches(const Route& route, const std::string& path);
+
+/// The whole document. `roles`: method_roles().
+Json openapi(std::span<const Route> routes, const std::map<std::string, Role>& roles);
+
+}  // namespace stripline::server

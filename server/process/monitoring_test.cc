@@ -1,0 +1,78 @@
+#include "server/process/monitoring.h"
+
+#include <httplib.h>
+
+#include <gtest/gtest.h>
+
+#include "server/meters.h"
+
+namespace stripline::server {
+namespace {
+
+class MonitoringTest : public testing::Test {
+ protected:
+  MonitoringTest() {
+    auto started = Monitoring::start({"127.0.0.1", 0}, {"head"},
+                                     {[this] { return meters_.text(); }, [this] { return why_; }});
+    EXPECT_TRUE(started.ok());
+    monitoring_.emplace(std::move(*started));
+  }
+
+  httplib::Result get(const std::string& path, const httplib::Headers& headers = {}) const {
+    return httplib::Client("127.0.0.1", monitoring_->address().port).Get(path, headers);
+  }
+
+  Meters meters_;
+  std::string why_;
+  std::optional<Monitoring> monitoring_;
+};
+
+TEST_F(MonitoringTest, TellsFigures) {
+  meters_.count(Meters::Counter::samples_stored, 42);
+  meters_.set(Meters::Gauge::sessions, 3);
+  meters_.observe(Meters::Time::commit, 0.002);
+  const auto answer = get("/metrics");
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_TRUE(answer->get_header_value("Content-Type").starts_with("text/plain; version=0.0.4"));
+  for (const char* line :
+       {"# TYPE stripline_samples_stored_total counter\n", "\nstripline_samples_stored_total 42\n",
+        "\nstripline_sessions 3\n", "stripline_commit_seconds_bucket{le=\"0.003\"} 1\n",
+        "stripline_commit_seconds_bucket{le=\"0.001\"} 0\n", "stripline_info{version=\"",
+        "process_start_time_seconds "}) {
+    EXPECT_NE(answer->body.find(line), std::string::npos) << line << "in\n" << answer->body;
+  }
+}
+
+TEST_F(MonitoringTest, TellsLivenessFromReadiness) {
+  EXPECT_EQ(get("/healthz")->status, 200);
+  EXPECT_EQ(get("/readyz")->status, 200);
+  why_ = "the disk is full";
+  EXPECT_EQ(get("/healthz")->status, 200);
+  EXPECT_EQ(get("/readyz")->status, 503);
+  EXPECT_EQ(get("/readyz")->body, "not ready: the disk is full\n");
+  EXPECT_EQ(get("/")->status, 404);
+}
+
+TEST_F(MonitoringTest, FiguresAreReadAndNothingElse) {
+  httplib::Client client("127.0.0.1", monitoring_->address().port);
+  EXPECT_EQ(client.Post("/metrics", "", "text/plain")->status, 405);
+  EXPECT_EQ(client.Post("/metrics", "x", "text/plain")->status, 413);
+  EXPECT_EQ(client.Delete("/metrics")->status, 405);
+}
+
+TEST_F(MonitoringTest, PagesOfElsewhereAreRefused) {
+  EXPECT_EQ(get("/metrics", {{"Host", "head:7412"}})->status, 200);
+  EXPECT_EQ(get("/metrics", {{"Host", "evil.example"}})->status, 421);
+  EXPECT_EQ(get("/metrics", {{"Host", "head:7412"}, {"Origin", "http://evil.example"}})->status,
+            403);
+}
+
+TEST_F(MonitoringTest, APortIsOneServersAlone) {
+  const auto second = Monitoring::start(monitoring_->address(), {}, {});
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code(), ErrorCode::already_exists) << second.error().message();
+}
+
+}  // namespace
+}  // namespace stripline::server

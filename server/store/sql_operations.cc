@@ -1,0 +1,52 @@
+#include "server/store/sql_operations.h"
+
+namespace stripline::server {
+
+const std::string_view kOperationColumns =
+    "SELECT number, kind, subject, request, state, message, result, actor, request_id,"
+    " request_sha256, created, updated, failures FROM operations";
+
+Status write_operations(SqlDatabase& database, const std::vector<OperationRecord>& records) {
+  STRIPLINE_RETURN_IF_ERROR(write_all(database, records, R"sql(
+      INSERT INTO operations (number, kind, subject, request, state, message, result, actor,
+                              request_id, request_sha256, created, updated, failures)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (number) DO UPDATE SET
+        state = excluded.state, message = excluded.message, result = excluded.result,
+        updated = excluded.updated, failures = excluded.failures)sql",
+                                      [](SqlStatement& s, const OperationRecord& r) {
+                                        s.bind(r.number, r.kind, r.subject, r.order,
+                                               to_string(r.state), r.message, r.result, r.actor,
+                                               r.request_id, r.request_sha256, r.created_unix_s,
+                                               r.updated_unix_s, r.failures);
+                                      }));
+  return write_all(database, records, "DELETE FROM operations WHERE number <= ?1 AND state <> ?2",
+                   [](SqlStatement& s, const OperationRecord& r) {
+                     s.bind(r.number - kMostOperations, to_string(OperationState::running));
+                   });
+}
+
+Result<OperationRecord> read_operation(SqlStatement& row) {
+  OperationRecord r;
+  r.number = row.integer(0);
+  r.kind = row.text(1);
+  r.subject = row.text(2);
+  r.order = row.text(3);
+  const auto state = operation_state_from_string(row.text(4));
+  if (!state) {
+    return Error(ErrorCode::data_loss,
+                 "'" + row.text(4) + "' is stored as the state of an operation, and is none");
+  }
+  r.state = *state;
+  r.message = row.text(5);
+  r.result = row.text(6);
+  r.actor = row.text(7);
+  r.request_id = row.text(8);
+  r.request_sha256 = row.text(9);
+  r.created_unix_s = row.real(10);
+  r.updated_unix_s = row.real(11);
+  r.failures = static_cast<uint32_t>(row.integer(12));
+  return r;
+}
+
+}  // namespace stripline::server

@@ -1,0 +1,61 @@
+// Jobs of OpenSHMEM programs, for the tests that start them: on mapped memory, tcp, by copies of
+// the kernel, and on an emulated network.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/exit_codes.h"
+#include "base/testing/processes.h"
+
+namespace stripline {
+
+using Arguments = std::vector<std::string>;
+using Variables = std::map<std::string, std::string>;
+
+inline const Arguments kMapped = {};
+inline const Arguments kTcp = {"--same-node", "network"};
+inline const Arguments kCma = {"--same-node", "cma"};
+inline const Arguments kEmulated = {"--fabric", "emulated:modern-rdma,compute=none", "--clock",
+                                    "virtual"};
+
+inline Finished job(int pes, const Arguments& path, const Arguments& command,
+                    const Variables& environment = {}) {
+  Arguments all = {
+      program("stripline-run"), "-n", std::to_string(pes), "--segment", "16M", "--bind", "none"};
+  all.insert(all.end(), path.begin(), path.end());
+  all.push_back("--");
+  all.insert(all.end(), command.begin(), command.end());
+  return run_program(std::move(all), 120, environment);
+}
+
+/// The command of the program osh_NAME of this folder.
+inline Arguments osh(const std::string& name, const Arguments& arguments = {}) {
+  Arguments all = {program("osh_" + name)};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
+/// Programs end by passed() of check.h.
+inline void expect_passed(const std::string& name, const Arguments& path,
+                          const Arguments& arguments = {}, const Variables& environment = {},
+                          std::initializer_list<int> jobs_of = {1, 2, 3, 4}) {
+  for (const int pes : jobs_of) {
+    const Finished ended = job(pes, path, osh(name, arguments), environment);
+    EXPECT_EQ(ended.exit_code, kExitOk)
+        << name << " of " << pes << " PEs " << (path.empty() ? "" : path[1]) << ": " << ended.err;
+    EXPECT_NE(ended.out.find(": passed"), std::string::npos) << ended.out;
+    EXPECT_EQ(ended.err, "");
+  }
+}
+
+inline void expect_passed_on_all(const std::string& name, const Arguments& arguments = {}) {
+  for (const auto& path : {kMapped, kTcp, kCma, kEmulated}) expect_passed(name, path, arguments);
+}
+
+}  // namespace stripline
