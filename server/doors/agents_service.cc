@@ -156,7 +156,7 @@ class StreamLink final : public AgentLink, public std::enable_shared_from_this<S
 // of ours sends one a second at most, however many sessions it has had. Thread-safe.
 class ReportLimits {
  public:
-  // Whether the report may be stored. The first one that may not is logged, then one a minute.
+  // True if the report may be stored. The first one that may not is logged, then one a minute.
   bool take(const std::string& node, double now_s) {
     const std::lock_guard lock(mutex_);
     if (reports_.try_take(node, 1, now_s)) return true;

@@ -30,7 +30,7 @@ namespace {
 constexpr double kMostDrift = 0.1;
 // With fewer, where more were asked for, an interval has no run to spare.
 constexpr uint32_t kMinRunsToTrust = 8;
-// Of what was planned, what a model says little about if no more than this was measured.
+// The share of the planned points below which a model says little of what it was asked for.
 constexpr double kLeastShareOfPoints = 0.25;
 
 // What can be fitted. A series without values is a point that this fabric cannot measure.
@@ -107,8 +107,8 @@ std::string percent(double share, bool is_change = false) {
   return text.data();
 }
 
-// Of the planned points that this fabric can measure, those that enough runs did. A small budget
-// cuts runs down to a coarser grid.
+// Planned points that this fabric can measure, and how many of them enough runs did measure. A
+// small budget cuts runs down to a coarser grid.
 struct Measured {
   size_t points = 0;
   size_t planned = 0;

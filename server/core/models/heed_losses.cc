@@ -67,7 +67,7 @@ Answer<bool> heed_losses(Coordinator& coordinator, Store& store, const VersionKe
   spdlog::warn("{} loses: {}", version_name(key), loss->why);
   Changes changes;
   changes.lost.push_back({key, loss->why, unix_seconds()});
-  // Of those that have it by this label. A label for no nodes would be one for all.
+  // Only nodes that have the version by this label. A label for no nodes would be one for all.
   std::vector<std::string> left = elsewhere(*loss, *nodes);
   std::erase_if(left, [&](const std::string& node) {
     return !label->nodes.empty() && std::ranges::find(label->nodes, node) == label->nodes.end();

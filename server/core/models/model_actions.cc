@@ -57,7 +57,7 @@ Problem gate_problem(const VersionKey& key, const std::string& label, const std:
           {{"name", name}}};
 }
 
-// Whether a version is compared with the stable one on the same problems, for which samples are
+// Says if a version is compared with the stable one on the same problems, for which samples are
 // read.
 enum class Comparing { no, yes };
 
