@@ -5,6 +5,7 @@
 #include <stripline/context.h>
 
 #include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/fabric/emulated/profile_file.h"
 #include "suites/results/fabrics.h"
 
 namespace stripline::suites::results {
@@ -21,6 +22,19 @@ TEST(VisCampaigns, TakeMessagesToCarryWhatJobsDo) {
     });
     EXPECT_TRUE(ran.ok()) << ran.error().message();
   }
+}
+
+// Models rest on one size, whatever the network would take.
+TEST(VisCampaigns, TakeNoLargerMessagesWhereTheNetworkDoes) {
+  const fabric::ProfileFile profile("modern-rdma", [](Json& members) {
+    Json& largest = members["max_message_bytes"];
+    (largest.is_object() ? largest["value"] : largest) = 65536;
+  });
+  const bootstrap::FabricUnderTest fabric{"", "emulated:" + profile.path(), "virtual"};
+  const Status ran = bootstrap::run_ranks(bootstrap::group_on(fabric, 2), [](Context& context) {
+    EXPECT_EQ(context.am_max_bytes(), plan::kUsualMessageBytes);
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 }  // namespace
