@@ -76,6 +76,7 @@ std::set<std::string> options_of_all_commands() {
                                                           {"explain", "atomic"},
                                                           {"explain", "put"},
                                                           {"explain", "progress"},
+                                                          {"explain", "bulk"},
                                                           {"nodes"},
                                                           {"login"},
                                                           {"logout"},

@@ -2,6 +2,7 @@
 // A new one is added here and nowhere else.
 #pragma once
 
+#include "optimizer/plan/bulk_mechanism.h"
 #include "optimizer/plan/collective_mechanism.h"
 #include "optimizer/plan/encoding_mechanism.h"
 #include "optimizer/plan/gather_mechanism.h"
@@ -23,7 +24,7 @@ using OfEachMechanism =
     List<Of<StripMechanism>, Of<NestMechanism>, Of<VisMechanism>, Of<WavefrontMechanism>,
          Of<GatherMechanism>, Of<IndirectMechanism>, Of<ProductMechanism>, Of<UpdateMechanism>,
          Of<EncodingMechanism>, Of<SharedMechanism>, Of<CollectiveMechanism>, Of<AtomicMechanism>,
-         Of<PutMechanism>, Of<ProgressMechanism>>;
+         Of<PutMechanism>, Of<ProgressMechanism>, Of<BulkMechanism>>;
 
 template <typename... Each>
 struct AllAreMechanisms {

@@ -73,6 +73,19 @@ inline std::string_view to_string(ProductMethod method) {
   return kProductMethodNames[static_cast<size_t>(method)];
 }
 
+/// How blocking puts and gets of a phase between two barriers are carried out (bulk.h).
+enum class BulkMethod : uint8_t {
+  blocking,  ///< each is waited for
+  puts,      ///< puts are not waited for before the next synchronisation
+  gets,      ///< gets are made at the beginning of the phase, as the phase before made them
+  both,
+};
+inline constexpr std::array<std::string_view, 4> kBulkMethodNames = {"blocking", "puts", "gets",
+                                                                     "both"};
+inline std::string_view to_string(BulkMethod method) {
+  return kBulkMethodNames[static_cast<size_t>(method)];
+}
+
 /// The first `count` names: those of methods that a plan may have.
 template <size_t kNames>
 constexpr std::span<const std::string_view> methods_of(

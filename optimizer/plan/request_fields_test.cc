@@ -67,6 +67,7 @@ TEST(RequestFields, EachIsAMemberOfItsOwn) {
   check_all<AtomicMechanism>();
   check_all<PutMechanism>();
   check_all<ProgressMechanism>();
+  check_all<BulkMechanism>();
 }
 
 TEST(RequestFields, CommandsHoldWhatIsNotUsual) {
