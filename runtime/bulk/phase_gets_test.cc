@@ -1,0 +1,130 @@
+#include "runtime/bulk/phase_gets.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace stripline::bulk {
+namespace {
+
+using Records = std::vector<GetRecord>;
+
+// Issues all that is to be fetched ahead, into buffers 0, 1, ...: how many.
+uint64_t issue_all(PhaseGets& gets) {
+  uint64_t buffers = 0;
+  while (const auto index = gets.next()) gets.issued(*index, buffers++);
+  return buffers;
+}
+
+TEST(PhaseGets, RemembersWhatTheFirstVisitMakes) {
+  PhaseGets gets;
+  gets.begin({}, true);
+  EXPECT_FALSE(gets.next());
+  EXPECT_FALSE(gets.take(1, 0, 8));
+  EXPECT_FALSE(gets.take(2, 16, 8));
+  EXPECT_EQ(gets.end(), (Records{{1, 0, 8}, {2, 16, 8}}));
+  EXPECT_FALSE(gets.take(1, 0, 8)) << "no visit";
+  gets.begin({}, true);
+  EXPECT_TRUE(gets.end().empty());
+}
+
+TEST(PhaseGets, ServesWhatWasExpectedInAnyOrder) {
+  PhaseGets gets;
+  const Records expected{{1, 0, 8}, {2, 0, 8}, {1, 8, 8}, {1, 0, 8}};
+  gets.begin(expected, true);
+  EXPECT_EQ(issue_all(gets), 4U);
+  EXPECT_EQ(gets.take(1, 8, 8), 2U);
+  EXPECT_EQ(gets.take(1, 0, 8), 0U);
+  EXPECT_EQ(gets.take(1, 0, 8), 3U) << "each serves one get";
+  EXPECT_EQ(gets.take(1, 0, 8), std::nullopt);
+  EXPECT_EQ(gets.take(2, 0, 16), std::nullopt) << "another size";
+  EXPECT_TRUE(gets.given_up().empty());
+  // In the order of this visit, with what is new and without what was not asked for.
+  EXPECT_EQ(gets.end(), (Records{{1, 8, 8}, {1, 0, 8}, {1, 0, 8}, {1, 0, 8}, {2, 0, 16}}));
+  EXPECT_EQ(gets.given_up(), std::vector<uint64_t>{1});
+}
+
+TEST(PhaseGets, LetsGetsComeBeforeTheyAreIssued) {
+  PhaseGets gets;
+  gets.begin(Records{{1, 0, 8}, {1, 8, 8}, {1, 16, 8}}, true);
+  gets.issued(*gets.next(), 5);
+  EXPECT_EQ(gets.take(1, 8, 8), std::nullopt);
+  ASSERT_TRUE(gets.next());
+  EXPECT_EQ(gets.expected(*gets.next()).offset, 16U)
+      << "the one that has come is not fetched again";
+  EXPECT_EQ(gets.take(1, 0, 8), 5U);
+}
+
+TEST(PhaseGets, ServesNothingThatTheRankStoredInto) {
+  PhaseGets gets;
+  const Records expected{{1, 0, 8}, {1, 8, 8}, {2, 0, 8}, {1, 100, 8}};
+  gets.begin(expected, true);
+  gets.issued(*gets.next(), 0);
+  gets.issued(*gets.next(), 1);
+  gets.issued(*gets.next(), 2);
+  gets.spoil(1, 7, 8);
+  gets.spoil(1, 107, 200);  // before it is fetched
+  EXPECT_EQ(gets.given_up(), std::vector<uint64_t>{0});
+  EXPECT_FALSE(gets.next());
+  EXPECT_EQ(gets.take(1, 0, 8), std::nullopt);
+  EXPECT_EQ(gets.take(1, 8, 8), 1U);
+  EXPECT_EQ(gets.take(2, 0, 8), 2U);
+  EXPECT_EQ(gets.take(1, 100, 8), std::nullopt);
+  const Records made = gets.end();
+  EXPECT_EQ(made, (Records{{1, 0, 8, true}, {1, 8, 8}, {2, 0, 8}, {1, 100, 8, true}}));
+
+  // The next visit does not fetch these ahead; one without such stores has them fetched again.
+  gets.begin(made, true);
+  gets.given_up().clear();
+  EXPECT_EQ(issue_all(gets), 2U);
+  EXPECT_EQ(gets.take(1, 0, 8), std::nullopt);
+  gets.spoil(1, 100, 101);
+  EXPECT_EQ(gets.take(1, 100, 8), std::nullopt);
+  EXPECT_EQ(gets.end(), (Records{{1, 0, 8}, {1, 100, 8, true}}));
+}
+
+TEST(PhaseGets, GivesUpAtAnAcquire) {
+  PhaseGets gets;
+  gets.begin(Records{{1, 0, 8}, {1, 8, 8}, {1, 16, 8}}, true);
+  gets.issued(*gets.next(), 0);
+  gets.issued(*gets.next(), 1);
+  EXPECT_EQ(gets.take(1, 0, 8), 0U);
+  gets.give_up();
+  EXPECT_EQ(gets.given_up(), std::vector<uint64_t>{1});
+  EXPECT_FALSE(gets.next());
+  EXPECT_EQ(gets.take(1, 8, 8), std::nullopt);
+  EXPECT_EQ(gets.end(), (Records{{1, 0, 8}})) << "what came behind the acquire is not remembered";
+}
+
+TEST(PhaseGets, DoNotExpectWhereNothingIsFetchedAhead) {
+  PhaseGets gets;
+  gets.begin(Records{{1, 0, 8}}, false);
+  EXPECT_FALSE(gets.next());
+  EXPECT_FALSE(gets.take(1, 0, 8));
+  EXPECT_EQ(gets.end(), (Records{{1, 0, 8}}));
+}
+
+TEST(PhaseGets, BoundWhatTheyRememberAndLookThrough) {
+  PhaseGets gets;
+  gets.begin({}, true);
+  for (uint64_t i = 0; i < PhaseGets::kMaxRecords + 10; ++i) gets.take(1, 8 * i, 8);
+  const Records made = gets.end();
+  EXPECT_EQ(made.size(), PhaseGets::kMaxRecords);
+  gets.begin(made, true);
+  issue_all(gets);
+  EXPECT_FALSE(gets.take(1, 8 * PhaseGets::kLookAhead, 8)) << "too far ahead";
+  EXPECT_TRUE(gets.take(1, 8 * (PhaseGets::kLookAhead - 1), 8));
+}
+
+TEST(GetRecords, AreForgottenWithTheirMemory) {
+  Records records{{1, 0, 8}, {2, 8, 8}, {3, 16, 8}};
+  forget(records, 8, 16);
+  EXPECT_EQ(records, (Records{{1, 0, 8}, {3, 16, 8}}));
+  forget(records, 7, 17);
+  EXPECT_TRUE(records.empty());
+}
+
+}  // namespace
+}  // namespace stripline::bulk
