@@ -49,6 +49,8 @@ constexpr std::array kVariables = {
              "buffers of loops and nests, of each rank, with suffix K, M, G"},
     Variable{"STRIPLINE_DATA_CACHE", "0",
              "1: loops and nests keep what they fetch until the rank's next acquire"},
+    Variable{"STRIPLINE_BULK", "0",
+             "1: memput, memget and memcpy do not wait before the next synchronisation"},
     Variable{"STRIPLINE_PEER_TIMEOUT", "120",
              "seconds after which a rank whose process is stopped, or that answers nothing that "
              "is in flight to it, ends the job"},

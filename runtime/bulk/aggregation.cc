@@ -18,7 +18,7 @@ bool RangeSet::overlaps(uint64_t begin, uint64_t end) const {
 
 void RangeSet::add(uint64_t begin, uint64_t end) {
   if (begin >= end) return;
-  // Those that touch it become part of it.
+  // Ranges that touch it become part of it.
   auto place = ranges_.upper_bound(begin);
   if (place != ranges_.begin() && std::prev(place)->second >= begin) --place;
   while (place != ranges_.end() && place->first <= end) {

@@ -95,4 +95,9 @@ void PhaseGets::give_up() {
   remembers_ = false;
 }
 
+void PhaseGets::give_up(uint64_t begin, uint64_t end) {
+  give_up();
+  forget(made_, begin, end);
+}
+
 }  // namespace stripline::bulk

@@ -57,6 +57,9 @@ class PhaseGets {
   void spoil(rank_t rank, uint64_t begin, uint64_t end);
   /// Nothing may be served any more, or fetched ahead, or remembered.
   void give_up();
+  /// The same, and what overlaps this range of any rank's segment is not remembered either: it is
+  /// given back.
+  void give_up(uint64_t begin, uint64_t end);
 
   /// Buffers that no get will ask for. To be taken away by the caller, who clears it.
   std::vector<uint64_t>& given_up() { return given_up_; }

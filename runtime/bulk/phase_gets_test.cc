@@ -98,6 +98,15 @@ TEST(PhaseGets, GivesUpAtAnAcquire) {
   EXPECT_EQ(gets.end(), (Records{{1, 0, 8}})) << "what came behind the acquire is not remembered";
 }
 
+TEST(PhaseGets, DoNotRememberWhatIsGivenBack) {
+  PhaseGets gets;
+  gets.begin({}, true);
+  gets.take(1, 0, 8);
+  gets.take(2, 8, 8);
+  gets.give_up(0, 8);
+  EXPECT_EQ(gets.end(), (Records{{2, 8, 8}}));
+}
+
 TEST(PhaseGets, DoNotExpectWhereNothingIsFetchedAhead) {
   PhaseGets gets;
   gets.begin(Records{{1, 0, 8}}, false);

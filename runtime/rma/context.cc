@@ -245,7 +245,14 @@ void Context::barrier(CallSite site) {
   state_->operations.complete_puts();
   const rma::CollectiveScope scope(*state_, "barrier", site);
   state_->job.activity() = "barrier";
-  state_->mechanisms.groups().world().barrier.wait(sync::Collective::barrier);
+  sync::Barrier& barrier = state_->mechanisms.groups().world().barrier;
+  rma::UnfinishedCalls* const unfinished = state_->operations.unfinished();
+  if (unfinished == nullptr) return barrier.wait(sync::Collective::barrier);
+  fabric::Counter arrivals;
+  barrier.begin(sync::Collective::barrier, arrivals);
+  unfinished->arrived();
+  state_->operations.messages().wait([&arrivals] { return arrivals.pending == 0; });
+  unfinished->synchronised(site);
 }
 
 future Context::barrier_async(CallSite site) {
@@ -268,7 +275,8 @@ uint64_t Context::reduce_all(uint64_t value, ReduceOp op, CallSite site) {
 
 void Context::progress() {
   const auto inside = state_->exclusive();
-  state_->operations.enter("progress");
+  state_->operations.acquire();  // programs poll their own memory so, and tell no one anything
+  state_->operations.begin("progress");
   {
     const auto may_run = state_->operations.continuations().allow();
     state_->operations.messages().progress();

@@ -41,6 +41,7 @@ void note_program_options(const Options& options, std::vector<Setting>& settings
        std::to_string(options.loop_buffer_bytes));
   note("STRIPLINE_DATA_CACHE", options.data_cache != expected.data_cache,
        options.data_cache ? "1" : "0");
+  note("STRIPLINE_BULK", options.bulk != expected.bulk, options.bulk ? "1" : "0");
   note("STRIPLINE_TUNING", options.tuning != expected.tuning, options.tuning);
   note("STRIPLINE_MODEL_MAY_NOT_FIT", options.model_may_not_fit != expected.model_may_not_fit,
        options.model_may_not_fit ? "1" : "0");

@@ -30,6 +30,7 @@ Operation::Operation(Context& context, const Call& call, rank_t target, size_t b
       memory_(nullptr),
       is_get_(false) {
   state_.memory.check_target(call, target_);
+  state_.operations.before_message();
   if (state_.job.observers().any()) [[unlikely]]
     observe(call, Access::none, false);
 }

@@ -31,6 +31,7 @@
 #include "runtime/rma/put_combiner.h"
 #include "runtime/rma/rpc_calls.h"
 #include "runtime/rma/service_delays.h"
+#include "runtime/rma/unfinished_calls.h"
 #include "runtime/vis/transfers.h"
 
 namespace stripline::rma {
@@ -87,6 +88,19 @@ class Operations {
     memory_.check(call, target, offset, bytes, access);
     if (messages_.in_handler()) [[unlikely]]
       fail_in_handler(call.name, call.site());
+    if (unfinished_ != nullptr) [[unlikely]]
+      unfinished_->before(access, target, offset, bytes);
+  }
+
+  /// To be asked from now on about what it has not finished; null: no one is. It outlives that.
+  void ask(UnfinishedCalls* unfinished) { unfinished_ = unfinished; }
+  /// The one that is asked; null: there is none.
+  UnfinishedCalls* unfinished() const { return unfinished_; }
+  /// To be called where others may learn from a message of this rank what it did before. What
+  /// handlers send is not ordered with what the program did.
+  void before_message() {
+    if (unfinished_ != nullptr && !messages_.in_handler()) [[unlikely]]
+      unfinished_->complete();
   }
 
   /// The one check of an operation, and where loads and stores reach the range; null: the fabric
@@ -200,10 +214,12 @@ class Operations {
     combiner_.flush_old();
     get_combiner_.flush_old();
   }
-  /// The same for a call from which the program may learn what others have done.
+  /// The same for a call from which the program may learn what others have done, and they from it.
   void enter(const char* name) {
     acquire();
     begin(name);
+    if (unfinished_ != nullptr) [[unlikely]]
+      unfinished_->complete();
   }
 
   /// Makes progress once, for a mechanism: as Context::progress(), but not seen by the program.
@@ -301,6 +317,7 @@ class Operations {
   RpcCalls rpc_calls_;
   std::vector<std::byte> long_am_message_;
   uint64_t acquires_ = 0;
+  UnfinishedCalls* unfinished_ = nullptr;
 };
 
 }  // namespace stripline::rma

@@ -170,6 +170,7 @@ void check_rpc_bytes(Context& context, rank_t target, size_t bytes) {
 void send_rpc(Context& context, rank_t target, const RpcEntry& entry,
               std::vector<std::byte> arguments, std::unique_ptr<RpcCall> call) {
   const auto inside = context.state().exclusive();
+  context.state().operations.before_message();
   context.state().operations.rpc_calls().send(target, entry, arguments, std::move(call));
 }
 

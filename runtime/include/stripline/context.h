@@ -101,6 +101,9 @@ struct Options {
   /// acquire, and later ones are served from it. The program promises that it learns of changes to
   /// what its loops read by such calls only (docs/memory-model.md).
   bool data_cache = false;
+  /// STRIPLINE_BULK: memput(), memget() and memcpy() do not wait, as inside of a bulk_region
+  /// (<stripline/bulk.h>), from the first such call on.
+  bool bulk = false;
   /// STRIPLINE_MODEL_MAY_NOT_FIT: the model is one that somebody else has chosen for this host, as
   /// a server that pushes it (docs/admin.md): if it was not made for this machine and fabric, or
   /// cannot be read, or is another one, on any rank, rank 0 says why, and the job goes on without
