@@ -258,6 +258,10 @@ int main(int argc, char** argv) {
   app.add_flag("--debug", debug,
                "Check what the program does: accesses to freed memory, conflicting accesses, "
                "collective calls that do not match (docs/debugging.md)");
+  bool bulk = false;
+  app.add_flag("--bulk", bulk,
+               "Blocking copies (memput, memget, memcpy) do not wait before the next "
+               "synchronisation, as inside of a bulk_region (docs/bulk.md)");
   bool label = false;
   app.add_flag("--label", label,
                "Put the rank's number in front of each line that ranks print, and write lines as a "
@@ -319,6 +323,7 @@ int main(int argc, char** argv) {
     job.join_timeout_s = *seconds;
   }
   if (debug) environment["STRIPLINE_DEBUG"] = "1";
+  if (bulk) environment["STRIPLINE_BULK"] = "1";
   if (overcommit) environment["STRIPLINE_OVERCOMMIT"] = "1";
   if (verbose) environment["STRIPLINE_VERBOSE"] = "1";
   if (!trace.empty()) environment["STRIPLINE_TRACE"] = trace;
