@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -23,7 +24,9 @@
 
 #include "base/random.h"
 #include "base/testing/test_size.h"
+#include "optimizer/model/model_fixture.h"
 #include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/loop/model_file.h"
 
 namespace stripline {
 namespace {
@@ -252,16 +255,17 @@ class Runner {
   std::unique_ptr<bulk_region::burst> burst_;
 };
 
-class BulkOracle : public bootstrap::RanksTest {};
-
-TEST_P(BulkOracle, RandomProgramsDoWhatTheyDoWithoutARegion) {
-  const uint64_t calls = test_size("STRIPLINE_TEST_BULK", 6000);
-  const uint64_t seeds = test_size("STRIPLINE_TEST_BULK_SEEDS", 2);
-  for (uint64_t seed = 1; seed <= seeds; ++seed) {
-    const auto ranks = static_cast<rank_t>(2 + seed % 4);
+class BulkOracle : public bootstrap::RanksTest {
+ protected:
+  static void run(uint64_t seed, uint64_t calls, const std::string& tuning = {},
+                  const std::string& model_path = {}) {
     constexpr uint64_t kRounds = 6;
+    const auto ranks = static_cast<rank_t>(2 + seed % 4);
     const Program program(seed, ranks, std::max<uint64_t>(calls / ranks / kPhases / kRounds, 8));
-    on_ranks(ranks, [&](Context& context) {
+    bootstrap::ThreadGroupOptions group = bootstrap::group_on(GetParam(), ranks);
+    group.context.tuning = tuning;
+    group.context.model_path = model_path;
+    on_ranks(group, [&](Context& context) {
       const bool stable = seed % 3 == 0;
       // From too little for anything to enough for everything; in a region of each phase, too.
       const BulkOptions options{.stable_sources = stable,
@@ -279,6 +283,24 @@ TEST_P(BulkOracle, RandomProgramsDoWhatTheyDoWithoutARegion) {
         runner.verify();
       }
     });
+  }
+};
+
+TEST_P(BulkOracle, RandomProgramsDoWhatTheyDoWithoutARegion) {
+  const uint64_t calls = test_size("STRIPLINE_TEST_BULK", 6000);
+  const uint64_t seeds = test_size("STRIPLINE_TEST_BULK_SEEDS", 2);
+  for (uint64_t seed = 1; seed <= seeds; ++seed) run(seed, calls);
+}
+
+// By whatever method phases are carried out, and with a model, by which methods are compared.
+TEST_P(BulkOracle, ByEachMethod) {
+  model::TunedModel known = model::example_model();
+  known.pack = model::example_pack();
+  const ModelFile model("bulk_methods", known);
+  for (const char* const tuning :
+       {"bulk:*:blocking", "bulk:*:puts", "bulk:*:gets", "bulk:*:both", "bulk:*:baseline", ""}) {
+    run(2, 1500, tuning, model.path());
+    run(3, 1500, tuning, model.path());
   }
 }
 

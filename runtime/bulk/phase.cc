@@ -60,7 +60,7 @@ void Phase::end(const Tally& tally, double seconds) {
     measured_ = kMeasuredVisits - 1;
     return;
   }
-  if (request_ || !measures_ || ++measured_ < kMeasuredVisits) return;
+  if (request_ || !measures_ || tally.calls() == 0 || ++measured_ < kMeasuredVisits) return;
   request_ = request_of(tally, seconds);
   decide(site_, -1);
 }
@@ -123,9 +123,9 @@ void Phase::decide(Site& site, double /*compute_s*/) {
 void Phase::note(decide::Trace& trace, double seconds) const {
   const auto parts = [this] {
     std::string text;
-    if (tally_.puts.count > 0) text += ", " + tally_.puts.text("put");
-    if (tally_.gets.count > 0) text += ", " + tally_.gets.text("get");
-    return text.empty() ? text : text.substr(2);
+    if (tally_.puts.count > 0) text += "(" + tally_.puts.text("put") + ")";
+    if (tally_.gets.count > 0) text += "(" + tally_.gets.text("get") + ")";
+    return text;
   };
   trace.note(
       call_, stripline::hash_of(request_->puts, request_->gets),

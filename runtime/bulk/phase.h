@@ -36,6 +36,7 @@ struct Tally {
   CallTally gets;
   double ahead_s = 0;  ///< fetching ahead
   double lead_s = 0;   ///< computing before gets, the sum over them
+  uint64_t calls() const { return puts.count + gets.count; }
   uint64_t bytes() const { return puts.bytes + gets.bytes; }
   double calls_s() const { return puts.total_s() + gets.total_s() + ahead_s; }
 };

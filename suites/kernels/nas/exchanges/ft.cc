@@ -1,8 +1,10 @@
 // kernel.nas_ft: the NAS FT benchmark, whose transposition puts what has been transformed.
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include <stripline/bulk.h>
 #include <stripline/team.h>
 
 #include "suites/grids.h"
@@ -25,6 +27,10 @@ using nas::FtShare;
 using nas::FtTransposition;
 
 constexpr const char* kPencils = "pencils";
+// The blocking program in a bulk region; what it sends stays until the barrier, which the program
+// says, or does not.
+constexpr const char* kBulk = "bulk";
+constexpr const char* kBulkStable = "bulk_stable";
 
 // Strips are whole rows. What a row takes is measured, being no loop over its elements.
 LoopOptions loop_of(const FtProblem& problem) {
@@ -96,11 +102,10 @@ class FtExchange {
             }
             continue;
           }
-          const future put = context_.rput(source, place, count);
           if (variant_ == Variant::blocking) {
-            put.wait();
+            memput(context_, place, source, count);
           } else {
-            under_way_.push_back(put);
+            under_way_.push_back(context_.rput(source, place, count));
           }
         }
       }
@@ -153,7 +158,9 @@ Result<SampleSeries> run_ft(Session& session, const experiment::Point& point,
   Context& ctx = session.context();
   STRIPLINE_RETURN_IF_ERROR(check_fine_class(point));
   const bool pencils = point.variant == kPencils;
-  const Variant variant = pencils ? Variant::hand : variant_of(point);
+  const bool stable = point.variant == kBulkStable;
+  const bool bulk = stable || point.variant == kBulk;
+  const Variant variant = pencils ? Variant::hand : bulk ? Variant::blocking : variant_of(point);
   const FtProblem& problem = nas::ft_problem(nas_class_of(point));
   STRIPLINE_ASSIGN_OR_RETURN(const FtPartition partition,
                              FtPartition::create(problem, ctx.rank_n()));
@@ -168,6 +175,8 @@ Result<SampleSeries> run_ft(Session& session, const experiment::Point& point,
   FtExchange exchange(ctx, variant, engine, shared.on(ctx.rank_me()), partition.landing_offset(),
                       pieces);
   ctx.barrier();
+  std::optional<bulk_region> region;
+  if (bulk) region.emplace(ctx, BulkOptions{.stable_sources = stable});
 
   std::vector<FtComplex> checksums;
   KernelParts parts;
@@ -186,6 +195,8 @@ Result<SampleSeries> run_ft(Session& session, const experiment::Point& point,
   SampleSeries series = measure_kernel(session, rule, parts);
   series.note = !series.verified ? kWrongResult
                 : pencils        ? "nonblocking, row by row"
+                : stable         ? "blocking in a bulk region, sources stay"
+                : bulk           ? "blocking in a bulk region"
                                  : kernel_note(ctx, variant, engine, 0, 0);
   return series;
 }
@@ -203,12 +214,14 @@ Benchmark nas_ft_benchmark() {
            "are. The rows for one rank together and blocking (blocking), one complex number at a "
            "time (fine, class S only: larger ones take millions of operations), nonblocking "
            "(hand), in four pieces (hand4), or each row when it is done (pencils: Bell et al., "
-           "IPDPS 2006); or by the loop engine without a model (untuned), with the context's model "
-           "(tuned, and guarded, which gives up plans that lose) or under a decomposition of the "
-           "caller's (forced). Ranks must divide two axes of the array.",
+           "IPDPS 2006); the blocking program in a bulk region (bulk), and in one that copies "
+           "nothing, as sources stay (bulk_stable); or by the loop engine without a model "
+           "(untuned), with the context's model (tuned, and guarded, which gives up plans that "
+           "lose) or under a decomposition of the caller's (forced). Ranks must divide two axes of "
+           "the array.",
        .factors = joined({nas_class_factor()}, decomposition_factors()),
-       .variants = {"blocking", "fine", "hand", "hand4", kPencils, "untuned", "tuned", "guarded",
-                    "forced"},
+       .variants = {"blocking", "fine", "hand", "hand4", kPencils, kBulk, kBulkStable, "untuned",
+                    "tuned", "guarded", "forced"},
        .metric = {"time", "s", true},
        .rank_count = experiment::RankCount::power_of_two,
        .verification = "Each sample is all iterations of the benchmark, divided by their number: "
