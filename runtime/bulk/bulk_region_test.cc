@@ -271,14 +271,14 @@ TEST_P(BulkRegion, NothingIsServedFromBeforeAnAcquire) {
 }
 
 // Others may learn from messages, flags and atomic operations that puts are there.
-TEST_P(BulkRegion, PutsAreCompleteBeforeOthersAreTold) {
+TEST_P(BulkRegion, PutsAreCompleteBeforeOthersLearnOfThem) {
   on_ranks(2, [](Context& context) {
     constexpr uint64_t kLast = 255;
     const auto data = context.new_symmetric_array<uint64_t>(kLast + 1);
     const auto flag = context.new_symmetric_array<uint64_t>(1);
     ASSERT_TRUE(data.ok() && flag.ok());
-    bool told = false;
-    const short_am<uint64_t> tell(context, [&](rank_t, const uint64_t&) { told = true; });
+    bool heard = false;
+    const short_am<uint64_t> tell(context, [&](rank_t, const uint64_t&) { heard = true; });
     const atomic_domain<uint64_t> atomics(context);
     const bulk_region region(context);
     const auto there = context.on_rank(*flag, 1);
@@ -310,9 +310,9 @@ TEST_P(BulkRegion, PutsAreCompleteBeforeOthersAreTold) {
         }
       } else {
         std::atomic_ref<uint64_t> here(*context.local(*flag));
-        context.wait_until([&] { return told || here.load() != 0; });
+        context.wait_until([&] { return heard || here.load() != 0; });
         EXPECT_EQ(context.local(*data)[kLast], turn + kLast) << "turn " << turn;
-        told = false;
+        heard = false;
         here.store(0);
       }
       context.barrier();

@@ -105,8 +105,10 @@ void BulkEngine::put(const rma::Call& call, const std::byte* source,
     context_->rput(source, destination, bytes, call.site()).wait(call.site());
     return;
   }
-  if (keep_in_burst(Aggregation::Direction::put,
-                    {target, offset, const_cast<std::byte*>(source), bytes})) {
+  if (source_goes) {
+    end_burst_early();
+  } else if (keep_in_burst(Aggregation::Direction::put,
+                           {target, offset, const_cast<std::byte*>(source), bytes})) {
     return;
   }
   start_put(call, source, destination, bytes, options().stable_sources && !source_goes);

@@ -54,7 +54,9 @@ class Phase {
   using Site = decide::Site<plan::BulkPlan>;
 
   /// The visits that begin at `call`.
-  Phase(detail::ContextState& state, CallSite call) : state_(state), call_(call) {}
+  Phase(detail::ContextState& state, CallSite call) : state_(state), call_(call) {
+    site_.race().share_budget(state.job.ranks());
+  }
   Phase(const Phase&) = delete;
   Phase& operator=(const Phase&) = delete;
 
