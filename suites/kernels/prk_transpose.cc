@@ -1,5 +1,13 @@
 // kernel.prk_transpose: the Parallel Research Kernel Transpose, whose blocks are added as they
 // come.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <stripline/bulk.h>
+
 #include "suites/grids.h"
 #include "suites/kernels/decomposition.h"
 #include "suites/kernels/engine.h"
@@ -31,7 +39,8 @@ LoopOptions loop_of(const TransposeShare& share) {
 Result<SampleSeries> run_prk_transpose(Session& session, const experiment::Point& point,
                                        const experiment::StopRule& rule) {
   Context& ctx = session.context();
-  const Variant variant = variant_of(point);
+  const bool bulk = point.variant == kBulkVariant;
+  const Variant variant = bulk ? Variant::blocking : variant_of(point);
   const size_t iterations = prk_iterations_of(point);
   const rank_t me = ctx.rank_me();
   STRIPLINE_ASSIGN_OR_RETURN(const TransposePartition partition,
@@ -58,6 +67,9 @@ Result<SampleSeries> run_prk_transpose(Session& session, const experiment::Point
   KernelParts parts;
   parts.prepare = [&](uint64_t salt) { share.start(salt); };
   parts.run = [&] {
+    // Within what is timed, and with room for all blocks: half of it is for gets.
+    std::optional<bulk_region> region;
+    if (bulk) region.emplace(ctx, BulkOptions{.buffer_bytes = 2 * elements * sizeof(double)});
     for (size_t i = 0; i < iterations; ++i) {
       run_variant(ctx, variant, engine, peers.blocks(), buffers, own_work, body);
       ctx.barrier();  // all have read
@@ -77,13 +89,17 @@ Result<SampleSeries> run_prk_transpose(Session& session, const experiment::Point
   if (partial) parts.scale *= static_cast<double>(elements) / static_cast<double>(fine);
 
   SampleSeries series = measure_kernel(session, rule, parts);
-  series.note = series.verified ? kernel_note(ctx, variant, engine, fine, elements) : kWrongResult;
+  series.note = !series.verified ? kWrongResult
+                : bulk           ? "blocking in a bulk region"
+                                 : kernel_note(ctx, variant, engine, fine, elements);
   return series;
 }
 
 }  // namespace
 
 Benchmark prk_transpose_benchmark() {
+  std::vector<std::string> variants = variant_names();
+  variants.insert(std::ranges::find(variants, std::string("untuned")), kBulkVariant);
   return declare(
       {.known = kernels::kPrkTranspose,
        .run = run_prk_transpose,
@@ -95,12 +111,13 @@ Benchmark prk_transpose_benchmark() {
            "which is the loop that strips are made of; two barriers keep the ranks' iterations "
            "apart. It differs from kernel.transpose in that it accumulates, so that an element "
            "which comes late, or twice, is wrong for good, and in half as large elements. Variants "
-           "as there. n must be a multiple of the ranks.",
+           "as there, and the blocking program in a bulk region (bulk). n must be a multiple of "
+           "the ranks.",
        .factors = joined({integer_factor("n", "1", "Rows and columns of the matrices.",
                                          {1024, 128, 256, 512, 2048, 4096}, 2, 1 << 14),
                           prk_iterations_factor()},
                          decomposition_factors()),
-       .variants = variant_names(),
+       .variants = std::move(variants),
        .metric = {"time_per_iteration", "s", true},
        .verification = "The sum over all ranks of the absolute errors of all elements of B against "
                        "their closed form, in every repetition, is at most 1e-8, that is none; A "

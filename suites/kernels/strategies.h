@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include <stripline/bulk.h>
 #include <stripline/context.h>
 #include <stripline/loop.h>
 
@@ -19,6 +20,9 @@ namespace stripline::suites {
 /// these is scaled to all of them, and the series says so. Those of NAS, whose verification takes
 /// the whole solution, fetch all elements of a small problem instead.
 inline constexpr size_t kFineElements = 1024;
+
+/// The name of variants that are the blocking program in a bulk region.
+inline constexpr const char* kBulkVariant = "bulk";
 
 /// The pieces that variant hand4 makes of a block.
 inline constexpr size_t kHandParts = 4;
@@ -46,7 +50,7 @@ void run_blocking(Context& ctx, std::span<const LoopBlock<const T>> blocks, T* b
                   Body&& body) {
   for (size_t b = 0; b < blocks.size(); ++b) {
     T* const target = blocks[b].place != nullptr ? blocks[b].place : buffer;
-    ctx.rget(blocks[b].data, target, blocks[b].count).wait();
+    memget(ctx, target, blocks[b].data, blocks[b].count);
     body(b, 0, blocks[b].count, target);
   }
 }

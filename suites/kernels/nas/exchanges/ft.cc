@@ -27,9 +27,7 @@ using nas::FtShare;
 using nas::FtTransposition;
 
 constexpr const char* kPencils = "pencils";
-// The blocking program in a bulk region; what it sends stays until the barrier, which the program
-// says, or does not.
-constexpr const char* kBulk = "bulk";
+// kBulkVariant, and the program says that what it sends stays until the barrier.
 constexpr const char* kBulkStable = "bulk_stable";
 
 // Strips are whole rows. What a row takes is measured, being no loop over its elements.
@@ -159,7 +157,7 @@ Result<SampleSeries> run_ft(Session& session, const experiment::Point& point,
   STRIPLINE_RETURN_IF_ERROR(check_fine_class(point));
   const bool pencils = point.variant == kPencils;
   const bool stable = point.variant == kBulkStable;
-  const bool bulk = stable || point.variant == kBulk;
+  const bool bulk = stable || point.variant == kBulkVariant;
   const Variant variant = pencils ? Variant::hand : bulk ? Variant::blocking : variant_of(point);
   const FtProblem& problem = nas::ft_problem(nas_class_of(point));
   STRIPLINE_ASSIGN_OR_RETURN(const FtPartition partition,
@@ -220,8 +218,8 @@ Benchmark nas_ft_benchmark() {
            "lose) or under a decomposition of the caller's (forced). Ranks must divide two axes of "
            "the array.",
        .factors = joined({nas_class_factor()}, decomposition_factors()),
-       .variants = {"blocking", "fine", "hand", "hand4", kPencils, kBulk, kBulkStable, "untuned",
-                    "tuned", "guarded", "forced"},
+       .variants = {"blocking", "fine", "hand", "hand4", kPencils, kBulkVariant, kBulkStable,
+                    "untuned", "tuned", "guarded", "forced"},
        .metric = {"time", "s", true},
        .rank_count = experiment::RankCount::power_of_two,
        .verification = "Each sample is all iterations of the benchmark, divided by their number: "
