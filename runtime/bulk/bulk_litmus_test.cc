@@ -103,6 +103,18 @@ TEST_P(BulkLitmus, MessagePassingByAPutThatIsWaitedFor) {
             0U);
 }
 
+// Between two puts that are not waited for.
+TEST_P(BulkLitmus, MessagePassingByAFence) {
+  EXPECT_EQ(seen(
+                [](const Round& at) {
+                  at.put(at.x, at.now);
+                  at.ctx.fence();
+                  at.put(at.y, at.now);
+                },
+                misses_x),
+            0U);
+}
+
 TEST_P(BulkLitmus, MessagePassingByASignal) {
   EXPECT_EQ(seen(
                 [](const Round& at) {

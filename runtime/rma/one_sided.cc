@@ -170,6 +170,7 @@ void Context::put_bytes_nbi(const std::byte* source, global_ptr<std::byte> desti
 void Context::fence(rank_t target, CallSite site) {
   const auto inside = state_->exclusive();
   state_->operations.begin("fence");
+  state_->operations.before_message();
   state_->job.activity().at("fence", site);
   state_->memory.check_target({"fence", site}, target);
   state_->operations.fence(target);
@@ -178,6 +179,7 @@ void Context::fence(rank_t target, CallSite site) {
 void Context::fence(CallSite site) {
   const auto inside = state_->exclusive();
   state_->operations.begin("fence");
+  state_->operations.before_message();
   state_->job.activity().at("fence", site);
   state_->operations.fence();
 }

@@ -96,8 +96,8 @@ class Operations {
   void ask(UnfinishedCalls* unfinished) { unfinished_ = unfinished; }
   /// The one that is asked; null: there is none.
   UnfinishedCalls* unfinished() const { return unfinished_; }
-  /// To be called where others may learn from a message of this rank what it did before. What
-  /// handlers send is not ordered with what the program did.
+  /// To be called where others may learn from a message, or a store, that follows what this rank
+  /// did before. What handlers send is not ordered with what the program did.
   void before_message() {
     if (unfinished_ != nullptr && !messages_.in_handler()) [[unlikely]]
       unfinished_->complete();

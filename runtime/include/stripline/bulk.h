@@ -13,9 +13,9 @@
 // `stripline run --bulk`) it is in effect at once for the program itself, but the network may not
 // have finished:
 //
-//   * a put is complete at the next synchronisation, which is everything but memput(), memget(),
-//     memcpy(), gets, progress() and what does not communicate; an operation that reads what a put
-//     stores waits for that put alone;
+//   * a put is complete at the next synchronisation, which is everything that communicates but
+//     memput(), memget(), memcpy(), gets, progress() and stores into memory in reach; an operation
+//     that reads what a put stores waits for that put alone;
 //   * a get whose like was made after the same barrier the last time may have been made when that
 //     barrier ended, and returns what the memory held then, unless this rank has stored there
 //     since, or has made an acquire (docs/memory-model.md).
