@@ -87,64 +87,80 @@ void BulkEngine::check_range(const rma::Call& call, global_ptr<const std::byte> 
   state_.operations.check(call, place.where(), place.offset(), bytes, access);
 }
 
+// What is to be waited for is waited for when others ask again: what follows futures may run
+// meanwhile, and does so as the program does.
+
 void BulkEngine::put(const rma::Call& call, const std::byte* source,
                      global_ptr<std::byte> destination, size_t bytes, bool source_goes) {
   const auto inside = state_.exclusive();
-  const Own own(own_);
-  check_range(call, destination, bytes, rma::Access::put);
-  check_memory(call, source, bytes);
-  if (bytes == 0) return;
-  if (!is_active() || waits_) {
-    context_->rput(source, destination, bytes, call.site()).wait(call.site());
-    return;
-  }
-  const rank_t target = destination.where();
-  const uint64_t offset = destination.offset();
-  if (std::byte* const there = state_.memory.reachable(target); there != nullptr) {
-    flush_before_copy(source, there + offset, bytes);
-    context_->rput(source, destination, bytes, call.site()).wait(call.site());
-    return;
-  }
-  if (source_goes) {
-    end_burst_early();
-  } else if (keep_in_burst(Aggregation::Direction::put,
-                           {target, offset, const_cast<std::byte*>(source), bytes})) {
-    return;
-  }
-  start_put(call, source, destination, bytes, options().stable_sources && !source_goes);
+  const future put = begin_put(call, source, destination, bytes, source_goes);
+  if (put.ticket().context == nullptr) return;
+  Laps laps(state_.job.fabric(), measures());
+  put.wait(call.site());
+  laps.to(tally_.puts.wait_s);
 }
 
 void BulkEngine::get(const rma::Call& call, std::byte* destination,
                      global_ptr<const std::byte> source, size_t bytes) {
   const auto inside = state_.exclusive();
+  const future get = begin_get(call, destination, source, bytes);
+  if (get.ticket().context != nullptr) {
+    Laps laps(state_.job.fabric(), measures());
+    get.wait(call.site());
+    laps.to(tally_.gets.wait_s);
+  }
+  if (visit_ == nullptr) return;
+  Laps laps(state_.job.fabric(), measures());
+  make_ahead();
+  laps.to(tally_.ahead_s);
+}
+
+future BulkEngine::begin_put(const rma::Call& call, const std::byte* source,
+                             global_ptr<std::byte> destination, size_t bytes, bool source_goes) {
+  const Own own(own_);
+  check_range(call, destination, bytes, rma::Access::put);
+  check_memory(call, source, bytes);
+  if (bytes == 0) return {};
+  if (!is_active() || waits_) return context_->rput(source, destination, bytes, call.site());
+  const rank_t target = destination.where();
+  const uint64_t offset = destination.offset();
+  if (std::byte* const there = state_.memory.reachable(target); there != nullptr) {
+    flush_before_copy(source, there + offset, bytes);
+    return context_->rput(source, destination, bytes, call.site());
+  }
+  if (source_goes) {
+    end_burst_early();
+  } else if (keep_in_burst(Aggregation::Direction::put,
+                           {target, offset, const_cast<std::byte*>(source), bytes})) {
+    return {};
+  }
+  return start_put(call, source, destination, bytes, options().stable_sources && !source_goes);
+}
+
+future BulkEngine::begin_get(const rma::Call& call, std::byte* destination,
+                             global_ptr<const std::byte> source, size_t bytes) {
   const Own own(own_);
   check_range(call, source, bytes, rma::Access::get);
   check_memory(call, destination, bytes);
-  if (bytes == 0) return;
-  if (!is_active() || waits_) {
-    context_->rget(source, destination, bytes, call.site()).wait(call.site());
-    return;
-  }
+  if (bytes == 0) return {};
+  if (!is_active() || waits_) return context_->rget(source, destination, bytes, call.site());
   const rank_t target = source.where();
   const uint64_t offset = source.offset();
   if (const std::byte* const there = state_.memory.reachable(target); there != nullptr) {
     flush_before_copy(there + offset, destination, bytes);
-    context_->rget(source, destination, bytes, call.site()).wait(call.site());
-    return;
+    return context_->rget(source, destination, bytes, call.site());
   }
-  if (keep_in_burst(Aggregation::Direction::get, {target, offset, destination, bytes})) return;
+  if (keep_in_burst(Aggregation::Direction::get, {target, offset, destination, bytes})) return {};
   Laps laps(state_.job.fabric(), measures());
   if (measures()) tally_.lead_s += laps.begun_s() - visit_begun_s_ - tally_.calls_s();
   ++tally_.gets.count;
   tally_.gets.bytes += bytes;
   complete_overlapping(target, offset, offset + bytes);
   laps.to(tally_.gets.check_s);
-  if (!serve(destination, target, offset, bytes, laps)) {
-    context_->rget(source, destination, bytes, call.site()).wait(call.site());
-    laps.to(tally_.gets.issue_s);
-  }
-  make_ahead();
-  laps.to(tally_.ahead_s);
+  if (serve(destination, target, offset, bytes, laps)) return {};
+  const future get = context_->rget(source, destination, bytes, call.site());
+  laps.to(tally_.gets.issue_s);
+  return get;
 }
 
 // --- operations ----------------------------------------------------------------------------------
@@ -191,8 +207,9 @@ bool BulkEngine::defers(size_t bytes, bool stays) const {
   return wanted && (stays || bytes <= options().buffer_bytes / 2);
 }
 
-void BulkEngine::start_put(const rma::Call& call, const std::byte* source,
-                           global_ptr<std::byte> destination, size_t bytes, bool stays) {
+// A future that is to be waited for, unless the put goes on by itself.
+future BulkEngine::start_put(const rma::Call& call, const std::byte* source,
+                             global_ptr<std::byte> destination, size_t bytes, bool stays) {
   const rank_t target = destination.where();
   const uint64_t offset = destination.offset();
   Laps laps(state_.job.fabric(), measures());
@@ -201,9 +218,9 @@ void BulkEngine::start_put(const rma::Call& call, const std::byte* source,
   complete_overlapping(target, offset, offset + bytes);
   laps.to(tally_.puts.check_s);
   if (!defers(bytes, stays)) {
-    context_->rput(source, destination, bytes, call.site()).wait(call.site());
+    const future put = context_->rput(source, destination, bytes, call.site());
     laps.to(tally_.puts.issue_s);
-    return;
+    return put;
   }
   make_room(target);
   laps.to(tally_.puts.wait_s);
@@ -219,6 +236,7 @@ void BulkEngine::start_put(const rma::Call& call, const std::byte* source,
   operation.finish();
   take_back();
   laps.to(tally_.puts.issue_s);
+  return {};
 }
 
 // The ring grows up to its share of the memory, so that programs with small puts take little. What

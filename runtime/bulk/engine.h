@@ -130,14 +130,18 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
 
   // Puts.
   bool defers(size_t bytes, bool stays) const;
-  void start_put(const rma::Call& call, const std::byte* source, global_ptr<std::byte> destination,
-                 size_t bytes, bool stays);
+  future begin_put(const rma::Call& call, const std::byte* source,
+                   global_ptr<std::byte> destination, size_t bytes, bool source_goes);
+  future start_put(const rma::Call& call, const std::byte* source,
+                   global_ptr<std::byte> destination, size_t bytes, bool stays);
   const std::byte* copy(const std::byte* source, size_t bytes, const rma::SlotUse& use);
   void make_room(rank_t target);
   void complete_overlapping(rank_t target, uint64_t begin, uint64_t end);
   void complete_all();
 
   // Gets.
+  future begin_get(const rma::Call& call, std::byte* destination,
+                   global_ptr<const std::byte> source, size_t bytes);
   bool serve(std::byte* destination, rank_t target, uint64_t offset, size_t bytes, Laps& laps);
   void make_ahead();
   void take_back();
