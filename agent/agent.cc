@@ -14,7 +14,6 @@
 #include <unistd.h>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <spdlog/spdlog.h>
 

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <string>
 #include <system_error>
 
 namespace stripline {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <random>
-#include <string>
 #include <utility>
 
 #include "base/atomic_file.h"

@@ -11,7 +11,6 @@
 #include <system_error>
 #include <thread>
 #include <toml++/toml.h>
-#include <utility>
 
 #include "base/pki/secret_file.h"
 

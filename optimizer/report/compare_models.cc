@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
-#include <string_view>
 #include <utility>
 
 #include "base/quantity.h"

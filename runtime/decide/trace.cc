@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <utility>
-#include <vector>
 
 #include "base/place_text.h"
 #include "base/quantity.h"

@@ -1,7 +1,5 @@
 #include "server/core/actions.h"
 
-#include <optional>
-
 #include "base/sha256.h"
 #include "optimizer/campaign/offline_results.h"
 #include "optimizer/campaign/plan_bundle.h"

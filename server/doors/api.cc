@@ -4,11 +4,8 @@
 #include <charconv>
 #include <cstdlib>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/cut_text.h"
 #include "base/pki/token.h"
@@ -21,7 +18,6 @@
 #include "server/core/reads.h"
 #include "server/core/wire.h"
 #include "server/doors/api_call.h"
-#include "server/doors/campaign_events.h"
 #include "server/doors/grpc_access.h"
 #include "stripline/v1/access.pb.h"
 

@@ -4,11 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <mutex>
-#include <optional>
 #include <sstream>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <unistd.h>

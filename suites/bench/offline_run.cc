@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
-#include <set>
 #include <utility>
 
 #include "base/cut_text.h"

@@ -1,8 +1,6 @@
 #include "suites/compare/row_table.h"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 #include "optimizer/stats/compare.h"
 #include "optimizer/stats/interval.h"

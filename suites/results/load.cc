@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>

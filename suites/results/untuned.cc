@@ -1,7 +1,6 @@
 #include "suites/results/untuned.h"
 
 #include <cstdio>
-#include <utility>
 
 #include "optimizer/stats/compare.h"
 #include "optimizer/stats/order.h"

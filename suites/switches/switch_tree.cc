@@ -5,7 +5,6 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include "optimizer/model/sections/service_levels.h"
 #include "suites/bench/text_table.h"

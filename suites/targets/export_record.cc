@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <map>
 
 #include "base/command_line.h"
 #include "base/quantity.h"

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <set>
 #include <span>
 #include <utility>

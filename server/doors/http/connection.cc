@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <utility>
-
-#include <boost/asio/post.hpp>
 
 namespace stripline::server::http {
 namespace {
