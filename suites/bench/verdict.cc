@@ -123,7 +123,7 @@ Result<Verdict> verdict_from_json(const Json& row) {
 
 Result<Closing> close(std::span<const Verdict> verdicts) {
   Closing closing;
-  Table table({{"PROGRAM"}, {"NETWORK"}, {"WITH THE MODEL"}});
+  stripline::Table table({{"PROGRAM"}, {"NETWORK"}, {"WITH THE MODEL"}});
   std::vector<std::vector<double>> judged;
   std::array<size_t, kNames.size()> counts{};
   for (const Verdict& verdict : verdicts) {

@@ -5,14 +5,10 @@
 #include "optimizer/stats/compare.h"
 #include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
-#include "suites/bench/text_table.h"
 #include "suites/harness/table.h"
 
 namespace stripline::suites::compare {
 namespace {
-
-using bench::interval_text;
-using bench::ratio_text;
 
 struct Comparison {
   double ratio = 1;
