@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <poll.h>
@@ -25,6 +24,7 @@
 #include "agent/run_reports.h"
 #include "agent/worker_process.h"
 #include "base/exit_codes.h"
+#include "base/formatted.h"
 #include "base/host_load.h"
 #include "base/process_state.h"
 #include "base/pushed_models.h"
@@ -57,11 +57,8 @@ uint64_t random_bits() {
 }
 
 std::string new_instance_id() {
-  std::array<char, 33> text{};
-  std::snprintf(text.data(), text.size(), "%016llx%016llx",
-                static_cast<unsigned long long>(random_bits()),
-                static_cast<unsigned long long>(random_bits()));
-  return text.data();
+  return formatted("%016llx%016llx", static_cast<unsigned long long>(random_bits()),
+                   static_cast<unsigned long long>(random_bits()));
 }
 
 constexpr double kBetweenLooks_s = 1;

@@ -1,9 +1,9 @@
 #include "agent/run_load.h"
 
-#include <array>
 #include <chrono>
-#include <cstdio>
 #include <sys/resource.h>
+
+#include "base/formatted.h"
 
 namespace stripline::agent {
 namespace {
@@ -24,11 +24,7 @@ double children_s() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-std::string text(double value) {
-  std::array<char, 32> digits{};
-  std::snprintf(digits.data(), digits.size(), "%.3g", value);
-  return digits.data();
-}
+std::string text(double value) { return formatted("%.3g", value); }
 
 }  // namespace
 

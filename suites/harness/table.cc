@@ -1,10 +1,9 @@
 #include "suites/harness/table.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
+#include "base/formatted.h"
 #include "base/table.h"
 #include "optimizer/stats/order.h"
 
@@ -79,9 +78,7 @@ std::string ratio_text(double ratio) { return number(ratio, ratio >= 100 ? 1 : 3
 
 std::string number(double value, int digits) {
   if (!std::isfinite(value)) return "–";
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
+  return formatted("%.*f", digits, value);
 }
 
 std::string percent(double share, int digits) {
