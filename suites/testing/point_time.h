@@ -10,7 +10,7 @@
 
 namespace stripline::suites {
 
-/// Of one repetition. `compute`: what the network's clocks go by ("declared", "none").
+/// The time of one repetition. `compute`: what the network's clocks go by ("declared", "none").
 inline double point_time_s(rank_t ranks, const experiment::Point& point,
                            const std::string& compute) {
   bootstrap::FiberGroupOptions group{.ranks = ranks};
