@@ -108,9 +108,7 @@ void AccessGrammar::define_tokens(CLI::App& app, Action& result) {
            "Those that ended within the last 30 days, too.\n\n"
            "Exit codes: 0, 3 not allowed, 4 no server.\n");
   CLI::App* revoke = leaf_command(*token, "revoke", "Accept a token no more", revoke_, result);
-  revoke->add_option("token", revoke_.name, "Name, as 'token list' shows it")
-      ->required()
-      ->type_name("NAME");
+  add_required(revoke, "token", revoke_.name, "Name, as 'token list' shows it", "NAME");
   end_help(revoke,
            "A node that it has enrolled stays: see 'stripline node revoke'.\n\n"
            "Exit codes: 0, 2 no such token, 3 not allowed, 4 no server, 9 the only\n"

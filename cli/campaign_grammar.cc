@@ -13,7 +13,7 @@ namespace stripline::cli {
 namespace {
 
 void take_name(CLI::App& command, std::string& name) {
-  command.add_option("campaign", name, "Name, e.g. c3")->required()->type_name("NAME");
+  add_required(&command, "campaign", name, "Name, e.g. c3", "NAME");
 }
 
 // The option of a member of what a campaign is asked for, by the member's type.
@@ -205,7 +205,7 @@ void CampaignGrammar::define_requests(CLI::App& campaign, Action& result) {
 void CampaignGrammar::define_views(CLI::App& campaign, Action& result) {
   CLI::App* watch =
       leaf_command(campaign, "watch", "Follow a campaign until it ends", watch_, result);
-  watch->add_option("campaign", watch_.name, "Name, e.g. c3")->required()->type_name("NAME");
+  add_required(watch, "campaign", watch_.name, "Name, e.g. c3", "NAME");
   end_help(watch,
            "Starts with what has happened so far, and continues where it was when the server\n"
            "restarts. Ctrl-C stops the watching, not the campaign.\n\n"
@@ -224,7 +224,7 @@ void CampaignGrammar::define_views(CLI::App& campaign, Action& result) {
            "Exit codes: 0, 4 no server, 6 no answer in time.\n");
 
   CLI::App* show = leaf_command(campaign, "show", "Show one campaign", show_, result);
-  show->add_option("campaign", show_.name, "Name, e.g. c3")->required()->type_name("NAME");
+  add_required(show, "campaign", show_.name, "Name, e.g. c3", "NAME");
   end_help(show,
            "State, what it waits for or why it failed, what it measures and how far it\n"
            "is, and the model it publishes.\n\n"
@@ -232,7 +232,7 @@ void CampaignGrammar::define_views(CLI::App& campaign, Action& result) {
 
   CLI::App* points =
       leaf_command(campaign, "points", "List what a campaign measures", points_, result);
-  points->add_option("campaign", points_.name, "Name, e.g. c3")->required()->type_name("NAME");
+  add_required(points, "campaign", points_.name, "Name, e.g. c3", "NAME");
   points->add_option("--experiment", points_.experiment, "Only points of this one")
       ->type_name("NAME");
   points->add_option("--variant", points_.variant, "Only points of this one")->type_name("NAME");
@@ -258,10 +258,8 @@ void CampaignGrammar::define_views(CLI::App& campaign, Action& result) {
 void CampaignGrammar::define_comparison(CLI::App& campaign, Action& result) {
   CLI::App* compare =
       leaf_command(campaign, "compare", "Say where one was faster than another", compare_, result);
-  compare->add_option("baseline", compare_.baseline, "Name, e.g. c3")->required()->type_name("A");
-  compare->add_option("candidate", compare_.candidate, "What is compared with it")
-      ->required()
-      ->type_name("B");
+  add_required(compare, "baseline", compare_.baseline, "Name, e.g. c3", "A");
+  add_required(compare, "candidate", compare_.candidate, "What is compared with it", "B");
   compare
       ->add_option("--margin", compare_.margin,
                    "Times are equivalent that surely differ by no more (default: 5%)")
@@ -343,9 +341,7 @@ void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
 void CampaignGrammar::define_samples(CLI::App& campaign, Action& result) {
   CLI::App* export_samples =
       leaf_command(campaign, "export", "Write every raw sample as JSON lines", export_, result);
-  export_samples->add_option("campaign", export_.name, "Name, e.g. c3")
-      ->required()
-      ->type_name("NAME");
+  add_required(export_samples, "campaign", export_.name, "Name, e.g. c3", "NAME");
   export_samples
       ->add_option("-o,--output", export_.output, "File to write, - for standard output (default)")
       ->type_name("FILE");
@@ -357,11 +353,8 @@ void CampaignGrammar::define_samples(CLI::App& campaign, Action& result) {
 
   CLI::App* replay = leaf_command(
       campaign, "replay", "Measure recorded samples again, to compare strategies", replay_, result);
-  replay
-      ->add_option("file", replay_.file,
-                   "What 'campaign export' wrote, plain or by zstd; - for standard input")
-      ->required()
-      ->type_name("FILE");
+  add_required(replay, "file", replay_.file,
+               "What 'campaign export' wrote, plain or by zstd; - for standard input", "FILE");
   replay->add_option("--strategy", replay_.strategy, "Only this one (default: all)")
       ->type_name("NAME")
       ->check(one_of({"race", "straddle", "halving", "random", "grid"}));
@@ -425,9 +418,8 @@ void CampaignGrammar::define_offline(CLI::App& campaign, Action& result) {
 
   CLI::App* take =
       leaf_command(campaign, "import", "Make a campaign of what 'run-plan' wrote", import_, result);
-  take->add_option("file", import_.file, "What 'campaign run-plan' wrote, plain or by zstd")
-      ->required()
-      ->type_name("FILE");
+  add_required(take, "file", import_.file, "What 'campaign run-plan' wrote, plain or by zstd",
+               "FILE");
   take->add_flag("--detach", import_.detach, "Return once its model is being fitted");
   end_help(take,
            "The campaign has its samples as if agents had sent them, and its model is the "

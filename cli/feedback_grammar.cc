@@ -12,9 +12,7 @@ void FeedbackGrammar::define(CLI::App& app, Action& result) {
   feedback->fallthrough();
   CLI::App* send =
       leaf_command(*feedback, "send", "Hand a report of a run to the server", send_, result);
-  send->add_option("file", send_.file, "What 'stripline run --report FILE' has written")
-      ->required()
-      ->type_name("FILE");
+  add_required(send, "file", send_.file, "What 'stripline run --report FILE' has written", "FILE");
   end_help(send,
            "The report names the model by its hash; the server keeps the last 500 of a version.\n"
            "'stripline run --report agent' needs no such command: the node's agent sends it.\n\n"
@@ -22,10 +20,9 @@ void FeedbackGrammar::define(CLI::App& app, Action& result) {
            "server, 6 no answer in time.\n");
   CLI::App* list =
       leaf_command(*feedback, "list", "What runs have reported, the newest first", list_, result);
-  list->add_option("model", list_.name,
-                   "Name, of all versions, or with one: tcp, tcp@2, tcp@stable")
-      ->required()
-      ->type_name("NAME[@VERSION|@LABEL]");
+  add_required(list, "model", list_.name,
+               "Name, of all versions, or with one: tcp, tcp@2, tcp@stable",
+               "NAME[@VERSION|@LABEL]");
   list->add_option("--limit", list_.limit, "Number of most recent reports to print")
       ->type_name("N")
       ->transform(count())

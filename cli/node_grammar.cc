@@ -8,7 +8,7 @@ namespace stripline::cli {
 namespace {
 
 void take_name(CLI::App& command, std::string& name) {
-  command.add_option("node", name, "Name, e.g. a")->required()->type_name("NAME");
+  add_required(&command, "node", name, "Name, e.g. a", "NAME");
 }
 
 void take_reason(CLI::App& command, std::string& reason) {

@@ -9,9 +9,7 @@ namespace stripline::cli {
 void OperationGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
   CLI::App* fit =
       leaf_command(model, "fit", "Fit a version to what campaigns have measured", fit_, result);
-  fit->add_option("model", fit_.model, "The model to publish, e.g. tcp")
-      ->required()
-      ->type_name("NAME");
+  add_required(fit, "model", fit_.model, "The model to publish, e.g. tcp", "NAME");
   fit->add_option("--campaign", fit_.campaigns, "A campaign to fit; may be repeated")
       ->required()
       ->type_name("NAME")
@@ -46,14 +44,14 @@ void OperationGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
            "Exit codes: 0, 4 no server, 6 no answer in time.\n");
   CLI::App* show =
       leaf_command(*operation, "show", "Show how far one is, or what became of it", show_, result);
-  show->add_option("operation", show_.name, "Name, e.g. o3")->required()->type_name("NAME");
+  add_required(show, "operation", show_.name, "Name, e.g. o3", "NAME");
   show->add_flag("--wait", show_.wait, "Until it has ended");
   end_help(show,
            "What has succeeded is shown with what its fit found, a line each.\n\n"
            "Exit codes: 0, 1 it failed, 2 no such operation, 4 no server, 7 it was cancelled.\n");
   CLI::App* cancel =
       leaf_command(*operation, "cancel", "End one that has not ended", cancel_, result);
-  cancel->add_option("operation", cancel_.name, "Name, e.g. o3")->required()->type_name("NAME");
+  add_required(cancel, "operation", cancel_.name, "Name, e.g. o3", "NAME");
   end_help(cancel,
            "Nothing comes of it. Needs the role publisher.\n\n"
            "Exit codes: 0, 2 no such operation, 4 no server, 9 it has ended otherwise.\n");

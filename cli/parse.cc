@@ -182,20 +182,17 @@ class Grammar {
 
     CLI::App* show =
         leaf(*model, "show", "Show a model's parameters with their intervals", model_show_);
-    show->add_option("model", model_show_.source, "A model file, or a name: tcp, tcp@2")
-        ->required()
-        ->type_name("FILE|NAME");
+    add_required(show, "model", model_show_.source, "A model file, or a name: tcp, tcp@2",
+                 "FILE|NAME");
     end_help(show,
              "Intervals are at 95 % over runs. '>=' marks a lower bound. With --json the\n"
              "model file's content on one line.\n\n"
              "Exit codes: 0, 2 no such model, 3 malformed file, 4 no server.\n");
 
     CLI::App* fetch = leaf(*model, "fetch", "Fetch a model as a file", fetch_);
-    fetch
-        ->add_option("model", fetch_.name,
-                     "Name, with a version or a label or without: tcp, tcp@2, tcp@stable")
-        ->required()
-        ->type_name("NAME[@VERSION|@LABEL]");
+    add_required(fetch, "model", fetch_.name,
+                 "Name, with a version or a label or without: tcp, tcp@2, tcp@stable",
+                 "NAME[@VERSION|@LABEL]");
     fetch
         ->add_option("-o,--output", fetch_.output,
                      "File to write, - for standard output (default: NAME.stripline.json)")

@@ -10,10 +10,8 @@ void PublishingGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
   CLI::App* validate =
       leaf_command(model, "validate", "Judge a version by campaigns that it was not fitted to",
                    validate_, result);
-  validate
-      ->add_option("model", validate_.name, "Name, with a version or a label: tcp@2, tcp@canary")
-      ->required()
-      ->type_name("NAME[@VERSION|@LABEL]");
+  add_required(validate, "model", validate_.name,
+               "Name, with a version or a label: tcp@2, tcp@canary", "NAME[@VERSION|@LABEL]");
   validate
       ->add_option("--campaign", validate_.campaigns,
                    "Whose points judge it; may be repeated (default: show what is known)")
@@ -35,9 +33,8 @@ void PublishingGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
            "  stripline model validate tcp@3 --campaign c8\n");
   CLI::App* check = leaf_command(
       model, "check", "See whether the network is still as a version says", check_, result);
-  check->add_option("model", check_.name, "Name, with a version or a label: tcp@2, tcp@stable")
-      ->required()
-      ->type_name("NAME[@VERSION|@LABEL]");
+  add_required(check, "model", check_.name, "Name, with a version or a label: tcp@2, tcp@stable",
+               "NAME[@VERSION|@LABEL]");
   check
       ->add_option("--campaign", check_.campaign,
                    "Compare what this one measured (default: measure now)")
@@ -70,7 +67,7 @@ void PublishingGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
 
   CLI::App* import =
       leaf_command(model, "import", "Publish a model file as a new version", import_, result);
-  import->add_option("file", import_.file, "The model file")->required()->type_name("FILE");
+  add_required(import, "file", import_.file, "The model file", "FILE");
   import->add_option("--model", import_.model, "The model to publish (default: as the file says)")
       ->type_name("NAME");
   end_help(import,
@@ -80,9 +77,7 @@ void PublishingGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
 
   CLI::App* withdraw = leaf_command(
       model, "withdraw", "Say that a version is not to be used any more", withdraw_, result);
-  withdraw->add_option("model", withdraw_.name, "Name and version: tcp@2")
-      ->required()
-      ->type_name("NAME@VERSION");
+  add_required(withdraw, "model", withdraw_.name, "Name and version: tcp@2", "NAME@VERSION");
   withdraw->add_option("--reason", withdraw_.reason, "Why, for those who have it already")
       ->type_name("TEXT")
       ->capture_default_str();
@@ -97,9 +92,8 @@ void PublishingGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
 void PublishingGrammar::define_labels(CLI::App& model, Action& result) {
   CLI::App* promote =
       leaf_command(model, "promote", "Let a label name a version", promote_, result);
-  promote->add_option("model", promote_.name, "Name and version: tcp@2, or tcp@canary")
-      ->required()
-      ->type_name("NAME@VERSION");
+  add_required(promote, "model", promote_.name, "Name and version: tcp@2, or tcp@canary",
+               "NAME@VERSION");
   promote->add_option("--label", promote_.label, "stable or canary")
       ->required()
       ->type_name("LABEL")
@@ -130,9 +124,7 @@ void PublishingGrammar::define_labels(CLI::App& model, Action& result) {
 
   CLI::App* rollback = leaf_command(
       model, "rollback", "Let a label name the version of before again", rollback_, result);
-  rollback->add_option("model", rollback_.name, "Name of the model: tcp")
-      ->required()
-      ->type_name("NAME");
+  add_required(rollback, "model", rollback_.name, "Name of the model: tcp", "NAME");
   rollback->add_option("--label", rollback_.label, "stable or canary")
       ->type_name("LABEL")
       ->check(one_of({"stable", "canary"}))

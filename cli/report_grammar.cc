@@ -9,10 +9,8 @@ namespace stripline::cli {
 
 void ReportGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
   CLI::App* diff = leaf_command(model, "diff", "Say in what two models differ", diff_, result);
-  diff->add_option("a", diff_.a, "The baseline: a model file, or a name: tcp@1")
-      ->required()
-      ->type_name("FILE|NAME");
-  diff->add_option("b", diff_.b, "What is compared with it")->required()->type_name("FILE|NAME");
+  add_required(diff, "a", diff_.a, "The baseline: a model file, or a name: tcp@1", "FILE|NAME");
+  add_required(diff, "b", diff_.b, "What is compared with it", "FILE|NAME");
   end_help(
       diff,
       "Parameters are FASTER or SLOWER where the interval of the difference, which both their\n"
@@ -31,9 +29,7 @@ void ReportGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
       "  stripline model diff old.stripline.json tcp\n");
 
   CLI::App* plot = leaf_command(model, "plot", "Draw what transfers take by size", plot_, result);
-  plot->add_option("model", plot_.source, "A model file, or a name: tcp, tcp@2")
-      ->required()
-      ->type_name("FILE|NAME");
+  add_required(plot, "model", plot_.source, "A model file, or a name: tcp, tcp@2", "FILE|NAME");
   plot->add_option("-o,--output", plot_.output, "File to write, - for standard output (default)")
       ->type_name("FILE");
   plot->add_option("--quantity", plot_.quantity,
@@ -56,11 +52,8 @@ void ReportGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
 
   CLI::App* report = leaf_command(
       app, "report", "Write pages about a model or a campaign as one file", report_, result);
-  report
-      ->add_option("what", report_.source,
-                   "A model file, a model's name (tcp, tcp@2) or a campaign's (c3)")
-      ->required()
-      ->type_name("FILE|NAME");
+  add_required(report, "what", report_.source,
+               "A model file, a model's name (tcp, tcp@2) or a campaign's (c3)", "FILE|NAME");
   report->add_option("-o,--output", report_.output, "File to write, - for standard output")
       ->type_name("FILE")
       ->capture_default_str();
