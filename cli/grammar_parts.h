@@ -14,13 +14,6 @@ namespace stripline::cli {
 inline constexpr const char* kServiceOptions =
     "\nOptions of every command: --server, --timeout, --json; see 'stripline --help'.\n";
 
-/// An option, or an argument, that a command needs.
-template <typename Value>
-void add_required(CLI::App* command, const std::string& name, Value& value,
-                  const std::string& about, const std::string& type) {
-  command->add_option(name, value, about)->required()->type_name(type);
-}
-
 /// Ends the help of a command that calls a server.
 inline void end_help(CLI::App* command, const std::string& text) {
   command->footer(text + kServiceOptions);

@@ -48,12 +48,6 @@ constexpr const char* kFooter =
 
 // Options of several commands.
 
-template <typename Values>
-void add_required(CLI::App& command, const char* name, Values& values, const char* about,
-                  const char* type) {
-  command.add_option(name, values, about)->type_name(type)->required();
-}
-
 void add_ranks(CLI::App& command, std::vector<uint32_t>& ranks) {
   command.add_option("--ranks", ranks, "Numbers of ranks, with commas")
       ->type_name("N,...")
@@ -136,7 +130,7 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
 void define_try(CLI::App& app, TryOptions& options) {
   CLI::App* const command = app.add_subcommand(
       "try", "Carry out every alternative that would be allowed, and check its results");
-  add_required(*command, "target", options.target, "Its name, see 'list'", "TARGET");
+  add_required(command, "target", options.target, "Its name, see 'list'", "TARGET");
   add_ranks(*command, options.ranks);
   add_path(*command, options.path);
   command->add_flag("--commutative-only", options.commutative_only,
@@ -164,14 +158,14 @@ void define_export(CLI::App& app, Export& options) {
   group->require_subcommand(1);
   CLI::App* const verify = group->add_subcommand(
       "verify", "Validate an exported file again, and whether the target reads it");
-  add_required(*verify, "file", options.verify.file, "A file that tuning has written", "FILE");
+  add_required(verify, "file", options.verify.file, "A file that tuning has written", "FILE");
   add_minutes(*verify, options.verify.minutes, "The time that it takes at most");
   verify->add_flag("--accept-untried", options.verify.accept_untried,
                    "Also a version that was not tried");
   verify->add_flag("--json", options.verify.json, "One JSON object in place of tables");
   CLI::App* const install = group->add_subcommand(
       "install", "Install an exported file where programs read it; never over a file of others");
-  add_required(*install, "file", options.install.file, "A file that tuning has written", "FILE");
+  add_required(install, "file", options.install.file, "A file that tuning has written", "FILE");
   install
       ->add_option("--to", options.install.folder,
                    "Folder (default: where this user's programs read their settings)")
@@ -180,22 +174,22 @@ void define_export(CLI::App& app, Export& options) {
                     "Also where another version is installed than it was validated for");
   CLI::App* const uninstall = group->add_subcommand(
       "uninstall", "Remove an installed file, and put back what was installed before it");
-  add_required(*uninstall, "file", options.uninstall, "The installed file", "FILE");
+  add_required(uninstall, "file", options.uninstall, "The installed file", "FILE");
   CLI::App* const pack =
       group->add_subcommand("pack", "Write an export with its record as one file, for other nodes");
-  add_required(*pack, "file", options.pack.file, "A file that tuning has written", "FILE");
+  add_required(pack, "file", options.pack.file, "A file that tuning has written", "FILE");
   pack->add_option("-o,--output", options.pack.output, "The file (default: the output)")
       ->type_name("FILE");
   CLI::App* const unpack = group->add_subcommand("unpack", "Write the files of a packed export");
-  add_required(*unpack, "file", options.unpack.file, "What 'export pack' has written", "FILE");
+  add_required(unpack, "file", options.unpack.file, "What 'export pack' has written", "FILE");
   unpack
       ->add_option("-o,--output", options.unpack.output,
                    "Folder for the files and their record (default: stripline-TARGET)")
       ->type_name("FOLDER");
   CLI::App* const write = group->add_subcommand(
       "write", "Write settings that you name, checked, in the target's own format");
-  add_required(*write, "target", options.write.target, "Its name, see 'list'", "TARGET");
-  add_required(*write, "settings", options.write.settings, "NAME=VALUE, several", "K=V");
+  add_required(write, "target", options.write.target, "Its name, see 'list'", "TARGET");
+  add_required(write, "settings", options.write.settings, "NAME=VALUE, several", "K=V");
   write
       ->add_option("--ranks", options.write.ranks,
                    "Refuse what takes too much memory on each of N ranks")
@@ -209,8 +203,8 @@ void define_export(CLI::App& app, Export& options) {
       ->type_name("FILE");
   CLI::App* const check =
       group->add_subcommand("check", "Read a file strictly, and say what is unsafe in it");
-  add_required(*check, "target", options.check.target, "Its name, see 'list'", "TARGET");
-  add_required(*check, "file", options.check.file, "The file", "FILE");
+  add_required(check, "target", options.check.target, "Its name, see 'list'", "TARGET");
+  add_required(check, "file", options.check.file, "The file", "FILE");
   check->add_flag("--rules", options.check.rules,
                   "Open MPI: it is a rules file, not one of parameters");
   check->add_flag("--commutative-only", options.check.commutative_only,
