@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json.h"
 #include "server/testing/service_test.h"
 
 namespace stripline::server {

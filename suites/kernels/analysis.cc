@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "base/clock.h"
 #include "base/quantity.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
@@ -30,9 +31,7 @@ constexpr const char* kKernels[] = {
     kernels::kPrkTranspose.name, kernels::kPrkSparse.name, kernels::kPrkStencil.name};
 
 // Deciding takes no time on the clock of an emulated network: this one is the host's.
-double host_clock_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+constexpr auto host_clock_s = steady_seconds;
 
 // The small problem of a kernel, as programs have it: with a guard, where there is one.
 Point problem_of(const std::string& kernel) {
