@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <poll.h>
@@ -14,7 +12,6 @@
 #include <unistd.h>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <spdlog/spdlog.h>
 
@@ -25,10 +22,12 @@
 #include "agent/run_load.h"
 #include "agent/run_reports.h"
 #include "agent/worker_process.h"
+#include "base/clock.h"
 #include "base/exit_codes.h"
 #include "base/host_load.h"
 #include "base/process_state.h"
 #include "base/pushed_models.h"
+#include "base/unguessable.h"
 
 namespace stripline::agent {
 namespace {
@@ -46,23 +45,9 @@ constexpr double kReportPause_s = 1;
 // From the end of the workers to the end of an agent that was asked to stop.
 constexpr double kFarewellTimeout_s = 1;
 
-double now_s() { return steady_s(); }
-
-double unix_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 uint64_t random_bits() {
   std::random_device device;
   return (uint64_t{device()} << 32) | device();
-}
-
-std::string new_instance_id() {
-  std::array<char, 33> text{};
-  std::snprintf(text.data(), text.size(), "%016llx%016llx",
-                static_cast<unsigned long long>(random_bits()),
-                static_cast<unsigned long long>(random_bits()));
-  return text.data();
 }
 
 constexpr double kBetweenLooks_s = 1;
@@ -72,19 +57,15 @@ constexpr std::array<std::string_view, 2> kOwnPrograms = {"stripline-worke", "st
 
 }  // namespace
 
-double steady_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 class Agent::Impl {
  public:
   Impl(AgentOptions options, Description description)
       : options_(std::move(options)),
         description_(std::move(description)),
-        instance_id_(new_instance_id()),
+        instance_id_(unguessable_text() + unguessable_text()),
         wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         session_(text_of(options_.servers), options_.session, random_bits()),
-        stay_(options_.stay, now_s()),
+        stay_(options_.stay, steady_seconds()),
         credentials_(options_.identity_file),
         link_(options_.servers, credentials_),
         reports_(options_.models_folder) {
@@ -93,7 +74,7 @@ class Agent::Impl {
 
   int run() {
     while (!exit_code_) {
-      const double now = now_s();
+      const double now = steady_seconds();
       follow(session_.on_time(now));
       if (runner_) {
         runner_->on_time(now);
@@ -130,9 +111,11 @@ class Agent::Impl {
     uint64_t ignored = 0;
     [[maybe_unused]] const ssize_t got = ::read(wake_fd_.get(), &ignored, sizeof ignored);
     if (hang_up_wanted_.exchange(false)) options_.on_hang_up();
-    if (leave_wanted_.exchange(false)) stay_.leave(now_s(), kPatience_s);
+    if (leave_wanted_.exchange(false)) stay_.leave(steady_seconds(), kPatience_s);
     // Said twice, it is meant.
-    if (stop_wanted_.exchange(false)) stay_.leave(now_s(), stay_.leaving() ? 0 : options_.drain_s);
+    if (stop_wanted_.exchange(false)) {
+      stay_.leave(steady_seconds(), stay_.leaving() ? 0 : options_.drain_s);
+    }
   }
 
   struct Worker {
@@ -168,7 +151,7 @@ class Agent::Impl {
             description_.fabrics,
             description_.experiments_json,
             runner_ ? runner_->id() : AssignmentId{},
-            stay_.available_s(now_s()).value_or(0),
+            stay_.available_s(steady_seconds()).value_or(0),
             stay_.leaving(),
             options_.cluster,
             models()};
@@ -182,17 +165,17 @@ class Agent::Impl {
   Heartbeat heartbeat() {
     if (measuring()) return {runner_->id(), stay_.leaving()};
     // Servers may want to hear of agents more often than is worth a look.
-    if (now_s() >= next_look_s_) look_at_host();
+    if (steady_seconds() >= next_look_s_) look_at_host();
     return {{}, stay_.leaving(), host_load_};
   }
 
   void look_at_host() {
     host_load_ = read_host_load(kOwnPrograms);
-    next_look_s_ = now_s() + kBetweenLooks_s;
+    next_look_s_ = steady_seconds() + kBetweenLooks_s;
   }
 
   void renew_certificate() {
-    if (auto request = credentials_.renewal_due(unix_s())) {
+    if (auto request = credentials_.renewal_due(unix_seconds())) {
       link_.send(RenewCertificate{std::move(*request)});
     }
   }
@@ -216,7 +199,7 @@ class Agent::Impl {
 
   void on_link_event(const LinkEvent& event) {
     if (const auto* closed = std::get_if<LinkClosed>(&event)) {
-      SessionStep step = session_.on_closed(now_s(), closed->error, closed->reason);
+      SessionStep step = session_.on_closed(steady_seconds(), closed->error, closed->reason);
       if (stopping()) step.log.reset();  // as it was asked to
       follow(step);
       return;
@@ -226,7 +209,7 @@ class Agent::Impl {
   }
 
   void on_message(const HelloAck& ack) {
-    follow(session_.on_hello_ack(now_s(), ack.protocol, ack.heartbeat_interval_s,
+    follow(session_.on_hello_ack(steady_seconds(), ack.protocol, ack.heartbeat_interval_s,
                                  ack.reconnect_spread_s));
   }
 
@@ -249,7 +232,7 @@ class Agent::Impl {
                                                  address_of_ranks());
     const Status may_do = check_order(assignment, options_.node, description_, Room::read());
     if (may_do.ok()) {
-      runner_->start(now_s());
+      runner_->start(steady_seconds());
     } else {
       runner_->refuse(may_do.error());
     }
@@ -258,7 +241,7 @@ class Agent::Impl {
 
   void on_message(const GroupReady& ready) {
     if (!runner_ || runner_->id() != ready.assignment) return;
-    runner_->on_group_ready(now_s(), ready.addresses);
+    runner_->on_group_ready(steady_seconds(), ready.addresses);
     carry_out();
   }
 
@@ -273,7 +256,7 @@ class Agent::Impl {
       return;
     }
     spdlog::info("cancelling {}: {}", cancel.assignment.name, cancel.message);
-    runner_->on_cancel(now_s(), cancel.message);
+    runner_->on_cancel(steady_seconds(), cancel.message);
     carry_out();
   }
 
@@ -370,7 +353,7 @@ class Agent::Impl {
       }
     }
     if (runner_->done() && !done_since_s_) {
-      done_since_s_ = now_s();
+      done_since_s_ = steady_seconds();
       clean_up();
       report_outcome();
     } else if (!runner_->done()) {
@@ -398,7 +381,7 @@ class Agent::Impl {
   void perform(const StartWorker& start) {
     Result<WorkerProcess> process = WorkerProcess::start(options_.worker, start.environment);
     if (!process.ok()) {
-      runner_->on_start_failed(now_s(), start.rank, process.error());
+      runner_->on_start_failed(steady_seconds(), start.rank, process.error());
       return;
     }
     started_.push_back(process->pid());
@@ -446,11 +429,11 @@ class Agent::Impl {
     while (true) {
       const Result<std::optional<Json>> message = worker.process.next_message();
       if (!message.ok()) {
-        runner_->on_worker_garbage(now_s(), rank, message.error());
+        runner_->on_worker_garbage(steady_seconds(), rank, message.error());
         break;  // the run fails; what follows the garbage does not matter
       }
       if (!message->has_value()) break;
-      runner_->on_worker_message(now_s(), rank, **message);
+      runner_->on_worker_message(steady_seconds(), rank, **message);
     }
     runner_->flush();
     carry_out();
@@ -462,7 +445,7 @@ class Agent::Impl {
     read_messages(rank, worker);
     workers_.erase(rank);
     if (workers_.empty()) runner_->add_facts(run_load_.facts());
-    runner_->on_worker_exit(now_s(), rank, *status);
+    runner_->on_worker_exit(steady_seconds(), rank, *status);
     carry_out();
   }
 
@@ -487,7 +470,8 @@ class Agent::Impl {
                  : stay_.idle() && !session_.live() ? kExitUnavailable
                                                     : kExitOk;
     if (measuring()) {
-      runner_->on_agent_stop(now_s(), "the agent on nodes/" + options_.node + " was stopped");
+      runner_->on_agent_stop(steady_seconds(),
+                             "the agent on nodes/" + options_.node + " was stopped");
       carry_out();
     }
   }
@@ -553,7 +537,7 @@ class Agent::Impl {
   // Until then Hello names the run, and a late CancelAssignment is answered with how it ended.
   void forget_old_outcome() {
     if (runner_ && runner_->done() && session_.live() &&
-        now_s() - *done_since_s_ > kRepeatOutcomeWithin_s) {
+        steady_seconds() - *done_since_s_ > kRepeatOutcomeWithin_s) {
       runner_.reset();
     }
   }

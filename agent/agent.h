@@ -28,14 +28,11 @@ struct AgentOptions {
   std::string version;
   SessionLimits session;
   RunnerLimits runner;
-  StayLimits stay;     ///< times of steady_s()
+  StayLimits stay;     ///< times of steady_seconds()
   double drain_s = 0;  ///< what is being measured may go on for this long after stop()
   /// Called by run() after hang_up().
   std::function<void()> on_hang_up = [] {};
 };
-
-/// The clock of StayLimits.
-double steady_s();
 
 class Agent {
  public:

@@ -17,6 +17,7 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "base/exit_codes.h"
 #include "base/report_socket.h"
 #include "base/testing/processes.h"
@@ -381,7 +382,7 @@ TEST(Agent, LeavingItBringsWhatItMeasuresToItsEnd) {
 TEST(Agent, OfAJobItSaysHowLongItStaysAndEndsWithoutWork) {
   FakeServer server;
   StayLimits stay;
-  stay.end_s = steady_s() + 1000;
+  stay.end_s = steady_seconds() + 1000;
   stay.idle_s = 3;
   RunningAgent agent(server.address(), stay);
   const double available_s = server.wait_for_hello().available_s();

@@ -6,10 +6,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <span>
 #include <sys/socket.h>
 #include <system_error>
-#include <utility>
 
 namespace stripline::agent {
 namespace {

@@ -1,7 +1,6 @@
 #include "agent/credentials.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <sys/stat.h>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "base/pki/certificate.h"
 #include "base/pki/dev_token.h"
 #include "base/pki/secret_file.h"
+#include "base/settings.h"
 
 namespace stripline::agent {
 namespace {
@@ -16,16 +16,11 @@ namespace {
 constexpr double kRenewWhenLeft = 1.0 / 3;
 constexpr double kLookEvery_s = 3600;
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
-  return value == nullptr ? "" : value;
-}
-
 }  // namespace
 
 std::filesystem::path default_identity_file(const std::string& node) {
-  std::filesystem::path data = variable("XDG_DATA_HOME");
-  if (data.empty()) data = std::filesystem::path(variable("HOME")) / ".local" / "share";
+  std::filesystem::path data = environment_value("XDG_DATA_HOME");
+  if (data.empty()) data = std::filesystem::path(environment_value("HOME")) / ".local" / "share";
   return data / "stripline" / "nodes" / (node + ".pem");
 }
 

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
-#include <utility>
 
 #include "base/json.h"
 #include "base/quantity.h"

@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "agent/connection.h"
 #include "agent/wire.h"
 #include "proto/rpc_error.h"
 #include "stripline/v1/agents.pb.h"

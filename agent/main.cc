@@ -1,7 +1,6 @@
 // stripline-agent: the node daemon.
 
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -21,6 +20,7 @@
 #include "agent/enrolment.h"
 #include "agent/node_name.h"
 #include "agent/relay.h"
+#include "base/clock.h"
 #include "base/command_line.h"
 #include "base/daemon/configuration.h"
 #include "base/daemon/log.h"
@@ -76,10 +76,6 @@ int fail(const stripline::Error& error) {
   return stripline::exit_code_for(error.code());
 }
 
-double unix_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 constexpr const char* kNone = "none";
 constexpr double kEnrolTimeout_s = 30;
 
@@ -97,7 +93,7 @@ stripline::Status enroll(const stripline::agent::AgentOptions& options, const st
                  "this token is a user's; 'stripline token create --role agent' makes one that "
                  "enrols a node");
   }
-  if (stripline::agent::is_enrolled(options.identity_file, token, unix_s())) {
+  if (stripline::agent::is_enrolled(options.identity_file, token, stripline::unix_seconds())) {
     spdlog::info("nodes/{} is enrolled already, by '{}'", options.node, options.identity_file);
     return {};
   }
@@ -256,7 +252,7 @@ class Invocation {
     STRIPLINE_ASSIGN_OR_RETURN(const uint64_t end_unix_s, job_end());
     if (end_unix_s != 0) {
       options.stay.end_s =
-          stripline::agent::steady_s() + static_cast<double>(end_unix_s) - unix_s();
+          stripline::steady_seconds() + static_cast<double>(end_unix_s) - stripline::unix_seconds();
     }
     return options;
   }

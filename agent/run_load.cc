@@ -1,16 +1,12 @@
 #include "agent/run_load.h"
 
-#include <array>
-#include <chrono>
-#include <cstdio>
 #include <sys/resource.h>
+
+#include "base/clock.h"
+#include "base/formatted.h"
 
 namespace stripline::agent {
 namespace {
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
@@ -24,11 +20,7 @@ double children_s() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-std::string text(double value) {
-  std::array<char, 32> digits{};
-  std::snprintf(digits.data(), digits.size(), "%.3g", value);
-  return digits.data();
-}
+std::string text(double value) { return formatted("%.3g", value); }
 
 }  // namespace
 
@@ -36,12 +28,12 @@ void RunLoad::begin(std::span<const std::string_view> own) {
   load_ = read_host_load(own);
   times_ = read_processor_times();
   children_s_ = children_s();
-  begun_s_ = now_s();
+  begun_s_ = steady_seconds();
 }
 
 std::map<std::string, std::string> RunLoad::facts() const {
   const auto times = read_processor_times();
-  const double elapsed_s = now_s() - begun_s_;
+  const double elapsed_s = steady_seconds() - begun_s_;
   if (!load_ || !times_ || !times || !(elapsed_s > 0)) return {};
   return {
       {"load.average", text(load_->average)},

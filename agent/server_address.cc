@@ -5,7 +5,6 @@
 #include <mutex>
 #include <netdb.h>
 #include <sys/eventfd.h>
-#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <utility>

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <sstream>
 #include <utility>
-#include <vector>
 
 #include "base/exit_codes.h"
 #include "base/grammar_facts.h"

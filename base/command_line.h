@@ -39,6 +39,13 @@ CLI::Validator share();
 /// For Option::check(): accepts these words only, and names the nearest of them.
 CLI::Validator one_of(std::vector<std::string> words);
 
+/// An option, or an argument, that a command needs.
+template <typename Value>
+void add_required(CLI::App* command, const std::string& name, Value& value,
+                  const std::string& about, const std::string& type) {
+  command->add_option(name, value, about)->required()->type_name(type);
+}
+
 /// How a command line ends that starts nothing.
 struct CommandLineEnd {
   int exit_code = 0;  ///< kExitOk, or kExitUsage

@@ -5,10 +5,10 @@
 #include <cctype>
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <thread>
 #include <unistd.h>
 
+#include "base/formatted.h"
 #include "base/whole_file.h"
 
 namespace stripline {
@@ -123,11 +123,9 @@ std::optional<ProcessorTimes> read_processor_times(const fs::path& proc) {
 }
 
 std::string host_load_text(const HostLoad& load) {
-  std::array<char, 128> text{};
-  std::snprintf(text.data(), text.size(), "load %.1f, %.0f other task%s on %u processor%s",
-                load.average, load.running, load.running >= 0.5 && load.running < 1.5 ? "" : "s",
-                load.processors, load.processors == 1 ? "" : "s");
-  return text.data();
+  return formatted("load %.1f, %.0f other task%s on %u processor%s", load.average, load.running,
+                   load.running >= 0.5 && load.running < 1.5 ? "" : "s", load.processors,
+                   load.processors == 1 ? "" : "s");
 }
 
 }  // namespace stripline

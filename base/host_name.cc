@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <array>
-#include <cstring>
 #include <ifaddrs.h>
 #include <memory>
 #include <netinet/in.h>

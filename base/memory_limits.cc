@@ -5,8 +5,6 @@
 #include <limits>
 #include <sys/resource.h>
 
-#include "base/control_groups.h"
-
 namespace stripline {
 namespace {
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <system_error>
 #include <unistd.h>
 
 #include "base/atomic_file.h"
 #include "base/network_name.h"
+#include "base/settings.h"
 
 namespace stripline {
 namespace {
@@ -17,11 +17,6 @@ namespace fs = std::filesystem;
 constexpr const char* kCurrent = "current";
 constexpr const char* kSuffix = ".stripline.json";
 constexpr size_t kHashDigits = 12;
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before threads
-  return value == nullptr ? "" : value;
-}
 
 // Two networks never share a folder, and options of runs make none of their own: what no letter,
 // digit, '.', '_' or '-' is becomes its code.
@@ -68,7 +63,7 @@ Error cannot(const std::string& what, const fs::path& path, const std::error_cod
 
 std::vector<fs::path> pushed_model_folders() {
   std::vector<fs::path> folders;
-  if (std::string list = variable("STRIPLINE_MODELS"); !list.empty()) {
+  if (std::string list = environment_value("STRIPLINE_MODELS"); !list.empty()) {
     for (size_t begin = 0; begin <= list.size();) {
       const size_t end = std::min(list.find(':', begin), list.size());
       if (end > begin) folders.emplace_back(list.substr(begin, end - begin));
@@ -76,9 +71,9 @@ std::vector<fs::path> pushed_model_folders() {
     }
     return folders;
   }
-  fs::path state = variable("XDG_STATE_HOME");
-  if (state.empty() && !variable("HOME").empty()) {
-    state = fs::path(variable("HOME")) / ".local" / "state";
+  fs::path state = environment_value("XDG_STATE_HOME");
+  if (state.empty() && !environment_value("HOME").empty()) {
+    state = fs::path(environment_value("HOME")) / ".local" / "state";
   }
   if (!state.empty()) folders.push_back(state / "stripline" / "models");
   folders.emplace_back("/var/lib/stripline-models");

@@ -5,8 +5,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <string>
 #include <system_error>
+
+#include "base/formatted.h"
 
 namespace stripline {
 namespace {
@@ -176,17 +177,13 @@ std::string seconds_text(double seconds, int digits) {
 
 std::string seconds_per_byte_text(double value) {
   const double nanoseconds = value * 1e9;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g ns/B", nanoseconds);
-  return text.data();
+  return formatted("%.3g ns/B", nanoseconds);
 }
 
 std::string exact_seconds_text(double seconds) {
   if (seconds == 0) return "0 s";
   const Unit& unit = unit_for(seconds, 1);
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.10g", seconds / unit.scale);
-  return std::string(text.data()) + " " + std::string(unit.name);
+  return formatted("%.10g", seconds / unit.scale) + " " + std::string(unit.name);
 }
 
 std::string duration_text(double seconds) {

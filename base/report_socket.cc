@@ -1,7 +1,6 @@
 #include "base/report_socket.h"
 
 #include <cerrno>
-#include <cstring>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>

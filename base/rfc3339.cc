@@ -1,8 +1,9 @@
 #include "base/rfc3339.h"
 
 #include <cmath>
-#include <cstdio>
 #include <ctime>
+
+#include "base/formatted.h"
 
 namespace stripline {
 
@@ -13,10 +14,8 @@ std::string rfc3339(double unix_s) {
   const auto seconds = static_cast<std::time_t>((milliseconds - rest) / 1000);
   std::tm utc{};
   gmtime_r(&seconds, &utc);
-  char text[64];
-  std::snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03lldZ", utc.tm_year + 1900,
-                utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, rest);
-  return text;
+  return formatted("%04d-%02d-%02dT%02d:%02d:%02d.%03lldZ", utc.tm_year + 1900, utc.tm_mon + 1,
+                   utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, rest);
 }
 
 }  // namespace stripline

@@ -74,11 +74,6 @@ constexpr std::array<std::string_view, 16> kOthers = {
     "STRIPLINE_MODELS",       "STRIPLINE_SSH",     "STRIPLINE_HTTP_",
     "STRIPLINE_TEST_"};
 
-std::string variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
-  return value != nullptr ? value : "";
-}
-
 bool is_known(std::string_view name) {
   return std::ranges::find(kVariables, name, &Variable::name) != kVariables.end() ||
          std::ranges::any_of(kOthers, [&](std::string_view other) {
@@ -88,16 +83,22 @@ bool is_known(std::string_view name) {
 
 }  // namespace
 
+std::string environment_value(const std::string& name) {
+  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
+  return value != nullptr ? value : "";
+}
+
 std::span<const Variable> variables() { return kVariables; }
 
 std::vector<Setting> settings() {
   std::vector<std::string> by_option;
-  std::istringstream options(variable(kOptionsVariable));
+  std::istringstream options(environment_value(kOptionsVariable));
   for (std::string name; options >> name;) by_option.push_back(name);
 
   std::vector<Setting> all;
   for (const Variable& known : kVariables) {
-    Setting setting{std::string(known.name), variable(std::string(known.name)), "environment"};
+    Setting setting{std::string(known.name), environment_value(std::string(known.name)),
+                    "environment"};
     if (setting.value.empty()) {
       setting.value = known.fallback;
       setting.origin = "default";
@@ -120,7 +121,7 @@ std::vector<Setting> settings() {
 std::string value_with(const std::map<std::string, std::string>& environment,
                        const std::string& name) {
   const auto given = environment.find(name);
-  std::string value = given != environment.end() ? given->second : variable(name);
+  std::string value = given != environment.end() ? given->second : environment_value(name);
   if (!value.empty()) return value;
   const auto known = std::ranges::find(kVariables, std::string_view(name), &Variable::name);
   return known != kVariables.end() ? std::string(known->fallback) : std::string();

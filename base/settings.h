@@ -30,6 +30,10 @@ struct Setting {
   bool operator==(const Setting&) const = default;
 };
 
+/// A variable of this process, of ours or not; empty where it is not set. No thread changes the
+/// environment meanwhile.
+std::string environment_value(const std::string& name);
+
 /// All variables, and then those that are set, begin with STRIPLINE_ and are unknown. Reads the
 /// environment: at start-up only.
 std::vector<Setting> settings();

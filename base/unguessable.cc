@@ -1,8 +1,9 @@
 #include "base/unguessable.h"
 
 #include <cstdint>
-#include <cstdio>
 #include <random>
+
+#include "base/formatted.h"
 
 namespace stripline {
 
@@ -10,10 +11,7 @@ namespace stripline {
 // does not fail where either is there.
 std::string unguessable_text() {
   std::random_device source;
-  char text[17] = {};
-  std::snprintf(text, sizeof text, "%08x%08x", static_cast<uint32_t>(source()),
-                static_cast<uint32_t>(source()));
-  return text;
+  return formatted("%08x%08x", static_cast<uint32_t>(source()), static_cast<uint32_t>(source()));
 }
 
 }  // namespace stripline

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
-#include <map>
 #include <string>
 #include <sys/stat.h>
 #include <system_error>

@@ -16,9 +16,9 @@ void AccessGrammar::define(CLI::App& app, Action& result) {
       ->type_name("N")
       ->transform(count())
       ->capture_default_str();
-  audit->footer(std::string("Needs the role admin.\n\n"
-                            "Exit codes: 0, 3 not allowed, 4 no server.\n") +
-                kServiceOptions);
+  end_help(audit,
+           "Needs the role admin.\n\n"
+           "Exit codes: 0, 3 not allowed, 4 no server.\n");
 }
 
 void AccessGrammar::define_login(CLI::App& app, Action& result) {
@@ -40,27 +40,24 @@ void AccessGrammar::define_login(CLI::App& app, Action& result) {
                    "data folder; default: as at the last login there)")
       ->type_name("FILE")
       ->needs(oidc);
-  login->footer(
-      std::string(
-          "Keeps the token and the certificate of the server's authority, which the token names,\n"
-          "in ~/.config/stripline/config.toml (mode 0600). This server is then used unless\n"
-          "--server or STRIPLINE_SERVER names another. A server started with --dev needs no\n"
-          "login by the user who started it. With --oidc what the issuer gives is kept there, and\n"
-          "renewed before it ends.\n\n"
-          "Exit codes: 0, 2 no token, no issuer or no authority, 3 the server or the issuer does\n"
-          "not take it, 4 no server or issuer.\n\n"
-          "Examples:\n"
-          "  stripline login --server head:7411 --token-file admin.token\n"
-          "  stripline login --server head:7411 --oidc --authority "
-          "/etc/stripline/authority.pem\n") +
-      kServiceOptions);
+  end_help(
+      login,
+      "Keeps the token and the certificate of the server's authority, which the token names,\n"
+      "in ~/.config/stripline/config.toml (mode 0600). This server is then used unless\n"
+      "--server or STRIPLINE_SERVER names another. A server started with --dev needs no\n"
+      "login by the user who started it. With --oidc what the issuer gives is kept there, and\n"
+      "renewed before it ends.\n\n"
+      "Exit codes: 0, 2 no token, no issuer or no authority, 3 the server or the issuer does\n"
+      "not take it, 4 no server or issuer.\n\n"
+      "Examples:\n"
+      "  stripline login --server head:7411 --token-file admin.token\n"
+      "  stripline login --server head:7411 --oidc --authority "
+      "/etc/stripline/authority.pem\n");
   CLI::App* logout = leaf_command(app, "logout", "Forget a server's token", logout_, result);
-  logout->footer(
-      std::string(
-          "The token stays valid: 'stripline token revoke' ends it. What an issuer has given\n"
-          "('login --oidc') counts until you sign out there.\n\n"
-          "Exit codes: 0, 2 not logged in there.\n") +
-      kServiceOptions);
+  end_help(logout,
+           "The token stays valid: 'stripline token revoke' ends it. What an issuer has given\n"
+           "('login --oidc') counts until you sign out there.\n\n"
+           "Exit codes: 0, 2 not logged in there.\n");
 }
 
 void AccessGrammar::define_tokens(CLI::App& app, Action& result) {
@@ -92,35 +89,30 @@ void AccessGrammar::define_tokens(CLI::App& app, Action& result) {
       ->add_option("-o,--output", create_.output,
                    "New file for the token, readable by this user alone (default: printed)")
       ->type_name("FILE");
-  create->footer(
-      std::string(
-          "Prints the token, or writes it to FILE with -o, which the server cannot tell again: it "
-          "keeps a hash. Give a user's\n"
-          "to 'stripline login', a node's to 'stripline-agent --enroll'.\n"
-          "viewer reads; operator also runs campaigns; publisher also withdraws models; admin\n"
-          "also makes and revokes tokens. Needs the role admin.\n\n"
-          "Exit codes: 0, 2 wrong name, FILE exists, 3 not allowed, or a server without "
-          "certificates,\n"
-          "4 no server.\n\n"
-          "Examples:\n"
-          "  stripline token create --role operator alice -o alice.token\n"
-          "  stripline token create --role agent n17 | ssh n17 stripline-agent --server head:7411 "
-          "--enroll -\n"
-          "  stripline token create --role agent 'gpu*' --count 200 --valid 8h -o gpus.token\n") +
-      kServiceOptions);
+  end_help(create,
+           "Prints the token, or writes it to FILE with -o, which the server cannot tell again: it "
+           "keeps a hash. Give a user's\n"
+           "to 'stripline login', a node's to 'stripline-agent --enroll'.\n"
+           "viewer reads; operator also runs campaigns; publisher also withdraws models; admin\n"
+           "also makes and revokes tokens. Needs the role admin.\n\n"
+           "Exit codes: 0, 2 wrong name, FILE exists, 3 not allowed, or a server without "
+           "certificates,\n"
+           "4 no server.\n\n"
+           "Examples:\n"
+           "  stripline token create --role operator alice -o alice.token\n"
+           "  stripline token create --role agent n17 | ssh n17 stripline-agent --server head:7411 "
+           "--enroll -\n"
+           "  stripline token create --role agent 'gpu*' --count 200 --valid 8h -o gpus.token\n");
   CLI::App* list = leaf_command(*token, "list", "List tokens, not their secrets", list_, result);
-  list->footer(std::string("Those that ended within the last 30 days, too.\n\n"
-                           "Exit codes: 0, 3 not allowed, 4 no server.\n") +
-               kServiceOptions);
+  end_help(list,
+           "Those that ended within the last 30 days, too.\n\n"
+           "Exit codes: 0, 3 not allowed, 4 no server.\n");
   CLI::App* revoke = leaf_command(*token, "revoke", "Accept a token no more", revoke_, result);
-  revoke->add_option("token", revoke_.name, "Name, as 'token list' shows it")
-      ->required()
-      ->type_name("NAME");
-  revoke->footer(
-      std::string("A node that it has enrolled stays: see 'stripline node revoke'.\n\n"
-                  "Exit codes: 0, 2 no such token, 3 not allowed, 4 no server, 9 the only\n"
-                  "token of an administrator that is valid.\n") +
-      kServiceOptions);
+  add_required(revoke, "token", revoke_.name, "Name, as 'token list' shows it", "NAME");
+  end_help(revoke,
+           "A node that it has enrolled stays: see 'stripline node revoke'.\n\n"
+           "Exit codes: 0, 2 no such token, 3 not allowed, 4 no server, 9 the only\n"
+           "token of an administrator that is valid.\n");
 }
 
 }  // namespace stripline::cli

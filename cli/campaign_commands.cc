@@ -1,18 +1,16 @@
 #include "cli/campaign_commands.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
-#include <random>
-#include <string>
 #include <utility>
 
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
+#include "base/formatted.h"
 #include "base/printable.h"
 #include "base/quantity.h"
 #include "base/table.h"
+#include "base/unguessable.h"
 #include "cli/console.h"
 #include "cli/format.h"
 #include "cli/names.h"
@@ -88,13 +86,7 @@ v1::CampaignSpec spec_of(const CampaignRun& command, const std::string& fabric) 
 
 }  // namespace
 
-std::string random_request_id() {
-  std::random_device device;
-  std::array<char, 33> text{};
-  std::snprintf(text.data(), text.size(), "%08x%08x%08x%08x", device(), device(), device(),
-                device());
-  return text.data();
-}
+std::string random_request_id() { return unguessable_text() + unguessable_text(); }
 
 v1::CreateCampaignRequest create_request(const CampaignRun& command, const std::string& fabric) {
   v1::CreateCampaignRequest request;
@@ -196,15 +188,13 @@ std::string load_text(const v1::Campaign& campaign) {
     return load.others() + load.stolen() * load.processors();
   });
   const auto busy = std::ranges::count_if(loads, [](const auto& load) { return load.busy(); });
-  std::array<char, 192> text{};
-  std::snprintf(text.data(), text.size(),
-                "%s in %td of %d runs; at most load %.1f on %s, others on %.1f of %u processors, "
-                "%.0f %% stolen (run %u)",
-                busy > 0 ? "busy with other work" : "quiet",
-                busy > 0 ? busy : static_cast<std::ptrdiff_t>(loads.size()), loads.size(),
-                worst->average(), worst->node().c_str(), worst->others(), worst->processors(),
-                100 * worst->stolen(), worst->run());
-  return text.data();
+  return formatted(
+      "%s in %td of %d runs; at most load %.1f on %s, others on %.1f of %u processors, "
+      "%.0f %% stolen (run %u)",
+      busy > 0 ? "busy with other work" : "quiet",
+      busy > 0 ? busy : static_cast<std::ptrdiff_t>(loads.size()), loads.size(), worst->average(),
+      worst->node().c_str(), worst->others(), worst->processors(), 100 * worst->stolen(),
+      worst->run());
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace stripline::cli {
 namespace {
 
 void take_name(CLI::App& command, std::string& name) {
-  command.add_option("campaign", name, "Name, e.g. c3")->required()->type_name("NAME");
+  add_required(&command, "campaign", name, "Name, e.g. c3", "NAME");
 }
 
 // The option of a member of what a campaign is asked for, by the member's type.
@@ -175,72 +175,64 @@ void CampaignGrammar::define_requests(CLI::App& campaign, Action& result) {
   define_request(*run, run_);
   run->add_flag("--detach", run_.detach, "Return once it is queued");
   run->add_flag("--validate-only", run_.validate_only, "Check the request; start nothing");
-  run->footer(
-      std::string(
-          "Shows its progress until the model is published. Ctrl-C stops watching, not the\n"
-          "campaign: 'campaign watch' continues, 'campaign cancel' ends it.\n\n"
-          "Exit codes: 0 done, 1 failed, 2 wrong request, 4 no server or not enough nodes,\n"
-          "6 server gone for longer than --timeout, 7 cancelled, or Ctrl-C.\n\n"
-          "Examples:\n"
-          "  stripline campaign run --fabric tcp\n"
-          "  stripline campaign run --fabric emulated:opteron-vapi --effort full --model "
-          "opteron\n"
-          "  stripline campaign run --fabric tcp --experiment micro.latency --detach\n"
-          "  stripline campaign run weekly.toml\n") +
-      kServiceOptions);
+  end_help(run,
+           "Shows its progress until the model is published. Ctrl-C stops watching, not the\n"
+           "campaign: 'campaign watch' continues, 'campaign cancel' ends it.\n\n"
+           "Exit codes: 0 done, 1 failed, 2 wrong request, 4 no server or not enough nodes,\n"
+           "6 server gone for longer than --timeout, 7 cancelled, or Ctrl-C.\n\n"
+           "Examples:\n"
+           "  stripline campaign run --fabric tcp\n"
+           "  stripline campaign run --fabric emulated:opteron-vapi --effort full --model "
+           "opteron\n"
+           "  stripline campaign run --fabric tcp --experiment micro.latency --detach\n"
+           "  stripline campaign run weekly.toml\n");
 
   CLI::App* estimate = leaf_command(
       campaign, "estimate", "Say what a campaign would take; start nothing", estimate_, result);
   estimate_command_ = estimate;
   define_request(*estimate, estimate_.request);
-  estimate->footer(
-      std::string(
-          "How many points and runs, seconds and node-seconds it would take, within what its\n"
-          "medians would be known, and what speaks against it: by the pace and the width of the\n"
-          "last campaign like it, or, where there is none, by what the plan allows. Takes the\n"
-          "options and files of 'campaign run'.\n\n"
-          "Exit codes: 0, 2 wrong request, 4 no server or not enough nodes.\n\n"
-          "Examples:\n"
-          "  stripline campaign estimate --fabric tcp --effort full\n"
-          "  stripline campaign estimate weekly.toml\n") +
-      kServiceOptions);
+  end_help(estimate,
+           "How many points and runs, seconds and node-seconds it would take, within what its\n"
+           "medians would be known, and what speaks against it: by the pace and the width of the\n"
+           "last campaign like it, or, where there is none, by what the plan allows. Takes the\n"
+           "options and files of 'campaign run'.\n\n"
+           "Exit codes: 0, 2 wrong request, 4 no server or not enough nodes.\n\n"
+           "Examples:\n"
+           "  stripline campaign estimate --fabric tcp --effort full\n"
+           "  stripline campaign estimate weekly.toml\n");
 }
 
 void CampaignGrammar::define_views(CLI::App& campaign, Action& result) {
   CLI::App* watch =
       leaf_command(campaign, "watch", "Follow a campaign until it ends", watch_, result);
-  watch->add_option("campaign", watch_.name, "Name, e.g. c3")->required()->type_name("NAME");
-  watch->footer(
-      std::string(
-          "Starts with what has happened so far, and continues where it was when the server\n"
-          "restarts. Ctrl-C stops the watching, not the campaign.\n\n"
-          "Exit codes: 0 done, 1 failed, 2 no such campaign, 4 no server, 6 server gone\n"
-          "for longer than --timeout, 7 cancelled, or Ctrl-C.\n") +
-      kServiceOptions);
+  add_required(watch, "campaign", watch_.name, "Name, e.g. c3", "NAME");
+  end_help(watch,
+           "Starts with what has happened so far, and continues where it was when the server\n"
+           "restarts. Ctrl-C stops the watching, not the campaign.\n\n"
+           "Exit codes: 0 done, 1 failed, 2 no such campaign, 4 no server, 6 server gone\n"
+           "for longer than --timeout, 7 cancelled, or Ctrl-C.\n");
 
   CLI::App* list = leaf_command(campaign, "list", "List campaigns, newest first", list_, result);
   list->add_option("--limit", list_.limit, "Maximum number of entries to print")
       ->type_name("N")
       ->transform(count())
       ->capture_default_str();
-  list->footer(
-      std::string("DONE is the share of the measuring that is done, MODEL the version published.\n"
-                  "States: QUEUED (waits for nodes), RUNNING, PAUSED, DRAINING (is cancelled\n"
-                  "after its running run), FITTING, SUCCEEDED, FAILED, CANCELLED.\n\n"
-                  "Exit codes: 0, 4 no server, 6 no answer in time.\n") +
-      kServiceOptions);
+  end_help(list,
+           "DONE is the share of the measuring that is done, MODEL the version published.\n"
+           "States: QUEUED (waits for nodes), RUNNING, PAUSED, DRAINING (is cancelled\n"
+           "after its running run), FITTING, SUCCEEDED, FAILED, CANCELLED.\n\n"
+           "Exit codes: 0, 4 no server, 6 no answer in time.\n");
 
   CLI::App* show = leaf_command(campaign, "show", "Show one campaign", show_, result);
-  show->add_option("campaign", show_.name, "Name, e.g. c3")->required()->type_name("NAME");
-  show->footer(
-      std::string("State, what it waits for or why it failed, what it measures and how far it\n"
-                  "is, and the model it publishes.\n\n"
-                  "Exit codes: 0, 2 no such campaign, 4 no server, 6 no answer in time.\n") +
-      kServiceOptions);
+  add_required(show, "campaign", show_.name, "Name, e.g. c3", "NAME");
+  end_help(show,
+           "State, what it waits for or why it failed, what it measures and how far it\n"
+           "is, and the model it publishes.\n\n"
+           "Exit codes: 0, 2 no such campaign, 4 no server, 6 no answer in time.\n");
 
   CLI::App* points =
       leaf_command(campaign, "points", "List what a campaign measures", points_, result);
-  points->add_option("campaign", points_.name, "Name, e.g. c3")->required()->type_name("NAME");
+  add_required(points, "campaign", points_.name, "Name, e.g. c3", "NAME");
   points->add_option("--experiment", points_.experiment, "Only points of this one")
       ->type_name("NAME");
   points->add_option("--variant", points_.variant, "Only points of this one")->type_name("NAME");
@@ -256,22 +248,18 @@ void CampaignGrammar::define_views(CLI::App& campaign, Action& result) {
       ->type_name("N")
       ->transform(whole_number(1, 1'000'000))
       ->capture_default_str();
-  points->footer(
-      std::string(
-          "In the order of the plan. RUNS are the finished ones that have tried it, MEDIAN\n"
-          "is over them, WITHIN half of its 95 % interval relative to it. Values of\n"
-          "parameters are written as 'campaign export' writes them.\n\n"
-          "Exit codes: 0, 2 no such campaign, 4 no server.\n") +
-      kServiceOptions);
+  end_help(points,
+           "In the order of the plan. RUNS are the finished ones that have tried it, MEDIAN\n"
+           "is over them, WITHIN half of its 95 % interval relative to it. Values of\n"
+           "parameters are written as 'campaign export' writes them.\n\n"
+           "Exit codes: 0, 2 no such campaign, 4 no server.\n");
 }
 
 void CampaignGrammar::define_comparison(CLI::App& campaign, Action& result) {
   CLI::App* compare =
       leaf_command(campaign, "compare", "Say where one was faster than another", compare_, result);
-  compare->add_option("baseline", compare_.baseline, "Name, e.g. c3")->required()->type_name("A");
-  compare->add_option("candidate", compare_.candidate, "What is compared with it")
-      ->required()
-      ->type_name("B");
+  add_required(compare, "baseline", compare_.baseline, "Name, e.g. c3", "A");
+  add_required(compare, "candidate", compare_.candidate, "What is compared with it", "B");
   compare
       ->add_option("--margin", compare_.margin,
                    "Times are equivalent that surely differ by no more (default: 5%)")
@@ -284,17 +272,15 @@ void CampaignGrammar::define_comparison(CLI::App& campaign, Action& result) {
       ->type_name("SHARE")
       ->transform(share());
   compare->add_flag("--all", compare_.all, "List also the points that do not differ");
-  compare->footer(
-      std::string(
-          "Says of each point whether B is FASTER or SLOWER than A, EQUIVALENT, INCONCLUSIVE, or\n"
-          "INCOMPARABLE, where one does not have it or measures something else by its name\n"
-          "(ranks, clock, version of the experiment). B/A is the ratio of their times with its\n"
-          "95 % interval, over runs.\n"
-          "With --json a line for each point.\n\n"
-          "Exit codes: 0, 2 no such campaign, 4 no server.\n\n"
-          "Example:\n"
-          "  stripline campaign compare c3 c4\n") +
-      kServiceOptions);
+  end_help(compare,
+           "Says of each point whether B is FASTER or SLOWER than A, EQUIVALENT, INCONCLUSIVE, or\n"
+           "INCOMPARABLE, where one does not have it or measures something else by its name\n"
+           "(ranks, clock, version of the experiment). B/A is the ratio of their times with its\n"
+           "95 % interval, over runs.\n"
+           "With --json a line for each point.\n\n"
+           "Exit codes: 0, 2 no such campaign, 4 no server.\n\n"
+           "Example:\n"
+           "  stripline campaign compare c3 c4\n");
 }
 
 void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
@@ -355,27 +341,20 @@ void CampaignGrammar::define_changes(CLI::App& campaign, Action& result) {
 void CampaignGrammar::define_samples(CLI::App& campaign, Action& result) {
   CLI::App* export_samples =
       leaf_command(campaign, "export", "Write every raw sample as JSON lines", export_, result);
-  export_samples->add_option("campaign", export_.name, "Name, e.g. c3")
-      ->required()
-      ->type_name("NAME");
+  add_required(export_samples, "campaign", export_.name, "Name, e.g. c3", "NAME");
   export_samples
       ->add_option("-o,--output", export_.output, "File to write, - for standard output (default)")
       ->type_name("FILE");
-  export_samples->footer(
-      std::string(
-          "One series per line: the point, the run, all values in the metric's unit, and\n"
-          "whether it is an orphan (stored, but under an old fence, so never fitted). A file\n"
-          "is written completely or not at all.\n\n"
-          "Exit codes: 0, 2 no such campaign, 4 no server, or the output cannot be written.\n") +
-      kServiceOptions);
+  end_help(export_samples,
+           "One series per line: the point, the run, all values in the metric's unit, and\n"
+           "whether it is an orphan (stored, but under an old fence, so never fitted). A file\n"
+           "is written completely or not at all.\n\n"
+           "Exit codes: 0, 2 no such campaign, 4 no server, or the output cannot be written.\n");
 
   CLI::App* replay = leaf_command(
       campaign, "replay", "Measure recorded samples again, to compare strategies", replay_, result);
-  replay
-      ->add_option("file", replay_.file,
-                   "What 'campaign export' wrote, plain or by zstd; - for standard input")
-      ->required()
-      ->type_name("FILE");
+  add_required(replay, "file", replay_.file,
+               "What 'campaign export' wrote, plain or by zstd; - for standard input", "FILE");
   replay->add_option("--strategy", replay_.strategy, "Only this one (default: all)")
       ->type_name("NAME")
       ->check(one_of({"race", "straddle", "halving", "random", "grid"}));
@@ -419,18 +398,17 @@ void CampaignGrammar::define_offline(CLI::App& campaign, Action& result) {
                    "What 'stripline-worker --describe' prints on a node that will measure, where "
                    "no such node is connected")
       ->type_name("FILE");
-  plan->footer(
-      std::string(
-          "For nodes that reach no server, under sbatch, say: the plan is measured there, and\n"
-          "what it has brought is imported. Takes the options of 'campaign run', or the plan of a\n"
-          "campaign that there is.\n\n"
-          "Exit codes: 0, 2 wrong request, 4 no server, not enough nodes, or the file cannot be\n"
-          "written.\n\n"
-          "Examples:\n"
-          "  stripline campaign export-plan weekly.toml -o plan.json\n"
-          "  stripline campaign run-plan plan.json -o results.jsonl   # on the nodes\n"
-          "  stripline campaign import results.jsonl\n") +
-      kServiceOptions);
+  end_help(
+      plan,
+      "For nodes that reach no server, under sbatch, say: the plan is measured there, and\n"
+      "what it has brought is imported. Takes the options of 'campaign run', or the plan of a\n"
+      "campaign that there is.\n\n"
+      "Exit codes: 0, 2 wrong request, 4 no server, not enough nodes, or the file cannot be\n"
+      "written.\n\n"
+      "Examples:\n"
+      "  stripline campaign export-plan weekly.toml -o plan.json\n"
+      "  stripline campaign run-plan plan.json -o results.jsonl   # on the nodes\n"
+      "  stripline campaign import results.jsonl\n");
 
   // Carried out by stripline-bench, with the arguments as they are (parse.cc), unless options of
   // this program stand before its name.
@@ -440,16 +418,14 @@ void CampaignGrammar::define_offline(CLI::App& campaign, Action& result) {
 
   CLI::App* take =
       leaf_command(campaign, "import", "Make a campaign of what 'run-plan' wrote", import_, result);
-  take->add_option("file", import_.file, "What 'campaign run-plan' wrote, plain or by zstd")
-      ->required()
-      ->type_name("FILE");
+  add_required(take, "file", import_.file, "What 'campaign run-plan' wrote, plain or by zstd",
+               "FILE");
   take->add_flag("--detach", import_.detach, "Return once its model is being fitted");
-  take->footer(
-      std::string("The campaign has its samples as if agents had sent them, and its model is the "
-                  "same. A file\nthat was imported before is the same campaign. Needs the role "
-                  "publisher.\n\nExit codes: those of 'campaign run', and 3 where the file is "
-                  "damaged or was changed.\n") +
-      kServiceOptions);
+  end_help(take,
+           "The campaign has its samples as if agents had sent them, and its model is the "
+           "same. A file\nthat was imported before is the same campaign. Needs the role "
+           "publisher.\n\nExit codes: those of 'campaign run', and 3 where the file is "
+           "damaged or was changed.\n");
 }
 
 }  // namespace stripline::cli

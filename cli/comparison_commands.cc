@@ -1,14 +1,13 @@
 #include "cli/comparison_commands.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "base/exit_codes.h"
+#include "base/formatted.h"
 #include "base/printable.h"
 #include "base/quantity.h"
 #include "base/table.h"
@@ -29,10 +28,7 @@ bool differs(const Point& point) {
 
 std::string ratio_text(const Point& point) {
   if (!point.has_ratio()) return "-";
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.3f [%.3f, %.3f]", point.ratio(), point.low(),
-                point.high());
-  return text.data();
+  return formatted("%.3f [%.3f, %.3f]", point.ratio(), point.low(), point.high());
 }
 
 // The surest differences first.

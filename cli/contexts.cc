@@ -3,7 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <fcntl.h>
 #include <sstream>
 #include <sys/file.h>
@@ -11,17 +10,12 @@
 #include <system_error>
 #include <thread>
 #include <toml++/toml.h>
-#include <utility>
 
 #include "base/pki/secret_file.h"
+#include "base/settings.h"
 
 namespace stripline::cli {
 namespace {
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
-  return value == nullptr ? "" : value;
-}
 
 // Optional members.
 constexpr std::array<std::pair<const char*, std::string Context::*>, 3> kOfIssuer{
@@ -84,8 +78,8 @@ std::string to_toml(const Contexts& contexts) {
 }
 
 std::filesystem::path contexts_file() {
-  std::filesystem::path config = variable("XDG_CONFIG_HOME");
-  if (config.empty()) config = std::filesystem::path(variable("HOME")) / ".config";
+  std::filesystem::path config = environment_value("XDG_CONFIG_HOME");
+  if (config.empty()) config = std::filesystem::path(environment_value("HOME")) / ".config";
   return config / "stripline" / "config.toml";
 }
 

@@ -12,35 +12,28 @@ void FeedbackGrammar::define(CLI::App& app, Action& result) {
   feedback->fallthrough();
   CLI::App* send =
       leaf_command(*feedback, "send", "Hand a report of a run to the server", send_, result);
-  send->add_option("file", send_.file, "What 'stripline run --report FILE' has written")
-      ->required()
-      ->type_name("FILE");
-  send->footer(
-      std::string(
-          "The report names the model by its hash; the server keeps the last 500 of a version.\n"
-          "'stripline run --report agent' needs no such command: the node's agent sends it.\n\n"
-          "Exit codes: 0, 2 no such file, or no version there has the hash, 3 no report, 4 no\n"
-          "server, 6 no answer in time.\n") +
-      kServiceOptions);
+  add_required(send, "file", send_.file, "What 'stripline run --report FILE' has written", "FILE");
+  end_help(send,
+           "The report names the model by its hash; the server keeps the last 500 of a version.\n"
+           "'stripline run --report agent' needs no such command: the node's agent sends it.\n\n"
+           "Exit codes: 0, 2 no such file, or no version there has the hash, 3 no report, 4 no\n"
+           "server, 6 no answer in time.\n");
   CLI::App* list =
       leaf_command(*feedback, "list", "What runs have reported, the newest first", list_, result);
-  list->add_option("model", list_.name,
-                   "Name, of all versions, or with one: tcp, tcp@2, tcp@stable")
-      ->required()
-      ->type_name("NAME[@VERSION|@LABEL]");
+  add_required(list, "model", list_.name,
+               "Name, of all versions, or with one: tcp, tcp@2, tcp@stable",
+               "NAME[@VERSION|@LABEL]");
   list->add_option("--limit", list_.limit, "Number of most recent reports to print")
       ->type_name("N")
       ->transform(count())
       ->capture_default_str();
-  list->footer(
-      std::string(
-          "For each run: the places of the program that took the longest, how often the decision\n"
-          "there was carried out, what the model predicted of one execution and what was "
-          "measured,\n"
-          "what the baseline took where the guard has timed both, and whether the guard has\n"
-          "given up the decision for it.\n\n"
-          "Exit codes: 0, 2 no such model or version, 4 no server, 6 no answer in time.\n") +
-      kServiceOptions);
+  end_help(list,
+           "For each run: the places of the program that took the longest, how often the decision\n"
+           "there was carried out, what the model predicted of one execution and what was "
+           "measured,\n"
+           "what the baseline took where the guard has timed both, and whether the guard has\n"
+           "given up the decision for it.\n\n"
+           "Exit codes: 0, 2 no such model or version, 4 no server, 6 no answer in time.\n");
 }
 
 }  // namespace stripline::cli

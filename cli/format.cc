@@ -1,11 +1,10 @@
 #include "cli/format.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <string_view>
 
+#include "base/formatted.h"
 #include "base/printable.h"
 #include "base/table.h"
 
@@ -26,10 +25,7 @@ std::string date_text(const std::string& rfc3339) {
 }
 
 std::string percent_text(double share) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), std::abs(share) < 0.0995 ? "%.2g %%" : "%.0f %%",
-                100 * share);
-  return text.data();
+  return formatted(std::abs(share) < 0.0995 ? "%.2g %%" : "%.0f %%", 100 * share);
 }
 
 std::string params_text(const std::map<std::string, std::string>& params) {

@@ -14,6 +14,11 @@ namespace stripline::cli {
 inline constexpr const char* kServiceOptions =
     "\nOptions of every command: --server, --timeout, --json; see 'stripline --help'.\n";
 
+/// Ends the help of a command that calls a server.
+inline void end_help(CLI::App* command, const std::string& text) {
+  command->footer(text + kServiceOptions);
+}
+
 /// For Option::transform(): numbers from 0 and from 1 on that uint32_t holds.
 inline CLI::Validator amount() { return whole_number_from<uint32_t>(0); }
 inline CLI::Validator count() { return whole_number_from<uint32_t>(1); }

@@ -1,11 +1,11 @@
 #include "cli/issued_token.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/cut_text.h"
 #include "base/json.h"
 #include "base/printable.h"
@@ -97,10 +97,6 @@ Result<IssuedToken> token_in(const Json& said) {
   return issued;
 }
 
-double unix_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 }  // namespace
 
 Result<IssuedToken> sign_in_by_device(const IssuerOfServer& issuer,
@@ -183,7 +179,7 @@ double end_unix_s(const std::string& token) {
 
 Result<std::string> bearer_of(const std::string& server, Context& context) {
   const auto lasts = [](const Context& one) {
-    return end_unix_s(one.token) > unix_s() + kBeforeEnd_s;
+    return end_unix_s(one.token) > unix_seconds() + kBeforeEnd_s;
   };
   if (lasts(context)) return context.token;
   // Another process of this user may have renewed it, or be about to. A refresh token may count

@@ -1,7 +1,6 @@
 #include "cli/names.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace stripline::cli {
 namespace {

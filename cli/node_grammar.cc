@@ -8,7 +8,7 @@ namespace stripline::cli {
 namespace {
 
 void take_name(CLI::App& command, std::string& name) {
-  command.add_option("node", name, "Name, e.g. a")->required()->type_name("NAME");
+  add_required(&command, "node", name, "Name, e.g. a", "NAME");
 }
 
 void take_reason(CLI::App& command, std::string& reason) {
@@ -21,14 +21,12 @@ void take_reason(CLI::App& command, std::string& reason) {
 void NodeGrammar::define(CLI::App& app, Action& result) {
   CLI::App* nodes =
       leaf_command(app, "nodes", "List the nodes whose agents have connected", list_, result);
-  nodes->footer(
-      std::string(
-          "States: IDLE, BUSY (measuring), OFFLINE (its agent is not connected); 'cordoned' and\n"
-          "'draining' nodes get no new runs, HELD says why, and by whom. FABRICS are those that\n"
-          "its workers can open, each usable with 'campaign run --fabric'. A node appears when\n"
-          "'stripline-agent' first connects from it.\n\n"
-          "Exit codes: 0, 4 no server, 6 no answer in time.\n") +
-      kServiceOptions);
+  end_help(nodes,
+           "States: IDLE, BUSY (measuring), OFFLINE (its agent is not connected); 'cordoned' and\n"
+           "'draining' nodes get no new runs, HELD says why, and by whom. FABRICS are those that\n"
+           "its workers can open, each usable with 'campaign run --fabric'. A node appears when\n"
+           "'stripline-agent' first connects from it.\n\n"
+           "Exit codes: 0, 4 no server, 6 no answer in time.\n");
   CLI::App* node = app.add_subcommand("node", "Keep a node from runs, or take it out");
   node->require_subcommand(1);
   node->fallthrough();
@@ -46,11 +44,11 @@ void NodeGrammar::define_holds(CLI::App& node, Action& result) {
   CLI::App* cordon = leaf_command(node, "cordon", "Give a node no new runs", cordon_, result);
   take_name(*cordon, cordon_.name);
   take_reason(*cordon, cordon_.reason);
-  cordon->footer(std::string("What it is measuring goes on. 'uncordon' takes it back.\n") + kExits +
-                 kServiceOptions);
+  end_help(cordon,
+           std::string("What it is measuring goes on. 'uncordon' takes it back.\n") + kExits);
   CLI::App* uncordon = leaf_command(node, "uncordon", "Give it runs again", uncordon_, result);
   take_name(*uncordon, uncordon_.name);
-  uncordon->footer(std::string("After 'cordon' and 'drain'.\n") + kExits + kServiceOptions);
+  end_help(uncordon, std::string("After 'cordon' and 'drain'.\n") + kExits);
   CLI::App* drain =
       leaf_command(node, "drain", "Cordon it and wait until it is idle", drain_, result);
   take_name(*drain, drain_.name);
@@ -62,32 +60,28 @@ void NodeGrammar::define_holds(CLI::App& node, Action& result) {
       ->type_name("TIME")
       ->transform(time_within({.least_s = 0, .most_s = 30.0 * 86400}));
   drain->add_flag("--detach", drain_.detach, "Do not wait");
-  drain->footer(std::string("Ctrl-C ends the waiting, not the draining: 'uncordon' does.\n"
-                            "Needs the role operator.\n\n"
-                            "Exit codes: 0 idle, 2 no such node, 3 not allowed, 4 no server,\n"
-                            "7 stopped waiting.\n") +
-                kServiceOptions);
+  end_help(drain,
+           "Ctrl-C ends the waiting, not the draining: 'uncordon' does.\n"
+           "Needs the role operator.\n\n"
+           "Exit codes: 0 idle, 2 no such node, 3 not allowed, 4 no server,\n"
+           "7 stopped waiting.\n");
 }
 
 void NodeGrammar::define_farewells(CLI::App& node, Action& result) {
   CLI::App* remove =
       leaf_command(node, "remove", "Forget a node whose agent has ended", remove_, result);
   take_name(*remove, remove_.name);
-  remove->footer(
-      std::string(
-          "Its samples stay. It comes back when an agent connects from it: 'revoke' prevents\n"
-          "that. Needs the role admin.\n\n"
-          "Exit codes: 0, 2 no such node, 3 not allowed, 4 no server, 9 it is connected.\n") +
-      kServiceOptions);
+  end_help(remove,
+           "Its samples stay. It comes back when an agent connects from it: 'revoke' prevents\n"
+           "that. Needs the role admin.\n\n"
+           "Exit codes: 0, 2 no such node, 3 not allowed, 4 no server, 9 it is connected.\n");
   CLI::App* revoke =
       leaf_command(node, "revoke", "Accept a node's certificate no more", revoke_, result);
   take_name(*revoke, revoke_.name);
-  revoke->footer(
-      std::string(
-          "Its session ends at once; what it was measuring is measured again elsewhere. It\n"
-          "may be enrolled again. Needs the role admin.\n\n"
-          "Exit codes: 0, 2 never enrolled, 3 not allowed, 4 no server.\n") +
-      kServiceOptions);
+  end_help(revoke,
+           "Its session ends at once; what it was measuring is measured again elsewhere. It\n"
+           "may be enrolled again. Needs the role admin.\n\n"
+           "Exit codes: 0, 2 never enrolled, 3 not allowed, 4 no server.\n");
 }
 
 }  // namespace stripline::cli

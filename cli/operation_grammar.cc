@@ -9,9 +9,7 @@ namespace stripline::cli {
 void OperationGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
   CLI::App* fit =
       leaf_command(model, "fit", "Fit a version to what campaigns have measured", fit_, result);
-  fit->add_option("model", fit_.model, "The model to publish, e.g. tcp")
-      ->required()
-      ->type_name("NAME");
+  add_required(fit, "model", fit_.model, "The model to publish, e.g. tcp", "NAME");
   fit->add_option("--campaign", fit_.campaigns, "A campaign to fit; may be repeated")
       ->required()
       ->type_name("NAME")
@@ -21,18 +19,17 @@ void OperationGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
       ->type_name("RUN")
       ->allow_extra_args(false);
   fit->add_flag("--detach", fit_.detach, "Return once it is stored");
-  fit->footer(
-      std::string(
-          "Takes one campaign or several that have ended and measured the same fabric; their runs\n"
-          "count together. It is an operation: Ctrl-C ends the waiting, a restart of the server\n"
-          "does not end it, and 'operation show' tells what became of it. Needs the role\n"
-          "publisher.\n\n"
-          "Exit codes: 0 published, 1 nothing could be fitted, 2 no such campaign or run, 4 no\n"
-          "server, 7 Ctrl-C, or it was cancelled, 9 a campaign has not ended, or the model is "
-          "another fabric's.\n\n"
-          "Example:\n"
-          "  stripline model fit tcp --campaign c3 --campaign c7 --without c7/2\n") +
-      kServiceOptions);
+  end_help(
+      fit,
+      "Takes one campaign or several that have ended and measured the same fabric; their runs\n"
+      "count together. It is an operation: Ctrl-C ends the waiting, a restart of the server\n"
+      "does not end it, and 'operation show' tells what became of it. Needs the role\n"
+      "publisher.\n\n"
+      "Exit codes: 0 published, 1 nothing could be fitted, 2 no such campaign or run, 4 no\n"
+      "server, 7 Ctrl-C, or it was cancelled, 9 a campaign has not ended, or the model is "
+      "another fabric's.\n\n"
+      "Example:\n"
+      "  stripline model fit tcp --campaign c3 --campaign c7 --without c7/2\n");
 
   CLI::App* operation = app.add_subcommand("operation", "What takes longer than a command");
   operation->require_subcommand(1);
@@ -42,25 +39,22 @@ void OperationGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
       ->type_name("N")
       ->transform(count())
       ->capture_default_str();
-  list->footer(std::string("The server keeps the last 1,000.\n\n"
-                           "Exit codes: 0, 4 no server, 6 no answer in time.\n") +
-               kServiceOptions);
+  end_help(list,
+           "The server keeps the last 1,000.\n\n"
+           "Exit codes: 0, 4 no server, 6 no answer in time.\n");
   CLI::App* show =
       leaf_command(*operation, "show", "Show how far one is, or what became of it", show_, result);
-  show->add_option("operation", show_.name, "Name, e.g. o3")->required()->type_name("NAME");
+  add_required(show, "operation", show_.name, "Name, e.g. o3", "NAME");
   show->add_flag("--wait", show_.wait, "Until it has ended");
-  show->footer(
-      std::string(
-          "What has succeeded is shown with what its fit found, a line each.\n\n"
-          "Exit codes: 0, 1 it failed, 2 no such operation, 4 no server, 7 it was cancelled.\n") +
-      kServiceOptions);
+  end_help(show,
+           "What has succeeded is shown with what its fit found, a line each.\n\n"
+           "Exit codes: 0, 1 it failed, 2 no such operation, 4 no server, 7 it was cancelled.\n");
   CLI::App* cancel =
       leaf_command(*operation, "cancel", "End one that has not ended", cancel_, result);
-  cancel->add_option("operation", cancel_.name, "Name, e.g. o3")->required()->type_name("NAME");
-  cancel->footer(
-      std::string("Nothing comes of it. Needs the role publisher.\n\n"
-                  "Exit codes: 0, 2 no such operation, 4 no server, 9 it has ended otherwise.\n") +
-      kServiceOptions);
+  add_required(cancel, "operation", cancel_.name, "Name, e.g. o3", "NAME");
+  end_help(cancel,
+           "Nothing comes of it. Needs the role publisher.\n\n"
+           "Exit codes: 0, 2 no such operation, 4 no server, 9 it has ended otherwise.\n");
 }
 
 }  // namespace stripline::cli

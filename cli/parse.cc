@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -176,46 +175,40 @@ class Grammar {
     CLI::App* list = leaf(*model, "list", "List models, or the versions of one", model_list_);
     list->add_option("model", model_list_.model, "List the versions of this model, newest first")
         ->type_name("NAME");
-    list->footer(
-        std::string("Without NAME each model with its fabric and latest version; with NAME its\n"
-                    "versions with their states, labels, campaigns, and what was found of them.\n\n"
-                    "Exit codes: 0, 2 no such model, 4 no server, 6 no answer in time.\n") +
-        kServiceOptions);
+    end_help(list,
+             "Without NAME each model with its fabric and latest version; with NAME its\n"
+             "versions with their states, labels, campaigns, and what was found of them.\n\n"
+             "Exit codes: 0, 2 no such model, 4 no server, 6 no answer in time.\n");
 
     CLI::App* show =
         leaf(*model, "show", "Show a model's parameters with their intervals", model_show_);
-    show->add_option("model", model_show_.source, "A model file, or a name: tcp, tcp@2")
-        ->required()
-        ->type_name("FILE|NAME");
-    show->footer(
-        std::string("Intervals are at 95 % over runs. '>=' marks a lower bound. With --json the\n"
-                    "model file's content on one line.\n\n"
-                    "Exit codes: 0, 2 no such model, 3 malformed file, 4 no server.\n") +
-        kServiceOptions);
+    add_required(show, "model", model_show_.source, "A model file, or a name: tcp, tcp@2",
+                 "FILE|NAME");
+    end_help(show,
+             "Intervals are at 95 % over runs. '>=' marks a lower bound. With --json the\n"
+             "model file's content on one line.\n\n"
+             "Exit codes: 0, 2 no such model, 3 malformed file, 4 no server.\n");
 
     CLI::App* fetch = leaf(*model, "fetch", "Fetch a model as a file", fetch_);
-    fetch
-        ->add_option("model", fetch_.name,
-                     "Name, with a version or a label or without: tcp, tcp@2, tcp@stable")
-        ->required()
-        ->type_name("NAME[@VERSION|@LABEL]");
+    add_required(fetch, "model", fetch_.name,
+                 "Name, with a version or a label or without: tcp, tcp@2, tcp@stable",
+                 "NAME[@VERSION|@LABEL]");
     fetch
         ->add_option("-o,--output", fetch_.output,
                      "File to write, - for standard output (default: NAME.stripline.json)")
         ->type_name("FILE");
     fetch->add_flag("--accept-failed", fetch_.accept_failed,
                     "Take one that failed its validation, too");
-    fetch->footer(
-        std::string(
-            "The file is checked before it replaces an older one, and never half written. One\n"
-            "that is current already is left alone. A file that is not a model is not replaced. A\n"
-            "name alone gets the newest version that is neither withdrawn, provisional, stale nor\n"
-            "unjudged, if there is one, and none that failed its validation; a version that is\n"
-            "named is fetched as it is, with a warning.\n\n"
-            "Exit codes: 0 fetched or current, 2 no such model, 3 what came is damaged, 4 no\n"
-            "server, 9 the file exists and is something else, or the model failed its "
-            "validation.\n") +
-        kServiceOptions);
+    end_help(
+        fetch,
+        "The file is checked before it replaces an older one, and never half written. One\n"
+        "that is current already is left alone. A file that is not a model is not replaced. A\n"
+        "name alone gets the newest version that is neither withdrawn, provisional, stale nor\n"
+        "unjudged, if there is one, and none that failed its validation; a version that is\n"
+        "named is fetched as it is, with a warning.\n\n"
+        "Exit codes: 0 fetched or current, 2 no such model, 3 what came is damaged, 4 no\n"
+        "server, 9 the file exists and is something else, or the model failed its "
+        "validation.\n");
 
     publishing_.define(app_, *model, command_.action);
     operations_.define(app_, *model, command_.action);

@@ -1,9 +1,9 @@
 #include "cli/report_commands.h"
 
-#include <chrono>
 #include <string>
 
 #include "base/atomic_file.h"
+#include "base/clock.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
 #include "cli/console.h"
@@ -15,11 +15,6 @@
 
 namespace stripline::cli {
 namespace {
-
-double unix_seconds() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
-}
 
 // To a file, or to standard output: empty or "-".
 int write_output(const Global& global, const std::string& output, const std::string& text) {

@@ -9,32 +9,27 @@ namespace stripline::cli {
 
 void ReportGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
   CLI::App* diff = leaf_command(model, "diff", "Say in what two models differ", diff_, result);
-  diff->add_option("a", diff_.a, "The baseline: a model file, or a name: tcp@1")
-      ->required()
-      ->type_name("FILE|NAME");
-  diff->add_option("b", diff_.b, "What is compared with it")->required()->type_name("FILE|NAME");
-  diff->footer(
-      std::string(
-          "Parameters are FASTER or SLOWER where the interval of the difference, which both their\n"
-          "95 % intervals give, lies on one side of zero; EQUIVALENT where it lies within 2 %; "
-          "else\n"
-          "INCONCLUSIVE. Values other than times are SMALLER or LARGER. INCOMPARABLE: one side "
-          "does\n"
-          "not have it, or a bound alone. Among many some differ by chance: at most one in\n"
-          "twenty of what is reported is such. Then the usual decisions that come out otherwise, "
-          "as\n"
-          "'explain' is asked for them. --json has all parameters.\n\n"
-          "Exit codes: 0 also where they differ, 2 no such model or file, 3 malformed file,\n"
-          "4 no server.\n\n"
-          "Examples:\n"
-          "  stripline model diff tcp@1 tcp@2\n"
-          "  stripline model diff old.stripline.json tcp\n") +
-      kServiceOptions);
+  add_required(diff, "a", diff_.a, "The baseline: a model file, or a name: tcp@1", "FILE|NAME");
+  add_required(diff, "b", diff_.b, "What is compared with it", "FILE|NAME");
+  end_help(
+      diff,
+      "Parameters are FASTER or SLOWER where the interval of the difference, which both their\n"
+      "95 % intervals give, lies on one side of zero; EQUIVALENT where it lies within 2 %; "
+      "else\n"
+      "INCONCLUSIVE. Values other than times are SMALLER or LARGER. INCOMPARABLE: one side "
+      "does\n"
+      "not have it, or a bound alone. Among many some differ by chance: at most one in\n"
+      "twenty of what is reported is such. Then the usual decisions that come out otherwise, "
+      "as\n"
+      "'explain' is asked for them. --json has all parameters.\n\n"
+      "Exit codes: 0 also where they differ, 2 no such model or file, 3 malformed file,\n"
+      "4 no server.\n\n"
+      "Examples:\n"
+      "  stripline model diff tcp@1 tcp@2\n"
+      "  stripline model diff old.stripline.json tcp\n");
 
   CLI::App* plot = leaf_command(model, "plot", "Draw what transfers take by size", plot_, result);
-  plot->add_option("model", plot_.source, "A model file, or a name: tcp, tcp@2")
-      ->required()
-      ->type_name("FILE|NAME");
+  add_required(plot, "model", plot_.source, "A model file, or a name: tcp, tcp@2", "FILE|NAME");
   plot->add_option("-o,--output", plot_.output, "File to write, - for standard output (default)")
       ->type_name("FILE");
   plot->add_option("--quantity", plot_.quantity,
@@ -45,37 +40,32 @@ void ReportGrammar::define(CLI::App& app, CLI::App& model, Action& result) {
       ->capture_default_str();
   plot->add_option("--path", plot_.path, "Only this path of the model (default: all)")
       ->type_name("NAME");
-  plot->footer(std::string("SVG: curves of each operation with the bands of its parameters' "
-                           "intervals, both axes\n"
-                           "logarithmic; dashed where the network changes its protocol.\n\n"
-                           "Exit codes: 0, 2 no such model, path or file, 3 malformed file, "
-                           "4 no server, or the\n"
-                           "output cannot be written.\n\n"
-                           "Example:\n"
-                           "  stripline model plot tcp -o curves.svg\n") +
-               kServiceOptions);
+  end_help(plot,
+           "SVG: curves of each operation with the bands of its parameters' "
+           "intervals, both axes\n"
+           "logarithmic; dashed where the network changes its protocol.\n\n"
+           "Exit codes: 0, 2 no such model, path or file, 3 malformed file, "
+           "4 no server, or the\n"
+           "output cannot be written.\n\n"
+           "Example:\n"
+           "  stripline model plot tcp -o curves.svg\n");
 
   CLI::App* report = leaf_command(
       app, "report", "Write pages about a model or a campaign as one file", report_, result);
-  report
-      ->add_option("what", report_.source,
-                   "A model file, a model's name (tcp, tcp@2) or a campaign's (c3)")
-      ->required()
-      ->type_name("FILE|NAME");
+  add_required(report, "what", report_.source,
+               "A model file, a model's name (tcp, tcp@2) or a campaign's (c3)", "FILE|NAME");
   report->add_option("-o,--output", report_.output, "File to write, - for standard output")
       ->type_name("FILE")
       ->capture_default_str();
-  report->footer(
-      std::string(
-          "The pages of the dashboard with all that they show in one HTML file, for clusters\n"
-          "without a server and to attach. A file needs no server, and then has no samples. A\n"
-          "model that is called like a campaign is named models/c3.\n\n"
-          "Exit codes: 0, 2 no such model, campaign or file, or this build has no dashboard,\n"
-          "3 malformed file, 4 no server, or the output cannot be written.\n\n"
-          "Examples:\n"
-          "  stripline report tcp -o tcp.html\n"
-          "  stripline report tcp.stripline.json\n") +
-      kServiceOptions);
+  end_help(report,
+           "The pages of the dashboard with all that they show in one HTML file, for clusters\n"
+           "without a server and to attach. A file needs no server, and then has no samples. A\n"
+           "model that is called like a campaign is named models/c3.\n\n"
+           "Exit codes: 0, 2 no such model, campaign or file, or this build has no dashboard,\n"
+           "3 malformed file, 4 no server, or the output cannot be written.\n\n"
+           "Examples:\n"
+           "  stripline report tcp -o tcp.html\n"
+           "  stripline report tcp.stripline.json\n");
 }
 
 }  // namespace stripline::cli

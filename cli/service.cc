@@ -88,23 +88,16 @@ Status Service::delete_campaign(const std::string& name) {
 }
 
 Result<v1::Campaign> Service::cancel_campaign(const std::string& name, bool drain) {
-  return impl_->call<v1::Campaign>([&](auto* context, auto* response) {
-    v1::CancelCampaignRequest request;
-    request.set_name(name);
-    request.set_drain(drain);
-    return impl_->door().campaigns->CancelCampaign(context, request, response);
-  });
+  v1::CancelCampaignRequest request;
+  request.set_name(name);
+  request.set_drain(drain);
+  return impl_->call(&Door::campaigns, &v1::Campaigns::Stub::CancelCampaign, request);
 }
 
 Result<v1::ListCampaignsResponse> Service::list_campaigns(int page_size,
                                                           const std::string& page_token) {
-  auto page = impl_->call<v1::ListCampaignsResponse>([&](auto* context, auto* response) {
-    v1::ListCampaignsRequest request;
-    request.set_page_size(page_size);
-    request.set_page_token(page_token);
-    return impl_->door().campaigns->ListCampaigns(context, request, response);
-  });
-  return next_of(std::move(page), page_token);
+  return impl_->call_for_page(&Door::campaigns, &v1::Campaigns::Stub::ListCampaigns, page_size,
+                              page_token);
 }
 
 Result<v1::CompareCampaignsResponse> Service::compare_campaigns(
@@ -215,26 +208,16 @@ Status Service::export_here(const std::string& name,
 }
 
 Result<v1::ListModelsResponse> Service::list_models(int page_size, const std::string& page_token) {
-  auto page = impl_->call<v1::ListModelsResponse>([&](auto* context, auto* response) {
-    v1::ListModelsRequest request;
-    request.set_page_size(page_size);
-    request.set_page_token(page_token);
-    return impl_->door().models->ListModels(context, request, response);
-  });
-  return next_of(std::move(page), page_token);
+  return impl_->call_for_page(&Door::models, &v1::Models::Stub::ListModels, page_size, page_token);
 }
 
 Result<v1::ListModelVersionsResponse> Service::list_model_versions(const std::string& model,
                                                                    int page_size,
                                                                    const std::string& page_token) {
-  auto page = impl_->call<v1::ListModelVersionsResponse>([&](auto* context, auto* response) {
-    v1::ListModelVersionsRequest request;
-    request.set_parent(model);
-    request.set_page_size(page_size);
-    request.set_page_token(page_token);
-    return impl_->door().models->ListModelVersions(context, request, response);
-  });
-  return next_of(std::move(page), page_token);
+  v1::ListModelVersionsRequest request;
+  request.set_parent(model);
+  return impl_->call_for_page(&Door::models, &v1::Models::Stub::ListModelVersions, page_size,
+                              page_token, request);
 }
 
 Result<v1::Model> Service::get_model(const std::string& name) {
@@ -243,13 +226,11 @@ Result<v1::Model> Service::get_model(const std::string& name) {
 
 Result<v1::ModelVersion> Service::check_model(const std::string& version,
                                               const std::string& campaign, bool rollback) {
-  return impl_->call<v1::ModelVersion>([&](auto* context, auto* response) {
-    v1::CheckModelVersionRequest request;
-    request.set_name(version);
-    request.set_campaign(campaign);
-    request.set_rollback(rollback);
-    return impl_->door().models->CheckModelVersion(context, request, response);
-  });
+  v1::CheckModelVersionRequest request;
+  request.set_name(version);
+  request.set_campaign(campaign);
+  request.set_rollback(rollback);
+  return impl_->call(&Door::models, &v1::Models::Stub::CheckModelVersion, request);
 }
 
 Result<v1::ModelVersion> Service::get_model_version(const std::string& name) {
@@ -258,66 +239,48 @@ Result<v1::ModelVersion> Service::get_model_version(const std::string& name) {
 
 Result<v1::ModelVersion> Service::validate_model(const std::string& version,
                                                  const std::vector<std::string>& campaigns) {
-  return impl_->call<v1::ModelVersion>([&](auto* context, auto* response) {
-    v1::ValidateModelVersionRequest request;
-    request.set_name(version);
-    for (const std::string& campaign : campaigns) request.add_campaigns(campaign);
-    return impl_->door().models->ValidateModelVersion(context, request, response);
-  });
+  v1::ValidateModelVersionRequest request;
+  request.set_name(version);
+  for (const std::string& campaign : campaigns) request.add_campaigns(campaign);
+  return impl_->call(&Door::models, &v1::Models::Stub::ValidateModelVersion, request);
 }
 
 Result<v1::ModelVersion> Service::promote_model(const v1::PromoteModelVersionRequest& request) {
-  return impl_->call<v1::ModelVersion>([&](auto* context, auto* response) {
-    return impl_->door().models->PromoteModelVersion(context, request, response);
-  });
+  return impl_->call(&Door::models, &v1::Models::Stub::PromoteModelVersion, request);
 }
 
 Result<v1::ModelVersion> Service::rollback_label(const std::string& label) {
-  return impl_->call<v1::ModelVersion>([&](auto* context, auto* response) {
-    v1::RollbackModelLabelRequest request;
-    request.set_name(label);
-    return impl_->door().models->RollbackModelLabel(context, request, response);
-  });
+  return impl_->call_by_name(&Door::models, &v1::Models::Stub::RollbackModelLabel, label);
 }
 
 Result<v1::ModelVersion> Service::import_model(const std::string& model,
                                                const std::string& content) {
-  return impl_->call<v1::ModelVersion>([&](auto* context, auto* response) {
-    v1::ImportModelVersionRequest request;
-    request.set_parent(model);
-    request.set_content(content);
-    return impl_->door().models->ImportModelVersion(context, request, response);
-  });
+  v1::ImportModelVersionRequest request;
+  request.set_parent(model);
+  request.set_content(content);
+  return impl_->call(&Door::models, &v1::Models::Stub::ImportModelVersion, request);
 }
 
 Result<v1::ListFeedbackResponse> Service::list_feedback(const std::string& name, int page_size,
                                                         const std::string& page_token) {
-  auto page = impl_->call<v1::ListFeedbackResponse>([&](auto* context, auto* response) {
-    v1::ListFeedbackRequest request;
-    request.set_parent(name);
-    request.set_page_size(page_size);
-    request.set_page_token(page_token);
-    return impl_->door().models->ListFeedback(context, request, response);
-  });
-  return next_of(std::move(page), page_token);
+  v1::ListFeedbackRequest request;
+  request.set_parent(name);
+  return impl_->call_for_page(&Door::models, &v1::Models::Stub::ListFeedback, page_size, page_token,
+                              request);
 }
 
 Result<v1::SendFeedbackResponse> Service::send_feedback(const std::string& content) {
-  return impl_->call<v1::SendFeedbackResponse>([&](auto* context, auto* response) {
-    v1::SendFeedbackRequest request;
-    request.set_content(content);
-    return impl_->door().models->SendFeedback(context, request, response);
-  });
+  v1::SendFeedbackRequest request;
+  request.set_content(content);
+  return impl_->call(&Door::models, &v1::Models::Stub::SendFeedback, request);
 }
 
 Result<v1::ModelVersion> Service::withdraw_model(const std::string& version,
                                                  const std::string& reason) {
-  return impl_->call<v1::ModelVersion>([&](auto* context, auto* response) {
-    v1::WithdrawModelVersionRequest request;
-    request.set_name(version);
-    request.set_reason(reason);
-    return impl_->door().models->WithdrawModelVersion(context, request, response);
-  });
+  v1::WithdrawModelVersionRequest request;
+  request.set_name(version);
+  request.set_reason(reason);
+  return impl_->call(&Door::models, &v1::Models::Stub::WithdrawModelVersion, request);
 }
 
 Result<FetchedModel> Service::fetch_model(const std::string& name, const std::string& if_none_match,
@@ -364,13 +327,7 @@ Result<FetchedModel> Service::fetch_here(const v1::FetchModelVersionRequest& req
 }
 
 Result<v1::ListNodesResponse> Service::list_nodes(int page_size, const std::string& page_token) {
-  auto page = impl_->call<v1::ListNodesResponse>([&](auto* context, auto* response) {
-    v1::ListNodesRequest request;
-    request.set_page_size(page_size);
-    request.set_page_token(page_token);
-    return impl_->door().fleet->ListNodes(context, request, response);
-  });
-  return next_of(std::move(page), page_token);
+  return impl_->call_for_page(&Door::fleet, &v1::Fleet::Stub::ListNodes, page_size, page_token);
 }
 
 Result<v1::Node> Service::get_node(const std::string& name) {
@@ -399,15 +356,11 @@ Result<v1::ServerStatus> Service::server_status() {
 }
 
 Result<v1::WhoAmIResponse> Service::who_am_i() {
-  return impl_->call<v1::WhoAmIResponse>([&](auto* context, auto* response) {
-    return impl_->door().admin->WhoAmI(context, v1::WhoAmIRequest(), response);
-  });
+  return impl_->call(&Door::admin, &v1::Admin::Stub::WhoAmI, v1::WhoAmIRequest());
 }
 
 Result<v1::SignIn> Service::get_sign_in() {
-  return impl_->call<v1::SignIn>([&](auto* context, auto* response) {
-    return impl_->door().admin->GetSignIn(context, v1::GetSignInRequest(), response);
-  });
+  return impl_->call(&Door::admin, &v1::Admin::Stub::GetSignIn, v1::GetSignInRequest());
 }
 
 Result<v1::CreateTokenResponse> Service::create_token(const v1::CreateTokenRequest& request) {
@@ -415,9 +368,7 @@ Result<v1::CreateTokenResponse> Service::create_token(const v1::CreateTokenReque
 }
 
 Result<v1::ListTokensResponse> Service::list_tokens() {
-  return impl_->call<v1::ListTokensResponse>([&](auto* context, auto* response) {
-    return impl_->door().admin->ListTokens(context, v1::ListTokensRequest(), response);
-  });
+  return impl_->call(&Door::admin, &v1::Admin::Stub::ListTokens, v1::ListTokensRequest());
 }
 
 Result<v1::Token> Service::revoke_token(const std::string& name) {
@@ -431,13 +382,8 @@ Status Service::revoke_node(const std::string& name) {
 
 Result<v1::ListAuditEventsResponse> Service::list_audit_events(int page_size,
                                                                const std::string& page_token) {
-  auto page = impl_->call<v1::ListAuditEventsResponse>([&](auto* context, auto* response) {
-    v1::ListAuditEventsRequest request;
-    request.set_page_size(page_size);
-    request.set_page_token(page_token);
-    return impl_->door().admin->ListAuditEvents(context, request, response);
-  });
-  return next_of(std::move(page), page_token);
+  return impl_->call_for_page(&Door::admin, &v1::Admin::Stub::ListAuditEvents, page_size,
+                              page_token);
 }
 
 }  // namespace stripline::cli

@@ -150,6 +150,18 @@ class Service::Impl {
     return call(service, method, request);
   }
 
+  /// The same of one that lists; `request` may say of what.
+  template <typename Stub, typename Request, typename Response>
+  Result<Response> call_for_page(std::unique_ptr<Stub> Door::*service,
+                                 grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                              Response*),
+                                 int page_size, const std::string& page_token,
+                                 Request request = {}) {
+    request.set_page_size(page_size);
+    request.set_page_token(page_token);
+    return next_of(call(service, method, request), page_token);
+  }
+
   /// Says what to do, and notes whether another server, or another secret, may be answered
   /// otherwise.
   Error error_of(const grpc::Status& status);

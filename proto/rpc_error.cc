@@ -2,6 +2,7 @@
 
 #include <grpcpp/support/status.h>
 
+#include "proto/status_codes.h"
 #include "stripline/v1/common.pb.h"
 
 namespace stripline {
@@ -11,35 +12,14 @@ namespace {
 constexpr const char* kUsualWait_s = "2";
 
 ErrorCode code_from(grpc::StatusCode code) {
-  switch (code) {
-    case grpc::StatusCode::INVALID_ARGUMENT:
-    case grpc::StatusCode::OUT_OF_RANGE:
-      return ErrorCode::invalid_argument;
-    case grpc::StatusCode::NOT_FOUND:
-      return ErrorCode::not_found;
-    case grpc::StatusCode::ALREADY_EXISTS:
-      return ErrorCode::already_exists;
-    case grpc::StatusCode::FAILED_PRECONDITION:
-    case grpc::StatusCode::PERMISSION_DENIED:
-    case grpc::StatusCode::UNAUTHENTICATED:
-      return ErrorCode::failed_precondition;
-    case grpc::StatusCode::RESOURCE_EXHAUSTED:
-      return ErrorCode::resource_exhausted;
-    case grpc::StatusCode::UNAVAILABLE:
-      return ErrorCode::unavailable;
-    case grpc::StatusCode::DEADLINE_EXCEEDED:
-      return ErrorCode::deadline_exceeded;
-    case grpc::StatusCode::CANCELLED:
-      return ErrorCode::cancelled;
-    case grpc::StatusCode::ABORTED:
-      return ErrorCode::aborted;
-    case grpc::StatusCode::DATA_LOSS:
-      return ErrorCode::data_loss;
-    case grpc::StatusCode::UNIMPLEMENTED:
-      return ErrorCode::unimplemented;
-    default:
-      return ErrorCode::internal;
+  if (code == grpc::StatusCode::OUT_OF_RANGE) return ErrorCode::invalid_argument;
+  if (code == grpc::StatusCode::PERMISSION_DENIED || code == grpc::StatusCode::UNAUTHENTICATED) {
+    return ErrorCode::failed_precondition;
   }
+  for (const auto& [ours, carried] : kStatusCodes) {
+    if (carried == code) return ours;
+  }
+  return ErrorCode::internal;
 }
 
 }  // namespace

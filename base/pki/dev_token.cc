@@ -1,8 +1,6 @@
 #include "base/pki/dev_token.h"
 
 #include <arpa/inet.h>
-#include <array>
-#include <cstdlib>
 #include <netinet/in.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -10,14 +8,10 @@
 #include "base/host_name.h"
 #include "base/pki/secret_file.h"
 #include "base/pki/token.h"
+#include "base/settings.h"
 
 namespace stripline::pki {
 namespace {
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
-  return value == nullptr ? "" : value;
-}
 
 bool is_loopback(const std::string& host) {
   in_addr v4{};
@@ -28,7 +22,7 @@ bool is_loopback(const std::string& host) {
 }
 
 std::filesystem::path home() {
-  if (std::string set = variable("HOME"); !set.empty()) return set;
+  if (std::string set = environment_value("HOME"); !set.empty()) return set;
   const passwd* user = ::getpwuid(::geteuid());  // NOLINT(concurrency-mt-unsafe): at start-up
   return user == nullptr ? "" : user->pw_dir;
 }
@@ -36,7 +30,7 @@ std::filesystem::path home() {
 }  // namespace
 
 Result<std::filesystem::path> dev_token_file(const std::string& port) {
-  std::filesystem::path folder = variable("XDG_STATE_HOME");
+  std::filesystem::path folder = environment_value("XDG_STATE_HOME");
   if (folder.empty()) {
     folder = home();
     if (folder.empty()) {

@@ -1,6 +1,5 @@
 #include "base/pki/tls_stream.h"
 
-#include <algorithm>
 #include <arpa/inet.h>
 #include <array>
 #include <netinet/in.h>

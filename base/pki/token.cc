@@ -2,7 +2,6 @@
 
 #include <array>
 #include <openssl/rand.h>
-#include <utility>
 
 #include "base/pki/openssl.h"
 #include "base/sha256.h"

@@ -110,8 +110,4 @@ size_t lines_with(const std::string& text, const std::string& part) {
 
 void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
 
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 }  // namespace stripline

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/subprocess.h"
 
 namespace stripline {
@@ -75,7 +76,6 @@ bool eventually(Condition condition, double limit_s);
 
 /// Naps that `eventually` takes.
 void nap();
-double steady_seconds();
 
 template <typename Condition>
 bool eventually(Condition condition, double limit_s) {

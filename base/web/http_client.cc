@@ -1,8 +1,6 @@
 #include "base/web/http_client.h"
 
 #include <chrono>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>

@@ -3,7 +3,6 @@
 //
 //   redistribution_naive [ELEMENTS [TIMES]]     ELEMENTS of each part
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -4,7 +4,6 @@
 //
 //   redistribution_tuned [ELEMENTS [TIMES]]     ELEMENTS of each part
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -2,7 +2,6 @@
 //
 //   reduction_naive [ELEMENTS [TIMES]]
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

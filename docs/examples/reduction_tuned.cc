@@ -3,7 +3,6 @@
 //
 //   reduction_tuned [ELEMENTS [TIMES]]
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 

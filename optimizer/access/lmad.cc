@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 #include <span>
-#include <string>
-#include <utility>
 
 #include "optimizer/access/sort_few.h"
 

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
-#include <span>
-#include <string>
 
 #include "optimizer/access/sort_few.h"
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "optimizer/stats/compare.h"
 #include "optimizer/stats/interval.h"

@@ -1,7 +1,6 @@
 #include "optimizer/campaign/offline_results.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 

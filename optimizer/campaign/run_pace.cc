@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "optimizer/campaign/pace.h"
-
 namespace stripline::campaign {
 namespace {
 

@@ -7,11 +7,9 @@
 // parameters is below SHARE (default 0) under one of the two ways of nesting the noise, and with 2
 // for wrong arguments.
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "base/json.h"
 #include "base/sha256.h"

@@ -1,7 +1,6 @@
 #include "optimizer/fit/fit_vis.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>

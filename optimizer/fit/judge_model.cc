@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "optimizer/cost/link_costs.h"

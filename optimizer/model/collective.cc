@@ -1,7 +1,6 @@
 #include "optimizer/model/collective.h"
 
 #include <algorithm>
-#include <array>
 
 namespace stripline::model {
 namespace {

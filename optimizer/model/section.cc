@@ -1,26 +1,18 @@
 #include "optimizer/model/section.h"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 
+#include "base/formatted.h"
 #include "base/quantity.h"
 
 namespace stripline::model {
 
 std::string time_text(double seconds) { return seconds_text(seconds); }
 
-std::string number_text(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
-}
+std::string number_text(double value) { return formatted("%.4g", value); }
 
 std::string share_text(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), std::abs(value) < 9.995 ? "%.3g %%" : "%.0f %%",
-                value * 100);
-  return text.data();
+  return formatted(std::abs(value) < 9.995 ? "%.3g %%" : "%.0f %%", value * 100);
 }
 
 std::string titled(const std::string& title, const Table& table) {

@@ -1,7 +1,6 @@
 #include "optimizer/plan/gather_mechanism.h"
 
 #include <array>
-#include <string>
 
 namespace stripline::plan {
 namespace {

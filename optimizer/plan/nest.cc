@@ -1,12 +1,9 @@
 #include "optimizer/plan/nest.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <iterator>
-#include <limits>
-#include <optional>
 #include <utility>
 #include <variant>
 

@@ -2,28 +2,19 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <utility>
 #include <variant>
 
+#include "base/formatted.h"
 #include "base/quantity.h"
 
 namespace stripline::plan {
-namespace {
-
-std::string format(const char* pattern, double value) {
-  std::array<char, 48> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), pattern, value);
-  return buffer.data();
-}
-
-}  // namespace
 
 std::string time_text(double seconds) { return seconds_text(seconds, 4); }
 
 std::string percent_text(double part) {
-  return format(std::abs(part) < 9.995 ? "%.3g %%" : "%.0f %%", 100 * part);
+  return formatted(std::abs(part) < 9.995 ? "%.3g %%" : "%.0f %%", 100 * part);
 }
 
 std::string filled(std::string_view phrase, std::string_view value) {
@@ -60,10 +51,10 @@ Row& Row::seconds(const char* name, double value, std::string_view phrase) {
   return put(name, value, phrase, time_text(value));
 }
 Row& Row::seconds_per_byte(const char* name, double value, std::string_view phrase) {
-  return put(name, value, phrase, format("%.4g ns/B", value * 1e9));
+  return put(name, value, phrase, formatted("%.4g ns/B", value * 1e9));
 }
 Row& Row::factor(const char* name, double value, std::string_view phrase) {
-  return put(name, value, phrase, format("%.3g", value));
+  return put(name, value, phrase, formatted("%.3g", value));
 }
 Row& Row::word(const char* name, std::string_view value, std::string_view phrase) {
   return put(name, value, phrase, std::string(value));

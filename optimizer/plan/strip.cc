@@ -1,9 +1,6 @@
 #include "optimizer/plan/strip.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "optimizer/plan/perturbed.h"

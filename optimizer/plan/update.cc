@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "optimizer/plan/perturbed.h"
 #include "optimizer/plan/strip_costs.h"

@@ -1,10 +1,7 @@
 #include "optimizer/plan/vis.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <utility>
 

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <functional>
-#include <string_view>
 #include <utility>
 
+#include "base/formatted.h"
 #include "base/quantity.h"
 #include "base/table.h"
 #include "optimizer/model/model_json.h"
@@ -208,17 +207,13 @@ std::string value_text(const std::optional<ParameterValue>& of, const std::strin
   const std::string bound = of->at_least ? ">= " : "";
   if (unit == "s") return bound + seconds_text(of->value);
   if (unit == "s/B") return bound + seconds_per_byte_text(of->value);
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", of->value);
-  return bound + text.data();
+  return bound + formatted("%.4g", of->value);
 }
 
 std::string change_text(const ComparedParameter& one) {
   if (!one.change) return "";
-  std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "%+.1f %% [%+.1f, %+.1f]", 100 * *one.change,
-                100 * one.change_low, 100 * one.change_high);
-  return text.data();
+  return formatted("%+.1f %% [%+.1f, %+.1f]", 100 * *one.change, 100 * one.change_low,
+                   100 * one.change_high);
 }
 
 Json to_json(const std::optional<ParameterValue>& of) {
@@ -236,10 +231,8 @@ Json to_json(const std::optional<PlanGain>& gain) {
 
 std::string gain_text(const std::optional<PlanGain>& gain) {
   if (!gain) return "-";
-  std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "%+.1f %% [%+.1f, %+.1f]", 100 * gain->value,
-                100 * gain->interval.low, 100 * gain->interval.high);
-  return text.data();
+  return formatted("%+.1f %% [%+.1f, %+.1f]", 100 * gain->value, 100 * gain->interval.low,
+                   100 * gain->interval.high);
 }
 
 // How large a difference can be that does not show, where parameters have none.

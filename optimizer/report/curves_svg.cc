@@ -1,12 +1,9 @@
 #include "optimizer/report/curves_svg.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <set>
-#include <span>
 
 #include "base/quantity.h"
 #include "optimizer/cost/link_costs.h"

@@ -1,7 +1,6 @@
 #include "optimizer/report/svg.h"
 
-#include <array>
-#include <cstdio>
+#include "base/formatted.h"
 
 namespace stripline::report {
 namespace {
@@ -53,11 +52,7 @@ std::string xml_text(std::string_view text) {
   return out;
 }
 
-std::string coordinate(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.2f", value);
-  return text.data();
-}
+std::string coordinate(double value) { return formatted("%.2f", value); }
 
 Svg::Svg(double width, double height, std::string_view title)
     : head_("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\"" + number("width", width) +

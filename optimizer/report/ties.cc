@@ -1,7 +1,6 @@
 #include "optimizer/report/ties.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 #include <utility>

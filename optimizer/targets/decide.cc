@@ -1,12 +1,11 @@
 #include "optimizer/targets/decide.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <tuple>
 
+#include "base/formatted.h"
 #include "optimizer/stats/order.h"
 
 namespace stripline::targets {
@@ -38,11 +37,7 @@ Result<Pairs> pairs_of(std::span<const double> a, std::span<const double> b) {
   return pairs;
 }
 
-std::string percent(double share) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", 100 * share);
-  return text.data();
-}
+std::string percent(double share) { return formatted("%.1f %%", 100 * share); }
 
 }  // namespace
 
@@ -268,16 +263,14 @@ Result<double> proven_by_probe(std::span<const double> without_s, std::span<cons
   const double factor = factors.empty() ? 1 : stats::median(factors);
   const bool all_slower = std::ranges::all_of(factors, [](double one) { return one > 1; });
   if (enough && all_slower && factor >= kProbeFactor) return factor;
-  std::array<char, 160> text{};
-  std::snprintf(text.data(), text.size(),
-                "the probe, which must slow its cell down, changed its time by a factor of %.2f "
+  return Error(
+      ErrorCode::failed_precondition,
+      formatted("the probe, which must slow its cell down, changed its time by a factor of %.2f "
                 "over %zu pairs",
-                factor, factors.size());
-  return Error(ErrorCode::failed_precondition,
-               std::string(text.data()) +
-                   (enough ? ": the target does not read what was written, or reads something else "
-                             "besides"
-                           : ": too few pairs to say anything"));
+                factor, factors.size()) +
+          (enough ? ": the target does not read what was written, or reads something else "
+                    "besides"
+                  : ": too few pairs to say anything"));
 }
 
 }  // namespace stripline::targets

@@ -1,7 +1,6 @@
 #include "optimizer/targets/environment_file.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "base/cut_text.h"

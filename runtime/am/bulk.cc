@@ -1,8 +1,6 @@
 #include "runtime/am/bulk.h"
 
-#include <algorithm>
 #include <cstring>
-#include <utility>
 
 namespace stripline::am {
 namespace {

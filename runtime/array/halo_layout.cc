@@ -1,7 +1,6 @@
 #include "runtime/array/halo_layout.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <limits>
 
 #include "optimizer/access/saturate.h"

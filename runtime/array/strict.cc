@@ -1,5 +1,3 @@
-#include <string>
-
 #include <stripline/strict.h>
 
 #include "runtime/rma/context_state.h"

@@ -1,7 +1,6 @@
 #include "runtime/bootstrap/fiber.h"
 
 #include <cerrno>
-#include <string>
 #include <sys/mman.h>
 #include <system_error>
 #include <unistd.h>

@@ -12,7 +12,6 @@
 #include <optional>
 #include <poll.h>
 #include <signal.h>
-#include <span>
 #include <sstream>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <poll.h>
 #include <signal.h>
-#include <string>
 #include <string_view>
 #include <sys/epoll.h>
 #include <utility>

@@ -11,7 +11,6 @@
 #include <string>
 #include <unistd.h>
 #include <utility>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 

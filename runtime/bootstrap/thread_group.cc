@@ -7,7 +7,6 @@
 #include <string>
 #include <thread>
 #include <unistd.h>
-#include <vector>
 
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/mixed_group.h"

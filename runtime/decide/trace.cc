@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <utility>
-#include <vector>
 
+#include "base/formatted.h"
 #include "base/place_text.h"
 #include "base/quantity.h"
 #include "optimizer/model/feedback.h"
@@ -18,12 +17,6 @@ namespace {
 constexpr size_t kMostRows = 30;
 // A prediction that is farther off than by this factor is said to have missed.
 constexpr double kMissed = 1.25;
-
-std::string format(const char* pattern, double value) {
-  std::array<char, 48> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), pattern, value);
-  return buffer.data();
-}
 
 std::string_view name_of(std::string_view path) {
   const size_t slash = path.rfind('/');
@@ -41,14 +34,14 @@ std::string saved_text(const Savings& savings) {
   const double saved = 1 - savings.actual_s / savings.baseline_s;
   const double error = std::sqrt(savings.squared_error) / savings.baseline_s;
   const std::string checks =
-      ", by " + format("%.0f", savings.checks) + (savings.checks == 1 ? " check" : " checks");
+      ", by " + formatted("%.0f", savings.checks) + (savings.checks == 1 ? " check" : " checks");
   // A loss in percent has no end.
   if (saved < 0) {
-    return "tuned took " + format("%.2f", 1 - saved) + " +- " + format("%.2f", error) +
+    return "tuned took " + formatted("%.2f", 1 - saved) + " +- " + formatted("%.2f", error) +
            " times as long as the baseline" + checks;
   }
-  return "tuned saved " + format("%.1f", 100 * saved) + " % +- " + format("%.1f", 100 * error) +
-         " over the baseline" + checks;
+  return "tuned saved " + formatted("%.1f", 100 * saved) + " % +- " +
+         formatted("%.1f", 100 * error) + " over the baseline" + checks;
 }
 
 }  // namespace
@@ -81,15 +74,15 @@ std::string savings_text(const Savings& savings) {
     return "no tuned plan of a loop or nest was compared with the baseline by itself (that takes a "
            "model, the guard, and as many executions as let a check take no more than its share)";
   }
-  return saved_text(savings) + ", at " + format("%.0f", savings.sites) +
+  return saved_text(savings) + ", at " + formatted("%.0f", savings.sites) +
          (savings.sites == 1 ? " site" : " sites") + " of all ranks; " +
-         format("%.0f", savings.demoted) + " demoted to the baseline";
+         formatted("%.0f", savings.demoted) + " demoted to the baseline";
 }
 
 std::string iterations_text(const Savings& savings) {
   if (savings.sites == 0 || !(savings.baseline_s > 0)) return {};
   return "iterations of the program: " + saved_text(savings) + "; " +
-         format("%.0f", savings.demoted) + " of " + format("%.0f", savings.sites) +
+         formatted("%.0f", savings.demoted) + " of " + formatted("%.0f", savings.sites) +
          " (of all ranks) demoted to the baseline, with the sites in them";
 }
 
@@ -100,8 +93,8 @@ GuardTime guard_time(const Savings& sites, const Savings& iterations) {
 }
 
 std::string guard_text(const GuardTime& time) {
-  return "checks (" + format("%.0f", time.checks) + ") took " + seconds_text(time.excess_s) +
-         " longer than what was in use, " + format("%.2f", 100 * time.share()) +
+  return "checks (" + formatted("%.0f", time.checks) + ") took " + seconds_text(time.excess_s) +
+         " longer than what was in use, " + formatted("%.2f", 100 * time.share()) +
          " % of what is guarded";
 }
 
@@ -206,7 +199,7 @@ std::string Trace::text(const GuardTime& guard) const {
     if (predicted_s > 0 && measured_s > 0) {
       const double ratio = measured_s / predicted_s;
       if (ratio > kMissed || ratio < 1 / kMissed) {
-        missed += "  " + place + " (" + row.what + ") took " + format("%.2f", ratio) +
+        missed += "  " + place + " (" + row.what + ") took " + formatted("%.2f", ratio) +
                   " times what was predicted\n";
       }
     }
@@ -216,8 +209,8 @@ std::string Trace::text(const GuardTime& guard) const {
   }
   if (guard.taken_s > 0) {
     text += padded("guard", 28) + padded("checks of decisions", 26) +
-            padded(format("%.0f", guard.checks), 9) +
-            padded(format("%.2f", 100 * guard.share()) + " % of what is guarded", 26) +
+            padded(formatted("%.0f", guard.checks), 9) +
+            padded(formatted("%.2f", 100 * guard.share()) + " % of what is guarded", 26) +
             padded("-", 11) + seconds_text(guard.excess_s) + " in all\n";
   }
   if (!missed.empty()) text += "predictions that missed:\n" + missed;

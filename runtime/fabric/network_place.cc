@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 
 #include "base/host_name.h"
+#include "base/settings.h"
 #include "base/whole_file.h"
 
 namespace stripline::fabric {
@@ -16,11 +16,6 @@ std::string_view next(std::string_view& path) {
   const std::string_view name = path.substr(0, dot);
   path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
   return name;
-}
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-  return value != nullptr ? value : "";
 }
 
 uint32_t levels(std::string_view path) {
@@ -126,7 +121,7 @@ std::optional<uint32_t> distance(const NetworkPlace& one, const NetworkPlace& ot
 }
 
 Result<std::string> switches_of_environment() {
-  std::string said = variable("STRIPLINE_SWITCHES");
+  std::string said = environment_value("STRIPLINE_SWITCHES");
   if (!said.empty() && !are_switches(said)) {
     return Error(ErrorCode::invalid_argument,
                  "STRIPLINE_SWITCHES: '" + said +
@@ -134,11 +129,11 @@ Result<std::string> switches_of_environment() {
                      "down, joined by dots, as core.row3.leaf12");
   }
   if (!said.empty()) return said;
-  const std::string file = variable("STRIPLINE_SWITCHES_FILE");
+  const std::string file = environment_value("STRIPLINE_SWITCHES_FILE");
   if (!file.empty()) return switches_in_file(file);
-  const std::string path = variable("SLURM_TOPOLOGY_ADDR");
+  const std::string path = environment_value("SLURM_TOPOLOGY_ADDR");
   // "switch.switch.node": the names of nodes may have dots themselves.
-  const std::string pattern = variable("SLURM_TOPOLOGY_ADDR_PATTERN");
+  const std::string pattern = environment_value("SLURM_TOPOLOGY_ADDR_PATTERN");
   size_t node = path.rfind('.');
   if (!pattern.empty()) {
     node = 0;

@@ -1,6 +1,5 @@
 #include "runtime/gather/gather_state.h"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,7 +9,6 @@
 #include <stripline/team.h>
 
 #include "base/random.h"
-#include "runtime/gather/choices.h"
 #include "runtime/gather/exchange.h"
 #include "runtime/gather/node_sharing.h"
 #include "runtime/gather/passing_on.h"

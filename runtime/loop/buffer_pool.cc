@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <new>
 #include <sys/mman.h>
 
 #include "base/host_memory.h"

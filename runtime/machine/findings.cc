@@ -7,7 +7,6 @@
 
 #include "base/control_groups.h"
 #include "base/host_memory.h"
-#include "base/memory_limits.h"
 #include "base/quantity.h"
 #include "runtime/machine/preflight.h"
 

@@ -1,7 +1,6 @@
 #include "runtime/machine/fingerprint.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <fstream>
 #include <utility>
 #include <vector>

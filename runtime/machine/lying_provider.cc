@@ -1,7 +1,6 @@
 // For tests: a provider of libfabric that is sockets, but shows puts that tell their target to the
 // rank that makes them, too, as if they had arrived there. libfabric loads it from the folder in
 // FI_PROVIDER_PATH, where it is liblying-fi.so; it calls itself "lying".
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <string>

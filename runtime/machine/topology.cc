@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <sys/utsname.h>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "base/control_groups.h"
 #include "base/whole_file.h"

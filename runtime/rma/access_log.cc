@@ -1,7 +1,6 @@
 #include "runtime/rma/access_log.h"
 
 #include <bit>
-#include <utility>
 
 namespace stripline::rma {
 

@@ -1,7 +1,5 @@
 #include "runtime/rma/continuations.h"
 
-#include <utility>
-
 #include "runtime/rma/operations.h"
 
 namespace stripline::rma {

@@ -1,7 +1,6 @@
 #include "runtime/rma/operation.h"
 
 #include <optional>
-#include <utility>
 
 namespace stripline::rma {
 

@@ -1,9 +1,9 @@
 #include "runtime/rma/operation_trace.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <vector>
 
+#include "base/formatted.h"
 #include "base/place_text.h"
 #include "base/quantity.h"
 
@@ -30,9 +30,7 @@ std::string grouped(uint64_t number) {
 }
 
 std::string percent(double part) {
-  char text[16];
-  std::snprintf(text, sizeof text, part < 0.1 ? "%.1f %%" : "%.0f %%", 100 * part);
-  return text;
+  return formatted(part < 0.1 ? "%.1f %%" : "%.0f %%", 100 * part);
 }
 
 std::string_view file_name(std::string_view path) {

@@ -3,8 +3,6 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include <stripline/context.h>

@@ -1,7 +1,5 @@
 #include "runtime/rma/put_combiner.h"
 
-#include <algorithm>
-#include <string>
 #include <utility>
 
 namespace stripline::rma {

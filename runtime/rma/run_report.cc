@@ -1,9 +1,7 @@
 #include "runtime/rma/run_report.h"
 
-#include <array>
 #include <cstdio>
 #include <filesystem>
-#include <random>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +12,7 @@
 #include "base/atomic_file.h"
 #include "base/pushed_models.h"
 #include "base/report_socket.h"
+#include "base/unguessable.h"
 #include "optimizer/model/feedback.h"
 #include "optimizer/model/model_json.h"
 #include "runtime/rma/context_state.h"
@@ -26,13 +25,6 @@ namespace {
 constexpr const char* kAgent = "agent";
 // One rank only: a job of thousands must not drown its first one.
 constexpr size_t kMostPlacesOfRank = 64;
-
-std::string random_name() {
-  std::random_device device;
-  std::array<char, 20> text{};
-  std::snprintf(text.data(), text.size(), "%08x%08x", device(), device());
-  return text.data();
-}
 
 std::string program_name() {
   std::error_code failure;
@@ -101,7 +93,7 @@ void hand_in_report(Context& context) {
     }
   }
   report.places = model::places_of_ranks(of_ranks);
-  report.run = random_name();
+  report.run = unguessable_text();
   report.program = program_name();
   report.fabric = state.job.options().fabric;
   report.ranks = context.rank_n();

@@ -1,8 +1,6 @@
 #include "runtime/rma/vis_calls.h"
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
 #include <utility>
 
 #include "base/random.h"

@@ -1,7 +1,6 @@
 #include "runtime/sync/async_collectives.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace stripline::sync {

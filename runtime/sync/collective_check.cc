@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
-#include <vector>
 
 #include "base/place_text.h"
 #include "optimizer/model/collective.h"

@@ -1,7 +1,6 @@
 #include "runtime/update/epoch.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 

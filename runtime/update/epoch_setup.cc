@@ -1,6 +1,5 @@
 // How an epoch begins, and how its updates are to travel: buffers and lanes for that.
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 #include <string>

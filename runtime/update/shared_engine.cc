@@ -1,9 +1,7 @@
 #include "runtime/update/shared_engine.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
-#include <new>
 #include <string>
 
 #include "base/quantity.h"

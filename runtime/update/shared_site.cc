@@ -1,6 +1,5 @@
 #include "runtime/update/shared_site.h"
 
-#include <string>
 #include <utility>
 
 #include "base/quantity.h"

@@ -1,5 +1,4 @@
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <new>
 #include <sched.h>
@@ -12,6 +11,7 @@
 #include <stripline/team.h>
 #include <stripline/worker_team.h>
 
+#include "base/clock.h"
 #include "base/exit_codes.h"
 #include "runtime/rma/context_state.h"
 
@@ -120,10 +120,7 @@ class ThreadWorker final : public worker_team {
   }
   void relax() override { std::this_thread::yield(); }
   // Threads that are no ranks have no fabric whose clock they could read.
-  double now_s() override {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-  }
+  double now_s() override { return steady_seconds(); }
 
   Context* context() override { return state_.context; }
 

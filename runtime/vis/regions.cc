@@ -1,6 +1,5 @@
 #include "runtime/vis/regions.h"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 

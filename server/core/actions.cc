@@ -1,7 +1,5 @@
 #include "server/core/actions.h"
 
-#include <optional>
-
 #include "base/sha256.h"
 #include "optimizer/campaign/offline_results.h"
 #include "optimizer/campaign/plan_bundle.h"
@@ -24,12 +22,13 @@ Answer<v1::Campaign> campaign_message(const Answer<CampaignView>& campaign) {
                   : Answer<v1::Campaign>(campaign.problem());
 }
 
-}  // namespace
-
+// The node's name without "nodes/". Problems: INVALID_FIELD.
 Answer<std::string> node_segment(const std::string& name) {
   if (auto segment = parse_node_name(name)) return std::move(*segment);
   return invalid_field("name", "'" + name + "' is not of the form nodes/NAME");
 }
+
+}  // namespace
 
 Answer<v1::Campaign> cancel_campaign(Coordinator& coordinator,
                                      const v1::CancelCampaignRequest& request,
@@ -140,6 +139,16 @@ Answer<v1::Node> uncordon_node(Coordinator& coordinator, const v1::UncordonNodeR
   const auto name = node_segment(request.name());
   if (!name) return name.problem();
   return node_message(coordinator.fleet().release_node(*name, actor));
+}
+
+Answer<v1::RemoveNodeResponse> remove_node(Coordinator& coordinator,
+                                           const v1::RemoveNodeRequest& request,
+                                           const std::string& actor) {
+  const auto name = node_segment(request.name());
+  if (!name) return name.problem();
+  const auto removed = coordinator.fleet().remove_node(*name, actor);
+  if (!removed) return removed.problem();
+  return v1::RemoveNodeResponse();
 }
 
 }  // namespace stripline::server

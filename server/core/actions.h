@@ -46,7 +46,8 @@ Answer<v1::Node> drain_node(Coordinator& coordinator, const v1::DrainNodeRequest
                             const std::string& actor);
 Answer<v1::Node> uncordon_node(Coordinator& coordinator, const v1::UncordonNodeRequest& request,
                                const std::string& actor);
-/// The node's name without "nodes/". Problems: INVALID_FIELD.
-Answer<std::string> node_segment(const std::string& name);
+Answer<v1::RemoveNodeResponse> remove_node(Coordinator& coordinator,
+                                           const v1::RemoveNodeRequest& request,
+                                           const std::string& actor);
 
 }  // namespace stripline::server

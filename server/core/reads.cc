@@ -2,16 +2,13 @@
 
 #include <cstdlib>
 #include <map>
-#include <string>
 #include <utility>
 
 #include <google/protobuf/util/json_util.h>
 
 #include "base/json.h"
-#include "optimizer/campaign/compare_campaigns.h"
 #include "proto/campaign_messages.h"
 #include "server/clock.h"
-#include "server/core/campaigns/campaign_comparison.h"
 #include "server/core/models/model_gate.h"
 #include "server/core/operations/server_status.h"
 #include "server/core/page_token.h"

@@ -43,6 +43,16 @@ v1::Token to_wire(const TokenRecord& record) {
 
 }  // namespace
 
+Answer<v1::WhoAmIResponse> who_am_i(const Caller& caller, const v1::WhoAmIRequest& /*request*/) {
+  v1::WhoAmIResponse response;
+  response.set_name(caller.name);
+  response.set_role(to_wire(caller.role));
+  if (caller.token_until_unix_s != 0) {
+    response.set_token_expire_time(rfc3339(caller.token_until_unix_s));
+  }
+  return response;
+}
+
 Answer<v1::CreateTokenResponse> create_token(Access& access, const Caller& caller,
                                              const v1::CreateTokenRequest& request) {
   const auto made = access.create_token(caller, from_wire(request.role()), request.subject(),
@@ -54,7 +64,8 @@ Answer<v1::CreateTokenResponse> create_token(Access& access, const Caller& calle
   return response;
 }
 
-v1::ListTokensResponse list_tokens(const Access& access) {
+Answer<v1::ListTokensResponse> list_tokens(const Access& access,
+                                           const v1::ListTokensRequest& /*request*/) {
   v1::ListTokensResponse response;
   for (const TokenRecord& record : access.tokens(unix_seconds())) {
     *response.add_tokens() = to_wire(record);
@@ -99,24 +110,16 @@ namespace {
 
 class AdminService final : public v1::Admin::CallbackService {
  public:
-  AdminService(Access& access, Store& store) : access_(access), store_(store) {}
+  explicit AdminService(const Core& core) : core_(core) {}
 
-  grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context,
-                                   const v1::WhoAmIRequest* /*request*/,
-                                   v1::WhoAmIResponse* response) override {
-    const Caller caller = caller_of(*context, access_);
-    response->set_name(caller.name);
-    response->set_role(to_wire(caller.role));
-    if (caller.token_until_unix_s != 0) {
-      response->set_token_expire_time(rfc3339(caller.token_until_unix_s));
-    }
-    return finish(context, grpc::Status::OK);
+  Unary* WhoAmI(GrpcContext* context, const v1::WhoAmIRequest* request,
+                v1::WhoAmIResponse* response) override {
+    return answer(context, core_, who_am_i, request, response);
   }
 
-  grpc::ServerUnaryReactor* GetSignIn(grpc::CallbackServerContext* context,
-                                      const v1::GetSignInRequest* /*request*/,
-                                      v1::SignIn* response) override {
-    if (const People* people = access_.people()) {
+  Unary* GetSignIn(GrpcContext* context, const v1::GetSignInRequest* /*request*/,
+                   v1::SignIn* response) override {
+    if (const People* people = core_.access.people()) {
       response->set_issuer(people->options().issuer.url);
       response->set_client_id(people->options().device_client());
       response->set_scopes(people->options().scopes);
@@ -124,53 +127,46 @@ class AdminService final : public v1::Admin::CallbackService {
     return finish(context, grpc::Status::OK);
   }
 
-  grpc::ServerUnaryReactor* CreateToken(grpc::CallbackServerContext* context,
-                                        const v1::CreateTokenRequest* request,
-                                        v1::CreateTokenResponse* response) override {
-    return finish(context, create_token(access_, caller_of(*context, access_), *request), response);
+  Unary* CreateToken(GrpcContext* context, const v1::CreateTokenRequest* request,
+                     v1::CreateTokenResponse* response) override {
+    return answer(context, core_, create_token, request, response);
   }
 
-  grpc::ServerUnaryReactor* ListTokens(grpc::CallbackServerContext* context,
-                                       const v1::ListTokensRequest* /*request*/,
-                                       v1::ListTokensResponse* response) override {
-    *response = list_tokens(access_);
-    return finish(context, grpc::Status::OK);
+  Unary* ListTokens(GrpcContext* context, const v1::ListTokensRequest* request,
+                    v1::ListTokensResponse* response) override {
+    return answer(context, core_, list_tokens, request, response);
   }
 
-  grpc::ServerUnaryReactor* RevokeToken(grpc::CallbackServerContext* context,
-                                        const v1::RevokeTokenRequest* request,
-                                        v1::Token* response) override {
-    return finish(context, revoke_token(access_, caller_of(*context, access_), *request), response);
+  Unary* RevokeToken(GrpcContext* context, const v1::RevokeTokenRequest* request,
+                     v1::Token* response) override {
+    return answer(context, core_, revoke_token, request, response);
   }
 
-  grpc::ServerUnaryReactor* RevokeNode(grpc::CallbackServerContext* context,
-                                       const v1::RevokeNodeRequest* request,
-                                       v1::RevokeNodeResponse* /*response*/) override {
+  Unary* RevokeNode(GrpcContext* context, const v1::RevokeNodeRequest* request,
+                    v1::RevokeNodeResponse* /*response*/) override {
     const auto node = parse_node_name(request->name());
     if (!node) {
       return finish(context,
                     rpc_status(invalid_field(
                         "name", "'" + request->name() + "' is not of the form nodes/NAME")));
     }
-    return finish(context,
-                  access_.revoke_node(caller_of(*context, access_), *node, unix_seconds()));
+    return finish(context, core_.access.revoke_node(caller_of(*context, core_.access), *node,
+                                                    unix_seconds()));
   }
 
-  grpc::ServerUnaryReactor* ListAuditEvents(grpc::CallbackServerContext* context,
-                                            const v1::ListAuditEventsRequest* request,
-                                            v1::ListAuditEventsResponse* response) override {
-    return finish(context, list_audit_events(store_, *request), response);
+  Unary* ListAuditEvents(GrpcContext* context, const v1::ListAuditEventsRequest* request,
+                         v1::ListAuditEventsResponse* response) override {
+    return answer(context, core_, list_audit_events, request, response);
   }
 
  private:
-  Access& access_;
-  Store& store_;
+  const Core core_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_admin_service(Access& access, Store& store) {
-  return std::make_unique<AdminService>(access, store);
+std::unique_ptr<grpc::Service> make_admin_service(const Core& core) {
+  return std::make_unique<AdminService>(core);
 }
 
 }  // namespace stripline::server

@@ -4,26 +4,19 @@
 #include <charconv>
 #include <cstdlib>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/cut_text.h"
 #include "base/pki/token.h"
-#include "base/rfc3339.h"
 #include "dashboards/bundle.h"
 #include "optimizer/experiment/json.h"
 #include "server/clock.h"
-#include "server/core/actions.h"
 #include "server/core/operations/server_status.h"
 #include "server/core/reads.h"
 #include "server/core/wire.h"
 #include "server/doors/api_call.h"
-#include "server/doors/campaign_events.h"
 #include "server/doors/grpc_access.h"
-#include "stripline/v1/access.pb.h"
 
 namespace stripline::server {
 namespace {
@@ -193,12 +186,10 @@ Answer<int64_t> number_from(const http::Request& request, const std::string& nam
   return invalid_field(name, "'" + text + "' is not a whole number");
 }
 
-Api::Api(Coordinator& coordinator, Store& store, WatchHub& hub, Access& access, Meters& meters,
-         CallLimits& limits, ReadingPool& reading, RunResults& results)
-    : coordinator_(coordinator),
-      store_(store),
+Api::Api(const Core& core, WatchHub& hub, Meters& meters, CallLimits& limits, ReadingPool& reading,
+         RunResults& results)
+    : core_(core),
       hub_(hub),
-      access_(access),
       refusals_(meters),
       roles_(method_roles()),
       limits_(limits),
@@ -246,7 +237,7 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
     return one.route.verb == verb && matches(one.route, path);
   });
   if (entry == entries().end()) return reply(refused(no_such_path(owned->path)));
-  auto caller = access_.authorize(
+  auto caller = core_.access.authorize(
       {secret_of(owned->bearer), "", oidc::cookie_in(owned->cookie, oidc::kSessionCookie)},
       roles_.at(entry->route.method), unix_seconds());
   if (!caller) {
@@ -282,110 +273,15 @@ void Api::call(http::Request request, const http::WebServer::Reply& reply) {
   if (problem) reply(refused(*problem));
 }
 
-http::Response Api::who_am_i(const Call& call) {
-  v1::WhoAmIResponse who;
-  who.set_name(call.caller.name);
-  who.set_role(to_wire(call.caller.role));
-  if (call.caller.token_until_unix_s != 0) {
-    who.set_token_expire_time(rfc3339(call.caller.token_until_unix_s));
-  }
-  return answered(Answer<v1::WhoAmIResponse>(who));
-}
-
 http::Response Api::status(const Call& call) {
-  return answered(server_status(coordinator_, store_, access_, call.caller, unix_seconds()));
+  return answered(
+      server_status(core_.coordinator, core_.store, core_.access, call.caller, unix_seconds()));
 }
 
 http::Response Api::description(const Call& /*call*/) {
   std::vector<Route> routes;
   for (const Entry& entry : entries()) routes.push_back(entry.route);
   return answered(Result<Json>(openapi(routes, roles_)));
-}
-
-http::Response Api::nodes(const Call& call) {
-  v1::ListNodesRequest list;
-  if (const auto problem = set_page(call.request, list)) return refused(*problem);
-  return answered(list_nodes(coordinator_, access_, list));
-}
-
-http::Response Api::node(const Call& call) {
-  v1::GetNodeRequest get;
-  get.set_name(call.node());
-  return answered(get_node(coordinator_, access_, get));
-}
-
-http::Response Api::cordon(const Call& call) {
-  return acted<v1::CordonNodeRequest>(call.request, call.node(), [&](const auto& request) {
-    return cordon_node(coordinator_, request, call.caller.name);
-  });
-}
-
-http::Response Api::drain(const Call& call) {
-  return acted<v1::DrainNodeRequest>(call.request, call.node(), [&](const auto& request) {
-    return drain_node(coordinator_, request, call.caller.name);
-  });
-}
-
-http::Response Api::uncordon(const Call& call) {
-  return acted<v1::UncordonNodeRequest>(call.request, call.node(), [&](const auto& request) {
-    return uncordon_node(coordinator_, request, call.caller.name);
-  });
-}
-
-http::Response Api::remove_node(const Call& call) {
-  const auto name = node_segment(call.node());
-  if (!name) return refused(name.problem());
-  const auto removed = coordinator_.fleet().remove_node(*name, call.caller.name);
-  if (!removed) return refused(removed.problem());
-  return answered(Answer<v1::RemoveNodeResponse>(v1::RemoveNodeResponse()));
-}
-
-http::Response Api::campaigns(const Call& call) {
-  v1::ListCampaignsRequest list;
-  if (const auto problem = set_page(call.request, list)) return refused(*problem);
-  return answered(list_campaigns(coordinator_, list));
-}
-
-http::Response Api::campaign(const Call& call) {
-  v1::GetCampaignRequest get;
-  get.set_name(call.campaign());
-  return answered(get_campaign(coordinator_, store_, get));
-}
-
-http::Response Api::cancel(const Call& call) {
-  return acted<v1::CancelCampaignRequest>(call.request, call.campaign(), [&](const auto& request) {
-    return cancel_campaign(coordinator_, request, call.caller.name);
-  });
-}
-
-http::Response Api::pause(const Call& call) {
-  const auto request = request_from<v1::PauseCampaignRequest>(call.request, call.campaign());
-  if (!request) return refused(request.problem());
-  return answered(pause_campaign(coordinator_, *request, call.caller.name));
-}
-
-http::Response Api::resume(const Call& call) {
-  const auto request = request_from<v1::ResumeCampaignRequest>(call.request, call.campaign());
-  if (!request) return refused(request.problem());
-  return answered(resume_campaign(coordinator_, *request, call.caller.name));
-}
-
-http::Response Api::retry(const Call& call) {
-  const auto request = request_from<v1::RetryCampaignRequest>(call.request, call.campaign());
-  if (!request) return refused(request.problem());
-  return answered(retry_campaign(coordinator_, *request, call.caller.name));
-}
-
-http::Response Api::remove(const Call& call) {
-  return acted<v1::DeleteCampaignRequest>(call.request, call.campaign(), [&](const auto& request) {
-    return delete_campaign(coordinator_, request, call.caller.name);
-  });
-}
-
-http::Response Api::estimate(const Call& call) {
-  const auto request = request_from<v1::EstimateCampaignRequest>(call.request);
-  if (!request) return refused(request.problem());
-  return answered(estimate_campaign(coordinator_, *request));
 }
 
 // What was compared, row by row: its text would be many times as large.
@@ -446,7 +342,7 @@ http::Response Api::campaign_comparison(const Call& call) {
                     "has arrived",
                     {}});
   }
-  auto compared = compared_campaigns(store_, results_, compare);
+  auto compared = compared_campaigns(core_.store, results_, compare);
   if (!compared) return refused(compared.problem());
   http::Response response;
   response.pieces = std::make_unique<ComparisonPieces>(limits_, call.payer, std::move(*compared));
@@ -491,9 +387,9 @@ class Api::PointPieces final : public http::Pieces {
 
 http::Response Api::points(const Call& call) {
   const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
+  const auto campaign = number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
   if (!campaign) return refused(campaign.problem());
-  const auto runs = store_.runs(*number);
+  const auto runs = core_.store.runs(*number);
   if (!runs.ok()) return refused(problem_from(runs.error()));
   // Points are added when a run is given out, and known better when it has finished: whoever asks
   // again and again learns when there is something new.
@@ -508,14 +404,14 @@ http::Response Api::points(const Call& call) {
   if (shows_tag(call.request.if_none_match, response.etag)) {
     response.status = http::kNotModified;
   } else {
-    response.pieces = std::make_unique<PointPieces>(store_, limits_, call.payer, *number);
+    response.pieces = std::make_unique<PointPieces>(core_.store, limits_, call.payer, *number);
   }
   return response;
 }
 
 http::Response Api::opened(const Call& call, const std::vector<Followed>& followed, bool several) {
   for (const Followed& one : followed) {
-    const auto campaign = coordinator_.campaigns().campaign(one.campaign);
+    const auto campaign = core_.coordinator.campaigns().campaign(one.campaign);
     if (!campaign) return refused(campaign.problem());
   }
   auto place = streams_.take(call.payer);
@@ -528,16 +424,16 @@ http::Response Api::opened(const Call& call, const std::vector<Followed>& follow
                     {}});
   }
   const auto refusal = [this, caller = call.caller] {
-    return access_.refusal_of_stream(caller, unix_seconds());
+    return core_.access.refusal_of_stream(caller, unix_seconds());
   };
   http::Response response;
   response.type = "text/event-stream";
   if (several) {
     response.pieces =
-        std::make_unique<CampaignEvents>(store_, hub_, followed, refusal, std::move(place));
+        std::make_unique<CampaignEvents>(core_.store, hub_, followed, refusal, std::move(place));
   } else {
-    response.pieces =
-        std::make_unique<CampaignEvents>(store_, hub_, followed.front(), refusal, std::move(place));
+    response.pieces = std::make_unique<CampaignEvents>(core_.store, hub_, followed.front(), refusal,
+                                                       std::move(place));
   }
   return response;
 }

@@ -15,6 +15,7 @@
 #include "server/core/watch_hub.h"
 #include "server/doors/answer_cache.h"
 #include "server/doors/campaign_events.h"
+#include "server/doors/core.h"
 #include "server/doors/http/web_server.h"
 #include "server/doors/openapi.h"
 #include "server/doors/places.h"
@@ -38,8 +39,8 @@ bool shows_tag(const std::string& if_none_match, const std::string& etag);
 /// Thread-safe. All that it is made of must outlive it, and the streams that it has answered with.
 class Api {
  public:
-  Api(Coordinator& coordinator, Store& store, WatchHub& hub, Access& access, Meters& meters,
-      CallLimits& limits, ReadingPool& reading, RunResults& results);
+  Api(const Core& core, WatchHub& hub, Meters& meters, CallLimits& limits, ReadingPool& reading,
+      RunResults& results);
 
   /// Answers /login by these; before anybody calls.
   void sign_in_by(std::unique_ptr<SignInPages> pages) { sign_in_ = std::move(pages); }
@@ -54,9 +55,9 @@ class Api {
 
   struct Entry {
     Route route;
-    double cost_s;  ///< what it is charged at least
     http::Response (Api::*answer)(const Call&);
-    bool is_long = false;  ///< it is worked out in the pool for such
+    double cost_s = kCallCost_s;  ///< what it is charged at least
+    bool is_long = false;         ///< it is worked out in the pool for such
   };
   static const std::vector<Entry>& entries();
   static http::Response page(const http::Request& request);
@@ -64,20 +65,19 @@ class Api {
   http::Response opened(const Call& call, const std::vector<Followed>& followed, bool several);
   template <typename Make>
   http::Response unchanging(const Call& call, const std::string& tag, const Make& make);
-  http::Response feedback_of(const Call& call, const std::string& parent);
 
-  // One for each entry.
-  http::Response who_am_i(const Call& call);
+  // By a function of the core, which is asked by what a POST says; by the same with the name that
+  // the path is, without a verb behind it; for a page of what is below the path.
+  template <auto kCall>
+  http::Response asked(const Call& call);
+  template <auto kCall>
+  http::Response named(const Call& call);
+  template <auto kCall>
+  http::Response listed(const Call& call);
+
+  // One for each other entry.
   http::Response status(const Call& call);
   http::Response description(const Call& call);
-  http::Response nodes(const Call& call);
-  http::Response node(const Call& call);
-  http::Response cordon(const Call& call);
-  http::Response drain(const Call& call);
-  http::Response uncordon(const Call& call);
-  http::Response remove_node(const Call& call);
-  http::Response campaigns(const Call& call);
-  http::Response campaign(const Call& call);
   http::Response points(const Call& call);
   http::Response point_summary(const Call& call);
   http::Response point_columns(const Call& call);
@@ -85,23 +85,10 @@ class Api {
   http::Response runs(const Call& call);
   http::Response events(const Call& call);
   http::Response all_events(const Call& call);
-  http::Response create(const Call& call);
   http::Response import(const Call& call);
-  http::Response label(const Call& call);
-  http::Response cancel(const Call& call);
-  http::Response pause(const Call& call);
-  http::Response resume(const Call& call);
-  http::Response retry(const Call& call);
-  http::Response remove(const Call& call);
-  http::Response estimate(const Call& call);
   http::Response campaign_comparison(const Call& call);
   http::Response questions(const Call& call);
-  http::Response models(const Call& call);
-  http::Response model(const Call& call);
-  http::Response versions(const Call& call);
   http::Response version(const Call& call);
-  http::Response model_feedback(const Call& call);
-  http::Response version_feedback(const Call& call);
   http::Response file(const Call& call);
   http::Response explanation(const Call& call);
   http::Response decisions(const Call& call);
@@ -109,25 +96,10 @@ class Api {
   http::Response sentinels(const Call& call);
   http::Response gate(const Call& call);
   http::Response labels(const Call& call);
-  http::Response promote(const Call& call);
-  http::Response rollback(const Call& call);
-  http::Response withdraw(const Call& call);
-  http::Response validate(const Call& call);
-  http::Response check(const Call& call);
   http::Response fit(const Call& call);
-  http::Response operations(const Call& call);
-  http::Response operation(const Call& call);
-  http::Response cancel_operation(const Call& call);
 
-  http::Response tokens(const Call& call);
-  http::Response make_token(const Call& call);
-  http::Response revoke(const Call& call);
-  http::Response audit(const Call& call);
-
-  Coordinator& coordinator_;
-  Store& store_;
+  const Core core_;
   WatchHub& hub_;
-  Access& access_;
   Refusals refusals_;
   const std::map<std::string, Role> roles_;
   CallLimits& limits_;

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "server/core/reads.h"
 #include "server/doors/api.h"
+#include "server/doors/carry_out.h"
 
 namespace stripline::server {
 
@@ -30,12 +31,9 @@ struct Api::Call {
     for (size_t i = 0; i < length; ++i) joined += (i > 0 ? "/" : "") + path[i];
     return joined;
   }
-  std::string node() const { return name(2); }
   std::string campaign() const { return name(2); }
   std::string model() const { return name(2); }
   std::string version() const { return name(4); }
-  std::string label() const { return name(4); }
-  std::string operation() const { return name(2); }
 };
 
 http::Response answered(const Result<Json>& json);
@@ -90,31 +88,41 @@ std::optional<Problem> set_page(const http::Request& from, Request& request) {
   return std::nullopt;
 }
 
-/// What a POST says, in the JSON form of the method's request. Problems: INVALID_FIELD.
+/// What a POST says, in the JSON form of the method's request; a GET says nothing. Problems:
+/// INVALID_FIELD.
 template <typename Request>
 Answer<Request> request_from(const http::Request& from) {
   Request request;
-  if (!from.body.empty()) {
+  if (from.post && !from.body.empty()) {
     const auto read = google::protobuf::util::JsonStringToMessage(from.body, &request);
     if (!read.ok()) return invalid_field("body", std::string(read.message()));
   }
   return request;
 }
 
-/// The same of a method whose request has a name, which is in the path.
-template <typename Request>
-Answer<Request> request_from(const http::Request& from, const std::string& name) {
-  auto request = request_from<Request>(from);
-  if (request) request->set_name(name);
-  return request;
+template <auto kCall>
+http::Response Api::asked(const Call& call) {
+  const auto request = request_from<RequestOf<kCall>>(call.request);
+  if (!request) return refused(request.problem());
+  return answered(carry_out(kCall, core_, *request, call.caller));
 }
 
-/// Answers a POST with what `act(request)` does with it.
-template <typename Request, typename Act>
-http::Response acted(const http::Request& from, const std::string& name, const Act& act) {
-  const auto request = request_from<Request>(from, name);
+template <auto kCall>
+http::Response Api::named(const Call& call) {
+  auto request = request_from<RequestOf<kCall>>(call.request);
   if (!request) return refused(request.problem());
-  return answered(act(*request));
+  request->set_name(call.name(call.path.size() - (call.request.post ? 1 : 0)));
+  return answered(carry_out(kCall, core_, *request, call.caller));
+}
+
+template <auto kCall>
+http::Response Api::listed(const Call& call) {
+  RequestOf<kCall> list;
+  if constexpr (requires { list.set_parent(std::string()); }) {
+    list.set_parent(call.name(call.path.size() - 1));
+  }
+  if (const auto problem = set_page(call.request, list)) return refused(*problem);
+  return answered(carry_out(kCall, core_, list, call.caller));
 }
 
 }  // namespace stripline::server

@@ -35,9 +35,9 @@ std::string tag_of(const std::vector<RunRecord>& runs, const std::string& what) 
 
 http::Response Api::point_summary(const Call& call) {
   const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
+  const auto campaign = number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
   if (!campaign) return refused(campaign.problem());
-  const auto runs = store_.runs(*number);
+  const auto runs = core_.store.runs(*number);
   if (!runs.ok()) return refused(problem_from(runs.error()));
   http::Response response;
   const std::string etag = tag_of(*runs, "summary");
@@ -46,7 +46,7 @@ http::Response Api::point_summary(const Call& call) {
     response.etag = etag;
     return response;
   }
-  const auto summary = store_.point_summary(*number);
+  const auto summary = core_.store.point_summary(*number);
   if (!summary.ok()) return refused(problem_from(summary.error()));
   Json list = Json::array();
   for (const ExperimentSummary& one : *summary) {
@@ -62,14 +62,14 @@ http::Response Api::point_summary(const Call& call) {
 
 http::Response Api::point_columns(const Call& call) {
   const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
+  const auto campaign = number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
   if (!campaign) return refused(campaign.problem());
   const auto named = call.request.query.find("experiment");
   if (named == call.request.query.end()) {
     return refused(invalid_field("experiment", "it is needed: one of those that " +
                                                    call.campaign() + "/points/summary names"));
   }
-  const auto runs = store_.runs(*number);
+  const auto runs = core_.store.runs(*number);
   if (!runs.ok()) return refused(problem_from(runs.error()));
   http::Response response;
   response.etag = tag_of(*runs, "columns");
@@ -77,7 +77,7 @@ http::Response Api::point_columns(const Call& call) {
     response.status = http::kNotModified;
     return response;
   }
-  const auto columns = store_.point_columns(*number, named->second);
+  const auto columns = core_.store.point_columns(*number, named->second);
   if (!columns.ok()) return refused(problem_from(columns.error()));
   response.body = columns->json();
   return response;
@@ -85,7 +85,7 @@ http::Response Api::point_columns(const Call& call) {
 
 http::Response Api::samples_of_point(const Call& call) {
   const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
+  const auto campaign = number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
   if (!campaign) return refused(campaign.problem());
   const std::string& text = call.path.back();
   uint32_t place = 0;
@@ -94,16 +94,16 @@ http::Response Api::samples_of_point(const Call& call) {
     return refused(
         invalid_field("point", "it must be the place of a point in the campaign's plan"));
   }
-  const auto samples = point_samples(store_, *number, place);
+  const auto samples = point_samples(core_.store, *number, place);
   if (!samples) return refused(samples.problem());
   return answered(Result<Json>(*samples));
 }
 
 http::Response Api::runs(const Call& call) {
   const auto number = campaign_number(call.campaign());
-  const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
+  const auto campaign = number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
   if (!campaign) return refused(campaign.problem());
-  const auto runs = store_.runs(*number);
+  const auto runs = core_.store.runs(*number);
   if (!runs.ok()) return refused(problem_from(runs.error()));
   Json list = Json::array();
   for (const RunRecord& run : *runs) {
@@ -124,12 +124,6 @@ http::Response Api::runs(const Call& call) {
   return answered(Result<Json>(Json{{"runs", std::move(list)}}));
 }
 
-http::Response Api::create(const Call& call) {
-  const auto request = request_from<v1::CreateCampaignRequest>(call.request);
-  if (!request) return refused(request.problem());
-  return answered(create_campaign(coordinator_, *request, call.caller.name));
-}
-
 // A part is acknowledged by what is there of the file, {"size"}; the last one by the campaign.
 http::Response Api::import(const Call& call) {
   const auto part = request_from<v1::ResultsChunk>(call.request);
@@ -142,14 +136,8 @@ http::Response Api::import(const Call& call) {
                                  steady_seconds());
   if (!size) return refused(size.problem());
   if (!part->last()) return answered(Result<Json>(Json{{"size", *size}}));
-  return answered(import_results(coordinator_, uploads_.take(call.caller.name, part->upload()),
+  return answered(import_results(core_.coordinator, uploads_.take(call.caller.name, part->upload()),
                                  call.caller.name));
-}
-
-http::Response Api::label(const Call& call) {
-  return acted<v1::LabelCampaignRequest>(call.request, call.campaign(), [&](const auto& request) {
-    return label_campaign(coordinator_, request, call.caller.name);
-  });
 }
 
 }  // namespace stripline::server

@@ -1,6 +1,5 @@
 #include "server/doors/campaign_streams.h"
 
-#include <atomic>
 #include <deque>
 #include <mutex>
 #include <utility>

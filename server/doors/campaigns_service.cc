@@ -6,7 +6,6 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "proto/campaign_messages.h"
 #include "server/clock.h"
 #include "server/core/actions.h"
 #include "server/core/reads.h"
@@ -26,57 +25,38 @@ constexpr size_t kMostWatchers = 4096;
 
 class CampaignsService final : public v1::Campaigns::CallbackService {
  public:
-  CampaignsService(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& access,
-                   CallLimits& limits, ReadingPool& reading, RunResults& results)
-      : coordinator_(coordinator),
-        store_(store),
-        hub_(hub),
-        access_(access),
-        limits_(limits),
-        reading_(reading),
-        results_(results) {}
+  CampaignsService(const Core& core, WatchHub& hub, CallLimits& limits, ReadingPool& reading,
+                   RunResults& results)
+      : core_(core), hub_(hub), limits_(limits), reading_(reading), results_(results) {}
 
-  grpc::ServerUnaryReactor* CreateCampaign(grpc::CallbackServerContext* context,
-                                           const v1::CreateCampaignRequest* request,
-                                           v1::Campaign* response) override {
-    const std::string payer = payer_of(*context, access_);
+  Unary* CreateCampaign(GrpcContext* context, const v1::CreateCampaignRequest* request,
+                        v1::Campaign* response) override {
+    const std::string payer = payer_of(*context, core_.access);
     if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
     // It is what operators are here for: charged as a call, not by the time that planning takes.
     limits_.charge(payer, kPlanCost_s);
-    return finish(context,
-                  coordinator_.planning().create_campaign(
-                      from_message(request->spec()), request->request_id(),
-                      request->validate_only(), caller_of(*context, access_).name),
-                  response);
+    return answer(context, core_, create_campaign, request, response);
   }
 
-  grpc::ServerUnaryReactor* GetCampaign(grpc::CallbackServerContext* context,
-                                        const v1::GetCampaignRequest* request,
-                                        v1::Campaign* response) override {
-    return finish(context, get_campaign(coordinator_, store_, *request), response);
+  Unary* GetCampaign(GrpcContext* context, const v1::GetCampaignRequest* request,
+                     v1::Campaign* response) override {
+    return answer(context, core_, get_campaign, request, response);
   }
 
-  grpc::ServerUnaryReactor* CancelCampaign(grpc::CallbackServerContext* context,
-                                           const v1::CancelCampaignRequest* request,
-                                           v1::Campaign* response) override {
-    return finish(context,
-                  cancel_campaign(coordinator_, *request, caller_of(*context, access_).name),
-                  response);
+  Unary* CancelCampaign(GrpcContext* context, const v1::CancelCampaignRequest* request,
+                        v1::Campaign* response) override {
+    return answer(context, core_, cancel_campaign, request, response);
   }
 
-  grpc::ServerUnaryReactor* EstimateCampaign(grpc::CallbackServerContext* context,
-                                             const v1::EstimateCampaignRequest* request,
-                                             v1::CampaignEstimate* response) override {
-    const std::string payer = payer_of(*context, access_);
-    if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
-    const MeteredCall metered(limits_, payer, kPlanCost_s);
-    return finish(context, estimate_campaign(coordinator_, *request), response);
+  Unary* EstimateCampaign(GrpcContext* context, const v1::EstimateCampaignRequest* request,
+                          v1::CampaignEstimate* response) override {
+    return answer_charged(context, core_, limits_, kPlanCost_s, estimate_campaign, request,
+                          response);
   }
 
-  grpc::ServerUnaryReactor* CompareCampaigns(grpc::CallbackServerContext* context,
-                                             const v1::CompareCampaignsRequest* request,
-                                             v1::CompareCampaignsResponse* response) override {
-    const std::string payer = payer_of(*context, access_);
+  Unary* CompareCampaigns(GrpcContext* context, const v1::CompareCampaignsRequest* request,
+                          v1::CompareCampaignsResponse* response) override {
+    const std::string payer = payer_of(*context, core_.access);
     if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
     auto* const reactor = context->DefaultReactor();
     const auto compare = [this, context, request, response, reactor, payer](bool stopping) {
@@ -84,7 +64,7 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
         return reactor->Finish({grpc::StatusCode::UNAVAILABLE, "the server is stopping"});
       }
       const MeteredCall metered(limits_, payer, kCompareCost_s);
-      auto compared = compare_campaigns(store_, results_, *request);
+      auto compared = compare_campaigns(core_.store, results_, *request);
       if (!compared) return reactor->Finish(rpc_status(compared.problem()));
       *response = std::move(*compared);
       reactor->Finish(grpc::Status::OK);
@@ -96,67 +76,44 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
     return reactor;
   }
 
-  grpc::ServerUnaryReactor* PauseCampaign(grpc::CallbackServerContext* context,
-                                          const v1::PauseCampaignRequest* request,
-                                          v1::Campaign* response) override {
-    return finish(context,
-                  pause_campaign(coordinator_, *request, caller_of(*context, access_).name),
-                  response);
+  Unary* PauseCampaign(GrpcContext* context, const v1::PauseCampaignRequest* request,
+                       v1::Campaign* response) override {
+    return answer(context, core_, pause_campaign, request, response);
   }
 
-  grpc::ServerUnaryReactor* ResumeCampaign(grpc::CallbackServerContext* context,
-                                           const v1::ResumeCampaignRequest* request,
-                                           v1::Campaign* response) override {
-    return finish(context,
-                  resume_campaign(coordinator_, *request, caller_of(*context, access_).name),
-                  response);
+  Unary* ResumeCampaign(GrpcContext* context, const v1::ResumeCampaignRequest* request,
+                        v1::Campaign* response) override {
+    return answer(context, core_, resume_campaign, request, response);
   }
 
-  grpc::ServerUnaryReactor* RetryCampaign(grpc::CallbackServerContext* context,
-                                          const v1::RetryCampaignRequest* request,
-                                          v1::Campaign* response) override {
-    return finish(context,
-                  retry_campaign(coordinator_, *request, caller_of(*context, access_).name),
-                  response);
+  Unary* RetryCampaign(GrpcContext* context, const v1::RetryCampaignRequest* request,
+                       v1::Campaign* response) override {
+    return answer(context, core_, retry_campaign, request, response);
   }
 
-  grpc::ServerUnaryReactor* LabelCampaign(grpc::CallbackServerContext* context,
-                                          const v1::LabelCampaignRequest* request,
-                                          v1::Campaign* response) override {
-    return finish(context,
-                  label_campaign(coordinator_, *request, caller_of(*context, access_).name),
-                  response);
+  Unary* LabelCampaign(GrpcContext* context, const v1::LabelCampaignRequest* request,
+                       v1::Campaign* response) override {
+    return answer(context, core_, label_campaign, request, response);
   }
 
-  grpc::ServerUnaryReactor* DeleteCampaign(grpc::CallbackServerContext* context,
-                                           const v1::DeleteCampaignRequest* request,
-                                           v1::DeleteCampaignResponse* response) override {
-    return finish(context,
-                  delete_campaign(coordinator_, *request, caller_of(*context, access_).name),
-                  response);
+  Unary* DeleteCampaign(GrpcContext* context, const v1::DeleteCampaignRequest* request,
+                        v1::DeleteCampaignResponse* response) override {
+    return answer(context, core_, delete_campaign, request, response);
   }
 
-  grpc::ServerUnaryReactor* ListCampaigns(grpc::CallbackServerContext* context,
-                                          const v1::ListCampaignsRequest* request,
-                                          v1::ListCampaignsResponse* response) override {
-    const std::string payer = payer_of(*context, access_);
-    if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
-    const MeteredCall metered(limits_, payer);
-    return finish(context, list_campaigns(coordinator_, *request), response);
+  Unary* ListCampaigns(GrpcContext* context, const v1::ListCampaignsRequest* request,
+                       v1::ListCampaignsResponse* response) override {
+    return answer_charged(context, core_, limits_, kCallCost_s, list_campaigns, request, response);
   }
 
-  grpc::ServerUnaryReactor* ListPoints(grpc::CallbackServerContext* context,
-                                       const v1::ListPointsRequest* request,
-                                       v1::ListPointsResponse* response) override {
-    const std::string payer = payer_of(*context, access_);
-    if (const auto refusal = limits_.refusal(payer)) return finish(context, rpc_status(*refusal));
-    const MeteredCall metered(limits_, payer);
-    return finish(context, list_points(coordinator_, store_, *request), response);
+  Unary* ListPoints(GrpcContext* context, const v1::ListPointsRequest* request,
+                    v1::ListPointsResponse* response) override {
+    return answer_charged(context, core_, limits_, kCallCost_s, list_points, request, response);
   }
 
   grpc::ServerWriteReactor<v1::CampaignEvent>* WatchCampaign(
-      grpc::CallbackServerContext* context, const v1::WatchCampaignRequest* request) override {
-    const std::string payer = payer_of(*context, access_);
+      GrpcContext* context, const v1::WatchCampaignRequest* request) override {
+    const std::string payer = payer_of(*context, core_.access);
     if (const auto refusal = limits_.refusal(payer)) return reject_watch(*refusal);
     limits_.charge(payer, kCallCost_s);
     if (hub_.listeners() >= kMostWatchers) {
@@ -167,57 +124,57 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
                            {}});
     }
     const auto number = campaign_number(request->name());
-    const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
+    const auto campaign =
+        number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
     if (!campaign) return reject_watch(campaign.problem());
-    return watch_campaign(store_, hub_, *number, request->cursor(), refusal_for(*context));
+    return watch_campaign(core_.store, hub_, *number, request->cursor(), refusal_for(*context));
   }
 
   grpc::ServerWriteReactor<v1::SampleChunk>* ExportSamples(
-      grpc::CallbackServerContext* context, const v1::ExportSamplesRequest* request) override {
-    const std::string payer = payer_of(*context, access_);
+      GrpcContext* context, const v1::ExportSamplesRequest* request) override {
+    const std::string payer = payer_of(*context, core_.access);
     if (const auto refusal = limits_.refusal(payer)) return reject_export(*refusal);
     limits_.charge(payer, kCallCost_s);
     const auto number = campaign_number(request->name());
-    const auto campaign = number ? coordinator_.campaigns().campaign(*number) : number.problem();
+    const auto campaign =
+        number ? core_.coordinator.campaigns().campaign(*number) : number.problem();
     if (!campaign) return reject_export(campaign.problem());
-    return export_samples(store_, *number, refusal_for(*context));
+    return export_samples(core_.store, *number, refusal_for(*context));
   }
 
   grpc::ServerWriteReactor<v1::PlanChunk>* ExportPlan(
-      grpc::CallbackServerContext* context, const v1::ExportPlanRequest* request) override {
-    const std::string payer = payer_of(*context, access_);
+      GrpcContext* context, const v1::ExportPlanRequest* request) override {
+    const std::string payer = payer_of(*context, core_.access);
     if (const auto refusal = limits_.refusal(payer)) return reject_plan(*refusal);
     const MeteredCall metered(limits_, payer, kPlanCost_s);
-    const auto plan = export_plan(coordinator_, *request);
+    const auto plan = export_plan(core_.coordinator, *request);
     return plan ? write_plan(*plan) : reject_plan(plan.problem());
   }
 
-  grpc::ServerReadReactor<v1::ResultsChunk>* ImportResults(grpc::CallbackServerContext* context,
+  grpc::ServerReadReactor<v1::ResultsChunk>* ImportResults(GrpcContext* context,
                                                            v1::Campaign* response) override {
-    const std::string payer = payer_of(*context, access_);
+    const std::string payer = payer_of(*context, core_.access);
     // Before anything of it is kept.
     if (const auto refusal = limits_.refusal(payer)) return reject_results(*refusal);
     return read_results(
         response,
         [this, context, payer](const std::string& text) {
           const MeteredCall metered(limits_, payer, kCompareCost_s);
-          return import_results(coordinator_, text, caller_of(*context, access_).name);
+          return import_results(core_.coordinator, text, caller_of(*context, core_.access).name);
         },
         incoming_);
   }
 
  private:
   // A stream ends with the rights of who has opened it.
-  StreamRefusal refusal_for(const grpc::CallbackServerContext& context) const {
-    return [this, caller = caller_of(context, access_)] {
-      return access_.refusal_of_stream(caller, unix_seconds());
+  StreamRefusal refusal_for(const GrpcContext& context) const {
+    return [this, caller = caller_of(context, core_.access)] {
+      return core_.access.refusal_of_stream(caller, unix_seconds());
     };
   }
 
-  Coordinator& coordinator_;
-  Store& store_;
+  const Core core_;
   WatchHub& hub_;
-  const Access& access_;
   CallLimits& limits_;
   ReadingPool& reading_;
   RunResults& results_;
@@ -226,12 +183,10 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_campaigns_service(Coordinator& coordinator, Store& store,
-                                                      WatchHub& hub, const Access& access,
+std::unique_ptr<grpc::Service> make_campaigns_service(const Core& core, WatchHub& hub,
                                                       CallLimits& limits, ReadingPool& reading,
                                                       RunResults& results) {
-  return std::make_unique<CampaignsService>(coordinator, store, hub, access, limits, reading,
-                                            results);
+  return std::make_unique<CampaignsService>(core, hub, limits, reading, results);
 }
 
 }  // namespace stripline::server

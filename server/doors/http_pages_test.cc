@@ -9,51 +9,13 @@
 #include "base/pki/secret_file.h"
 #include "server/clock.h"
 #include "server/process/initialise.h"
-#include "server/testing/service_test.h"
+#include "server/testing/http_service_test.h"
 
 namespace stripline::server {
 namespace {
 
-class HttpPagesTest : public ServiceTest {
+class HttpPagesTest : public HttpServiceTest {
  protected:
-  void SetUp() override {
-    options_.http = ListenAddress{"127.0.0.1", 0};
-    ServiceTest::SetUp();
-  }
-
-  httplib::Client client() {
-    httplib::Client client(server_->http_url()->substr(0, server_->http_url()->size() - 1));
-    if (options_.protection == Protection::certificates) {
-      client.set_ca_cert_path((folder_ / "tls" / "authority.pem").string());
-    }
-    return client;
-  }
-
-  httplib::Result get(const std::string& path, const std::string& bearer = "",
-                      httplib::Headers headers = {}) {
-    if (!bearer.empty()) headers.emplace("Authorization", "Bearer " + bearer);
-    return client().Get(path, headers);
-  }
-
-  httplib::Result post(const std::string& path, const std::string& body = "{}",
-                       const std::string& bearer = "") {
-    httplib::Headers headers;
-    if (!bearer.empty()) headers.emplace("Authorization", "Bearer " + bearer);
-    return client().Post("/api/v1/" + path, headers, body, "application/json");
-  }
-
-  Json json(const std::string& path, const std::string& bearer = "") {
-    const auto answer = get("/api/v1/" + path, bearer);
-    EXPECT_TRUE(answer) << path;
-    EXPECT_EQ(answer->status, 200) << path << ": " << answer->body;
-    return Json::parse(answer->body);
-  }
-
-  int status(const std::string& path, const std::string& bearer = "") {
-    const auto answer = get("/api/v1/" + path, bearer);
-    return answer ? answer->status : -1;
-  }
-
   // A campaign of two synthetic nodes that has ended: c1.
   void tune() {
     const AutoAgent a(address_, "a");

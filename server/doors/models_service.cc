@@ -98,128 +98,96 @@ class FetchReactor final : public grpc::ServerWriteReactor<v1::ModelChunk> {
 
 class ModelsService final : public v1::Models::CallbackService {
  public:
-  ModelsService(Coordinator& coordinator, Store& store, const Access& access, CallLimits& limits)
-      : coordinator_(coordinator), store_(store), access_(access), limits_(limits) {}
+  ModelsService(const Core& core, CallLimits& limits) : core_(core), limits_(limits) {}
 
-  grpc::ServerUnaryReactor* ListModels(grpc::CallbackServerContext* context,
-                                       const v1::ListModelsRequest* request,
-                                       v1::ListModelsResponse* response) override {
-    return finish(context, list_models(coordinator_, store_, *request), response);
+  Unary* ListModels(GrpcContext* context, const v1::ListModelsRequest* request,
+                    v1::ListModelsResponse* response) override {
+    return answer(context, core_, list_models, request, response);
   }
 
-  grpc::ServerUnaryReactor* GetModel(grpc::CallbackServerContext* context,
-                                     const v1::GetModelRequest* request,
-                                     v1::Model* response) override {
-    return finish(context, get_model(coordinator_, store_, *request), response);
+  Unary* GetModel(GrpcContext* context, const v1::GetModelRequest* request,
+                  v1::Model* response) override {
+    return answer(context, core_, get_model, request, response);
   }
 
-  grpc::ServerUnaryReactor* ListModelVersions(grpc::CallbackServerContext* context,
-                                              const v1::ListModelVersionsRequest* request,
-                                              v1::ListModelVersionsResponse* response) override {
-    return finish(context, list_model_versions(store_, *request), response);
+  Unary* ListModelVersions(GrpcContext* context, const v1::ListModelVersionsRequest* request,
+                           v1::ListModelVersionsResponse* response) override {
+    return answer(context, core_, list_model_versions, request, response);
   }
 
-  grpc::ServerUnaryReactor* GetModelVersion(grpc::CallbackServerContext* context,
-                                            const v1::GetModelVersionRequest* request,
-                                            v1::ModelVersion* response) override {
-    return finish(context, find_version(store_, request->name()), response);
+  Unary* GetModelVersion(GrpcContext* context, const v1::GetModelVersionRequest* request,
+                         v1::ModelVersion* response) override {
+    return finish(context, find_version(core_.store, request->name()), response);
   }
 
-  grpc::ServerUnaryReactor* WithdrawModelVersion(grpc::CallbackServerContext* context,
-                                                 const v1::WithdrawModelVersionRequest* request,
-                                                 v1::ModelVersion* response) override {
-    return finish(context,
-                  withdraw_model(coordinator_, store_, *request, caller_of(*context, access_).name),
-                  response);
+  Unary* WithdrawModelVersion(GrpcContext* context, const v1::WithdrawModelVersionRequest* request,
+                              v1::ModelVersion* response) override {
+    return answer(context, core_, withdraw_model, request, response);
   }
 
-  grpc::ServerUnaryReactor* ValidateModelVersion(grpc::CallbackServerContext* context,
-                                                 const v1::ValidateModelVersionRequest* request,
-                                                 v1::ModelVersion* response) override {
-    return finish(context, validate_model(store_, *request, caller_of(*context, access_).name),
-                  response);
+  Unary* ValidateModelVersion(GrpcContext* context, const v1::ValidateModelVersionRequest* request,
+                              v1::ModelVersion* response) override {
+    return answer(context, core_, validate_model, request, response);
   }
 
-  grpc::ServerUnaryReactor* CheckModelVersion(grpc::CallbackServerContext* context,
-                                              const v1::CheckModelVersionRequest* request,
-                                              v1::ModelVersion* response) override {
-    return finish(context,
-                  check_model(coordinator_, store_, *request, caller_of(*context, access_).name),
-                  response);
+  Unary* CheckModelVersion(GrpcContext* context, const v1::CheckModelVersionRequest* request,
+                           v1::ModelVersion* response) override {
+    return answer(context, core_, check_model, request, response);
   }
 
-  grpc::ServerUnaryReactor* PromoteModelVersion(grpc::CallbackServerContext* context,
-                                                const v1::PromoteModelVersionRequest* request,
-                                                v1::ModelVersion* response) override {
-    return finish(context,
-                  promote_model(coordinator_, store_, *request, caller_of(*context, access_).name),
-                  response);
+  Unary* PromoteModelVersion(GrpcContext* context, const v1::PromoteModelVersionRequest* request,
+                             v1::ModelVersion* response) override {
+    return answer(context, core_, promote_model, request, response);
   }
 
-  grpc::ServerUnaryReactor* RollbackModelLabel(grpc::CallbackServerContext* context,
-                                               const v1::RollbackModelLabelRequest* request,
-                                               v1::ModelVersion* response) override {
-    return finish(context,
-                  rollback_label(coordinator_, store_, *request, caller_of(*context, access_).name),
-                  response);
+  Unary* RollbackModelLabel(GrpcContext* context, const v1::RollbackModelLabelRequest* request,
+                            v1::ModelVersion* response) override {
+    return answer(context, core_, rollback_label, request, response);
   }
 
-  grpc::ServerUnaryReactor* ImportModelVersion(grpc::CallbackServerContext* context,
-                                               const v1::ImportModelVersionRequest* request,
-                                               v1::ModelVersion* response) override {
-    return finish(context, import_model(store_, *request, caller_of(*context, access_).name),
-                  response);
+  Unary* ImportModelVersion(GrpcContext* context, const v1::ImportModelVersionRequest* request,
+                            v1::ModelVersion* response) override {
+    return answer(context, core_, import_model, request, response);
   }
 
-  grpc::ServerUnaryReactor* FitModel(grpc::CallbackServerContext* context,
-                                     const v1::FitModelRequest* request,
-                                     v1::Operation* response) override {
-    return finish(context, fit_model(coordinator_, *request, caller_of(*context, access_).name),
-                  response);
+  Unary* FitModel(GrpcContext* context, const v1::FitModelRequest* request,
+                  v1::Operation* response) override {
+    return answer(context, core_, fit_model, request, response);
   }
 
-  grpc::ServerUnaryReactor* ListFeedback(grpc::CallbackServerContext* context,
-                                         const v1::ListFeedbackRequest* request,
-                                         v1::ListFeedbackResponse* response) override {
-    const std::string payer = payer_of(*context, access_);
-    if (const auto problem = limits_.refusal(payer)) return finish(context, rpc_status(*problem));
-    const MeteredCall metered(limits_, payer, kTableCost_s);
-    return finish(context, list_feedback(store_, *request), response);
+  Unary* ListFeedback(GrpcContext* context, const v1::ListFeedbackRequest* request,
+                      v1::ListFeedbackResponse* response) override {
+    return answer_charged(context, core_, limits_, kTableCost_s, list_feedback, request, response);
   }
 
-  grpc::ServerUnaryReactor* SendFeedback(grpc::CallbackServerContext* context,
-                                         const v1::SendFeedbackRequest* request,
-                                         v1::SendFeedbackResponse* response) override {
-    const std::string payer = payer_of(*context, access_);
+  Unary* SendFeedback(GrpcContext* context, const v1::SendFeedbackRequest* request,
+                      v1::SendFeedbackResponse* response) override {
+    const std::string payer = payer_of(*context, core_.access);
     if (const auto problem = limits_.refusal(payer)) return finish(context, rpc_status(*problem));
     const MeteredCall metered(limits_, payer, kReportCost_s);
     const auto version =
-        take_feedback(store_, request->content(), caller_of(*context, access_).name);
+        take_feedback(core_.store, request->content(), caller_of(*context, core_.access).name);
     if (!version) return finish(context, rpc_status(version.problem()));
-    const auto heeded = heed_losses(coordinator_, store_, *version);
+    const auto heeded = heed_losses(core_.coordinator, core_.store, *version);
     if (!heeded) return finish(context, rpc_status(heeded.problem()));
     response->set_version(version_name(*version));
     return finish(context, grpc::Status::OK);
   }
 
   grpc::ServerWriteReactor<v1::ModelChunk>* FetchModelVersion(
-      grpc::CallbackServerContext* /*context*/,
-      const v1::FetchModelVersionRequest* request) override {
-    return new FetchReactor(store_, *request);  // NOLINT(cppcoreguidelines-owning-memory)
+      GrpcContext* /*context*/, const v1::FetchModelVersionRequest* request) override {
+    return new FetchReactor(core_.store, *request);  // NOLINT(cppcoreguidelines-owning-memory)
   }
 
  private:
-  Coordinator& coordinator_;
-  Store& store_;
-  const Access& access_;
+  const Core core_;
   CallLimits& limits_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_models_service(Coordinator& coordinator, Store& store,
-                                                   const Access& access, CallLimits& limits) {
-  return std::make_unique<ModelsService>(coordinator, store, access, limits);
+std::unique_ptr<grpc::Service> make_models_service(const Core& core, CallLimits& limits) {
+  return std::make_unique<ModelsService>(core, limits);
 }
 
 }  // namespace stripline::server

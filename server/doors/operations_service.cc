@@ -2,7 +2,6 @@
 #include <grpcpp/grpcpp.h>
 
 #include "server/core/operations/operations.h"
-#include "server/doors/grpc_access.h"
 #include "server/doors/services.h"
 #include "server/doors/unary.h"
 #include "stripline/v1/operations.grpc.pb.h"
@@ -12,40 +11,31 @@ namespace {
 
 class OperationsService final : public v1::Operations::CallbackService {
  public:
-  OperationsService(Coordinator& coordinator, Store& store, const Access& access)
-      : coordinator_(coordinator), store_(store), access_(access) {}
+  explicit OperationsService(const Core& core) : core_(core) {}
 
-  grpc::ServerUnaryReactor* GetOperation(grpc::CallbackServerContext* context,
-                                         const v1::GetOperationRequest* request,
-                                         v1::Operation* response) override {
-    return finish(context, get_operation(store_, *request), response);
+  Unary* GetOperation(GrpcContext* context, const v1::GetOperationRequest* request,
+                      v1::Operation* response) override {
+    return answer(context, core_, get_operation, request, response);
   }
 
-  grpc::ServerUnaryReactor* ListOperations(grpc::CallbackServerContext* context,
-                                           const v1::ListOperationsRequest* request,
-                                           v1::ListOperationsResponse* response) override {
-    return finish(context, list_operations(store_, *request), response);
+  Unary* ListOperations(GrpcContext* context, const v1::ListOperationsRequest* request,
+                        v1::ListOperationsResponse* response) override {
+    return answer(context, core_, list_operations, request, response);
   }
 
-  grpc::ServerUnaryReactor* CancelOperation(grpc::CallbackServerContext* context,
-                                            const v1::CancelOperationRequest* request,
-                                            v1::Operation* response) override {
-    return finish(context,
-                  cancel_operation(coordinator_, *request, caller_of(*context, access_).name),
-                  response);
+  Unary* CancelOperation(GrpcContext* context, const v1::CancelOperationRequest* request,
+                         v1::Operation* response) override {
+    return answer(context, core_, cancel_operation, request, response);
   }
 
  private:
-  Coordinator& coordinator_;
-  Store& store_;
-  const Access& access_;
+  const Core core_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_operations_service(Coordinator& coordinator, Store& store,
-                                                       const Access& access) {
-  return std::make_unique<OperationsService>(coordinator, store, access);
+std::unique_ptr<grpc::Service> make_operations_service(const Core& core) {
+  return std::make_unique<OperationsService>(core);
 }
 
 }  // namespace stripline::server

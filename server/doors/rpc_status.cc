@@ -1,37 +1,15 @@
 #include "server/doors/rpc_status.h"
 
 #include "base/cut_text.h"
+#include "proto/status_codes.h"
 #include "stripline/v1/common.pb.h"
 
 namespace stripline::server {
 namespace {
 
 grpc::StatusCode status_code(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::invalid_argument:
-      return grpc::StatusCode::INVALID_ARGUMENT;
-    case ErrorCode::not_found:
-      return grpc::StatusCode::NOT_FOUND;
-    case ErrorCode::already_exists:
-      return grpc::StatusCode::ALREADY_EXISTS;
-    case ErrorCode::failed_precondition:
-      return grpc::StatusCode::FAILED_PRECONDITION;
-    case ErrorCode::resource_exhausted:
-      return grpc::StatusCode::RESOURCE_EXHAUSTED;
-    case ErrorCode::unavailable:
-      return grpc::StatusCode::UNAVAILABLE;
-    case ErrorCode::deadline_exceeded:
-      return grpc::StatusCode::DEADLINE_EXCEEDED;
-    case ErrorCode::cancelled:
-      return grpc::StatusCode::CANCELLED;
-    case ErrorCode::aborted:
-      return grpc::StatusCode::ABORTED;
-    case ErrorCode::data_loss:
-      return grpc::StatusCode::DATA_LOSS;
-    case ErrorCode::unimplemented:
-      return grpc::StatusCode::UNIMPLEMENTED;
-    case ErrorCode::internal:
-      return grpc::StatusCode::INTERNAL;
+  for (const auto& [ours, carried] : kStatusCodes) {
+    if (ours == code) return carried;
   }
   return grpc::StatusCode::UNKNOWN;
 }

@@ -9,6 +9,7 @@
 #include "server/core/campaigns/run_results.h"
 #include "server/core/coordinator.h"
 #include "server/core/watch_hub.h"
+#include "server/doors/core.h"
 #include "server/doors/reading_pool.h"
 #include "server/security/access.h"
 #include "server/security/call_limits.h"
@@ -32,16 +33,12 @@ inline constexpr std::array kReadyServices = {"stripline.v1.Agents",
 
 std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator, Access& access,
                                                    Meters& meters, CallLimits& limits);
-std::unique_ptr<grpc::Service> make_campaigns_service(Coordinator& coordinator, Store& store,
-                                                      WatchHub& hub, const Access& access,
+std::unique_ptr<grpc::Service> make_campaigns_service(const Core& core, WatchHub& hub,
                                                       CallLimits& limits, ReadingPool& reading,
                                                       RunResults& results);
-std::unique_ptr<grpc::Service> make_models_service(Coordinator& coordinator, Store& store,
-                                                   const Access& access, CallLimits& limits);
-std::unique_ptr<grpc::Service> make_operations_service(Coordinator& coordinator, Store& store,
-                                                       const Access& access);
-std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, Store& store,
-                                                  const Access& access, CallLimits& limits);
-std::unique_ptr<grpc::Service> make_admin_service(Access& access, Store& store);
+std::unique_ptr<grpc::Service> make_models_service(const Core& core, CallLimits& limits);
+std::unique_ptr<grpc::Service> make_operations_service(const Core& core);
+std::unique_ptr<grpc::Service> make_fleet_service(const Core& core, CallLimits& limits);
+std::unique_ptr<grpc::Service> make_admin_service(const Core& core);
 
 }  // namespace stripline::server

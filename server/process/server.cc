@@ -4,11 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <mutex>
-#include <optional>
 #include <sstream>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -117,13 +114,12 @@ class Server::Impl {
         dev_token_(std::move(dev_token)),
         coordinator_(*store_, hub_, meters_, options.fitter, options.coordinator),
         agents_(make_agents_service(coordinator_, *access_, meters_, limits_)),
-        campaigns_(make_campaigns_service(coordinator_, *store_, hub_, *access_, limits_, reading_,
-                                          results_)),
-        models_(make_models_service(coordinator_, *store_, *access_, limits_)),
-        operations_(make_operations_service(coordinator_, *store_, *access_)),
-        fleet_(make_fleet_service(coordinator_, *store_, *access_, limits_)),
-        admin_(make_admin_service(*access_, *store_)),
-        api_(coordinator_, *store_, hub_, *access_, meters_, limits_, reading_, results_),
+        campaigns_(make_campaigns_service(core_, hub_, limits_, reading_, results_)),
+        models_(make_models_service(core_, limits_)),
+        operations_(make_operations_service(core_)),
+        fleet_(make_fleet_service(core_, limits_)),
+        admin_(make_admin_service(core_)),
+        api_(core_, hub_, meters_, limits_, reading_, results_),
         data_dir_(options.data_dir),
         address_(options.listen),
         monitoring_wanted_(options.monitoring),
@@ -405,6 +401,7 @@ class Server::Impl {
   RunResults results_{kResultsBytes};
   ReadingPool reading_{ReadingPool::options_for(std::thread::hardware_concurrency())};
   Coordinator coordinator_;
+  const Core core_{coordinator_, *store_, *access_};
   std::unique_ptr<grpc::Service> agents_;
   std::unique_ptr<grpc::Service> campaigns_;
   std::unique_ptr<grpc::Service> models_;

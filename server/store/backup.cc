@@ -1,7 +1,6 @@
 #include "server/store/backup.h"
 
 #include <fcntl.h>
-#include <functional>
 #include <string>
 #include <system_error>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <fcntl.h>
-#include <string>
 #include <sys/file.h>
 #include <system_error>
 #include <unistd.h>

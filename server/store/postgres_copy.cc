@@ -1,6 +1,5 @@
 #include "server/store/postgres_copy.h"
 
-#include <memory>
 #include <system_error>
 
 #include "server/store/backup.h"

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <string>
 
 namespace stripline::server {
 namespace {

@@ -1,7 +1,6 @@
 #include "server/store/sql_copy.h"
 
 #include <algorithm>
-#include <memory>
 #include <set>
 #include <vector>
 

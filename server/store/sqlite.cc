@@ -1,7 +1,5 @@
 #include "server/store/sqlite.h"
 
-#include <utility>
-
 namespace stripline::server {
 namespace {
 

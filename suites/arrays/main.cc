@@ -25,7 +25,6 @@
 #include "optimizer/stats/order.h"
 #include "suites/arrays/pointer_costs.h"
 #include "suites/arrays/triad.h"
-#include "suites/bench/text_table.h"
 #include "suites/harness/alternate.h"
 #include "suites/harness/asked.h"
 #include "suites/harness/table.h"
@@ -34,8 +33,6 @@
 namespace stripline::suites::arrays {
 namespace {
 
-using bench::interval_text;
-using bench::ratio_text;
 using harness::Alternative;
 
 constexpr double kAlpha = 3;

@@ -1,6 +1,5 @@
 #include "suites/arrays/triad.h"
 
-#include <algorithm>
 #include <array>
 
 #include <stripline/forall.h>

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
-#include <set>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/cut_text.h"
 #include "base/exit_codes.h"
 #include "base/host_name.h"
@@ -30,10 +29,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double unix_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 // What the ranks of a run say.

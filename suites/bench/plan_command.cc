@@ -7,7 +7,6 @@
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
 #include "base/quantity.h"
-#include "base/standard_output.h"
 #include "base/whole_file.h"
 #include "optimizer/campaign/bundle_json.h"
 #include "optimizer/campaign/offline_results.h"

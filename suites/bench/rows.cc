@@ -1,7 +1,5 @@
 #include "suites/bench/rows.h"
 
-#include <utility>
-
 #include "base/exit_codes.h"
 #include "optimizer/stats/order.h"
 

@@ -11,7 +11,7 @@
 #include "suites/bench/points.h"
 #include "suites/bench/progress.h"
 #include "suites/bench/rows.h"
-#include "suites/bench/text_table.h"
+#include "suites/harness/table.h"
 #include "suites/kernels/nas/exchanges/factors.h"
 
 namespace stripline::suites::bench {
@@ -81,7 +81,7 @@ void print_table(const Experiment& declaration, const RunOptions& options,
   }
   headings.emplace_back("verified");
   headings.emplace_back("plan");
-  TextTable table(headings);
+  Table table(headings);
   for (const Row& row : rows) {
     std::vector<std::string> cells{row.label};
     for (const experiment::Factor& factor : declaration.factors) {
@@ -101,7 +101,7 @@ void print_table(const Experiment& declaration, const RunOptions& options,
     cells.push_back(row.plan);
     table.add(std::move(cells));
   }
-  std::fputs(table.text().c_str(), stdout);
+  std::fputs(table.text(false).c_str(), stdout);
 }
 
 // Those that were named, or else all but what takes too long for who has not asked for it.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
 #include "optimizer/search/race.h"
 #include "suites/bench/rows.h"

@@ -15,7 +15,7 @@
 #include "suites/bench/progress.h"
 #include "suites/bench/rows.h"
 #include "suites/bench/search.h"
-#include "suites/bench/text_table.h"
+#include "suites/harness/table.h"
 #include "suites/kernels/candidates.h"
 #include "suites/kernels/decomposition.h"
 
@@ -66,7 +66,7 @@ void print(const Experiment& e, const TableOptions& options, const std::vector<R
   std::printf("%s, %s, on %s%s, %u ranks, %zu runs\n\n", e.name.c_str(),
               problem_text(e, rows.front().point).c_str(), target.path().c_str(),
               target.clock == "virtual" ? " (virtual clock)" : "", target.ranks, runs);
-  TextTable table(
+  Table table(
       {"variant", ">time", ">95% interval", ">ratio to hand", ">95% interval", "verified", "plan"});
   for (const Row& row : rows) {
     std::string ratio = row.label == "hand" ? "1" : "";
@@ -79,7 +79,7 @@ void print(const Experiment& e, const TableOptions& options, const std::vector<R
                interval_text(row.summary.ci_low, row.summary.ci_high, row.unit), ratio, interval,
                row.verified ? "yes" : "no", row.plan});
   }
-  std::fputs(table.text().c_str(), stdout);
+  std::fputs(table.text(false).c_str(), stdout);
   std::printf(
       "\nbest: of %zu plans (decompositions, methods, variants by hand), %zu left after racing "
       "over "

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
+#include "base/formatted.h"
 #include "base/quantity.h"
 #include "base/table.h"
 #include "optimizer/stats/interval.h"
@@ -17,13 +17,6 @@ namespace {
 constexpr std::array<std::string_view, 4> kNames = {"gained", "lost", "too_close", "too_busy"};
 // Of a task, over some looks.
 constexpr double kNoticeable = 0.5;
-
-template <typename... Values>
-std::string formatted(const char* format, Values... values) {
-  std::array<char, 192> text{};
-  std::snprintf(text.data(), text.size(), format, values...);
-  return text.data();
-}
 
 // Percent of the time without the model; no minus before what rounds to zero.
 double percent(double part) {
@@ -123,7 +116,7 @@ Result<Verdict> verdict_from_json(const Json& row) {
 
 Result<Closing> close(std::span<const Verdict> verdicts) {
   Closing closing;
-  Table table({{"PROGRAM"}, {"NETWORK"}, {"WITH THE MODEL"}});
+  stripline::Table table({{"PROGRAM"}, {"NETWORK"}, {"WITH THE MODEL"}});
   std::vector<std::vector<double>> judged;
   std::array<size_t, kNames.size()> counts{};
   for (const Verdict& verdict : verdicts) {

@@ -1,20 +1,14 @@
 #include "suites/compare/row_table.h"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 #include "optimizer/stats/compare.h"
 #include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
-#include "suites/bench/text_table.h"
 #include "suites/harness/table.h"
 
 namespace stripline::suites::compare {
 namespace {
-
-using bench::interval_text;
-using bench::ratio_text;
 
 struct Comparison {
   double ratio = 1;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <mpi.h>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "suites/compare/spmv_times.h"

@@ -1,7 +1,6 @@
 // Times of the runtime's sparse matrix-vector product: stripline run -n N -- stripline-spmv BATCHES
 // ROWS [FILE...]. With the method that the model says for each pair of ranks, and with either of
 // them for all.
-#include <array>
 #include <optional>
 #include <span>
 #include <utility>

@@ -4,7 +4,6 @@
 
 #include "optimizer/stats/compare.h"
 #include "optimizer/stats/order.h"
-#include "suites/bench/text_table.h"
 #include "suites/harness/asked.h"
 #include "suites/harness/table.h"
 
@@ -53,15 +52,15 @@ Result<VisTable> vis_table(const std::vector<VisCell>& cells, bool markdown) {
                                stats::paired_ratio(chosen, rival, kConfidence));
     std::vector<std::string> row = {cell.is_put ? "put" : "get", std::to_string(cell.pieces.bytes)};
     for (const char* method : kMethods) row.push_back(mib_text(cell, method));
-    row.push_back(bench::ratio_text(ratio.value));
-    row.push_back(bench::interval_text(ratio.interval.low, ratio.interval.high, ""));
+    row.push_back(ratio_text(ratio.value));
+    row.push_back(interval_text(ratio.interval.low, ratio.interval.high, ""));
     STRIPLINE_ASSIGN_OR_RETURN(const stats::NonInferiorityTest test,
                                stats::non_inferiority(chosen, rival, kSlower, kConfidence));
     const bool met = test.verdict == stats::NonInferiority::non_inferior;
     const bool inconclusive = test.verdict == stats::NonInferiority::inconclusive;
     result.met += met ? 1 : 0;
     result.inconclusive += inconclusive ? 1 : 0;
-    row.push_back("at most " + bench::ratio_text(1 + kSlower) + ": " +
+    row.push_back("at most " + ratio_text(1 + kSlower) + ": " +
                   (inconclusive ? "INCONCLUSIVE" : suites::met(met)));
     row.emplace_back(cell.verified ? "yes" : "NO");
     table.add(row);

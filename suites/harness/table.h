@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,16 @@ class Table {
   std::vector<std::string> headings_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// Four digits with the fitting prefix: "12.34 us", "1.500 ms", "0.250 ns"; other units are written
+/// plainly. A parameter value or a count is not for this.
+std::string with_unit(double value, std::string_view unit);
+
+/// "[11.90, 12.60] us": both ends with the prefix of the larger. No unit: "[0.873, 0.912]".
+std::string interval_text(double low, double high, std::string_view unit);
+
+/// "0.873"
+std::string ratio_text(double ratio);
 
 /// "12.3 %" with `digits` digits after the point; "–" if the share is not finite.
 std::string percent(double share, int digits = 1);

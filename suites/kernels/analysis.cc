@@ -1,9 +1,9 @@
 // kernel.analysis: what deciding how to communicate takes of a kernel's time.
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <string>
 
+#include "base/clock.h"
 #include "base/quantity.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
@@ -29,11 +29,6 @@ constexpr const char* kKernels[] = {
     kernels::kNasMg.name,        kernels::kNasBt.name,     kernels::kNasSp.name,
     kernels::kPrkTranspose.name, kernels::kPrkSparse.name, kernels::kPrkStencil.name};
 
-// Deciding takes no time on the clock of an emulated network: this one is the host's.
-double host_clock_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // The small problem of a kernel, as programs have it: with a guard, where there is one.
 Point problem_of(const std::string& kernel) {
   const auto& variants = find_benchmark(kernel)->declaration.variants;
@@ -54,7 +49,8 @@ uint64_t strided_transfers(Context& context) {
   return transfers;
 }
 
-// The seconds of asking for a plan, as often as it is asked for again.
+// The seconds of asking for a plan, as often as it is asked for again; on the host's clock, as
+// deciding takes no time on that of an emulated network.
 template <typename Ask>
 double seconds_of(const Ask& ask) {
   constexpr int kTimes = 200;
@@ -62,9 +58,9 @@ double seconds_of(const Ask& ask) {
   [[maybe_unused]] volatile uint64_t answer = 0;  // so that nothing is left out
   double least_s = std::numeric_limits<double>::infinity();
   for (int round = 0; round < kRounds; ++round) {
-    const double begun_s = host_clock_s();
+    const double begun_s = steady_seconds();
     for (int i = 0; i < kTimes; ++i) answer = ask().chunk_bytes;
-    least_s = std::min(least_s, (host_clock_s() - begun_s) / kTimes);
+    least_s = std::min(least_s, (steady_seconds() - begun_s) / kTimes);
   }
   return least_s;
 }
@@ -105,7 +101,7 @@ Result<SampleSeries> run_analysis(Session& session, const Point& point, const St
   detail::Analysis& analysis = detail::LoopState::of(context.state()).analysis;
   const uint64_t strided_before = strided_transfers(context);
   session.take_kernel_s();
-  if (watched) analysis.begin(host_clock_s);
+  if (watched) analysis.begin(steady_seconds);
   auto measured = run_point(session, kernel, rule);
   const detail::Analysis::Total total = analysis.end();
   const double kernel_s = session.take_kernel_s();

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/bootstrap/fiber_group.h"
 #include "suites/registry.h"
+#include "suites/testing/point_time.h"
 
 namespace stripline::suites {
 namespace {
@@ -16,26 +16,7 @@ namespace {
 // The time of a repetition on four ranks, with its smallest problem but for `params`.
 double time_s(const std::string& kernel, const std::string& variant, const std::string& compute,
               const experiment::Params& params = {}) {
-  const experiment::Point point{kernel, variant, params};
-  bootstrap::FiberGroupOptions group{.ranks = 4};
-  group.context.fabric = "emulated:opteron-vapi,jitter=off,compute=" + compute;
-  group.context.clock = "virtual";
-  group.context.same_node = "network";
-  group.context.segment_bytes = size_t{16} << 20;
-  double measured_s = 0;
-  const Status ran = bootstrap::run_fibers(group, [&](Context& context) {
-    Session session(context, 1);
-    experiment::StopRule once;
-    once.min_reps = 1;
-    once.max_reps = 1;
-    const auto series = run_point(session, point, once);
-    ASSERT_TRUE(series.ok()) << series.error().message();
-    if (context.rank_me() != 0) return;
-    ASSERT_TRUE(series->verified) << series->note;
-    measured_s = series->values.at(0);
-  });
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
-  return measured_s;
+  return point_time_s(4, {kernel, variant, params}, compute);
 }
 
 std::vector<std::string> kernels() {

@@ -1,9 +1,9 @@
 #include "suites/kernels/engine.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 
+#include "base/formatted.h"
 #include "base/quantity.h"
 #include "optimizer/plan/strip_mechanism.h"
 #include "runtime/decide/surroundings.h"
@@ -94,9 +94,7 @@ std::string plan_text(const NestPlan& plan) {
 
 std::string claim_text(plan::Reason reason, const Claim& claim) {
   if (reason != plan::Reason::tuned) return {};
-  char text[80];
-  std::snprintf(text, sizeof(text), "%s%.2f%s%.6g s\n", kClaim, 100 * claim.gain, kOf, claim.of_s);
-  return text;
+  return formatted("%s%.2f%s%.6g s\n", kClaim, 100 * claim.gain, kOf, claim.of_s);
 }
 
 std::optional<Claim> claim_of(std::string_view explanation) {

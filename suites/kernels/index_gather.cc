@@ -7,7 +7,6 @@
 #include <stripline/gather.h>
 #include <stripline/shared_array.h>
 
-#include "base/quantity.h"
 #include "base/random.h"
 #include "suites/grids.h"
 #include "suites/kernels/engine.h"

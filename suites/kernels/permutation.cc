@@ -1,6 +1,5 @@
 // kernel.permutation: moves every element of an array to a place of its own, wherever that is.
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <string>
 #include <vector>

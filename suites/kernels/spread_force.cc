@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <span>
 #include <string>
 #include <vector>

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string>
 
 #include <stripline/nest.h>
 

@@ -1,7 +1,6 @@
 #include "suites/kernels/update_ways.h"
 
 #include <array>
-#include <string>
 
 #include "base/quantity.h"
 #include "optimizer/plan/score_map.h"

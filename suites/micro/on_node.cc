@@ -1,6 +1,5 @@
 // micro.node_*: single operations between ranks of one node, past the network.
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "suites/grids.h"

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <string>
 #include <vector>
 
 #include "runtime/vis/copy_rows.h"

@@ -1,7 +1,5 @@
 // micro.progress_call, micro.progress_wait: what a thread that serves a rank's peers costs, and
 // what it leaves.
-#include <string>
-#include <utility>
 
 #include "suites/grids.h"
 #include "suites/micro/micro.h"

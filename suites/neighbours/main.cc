@@ -13,7 +13,6 @@
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -10,7 +9,6 @@
 #include "base/json.h"
 #include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
-#include "suites/bench/text_table.h"
 #include "suites/harness/asked.h"
 #include "suites/harness/table.h"
 
@@ -209,8 +207,8 @@ std::string comparison_table(const std::vector<Comparison>& comparisons, const s
     std::vector<std::string> cells = {row.row, time_text(row, row.ours_s),
                                       row.libfabric_s > 0 ? time_text(row, row.libfabric_s) : "–"};
     for (const std::string& family : families) cells.push_back(family_text(row, family));
-    cells.push_back(bench::ratio_text(ratio.value));
-    cells.push_back(bench::interval_text(ratio.interval.low, ratio.interval.high, ""));
+    cells.push_back(ratio_text(ratio.value));
+    cells.push_back(interval_text(ratio.interval.low, ratio.interval.high, ""));
     cells.push_back(verdict_text(row));
     cells.emplace_back(row.verified ? "yes" : "NO");
     table.add(cells);

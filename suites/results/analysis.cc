@@ -7,7 +7,6 @@
 #include "runtime/fabric/emulated/profile.h"
 #include "suites/bench/failure.h"
 #include "suites/bench/rows.h"
-#include "suites/bench/text_table.h"
 #include "suites/harness/asked.h"
 #include "suites/harness/table.h"
 #include "suites/registry.h"
@@ -110,8 +109,8 @@ Result<std::string> analysis_table(const std::vector<CellResult>& cells,
     if (share < asked::kAnalysisShare) ++within;
     table.add({cell.fabric, share_text(hidden, cell.fabric), std::to_string(cell.ranks),
                cell.problem.substr(cell.problem.find(':') + 2), cell.plans.at("analysis"),
-               bench::with_unit(analysis_s, "s"), bench::with_unit(run_s, "s"),
-               percent(analysis_s / run_s, 3), percent(share, 3),
+               with_unit(analysis_s, "s"), with_unit(run_s, "s"), percent(analysis_s / run_s, 3),
+               percent(share, 3),
                "less than " + percent(asked::kAnalysisShare, 1) + ": " +
                    met(share < asked::kAnalysisShare)});
   }

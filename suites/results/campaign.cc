@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <iterator>
 #include <set>
 #include <string_view>

@@ -4,10 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <set>
-#include <utility>
 
 #include "suites/bench/failure.h"
 #include "suites/bench/progress.h"

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -17,7 +16,6 @@
 #include "suites/bench/progress.h"
 #include "suites/bench/rows.h"
 #include "suites/bench/search.h"
-#include "suites/bench/text_table.h"
 #include "suites/harness/table.h"
 #include "suites/kernels/candidates.h"
 #include "suites/registry.h"
@@ -197,8 +195,8 @@ Result<std::string> table_of(const std::vector<CellResult>& cells) {
     STRIPLINE_ASSIGN_OR_RETURN(const std::string best, ratio_text(cell, "best", "hand"));
     STRIPLINE_ASSIGN_OR_RETURN(const std::string both, ratio_text(cell, "estimate", "none"));
     table.add({cell.fabric, std::to_string(cell.ranks), cell.problem,
-               bench::with_unit(stats::median(cell.times.at("blocking")), "s"), hand, gain, with,
-               without, best, both, cell.plans.at("estimate"), cell.plans.at("none"),
+               with_unit(stats::median(cell.times.at("blocking")), "s"), hand, gain, with, without,
+               best, both, cell.plans.at("estimate"), cell.plans.at("none"),
                cell.plans.at("best")});
   }
   return table.text();

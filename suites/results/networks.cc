@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <limits>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +13,6 @@
 #include "base/sha256.h"
 #include "optimizer/experiment/requirements.h"
 #include "optimizer/model/model_json.h"
-#include "optimizer/stats/order.h"
 #include "suites/bench/progress.h"
 #include "suites/bench/rows.h"
 #include "suites/kernels/engine.h"

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "optimizer/stats/order.h"
-#include "suites/bench/text_table.h"
 #include "suites/harness/asked.h"
 #include "suites/harness/table.h"
 
@@ -22,7 +21,7 @@ constexpr double kLeastGain = 0.01;
 constexpr uint64_t kSmallestTransfer = 16 << 10;
 
 std::string time_text(const std::vector<double>& times) {
-  return bench::with_unit(stats::median(times), "s");
+  return with_unit(stats::median(times), "s");
 }
 
 std::string mean_text(const stats::GeometricMean& mean) {

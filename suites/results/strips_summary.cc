@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "optimizer/stats/order.h"
-#include "suites/bench/text_table.h"
 #include "suites/harness/asked.h"
 #include "suites/harness/table.h"
 #include "suites/registry.h"
@@ -131,7 +130,7 @@ Result<std::string> cells_table(const std::vector<CellResult>& cells) {
         const auto against,
         stats::non_inferiority(cell.times.at("tuned"), cell.times.at("blocking"), kMargin));
     table.add({cell.fabric, std::to_string(cell.ranks), cell.problem,
-               bench::with_unit(stats::median(cell.times.at("blocking")), "s"), gain_text(hand),
+               with_unit(stats::median(cell.times.at("blocking")), "s"), gain_text(hand),
                gain_text(model), gain_text(best), percent(share, 0),
                stats::to_string(against.verdict), cell.plans.at("tuned"), cell.plans.at("best")});
   }

@@ -1,11 +1,9 @@
 #include "suites/results/untuned.h"
 
 #include <cstdio>
-#include <utility>
 
 #include "optimizer/stats/compare.h"
 #include "optimizer/stats/order.h"
-#include "suites/bench/text_table.h"
 #include "suites/harness/table.h"
 #include "suites/harness/verdicts.h"
 #include "suites/results/cells.h"
@@ -48,8 +46,8 @@ Result<std::string> untuned_tables(const std::vector<CellResult>& cells,
     STRIPLINE_ASSIGN_OR_RETURN(const auto test, test_of(cell));
     all.add(test.verdict);
     every.add({cell.fabric, std::to_string(cell.ranks), cell.problem,
-               bench::with_unit(stats::median(cell.times.at("blocking")), "s"),
-               bench::with_unit(stats::median(cell.times.at("untuned")), "s"),
+               with_unit(stats::median(cell.times.at("blocking")), "s"),
+               with_unit(stats::median(cell.times.at("untuned")), "s"),
                bounded(test.ratio, test.lower, test.upper), stats::to_string(test.verdict),
                cell.plans.at("untuned")});
   }

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "optimizer/plan/vis.h"
 #include "suites/harness/paired_regret.h"
 #include "suites/registry.h"
 

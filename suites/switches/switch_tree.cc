@@ -5,10 +5,8 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include "optimizer/model/sections/service_levels.h"
-#include "suites/bench/text_table.h"
 #include "suites/harness/table.h"
 
 namespace stripline::suites {
@@ -196,9 +194,9 @@ Result<SwitchTree> switch_tree(const Latencies& latencies) {
                        std::to_string(strays) + " of " + std::to_string(seconds.size()) +
                        " pairs at distance " + std::to_string(distance) +
                        " are nearer or farther than its others, which are " +
-                       bench::with_unit(median_s, "s") + " from each other; all pairs at it are " +
-                       bench::with_unit(seconds.front(), "s") + " to " +
-                       bench::with_unit(seconds.back(), "s") + kAgain);
+                       with_unit(median_s, "s") + " from each other; all pairs at it are " +
+                       with_unit(seconds.front(), "s") + " to " + with_unit(seconds.back(), "s") +
+                       kAgain);
     }
   }
 

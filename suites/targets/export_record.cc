@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
-#include <map>
 
 #include "base/command_line.h"
+#include "base/formatted.h"
 #include "base/quantity.h"
 #include "base/table.h"
 #include "optimizer/targets/registry.h"
@@ -18,17 +17,9 @@ namespace {
 
 using targets::Cell;
 
-std::string percent(double share) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", 100 * share);
-  return text.data();
-}
+std::string percent(double share) { return formatted("%.1f %%", 100 * share); }
 
-std::string factor_text(double factor) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.2f", factor);
-  return text.data();
-}
+std::string factor_text(double factor) { return formatted("%.2f", factor); }
 
 std::string bytes_or_dash(const Cell& cell) {
   return cell.collective == targets::Collective::barrier ? "-" : exact_bytes_text(cell.bytes);

@@ -1,7 +1,6 @@
 #include "suites/targets/launcher.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <limits>
 #include <poll.h>

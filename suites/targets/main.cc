@@ -1,7 +1,9 @@
 // stripline-tune: settings of other runtimes. `stripline tune` is this program, and `stripline
 // export` its command of that name.
 #include <algorithm>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -44,23 +46,45 @@ constexpr const char* kFooter =
     "  9  a file is there that Stripline has not written, that was changed since, or that an\n"
     "     output would replace; the folder holds settings of another target";
 
-void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
-  CLI::App* const command = app.add_subcommand(name, "Tune " + name + " on this host");
-  command->add_option("--ranks", options.ranks, "Numbers of ranks, with commas")
+// Options of several commands.
+
+void add_ranks(CLI::App& command, std::vector<uint32_t>& ranks) {
+  command.add_option("--ranks", ranks, "Numbers of ranks, with commas")
       ->type_name("N,...")
       ->delimiter(',')
       ->transform(whole_number(2, 1024))
       ->capture_default_str();
-  command
-      ->add_option("--minutes", options.minutes,
-                   "The time that it takes at most; what is not known by then keeps the default")
-      ->type_name("M")
-      ->check(CLI::Range(0.1, 1440.0))
-      ->capture_default_str();
-  command->add_option("--path", options.path, "Between ranks: shm, tcp, or any (what it chooses)")
+}
+
+void add_path(CLI::App& command, std::string& path) {
+  command.add_option("--path", path, "Between ranks: shm, tcp, or any (what it chooses)")
       ->type_name("PATH")
       ->check(one_of({"shm", "tcp", "any"}))
       ->capture_default_str();
+}
+
+void add_minutes(CLI::App& command, double& minutes, const char* about) {
+  command.add_option("--minutes", minutes, about)
+      ->type_name("M")
+      ->check(CLI::Range(0.1, 1440.0))
+      ->capture_default_str();
+}
+
+void add_stall(CLI::App& command, double& stall_s) {
+  command
+      .add_option("--stall", stall_s,
+                  "End a launch that has printed nothing for this time: an alternative hangs")
+      ->type_name("TIME")
+      ->transform(time_within({.least_s = 1, .most_s = 3600}))
+      ->capture_default_str();
+}
+
+void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
+  CLI::App* const command = app.add_subcommand(name, "Tune " + name + " on this host");
+  add_ranks(*command, options.ranks);
+  add_minutes(*command, options.minutes,
+              "The time that it takes at most; what is not known by then keeps the default");
+  add_path(*command, options.path);
   command
       ->add_option("--collectives", options.collectives,
                    "Only these operations, with commas (default: all)")
@@ -88,12 +112,7 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
       ->add_option("--output", options.output,
                    "Folder for the files and their record (default: stripline-" + name + ")")
       ->type_name("FOLDER");
-  command
-      ->add_option("--stall", options.stall_s,
-                   "End a launch that has printed nothing for this time: an alternative hangs")
-      ->type_name("TIME")
-      ->transform(time_within({.least_s = 1, .most_s = 3600}))
-      ->capture_default_str();
+  add_stall(*command, options.stall_s);
   command->add_option("--seed", options.seed, "Seed of the order in which things are measured")
       ->type_name("N")
       ->transform(whole_number_from<uint64_t>(0))
@@ -111,28 +130,14 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
 void define_try(CLI::App& app, TryOptions& options) {
   CLI::App* const command = app.add_subcommand(
       "try", "Carry out every alternative that would be allowed, and check its results");
-  command->add_option("target", options.target, "Its name, see 'list'")
-      ->type_name("TARGET")
-      ->required();
-  command->add_option("--ranks", options.ranks, "Numbers of ranks, with commas")
-      ->type_name("N,...")
-      ->delimiter(',')
-      ->transform(whole_number(2, 1024))
-      ->capture_default_str();
-  command->add_option("--path", options.path, "Between ranks: shm, tcp, or any (what it chooses)")
-      ->type_name("PATH")
-      ->check(one_of({"shm", "tcp", "any"}))
-      ->capture_default_str();
+  add_required(command, "target", options.target, "Its name, see 'list'", "TARGET");
+  add_ranks(*command, options.ranks);
+  add_path(*command, options.path);
   command->add_flag("--commutative-only", options.commutative_only,
                     "Also what only commutative operations allow, with those alone");
   command->add_flag("--accept-untried", options.accept_untried,
                     "Also a version that was not tried");
-  command
-      ->add_option("--stall", options.stall_s,
-                   "End a launch that has printed nothing for this time: an alternative hangs")
-      ->type_name("TIME")
-      ->transform(time_within({.least_s = 1, .most_s = 3600}))
-      ->capture_default_str();
+  add_stall(*command, options.stall_s);
   command->footer(
       "For a version that was not tried: an alternative that is wrong here needs another rule.\n");
 }
@@ -153,21 +158,14 @@ void define_export(CLI::App& app, Export& options) {
   group->require_subcommand(1);
   CLI::App* const verify = group->add_subcommand(
       "verify", "Validate an exported file again, and whether the target reads it");
-  verify->add_option("file", options.verify.file, "A file that tuning has written")
-      ->type_name("FILE")
-      ->required();
-  verify->add_option("--minutes", options.verify.minutes, "The time that it takes at most")
-      ->type_name("M")
-      ->check(CLI::Range(0.1, 1440.0))
-      ->capture_default_str();
+  add_required(verify, "file", options.verify.file, "A file that tuning has written", "FILE");
+  add_minutes(*verify, options.verify.minutes, "The time that it takes at most");
   verify->add_flag("--accept-untried", options.verify.accept_untried,
                    "Also a version that was not tried");
   verify->add_flag("--json", options.verify.json, "One JSON object in place of tables");
   CLI::App* const install = group->add_subcommand(
       "install", "Install an exported file where programs read it; never over a file of others");
-  install->add_option("file", options.install.file, "A file that tuning has written")
-      ->type_name("FILE")
-      ->required();
+  add_required(install, "file", options.install.file, "A file that tuning has written", "FILE");
   install
       ->add_option("--to", options.install.folder,
                    "Folder (default: where this user's programs read their settings)")
@@ -176,32 +174,22 @@ void define_export(CLI::App& app, Export& options) {
                     "Also where another version is installed than it was validated for");
   CLI::App* const uninstall = group->add_subcommand(
       "uninstall", "Remove an installed file, and put back what was installed before it");
-  uninstall->add_option("file", options.uninstall, "The installed file")
-      ->type_name("FILE")
-      ->required();
+  add_required(uninstall, "file", options.uninstall, "The installed file", "FILE");
   CLI::App* const pack =
       group->add_subcommand("pack", "Write an export with its record as one file, for other nodes");
-  pack->add_option("file", options.pack.file, "A file that tuning has written")
-      ->type_name("FILE")
-      ->required();
+  add_required(pack, "file", options.pack.file, "A file that tuning has written", "FILE");
   pack->add_option("-o,--output", options.pack.output, "The file (default: the output)")
       ->type_name("FILE");
   CLI::App* const unpack = group->add_subcommand("unpack", "Write the files of a packed export");
-  unpack->add_option("file", options.unpack.file, "What 'export pack' has written")
-      ->type_name("FILE")
-      ->required();
+  add_required(unpack, "file", options.unpack.file, "What 'export pack' has written", "FILE");
   unpack
       ->add_option("-o,--output", options.unpack.output,
                    "Folder for the files and their record (default: stripline-TARGET)")
       ->type_name("FOLDER");
   CLI::App* const write = group->add_subcommand(
       "write", "Write settings that you name, checked, in the target's own format");
-  write->add_option("target", options.write.target, "Its name, see 'list'")
-      ->type_name("TARGET")
-      ->required();
-  write->add_option("settings", options.write.settings, "NAME=VALUE, several")
-      ->type_name("K=V")
-      ->required();
+  add_required(write, "target", options.write.target, "Its name, see 'list'", "TARGET");
+  add_required(write, "settings", options.write.settings, "NAME=VALUE, several", "K=V");
   write
       ->add_option("--ranks", options.write.ranks,
                    "Refuse what takes too much memory on each of N ranks")
@@ -215,10 +203,8 @@ void define_export(CLI::App& app, Export& options) {
       ->type_name("FILE");
   CLI::App* const check =
       group->add_subcommand("check", "Read a file strictly, and say what is unsafe in it");
-  check->add_option("target", options.check.target, "Its name, see 'list'")
-      ->type_name("TARGET")
-      ->required();
-  check->add_option("file", options.check.file, "The file")->type_name("FILE")->required();
+  add_required(check, "target", options.check.target, "Its name, see 'list'", "TARGET");
+  add_required(check, "file", options.check.file, "The file", "FILE");
   check->add_flag("--rules", options.check.rules,
                   "Open MPI: it is a rules file, not one of parameters");
   check->add_flag("--commutative-only", options.check.commutative_only,

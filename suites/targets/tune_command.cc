@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <iostream>
 #include <pwd.h>
 #include <set>
 #include <unistd.h>
 
 #include "base/atomic_file.h"
+#include "base/clock.h"
 #include "base/exit_codes.h"
 #include "base/host_name.h"
 #include "base/json.h"
@@ -73,8 +73,7 @@ ExportRecord new_record(const Basis& basis, const TuneOptions& options,
                       .seed = options.seed,
                       .margin = options.margin,
                       .commutative_only = options.commutative_only};
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  record.time = rfc3339(std::chrono::duration<double>(now).count());
+  record.time = rfc3339(unix_seconds());
   return record;
 }
 

@@ -1,7 +1,6 @@
 #include "optimizer/model/sections/network.h"
 
 #include <string>
-#include <utility>
 
 #include "base/quantity.h"
 #include "optimizer/model/section.h"

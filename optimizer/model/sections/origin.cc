@@ -1,7 +1,5 @@
 #include "optimizer/model/sections/origin.h"
 
-#include <utility>
-
 #include "base/quantity.h"
 #include "optimizer/model/fingerprint.h"
 #include "optimizer/model/section.h"

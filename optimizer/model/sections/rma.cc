@@ -1,8 +1,6 @@
 #include "optimizer/model/sections/rma.h"
 
-#include <array>
 #include <string>
-#include <utility>
 
 #include "base/quantity.h"
 #include "optimizer/model/section.h"

@@ -1,6 +1,5 @@
 #include "optimizer/model/sections/shared_update.h"
 
-#include <array>
 #include <tuple>
 #include <utility>
 

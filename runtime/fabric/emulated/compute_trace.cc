@@ -5,7 +5,6 @@
 #include <limits>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 
 #include "base/atomic_file.h"
 #include "base/json.h"

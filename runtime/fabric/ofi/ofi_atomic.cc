@@ -1,5 +1,4 @@
 // Atomic operations that the provider carries out.
-#include <array>
 #include <string_view>
 
 #include <rdma/fabric.h>

@@ -5,7 +5,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <dlfcn.h>
-#include <memory>
 #include <mutex>
 #include <unistd.h>
 

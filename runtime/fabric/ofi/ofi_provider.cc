@@ -5,7 +5,6 @@
 #include <cstring>
 #include <set>
 #include <thread>
-#include <vector>
 
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>

@@ -1,5 +1,4 @@
 // Gets and puts of several pieces as one operation of the provider.
-#include <algorithm>
 #include <array>
 
 #include <rdma/fabric.h>

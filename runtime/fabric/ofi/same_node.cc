@@ -10,8 +10,6 @@
 #include <unistd.h>
 #include <utility>
 
-#include "base/subprocess.h"
-
 namespace stripline::fabric::ofi {
 namespace {
 

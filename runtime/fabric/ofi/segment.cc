@@ -1,9 +1,6 @@
 #include "runtime/fabric/ofi/segment.h"
 
 #include <cerrno>
-#include <cstdint>
-#include <limits>
-#include <string>
 #include <sys/mman.h>
 #include <system_error>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -16,7 +15,6 @@
 #include "server/core/campaigns/drawn_shapes.h"
 #include "server/core/campaigns/grid.h"
 #include "server/core/campaigns/held_out_plan.h"
-#include "server/store/names.h"
 
 namespace stripline::server {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "optimizer/experiment/catalogue.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 #include "base/json.h"
 #include "optimizer/experiment/json.h"

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/json.h"
 #include "optimizer/experiment/json.h"
 
 namespace stripline::server {

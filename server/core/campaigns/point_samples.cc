@@ -1,7 +1,6 @@
 #include "server/core/campaigns/point_samples.h"
 
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 

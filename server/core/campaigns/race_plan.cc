@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <optional>
-#include <utility>
 
 #include "server/core/sessions/fingerprint_rules.h"
 

@@ -1,14 +1,12 @@
 #include "server/core/models/fit_job.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
-#include <map>
 #include <set>
 #include <span>
 #include <utility>
 
+#include "base/formatted.h"
 #include "base/network_name.h"
 #include "base/quantity.h"
 #include "optimizer/campaign/next_run.h"
@@ -102,9 +100,7 @@ std::string percent(double share, bool is_change = false) {
   const bool is_small = std::abs(share) < 0.0995;
   const char* const pattern =
       is_change ? (is_small ? "%+.2g %%" : "%+.0f %%") : (is_small ? "%.2g %%" : "%.0f %%");
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), pattern, 100 * share);
-  return text.data();
+  return formatted(pattern, 100 * share);
 }
 
 // Planned points that this fabric can measure, and how many of them enough runs did measure. A

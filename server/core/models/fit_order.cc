@@ -1,11 +1,9 @@
 #include "server/core/models/fit_order.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
 
-#include "base/quantity.h"
 #include "optimizer/campaign/next_run.h"
 
 namespace stripline::server {

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <exception>
-#include <utility>
 
 #include <spdlog/spdlog.h>
 

@@ -1,7 +1,6 @@
 #include "server/core/models/model_actions.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <vector>
 

@@ -1,10 +1,9 @@
 #include "server/core/models/model_verdict.h"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <vector>
 
+#include "base/formatted.h"
 #include "base/quantity.h"
 
 namespace stripline::server {
@@ -92,11 +91,7 @@ std::vector<std::string> failures(const fit::Judgement& j) {
 
 }  // namespace
 
-std::string share_text(double share) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", 100 * share);
-  return text.data();
-}
+std::string share_text(double share) { return formatted("%.1f %%", 100 * share); }
 
 VersionVerdict verdict_on(const std::optional<fit::Judgement>& given) {
   if (!given) return {Verdict::unjudged, "nothing that it was not fitted to was measured"};

@@ -1,7 +1,6 @@
 #include "server/core/models/rollout.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "server/core/models/model_gate.h"
 

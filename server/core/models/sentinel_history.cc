@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/rfc3339.h"
 #include "optimizer/experiment/catalogue.h"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/network_name.h"
-#include "optimizer/fit/judge_decisions.h"
 #include "optimizer/model/model_json.h"
 #include "server/clock.h"
 #include "server/core/models/fit_job.h"

@@ -1,7 +1,6 @@
 #include "server/core/sessions/active_run.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "server/clock.h"
 

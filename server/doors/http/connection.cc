@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <utility>
 
-#include <boost/asio/post.hpp>
+#include "base/clock.h"
 
 namespace stripline::server::http {
 namespace {
@@ -18,10 +17,6 @@ constexpr double kLook_s = 1;
 // A caller that is refused may still be sending: closed at once, it would not see why.
 constexpr double kLinger_s = 2;
 constexpr size_t kMostLingered = size_t{1} << 20;
-
-double unix_now_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -143,7 +138,7 @@ void Connection::respond(uint64_t request, Response response) {
   framing_ = !owned->pieces ? Framing::length : old_ ? Framing::close : Framing::chunked;
   if (framing_ == Framing::close) keep_alive_ = false;
   const std::string head =
-      head_of(*owned, {framing_, owned->content().size(), keep_alive_, unix_now_s()});
+      head_of(*owned, {framing_, owned->content().size(), keep_alive_, unix_seconds()});
   if (owned->pieces && !head_) {
     pieces_ = std::move(owned->pieces);
     kept_ = std::move(owned->keeps);
@@ -174,7 +169,7 @@ void Connection::refuse(int status, const std::string& why) {
   phase_ = Phase::answering;
   shared_.seats.works(id_);
   const Response response = plain_refusal(status, why);
-  write(head_of(response, {Framing::length, response.body.size(), false, unix_now_s()}) +
+  write(head_of(response, {Framing::length, response.body.size(), false, unix_seconds()}) +
             response.body,
         [this] { linger(); });
 }

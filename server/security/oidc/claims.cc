@@ -1,7 +1,6 @@
 #include "server/security/oidc/claims.h"
 
 #include <cmath>
-#include <utility>
 
 #include "base/cut_text.h"
 #include "base/json.h"

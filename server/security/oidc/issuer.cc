@@ -7,6 +7,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/clock.h"
 #include "base/cut_text.h"
 #include "base/json.h"
 #include "base/pki/secret_file.h"
@@ -21,14 +22,6 @@ constexpr double kLongestWait_s = 20;
 constexpr int kOk = 200;
 constexpr int kServerError = 500;  // and above
 constexpr size_t kLongestQuoteBytes = 200;
-
-double steady_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double unix_s() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 std::string quoted(const std::string& text) {
   return "'" + cut_text(printable_line(text), kLongestQuoteBytes) + "'";
@@ -121,7 +114,7 @@ void Issuer::exchange(CodeOrder order, Received received) {
   {
     const std::lock_guard lock(mutex_);
     if (!stopped_ && waiting_.size() < kMostWaiting) {
-      waiting_.push_back({std::move(order), std::move(received), steady_s()});
+      waiting_.push_back({std::move(order), std::move(received), steady_seconds()});
       changed_.notify_all();
       return;
     }
@@ -138,13 +131,13 @@ void Issuer::run(const std::stop_token& stop) {
       lock.unlock();
       serve(std::move(one), stop);
       lock.lock();
-    } else if (steady_s() >= next_s_) {
+    } else if (steady_seconds() >= next_s_) {
       lock.unlock();
       fetch_facts(stop);
       lock.lock();
     } else {
       const double due_s = next_s_;
-      changed_.wait_for(lock, stop, std::chrono::duration<double>(due_s - steady_s()),
+      changed_.wait_for(lock, stop, std::chrono::duration<double>(due_s - steady_seconds()),
                         [&] { return !waiting_.empty() || next_s_ < due_s; });
     }
   }
@@ -154,7 +147,7 @@ void Issuer::fetch_facts(const std::stop_token& stop) {
   auto fetched = this->fetched(stop);
   if (stop.stop_requested()) return;
   const std::lock_guard lock(mutex_);
-  fetched_s_ = steady_s();
+  fetched_s_ = steady_seconds();
   if (fetched.ok()) {
     if (!facts_ || failure_) spdlog::info("people sign in by {}", options_.url);
     facts_ = std::make_shared<const IssuerFacts>(std::move(*fetched));
@@ -170,7 +163,7 @@ void Issuer::fetch_facts(const std::stop_token& stop) {
     spdlog::warn("the issuer {} cannot be asked: {}; {}", options_.url, why,
                  facts_ ? "the keys that it had are used" : "no one signs in by it until it can");
   }
-  failure_ = IssuerFailure{why, failure_ ? failure_->since_unix_s : unix_s()};
+  failure_ = IssuerFailure{why, failure_ ? failure_->since_unix_s : unix_seconds()};
 }
 
 Result<std::string> Issuer::get(const std::string& url, const std::stop_token& stop) const {
@@ -209,7 +202,7 @@ Result<IssuerFacts> Issuer::fetched(const std::stop_token& stop) const {
 }
 
 void Issuer::serve(Waiting waiting, const std::stop_token& stop) {
-  if (steady_s() - waiting.since_s > kLongestWait_s) {
+  if (steady_seconds() - waiting.since_s > kLongestWait_s) {
     return waiting.received(
         Error(ErrorCode::unavailable, "the issuer is slow, and others came before; try again"));
   }

@@ -1,7 +1,6 @@
 #include "server/security/oidc/key_set.h"
 
 #include <algorithm>
-#include <array>
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/ecdsa.h>

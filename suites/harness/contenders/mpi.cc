@@ -4,7 +4,6 @@
 #include <cstring>
 #include <memory>
 #include <mpi.h>
-#include <utility>
 #include <vector>
 
 #include "suites/harness/contender.h"

@@ -1,8 +1,6 @@
 #include <array>
 #include <cstring>
 #include <memory>
-#include <utility>
-#include <vector>
 
 #include <stripline/atomic.h>
 #include <stripline/context.h>

@@ -1,6 +1,5 @@
 #include "suites/kernels/nas/mg_problem.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string>

@@ -1,8 +1,5 @@
 #include "suites/kernels/solvers/gather_ways.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "base/quantity.h"
 #include "suites/grids.h"
 #include "suites/kernels/matrix_choice.h"

@@ -1,8 +1,5 @@
 #include "suites/kernels/nas/exchanges/adi_transfers.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace stripline::suites {
 namespace {
 

@@ -1,6 +1,5 @@
 // kernel.nas_cg: the NAS CG benchmark, whose partial products are summed up by gets.
 #include <span>
-#include <string>
 #include <vector>
 
 #include <stripline/team.h>

@@ -1,8 +1,8 @@
-#include "server/clock.h"
+#include "base/clock.h"
 
 #include <chrono>
 
-namespace stripline::server {
+namespace stripline {
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -12,4 +12,4 @@ double unix_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-}  // namespace stripline::server
+}  // namespace stripline

@@ -1,0 +1,17 @@
+// What the calls of both doors work on.
+#pragma once
+
+namespace stripline::server {
+
+class Access;
+class Coordinator;
+class Store;
+
+/// It outlives the doors.
+struct Core {
+  Coordinator& coordinator;
+  Store& store;
+  Access& access;
+};
+
+}  // namespace stripline::server
