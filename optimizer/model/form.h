@@ -121,9 +121,9 @@ Json defined(const char* name, Json schema, Json& definitions);
 /// A whole number in [least, most].
 template <std::unsigned_integral V>
 Form<V> number(uint64_t least, uint64_t most) {
-  const auto largest = std::min<uint64_t>(std::numeric_limits<V>::max(), kMaxBytes);
+  constexpr auto largest = std::min<uint64_t>(std::numeric_limits<V>::max(), kMaxBytes);
   return {[](const V& value) { return Json(value); },
-          [largest](const Json& json, const std::string& where, V& out) -> Status {
+          [](const Json& json, const std::string& where, V& out) -> Status {
             STRIPLINE_ASSIGN_OR_RETURN(const uint64_t value,
                                        detail::read_number(json, where, largest));
             out = static_cast<V>(value);

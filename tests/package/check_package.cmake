@@ -27,7 +27,8 @@ endfunction()
 
 function(build_with_cmake folder)
   run(${CMAKE_COMMAND} -G Ninja -S ${folder} -B ${folder}/build
-      -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}")
+      -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix
+      -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}")
   run(${CMAKE_COMMAND} --build ${folder}/build)
 endfunction()
 
@@ -82,6 +83,7 @@ foreach(program IN LISTS programs)
   # Optimising would take longer than all the rest.
   string(REPLACE "-O2 program.cc -o program" "${CXX_FLAGS} -I ${SOURCE_DIR} ${program} -o ${program}.out"
          compile "${command}")
+  string(REGEX REPLACE "^[a-z+]+ " "${COMPILER} " compile "${compile}")
   run(sh -c "${compile}")
   # One fragment has a grid of 2 x 2, another one memory that the ranks of a node share. All of them
   # are right on every path, and in debug mode.
