@@ -75,7 +75,7 @@ case ${1:-} in
     fi
     ;;
   fuzz)
-    require_packages "${fuzz_packages[@]}"
+    require_packages "${check_packages[@]}"
     seconds=${2:-60}
     configure_and_build fuzz fuzzers
     # Real documents to start from; what the fuzzer adds goes to the first folder, in build/.

@@ -16,7 +16,7 @@ build_packages=(
   libpq-dev libhwloc-dev libpmix-dev libssl-dev libgtest-dev libbenchmark-dev python3)
 check_packages=(
   postgresql
-  clang-format-14 clang-tidy-14 git iproute2 openssh-client openssh-server procps util-linux
+  clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 git iproute2 openssh-client openssh-server procps util-linux
   openmpi-bin libopenmpi-dev slurm-wlm munge)
 # For the dashboard, without which the server is built as well. Nodejs of elsewhere brings its npm.
 dashboard_packages=(nodejs npm)
@@ -35,7 +35,6 @@ target_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev ucx-utils)
 # What the emulated fat tree is compared with (scripts/check.sh simgrid). LGPL; never linked by what is
 # installed.
 simgrid_packages=(libsimgrid3.32)
-fuzz_packages=(clang-14 libclang-rt-14-dev)
 
 # require_packages NAME...: installs what is missing; without root, says what to run and exits.
 require_packages() {

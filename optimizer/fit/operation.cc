@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/quantity.h"
+#include "optimizer/fit/borrowed_slopes.h"
 #include "optimizer/fit/least_squares.h"
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/run_lines.h"
@@ -25,11 +26,6 @@ constexpr std::size_t kMinSizes = 3;
 constexpr std::size_t kRunsThatTell = 3;
 // Times that are no line in the size are off one by so much, however well they are known.
 constexpr double kLeastNoise = 0.01;
-// A slope whose interval is wider than this share of it is not determined.
-constexpr double kDeterminedWidth = 1.0;
-// What a byte takes by two protocols of one network differs by no more than this factor, unless it
-// was measured to: the wire is the same, and a copy more or less is what protocols differ by.
-constexpr double kSlopesDiffer = 4.0;
 
 // The half-open range of sizes of one segment.
 struct SizeRange {
@@ -425,7 +421,7 @@ class OperationFitter {
     std::vector<std::optional<model::Parameter>> slopes(found.breaks.size() + 1);
     const std::vector<std::string> notes = fit_.notes;
     fit_segments(found, slopes);
-    slopes = borrowed_slopes();
+    slopes = borrowed_slopes(fit_.model.segments);
     if (std::ranges::any_of(slopes, [](const auto& slope) { return slope.has_value(); })) {
       fit_.notes = notes;
       fit_.model.segments.clear();
@@ -450,40 +446,6 @@ class OperationFitter {
       fit_.model.segments.push_back(fit_segment(from, to, range, begins, slopes[i]));
       from = to;
     }
-  }
-
-  static bool is_determined(const std::optional<model::Parameter>& slope) {
-    return slope && slope->value > 0.0 &&
-           slope->ci_high - slope->ci_low <= kDeterminedWidth * slope->value;
-  }
-
-  // A segment that spans too few sizes to tell what a byte takes, and so neither what the first
-  // byte does, takes the slope of the nearest segment that tells, as far as its own interval
-  // allows.
-  std::vector<std::optional<model::Parameter>> borrowed_slopes() const {
-    const std::vector<model::Segment>& segments = fit_.model.segments;
-    std::vector<std::optional<model::Parameter>> borrowed(segments.size());
-    for (std::size_t i = 0; i < segments.size(); ++i) {
-      const auto& own = segments[i].G_s_per_byte;
-      if (!own || is_determined(own)) continue;
-      const model::Segment* nearest = nullptr;
-      for (std::size_t distance = 1; distance < segments.size() && nearest == nullptr; ++distance) {
-        for (const std::size_t other : {i + distance, i - distance}) {  // wraps below 0
-          if (nearest == nullptr && other < segments.size() &&
-              is_determined(segments[other].G_s_per_byte)) {
-            nearest = &segments[other];
-          }
-        }
-      }
-      if (nearest == nullptr) continue;
-      model::Parameter slope = *nearest->G_s_per_byte;
-      slope.value = std::clamp(slope.value, own->ci_low, own->ci_high);
-      slope.ci_low = std::max(own->ci_low, slope.value / kSlopesDiffer);
-      slope.ci_high = std::min(own->ci_high, slope.value * kSlopesDiffer);
-      slope.method = "that of the segment from " + std::to_string(nearest->from_bytes) + " bytes";
-      borrowed[i] = slope;
-    }
-    return borrowed;
   }
 
   // Lines within the segment's sizes. Where it holds too few of its own, their slopes are those
