@@ -58,7 +58,7 @@ std::vector<uint32_t> common_runs(const HeldOutTimes& times, std::span<const siz
   std::vector<uint32_t> runs;
   for (const auto& [run, time_s] : times.alternatives[measured.front()]) {
     const bool is_in_all = std::ranges::all_of(
-        measured, [&](size_t one) { return times.alternatives[one].contains(run); });
+        measured, [&, run = run](size_t one) { return times.alternatives[one].contains(run); });
     if (is_in_all) runs.push_back(run);
   }
   return runs;

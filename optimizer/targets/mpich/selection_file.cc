@@ -197,11 +197,12 @@ class Checker {
 };
 
 bool holds(const Condition& one, const Call& call) {
-  const auto& [name, operation, value] = one;
+  const std::string_view name = one.name;
+  const std::string_view value = one.value;
   if (value == "any") return true;
   const auto number = number_of(value).value_or(0);
   const auto compares = [&](uint64_t given) {
-    return operation == "<=" ? given <= number : given < number;
+    return one.operation == "<=" ? given <= number : given < number;
   };
   const auto is = [&](bool given) { return given == (value == "yes"); };
   if (name == "comm_type") return value == "intra";
