@@ -24,7 +24,6 @@ using plan::VisMethod;
 
 constexpr uint32_t kRuns = 6;
 constexpr uint64_t kChunk = 4096;
-constexpr uint32_t kWindow = 4;
 
 struct Range {
   double low;
@@ -341,7 +340,6 @@ TEST(FitVis, KeepsResidualsOfTheUsualChunksBesideComputation) {
   constexpr int64_t kUsual = plan::kLandingSlotBytes;
   constexpr int64_t kBest = 4096;
   Truth truth(0);
-  const VisShape shape{Direction::put, 512, 512, 2};
   const auto ratio = [&](int64_t best_chunk_s) {
     Truth with = truth;
     const std::map<std::string, ParamValue, std::less<>> place = {
