@@ -111,7 +111,7 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
   // As a keeper, and as what is asked.
   void stored(rank_t rank, uint64_t offset, uint64_t bytes) override;
   void before(rma::Access access, rank_t target, uint64_t offset, size_t bytes) override;
-  void complete() override;
+  void complete() override { before(rma::Access::none, 0, 0, 0); }
   void arrived() override { end_visit(); }
   void synchronised(CallSite site) override { begin_visit(site); }
 
