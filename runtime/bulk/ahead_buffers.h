@@ -50,9 +50,16 @@ class AheadBuffers {
       ++first_;
     }
   }
+  /// Takes all of it back, the oldest first, after `finish(use)` of each get.
+  template <typename Finish>
+  void clear(const Finish& finish) {
+    for (; !buffers_.empty(); ++first_) {
+      finish(buffers_.front().use);
+      ring_.release_oldest();
+      buffers_.pop_front();
+    }
+  }
   bool empty() const { return buffers_.empty(); }
-  /// The oldest one. Requires !empty().
-  rma::SlotUse oldest() const { return buffers_.front().use; }
 
  private:
   struct Taken {

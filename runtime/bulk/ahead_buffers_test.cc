@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <set>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -44,6 +45,18 @@ TEST(AheadBuffers, AreKeptByGetsInFlight) {
   EXPECT_EQ(third->memory, first->memory);
   EXPECT_NE(third->number, first->number);
   EXPECT_EQ(buffers.memory_of(second->number), second->memory);
+}
+
+TEST(AheadBuffers, AreClearedOnceTheirGetsAreComplete) {
+  AheadBuffers buffers;
+  buffers.fit(64, 64);
+  buffers.acquire(32, {1, 0});
+  buffers.acquire(32, {2, 0});
+  std::vector<uint32_t> finished;
+  buffers.clear([&](const rma::SlotUse& use) { finished.push_back(use.slot); });
+  EXPECT_EQ(finished, (std::vector<uint32_t>{1, 2}));
+  EXPECT_TRUE(buffers.empty());
+  EXPECT_TRUE(buffers.acquire(64, {3, 0}));
 }
 
 TEST(AheadBuffers, GrowWhileNoneIsInUse) {

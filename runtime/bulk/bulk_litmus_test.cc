@@ -75,8 +75,14 @@ class BulkLitmus : public bootstrap::RanksTest {
     });
     return times;
   }
+  // Every other time x is fetched and nothing else, and then made ahead the next time.
+  static bool only_fetches_x(const Round& at) {
+    if (at.now % 2 == 0) at.get(at.x);
+    return at.now % 2 == 0;
+  }
   // The reader that polls y, which is its own, and then fetches x: seeing y, it has to see x.
   static bool misses_x(const Round& at) {
+    if (only_fetches_x(at)) return false;
     at.delay();
     const bool sees_y = strict_read(at.ctx, at.y) == at.now;
     return at.get(at.x) != at.now && sees_y;
@@ -122,6 +128,7 @@ TEST_P(BulkLitmus, MessagePassingByASignal) {
                   at.ctx.rput_signal<uint64_t>(nullptr, at.y, 0, at.y, at.now).wait();
                 },
                 [](const Round& at) {
+                  if (only_fetches_x(at)) return false;
                   at.ctx.wait_signal(at.y, at.now);
                   return at.get(at.x) != at.now;
                 }),
@@ -135,6 +142,7 @@ TEST_P(BulkLitmus, MessagePassingByAnAtomicOperation) {
                   at.atomics.add(at.y, uint64_t{1}).wait();
                 },
                 [](const Round& at) {
+                  if (only_fetches_x(at)) return false;
                   at.delay();
                   uint64_t y = 0;
                   at.atomics.load(at.y, &y).wait();

@@ -242,7 +242,8 @@ TEST_P(BulkRegion, WhatARankStoresIntoIsNotServedFromBefore) {
   });
 }
 
-// A rank that has learnt of a change sees it, though it had fetched what was there before.
+// A rank that has learnt of a change sees it, though what was there before has been fetched ahead:
+// every other turn fetches without an acquire, so that the turn after it fetches ahead.
 TEST_P(BulkRegion, NothingIsServedFromBeforeAnAcquire) {
   on_ranks(2, [](Context& context) {
     const auto data = context.new_symmetric_array<uint64_t>(8);
@@ -251,7 +252,11 @@ TEST_P(BulkRegion, NothingIsServedFromBeforeAnAcquire) {
     const bulk_region region(context);
     for (uint64_t turn = 1; turn < 10; ++turn) {
       context.barrier();
-      if (context.rank_me() == 0) {
+      if (turn % 2 == 0) {
+        Words fetched(8);
+        memget(context, fetched.data(), context.on_rank(*data, 0), 8);
+        ASSERT_EQ(fetched, counted(8, turn - 1)) << "turn " << turn;
+      } else if (context.rank_me() == 0) {
         context.compute_for(1e-4);
         const Words values = counted(8, turn);
         std::copy(values.begin(), values.end(), context.local(*data));
@@ -266,6 +271,10 @@ TEST_P(BulkRegion, NothingIsServedFromBeforeAnAcquire) {
         ASSERT_EQ(fetched, counted(8, turn)) << "turn " << turn;
       }
       context.barrier();
+    }
+    if (defers(context) && context.rank_me() == 1) {
+      EXPECT_EQ(statistics(context).made_ahead, 4U);
+      EXPECT_EQ(statistics(context).served, 0U);
     }
   });
 }
@@ -308,6 +317,7 @@ TEST_P(BulkRegion, PutsAreCompleteBeforeOthersLearnOfThem) {
                 context, 1, [](Context& target, global_ptr<uint64_t> at) { *target.local(at) = 1; },
                 there);
         }
+        EXPECT_FALSE(bulk::BulkEngine::of(context).has_puts()) << "turn " << turn;
       } else {
         std::atomic_ref<uint64_t> here(*context.local(*flag));
         context.wait_until([&] { return heard || here.load() != 0; });
@@ -317,6 +327,23 @@ TEST_P(BulkRegion, PutsAreCompleteBeforeOthersLearnOfThem) {
       }
       context.barrier();
     }
+  });
+}
+
+// Also of those that are no more than a load and a store here.
+TEST_P(BulkRegion, PutsAreCompleteBeforeAtomicOperationsInReach) {
+  on_ranks(2, [](Context& context) {
+    const auto data = context.new_symmetric_array<uint64_t>(1);
+    const auto flag = context.new_symmetric_array<uint64_t>(1);
+    ASSERT_TRUE(data.ok() && flag.ok());
+    const atomic_domain<uint64_t> atomics(context, AtomicPath::message);
+    const bulk_region region(context);
+    const uint64_t word = 7;
+    memput(context, context.on_rank(*data, 1 - context.rank_me()), &word, 1);
+    EXPECT_EQ(bulk::BulkEngine::of(context).has_puts(), defers(context));
+    atomics.add(*flag, uint64_t{1}).wait();
+    EXPECT_FALSE(bulk::BulkEngine::of(context).has_puts());
+    context.barrier();
   });
 }
 

@@ -16,13 +16,17 @@ bulk_region::bulk_region(Context& context, const BulkOptions& options, CallSite 
   BulkEngine::of(context).enter_region(options, site);
 }
 
-bulk_region::~bulk_region() { BulkEngine::of(context_).leave_region(); }
+bulk_region::~bulk_region() {
+  if (!context_.state().job.in_child()) BulkEngine::of(context_).leave_region();
+}
 
 bulk_region::burst::burst(Context& context, CallSite site) : context_(context) {
   BulkEngine::of(context).begin_burst(site);
 }
 
-bulk_region::burst::~burst() { BulkEngine::of(context_).end_burst(); }
+bulk_region::burst::~burst() {
+  if (!context_.state().job.in_child()) BulkEngine::of(context_).end_burst();
+}
 
 void detail::bulk_put(Context& context, const std::byte* source, global_ptr<std::byte> destination,
                       size_t bytes, CallSite site) {

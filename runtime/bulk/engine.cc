@@ -25,14 +25,18 @@ BulkEngine::BulkEngine(detail::ContextState& state)
       waits_(state.job.observers().debug() != nullptr),
       puts_(state.job.ranks()) {}
 
+// Also in the middle of a job, for another model: its memory goes.
 BulkEngine::~BulkEngine() {
   if (state_.operations.unfinished() == this) state_.operations.ask(nullptr);
+  complete_all();
+  ahead_.clear([this](const rma::SlotUse& use) { finish(use); });
 }
 
 BulkEngine& BulkEngine::of(Context& context) {
   detail::ContextState& state = context.state();
   auto& engine = state.mechanisms.of<BulkEngine>(state);
   if (engine.context_ == nullptr) [[unlikely]] {
+    const auto inside = state.exclusive();
     engine.context_ = &context;
     // For the whole run.
     if (state.job.options().bulk) engine.enter_region({}, {});
@@ -403,19 +407,14 @@ void BulkEngine::stored(rank_t rank, uint64_t offset, uint64_t bytes) {
 void BulkEngine::before(rma::Access access, rank_t target, uint64_t offset, size_t bytes) {
   if (own_ || (puts_.empty() && burst_.empty())) return;
   const Own own(own_);
+  Laps laps(state_.job.fabric(), measures());
   end_burst_early();
   if (access == rma::Access::get && bytes > 0) {
     complete_overlapping(target, offset, offset + bytes);
   } else {
     complete_all();
   }
-}
-
-void BulkEngine::complete() {
-  if (own_ || (puts_.empty() && burst_.empty())) return;
-  const Own own(own_);
-  end_burst_early();
-  complete_all();
+  laps.to(tally_.puts.wait_s);
 }
 
 void BulkEngine::add_to(rma::MechanismReport& report) const {
@@ -430,7 +429,6 @@ void BulkEngine::add_to(rma::MechanismReport& report) const {
 void BulkEngine::leaves() {
   complete();
   end_visit();
-  state_.operations.ask(nullptr);
 }
 
 // Nothing of it is read from now on, by no visit of any phase; what is in flight is waited for by

@@ -6,10 +6,9 @@
 //     complete asks before (rma/unfinished_calls.h): an access to the same memory waits for it, and
 //     all else by which other ranks may learn something for all of them.
 //   * Gets that a visit of a phase (phase.h) is expected to make are made when it begins, in a
-//   window,
-//     into buffers (ahead_buffers.h). They hold until the rank's next acquire, as all copies of
-//     other ranks' memory do (rma::Operations::acquire_epoch()), and where this rank stores they do
-//     not, of which it learns as a keeper (rma/keepers.h).
+//     window, into buffers (ahead_buffers.h). They hold until the rank's next acquire, as all
+//     copies of other ranks' memory do (rma::Operations::acquire_epoch()), and where this rank
+//     stores they do not, of which it learns as a keeper (rma/keepers.h).
 //   * Bursts (aggregation.h).
 //
 // In debug mode it does nothing of that, and waits for each call.
@@ -112,7 +111,7 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
   // As a keeper, and as what is asked.
   void stored(rank_t rank, uint64_t offset, uint64_t bytes) override;
   void before(rma::Access access, rank_t target, uint64_t offset, size_t bytes) override;
-  void complete() override;
+  void complete() override { before(rma::Access::none, 0, 0, 0); }
   void arrived() override { end_visit(); }
   void synchronised(CallSite site) override { begin_visit(site); }
 

@@ -72,8 +72,8 @@ plan::BulkRequest Phase::request_of(const Tally& tally, double seconds) const {
   request.gets = tally.gets.count;
   request.get_bytes = mean(tally.gets.bytes, tally.gets.count);
   request.compute_s = std::max(0.0, seconds - tally.calls_s());
-  const double gets = static_cast<double>(std::max<uint64_t>(tally.gets.count, 1));
-  request.lead_s = std::clamp(tally.lead_s / gets, 0.0, request.compute_s);
+  const double count = static_cast<double>(std::max<uint64_t>(tally.gets.count, 1));
+  request.lead_s = std::clamp(tally.lead_s / count, 0.0, request.compute_s);
   request.stable_sources = terms_.stable_sources;
   request.buffer_bytes = terms_.buffer_bytes;
   request.in_flight = terms_.in_flight;

@@ -50,12 +50,19 @@ void PhaseGets::issued(size_t index, uint64_t buffer) {
   expected_[index].buffer = buffer;
 }
 
-uint32_t PhaseGets::first_of(rank_t rank) {
-  const auto found = first_.find(rank);
-  if (found == first_.end()) return kNone;
-  uint32_t& first = found->second;
-  while (first != kNone && expected_[first].state == State::gone) first = expected_[first].next;
-  return first;
+template <typename Visit>
+void PhaseGets::while_waiting(rank_t rank, const Visit& visit) {
+  const auto first = first_.find(rank);
+  if (first == first_.end()) return;
+  for (uint32_t* link = &first->second; *link != kNone;) {
+    Expected& one = expected_[*link];
+    if (one.state == State::gone) {
+      *link = one.next;
+      continue;
+    }
+    if (!visit(one)) return;
+    link = &one.next;
+  }
 }
 
 void PhaseGets::leave(Expected& one, State state) {
@@ -68,29 +75,26 @@ std::optional<uint64_t> PhaseGets::take(rank_t rank, uint64_t offset, uint64_t b
   GetRecord made{rank, offset, bytes, false};
   std::optional<uint64_t> buffer;
   size_t looked_at = 0;
-  for (uint32_t i = first_of(rank); i != kNone && looked_at < kLookAhead; i = expected_[i].next) {
-    Expected& one = expected_[i];
-    if (one.state == State::gone) continue;
-    ++looked_at;
-    if (one.record.offset != offset || one.record.bytes != bytes) continue;
+  while_waiting(rank, [&](Expected& one) {
+    if (one.record.offset != offset || one.record.bytes != bytes) return ++looked_at < kLookAhead;
     if (one.state == State::issued) buffer = one.buffer;
     made.spoiled = one.state == State::spoiled;
     one.state = State::gone;
-    break;
-  }
+    return false;
+  });
   if (made_.size() < kMaxRecords) made_.push_back(made);
   return buffer;
 }
 
 void PhaseGets::spoil(rank_t rank, uint64_t begin, uint64_t end) {
-  for (uint32_t i = first_of(rank); i != kNone; i = expected_[i].next) {
-    Expected& one = expected_[i];
-    if (one.state == State::gone || !overlaps(one.record, begin, end)) continue;
-    leave(one, State::spoiled);
-  }
+  while_waiting(rank, [&](Expected& one) {
+    if (overlaps(one.record, begin, end)) leave(one, State::spoiled);
+    return true;
+  });
 }
 
 void PhaseGets::give_up() {
+  if (!remembers_) return;
   for (Expected& one : expected_) leave(one, State::gone);
   remembers_ = false;
 }

@@ -89,8 +89,10 @@ class PhaseGets {
   };
 
   void leave(Expected& one, State state);
-  // The first one of a rank that has not come.
-  uint32_t first_of(rank_t rank);
+  // Visits those of a rank that have not come, in order, as long as it returns true. Those that
+  // have come are not looked at again.
+  template <typename Visit>
+  void while_waiting(rank_t rank, const Visit& visit);
 
   std::vector<Expected> expected_;
   std::unordered_map<rank_t, uint32_t> first_;  // by rank

@@ -98,6 +98,18 @@ TEST(PhaseGets, GivesUpAtAnAcquire) {
   EXPECT_EQ(gets.end(), (Records{{1, 0, 8}})) << "what came behind the acquire is not remembered";
 }
 
+TEST(PhaseGets, SkipsThoseThatHaveCome) {
+  PhaseGets gets;
+  gets.begin(Records{{1, 0, 8}, {1, 8, 8}, {1, 16, 8}, {1, 24, 8}}, true);
+  issue_all(gets);
+  EXPECT_EQ(gets.take(1, 8, 8), 1U);
+  EXPECT_EQ(gets.take(1, 16, 8), 2U);
+  EXPECT_EQ(gets.take(1, 24, 8), 3U);
+  EXPECT_EQ(gets.take(1, 8, 8), std::nullopt);
+  gets.spoil(1, 0, 32);
+  EXPECT_EQ(gets.given_up(), std::vector<uint64_t>{0});
+}
+
 TEST(PhaseGets, DoNotRememberWhatIsGivenBack) {
   PhaseGets gets;
   gets.begin({}, true);

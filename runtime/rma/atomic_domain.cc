@@ -61,6 +61,7 @@ future AtomicDomain::start(AtomicOp op, global_ptr<std::byte> variable, uint64_t
     const size_t bytes = fabric::bytes_of(type_);
     std::byte* const there = state.at_hand(variable, bytes);
     if (there != nullptr && variable.offset() % bytes == 0) {
+      state.operations.before_message();
       fabric::apply_atomic(request, there, previous);
       return {};
     }

@@ -130,7 +130,9 @@ void RpcReader::malformed() const {
 }
 
 void RpcAnswer::send(std::vector<std::byte> result) const {
-  rma::RpcCalls& calls = context_->state().operations.rpc_calls();
+  rma::Operations& operations = context_->state().operations;
+  operations.before_message();  // of what has followed a future
+  rma::RpcCalls& calls = operations.rpc_calls();
   if (result.size() <= calls.max_bytes()) {
     calls.answer(caller_, id_, false, result);
     return;
@@ -159,6 +161,7 @@ void RpcAnswer::send_error(const std::exception_ptr& error) const {
   }
   what = "an rpc has thrown on rank " + std::to_string(state.job.rank()) + ": " + what;
   what.resize(std::min(what.size(), state.operations.rpc_calls().max_bytes()));
+  state.operations.before_message();
   state.operations.rpc_calls().answer(caller_, id_, true, std::as_bytes(std::span(what)));
 }
 
