@@ -82,6 +82,8 @@ class Program {
       const uint64_t kind = drawn() % 32;
       call.target = static_cast<rank_t>(drawn() % ranks_);
       const bool reads = drawn() % 2 == 0;
+      // What a burst may be about, so that only its own calls use it.
+      const bool uses_own = in_burst && call.target == rank;
       std::tie(call.word, call.words) =
           range(drawn, phase, reads && drawn() % 2 == 0 ? ranks_ : rank);
       if (kind < 2) {
@@ -90,7 +92,7 @@ class Program {
       } else if (kind == 2) {
         call.kind = Kind::compute;
       } else if (reads) {
-        call.kind = kind < 28 ? Kind::memget : Kind::rget;
+        call.kind = kind < 28 || uses_own ? Kind::memget : Kind::rget;
       } else if (kind < 5) {
         call.kind = Kind::copy;
         call.source = static_cast<rank_t>(drawn() % ranks_);
@@ -98,7 +100,7 @@ class Program {
         std::tie(call.source_word, words) = range(drawn, phase, ranks_);
         call.words = std::min(call.words, words);
       } else {
-        call.kind = kind < 26 ? Kind::memput : kind < 29 ? Kind::rput : Kind::nbi;
+        call.kind = kind < 26 || uses_own ? Kind::memput : kind < 29 ? Kind::rput : Kind::nbi;
       }
       all.push_back(call);
     }

@@ -23,8 +23,8 @@ struct CallTally {
   uint64_t bytes = 0;
   double issue_s = 0;  ///< starting them, copies of puts included; gets that were not made ahead
   double check_s = 0;  ///< for operations in flight that overlap
-  double wait_s = 0;  ///< in the call; for puts, and before what could show that they are under way
-  double copy_s = 0;  ///< of what was fetched ahead
+  double wait_s = 0;   ///< for puts also before what could show that they are not complete
+  double copy_s = 0;   ///< of what was fetched ahead
   double total_s() const { return issue_s + check_s + wait_s + copy_s; }
   /// "40 puts: issue 1.2 us, check 0 s, wait 0.3 us, copy 0 s each".
   std::string text(const char* what) const;
