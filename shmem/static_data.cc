@@ -114,7 +114,8 @@ StaticObject object_of(const dl_phdr_info& info, std::string_view path) {
 
 // Word by word, as whatever lies between objects is copied, too: AddressSanitizer, whose red zones
 // that is, checks the calls of the C library.
-[[gnu::no_sanitize("address")]] void copy_page(std::byte* to, const std::byte* from, size_t bytes) {
+__attribute__((no_sanitize("address"))) void copy_page(std::byte* to, const std::byte* from,
+                                                       size_t bytes) {
   const auto* const words = reinterpret_cast<const volatile uint64_t*>(from);
   auto* const copy = reinterpret_cast<volatile uint64_t*>(to);
   for (size_t i = 0; i < bytes / sizeof(uint64_t); ++i) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
-#include <ranges>
 #include <sstream>
 
 #include "base/atomic_file.h"
@@ -83,7 +82,10 @@ Status carry_out(const std::vector<Change>& changes) {
     Result<Change> state = state_of(one.path);
     const Status done = state.ok() ? carry_out(one) : Status(state.error());
     if (!done.ok()) {
-      for (const Change& former : std::views::reverse(before)) (void)carry_out(former);
+      while (!before.empty()) {
+        (void)carry_out(before.back());
+        before.pop_back();
+      }
       return done;
     }
     before.push_back(std::move(*state));
@@ -161,8 +163,8 @@ Result<Bundle> moved(const Bundle& bundle, const Adapter& adapter, const fs::pat
   STRIPLINE_ASSIGN_OR_RETURN(Json record, parse_json(bundle.record, "export record"));
   Bundle result{.files = bundle.files};
   const std::string other = adapter.file_names().back();
-  std::ranges::stable_partition(result.files,
-                                [&](const ExportFile& one) { return one.name != other; });
+  std::stable_partition(result.files.begin(), result.files.end(),
+                        [&](const ExportFile& one) { return one.name != other; });
   ExportFile& first = result.files.front();
   const bool alone = result.files.size() == 1;
   if (first.name == other || (!alone && result.files[1].name != other) || result.files.size() > 2) {
@@ -222,9 +224,9 @@ Status write_bundle(const Bundle& bundle, const fs::path& folder, bool backup,
   if (!there.empty()) record[kFormerFiles] = there;
   changes.push_back({folder / kRecordName, record.dump(2) + "\n"});
   // What programs read comes last, and refers to the others.
-  for (const ExportFile& one : std::views::reverse(bundle.files)) {
+  std::for_each(bundle.files.rbegin(), bundle.files.rend(), [&](const ExportFile& one) {
     changes.push_back({folder / one.name, one.text});
-  }
+  });
   for (const std::string& name : backup && !same ? left_over : std::vector<std::string>()) {
     changes.push_back({folder / name, std::nullopt});
   }

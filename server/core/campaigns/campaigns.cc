@@ -276,8 +276,7 @@ std::optional<Problem> Campaigns::reopen(Draft& d, const RetryOrder& order,
 Answer<CampaignView> Campaigns::label_campaign(int64_t number, std::vector<std::string> labels,
                                                const std::string& actor) {
   std::ranges::sort(labels);
-  const auto repeated = std::ranges::unique(labels);
-  labels.erase(repeated.begin(), repeated.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
   if (labels.size() > kMaxLabels) {
     return invalid_field("labels", "at most " + std::to_string(kMaxLabels) + " are possible");
   }

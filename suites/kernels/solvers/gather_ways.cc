@@ -43,8 +43,8 @@ std::vector<experiment::Factor> solver_matrix_factors(int64_t rows) {
   experiment::Factor kinds =
       matrix_factor("The kind of matrix, made symmetric and positive definite.");
   // What is measured if nothing is said.
-  std::ranges::rotate(
-      kinds.values, std::ranges::find(kinds.values, experiment::ParamValue(std::string("space"))));
+  const auto first = std::ranges::find(kinds.values, experiment::ParamValue(std::string("space")));
+  std::rotate(kinds.values.begin(), first, kinds.values.end());
   return {std::move(kinds),
           integer_factor(kMatrixRowsFactor, "1", "Rows of the matrix; grids take fewer.", {rows}, 1,
                          1 << 24)};
