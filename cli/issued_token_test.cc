@@ -49,7 +49,7 @@ class IssuedTokenTest : public testing::Test {
                   if (device_) about["device_authorization_endpoint"] = url() + "/device";
                   response.set_content(about.dump(), "application/json");
                 });
-    server_.Post("/device", [this](const httplib::Request& request, httplib::Response& response) {
+    server_.Post("/device", [](const httplib::Request& request, httplib::Response& response) {
       EXPECT_EQ(request.get_param_value("client_id"), "stripline");
       EXPECT_EQ(request.get_param_value("scope"), "openid profile");
       const Json code = {{"device_code", "d c"},
