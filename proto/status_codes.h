@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <utility>
 
 #include <grpcpp/support/status_code_enum.h>
@@ -24,5 +25,6 @@ inline constexpr std::array<std::pair<ErrorCode, grpc::StatusCode>, 12> kStatusC
      {ErrorCode::data_loss, grpc::StatusCode::DATA_LOSS},
      {ErrorCode::unimplemented, grpc::StatusCode::UNIMPLEMENTED},
      {ErrorCode::internal, grpc::StatusCode::INTERNAL}}};
+static_assert(kStatusCodes.size() == static_cast<size_t>(ErrorCode::internal) + 1);
 
 }  // namespace stripline

@@ -31,8 +31,9 @@ struct Asked {
 
 /// True if a function with these parameters needs to know who calls.
 template <typename... Parameters>
-inline constexpr bool kAsksWho = (... || (std::is_same_v<Parameters, const Caller&> ||
-                                          std::is_same_v<Parameters, const std::string&>));
+inline constexpr bool kAsksWho = (... ||
+                                  (std::is_same_v<std::remove_cvref_t<Parameters>, Caller> ||
+                                   std::is_same_v<std::remove_cvref_t<Parameters>, std::string>));
 
 template <typename Returned, typename... Parameters, typename Request>
 Returned carry_out(Returned (*call)(Parameters...), const Core& core, const Request& request,
