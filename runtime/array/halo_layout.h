@@ -75,7 +75,7 @@ class HaloLayout {
   size_t directions() const;
   size_t opposite(size_t direction) const { return directions() - 1 - direction; }
 
-  /// The neighbour in a direction; none where the grid ends, or nothing is exchanged that way.
+  /// The neighbour in a direction; none where the grid ends, or nothing is exchanged in it.
   std::optional<rank_t> neighbour(rank_t rank, size_t direction) const;
 
   /// What a rank sends in a direction, and where it keeps what comes from there: as many elements,

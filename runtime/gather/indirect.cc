@@ -359,7 +359,7 @@ void IndirectLoop::Engine::fetch() {
     if (!filling().reads[array].places.empty()) fetch(array);
   }
   ++collected_;
-  // What the block before computes begins once this one is on its way.
+  // What the block before computes begins once this one has been sent.
   if (execution_.measures()) begun_s_ = context_.now_s();
 }
 
@@ -449,7 +449,7 @@ void IndirectLoop::Engine::patch(const Fetched& from, Fetched& to, uint64_t unit
 void IndirectLoop::Engine::leave() {
   if (execution_.measures()) computed_s_ += context_.now_s() - begun_s_;
   Block& block = computed();
-  // When the last block ends, the one before it may still be under way: waiting keeps the later
+  // When the last block ends, the one before it may still be in flight: waiting keeps the later
   // value of an element that both write. A next block that is being fetched is patched instead.
   // Debug mode sees operations one by one, and would take that for a conflict: it always waits.
   const bool is_last = collected_ == computed_ + 1;

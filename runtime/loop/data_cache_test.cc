@@ -232,7 +232,7 @@ TEST_P(DataCache, EndsWithEachAcquire) { read_around(acquires(), true); }
 
 TEST_P(DataCache, OutlastsCompletionsOfOwnOperations) { read_around(completions(), false); }
 
-// Reads, learns of a change, and reads again: one way after another, as programs would.
+// Reads, learns of a change, and reads again: by one method after another, as programs would.
 void DataCache::read_around(const std::vector<Way>& ways, bool acquire) {
   on_ranks(2, [&](Context& context) {
     const rank_t me = context.rank_me();

@@ -65,7 +65,7 @@ std::string differing_variables(const std::vector<std::string>& of_ranks);
 /// to standard error: before connecting, so that it is there when that fails. So does a warning of
 /// variables of libfabric that differ, which may be why. Errors: as
 /// exchange(); data_loss if a rank runs another version; invalid_argument if ranks disagree on the
-/// size of segments, the way between ranks of one node, debug mode, the content of `model` (null:
+/// size of segments, the path between ranks of one node, debug mode, the content of `model` (null:
 /// none) if it has to fit, what replaces its choices, or `handlers` (am::HandlerTable::terms). With
 /// a model the facts of this rank's machine are left in `place` (rank_facts.h), where others can
 /// fetch them until all ranks have met.

@@ -36,7 +36,7 @@ struct Observation {
   /// Where what is fetched goes: `memory`, unless an observer keeps it until it is complete.
   std::byte* destination = nullptr;
 
-  bool many_regions = false;  ///< what it touches is told region by region
+  bool many_regions = false;  ///< what it touches is reported region by region
 
   std::vector<OpenAccess> accesses;        ///< of debug mode
   bool outermost = false;                  ///< of the trace: it is notified of this one

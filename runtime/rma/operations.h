@@ -174,7 +174,7 @@ class Operations {
   void start_put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
                         const fabric::Signal& signal, bool by_message, fabric::Counter& counter,
                         bool& source_free);
-  /// The largest put with a signal that takes one way over the network.
+  /// The largest put with a signal that one put carries over the network.
   size_t one_way_signalled_bytes() const {
     return std::max(owner_.largest_signalled_put(), vis_.largest_signalled_chunk());
   }
@@ -200,7 +200,7 @@ class Operations {
   bool is_complete(const SlotUse& use);
   void wait(const SlotUse& use, CallSite site);
   void wait_source(const SlotUse& use, CallSite site);
-  /// True if the operation is over, of which the program is not told yet.
+  /// True if the operation is over, which the program does not know yet.
   bool is_over(const SlotUse& use) const {
     return slots_.released(use.slot, use.generation) || slots_.counter(use.slot).pending == 0;
   }

@@ -401,7 +401,7 @@ void Epoch::complete() {
 
 // --- hops ----------------------------------------------------------------------------------------
 
-// What numbers of flushes say beside the way.
+// Flag in the numbers of flushes, beside the Onward.
 constexpr uint32_t kForOthers = uint32_t{1} << 16U;
 
 void Epoch::ask_to_flush(rank_t next, Onward onward, bool for_others) {

@@ -9,7 +9,7 @@
 namespace stripline::update {
 namespace {
 
-// Ways in the order in which they wait for each other, the last one for none.
+// Directions in the order in which they wait for each other, the last one for none.
 constexpr std::array kWays = {Onward::place_of, Onward::column_of, Onward::row_of,
                               Onward::layer_of};
 

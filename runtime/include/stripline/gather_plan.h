@@ -82,7 +82,7 @@ struct GatherStatistics {
   uint64_t bytes_received = 0;    ///< in each gather
   uint64_t bytes_sent = 0;        ///< likewise
   uint64_t readers = 0;           ///< other ranks that it sends to
-  /// Elements that owners were told one by one, in create(); of those that send all between the
+  /// Elements that were named to owners singly, in create(); of owners that send all between the
   /// first and the last, none.
   uint64_t elements_told = 0;
   double inspection_s = 0;  ///< what create() took

@@ -173,7 +173,7 @@ class RpcReader {
   std::span<const std::byte> bytes_;
 };
 
-/// The way back. Copyable; used once.
+/// How the answer returns to the caller. Copyable; used once.
 class RpcAnswer {
  public:
   RpcAnswer(Context& context, rank_t caller, uint64_t id)
