@@ -1,5 +1,5 @@
-// What a campaign will take and how surely it will know, told before it starts: its rule is carried
-// out with the pace that is expected in place of runs. Pure.
+// What a campaign will take and how surely it will know, predicted before it starts: its rule is
+// carried out with the pace that is expected in place of runs. Pure.
 #pragma once
 
 #include <cstdint>

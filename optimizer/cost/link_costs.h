@@ -19,7 +19,7 @@ namespace stripline::cost {
 struct MessageCosts {
   double o_base = 0;
   double o_per_byte = 0;
-  double L = 0;  ///< one way
+  double L = 0;  ///< of the wire
   double g = 0;
   double G = 0;  ///< per byte
   double r_base = 0;

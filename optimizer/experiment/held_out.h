@@ -33,7 +33,7 @@ struct HeldOutProblem {
   std::vector<Point> points;
 };
 
-/// The problem number `index` of a campaign with this seed and so many ranks: kinds take turns, so
+/// The problem number `index` of a campaign with this seed and `ranks` ranks: kinds take turns, so
 /// that the first 18 hold some of all, ten of them decisions.
 HeldOutProblem draw_held_out(uint64_t seed, uint32_t ranks, size_t index);
 

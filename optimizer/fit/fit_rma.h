@@ -11,7 +11,7 @@
 
 namespace stripline::fit {
 
-/// The way of atomic operations. Messages, if their time relative to the provider's, in the
+/// Method of atomic operations. Messages, if their time relative to the provider's, in the
 /// geometric mean over the numbers in flight and paired by run, lies below 1 at `confidence`; else
 /// the provider. nullopt where there is nothing to choose between, or fewer than two runs measured
 /// both, which `notes` then says.

@@ -102,9 +102,9 @@ struct HeldOut {
 };
 
 /// Holds out about every fourth of the places that judge_model() looks at, whole: a transfer with
-/// all of its ways and classes of computation. The smallest and the largest of each kind are never
-/// held out: a model is judged between what it knows, where programs use it. The same points give
-/// the same parts, in whatever order they come.
+/// all of its methods and classes of computation. The smallest and the largest of each kind are
+/// never held out: a model is judged between what it knows, where programs use it. The same points
+/// give the same parts, in whatever order they come.
 HeldOut hold_out(std::span<const experiment::SampleSeries> series);
 
 }  // namespace stripline::fit

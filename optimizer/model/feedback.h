@@ -64,7 +64,7 @@ struct Feedback {
 std::vector<FeedbackPlace> places_of_ranks(const std::vector<std::vector<FeedbackPlace>>& of_ranks);
 
 /// All of it in one line, however long; of a report that was read it may be longer than what was:
-/// numbers are written in one way.
+/// numbers are written in one form.
 std::string feedback_text(const Feedback& feedback);
 
 /// As a run writes it, in one line. Of what exceeds the bounds, texts are cut, and the last places

@@ -122,7 +122,7 @@ struct Sensitivity {
   double gain_loss = 0;
 };
 
-/// What a planner considered, in order. `Candidate` is one way to carry out the request; `Pruned`
+/// What a planner considered, in order. `Candidate` is a method to carry out the request; `Pruned`
 /// is what was found to be no faster than the best so far, with a `bound_s` that shows it.
 template <typename Candidate, typename Pruned>
 struct Record {

@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 2> kAtomicNames = {"provider", "me
 std::string_view to_string(AtomicWay way);
 std::optional<AtomicWay> atomic_way_from(std::string_view name);
 
-/// The way of atomic domains whose program does not name one.
+/// How atomic domains are carried out whose program does not say.
 struct AtomicModel {
   AtomicWay way = AtomicWay::provider;
   Parameter provider_s;  ///< a fetch-add that is waited for
