@@ -65,8 +65,8 @@ double seconds_of(const Ask& ask) {
   return least_s;
 }
 
-// What so many strided transfers took to plan, were their shapes new as often as they can be: the
-// planner is asked about one like theirs.
+// What this number of strided transfers took to plan, were their shapes new as often as they can
+// be: the planner is asked about one like theirs.
 double strided_decisions_s(Context& context, uint64_t transfers) {
   if (transfers == 0) return 0;
   detail::ContextState& state = context.state();

@@ -17,7 +17,7 @@ namespace stripline::suites {
 Result<std::vector<experiment::Point>> forced_candidates(const experiment::Point& base,
                                                          uint32_t ranks);
 
-/// What a search over all ways of carrying out a kernel tries: forced_candidates(), or, of a kernel
+/// What a search over all candidates for a kernel tries: forced_candidates(), or, of a kernel
 /// with strided transfers, variant `forced` by each method and in all numbers of pieces; and the
 /// variants by hand, which are outside of the runtime's own choices. The simplest comes first.
 /// Errors: as forced_candidates().

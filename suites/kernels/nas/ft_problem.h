@@ -62,7 +62,7 @@ struct FtTransposition {
   size_t lines() const { return rows_per_rank() * nx; }
 };
 
-/// Slabs of z on the way there, slabs of y on the way back. Each rank's shared memory holds a
+/// Slabs of z in the source, slabs of y in the result. Each rank's shared memory holds a
 /// source and a landing, in that order, used by both transforms.
 class FtPartition {
  public:

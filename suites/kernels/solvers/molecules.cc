@@ -44,7 +44,7 @@ std::vector<uint32_t> particle_of_entries(const NeighbourLists& lists) {
   return particle;
 }
 
-// Where they are after so many steps.
+// Where they are after this number of steps.
 std::vector<Vector> go_alone(std::vector<Vector> at, double side, uint64_t salt, size_t steps,
                              size_t steps_of_lists) {
   std::vector<Vector> velocity(at.size());
