@@ -518,7 +518,7 @@ TEST_F(CampaignsServiceTest, ARestartedServerResumesTheCampaign) {
   const v1::Campaign end = watch(name).back().campaign();
   ASSERT_EQ(end.state(), v1::Campaign::SUCCEEDED) << end.message();
 
-  // What agents were told is stored is stored.
+  // What was acknowledged to agents is stored.
   std::set<std::pair<std::string, uint64_t>> attempts;
   for (const Json& series : exported(name)) {
     attempts.emplace(series.at("assignment"), series.at("fence"));

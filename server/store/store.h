@@ -40,8 +40,8 @@ class Store {
   void observe(Observer observer) { observer_ = std::move(observer); }
 
   /// Called once, on any thread, should another server have taken this store over: nothing is
-  /// stored any more, and what is in memory is not what is stored. Only a new Store of it tells.
-  /// Those that can be keep `told`, hence its copy.
+  /// stored any more, and what is in memory is not what is stored. Only a new Store of it notifies
+  /// again. Implementations that can notify keep the callback, hence its copy.
   // NOLINTNEXTLINE(performance-unnecessary-value-param)
   virtual void on_lost(std::function<void(const Error&)> /*told*/) {}
 
