@@ -300,8 +300,8 @@ class Agent::Impl {
     }
   }
 
-  // They would disturb a measurement. One at a time, once the one before has been sent: any user of
-  // the node may send them.
+  // Reports would disturb a measurement. One at a time, once the one before has been sent: any user
+  // of the node may send them.
   void pass_on_reports(double now) {
     if (measuring() || !session_.live() || now < next_report_s_ || !link_.is_drained()) return;
     auto report = reports_.take();
