@@ -103,8 +103,8 @@ std::vector<Need> needs_of_added(const Rule& rule, const Progress& progress) {
   return needs;
 }
 
-// Those that gain most for their time come first; as many as the time that is left allows in each
-// of the runs that are left.
+// The needs that gain most for their time come first; as many as the time that is left allows in
+// each of the runs that are left.
 std::vector<uint32_t> affordable(std::vector<Need> needs, const Rule& rule,
                                  const Progress& progress) {
   std::ranges::stable_sort(needs, [](const Need& a, const Need& b) {

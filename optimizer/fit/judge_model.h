@@ -52,7 +52,7 @@ struct Judgement {
   std::size_t compared = 0;
   double over_untuned = 0;
   double over_untuned_low = 0;
-  /// Those that surely take longer than without a model, and the worst of them.
+  /// Choices that surely take longer than without a model, and the worst of them.
   std::size_t losses = 0;
   std::string worst_loss = {};
   double worst_loss_share = 0;

@@ -41,7 +41,7 @@ struct FeedbackGuard {
   double excess_s = 0;  ///< What checks took longer than the method in use would have.
   double taken_s = 0;   ///< What all that is guarded took, checks included.
   bool operator==(const FeedbackGuard&) const = default;
-  /// Of taken_s, what checks took longer.
+  /// The share of taken_s by which checks took longer.
   double share() const { return taken_s > 0 ? excess_s / taken_s : 0; }
 };
 
@@ -53,7 +53,7 @@ struct Feedback {
   uint32_t ranks = 0;
   double elapsed_s = 0;               ///< From the job's beginning to its end, on rank 0.
   FeedbackGuard guard;                ///< All zero in reports of builds that do not tell.
-  std::vector<FeedbackPlace> places;  ///< Those that took the longest first.
+  std::vector<FeedbackPlace> places;  ///< The places that took the longest first.
   uint64_t places_left_out = 0;       ///< Beyond the bounds.
   bool operator==(const Feedback&) const = default;
 };

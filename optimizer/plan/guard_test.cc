@@ -232,7 +232,7 @@ TEST(Guard, RanksShareWhatChecksTake) {
   for (int rank = 0; rank < kRanks; ++rank) {
     guards[rank].share_budget(kRanks);
     expect(guards[rank], 1, 1.3);
-    // They are not equally far.
+    // The ranks are not equally far.
     Site site(1, 1.3, 0, 1);
     site.run(guards[rank], 300 + 37 * rank);
   }
