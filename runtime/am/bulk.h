@@ -81,7 +81,7 @@ class Bulk final : public Background {
     channels_[channel].arrived = std::move(arrived);
     channels_[channel].returned = std::move(returned);
   }
-  /// Likewise, for answers that this rank has asked for.
+  /// The same for answers that this rank has asked for.
   void take_answers(Answered answered) { answered_ = std::move(answered); }
 
   /// Says whether puts may tell their target that they have landed. The same on every rank, between

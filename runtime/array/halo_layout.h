@@ -1,4 +1,4 @@
-// Which borders of a grid's part go to which rank, how they travel together, and where they land.
+// The borders of a grid's part by the rank they go to, how they travel together, where they land.
 // Pure: every rank works out the same of every other one.
 //
 // A direction is a vector of -1, 0 and 1, numbered in base 3, so that the opposite of number i is

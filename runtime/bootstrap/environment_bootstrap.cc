@@ -209,7 +209,7 @@ Result<uint32_t> number(const char* name) {
 constexpr std::string_view kTaken = "taken by process ";
 std::string taken() { return std::string(kTaken) + std::to_string(::getpid()); }
 
-/// Of a program that a rank has started, which has joined the job itself.
+/// The error of a program that a rank has started, which has joined the job itself.
 Error child_of_rank(std::string_view control) {
   return {ErrorCode::failed_precondition,
           "this process was started by rank " + std::string(variable("STRIPLINE_RANK")) +

@@ -1,4 +1,4 @@
-// Which of several methods of carrying a site out is the fastest, by their times: the guard of two
+// The fastest of several methods of carrying a site out, by their times: the guard of two
 // (optimizer/plan/guard.h) for any number of them. Each method is an arm; arm 0 is the baseline.
 //
 // Arms are compared two at a time: the one in use with the next one, the baseline first, as that is

@@ -444,7 +444,7 @@ Result<Schedule> Agreement::make() {
   }
   if (context_.rank_n() > 1) {
     if (anyone(&Told::passes_on)) {
-      // Those who follow have been informed where elements are in what their leaders get.
+      // Followers have been informed where elements are in what their leaders get.
       PassingOn(choices_, asked_, element_bytes(), !sharing_, made_).agree(all_, site_);
     }
     settle_credits();

@@ -26,9 +26,9 @@ struct Introduction {
   std::string terms;     ///< what must not differ between ranks, for a person to read
   std::string handlers;  ///< likewise, of the runtime itself: am::HandlerTable::terms()
   std::string model;     ///< its name and hash; "none"
-  /// Those of libfabric that are in force, as fabric::to_text(); empty on emulated networks.
+  /// Variables of libfabric that are in force, as fabric::to_text(); empty on emulated networks.
   std::string variables = {};
-  /// As leave_facts() returns it; empty without a model, and on emulated networks.
+  /// What leave_facts() returns; empty without a model, and on emulated networks.
   std::string facts = {};
 
   std::string encode() const;
@@ -47,8 +47,8 @@ struct Introduced {
   /// With Options::model_may_not_fit, which ranks have different models, for a person to read;
   /// empty: none have. Empty on every rank or on none.
   std::string models_differ;
-  /// Which ranks have other variables of libfabric than rank 0, for a person to read; empty: none
-  /// have. The same on every rank.
+  /// The ranks that have other variables of libfabric than rank 0, for a person to read; empty:
+  /// none have. The same on every rank.
   std::string variables_differ;
   /// The facts that this rank has left for others; empty where it leaves none.
   machine::Facts facts;

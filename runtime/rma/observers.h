@@ -1,4 +1,4 @@
-// Those who watch what the program does with the memory of other ranks: debug mode and --trace.
+// Observers of what the program does with the memory of other ranks: debug mode and --trace.
 // Operations (operation.h) tell them from the call until the call returns, waits and fences what
 // has become known to be complete. In most programs there is none, which costs a comparison.
 #pragma once

@@ -16,7 +16,7 @@
 
 namespace stripline::rma {
 
-/// Those of one rank. Allocates; for programs that are traced.
+/// The traced operations of one rank. Allocates; for programs that are traced.
 class OperationTrace {
  public:
   enum class Kind : uint8_t { get, put, atomic, message };

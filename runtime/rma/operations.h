@@ -58,13 +58,13 @@ class Operations {
   const am::Bulk& bulk() const { return bulk_; }
   /// Its channel of updates (runtime/update), which is served from the first epoch on.
   uint32_t update_channel() const { return update_channel_; }
-  /// The handler that takes what cells held before, likewise.
+  /// The handler of replies to fetching updates, served from the first epoch on.
   static constexpr const char* kFetchedUpdates = "fetched updates";
-  /// Those of updates that travel by themselves, and of what ranks ask each other about updates.
+  /// Handlers of updates that travel by themselves, and of what ranks ask each other about updates.
   static constexpr const char* kSingleUpdates = "single updates";
   static constexpr const char* kAskUpdates = "ask about updates";
   static constexpr const char* kAnswerUpdates = "answer about updates";
-  /// What updates have to do in the background, likewise.
+  /// What updates have to do in the background, from the first epoch on.
   am::LateBackground& update_work() { return update_work_; }
   vis::Transfers& vis() { return vis_; }
   const vis::Transfers& vis() const { return vis_; }

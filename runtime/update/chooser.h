@@ -76,7 +76,7 @@ class Chooser {
   /// The same when there will be no more.
   void finish(const Tally& mine);
 
-  /// Of the period that begins.
+  /// The method of the period that begins.
   const plan::UpdateCandidate& way() const { return told_.ways[told_.others >> period_ & 1U]; }
   /// It is to be counted closely.
   bool closely() const { return told_.closely; }

@@ -339,7 +339,7 @@ void Epoch::lead_over(const Grid& grid) {
   }
 }
 
-// Those that are filled.
+// Opens the lanes that are filled.
 void Epoch::open_lanes() {
   uint32_t filled = 0;
   const auto is_filled = [this](rank_t rank) {

@@ -156,7 +156,7 @@ void Forwarder::go_on(Way& way) {
   }
 }
 
-// Those who wait for what came so are notified, once all of it is carried out.
+// Ranks that wait for what came in this direction are notified once all of it is carried out.
 void Forwarder::flush(Onward onward) {
   Way& way = way_of(onward);
   if (way.flushing.empty() || !way.held.empty() || unreturned_ > 0 || !has_sent_all()) return;

@@ -1,4 +1,4 @@
-// Which method is chosen for the updates of an epoch, and that they use it.
+// The method that is chosen for the updates of an epoch, and that they use it.
 #include <algorithm>
 #include <cstdint>
 #include <functional>

@@ -243,7 +243,7 @@ class RandomTransfers {
                                       options);
     }
     EXPECT_EQ(kept, std::tuple(remote.strides, local.strides, extents));
-    // They are no longer needed.
+    // The arguments are no longer needed.
     std::fill(remote.strides.begin(), remote.strides.end(), 1 << 30);
     std::fill(local.strides.begin(), local.strides.end(), 1 << 30);
     std::fill(extents.begin(), extents.end(), 1 << 30);

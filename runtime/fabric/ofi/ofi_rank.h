@@ -219,9 +219,9 @@ class OfiRank final : public Fabric, public Shortcuts {
   void fail(const Error& error);
   std::string describe_peer(Rank rank) const;
   std::string describe(const OperationName& what) const;
-  /// Those that this rank waits for, unless they are known to compute; empty: all do.
+  /// Peers that this rank waits for, unless they are known to compute; empty: all do.
   std::string silent_peers() const;
-  /// Which part of its machine a rank counts as a node with.
+  /// The part of its machine that a rank counts as a node with.
   Rank node_part(Rank rank) const { return node_ranks_ == 0 ? 0 : rank / node_ranks_; }
 
   // Hot.

@@ -46,8 +46,8 @@ struct Ticket {
 };
 }  // namespace detail
 
-/// Which threads of a rank may call its Context, and what belongs to it. Another thread that calls,
-/// or two that call at once, end the job with a message that says so.
+/// The threads of a rank that may call its Context, and what belongs to it. Another thread that
+/// calls, or two that call at once, end the job with a message that says so.
 enum class thread_mode : uint8_t {
   single,      ///< the one that joined
   serialized,  ///< any, one at a time, which the program sees to. A call costs some 10 ns more

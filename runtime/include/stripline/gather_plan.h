@@ -99,7 +99,7 @@ struct GatherStatistics {
 
 namespace detail {
 
-/// Which elements are where: what arrays that a plan is used with have in common.
+/// The places of elements: what arrays that a plan is used with have in common.
 struct GatherShape {
   uint64_t elements = 0;
   uint64_t block = 0;  ///< 0: all are of one rank
@@ -217,7 +217,7 @@ class gathered_values {
   size_t element_;
 };
 
-/// Which elements this rank reads of arrays of one shape, to be gathered again and again. Moves;
+/// The elements that this rank reads of arrays of one shape, to be gathered again and again. Moves;
 /// used by the rank's thread that communicates. Goes before the Context, on all ranks in the same
 /// order, and waits there for those that read this rank's elements.
 template <typename T>
