@@ -413,7 +413,7 @@ TEST_F(CampaignsServiceTest, OneOwnerHasAShareOfThem) {
 
 TEST_F(CampaignsServiceTest, CallsThatCostAreCounted) {
   grpc::Status status;
-  // They cost so much that even a host under load makes too many of them.
+  // These calls cost so much that even a host under load makes too many of them.
   for (int i = 0; i < 2000 && status.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED; ++i) {
     grpc::ClientContext context;
     v1::CompareCampaignsRequest request;

@@ -79,8 +79,8 @@ class Store {
   /// Those in no final state, oldest first.
   virtual Result<std::vector<CampaignRecord>> unfinished_campaigns() = 0;
 
-  /// Those that have ended, before this time, and from which no version of a model was fitted, a
-  /// withdrawn one included: the one that ended first comes first.
+  /// Campaigns that have ended, before this time, and from which no version of a model was fitted,
+  /// a withdrawn one included: the one that ended first comes first.
   virtual Result<std::vector<CampaignRecord>> expendable_campaigns(double ended_before_unix_s,
                                                                    size_t limit) = 0;
   /// Removes some of what deleted campaigns have left behind, as much as takes milliseconds. False

@@ -43,7 +43,7 @@ struct NodeSnapshot {
   std::string cluster = kDefaultCluster;
   std::string switches = {};  ///< Above it (campaign::NodePlace); empty: no one knows.
   std::string host = {};      ///< The same for nodes of one host; empty: no one knows.
-  std::optional<HostLoad> load = std::nullopt;  ///< Of the host, by the last word of its agent.
+  std::optional<HostLoad> load = std::nullopt;  ///< Load of the host, by its agent's last report.
 };
 
 struct RunSnapshot {

@@ -19,7 +19,7 @@ struct MeasuredLoss {
   /// "2 places lost, in reports of 1 run: transpose.cc:17, get 1 MiB, took 134 % longer than the
   /// baseline (program, by nodes/a), ...", the worst first.
   std::string why;
-  std::vector<std::string> nodes;  ///< Whose agents have reported it, without "nodes/", sorted.
+  std::vector<std::string> nodes;  ///< Nodes whose agents reported it, without "nodes/", sorted.
   bool by_users = false;           ///< Users have, who do not say where.
 };
 
