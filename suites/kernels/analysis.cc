@@ -22,7 +22,7 @@ using experiment::StopRule;
 constexpr const char* kKernelFactor = "kernel";
 constexpr const char* kRepetitionsFactor = "repetitions";
 
-// Those whose loops and transfers are planned; the first one is the default.
+// Kernels whose loops and transfers are planned; the first one is the default.
 constexpr const char* kKernels[] = {
     kernels::kMatvec.name,       kernels::kTranspose.name, kernels::kTriad.name,
     kernels::kNasCg.name,        kernels::kNasFt.name,     kernels::kNasIs.name,

@@ -24,7 +24,7 @@ Result<std::vector<experiment::Point>> forced_candidates(const experiment::Point
 Result<std::vector<experiment::Point>> search_candidates(const experiment::Point& base,
                                                          uint32_t ranks);
 
-/// Those of these that a program by hand can be swept over: the variants by hand, in pieces, and
+/// The candidates that a program by hand can be swept over: the variants by hand, in pieces, and
 /// strips that are all issued at once.
 std::vector<experiment::Point> hand_swept(const std::vector<experiment::Point>& candidates);
 

@@ -1,4 +1,4 @@
-// Which nodes are at the same switches, derived from the latencies between them. Pure.
+// The nodes that are at the same switches, derived from the latencies between them. Pure.
 #pragma once
 
 #include <cstddef>

@@ -72,7 +72,7 @@ class FtPartition {
   uint32_t ranks() const { return ranks_; }
   /// The first transform: planes of z with rows of y.
   FtTransposition forward() const { return {ranks_, nz_ / ranks_, ny_, nx_}; }
-  /// Those of the iterations: planes of y with rows of z.
+  /// The transform of the iterations: planes of y with rows of z.
   FtTransposition inverse() const { return {ranks_, ny_ / ranks_, nz_, nx_}; }
 
   /// In complex numbers, alike on all ranks.

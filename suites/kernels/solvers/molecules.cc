@@ -33,7 +33,7 @@ std::vector<Vector> particles_by_rank(uint64_t cells, std::span<const size_t> si
   return by_rank;
 }
 
-// Which of a rank's particles each entry of its lists belongs to.
+// The particle of a rank that each entry of its lists belongs to.
 std::vector<uint32_t> particle_of_entries(const NeighbourLists& lists) {
   std::vector<uint32_t> particle(lists.neighbour.size());
   for (size_t i = 0; i + 1 < lists.begin.size(); ++i) {
