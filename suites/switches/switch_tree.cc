@@ -75,7 +75,7 @@ std::vector<Link> links_of_groups(const Latencies& latencies) {
 
 struct Levels {
   std::vector<double> ends;  // latencies up to which nodes are at each distance but the largest
-  bool all = true;           // distinguished, as all that models have room for
+  bool all = true;           // no steps were left out for want of distances in models
 };
 
 // Where the latencies of links rise by a step.
@@ -180,7 +180,7 @@ Result<SwitchTree> switch_tree(const Latencies& latencies) {
     }
     tree.levels.push_back({seconds.front(), seconds.back(), seconds.size()});
     const double median_s = seconds[seconds.size() / 2];
-    // Where fewer levels are distinguished than there are, some are together.
+    // Where there are more levels than distances, some are together.
     const double width = told.all ? 1 + std::max(kLevelWidth, step) : kNoEnd;
     const double begin_s = distance > 0 ? ends[distance - 1] : 0;
     const double end_s = distance < ends.size() ? ends[distance] : kNoEnd;

@@ -62,8 +62,8 @@ struct FtTransposition {
   size_t lines() const { return rows_per_rank() * nx; }
 };
 
-/// Slabs of z in the source, slabs of y in the result. Each rank's shared memory holds a
-/// source and a landing, in that order, used by both transforms.
+/// Slabs of z for the forward transform, slabs of y for the inverse. Each rank's shared memory
+/// holds a source and a landing, in that order, used by both transforms.
 class FtPartition {
  public:
   /// Refuses numbers of ranks that do not divide both ny and nz.
