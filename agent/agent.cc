@@ -300,8 +300,8 @@ class Agent::Impl {
     }
   }
 
-  // They would be in the way of a measurement. One at a time, once the one before is on its way:
-  // any user of the node may send them.
+  // Reports would disturb a measurement. One at a time, once the one before has been sent: any user
+  // of the node may send them.
   void pass_on_reports(double now) {
     if (measuring() || !session_.live() || now < next_report_s_ || !link_.is_drained()) return;
     auto report = reports_.take();
@@ -316,7 +316,7 @@ class Agent::Impl {
     carry_out();
   }
 
-  // Whoever has said which address or interface to use has his way.
+  // An address or interface that was set in the environment takes precedence.
   std::string address_of_ranks() const {
     for (const char* name : {"STRIPLINE_ADDRESS", "STRIPLINE_IFACE", "FI_TCP_IFACE", "FI_NET_IFACE",
                              "FI_UDP_IFACE", "FI_SOCKETS_IFACE"}) {

@@ -34,7 +34,7 @@ std::optional<uint32_t> count_member(const Json& message, const char* key) {
   return static_cast<uint32_t>(std::min<int64_t>(it->get<int64_t>(), UINT32_MAX));
 }
 
-// Fabrics whose ranks are reached by 127.0.0.1 alone, unless they are told an address
+// Fabrics whose ranks are reached by 127.0.0.1 alone, unless they are given an address
 // (docs/fabrics.md).
 bool takes_loopback(const std::string& fabric) {
   constexpr std::array<std::string_view, 4> kFabrics = {"tcp", "net", "udp", "sockets"};

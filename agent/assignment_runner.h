@@ -75,9 +75,9 @@ class AssignmentRunner {
  public:
   enum class Phase { joining, working, cancelling, failing, draining, done };
 
-  /// `node` is the name of this node, for messages. `address` is its IP address on the way to the
+  /// `node` is the name of this node, for messages. `address` is its IP address on the route to the
   /// server, empty if unknown: ranks on several nodes communicate from it over the fabrics that
-  /// would take 127.0.0.1 without being told.
+  /// would take 127.0.0.1 if given none.
   AssignmentRunner(Assignment assignment, std::string node, const RunnerLimits& limits,
                    std::string address = "");
 

@@ -580,7 +580,7 @@ TEST_F(RunnerTest, TellsWhatRanksKnowOfTheFabric) {
   EXPECT_EQ(updates[0].facts.size(), 1U);
 }
 
-// They would change what is measured, and no one would know.
+// Such settings would change what is measured, and no one would know.
 TEST_F(RunnerTest, SettingsOfTheAgentsEnvironmentDoNotReachFigures) {
   make({0});
   const auto starts = of_kind<StartWorker>();

@@ -20,8 +20,8 @@ namespace stripline::agent {
 
 class Connection {
  public:
-  /// `path` is the method's. Where `way` is an error, the call has ended with it. `attempt` says
-  /// with which of the host's addresses to begin.
+  /// `path` is the method's. Without a transport (an error) the call has ended with that. `attempt`
+  /// says with which of the host's addresses to begin.
   Connection(const HostAndPort& server, const std::string& path, const Result<Way>& way,
              size_t attempt);
 

@@ -51,7 +51,7 @@ class Link {
   /// Queues a message and sends what the socket takes. Dropped when no session is open: a new one
   /// begins with saying everything again.
   void send(const AgentMessage& message);
-  /// True if all messages are on their way: what can wait is sent then, lest it pile up before a
+  /// True if all messages have been sent: what can wait is sent then, lest it pile up before a
   /// server that takes nothing.
   bool is_drained() const;
   /// Gives the session up at once; no event follows, and those not taken are dropped.

@@ -121,7 +121,7 @@ void Relay::accept_all() {
 
 // Adds two entries.
 void Relay::watch(const Pair& pair, std::vector<pollfd>& fds) {
-  // What has nothing to wait for is left out, for its peer's end would be told again and again.
+  // What has nothing to wait for is left out, for its peer's end would be reported again and again.
   const auto add = [&](int fd, int events) {
     fds.push_back({events == 0 ? -1 : fd, static_cast<short>(events), 0});
   };

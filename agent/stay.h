@@ -12,7 +12,7 @@ struct StayLimits {
   std::optional<double> end_s;
   /// From this time before the end on, no new runs are taken.
   double leave_before_end_s = 60;
-  /// What is being measured is ended so long before the end.
+  /// What is being measured is ended this time before the end.
   double stop_before_end_s = 10;
   /// Without work for this long the agent ends; nullopt: it waits for ever.
   std::optional<double> idle_s;

@@ -30,7 +30,7 @@ Chosen chosen_command(const CLI::App& program) {
   return chosen;
 }
 
-// Those of the command, and of the ones above it, which it takes as well.
+// Options of the command, and of the commands above it, which it takes as well.
 std::vector<std::string> known_options(const CLI::App* app) {
   std::vector<std::string> names;
   for (; app != nullptr; app = app->get_parent()) {

@@ -21,7 +21,7 @@ namespace stripline {
 /// negative numbers, and reads 010 as 8.
 CLI::Validator whole_number(uint64_t low, uint64_t high);
 
-/// Those that a variable of this type can hold.
+/// Accepts numbers from `low` on that a variable of this type can hold.
 template <std::unsigned_integral Number>
 CLI::Validator whole_number_from(Number low) {
   return whole_number(low, std::numeric_limits<Number>::max());

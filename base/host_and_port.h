@@ -21,7 +21,7 @@ Result<HostAndPort> parse_host_and_port(std::string_view text);
 /// "head:7411,spare:7411": a server, and those that take over when it is gone. At least one.
 /// Errors: invalid_argument.
 Result<std::vector<HostAndPort>> parse_servers(std::string_view text);
-/// As it is written.
+/// The text that parse_servers() reads.
 std::string text_of(const std::vector<HostAndPort>& servers);
 
 }  // namespace stripline

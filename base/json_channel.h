@@ -57,7 +57,7 @@ class JsonChannel {
   Status post_line(Line line);
   std::optional<Result<std::optional<Json>>> take_line();
 
-  UniqueFd in_;            // a socket for both ways unless there is out_
+  UniqueFd in_;            // a socket for both directions unless there is out_
   UniqueFd out_;           // for writing
   std::deque<Line> kept_;  // not written yet
   size_t written_ = 0;     // bytes of the first of them that are

@@ -1,4 +1,4 @@
-// Builds a document from the events of nlohmann's parser. The library's own way to look at a
+// Builds a document from the events of nlohmann's parser. The library's own means to look at a
 // document while it is read, a callback, walks an array again after each object in it, so that a
 // list of n objects costs n^2 steps. Include from base/json.cc and its test.
 #pragma once

@@ -42,8 +42,8 @@ struct ShellLimits {
   static ShellLimits read();
 };
 
-/// False if `ulimit -f` forbids files of so many bytes, shared memory among them: who sizes one all
-/// the same is ended by SIGXFSZ.
+/// False if `ulimit -f` forbids files of this size, shared memory among them: a process that sizes
+/// one all the same is ended by SIGXFSZ.
 bool may_size_file(uint64_t bytes);
 
 /// The least room in the control groups (version 1 or 2) that `membership`, the text of

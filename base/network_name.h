@@ -1,4 +1,4 @@
-// Which network a fabric's name means. A name may carry options of a run besides, such as
+// The network that a fabric's name means. A name may carry options of a run besides, such as
 // "emulated:opteron-vapi,compute=declared": the network, and so its models, is opteron-vapi's.
 #pragma once
 

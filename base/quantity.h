@@ -13,7 +13,7 @@ namespace stripline {
 /// names the input in the message. Errors: invalid_argument, also for fractions of a byte.
 Result<uint64_t> parse_bytes(std::string_view text, std::string_view what);
 
-/// Which times are accepted: no endless ones, and none that a clock cannot count.
+/// The times that are accepted: no endless ones, and none that a clock cannot count.
 struct TimeRange {
   double least_s = 0;
   double most_s = 1e9;  ///< thirty years

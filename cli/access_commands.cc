@@ -70,7 +70,7 @@ std::string asked_token() {
   return text;
 }
 
-// Whom the server takes the token of a context for. The context is then kept for all servers.
+// Stores in `who` whose token the server takes it for. The context is then kept for all servers.
 Status keep(const Global& global, const std::vector<HostAndPort>& servers, const Context& context,
             std::string& who) {
   // A token that was issued a moment ago is shown as it is: one that is renewed now would be lost.

@@ -71,7 +71,7 @@ void add_field(CLI::App& command, const plan::Field<Object>& field, Object& obje
       break;
   }
   option->required(text.required);
-  // Limits that are none, and what is worked out otherwise, are told in the help.
+  // The help does not show limits that are none, nor defaults that are derived.
   const auto* const number = std::get_if<uint64_t>(&usual);
   if (number != nullptr && !text.required && *number >= text.least && *number < text.most) {
     option->default_str(std::to_string(*number));

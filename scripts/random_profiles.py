@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Emulated networks that nobody described.
+"""Emulated networks that were drawn at random.
 
     random_profiles.py DIR COUNT SEED
 

@@ -15,8 +15,8 @@
 #   load         loops of up to 64 ranks that share links, with and without load estimation
 #   robust       kernels with models that are wrong beside the same kernels without a model
 #   vis          chosen methods of transfers of many regions against the best ones
-#   update-choices  chosen ways of updates against the best ones of a sweep
-#   gather-choices  chosen ways of gathers against the best ones of a sweep
+#   update-choices  chosen methods of updates against the best ones of a sweep
+#   gather-choices  chosen methods of gathers against the best ones of a sweep
 #   strided      chosen transfers of many regions beside loops and packing by hand
 #   cost         nanoseconds of a decision
 #   serial       what the access form costs on local data: instructions and time
@@ -125,7 +125,7 @@ sources=$(last_sources)
 if [ -n "$(changed_sources)" ]; then
   [ -n "$print_only" ] || {
     changed_sources >&2
-    echo "results.sh: these changes are not committed, so that nobody could make the table again." \
+    echo "results.sh: these changes are not committed, so that no one could make the table again." \
       "Commit them, or measure with --print, which leaves docs/results alone." >&2
     exit 1
   }
@@ -298,18 +298,18 @@ print_compare() {
 
 # With the models that `vis` fitted, where it did. Status 1 is a verdict, which is printed.
 print_strided() {
-  local fabric rounds=40 model status ways
+  local fabric rounds=40 model status arguments
   [ -z "$quick" ] || rounds=6
   configure_and_build release stripline-compare >&2
   for fabric in tcp net shm same-node; do
     selected "$fabric" || continue
-    ways=(--fabric "$fabric")
-    [ "$fabric" != same-node ] || ways=(--same-node)
+    arguments=(--fabric "$fabric")
+    [ "$fabric" != same-node ] || arguments=(--same-node)
     model=$kept/vis/$fabric/model.stripline.json
-    [ ! -f "$model" ] || ways+=(--model "$model")
+    [ ! -f "$model" ] || arguments+=(--model "$model")
     status=0
     echo
-    "$bin/stripline-compare" --vis "${ways[@]}" --rounds "$rounds" --markdown || status=$?
+    "$bin/stripline-compare" --vis "${arguments[@]}" --rounds "$rounds" --markdown || status=$?
     [ "$status" -le 1 ] || return "$status"
   done
 }

@@ -15,7 +15,7 @@ class InnerSession {
   /// The ranks that share rank 0's node. Collective over all ranks of `job`. `way`: "mapped" or
   /// "cma". Errors, the same on every rank:
   /// failed_precondition where no other rank shares rank 0's node, or the host or network does not
-  /// permit the way. Ends the job if the ranks of the node do not reach each other at all.
+  /// permit this path. Ends the job if the ranks of the node do not reach each other at all.
   static Result<std::unique_ptr<InnerSession>> open_on_node(Session& job, const std::string& way);
   /// All ranks, through the network; they are served by `progress`, "manual" or "thread".
   /// Collective. Errors, the same on every rank: failed_precondition where no thread can serve.

@@ -62,7 +62,7 @@ class Session {
   double take_kernel_s() { return std::exchange(kernel_s_, 0); }
   void add_kernel_s(double seconds) { kernel_s_ += seconds; }
 
-  /// Collective. The session of the ranks on rank 0's node that reach each other `way` ("mapped",
+  /// Collective. The session of the ranks on rank 0's node that reach each other thus ("mapped",
   /// "cma"): a job of its own, opened when it is first asked for, in which they have other numbers.
   /// Null on ranks of other nodes, which go on at once. Errors as InnerSession::open_on_node().
   Result<Session*> on_node(const std::string& way);

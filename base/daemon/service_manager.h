@@ -1,6 +1,6 @@
-// What a daemon tells the service manager that started it (systemd's sd_notify(3), Type=notify):
-// one datagram to the socket that $NOTIFY_SOCKET names. Nothing is told when no such variable is
-// set.
+// What a daemon reports to the service manager that started it (systemd's sd_notify(3),
+// Type=notify): one datagram to the socket that $NOTIFY_SOCKET names. Nothing is reported when no
+// such variable is set.
 #pragma once
 
 #include <string>

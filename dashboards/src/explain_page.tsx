@@ -13,7 +13,7 @@ import { short } from "./units";
 
 const hints: Partial<Record<Option["unit"], string>> = { bytes: "e.g. 64KiB", seconds: "e.g. 400us", numbers: "e.g. 0,1,2" };
 
-// One option: what it is, and a control of its kind. Told when it has been changed, not at each key.
+// One option: what it is, and a control of its kind. `change` is called when it has been changed, not at each key.
 function Field({ of, value, change }: { of: Option; value: string; change: (value: string) => void }) {
   const id = `option-${of.name}`;
   const label = of.option.startsWith("-") ? of.option : of.name;

@@ -13,7 +13,7 @@ export function useRoute(): Route {
   return route;
 }
 
-/** Changes what is chosen on this page; the address tells it, the way back does not. */
+/** Changes what is chosen on this page; the address contains it, the browser's history does not. */
 export function choose(change: Record<string, string>): void {
   const route = parse(location.hash);
   history.replaceState(null, "", format({ ...route, query: { ...route.query, ...change } }));

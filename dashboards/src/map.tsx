@@ -1,5 +1,5 @@
 // A plane of decisions: a cell for each combination of two sizes, coloured by what is done there,
-// hatched where the next best way is nearly as fast.
+// hatched where the next best method is nearly as fast.
 import { useMemo, useState } from "preact/hooks";
 
 export interface Cell { kind: string; text: string; close: boolean; shade: number }
@@ -13,7 +13,7 @@ interface Props {
   kinds: string[];
   pick: (x: number, y: number) => void;
   picked?: [number, number];
-  hatched?: boolean;  // close calls are told apart
+  hatched?: boolean;  // close calls are distinguished
   colours?: string[];  // of the style sheet, by kind
   picking?: string;  // what a click does
 }

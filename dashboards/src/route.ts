@@ -1,4 +1,4 @@
-// Where one is, as the address after '#': "#/models/tcp?op=get". All that a page can be told is in
+// Where one is, as the address after '#': "#/models/tcp?op=get". All parameters of a page are in
 // it, so that a link restores the view.
 
 export interface Route { path: string[]; query: Record<string, string> }

@@ -10,8 +10,8 @@
 
 namespace stripline::campaign {
 
-/// Two sizes between which a switch lies need no other between them when the larger is so many
-/// times the smaller, or they are so near to each other.
+/// Two sizes between which a switch lies need no other between them when the ratio of the larger to
+/// the smaller, or their difference, is at most this.
 inline constexpr double kNearRatio = 1.1;
 inline constexpr double kNearBytes = 128;
 

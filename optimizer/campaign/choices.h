@@ -51,7 +51,7 @@ struct RaceTerms {
   uint32_t equivalent_runs = 3;  ///< Runs that it takes to say so.
 };
 
-/// Those that were measured in the last run compete. A choice without contenders is settled and is
+/// The contests of the last run's measured points. A choice without contenders is settled and is
 /// left out.
 std::vector<Contest> contests_of(const PointTable& table, const RaceTerms& terms = {});
 

@@ -19,7 +19,7 @@ struct ComparedPoint {
   experiment::Point point;
   /// b against a; nullopt: they are not comparable.
   std::optional<stats::Verdict> verdict;
-  std::string why;  ///< They are not comparable, or too few runs were made to say anything.
+  std::string why;  ///< Why they are not comparable, or that too few runs were made.
   uint32_t a_runs = 0;
   uint32_t b_runs = 0;
   std::optional<double> a_median;  ///< Over the runs, in the metric's unit.

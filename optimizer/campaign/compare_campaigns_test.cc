@@ -123,7 +123,7 @@ TEST(CompareCampaigns, DifferencesOfTimesMayBeNegative) {
 TEST(CompareCampaigns, FewDiscoveriesAreFalse) {
   constexpr int kCampaigns = 200;
   constexpr int64_t kPoints = 200;
-  constexpr int64_t kDiffer = 40;  // the first so many, by a tenth
+  constexpr int64_t kDiffer = 40;  // the first ones, by a tenth
   std::mt19937_64 random(11);
   std::normal_distribution<double> noise(0, 0.03);
   double share = 0;  // of false ones among the discoveries, summed over the pairs of campaigns

@@ -1,5 +1,5 @@
-// What a campaign will take and how surely it will know, told before it starts: its rule is carried
-// out with the pace that is expected in place of runs. Pure.
+// What a campaign will take and how surely it will know, predicted before it starts: its rule is
+// carried out with the pace that is expected in place of runs. Pure.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct EarlierWidth {
 
 struct Forecast {
   uint32_t runs = 0;
-  uint32_t runs_of_all = 0;  ///< Those that measure all points of the plan.
+  uint32_t runs_of_all = 0;  ///< Runs that measure all points of the plan.
   uint64_t points = 0;       ///< In all runs.
   double seconds = 0;        ///< Time of running.
   double node_s = 0;         ///< By the nodes of a group.

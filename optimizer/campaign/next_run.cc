@@ -103,8 +103,8 @@ std::vector<Need> needs_of_added(const Rule& rule, const Progress& progress) {
   return needs;
 }
 
-// Those that gain most for their time come first; as many as the time that is left allows in each
-// of the runs that are left.
+// The needs that gain most for their time come first; as many as the time that is left allows in
+// each of the runs that are left.
 std::vector<uint32_t> affordable(std::vector<Need> needs, const Rule& rule,
                                  const Progress& progress) {
   std::ranges::stable_sort(needs, [](const Need& a, const Need& b) {
@@ -276,8 +276,8 @@ uint32_t next_grid(const Rule& rule, const Progress& progress) {
   };
   const uint32_t finest = affordable_part(rule.core_points, rule.all_points);
   if (finest > rule.core_points || is_affordable(rule.core_points)) return finest;
-  // The few points of a pilot take little beside what comes once in each run, which is not told
-  // from them where all are reported at once: so that points seem to take longer than they do.
+  // The few points of a pilot take little beside what comes once in each run, which cannot be
+  // separated where all are reported at once: so that points seem to take longer than they do.
   // Tried is what leaves enough time for the coarsest grid should it take as long as it seems.
   const bool guessed = rule.pilot && finished == 1 &&
                        progress.runs[0].duration_s - progress.runs[0].start_s < kLeastEvidenceS;

@@ -17,7 +17,7 @@ inline constexpr double kLeastEvidenceS = 2;
 
 /// A run that has ended well.
 struct FinishedRun {
-  uint32_t grid = 0;      ///< It was given points of the plan's first so many.
+  uint32_t grid = 0;      ///< Number of the plan's first points that it was given.
   uint32_t points = 0;    ///< That it measured.
   double start_s = 0;     ///< Before the first point; 0: unknown.
   double duration_s = 0;  ///< All of it.

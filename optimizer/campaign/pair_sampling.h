@@ -1,4 +1,4 @@
-// Which pairs of nodes the runs of a campaign take. A cluster has too many to measure all: a few
+// The pairs of nodes that the runs of a campaign take. A cluster has too many to measure all: a few
 // are sampled, as many from near ones as from far ones, so that what is learnt of the network holds
 // for all distances at the cost of a few runs, however many nodes there are (stratified sampling:
 // Cochran, Sampling Techniques, chapter 5). Pure.

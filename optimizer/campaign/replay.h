@@ -1,6 +1,6 @@
 // A recorded campaign measured again, without hardware: which alternatives a strategy would have
 // chosen, and what that would have cost. The strategies of next_run() are compared with simpler
-// ones this way. Pure.
+// ones by such replays. Pure.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@ class RunPace {
   /// `points` points have been measured by now.
   void report(double now_s, uint32_t points);
 
-  /// Nullopt until points have been measured for so long that an estimate is no guess.
+  /// Nullopt until enough time was spent on points for an estimate that is not a guess.
   std::optional<Pace> pace() const;
 
   /// From giving it out to the first point, as far as it is known by now.

@@ -1,8 +1,8 @@
 // Where one alternative becomes faster than another, as transfers grow: instead of all sizes, those
 // near the boundary are measured. What each alternative takes relative to another one is predicted
-// by a Gaussian process over the sizes; measured next are the choices of which the two best ones
-// cannot be told apart, for their cost (the straddle heuristic: Bryan, Schneider, Nichol, Miller,
-// Genovese, Wasserman, Active learning for identifying function threshold boundaries, NIPS 2005).
+// by a Gaussian process over the sizes; measured next are the choices whose two best are hardest to
+// distinguish, for their cost (the straddle heuristic: Bryan, Schneider, Nichol, Miller, Genovese,
+// Wasserman, Active learning for identifying function threshold boundaries, NIPS 2005).
 // Pure.
 #pragma once
 

@@ -15,7 +15,7 @@ TEST(ComputeCosts, InterpolatesBetweenFootprintsAndHoldsOutside) {
   const ComputeCosts costs = example_costs();
   EXPECT_DOUBLE_EQ(costs.red_in(4096), 1.0e-9);
   EXPECT_DOUBLE_EQ(costs.red_in(65536), 1.1e-9);
-  EXPECT_NEAR(costs.red_in(16384), 1.05e-9, 1e-15);  // half-way on the logarithmic scale
+  EXPECT_NEAR(costs.red_in(16384), 1.05e-9, 1e-15);  // the middle on the logarithmic scale
   EXPECT_DOUBLE_EQ(costs.red_in(8), 1.0e-9);
   EXPECT_DOUBLE_EQ(costs.red_in(uint64_t{1} << 30), 1.1e-9);
   EXPECT_DOUBLE_EQ(costs.alu(), 2.0e-9);

@@ -1,4 +1,4 @@
-// Which end of the parameters' intervals a cost is evaluated at.
+// The end of the parameters' intervals that a cost is evaluated at.
 #pragma once
 
 #include <cstddef>

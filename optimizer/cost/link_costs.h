@@ -19,7 +19,7 @@ namespace stripline::cost {
 struct MessageCosts {
   double o_base = 0;
   double o_per_byte = 0;
-  double L = 0;  ///< one way
+  double L = 0;  ///< of the wire
   double g = 0;
   double G = 0;  ///< per byte
   double r_base = 0;
@@ -103,7 +103,7 @@ class LinkCosts {
   /// only knows a lower bound.
   uint32_t queue_depth() const { return queue_depth_; }
 
-  /// Of segments, with the bands between them.
+  /// The number of segments, with the bands between them.
   size_t segment_count() const { return ends_.size(); }
 
   /// The sizes at which the next segment begins, ascending: protocol switches, or both ends of

@@ -18,7 +18,7 @@ struct NetworkLoad {
   /// How many of the operations go so far: in any unit, since only the shares count.
   std::array<uint16_t, model::kDistances> at_distance{};
 
-  /// Counts one more operation. More than 65535 of a distance count as so many.
+  /// Counts one more operation. The count of a distance stops at 65535.
   void add(uint32_t distance) {
     uint16_t& count = at_distance[distance < model::kDistances ? distance : model::kDistances - 1];
     if (count < std::numeric_limits<uint16_t>::max()) ++count;

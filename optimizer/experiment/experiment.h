@@ -33,7 +33,7 @@ struct Metric {
   bool lower_is_better = true;
 };
 
-/// Which numbers of ranks, of those in its range, an experiment can divide its work among.
+/// The numbers of ranks, of those in its range, that an experiment can divide its work among.
 enum class RankCount { any, power_of_two, square };
 std::string_view to_string(RankCount count);  ///< The enumerator's name.
 std::optional<RankCount> rank_count_from_string(std::string_view name);
@@ -105,7 +105,7 @@ std::optional<StopReason> stop_reason_from_string(std::string_view name);
 /// All repetitions of one point in one run, raw and in order.
 struct SampleSeries {
   Point point;
-  uint32_t run = 0;                  ///< Which run (fresh ranks, fresh endpoints) of the campaign.
+  uint32_t run = 0;                  ///< Number of the run (fresh ranks, endpoints) in a campaign.
   std::vector<double> values;        ///< In the metric's unit; warm-up is not among them.
   std::vector<double> timestamps_s;  ///< When each ended, on rank 0's fabric clock.
   uint32_t warmup_dropped = 0;

@@ -33,7 +33,7 @@ struct HeldOutProblem {
   std::vector<Point> points;
 };
 
-/// The problem number `index` of a campaign with this seed and so many ranks: kinds take turns, so
+/// The problem number `index` of a campaign with this seed and `ranks` ranks: kinds take turns, so
 /// that the first 18 hold some of all, ten of them decisions.
 HeldOutProblem draw_held_out(uint64_t seed, uint32_t ranks, size_t index);
 
@@ -43,10 +43,10 @@ inline constexpr size_t kMostHeldOut = 256;
 /// "call: get 37 x 1,240 B, light": for people.
 std::string describe(const HeldOutProblem& problem);
 
-/// Which of the points that a campaign has measured are held out.
+/// The points held out among those that a campaign has measured.
 class HeldOutPoints {
  public:
-  /// Of campaigns with these seeds.
+  /// `seeds` are those of the campaigns.
   HeldOutPoints(std::span<const uint64_t> seeds, uint32_t ranks);
 
   struct Place {

@@ -24,7 +24,7 @@ using LeftOut = std::map<std::string, std::string>;
 /// the points.
 inline constexpr const char* kLeftOutMember = "left_out";
 
-/// Those that this assignment names; none without the member. Errors: data_loss.
+/// What this assignment leaves out; nothing without the member. Errors: data_loss.
 Result<LeftOut> left_out_of(const Json& assignment);
 
 }  // namespace stripline::experiment

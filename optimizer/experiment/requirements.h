@@ -18,7 +18,7 @@ struct Surroundings {
 
 /// What an experiment needs beside ranks, by the factors and variants of the catalogue that it has.
 struct Requirements {
-  bool same_node = false;        ///< ways between ranks of one node: factor::kSameNode
+  bool same_node = false;        ///< paths between ranks of one node: factor::kSameNode
   bool nodes = false;            ///< as many nodes as factor::kNodes says
   bool progress_thread = false;  ///< a thread that serves ranks: variant::kThread
   bool processors = false;       ///< those of the machine: factor::kWorkers

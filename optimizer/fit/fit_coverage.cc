@@ -4,8 +4,8 @@
 //   fit_coverage [--seeds N] [--first-seed N] [--runs N] [--reps N] [--bound SHARE]
 //
 // N are whole numbers, of runs two or more. Exits with 1 when the coverage pooled over all
-// parameters is below SHARE (default 0) under one of the two ways of nesting the noise, and with 2
-// for wrong arguments.
+// parameters is below SHARE (default 0) under one of the two models of nested noise, and with 2 for
+// wrong arguments.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>

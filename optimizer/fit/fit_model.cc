@@ -127,7 +127,7 @@ void fit_buffers(const SortedSamples& samples, const FitRequest& request, Fit& f
   }
 }
 
-// What the engine costs a strip: the mean over the points, of each run that measured both ways.
+// What the engine costs a strip: the mean over the points, of each run that measured both methods.
 void fit_strip(const SortedSamples& samples, const FitRequest& request, Fit& fit) {
   std::map<uint32_t, std::vector<double>> overheads;
   for (const auto& [bytes, by_count] : samples.strip_loops) {

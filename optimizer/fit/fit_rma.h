@@ -11,23 +11,23 @@
 
 namespace stripline::fit {
 
-/// The way of atomic operations. Messages, if their time relative to the provider's, in the
+/// Method of atomic operations. Messages, if their time relative to the provider's, in the
 /// geometric mean over the numbers in flight and paired by run, lies below 1 at `confidence`; else
 /// the provider. nullopt where there is nothing to choose between, or fewer than two runs measured
 /// both, which `notes` then says.
 std::optional<model::AtomicModel> fit_atomic(const SampleTable& table, double confidence,
                                              std::vector<std::string>& notes);
 
-/// Which buffered puts are copied: sizes at which that is surely faster than waiting, or, for those
-/// that are copied without a model, not surely slower, as for all smaller measured sizes. nullopt
-/// where it was not measured, or in fewer than two runs, which `notes` then says.
+/// The buffered puts to copy: sizes at which that is surely faster than waiting, or, for those that
+/// are copied without a model, not surely slower, as for all smaller measured sizes. nullopt where
+/// it was not measured, or in fewer than two runs, which `notes` then says.
 std::optional<model::BufferedPutModel> fit_buffered_put(const SampleTable& table, double confidence,
                                                         std::vector<std::string>& notes);
 
 /// Sizes with which micro.put_message was measured: a put and the word that goes with it.
 inline constexpr uint64_t kMessageEntryBytes = 16;
 
-/// Which puts are combined. A size is, if the ratio of its time together to its time alone, paired
+/// The puts to combine. A size is, if the ratio of its time together to its time alone, paired
 /// by run, lies below 1 at `confidence`, or, for sizes that are combined without a model, does not
 /// lie above 1; and all smaller measured sizes are. The message is the smallest within 2 % of the
 /// fastest in the mean over runs. The time per put falls with the number of puts in a message, n,

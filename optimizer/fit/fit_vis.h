@@ -37,8 +37,8 @@ std::optional<model::PackModel> fit_pack(const VisSamples& samples, const VisFit
 ///   the best, the one that needs least memory, which grows with the number of peers.
 ///   pipelined_window likewise.
 /// * exposed time: that of a transfer with computation, less that of the computation alone in the
-///   same run; at least kLeastExposed of the former, as what is hidden entirely can hardly be told
-///   from nothing.
+///   same run; at least kLeastExposed of the former, as what is hidden entirely can hardly be
+///   distinguished from nothing.
 /// * iov_piece_s, light_delay_s, heavy_delay_s: in each run the median, over what was measured, of
 ///   exposed time beyond the prediction without them, per piece (delays: beyond the same transfer
 ///   without computation, per window of messages, as the messages of one wait together).

@@ -30,7 +30,7 @@ struct HeldOutSeries {
   std::vector<HeldOutTimes> judged;              ///< To judge one by; those that were measured.
 };
 
-/// Takes apart what campaigns with these seeds and so many ranks have measured. Series that failed
+/// Takes apart what campaigns with these seeds and `ranks` ranks have measured. Series that failed
 /// verification, or hold a value that is no time above zero, judge nothing, and are not fitted.
 HeldOutSeries take_held_out(std::span<const experiment::SampleSeries> series,
                             std::span<const uint64_t> seeds, uint32_t ranks);

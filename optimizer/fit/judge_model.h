@@ -52,7 +52,7 @@ struct Judgement {
   std::size_t compared = 0;
   double over_untuned = 0;
   double over_untuned_low = 0;
-  /// Those that surely take longer than without a model, and the worst of them.
+  /// Choices that surely take longer than without a model, and the worst of them.
   std::size_t losses = 0;
   std::string worst_loss = {};
   double worst_loss_share = 0;
@@ -102,9 +102,9 @@ struct HeldOut {
 };
 
 /// Holds out about every fourth of the places that judge_model() looks at, whole: a transfer with
-/// all of its ways and classes of computation. The smallest and the largest of each kind are never
-/// held out: a model is judged between what it knows, where programs use it. The same points give
-/// the same parts, in whatever order they come.
+/// all of its methods and classes of computation. The smallest and the largest of each kind are
+/// never held out: a model is judged between what it knows, where programs use it. The same points
+/// give the same parts, in whatever order they come.
 HeldOut hold_out(std::span<const experiment::SampleSeries> series);
 
 }  // namespace stripline::fit

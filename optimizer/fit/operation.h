@@ -16,7 +16,7 @@
 
 namespace stripline::fit {
 
-/// Which equations hold.
+/// The equations that hold for an operation.
 enum class Kind {
   put,  ///< A latency sample is o + 2L + G S + r; an operation leaves the queue when it is sent.
   get,  ///< The same latency; an operation leaves the queue when its data is there.

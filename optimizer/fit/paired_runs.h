@@ -1,4 +1,4 @@
-// Two ways of doing the same thing, compared within the runs that measured both.
+// Two methods of doing the same thing, compared within the runs that measured both.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ struct SortedSamples {
 SortedSamples sort_samples(const SampleTable& table);
 
 /// The operations of micro.node_latency, micro.node_issue, micro.node_flood and
-/// micro.node_overlap, by way between ranks of a node.
+/// micro.node_overlap, by path between ranks of a node.
 std::map<std::string, SortedSamples> sort_node_samples(const SampleTable& table);
 
 }  // namespace stripline::fit

@@ -41,7 +41,7 @@ struct FeedbackGuard {
   double excess_s = 0;  ///< What checks took longer than the method in use would have.
   double taken_s = 0;   ///< What all that is guarded took, checks included.
   bool operator==(const FeedbackGuard&) const = default;
-  /// Of taken_s, what checks took longer.
+  /// The share of taken_s by which checks took longer.
   double share() const { return taken_s > 0 ? excess_s / taken_s : 0; }
 };
 
@@ -53,7 +53,7 @@ struct Feedback {
   uint32_t ranks = 0;
   double elapsed_s = 0;               ///< From the job's beginning to its end, on rank 0.
   FeedbackGuard guard;                ///< All zero in reports of builds that do not tell.
-  std::vector<FeedbackPlace> places;  ///< Those that took the longest first.
+  std::vector<FeedbackPlace> places;  ///< The places that took the longest first.
   uint64_t places_left_out = 0;       ///< Beyond the bounds.
   bool operator==(const Feedback&) const = default;
 };
@@ -64,7 +64,7 @@ struct Feedback {
 std::vector<FeedbackPlace> places_of_ranks(const std::vector<std::vector<FeedbackPlace>>& of_ranks);
 
 /// All of it in one line, however long; of a report that was read it may be longer than what was:
-/// numbers are written in one way.
+/// numbers are written in one form.
 std::string feedback_text(const Feedback& feedback);
 
 /// As a run writes it, in one line. Of what exceeds the bounds, texts are cut, and the last places

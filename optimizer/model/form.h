@@ -2,8 +2,8 @@
 // the JSON Schema. For the sections of the model (section.h); include from .cc files only.
 //
 // Reading tells whether a document has the kinds of members that the description has, checking
-// whether a value keeps the rules, whichever way it came about. `where` is the path of a value in
-// the file, e.g. "network.inter-node.get.segments[1].L_s"; every message begins with it.
+// whether a value keeps the rules, wherever it came from. `where` is the path of a value in the
+// file, e.g. "network.inter-node.get.segments[1].L_s"; every message begins with it.
 #pragma once
 
 #include <algorithm>

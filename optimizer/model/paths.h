@@ -20,7 +20,7 @@ inline constexpr size_t kPaths = 3;
 /// As in model files: "inter-node", "intra-node", "intra-node-cma".
 std::string_view path_name(Path path);
 
-/// By the name of the way between ranks of a node (Options::same_node): "network", "mapped", "cma".
+/// By the name of a path between ranks of a node (Options::same_node): "network", "mapped", "cma".
 std::optional<Path> path_of_way(std::string_view way);
 
 /// The entry of `network` to plan a path by, with its name: the path's own, else that of the

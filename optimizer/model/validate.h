@@ -1,4 +1,4 @@
-// The rules that a tuned model satisfies whichever way it came about. The fitter, the reader and
+// The rules that a tuned model satisfies wherever it came from. The fitter, the reader and
 // the writer of model files all apply them.
 #pragma once
 

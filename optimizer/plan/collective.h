@@ -1,4 +1,4 @@
-// Which algorithm carries out a collective operation: the one that a model says was fastest for
+// The algorithm of a collective operation: the one that a model says was fastest for
 // this operation, number of ranks and size, else the default. Models know networks: ranks that are
 // all on one node take the default for that.
 #pragma once

@@ -68,7 +68,7 @@ struct Scope {
 std::string_view to_string(Scope::Decider decider);
 std::string_view to_string(Scope::Until until);
 
-/// What may be otherwise than predicted, and matters for a decision: a parameter; many regions as a
+/// A source of doubt about a prediction that matters for a decision: a parameter; many regions as a
 /// whole; whether ranks that share a NIC, and get blocks of different sizes, compute at different
 /// times, so that vectorised loops hide each other's transfers; whether a computation takes longer
 /// on parts of its data; whether a plan takes what its parts were measured to take.
@@ -122,7 +122,7 @@ struct Sensitivity {
   double gain_loss = 0;
 };
 
-/// What a planner considered, in order. `Candidate` is one way to carry out the request; `Pruned`
+/// What a planner considered, in order. `Candidate` is a method to carry out the request; `Pruned`
 /// is what was found to be no faster than the best so far, with a `bound_s` that shows it.
 template <typename Candidate, typename Pruned>
 struct Record {
@@ -287,7 +287,7 @@ struct LogTime {
   double above = 0;
 };
 
-/// Which of two methods is taken where neither is a baseline.
+/// The method that is taken where neither of two is a baseline.
 struct LeastRegret {
   bool uncertain = false;  ///< the interval of their ratio contains 1
   /// What the faster one and the other one lose at most: logarithms of times' ratios, below 0 where

@@ -42,7 +42,7 @@ std::string alternatives_text(const Explanation& e) {
   return out;
 }
 
-// Those that read alike are one line; the least bound first.
+// Pruned alternatives that read alike are one line; the least bound first.
 std::string pruned_text(const Explanation& e) {
   struct Line {
     size_t count = 0;

@@ -27,7 +27,7 @@
 // An owner with r readers serves them one after another; the last one waits for r - 1 times the
 // gathering, or the gap between puts, whichever takes longer. There are other methods then:
 //
-//   pull       the reader is told that it may, and fetches the elements: where loads reach them,
+// pull       the reader is notified that it may, and fetches the elements: where loads reach them,
 //              readers gather at the same time; elsewhere it asks, and the owner gathers;
 //   broadcast  r readers that need the same elements pass them on, down a binomial tree of d =
 //              ceil(log2(r + 1)) steps: pack(R, N w, S) + d put(N w). Each may need B elements
@@ -102,8 +102,8 @@ using GatherRecord = Record<GatherMethod, GatherMethod>;
 
 /// The decision for a pair of ranks, or an owner and a node. Elements that all lie side by side go
 /// as they lie, which moves the same bytes, unless a copy or a get is surely faster; others are
-/// packed without a model (`path` null, or without puts), and where no other way is surely faster
-/// by more than the margin of the model. Pure, allocates nothing.
+/// packed without a model (`path` null, or without puts), and where no other method is surely
+/// faster by more than the margin of the model. Pure, allocates nothing.
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path) noexcept;
 /// The same, with a record of what was considered.
 GatherDecision plan_gather(const GatherRequest& request, const CompiledPath* path,
@@ -122,8 +122,8 @@ bool allows(const GatherRequest& request, GatherMethod method) noexcept;
 double predict_gather(const GatherRequest& request, const CompiledPath& path, GatherMethod method,
                       const Ends& ends = {}) noexcept;
 
-/// What so many reads take if each is a blocking get of an element, in seconds: what a program does
-/// without gathers. 0 if the path does not tell.
+/// What `reads` reads take if each is a blocking get of an element, in seconds: what a program does
+/// without gathers. 0 if the path does not give it.
 double one_by_one_s(const GatherRequest& request, const CompiledPath& path,
                     uint64_t reads) noexcept;
 

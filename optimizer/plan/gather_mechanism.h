@@ -65,7 +65,7 @@ struct GatherMechanism : AsAsked<GatherRequest> {
   }
   template <typename Visit>
   static void each_source(const Request&, const Visit& visit) {
-    // Where stores reach, too: readers that pull are told by messages.
+    // Where stores reach, too: readers that pull are notified by messages.
     for (const Source source : detail::kMessageSources) visit(source);
     visit(Source::regions);
   }

@@ -229,7 +229,7 @@ TEST(PlanGather, WhatManyNeedIsPassedOnBesideWhatEachNeeds) {
     request.besides = besides;
     EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::broadcast) << besides;
   }
-  // Where each is sent a message anyway, few elements in it cost less than another way for them.
+  // Where each is sent a message anyway, few elements in it cost less than another method for them.
   request.elements = 4;
   request.runs = 4;
   EXPECT_EQ(plan_gather(request, &path).method, GatherMethod::pack);

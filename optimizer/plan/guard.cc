@@ -31,10 +31,10 @@ constexpr uint64_t kFirstDistance = 8;
 constexpr uint64_t kUndecidedDistance = 16;
 constexpr uint64_t kLeastDistance = 64;
 constexpr uint64_t kMostDistance = uint64_t{1} << 40;
-// A prediction is missed by more than rounding, and a model by which the way in use would take so
-// much longer than it does is not of this network.
+// A prediction is missed by more than rounding, and a model by which the method in use would take
+// so much longer than it does is not of this network.
 constexpr double kMissed = 1.02;
-// A method that takes so many times as long is not carried out twice to be sure of it.
+// A method that takes this many times as long is not carried out twice to be sure of it.
 constexpr double kHopeless = 4;
 constexpr double kForeign = 1.25;
 
@@ -91,7 +91,7 @@ bool Guard::is_beyond_doubt() const {
          expected_excess_s(recent_.least()) == std::numeric_limits<double>::infinity();
 }
 
-// By how much longer an execution in the other way is expected to take than one in the way in use.
+// By how much longer an execution by the other method is expected to take than one in use.
 double Guard::expected_excess_s(double used_s) const {
   const Forecast& of_used = forecasts_[index(in_use_)];
   const Forecast& of_other = forecasts_[index(other())];
@@ -122,8 +122,8 @@ double Guard::expected_excess_s(double used_s) const {
   return scale * other_s - used_s;
 }
 
-// The way in use takes longer than the other one did, or the tuned way than was predicted, and the
-// baseline might take less.
+// The method in use takes longer than the other one did, or the tuned method than was predicted,
+// and the baseline might take less.
 void Guard::look_for_surprise() {
   const double before_s = before_s_[index(other())];
   if (!surprised_ && before_s > 0 && recent_.least() > kMissed * before_s) {
@@ -324,7 +324,7 @@ Guard::Balance Guard::balance() const {
   if (checks_ == 0) return {};
   const double actual_s = sums_s_[0] + sums_s_[1];
   const double executions = executions_[0] + executions_[1];
-  // By the way that was carried out more often, and the ratio that checks have found.
+  // From the method that was carried out more often, and the ratio that checks have found.
   const Way most = executions_[index(Way::tuned)] > executions_[index(Way::baseline)]
                        ? Way::tuned
                        : Way::baseline;

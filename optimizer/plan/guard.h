@@ -1,35 +1,35 @@
 // Tells whether a tuned plan keeps what the model promises: the guard of one call site, or of the
 // iterations of a program; or which of two methods is faster where the model cannot tell. Every
-// execution is timed. A site whose plan differs from the baseline is now and then carried out the
-// other way, and the faster of them stays in use. So a wrong model costs speed for a moment, not
-// for a run.
+// execution is timed. A site whose plan differs from the baseline is now and then carried out by
+// the other method, and the faster of them stays in use. So a wrong model costs speed for a moment,
+// not for a run.
 //
 //   const Guard::Turn turn = guard.next();
 //   ... carry the site out as turn.way says, and take the time ...
 //   guard.record(turn, seconds);
 //
-// A check is an execution in the way that is not in use, beside the latest ones in the way that is.
-// What the way before has left behind, in caches, in the windows of connections and in where the
-// ranks stand to each other, is not to count: another execution in the same way goes before the one
-// that counts, unless it takes four times as long as those in the way in use, and the first one
-// after the check says nothing either. When a check begins:
+// A check is an execution by the method that is not in use, beside the latest ones by the method
+// that is. What the previous method has left behind, in caches, in the windows of connections and
+// in the ranks' relative progress, is not to count: another execution by the same method goes
+// before the one that counts, unless it takes four times as long as those by the method in use, and
+// the first one after the check is not judged either. When a check begins:
 //
 // * Only if what it is expected to take longer than the method in use, with what checks have taken
 //   longer so far, is at most kBudget of all that the site has taken so far. That is expected of
-//   what the planner predicts (expect()), until the other way is measured. What has not been
+//   what the planner predicts (expect()), until the other method is measured. What has not been
 //   measured nor predicted is taken to last twice as long.
-// * Never, if the other way is slower beyond any doubt: even the lower end of what is predicted for
-//   it is kBeyondDoubt times what the method in use takes. A model that has predicted much more for
-//   the method in use than that takes is no authority for this; of it only ratios count.
+// * Never, if the other method is slower beyond any doubt: even the lower end of what is predicted
+//   for it is kBeyondDoubt times what the method in use takes. A model that has predicted much more
+//   for the method in use than that takes is no authority for this; of it only ratios count.
 // * At once, and whatever it takes, if the tuned method takes longer than the upper end of what was
 //   predicted for it: the plan may be losing. Once for a prediction; then what was measured counts.
 //
-// The very first execution says nothing. The tuned way is given up at its first clear loss. If that
-// is confirmed by more than one of its executions it is not tried again; else it is tried once
+// The very first execution says nothing. The tuned method is given up at its first clear loss. If
+// that is confirmed by more than one of its executions it is not tried again; else it is tried once
 // more, when the budget allows it, and what it takes then decides.
 //
 // All ranks that have carried a site out equally often are to check at the same executions, though
-// their times differ: else each of them would see what its way takes while others go the other one.
+// their times differ: else each of them would time its own method while others use the other one.
 // For that checks begin at multiples of a distance that is a power of two. Where ranks carry a site
 // out as often as each of them likes, they check at different times, and others that wait for them
 // take part in every check: then the ranks share what checks may take.
@@ -60,15 +60,15 @@ class Guard {
   enum class Way : uint8_t { tuned, baseline };
   struct Turn {
     Way way = Way::tuned;
-    bool check = false;  ///< the way that is not in use
+    bool check = false;  ///< the method that is not in use
     bool settles =
-        false;          ///< takes up what the other way has left: its time says little of its way
+        false;          ///< absorbs what the other method has left; its time says little of its own
     bool last = false;  ///< of a check: its time may change what the turns after it are
   };
 
   /// What is guarded. `site`: a tuned plan. `tie`: a plan that nothing is expected of; the baseline
-  /// is left for it only when it is surely faster. `turns`: executions that take up what the way
-  /// before left by themselves, of which nothing is given up for good.
+  /// is left for it only when it is surely faster. `turns`: executions that absorb what the
+  /// previous method left by themselves, of which nothing is given up for good.
   enum class Of : uint8_t { site, tie, turns };
 
   /// The predicted seconds of an execution, and the ends of their interval; 0: not known.
@@ -93,11 +93,11 @@ class Guard {
   void share_budget(uint32_t ranks) { sharers_ = ranks > 0 ? ranks : 1; }
   /// What is predicted. Of `turns`, which are more than what is predicted, the difference counts.
   void expect(const Forecast& tuned, const Forecast& baseline);
-  /// What an execution took in a way before anything was decided, which says more than a
-  /// prediction; 0: none is known. If the way in use takes longer than that, it is checked at once.
+  /// What an execution by a method took before anything was decided, which says more than a
+  /// prediction; 0: none is known. If the method in use takes longer, it is checked at once.
   void remember(Way way, double seconds);
-  /// By how much longer than the way in use the other one is taken to last while nothing is known
-  /// of it, as a part of the former.
+  /// By how much longer than the method in use the other one is taken to last while nothing is
+  /// known of it, as a part of the former.
   void assume_excess(double ratio) { assumed_ = ratio; }
 
   /// How the next execution is to be carried out.
@@ -106,8 +106,8 @@ class Guard {
   /// a check is then made again.
   void record(const Turn& turn, double seconds);
   /// Others are compared from now on, as a guard that was made so does: what was found out about
-  /// those before is dropped. Executions count on, and what checks have taken. `same`: the way that
-  /// was in use is carried out as it was, so that its times hold.
+  /// those before is dropped. Executions count on, and what checks have taken. `same`: the method
+  /// that was in use is carried out as it was, so that its times hold.
   void restart(Of of, Way first, bool same = false);
   /// Somebody who sees more than the times of this site has found the baseline to be faster.
   void demote();
@@ -116,18 +116,18 @@ class Guard {
   Way begun_with() const { return begun_with_; }
   /// True if nothing is compared any more: the tuned method has lost.
   bool is_demoted() const { return demoted_; }
-  /// True if there was no check, and will be none: the other way is slower beyond any doubt.
+  /// True if there was no check, and will be none: the other method is slower beyond any doubt.
   bool is_beyond_doubt() const;
-  /// How much longer the other way takes than the one in use, as the logarithm of the ratio; 0
+  /// How much longer the other method takes than the one in use, as the logarithm of the ratio; 0
   /// before the first check.
   double ahead() const { return in_use_ == Way::tuned ? mean_ : -mean_; }
   uint32_t checks() const { return checks_; }
-  /// The way in use is faster, beyond the uncertainty of what was found.
+  /// The method in use is faster, beyond the uncertainty of what was found.
   bool is_sure() const;
   /// What an execution takes in the method in use; 0: none was timed.
   double used_s() const { return recent_.typical(); }
-  /// What all executions took so far, and by how much longer checks took than the way in use would
-  /// have; restart() does not change either.
+  /// What all executions took so far, and by how much longer checks took than the method in use
+  /// would have; restart() does not change either.
   double taken_s() const { return taken_s_; }
   double excess_s() const { return excess_s_; }
 
@@ -146,8 +146,8 @@ class Guard {
     void add(double seconds);
     void clear() { count_ = next_ = 0; }
     uint32_t count() const { return count_; }
-    // The median, of an even number the lower one of two: what is in the way of an execution makes
-    // it longer.
+    // The median, of an even number the lower one of two: what disturbs an execution makes it
+    // longer.
     double typical() const;
     double least() const;
 
@@ -178,18 +178,18 @@ class Guard {
   bool suspended_ = false;   // the tuned method has lost, which is to be confirmed
   bool urgent_ = false;      // a check is to be made at once
   bool surprised_ = false;   // the prediction has missed, and was answered
-  bool settling_ = true;     // the next execution says little of its way
+  bool settling_ = true;     // the next execution says little of its method
   uint32_t left_ = 0;        // executions of the check that is in progress
   uint32_t checks_ = 0;      // since the last restart
   uint64_t place_ = 0;       // executions so far
   uint64_t not_before_ = 0;  // the place of the next check
   double assumed_ = 1;
-  std::array<Forecast, 2> forecasts_{};  // by way
+  std::array<Forecast, 2> forecasts_{};  // by method
   std::array<double, 2> before_s_{};     // remember()
   double taken_s_ = 0;
   double excess_s_ = 0;
   Recent recent_;
-  // Scatter of executions in one way: squares of differences of logarithms.
+  // Scatter of executions by one method: squares of differences of logarithms.
   double own_squares_ = 0;
   double own_count_ = 0;
   // Over checks: ln(baseline / tuned).
@@ -200,7 +200,7 @@ class Guard {
   static constexpr uint32_t kFirstChecks = 4;
   std::array<double, kFirstChecks> first_{};  // the first ratios, of counted_
   uint32_t counted_ = 0;
-  // By way.
+  // By method.
   std::array<double, 2> mean_log_s_{};
   std::array<double, 2> sums_s_{};  // what executions took, and their number
   std::array<double, 2> executions_{};

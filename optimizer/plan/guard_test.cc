@@ -110,7 +110,7 @@ TEST(Guard, KeepsTheBudgetFromTheFirstExecutionOn) {
   }
 }
 
-// Nothing is known of the other way: it is taken to last twice as long.
+// Nothing is known of the other method: it is taken to last twice as long.
 TEST(Guard, WaitsWhereNothingIsPredicted) {
   Guard guard;
   Site site(1, 1.5, 0, 1);
@@ -139,7 +139,7 @@ TEST(Guard, AModelThatPredictsFarTooMuchIsNoAuthority) {
   EXPECT_TRUE(guard.is_demoted());
 }
 
-// The tuned way takes longer than the upper end of what was predicted: that is answered at once.
+// The tuned method takes longer than the upper end of what was predicted: checked at once.
 TEST(Guard, ChecksAtOnceWhenAPredictionMisses) {
   Guard guard;
   expect(guard, 1, 1.4);
@@ -232,7 +232,7 @@ TEST(Guard, RanksShareWhatChecksTake) {
   for (int rank = 0; rank < kRanks; ++rank) {
     guards[rank].share_budget(kRanks);
     expect(guards[rank], 1, 1.3);
-    // They are not equally far.
+    // The ranks are not equally far.
     Site site(1, 1.3, 0, 1);
     site.run(guards[rank], 300 + 37 * rank);
   }
@@ -386,7 +386,7 @@ TEST(Guard, ACheckThatIsNotFinishedIsMadeAgain) {
   EXPECT_EQ(guard.checks(), 0U);
 }
 
-// What an execution takes that follows one in the other way says little.
+// The time of an execution that follows one by the other method says little.
 TEST(Guard, JudgesWhatComesAfterTheChange) {
   Guard guard;
   expect(guard, 0.7, 1);

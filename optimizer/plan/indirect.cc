@@ -49,8 +49,8 @@ double fetch_s(const IndirectRequest& request, const CompiledPath& path, double 
   const cost::Corner corner = ends.of(Source::regions);
   if (corner == cost::Corner::low) factor = 1 / kUnmeasuredFactor;
   if (corner == cost::Corner::high) factor = kUnmeasuredFactor;
-  // Those of other owners are in flight at the same time, and take this rank what issuing, the NIC
-  // and unpacking take.
+  // Elements of other owners are in flight at the same time, and take this rank what issuing, the
+  // NIC and unpacking take.
   const auto bytes = static_cast<uint64_t>(of_owner * static_cast<double>(request.element_bytes));
   const cost::MessageCosts message = get_at(path, bytes, ends);
   const double nic_ranks = std::max(request.surroundings.nic_ranks, 1U);

@@ -31,7 +31,7 @@
 
 namespace stripline::plan {
 
-/// Reads of a block, those of a rank's own elements included, are at most so many: their places and
+/// Maximum number of reads of a block, those of a rank's own elements included: their places and
 /// elements are to stay in a cache.
 inline constexpr uint64_t kMostIndirectReads = uint64_t{1} << 16;
 

@@ -298,7 +298,7 @@ class Search {
     return fastest_s;
   }
 
-  // True if the cut that is tried is the best so far, this way.
+  // True if the cut that is tried is the best so far, with this schedule and window.
   bool consider(Schedule schedule, uint32_t window, double predicted_s) {
     record_.consider(NestCandidate{schedule, tried().tiles.cut, window}, predicted_s);
     if (!(predicted_s < best_s_)) return false;

@@ -5,8 +5,8 @@
 // levels and the burst of retirement.
 //
 // The time of a plan is that of strip.h, a pipeline of steps, with what all groups of a step take
-// together: one after another on the CPU and on the NIC, and the longest of their ways. Groups that
-// do not change from step to step are fetched once for all of them, and held.
+// together: one after another on the CPU and on the NIC, and the longest of their paths. Groups
+// that do not change from step to step are fetched once for all of them, and held.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ namespace stripline::plan {
 /// Different paths to ranks that a nest may use: loads and stores, the network, and more.
 inline constexpr size_t kNestLinks = 4;
 
-/// The ways of a running job, as indices of NestRequest::links: loads and stores, then the paths of
-/// a model.
+/// The paths of a running job, as indices of NestRequest::links: loads and stores, then the paths
+/// of a model.
 inline constexpr uint8_t kLocalLink = 0;
 constexpr uint8_t link_by(model::Path path) {
   return static_cast<uint8_t>(1 + static_cast<int>(path));
@@ -40,7 +40,7 @@ struct NestLink {
   bool in_reach = false;              ///< loads and stores reach them; nothing is moved
   const StripCosts* strip = nullptr;  ///< null: no model
   const VisCosts* vis = nullptr;      ///< null: no model
-  /// What transfers of many regions are told (VisRequest): those members that do not describe one.
+  /// What transfers of many regions are given (VisRequest): those members that do not describe one.
   VisRequest many;
 };
 
@@ -123,8 +123,8 @@ inline uint64_t nest_slots(Schedule schedule, uint64_t window, uint64_t steps, b
   return slots < steps ? slots : steps;
 }
 
-/// The plan for a nest. Vectorised where no model is known of a way that data take. Pure, allocates
-/// nothing.
+/// The plan for a nest. Vectorised where no model is known of a path that data take. Pure,
+/// allocates nothing.
 NestPlan plan_nest(const NestRequest& request) noexcept;
 
 /// The same, with a record of what it considered.

@@ -488,7 +488,7 @@ class NestEvaluator {
     return at_ends(*transfer.message, transfer.message[static_cast<size_t>(ends_.corner)], ends_);
   }
 
-  // Buffers of a tile. What is held for some steps has two: the next tile comes meanwhile.
+  // Buffers of a tile. What is held for some steps has two: the next tile's transfer overlaps.
   void reserve(StepBuffers& buffers, const Tile& tile, bool held) const {
     const uint64_t bytes = slots_.up(tile.bytes());
     if (!held) {

@@ -51,7 +51,7 @@ class Members {
  public:
   Members(const Json& object, std::string where, std::initializer_list<std::string_view> known)
       : Members(object, std::move(where), std::span(known.begin(), known.size()), {}) {}
-  // `earlier`: a name that is read, and not told of.
+  // `earlier`: a name that is read, but not listed in messages.
   Members(const Json& object, std::string where, std::span<const std::string_view> known,
           std::string_view earlier)
       : object_(object), where_(std::move(where)) {
@@ -441,7 +441,7 @@ Json to_json(const NestRequest& request) {
       one["stride_bytes"].push_back(reference.stride_bytes[loop]);
     }
     if (reference.in_pieces()) {
-      // References to one array are told by its memory (access/nest.cc).
+      // References to one array are recognised by its memory (access/nest.cc).
       const auto same = std::ranges::find_if(arrays, [&](const auto& array) {
         return array.data() == reference.pieces.data() && array.size() == reference.pieces.size();
       });

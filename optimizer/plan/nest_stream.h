@@ -13,7 +13,7 @@
 
 namespace stripline::plan::detail {
 
-// Rows of which there are so many need not be divided, where that does not pay for several of them.
+// This many rows need not be divided, where that does not pay for several of them.
 inline constexpr uint64_t kManyRows = 64;
 
 // Loops over the elements of one contiguous piece, in order, as a loop over strips of whole rows:
@@ -58,7 +58,7 @@ inline std::optional<Stream> stream_of(const NestRequest& request) {
   return stream;
 }
 
-// The cut whose steps are so many rows of a stream: whole iterations of the outermost loop of which
+// The cut whose steps are `rows` rows of a stream: whole iterations of the outermost loop of which
 // a step has one or more. Fewer rows where that loop's iterations are not full.
 inline Cut cut_of(const Nest& nest, const Stream& stream, uint64_t rows) {
   uint32_t loop = stream.loop;

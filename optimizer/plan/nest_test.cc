@@ -163,7 +163,7 @@ TEST(PlanNest, ServesAsManyTilesAsItMoves) {
     const uint64_t bytes = plan.transfer[0].bytes;
     const double serve_s = network.strip.put().at(bytes).s(static_cast<double>(bytes));
     EXPECT_GT(serve_s, 0);
-    // Those of the last puts while it waits for its own.
+    // The last puts are served while the rank waits for its own.
     const int waited = steps > 1 ? 2 : 1;
     EXPECT_NEAR(plan.predicted_s - alone_s, (steps - waited) * serve_s, 1e-9);
   }

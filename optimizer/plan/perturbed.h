@@ -24,7 +24,7 @@ constexpr double estimate_factor(cost::Corner corner) {
                                         : 1;
 }
 
-/// Those of a message that a rank sends; Source::serve is of those that it serves.
+/// Sources of a message that a rank sends; Source::serve is of those that it serves.
 inline constexpr std::array kMessageSources = {Source::issue, Source::latency, Source::gap,
                                                Source::bandwidth, Source::retire};
 

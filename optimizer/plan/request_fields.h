@@ -16,7 +16,7 @@ struct SurroundingsField {
 };
 std::span<const SurroundingsField> surroundings_fields();
 
-/// Those that are not as usual, for people: ", 4 ranks sharing a NIC, targets only poll".
+/// Surroundings that are not as usual, for people: ", 4 ranks sharing a NIC, targets only poll".
 std::string surroundings_text(const Surroundings& surroundings, Fact facts);
 
 /// Calls visit(text, value, usual value) for every member of what a mechanism (mechanism.h) is

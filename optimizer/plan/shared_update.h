@@ -3,7 +3,7 @@
 // 2010, chapter 6. Pure functions of what was seen of the updates and of what the machine takes;
 // the engine (runtime/update) asks them on every worker and carries out what they say.
 //
-// What the ways cost a worker in an epoch of u updates, with the costs below:
+// What the methods cost a worker in an epoch of u updates, with the costs below:
 //
 //   locked, atomic   u shared                          every update competes for its cell
 //   replicate        u plain + cells fold              cells of its own, combined at the end
@@ -91,8 +91,8 @@ struct CellRange {
 };
 
 /// What an update that competes takes where `share` of all updates are of its cache line. The line
-/// was last changed by any of `workers`; where so many updates go to one line that it is always on
-/// its way, all wait for it in turn.
+/// was last changed by any of `workers`; where updates go to one line so frequently that it is
+/// always in transit, all wait for it in turn.
 double shared_update_s(const SharedCosts& costs, uint32_t workers, double share);
 
 /// The range of cells of which each worker is to have a replica.
@@ -140,7 +140,7 @@ struct SpreadChoice {
   /// By strategy; infinite where there is no memory for it. `hybrid` is as `replicate`.
   std::array<double, kSharedStrategyNames.size()> predicted_s{};
 };
-/// The fastest way that the budget permits.
+/// The fastest strategy that the budget permits.
 SpreadChoice choose_spread(const SpreadRequest& request, const SharedCosts& costs);
 
 /// After how many epochs points are sorted again, where sorting takes `sort_s` and each epoch since

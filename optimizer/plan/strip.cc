@@ -130,7 +130,7 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
     const auto lower = [&](Source source) {
       double lowest = nominal_gain;
       // Dearer strips lose, a cheaper whole message loses; where both are in one segment, issue,
-      // gap and retirement are paid more often by strips, latency and bandwidth may go either way.
+      // gap and retirement are paid more often by strips; latency and bandwidth can favour either.
       const bool try_high = which == 0;
       const bool try_low =
           which == 1 || (one_segment && (source == Source::latency || source == Source::bandwidth));

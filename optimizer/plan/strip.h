@@ -123,7 +123,7 @@ StripPlan plan_strip(const StripRequest& request, const StripCosts* costs) noexc
 /// The best decomposition that plan_strip() weighs, and where several are as good within the
 /// margin, the one that suffers least where parameters err; unless it is predicted to be slower
 /// than the vectorised loop by more than the margin: nullopt, also where its messages and those of
-/// other ranks get in each other's way, so that a rank's own time is not all. Where plan_strip()
+/// other ranks delay each other, so that a rank's own time is not all. Where plan_strip()
 /// vectorises, the two tie, as far as the model can tell; but what it does not say, as how a
 /// computation profits from strips that stay in its caches, may be more than the margin, so who can
 /// measure both should (guard.h). Pure, allocates nothing.

@@ -33,7 +33,7 @@ struct StripTerms {
   double r = 0, r_last = 0;    ///< retire, and serve a peer's message, where calls do that
   /// Injection to completion on an idle network, without what serving fills.
   double round_trip = 0, round_trip_last = 0;
-  /// What serving fills: the way takes round_trip and this.
+  /// What serving fills: a message takes round_trip and this.
   double filled = 0;
   double gap = 0;                  ///< NIC occupancy
   double work = 0, work_last = 0;  ///< computation and engine overhead of one strip
@@ -49,7 +49,7 @@ struct StripTerms {
   double o_first = 0, round_trip_first = 0, gap_first = 0;
 };
 
-/// A window is so many times what suffices on an idle network, as others' messages come between.
+/// A window is this many times what suffices on an idle network, as others' messages come between.
 inline constexpr uint32_t kSlack = 2;
 
 /// No window is wider.
@@ -146,7 +146,7 @@ inline double get_pipelined(const StripTerms& t) {
 }
 
 /// Puts, schedule A: compute and issue strip by strip, each from its own buffer, then wait for all
-/// and retire them. Where a network needs calls to go on, some are retired on the way, instead of
+/// and retire them. Where a network needs calls to go on, some are retired early, instead of
 /// while the last one is in flight: the loop takes up to a round trip longer.
 inline double put_all_issued(const StripTerms& t) {
   const double m = t.strips;

@@ -60,7 +60,7 @@ uint64_t memory_of(const UpdateRequest& request, const UpdateCandidate& candidat
   return memory_per_byte(request, candidate) * candidate.buffer_bytes;
 }
 
-// True if the request allows this way; a model that knows everything is assumed.
+// True if the request allows this candidate; a model that knows everything is assumed.
 bool allowed(const UpdateRequest& request, const UpdateCandidate& candidate) {
   if (request.buffers_only && candidate.method != UpdateMethod::buffers) return false;
   switch (candidate.method) {
@@ -102,7 +102,7 @@ bool known(const UpdateCosts& costs, UpdateMethod method) {
   return false;
 }
 
-// Evaluates one way after the other at some ends of the parameters.
+// Evaluates one candidate after the other at some ends of the parameters.
 class Evaluator {
  public:
   Evaluator(const UpdateRequest& request, const UpdateCosts& costs, const Ends& ends)

@@ -22,8 +22,8 @@
 // W is what messages wait for those before them: as many as an owner has slots for a rank, or as a
 // rank has in flight, leave together, and the next ones when those have come back, which on a slow
 // network takes longer than all else.
-// Updates of its own cells a rank carries out at once, whatever the way, one `apply` each. What all
-// ways have in common is left out: the program's own work, and the barrier at the end.
+// Updates of its own cells a rank carries out at once, whatever the method, one `apply` each. What
+// all methods have in common is left out: the program's own work, and the barrier at the end.
 #pragma once
 
 #include <array>
@@ -71,7 +71,7 @@ struct UpdateRequest {
   bool no_identity = false;      ///< no value of the operator leaves a cell as it is
   bool fetches = false;          ///< the old value comes back
   bool provider = false;         ///< the fabric has this as an atomic operation
-  bool buffers_only = false;     ///< the caller has no other way
+  bool buffers_only = false;     ///< the caller has no other method
   uint32_t most_hops = kMostUpdateHops;
   /// What one message takes: no buffer is larger.
   uint64_t message_bytes = kMostUpdateBufferBytes;
@@ -152,7 +152,7 @@ class UpdateCosts {
   double minimum_gain_;
 };
 
-/// Destinations of a rank whose updates make so many hops, 1 to kMostUpdateHops: the other ranks of
+/// Destinations of a rank whose updates make `hops` hops, 1 to kMostUpdateHops: the other ranks of
 /// the rows of a grid that has as many dimensions, which are about equally long.
 uint32_t update_destinations(uint32_t ranks, uint32_t hops) noexcept;
 /// The dimensions of that grid, of which the first ones may be longer by one; 1 beyond `hops`.
@@ -162,7 +162,7 @@ std::array<uint32_t, kMostUpdateHops> update_grid(uint32_t ranks, uint32_t hops)
 /// each destination again for what others send on through it, where there are several hops, and
 /// spare ones.
 uint32_t update_buffers(uint32_t ranks, uint32_t hops) noexcept;
-/// What a message and the memory of a request leave for a buffer of such a way.
+/// What a message and the memory of a request leave for a buffer of such a candidate.
 uint64_t largest_update_buffer(const UpdateRequest& request, const UpdateCandidate& way) noexcept;
 
 /// How updates are encoded that are merged in a buffer, if they fall at random: what the engine can
@@ -181,7 +181,7 @@ EncodingCosts encoding_costs(const UpdateRequest& request, const UpdateCosts& co
                              uint64_t message_bytes) noexcept;
 
 /// The plan for updates: the baseline without a model (`costs` null, or without buffers), and where
-/// no other way is surely faster by more than the margin. Pure, allocates nothing.
+/// no other method is surely faster by more than the margin. Pure, allocates nothing.
 UpdatePlan plan_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept;
 
 /// What a program has set of how its updates travel; 0 and automatic: nothing.
@@ -198,7 +198,7 @@ UpdatePlan set_update(const UpdateRequest& request, const UpdateSetting& set) no
 /// updates may be, in more than one hop where that leaves less than a quarter of a message.
 UpdatePlan baseline_of_update(const UpdateRequest& request, const UpdateCosts* costs) noexcept;
 
-/// The plan of a given way, with its time: because the caller asks for it, or for another reason.
+/// The plan of a given method, with its time: if the caller asks for it, or for another reason.
 UpdatePlan force_update(const UpdateRequest& request, const UpdateCosts* costs,
                         const UpdateCandidate& way, Reason reason = Reason::forced) noexcept;
 
@@ -213,15 +213,15 @@ inline constexpr size_t kMostUpdateRivals = 5;
 size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,
                         std::span<UpdateCandidate, kMostUpdateRivals> rivals) noexcept;
 
-/// At a corner of the parameters. `costs` must hold what the way needs (possible_update()).
+/// At a corner of the parameters. `costs` must hold what the method needs (possible_update()).
 double predict_update(const UpdateRequest& request, const UpdateCosts& costs,
                       const UpdateCandidate& way,
                       cost::Corner corner = cost::Corner::nominal) noexcept;
-/// False for a way that the request or its memory does not allow, or that the model does not know.
+/// False for a method that the request or its memory does not allow, or the model does not know.
 bool possible_update(const UpdateRequest& request, const UpdateCosts* costs,
                      const UpdateCandidate& way) noexcept;
 
-/// Ways; none is pruned.
+/// Candidates; none is pruned.
 using UpdateRecord = Record<UpdateCandidate, UpdateCandidate>;
 
 /// The same plan, with a record of what was considered.

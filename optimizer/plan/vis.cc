@@ -22,7 +22,7 @@ constexpr uint64_t kLeastData = 8;
 // Regions of this many messages or more travel as well by themselves as in chunks.
 constexpr uint64_t kPackedBelowMessages = 2;
 
-// A window is so many times what suffices on an idle network, as others' messages come between.
+// A window is this many times what suffices on an idle network, as others' messages come between.
 constexpr uint32_t kSlack = 2;
 
 // Chunks that are tried where none was tuned: the largest and this many halvings.

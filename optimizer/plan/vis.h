@@ -102,7 +102,7 @@ inline constexpr uint32_t kListRegionHeaderBytes = 8;
 /// The header of a put with a signal, which names its flag.
 inline constexpr uint32_t kSignalHeaderBytes = 24;
 
-/// With so many messages or fewer, no data go through a landing zone: the way there and back of the
+/// With this number of messages or fewer, no data go through a landing zone: the round trip of the
 /// messages that belong to it takes longer than the messages.
 inline constexpr uint64_t kLandingFromMessages = 3;
 

@@ -426,7 +426,7 @@ TEST(PlanVis, WhatWasMeasuredOfLandingDoesNotCorrectMessages) {
   };
   EXPECT_NEAR(factor(costs, false, 32 << 10), 2, 1e-9);
   EXPECT_NEAR(factor(costs, true, 32 << 10), 8, 1e-9);
-  // Where all was measured that way, it is what is known.
+  // Where all was measured in messages, that is what is known.
   vis.put->communication_only.packed.compact.pop_back();
   EXPECT_NEAR(factor(costs_of(&vis), true, 32 << 10), 2, 1e-9);
 }

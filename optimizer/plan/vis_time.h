@@ -2,7 +2,7 @@
 // at the initiator, or, of a put with a signal, until the target sees the flag. For the files of
 // this folder, the fit and their tests.
 //
-// The flag of what packed messages carry is raised where they are unpacked, so that the way back of
+// The flag of what packed messages carry is raised where they are unpacked, so that the return of
 // the last answer does not count. Operations of the network are completed first, and a put of one
 // word follows; only where one put is all, and the network can, the flag travels with the data. How
 // long the target lets messages wait does not count: it sees the flag when it looks for it, and

@@ -262,7 +262,7 @@ TEST(VisTime, AFlagThatIsPackedDoesNotWaitForTheAnswer) {
   VisRequest request = request_of(16, 100);
   request.direction = Direction::put;
   request.signalled = true;
-  // One message: packed, one way, unpacked.
+  // One message: packed, sent, unpacked.
   const uint64_t bytes = 1600 + request.message_header_bytes;
   EXPECT_NEAR(packed_time(request, costs, 8192, 4, 0),
               costs.pack().pack(1, 1600, 1600) +
@@ -304,7 +304,7 @@ TEST(VisTime, AFlagTravelsWithTheOnlyPutWhereTheNetworkCan) {
   const double follows = packed_time(request, costs, 64000, 1, 0);
   const double several = packed_time(request, costs, 5000, 1, 0);
   request.surroundings.flag_with_data = true;
-  // Packed, and one way.
+  // Packed, and sent.
   const cost::MessageCosts& put = costs.link(Direction::put).at(6400);
   EXPECT_NEAR(packed_time(request, costs, 64000, 1, 0),
               costs.pack().pack(64, 6400, 6400) + put.o(6400) + put.L + 6400 * put.G, 1e-15);
@@ -358,7 +358,7 @@ TEST(VisTime, CountsMetadata) {
   EXPECT_EQ(vis_message_count(request, 8000), 1U);
   request.region_header_bytes = 8;
   EXPECT_EQ(vis_message_count(request, 8000), 2U);  // what is cut is described twice
-  EXPECT_EQ(vis_message_count(request, 8008), 1U);  // of a get, the lists travel the other way
+  EXPECT_EQ(vis_message_count(request, 8008), 1U);  // of a get, the lists are sent by the initiator
   request.direction = Direction::put;
   EXPECT_EQ(vis_message_count(request, 8008), 2U);
   EXPECT_EQ(vis_message_count(request, 16008), 1U);

@@ -78,7 +78,7 @@ struct ModelComparison {
   std::vector<ComparedFact> facts;            ///< those that differ
   std::vector<ComparedParameter> parameters;  ///< all, by name
   std::vector<ComparedTable> tables;
-  /// Those of different plans: what differs, then doubts, then ties.
+  /// Decisions for different plans: what differs, then doubts, then ties.
   std::vector<ComparedDecision> decisions;
 };
 

@@ -31,9 +31,9 @@ enum class Disagreement {
 /// "tie", "doubt", "change".
 std::string_view to_string(Disagreement disagreement);
 
-/// Of plan a of model a, and plan b of model b: what each says that b gains over a. It is one of
-/// `decisions` that are looked at: as some of many differ by chance, what the models say must
-/// differ for a change as one of as many equals does in one of twenty cases (Bonferroni).
+/// Compares plan a of model a with plan b of model b: what each says that b gains over a. It is one
+/// of `decisions` comparisons: as some of many differ by chance, what the models say must differ
+/// for a change as one of as many equals does in one of twenty cases (Bonferroni).
 Disagreement disagreement(const PlanGain& by_a, const PlanGain& by_b, double margin,
                           size_t decisions = 1);
 
@@ -46,7 +46,7 @@ class DoubtfulModel {
   /// `path` is one of the model's. Errors: those of model::to_json() and model::parse_model().
   static Result<DoubtfulModel> of(const model::TunedModel& model, const std::string& path);
 
-  /// As it is.
+  /// The path as the model has it.
   const plan::CompiledPath& path() const { return compiled_.front(); }
 
   /// What this model says of the plans that two models decide for a question (questions.h:
@@ -55,7 +55,7 @@ class DoubtfulModel {
                                      const std::string& command, const Question& question) const;
 
  private:
-  // As it is; then two for each source, at the low and the high ends.
+  // The path as it is; then two for each source, at the low and the high ends.
   std::vector<plan::CompiledPath> compiled_;
 };
 

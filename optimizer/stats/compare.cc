@@ -10,7 +10,7 @@
 namespace stripline::stats {
 namespace {
 
-// Of each of the two tests for equivalence.
+// Level of each of the two tests for equivalence.
 constexpr double kOneSided = 0.95;
 
 Result<std::vector<double>> logs(std::span<const double> times, const char* what) {

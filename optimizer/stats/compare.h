@@ -1,4 +1,4 @@
-// Comparing two ways of doing the same thing: ratios of times with intervals, and verdicts.
+// Comparing two methods of doing the same thing: ratios of times with intervals, and verdicts.
 //
 // A ratio is candidate / baseline of a cost (time): below 1 the candidate is faster. Pairs are run
 // medians that were measured interleaved in the same run. Ratios are averaged only as logarithms

@@ -15,7 +15,7 @@ constexpr double kFar = 3;
 constexpr double kFarFromMode = 4;
 // The spread of few times is itself uncertain: all of that is larger by this over their number.
 constexpr double kOfFew = 8;
-// Of the times, and how many of them: of a few, two may be far by chance.
+// Least share of the times, and least number of them: of a few, two may be far by chance.
 constexpr double kLeastShare = 0.1;
 constexpr std::size_t kLeastDelayed = 3;
 // The mode is looked for in the densest third, which delays of more than half of the times are not,
@@ -23,7 +23,7 @@ constexpr std::size_t kLeastDelayed = 3;
 constexpr std::size_t kDense = 3;
 constexpr int kRounds = 3;
 
-// Of ascending values.
+// Mode of ascending values.
 double half_sample_mode(std::span<const double> sorted) {
   std::size_t part = kDense;
   while (sorted.size() > 2) {

@@ -20,7 +20,7 @@ Deviation deviation(const Estimate& estimate, double side) {
   return {std::max(side, 0.0) / t_two_sided(kConfidence, freedom), freedom};
 }
 
-// Of the difference of two.
+// Deviation of the difference of two.
 Deviation of_both(const Deviation& a, const Deviation& b) {
   const double squared = a.error * a.error + b.error * b.error;
   if (squared == 0) return {};

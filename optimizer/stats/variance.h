@@ -12,8 +12,8 @@
 
 namespace stripline::stats {
 
-/// Components of a one-way random-effects model, run = group. Estimated by analysis of variance,
-/// unequal group sizes allowed; a negative between-run estimate is reported as zero.
+/// Components of a random-effects model of one factor, run = group. Estimated by analysis of
+/// variance, unequal group sizes allowed; a negative between-run estimate is reported as zero.
 struct NestedVariance {
   double between = 0.0;  ///< Variance of the true run means, squared unit of the samples.
   double within = 0.0;   ///< Variance of repetitions about their run's mean.

@@ -14,9 +14,9 @@ namespace {
 constexpr double kNewestWait = 1.0 / 8;
 
 // Answers in a row that no one waits for, after which they are not asked for in advance any more.
-// Asking late costs the rank that waits a message and its way; an answer for no one costs both
+// Asking late costs the rank that waits a message and its latency; an answer for no one costs both
 // ranks a message, which over sockets takes about as long. Once such answers have cost as much as
-// asking late does, a message and a way, that rule takes at most twice what would have been best in
+// asking late does, a message and its latency, that rule takes at most twice the best possible in
 // hindsight (rent or buy: Karlin, Manasse, Rudolph and Sleator, Competitive snoopy caching, 1988).
 constexpr uint32_t kAnswersOfALateQuestion = 2;
 

@@ -4,12 +4,12 @@
 // sender owns its slots at the receiver: a free slot is the credit to fill it. So no one has to
 // ask, and what peers can make a rank hold is its slots. A parcel is what comes in a slot: a head,
 // which says what it is, and a body. Where the network tells a target of puts (fabric::Shortcuts),
-// both go by one such put: one way over the network. Elsewhere the body is put, and a message with
+// both go by one such put: one network latency. Elsewhere the body is put, and a message with
 // the head follows once it is there. The receiver handles a parcel as it handles a message, may
 // keep it in its slot, and gives the slot back when it is done with it, which tells the sender that
 // it is.
 //
-// Answers. The other way round, a rank may ask for data (by an active message of its own, which
+// Answers. In the other direction, a rank may ask for data (by an active message of its own, which
 // names a slot that it has acquired), and the holder of the slot answers through it: into a twin of
 // the slot at the rank that asked, by a put that tells of itself; or, where there are none, in the
 // slot, from where the rank that asked gets it. Whoever asks holds the slot until then, so that
@@ -81,7 +81,7 @@ class Bulk final : public Background {
     channels_[channel].arrived = std::move(arrived);
     channels_[channel].returned = std::move(returned);
   }
-  /// Likewise, for answers that this rank has asked for.
+  /// The same for answers that this rank has asked for.
   void take_answers(Answered answered) { answered_ = std::move(answered); }
 
   /// Says whether puts may tell their target that they have landed. The same on every rank, between

@@ -163,7 +163,7 @@ TEST_P(BulkTest, ParcelsOfAllSizesArriveWhole) {
     const uint32_t channel = bulk.open(
         "parcel", Purpose::answer,
         [&](const Bulk::Parcel& parcel) {
-          // Those of one rank may overtake each other.
+          // Parcels of one rank may overtake each other.
           uint64_t number = 0;
           ASSERT_GE(parcel.head.size(), sizeof number);
           std::memcpy(&number, parcel.head.data(), sizeof number);

@@ -31,7 +31,7 @@ using LandingHandler = std::function<void(Rank source, uint32_t value)>;
 /// What a message is to its target.
 enum class Purpose : uint8_t {
   answer,   ///< tells of something that the target waits for, or may come to wait for
-  work,     ///< asks for something that its sender may have asked for another way: how long it
+  work,     ///< asks for something that its sender may have asked for by other means: how long it
             ///< waits at the target is a service delay
   program,  ///< work that runs code of the program, and counts as one of its messages
 };

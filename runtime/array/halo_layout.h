@@ -1,4 +1,4 @@
-// Which borders of a grid's part go to which rank, how they travel together, and where they land.
+// The borders of a grid's part by the rank they go to, how they travel together, where they land.
 // Pure: every rank works out the same of every other one.
 //
 // A direction is a vector of -1, 0 and 1, numbered in base 3, so that the opposite of number i is
@@ -75,7 +75,7 @@ class HaloLayout {
   size_t directions() const;
   size_t opposite(size_t direction) const { return directions() - 1 - direction; }
 
-  /// The neighbour in a direction; none where the grid ends, or nothing is exchanged that way.
+  /// The neighbour in a direction; none where the grid ends, or nothing is exchanged in it.
   std::optional<rank_t> neighbour(rank_t rank, size_t direction) const;
 
   /// What a rank sends in a direction, and where it keeps what comes from there: as many elements,

@@ -204,12 +204,12 @@ Result<uint32_t> number(const char* name) {
   return value;
 }
 
-/// Where the number of the control channel was, once this process has taken it. With the process,
-/// so that a child which inherits the environment is told something else.
+/// What replaces the number of the control channel once this process has taken it. It names the
+/// process, so that a child which inherits the environment is recognised.
 constexpr std::string_view kTaken = "taken by process ";
 std::string taken() { return std::string(kTaken) + std::to_string(::getpid()); }
 
-/// Of a program that a rank has started, which has joined the job itself.
+/// The error of a program that a rank has started, which has joined the job itself.
 Error child_of_rank(std::string_view control) {
   return {ErrorCode::failed_precondition,
           "this process was started by rank " + std::string(variable("STRIPLINE_RANK")) +

@@ -26,7 +26,7 @@ inline std::vector<FabricUnderTest> fabrics_under_test() {
           {"mapped", "tcp", "real", "mapped"}};
 }
 
-/// Those of them where data go from rank to rank through a network, for tests of how they do.
+/// The fabrics where data go from rank to rank through a network, for tests of how they do.
 inline std::vector<FabricUnderTest> networks_under_test() {
   auto fabrics = fabrics_under_test();
   std::erase_if(fabrics, [](const FabricUnderTest& one) { return one.same_node == "mapped"; });

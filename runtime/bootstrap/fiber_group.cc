@@ -127,7 +127,7 @@ Status run_fibers(const FiberGroupOptions& options, const std::function<void(Con
       outcomes[rank] = context.error();
     }
   });
-  // The rank that could not join explains those that were told so.
+  // The rank that could not join explains the errors of those that were only notified.
   for (const bool cause : {true, false}) {
     for (const Status& outcome : outcomes) {
       if (!outcome.ok() && (outcome.error().code() != ErrorCode::aborted) == cause) return outcome;

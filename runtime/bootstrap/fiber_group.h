@@ -18,7 +18,7 @@ class Bootstrap;
 struct FiberGroupOptions {
   uint32_t ranks = 2;
   Options context;  ///< for every rank; an emulated fabric on the virtual clock
-  /// Told of a failure that ends this process, as if it were its rank's, and whose job this one is;
+  /// Notified of a failure that ends this process, as if it were its rank's, and whose job this is;
   /// null: no one is notified, and the job is one of its own.
   Bootstrap* process = nullptr;
 };

@@ -48,7 +48,7 @@ class HostLink {
 
   /// No more will be posted: the program there ends.
   void hang_up();
-  /// Waits for the end that hang_up() brings, at most so long, and ends what is left on this side.
+  /// Waits patience_s at most for the end that hang_up() brings, and ends what is left here.
   void close(double patience_s);
 
  private:

@@ -390,7 +390,7 @@ class HostShare {
   std::optional<InputStream> input_;
   std::optional<LabelledOutput> labels_;
   std::optional<Launcher> ranks_;
-  std::optional<std::vector<uint32_t>> unread_;  // as it was told last
+  std::optional<std::vector<uint32_t>> unread_;  // as it was reported last
   bool told_ = false;                            // ranks were sent something
   bool ends_ = false;                            // the launcher ends the job
   bool over_ = false;

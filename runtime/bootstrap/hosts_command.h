@@ -13,7 +13,7 @@
 
 namespace stripline::bootstrap {
 
-/// As they stand on the command line.
+/// Options of hosts as they stand on the command line.
 struct HostsCommand {
   std::optional<std::string> hosts;
   std::optional<std::string> hosts_file;

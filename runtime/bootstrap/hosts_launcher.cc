@@ -183,7 +183,7 @@ std::optional<RankEvent> HostsLauncher::next(double timeout_s, int wake_fd) {
   }
 }
 
-/// Waits for something to do, at most so long, and does it. Returns whether `wake_fd` is readable.
+/// Waits for something to do, at most wait_s, and does it. Returns whether `wake_fd` is readable.
 bool HostsLauncher::turn(double wait_s, int wake_fd) {
   std::vector<pollfd> watched;
   for (const Host& host : hosts_) {

@@ -27,7 +27,7 @@ struct HostsOptions {
   std::string program;                     ///< of every host, which serves its share
   std::string folder;                      ///< where ranks start, if the host has it
   bool label = false;                      ///< put the rank's number in front of lines
-  /// Hosts that have not answered so long after they were called cannot be reached.
+  /// Hosts that have not answered within this time after they were called cannot be reached.
   double answer_limit_s = 60;
   /// A host, or for a host the launcher, of which nothing is heard for this long is lost.
   double silence_limit_s = 120;

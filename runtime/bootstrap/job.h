@@ -17,7 +17,7 @@ struct JobOptions {
   LaunchOptions launch;
   /// Starts the ranks, elsewhere than on this host. Default: Launcher::start().
   std::function<Result<std::unique_ptr<StartedRanks>>(const LaunchOptions&)> start;
-  /// Ranks that have not all joined so long after they were started end the job with kExitTimeout.
+  /// Ranks that have not all joined within this time of their start end the job with kExitTimeout.
   double join_timeout_s = 60;
   /// The whole job's limit; kExitTimeout.
   double time_limit_s = std::numeric_limits<double>::infinity();

@@ -15,7 +15,7 @@ namespace stripline::bootstrap {
 /// blocks: a terminal or a pipe that takes nothing holds up no one but the ranks.
 class OutputQueue {
  public:
-  /// Told that this many bytes of this owner have been written, or never will be.
+  /// Called when this many bytes of this owner have been written, or never will be.
   using Taken = std::function<void(size_t owner, size_t bytes)>;
 
   OutputQueue(int to, Taken taken) : to_(to), taken_(std::move(taken)) {}

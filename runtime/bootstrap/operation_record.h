@@ -80,7 +80,7 @@ class OperationRecorder {
   /// Where to count waits, OperationMemory::waits, from attach() on.
   std::atomic<uint64_t>& waits() { return memory_ != nullptr ? memory_->waits : own_waits_; }
 
-  /// 8 bits of the name's number, 21 of the rank, 35 of the bytes, of which more are not told.
+  /// 8 bits of the name's number, 21 of the rank, 35 of the bytes; larger sizes count as that.
   static constexpr uint64_t kMostBytes = (uint64_t{1} << 35) - 1;
   static constexpr uint64_t pack(uint64_t number, uint32_t peer, uint64_t bytes) {
     return number << 56 | uint64_t{peer} << 35 | (bytes < kMostBytes ? bytes : kMostBytes);

@@ -92,7 +92,7 @@ Status run(const std::vector<Options>& of_ranks, const am::Config& am_config,
     });
   }
   for (std::thread& thread : threads) thread.join();
-  // The rank that could not join explains those that were told so.
+  // The rank that could not join explains the errors of those that were only notified.
   for (const bool cause : {true, false}) {
     for (const Status& outcome : outcomes) {
       if (!outcome.ok() && (outcome.error().code() != ErrorCode::aborted) == cause) return outcome;

@@ -1,5 +1,5 @@
-// One execution of a site: which plan it goes by, and what is learnt from it. The one way in which
-// mechanisms plan, plan again by what they have measured, obey their guards and show what they do:
+// One execution of a site: which plan it goes by, and what is learnt from it. All
+// mechanisms plan, plan again by what they measured, obey guards and show decisions through it:
 //
 //   execution.begin(instruments, mechanism, site, terms);
 //   ... carry out execution.plan(); if execution.measures(), time the computation ...

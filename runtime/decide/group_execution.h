@@ -80,7 +80,7 @@ class GroupExecution {
     turns_[ended_++].seconds = now_s - std::exchange(begun_s_, now_s);
   }
   double seconds(uint32_t number) const { return turns_[number].seconds; }
-  /// When the one that is under way has begun.
+  /// When the one in progress has begun.
   double begun_s() const { return begun_s_; }
 
   /// The first `count` of them were carried out, and count. `scale(number)`: what their times are

@@ -92,7 +92,7 @@ void Race::end_duel() {
 void Race::settle(double lead) {
   const Arm winner = in_use();
   const Arm loser = winner == tuned_ ? other_ : tuned_;
-  // Those who lost to an arm that has lost now were slower than that.
+  // Arms that lost to an arm that has lost now were slower than that.
   if (guard_.in_use() != guard_.begun_with() || lead < runner_up_behind_) {
     runner_up_ = loser;
     runner_up_behind_ = lead;

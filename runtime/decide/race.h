@@ -1,4 +1,4 @@
-// Which of several methods of carrying a site out is the fastest, by their times: the guard of two
+// The fastest of several methods of carrying a site out, by their times: the guard of two
 // (optimizer/plan/guard.h) for any number of them. Each method is an arm; arm 0 is the baseline.
 //
 // Arms are compared two at a time: the one in use with the next one, the baseline first, as that is
@@ -41,11 +41,11 @@ class Race {
   /// Nothing but the baseline.
   Race() = default;
 
-  /// So many arms begin to be compared, with `first` in use; one: none are. `of`: how the baseline
-  /// is left, if it is the first (plan::Guard::Of); `turns` holds for all arms. What was found out
-  /// about other arms, and expected of them, is dropped; executions count on, so that ranks go on
-  /// comparing together, and so does what comparing has taken. `same`: the arm in use is `first`,
-  /// and carried out as it was, so that its times hold.
+  /// Begins to compare this number of arms, with `first` in use; one: none are compared. `of`: how
+  /// the baseline is left, if it is the first (plan::Guard::Of); `turns` holds for all arms. What
+  /// was found out about other arms, and expected of them, is dropped; executions count on, so that
+  /// ranks go on comparing together, and so does what comparing has taken. `same`: the arm in use
+  /// is `first`, and carried out as it was, so that its times hold.
   void start(Arm arms, Arm first, Of of = Of::site, bool same = false);
   /// What is predicted of the arms, in order, after start(); and what an execution as the baseline
   /// took before that (plan::Guard::remember()).

@@ -17,7 +17,7 @@ class Arms {
   explicit Arms(std::vector<double> seconds, uint64_t seed = 1)
       : seconds(std::move(seconds)), random_(seed) {}
 
-  // Carries it out so often; returns what all of that took.
+  // Carries it out `executions` times; returns what all of that took.
   double run(Race& race, int executions) {
     double all_s = 0;
     for (int i = 0; i < executions; ++i) {

@@ -31,12 +31,12 @@ class Refinement {
     planned_s_ = least_s_ = seconds;
     executions_ = 1;
   }
-  /// The computation of an execution took so long.
+  /// The computation of an execution took `seconds`.
   void note(double seconds) {
     least_s_ = executions_ == 0 ? seconds : std::min(least_s_, seconds);
     count();
   }
-  /// An execution as the baseline took so long, all in all.
+  /// A whole execution as the baseline took `seconds`.
   void note_baseline(double seconds) {
     baseline_s_ = baseline_s_ > 0 ? std::min(baseline_s_, seconds) : seconds;
   }

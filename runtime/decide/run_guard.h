@@ -10,7 +10,7 @@
 // which the second counts. What its first check is expected to take is what sites expect of the
 // baseline, rounded to powers of two, so that ranks agree. Which iterations are checks depends on
 // their number, so that ranks that make the same calls check together: each of them sees what the
-// iteration of all takes when all of them go the one way, or the other.
+// iteration of all takes when all sites use the tuned plans, or all of them the baseline.
 //
 // If the baseline is found to be faster, the sites of that iteration are demoted, for good.
 //
@@ -64,7 +64,7 @@ class RunGuard {
   /// How a call is to be carried out.
   struct Turn {
     Way way = Way::tuned;
-    /// False: by Way::tuned a site does what its own guard has in use, which may check.
+    /// False: with Way::tuned a site does what its own guard has in use, which may check.
     bool check = false;
     /// The baseline is carried out, for good.
     bool demoted = false;

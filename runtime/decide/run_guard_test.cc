@@ -16,13 +16,13 @@ namespace {
 
 using Way = RunGuard::Way;
 
-// A program whose calls take longer the one way than the other, on a clock of its own.
+// A program whose calls take longer in one mode than in the other, on a clock of its own.
 class Program {
  public:
   explicit Program(double noise = 0, uint64_t seed = 1) : noise_(noise), random_(seed) {}
 
   // Iterations whose calls are named by letters. What a call takes is what it was asked to do times
-  // its seconds of that way.
+  // the seconds of that mode.
   void run(std::string_view calls, int iterations, double tuned_s, double simple_s) {
     for (int i = 0; i < iterations; ++i) {
       for (const char call : calls) make(call, tuned_s, simple_s);
@@ -176,7 +176,7 @@ TEST(RunGuard, DemotesWhatLoses) {
   EXPECT_EQ(program.guard().savings().demoted, 1);
 }
 
-// A rank whose times differ a little goes the same way in the same iterations.
+// A rank whose times differ a little uses the same mode in the same iterations.
 TEST(RunGuard, RanksCheckTogether) {
   for (const double slower : {0.6, 0.97, 1.02, 1.4}) {
     Program one(0.002, 1);

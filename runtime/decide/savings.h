@@ -12,7 +12,7 @@ struct Savings {
   double squared_error = 0;  ///< of the difference, squared seconds
   double sites = 0;          ///< that were compared at least once
   double demoted = 0;        ///< of these, carried out as the baseline now
-  double checks = 0;         ///< pairs of times, one of each way, that all this goes by
+  double checks = 0;         ///< pairs of times, tuned and baseline, that all this is based on
   double taken_s = 0;        ///< what all that is guarded took, checks included
   double excess_s = 0;       ///< what checks took longer than the method in use would have
 

@@ -1,4 +1,4 @@
-// What the planners are told of the surroundings of a transfer: the one place where facts of the
+// What planners learn of the surroundings of a transfer: the one place where facts of the
 // fabric become plan::Surroundings.
 #pragma once
 

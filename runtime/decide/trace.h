@@ -39,7 +39,7 @@ std::string_view short_reason(plan::Reason reason, bool unplanned);
 
 /// What loops and nests have gained, each by its own guard: "tuned saved 11.2 % +- 1.4 over the
 /// baseline, by 24 checks, at 12 sites ..."; where it lost, how many times as long it took. All
-/// executions count, as long as those of their way that were compared.
+/// executions count, each with the time that compared ones of its mode took.
 std::string savings_text(const Savings& savings);
 
 /// What iterations of the program have gained, with all loops, nests and strided calls in them
@@ -112,7 +112,7 @@ class Trace {
   /// A table, the places that took the longest first, and what the guard took; where predictions
   /// missed; which nests go access by access, and why; and the commands that explain the choices.
   std::string text(const GuardTime& guard = {}) const;
-  /// The same for a report of the run, of this rank, at most so many.
+  /// The same for a report of the run, of this rank: at most `most` places.
   std::vector<model::FeedbackPlace> places(size_t most) const;
   bool empty() const { return rows_.empty(); }
 

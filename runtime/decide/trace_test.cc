@@ -228,8 +228,8 @@ TEST(Savings, AddUpOverSites) {
   EXPECT_GT(guard.checks(), 0U);
 }
 
-// A loss is how many times as long it took, and what is told of loops and of iterations need not
-// have the same sign.
+// A loss is how many times as long it took, and what is reported of loops and of iterations need
+// not have the same sign.
 TEST(Savings, SayWhatWasLost) {
   const Savings lost{
       .actual_s = 3.588, .baseline_s = 1, .squared_error = 0.01, .sites = 1, .checks = 4};

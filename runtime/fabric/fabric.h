@@ -103,7 +103,7 @@ struct Watch {
   bool complete = false;  ///< nothing arrives that it does not tell of
 };
 
-/// What came to a rank while it did not look for messages.
+/// Messages that arrived at a rank between polls.
 struct Missed {
   uint64_t times = 0;
   double seconds = 0;  ///< that it waited, expected: half of the time without a look

@@ -27,8 +27,8 @@ class Shortcuts {
   /// The most that one put_notify() takes.
   static constexpr size_t kMostNotified = size_t{1} << 20;
 
-  /// Puts `head` and behind it `body`, neither empty, and then tells the target's sink
-  /// (MessageSink::on_landed) with `tag`: one way, where a put and a message need three. The
+  /// Puts `head` and behind it `body`, neither empty, and then notifies the target's sink
+  /// (MessageSink::on_landed) with `tag`: one latency, where a put and a message need three. The
   /// counter drains when the source memory may be changed; that the data are there only the target
   /// knows. `target` is another rank.
   virtual void put_notify(Rank target, uint64_t offset, std::span<const std::byte> head,

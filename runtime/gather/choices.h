@@ -38,7 +38,7 @@ class Choices {
   /// False: the method is out of the question. The same on every rank.
   bool may_be(GatherMethod method) const { return options_.method == method || by_model(); }
 
-  /// What this rank needs of an owner with so many readers: pack, bound or pull. `copied_on`: it
+  /// What this rank needs of an owner with `readers` readers: pack, bound or pull. `copied_on`: it
   /// receives for others, too, who wait for what is sent.
   plan::GatherMethod method(const OwnerReads& reads, uint32_t readers, bool copied_on);
   /// True if the ranks of this node are to get each element of an owner once. `together`: what they

@@ -141,7 +141,7 @@ Gather::~Gather() {
   if (life_->is_over()) return;
   gathers::GatherState::of(context_).gone(*this);
   gathers::GatherState::of(context_).note_uses(site_, round_);
-  // Those that have been released may go in any order.
+  // Plans that have been released may be destroyed in any order.
   if (checks_ && !released_) {
     enter_phase("end of a GatherPlan", site_, "plan " + std::to_string(number_));
   }

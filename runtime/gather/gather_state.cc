@@ -49,7 +49,7 @@ std::unique_ptr<detail::KeptGather>& GatherState::kept(CallSite site, const char
 void GatherState::leaves() {
   for (const Kept& one : kept_) (*one.gather)->release(one.site);
   kept_.clear();
-  // Those of the program, in the order in which all ranks have made them.
+  // Plans of the program, in the order in which all ranks have made them.
   for (Plan* const plan : std::exchange(there_, {})) plan->end();
 }
 

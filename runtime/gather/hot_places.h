@@ -21,8 +21,8 @@ struct HotPlaces {
 /// A binomial tree of fewer saves its root no message.
 inline constexpr size_t kFewestReaders = 3;
 
-/// What readers with these needs, each ascending, may pass on: the places that at least so many of
-/// them need, for each number of readers for which there are other ones, if at least
+/// What readers with these needs, each ascending, may pass on: the places that at least n of
+/// them need, for each number n of readers for which there are other ones, if at least
 /// kFewestReaders need all of these. At most `most` of them, those that save most elements.
 std::vector<HotPlaces> hot_places(std::span<const std::span<const uint32_t>> needs, size_t most);
 

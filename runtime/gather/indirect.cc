@@ -331,7 +331,7 @@ void IndirectLoop::Engine::plan_by_sample(uint64_t reads) {
 
 void IndirectLoop::Engine::carry_out(IndirectSite& site) {
   const bool measures = costs() != nullptr && site.refinement.goes_on();
-  // Which loops repeat on a rank need not do so on another one, and to the guard of iterations they
+  // A loop that repeats on a rank need not do so on another one, and to the guard of iterations it
   // would look like an iteration of all: the time of the site alone decides.
   execution_.begin(state_.mechanisms.instruments(), *this, site,
                    {.call = {.what = hash_of(site.key)},
@@ -359,7 +359,7 @@ void IndirectLoop::Engine::fetch() {
     if (!filling().reads[array].places.empty()) fetch(array);
   }
   ++collected_;
-  // What the block before computes begins once this one is on its way.
+  // What the block before computes begins once this one has been sent.
   if (execution_.measures()) begun_s_ = context_.now_s();
 }
 
@@ -419,7 +419,7 @@ std::byte* const* IndirectLoop::Engine::arrive() {
   for (size_t array = 0; array < arrays_.size(); ++array) {
     Fetched& fetched = block.fetched[array];
     for (OwnedElements& of : fetched.owners) of.under_way.wait(site_);
-    // They were in flight when the block before was computed.
+    // The elements were in flight when the block before was computed.
     if (modified_[array] && computed_ > 0) {
       patch(before_computed().fetched[array], fetched, arrays_[array].unit_bytes);
     }
@@ -449,7 +449,7 @@ void IndirectLoop::Engine::patch(const Fetched& from, Fetched& to, uint64_t unit
 void IndirectLoop::Engine::leave() {
   if (execution_.measures()) computed_s_ += context_.now_s() - begun_s_;
   Block& block = computed();
-  // When the last block ends, the one before it may still be under way: waiting keeps the later
+  // When the last block ends, the one before it may still be in flight: waiting keeps the later
   // value of an element that both write. A next block that is being fetched is patched instead.
   // Debug mode sees operations one by one, and would take that for a conflict: it always waits.
   const bool is_last = collected_ == computed_ + 1;

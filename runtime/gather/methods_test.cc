@@ -163,8 +163,8 @@ TEST_P(Methods, WhatAllNeedIsPassedOn) {
   }
 }
 
-// A reader of several owners' elements that one rank sends, and that comes late, tells it once that
-// it has read them: what it told a second time would land where the plan's memory was.
+// A reader of several owners' elements that one rank sends, and that comes late, reports once that
+// it has read them: a second report would land where the plan's memory was.
 TEST(Credits, NothingLandsInMemoryThatAPlanHasGivenBack) {
   const auto group = bootstrap::group_on({"", kItanium, "virtual"}, 7);
   run_group(group, [](Context& context) {

@@ -9,7 +9,7 @@
 
 namespace stripline::gathers {
 
-/// Which elements: those at `places`, or, without any, `elements` of them from `first` on.
+/// The elements to pack: those at `places`, or, without any, `elements` of them from `first` on.
 struct Selection {
   std::span<const uint32_t> places;
   uint64_t first = 0;

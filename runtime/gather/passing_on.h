@@ -44,7 +44,7 @@ inline constexpr size_t kFlags = 2 * kFlagsOfTurns;
 
 class PassingOn {
  public:
-  /// `asked`: what each rank has told this one; `made`: with what it sends and receives if nothing
+  /// `asked`: what each rank has requested; `made`: with what it sends and receives if nothing
   /// is passed on. All outlive it. `may_be_hot`: elements may come in another order than the reader
   /// has asked for.
   PassingOn(const Choices& choices, std::span<const Told> asked, uint64_t element_bytes,

@@ -101,9 +101,9 @@ std::string Agreement::mistake() const {
 
 // --- what this rank receives ---------------------------------------------------------------------
 
-// Through a network an owner serves its readers one after another either way: it is enough to take
-// owners to have as many readers as this rank has owners. Where memory is mapped readers may gather
-// at the same time, and ranks are asked.
+// Through a network an owner serves its readers one after another in either case: it is enough to
+// take owners to have as many readers as this rank has owners. Where memory is mapped readers may
+// gather at the same time, and ranks are asked.
 void Agreement::count_readers() {
   const auto owners = std::span(made_.inspection.owners).subspan(1);
   const bool asks = context_.rank_n() > 2 && choices_.counts_readers();
@@ -365,7 +365,7 @@ Status Agreement::tell(const Status& prepared) {
   return {};
 }
 
-// A rank that is told something by another one in each gather knows that it has begun it. One that
+// A rank that another one notifies of something in each gather knows that it has begun it. One that
 // sends several owners' elements to the same rank is notified once: it waits for one word alone.
 void Agreement::settle_credits() {
   std::vector<bool> told(context_.rank_n(), false);
@@ -444,7 +444,7 @@ Result<Schedule> Agreement::make() {
   }
   if (context_.rank_n() > 1) {
     if (anyone(&Told::passes_on)) {
-      // Those who follow have been informed where elements are in what their leaders get.
+      // Followers have been informed where elements are in what their leaders get.
       PassingOn(choices_, asked_, element_bytes(), !sharing_, made_).agree(all_, site_);
     }
     settle_credits();

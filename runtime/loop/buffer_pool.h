@@ -104,8 +104,8 @@ class BufferPool {
   const Statistics& statistics() const { return statistics_; }
 
  private:
-  // A loop is not given a buffer that is more than so many times as large as it asks for: while it
-  // is in flight, loops in its body have to do with the rest.
+  // A loop is not given a buffer that is more than this many times as large as it asks for: while
+  // it is in flight, loops in its body have to do with the rest.
   static constexpr uint64_t kMostWaste = 4;
   static constexpr uint64_t kLeastBytes = 4096;
 

@@ -232,7 +232,7 @@ TEST_P(DataCache, EndsWithEachAcquire) { read_around(acquires(), true); }
 
 TEST_P(DataCache, OutlastsCompletionsOfOwnOperations) { read_around(completions(), false); }
 
-// Reads, learns of a change, and reads again: one way after another, as programs would.
+// Reads, learns of a change, and reads again: by one method after another, as programs would.
 void DataCache::read_around(const std::vector<Way>& ways, bool acquire) {
   on_ranks(2, [&](Context& context) {
     const rank_t me = context.rank_me();
@@ -773,7 +773,7 @@ TEST_P(DataCacheOnNetworks, LoopsStayWithinTheBudget) {
               });
     EXPECT_EQ(sum, 2.0 * 300 * kCount);
     EXPECT_GT(pool.statistics().most_bytes, 0U);
-    // Those that are kept make room for each other.
+    // Blocks that are kept make room for each other.
     for (size_t round = 0; round < 3; ++round) {
       for (size_t k = 0; k < 5; ++k) {
         EXPECT_EQ(sum_of(context, there + static_cast<std::ptrdiff_t>(k * 500), 900), 900.0);

@@ -197,7 +197,7 @@ TEST(GuardedRun, ANestWithinItselfGivesABadPlanUp) {
   });
 }
 
-// What a comparison is predicted to take is the simple way's time.
+// What a comparison is predicted to take is the baseline's time.
 TEST(GuardedRun, AComparisonSaysWhatItTakes) {
   const ModelFile file("guard_test", wrong_model(1, 0, 1));
   run_visit(file.path(), [](Context& context, global_ptr<const double> remote) {

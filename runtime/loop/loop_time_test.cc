@@ -58,7 +58,7 @@ class LoopTime : public ::testing::TestWithParam<std::string> {
       const auto mine = context.new_symmetric_array<double>(kCount);
       ASSERT_TRUE(mine.ok());
       for (size_t i = 0; i < cases.size(); ++i) {
-        // All at the same time, whatever the way in which they leave a collective operation.
+        // All at the same time, however they leave a collective operation.
         const double begin_s =
             context.reduce_all(context.now_s(), Context::ReduceOp::max) + kPauseSeconds;
         context.compute_for(begin_s - context.now_s());

@@ -2,7 +2,7 @@
 // steps out as tiles.
 //
 // What moves from step to step has slots: one for the step that is computed on, one for each step
-// whose data are in transit to this rank, and as many for those that are on their way back. What
+// whose data are in transit to this rank, and as many for data that are in transit back. What
 // is held for several steps has two buffers. Accesses in reach of loads and stores have neither.
 // A nest that cannot be cut is one tile per iteration, whose elements are fetched and stored one by
 // one.

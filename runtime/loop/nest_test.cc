@@ -467,7 +467,7 @@ TEST(NestsUnderAModel, AreToldWhenThereIsNone) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
-// Those of its fields that are used follow each other: together they take 12 bytes.
+// The fields that are used follow each other: together they take 12 bytes.
 struct Particle {
   double position;
   int charge;

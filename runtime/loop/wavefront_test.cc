@@ -54,7 +54,7 @@ class ThereAndBack {
   const Wavefront& wavefront() const { return wavefront_; }
 
  private:
-  // On the way there (0), or back.
+  // Forward (0), or back.
   void stage(size_t way, uint64_t round) {
     const rank_t me = context_.rank_me();
     const rank_t end = context_.rank_n() - 1;

@@ -35,10 +35,10 @@ struct HostFacts {
   uint64_t available_bytes = 0;            ///< memory this process may still take
   std::optional<uint64_t> lockable_bytes;  ///< RLIMIT_MEMLOCK; nullopt: unlimited
   std::optional<uint64_t> shm_free_bytes;  ///< of /dev/shm; nullopt: not mounted
-  /// Of private memory: "always", "madvise", "never"; empty: unknown.
+  /// Huge pages of private memory: "always", "madvise", "never"; empty: unknown.
   std::string transparent_hugepages;
-  /// Of shared memory, as segments are: "always", "within_size", "advise", "never", "deny",
-  /// "force"; empty: unknown.
+  /// Huge pages of shared memory, as segments are: "always", "within_size", "advise", "never",
+  /// "deny", "force"; empty: unknown.
   std::string shared_hugepages;
   uint64_t huge_pages = 0;          ///< reserved ones
   int ptrace_scope = 0;             ///< of Yama; 0 where it is not there

@@ -1,6 +1,6 @@
-// Which processors the ranks of one host are bound to. By hwloc: a library of its own, for programs
-// that start ranks (it costs them 1 ms of linking and 3 to 11 ms of looking at a small machine);
-// the ranks themselves do not link it.
+// The processors that the ranks of one host are bound to. By hwloc: a library of its own, for
+// programs that start ranks (it costs them 1 ms of linking and 3 to 11 ms of looking at a small
+// machine); the ranks themselves do not link it.
 #pragma once
 
 #include <cstdint>

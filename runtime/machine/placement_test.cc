@@ -25,7 +25,7 @@ std::vector<Processor> machine(const std::string& description) {
   return processors;
 }
 
-/// Those of `all` whose number is in `allowed`.
+/// The processors of `all` whose number is in `allowed`.
 std::vector<Processor> restricted(std::vector<Processor> all, const std::set<uint32_t>& allowed) {
   std::erase_if(all, [&](const Processor& one) { return !allowed.contains(one.number); });
   return all;

@@ -49,7 +49,7 @@ struct Preflight {
 /// of a limit of locked memory below a segment where the provider registers memory with a device.
 Preflight check_host(const JobPlan& plan, const HostRoom& room);
 
-/// What a rank takes beside its segment in a job of so many, once they exchange data: the runtime,
+/// What a rank takes beside its segment in a job of `ranks`, once they exchange data: the runtime,
 /// libfabric and its buffers. Measured; loops may take STRIPLINE_LOOP_BUFFERS in addition.
 uint64_t runtime_bytes(std::string_view fabric, uint32_t ranks);
 

@@ -35,7 +35,7 @@ Result<ProcessorClaims> ProcessorClaims::open(const std::string& folder) {
 }
 
 // Folders are only open for reading, so that claims are read locks, which exclude none of their
-// like but are seen by whoever asks for a write lock. A job's own are not in its way.
+// like but are seen by whoever asks for a write lock. A job's own do not hinder it.
 bool ProcessorClaims::taken(uint32_t processor) const {
   struct flock wanted = lock_of(F_WRLCK, processor, 1);
   return ::fcntl(folder_.get(), F_OFD_GETLK, &wanted) == 0 && wanted.l_type != F_UNLCK;

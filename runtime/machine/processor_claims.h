@@ -1,6 +1,6 @@
-// Which processors of this host jobs have bound their ranks to, so that the next job takes others:
-// two launchers that know nothing of each other would choose the same ones (the complaint about two
-// mpirun on one node, each of which binds from core 0 on).
+// The processors of this host that jobs have bound their ranks to, so that the next job takes
+// others: two launchers that know nothing of each other would choose the same ones (the complaint
+// about two mpirun on one node, each of which binds from core 0 on).
 //
 // A claim is an advisory lock on the byte of the processor's number of a folder that all launchers
 // see (fcntl(2), open file description locks). The kernel drops it with the launcher, however that

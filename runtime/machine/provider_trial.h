@@ -21,7 +21,7 @@ struct Trial {
 /// One of two ranks, both of which call this after connect(): puts and gets from 8 bytes to 1 MiB,
 /// lists of as many pieces as the provider takes, atomic operations with and without a result, puts
 /// with a signal, puts that tell their target, and messages of all sizes. What the provider does
-/// not offer, and the runtime therefore does another way, is left out. Sets the message sink.
+/// not offer, and the runtime therefore does by other means, is left out. Sets the message sink.
 /// Errors: data_loss (bytes arrived changed), deadline_exceeded (an operation did not complete, or
 /// the other rank did not come so far); each names the operation. Failures of the fabric go to its
 /// failure handler.

@@ -14,7 +14,7 @@ struct RankReach {
   /// By rank of the job: mapped, cma or network, as in fabric::SameNode. Of itself, anything.
   std::vector<uint8_t> ways;
   std::string provider;         ///< that carries "network"
-  std::string same_node;        ///< Info::same_node, which says why a way is not the one asked for
+  std::string same_node;        ///< Info::same_node, which says why a path is not the one asked for
   uint64_t runtime_bytes = 0;   ///< MemoryUse::runtime_bytes
   uint64_t per_peer_bytes = 0;  ///< MemoryUse::per_peer_bytes
   uint64_t loop_bytes = 0;      ///< MemoryUse::loop_bytes

@@ -66,7 +66,7 @@ void print_json(const std::vector<Finding>& findings, bool usable) {
   std::printf("%s\n", Json{{"usable", usable}}.dump().c_str());
 }
 
-/// Those that nearly every host has, and what else this one offers.
+/// Fabrics that nearly every host has, and what else this one offers.
 std::vector<std::string> all_fabrics() {
   std::vector<std::string> fabrics = {"tcp", "shm"};
   // Without libfabric, the exchanges say so.

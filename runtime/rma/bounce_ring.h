@@ -14,7 +14,7 @@ class BounceRing {
  public:
   explicit BounceRing(size_t capacity) : capacity_(capacity) {}
 
-  /// Room for 1 to capacity() bytes, or null while older copies are in the way. The memory exists
+  /// Room for 1 to capacity() bytes, or null while older copies occupy it. The memory exists
   /// from the first call on.
   std::byte* acquire(size_t bytes, SlotUse use);
 

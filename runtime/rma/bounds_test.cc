@@ -126,7 +126,7 @@ TEST(Bounds, AllocationsThatOverflowAreErrorsOfAllRanks) {
         EXPECT_NE(array.error().message().find("2^64 bytes or more; the count is wrong"),
                   std::string::npos)
             << array.error().message();
-        // In blocks of so many that the part of the first rank overflows.
+        // In blocks so large that the part of the first rank overflows.
         const auto spread = shared_array<int, block_cyclic<>>::create(
             context, uint64_t{1} << 63, block_cyclic<>{uint64_t{1} << 61});
         ASSERT_FALSE(spread.ok());

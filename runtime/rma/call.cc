@@ -12,7 +12,7 @@ namespace stripline::rma {
 std::string text(CallSite site) {
   if (site.file == nullptr) return "an unknown place";
   const std::string place = place_text(site.file, site.line);
-  // Of objects that std::make_unique and its like make: the default of a CallSite is where they do.
+  // Objects made by std::make_unique and its like: the default of a CallSite is a line of these.
   const std::string_view file = site.file;
   const bool of_library = file.starts_with("/usr/") &&
                           (file.find("/c++/") != file.npos || file.find("/bits/") != file.npos);

@@ -25,7 +25,7 @@ struct TracedCall {
   double begun_s = 0;
 };
 
-/// Those of one rank. Allocates; for programs that are traced.
+/// The traced calls of one rank. Allocates; for programs that are traced.
 class CallTrace {
  public:
   /// A transfer is in flight, and completes in this slot (completion_slots.h).

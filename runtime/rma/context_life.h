@@ -11,7 +11,7 @@
 
 namespace stripline::detail {
 
-/// Of one Context; outlives it where somebody keeps it.
+/// The life of one Context; outlives it where somebody keeps it.
 class ContextLife {
  public:
   /// In the process of the rank.

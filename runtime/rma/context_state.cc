@@ -86,7 +86,7 @@ ContextState::ContextState(const Options& options, std::unique_ptr<bootstrap::Bo
   if (options.debug) job.observers().watch(std::make_unique<rma::DebugChecks>(*this));
 }
 
-// Those who watch use all the parts.
+// Observers use all the parts.
 ContextState::~ContextState() { job.observers().clear(); }
 
 Error ContextState::refuse(bootstrap::Bootstrap& bootstrap, const Error& error) {

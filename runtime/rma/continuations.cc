@@ -36,7 +36,7 @@ bool Continuations::find() const {
   return false;
 }
 
-// Those that are over are often neighbours, as they began one after another.
+// Operations that are over are often neighbours, as they began one after another.
 void Continuations::take_over() {
   constexpr size_t kMostMisses = 16;
   if (!find()) return;

@@ -271,7 +271,7 @@ void DebugChecks::drained() {
   if (fetched) learnt();
 }
 
-// --- what others have told -----------------------------------------------------------------------
+// --- what others have reported -------------------------------------------------------------------
 
 void DebugChecks::learnt() {
   notice_handlers();

@@ -105,7 +105,7 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
     EXPECT_EQ(context.local(*again)[3], 1000 * previous + 1);
     context.barrier();
 
-    // Every second one of 20, both ways.
+    // Every second one of 20, by a put and by a get.
     const std::array<std::ptrdiff_t, 1> apart = {2 * sizeof(uint64_t)};
     const std::array<std::ptrdiff_t, 1> close = {sizeof(uint64_t)};
     const std::array<size_t, 1> ten = {10};

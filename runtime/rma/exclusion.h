@@ -1,5 +1,5 @@
-// Which threads are inside of a Context. The program's is one at a time: the one that joined, or,
-// with thread_mode::serialized, any. A thread of the runtime may serve peers meanwhile
+// The threads that are inside of a Context. The program's is one at a time: the one that joined,
+// or, with thread_mode::serialized, any. A thread of the runtime may serve peers meanwhile
 // (progress_thread.h). Where there is only the one that joined, to enter costs a comparison and to
 // leave a branch; while it is not decided whether there shall be a thread of the runtime, a count.
 // A program that breaks its promise ends the job, and a child process that calls ends itself.

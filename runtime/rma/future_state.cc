@@ -43,7 +43,7 @@ void FutureState::retire(std::unique_ptr<FutureState> state) {
   ContextState& context = state->context_->state();
   const auto inside = context.exclusive();
   const rma::SlotUse operation = use_of(state->operation_);
-  // Nothing is to be done but to keep it so long.
+  // Nothing is to be done but to keep the state until then.
   context.operations.continuations().when_complete(
       operation, [kept = std::shared_ptr<FutureState>(std::move(state))] {});
 }

@@ -302,7 +302,7 @@ void what_follows_the_ready_may_be_pending(Context& context) {
 
 class Futures : public bootstrap::RanksTest {};
 
-// Those that were waited for, and those that were not: their handles are all that is left.
+// Futures that were waited for, and others that were not: their handles are all that is left.
 TEST_P(Futures, HandlesMayOutliveTheContext) {
   std::array<std::vector<future_of<uint64_t>>, 2> kept;
   on_ranks(2, [&](Context& context) {

@@ -60,7 +60,7 @@ std::string description(const fabric::Info& info, const Options& options) {
   return one.encode();
 }
 
-// Those that are the host's own, as interfaces are, left out.
+// The variables, without those that are the host's own, as interfaces are.
 std::string variables_of_libfabric() {
   fabric::LibfabricVariables variables = fabric::libfabric_variables();
   std::erase_if(variables, [](const auto& one) { return one.first.ends_with("_IFACE"); });

@@ -26,9 +26,9 @@ struct Introduction {
   std::string terms;     ///< what must not differ between ranks, for a person to read
   std::string handlers;  ///< likewise, of the runtime itself: am::HandlerTable::terms()
   std::string model;     ///< its name and hash; "none"
-  /// Those of libfabric that are in force, as fabric::to_text(); empty on emulated networks.
+  /// Variables of libfabric that are in force, as fabric::to_text(); empty on emulated networks.
   std::string variables = {};
-  /// As leave_facts() returns it; empty without a model, and on emulated networks.
+  /// What leave_facts() returns; empty without a model, and on emulated networks.
   std::string facts = {};
 
   std::string encode() const;
@@ -47,8 +47,8 @@ struct Introduced {
   /// With Options::model_may_not_fit, which ranks have different models, for a person to read;
   /// empty: none have. Empty on every rank or on none.
   std::string models_differ;
-  /// Which ranks have other variables of libfabric than rank 0, for a person to read; empty: none
-  /// have. The same on every rank.
+  /// The ranks that have other variables of libfabric than rank 0, for a person to read; empty:
+  /// none have. The same on every rank.
   std::string variables_differ;
   /// The facts that this rank has left for others; empty where it leaves none.
   machine::Facts facts;
@@ -65,7 +65,7 @@ std::string differing_variables(const std::vector<std::string>& of_ranks);
 /// to standard error: before connecting, so that it is there when that fails. So does a warning of
 /// variables of libfabric that differ, which may be why. Errors: as
 /// exchange(); data_loss if a rank runs another version; invalid_argument if ranks disagree on the
-/// size of segments, the way between ranks of one node, debug mode, the content of `model` (null:
+/// size of segments, the path between ranks of one node, debug mode, the content of `model` (null:
 /// none) if it has to fit, what replaces its choices, or `handlers` (am::HandlerTable::terms). With
 /// a model the facts of this rank's machine are left in `place` (rank_facts.h), where others can
 /// fetch them until all ranks have met.

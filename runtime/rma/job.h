@@ -1,5 +1,5 @@
-// The job, and this rank in it. Owns what is there before any memory is shared: how the rank was
-// told to run, its launcher, the fabric, the tuned model and what follows from it, the rule of
+// The job, and this rank in it. Owns what is there before any memory is shared: how the rank is
+// to run, its launcher, the fabric, the tuned model and what follows from it, the rule of
 // which threads may call, and those who watch what the program does. What the rank is doing is
 // recorded here, and when something is wrong the rank ends here.
 #pragma once

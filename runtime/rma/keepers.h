@@ -1,5 +1,5 @@
 // Copies of other ranks' memory that mechanisms keep, and who has to know when this rank stores
-// there itself. A keeper says of which ranges it holds copies, and is told of each store into them:
+// there itself. A keeper says of which ranges it holds copies, and is notified of each store there:
 // before it begins, and again when it is complete, because in between a copy of what was there
 // before may have been made. What lies elsewhere costs a comparison for each keeper.
 //

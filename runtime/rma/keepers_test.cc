@@ -15,7 +15,7 @@ class Recorder final : public Keeper {
   using Keeper::keep;
   using Keeper::keep_nothing;
 
-  /// What it was told since it was asked last: "rank:offset+bytes ...".
+  /// The stores that it was notified of since the last call: "rank:offset+bytes ...".
   std::string told() { return std::exchange(told_, {}); }
 
  private:

@@ -73,8 +73,8 @@ class Memory {
 
   // --- bounds -----------------------------------------------------------------------------------
 
-  /// The size of the segment; 0 in debug mode and with a trace, so that all calls go the way that
-  /// is observed.
+  /// The size of the segment; 0 in debug mode and with a trace, so that all calls take the path
+  /// that is observed.
   size_t checked_bytes() const { return checked_bytes_; }
 
   /// Ends the job unless the range lies within the target's segment. Debug mode's checks are behind
@@ -125,7 +125,7 @@ class Memory {
 
  private:
   static size_t collective_offset(size_t segment_bytes, rank_t ranks);
-  // Calls in their parts: compilers would put a Call together on the way that does not fail, too.
+  // Calls in their parts: compilers would put a Call together on the path that does not fail, too.
   void check_closely(const char* name, CallSite site, rank_t target, uint64_t offset, size_t bytes,
                      Access access) const;
   [[noreturn]] void fail_bounds(Call call, rank_t target, uint64_t offset, size_t bytes) const;

@@ -1,4 +1,4 @@
-// Those who watch what the program does with the memory of other ranks: debug mode and --trace.
+// Observers of what the program does with the memory of other ranks: debug mode and --trace.
 // Operations (operation.h) tell them from the call until the call returns, waits and fences what
 // has become known to be complete. In most programs there is none, which costs a comparison.
 #pragma once
@@ -36,7 +36,7 @@ struct Observation {
   /// Where what is fetched goes: `memory`, unless an observer keeps it until it is complete.
   std::byte* destination = nullptr;
 
-  bool many_regions = false;  ///< what it touches is told region by region
+  bool many_regions = false;  ///< what it touches is reported region by region
 
   std::vector<OpenAccess> accesses;        ///< of debug mode
   bool outermost = false;                  ///< of the trace: it is notified of this one

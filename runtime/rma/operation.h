@@ -1,7 +1,7 @@
 // A one-sided operation of the program from the call until the call returns: what all of them begin
 // and end with. One thread at a time, one check of the bounds, one answer to the question whether
 // loads and stores reach the target, a completion slot if the fabric completes it later. Observers
-// (observers.h) are told of operations here, and nowhere else.
+// (observers.h) are notified of operations here, and nowhere else.
 //
 //   rma::Operation operation(context, {"rput", site}, rma::Access::put, destination, bytes,
 //   source); if (std::byte* const there = operation.there()) {

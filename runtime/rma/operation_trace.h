@@ -16,7 +16,7 @@
 
 namespace stripline::rma {
 
-/// Those of one rank. Allocates; for programs that are traced.
+/// The traced operations of one rank. Allocates; for programs that are traced.
 class OperationTrace {
  public:
   enum class Kind : uint8_t { get, put, atomic, message };
@@ -35,7 +35,7 @@ class OperationTrace {
   void done(const Operation& operation, double seconds, bool complete);
   /// One that completes in this slot (completion_slots.h).
   void begun(const Operation& operation, double seconds, uint32_t slot, uint32_t generation);
-  /// The program has waited so long for what is in this slot.
+  /// The program has waited this many seconds for what is in this slot.
   void waited(uint32_t slot, uint32_t generation, double seconds);
 
   /// A call within another one belongs to that: only the outermost is reported.

@@ -70,7 +70,7 @@ const std::byte* Operations::copy_to_bounce(const std::byte* source, size_t byte
   const SlotUse use = use_of(slot);
   std::byte* copy = nullptr;
   while (true) {
-    // Those that are complete first: the ring stays small, and warm.
+    // Copies that are complete go first: the ring stays small, and warm.
     while (!bounces_.empty() && is_over(bounces_.oldest())) bounces_.release_oldest();
     copy = bounces_.acquire(bytes, use);
     if (copy != nullptr) break;

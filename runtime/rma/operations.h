@@ -58,13 +58,13 @@ class Operations {
   const am::Bulk& bulk() const { return bulk_; }
   /// Its channel of updates (runtime/update), which is served from the first epoch on.
   uint32_t update_channel() const { return update_channel_; }
-  /// The handler that takes what cells held before, likewise.
+  /// The handler of replies to fetching updates, served from the first epoch on.
   static constexpr const char* kFetchedUpdates = "fetched updates";
-  /// Those of updates that travel by themselves, and of what ranks ask each other about updates.
+  /// Handlers of updates that travel by themselves, and of what ranks ask each other about updates.
   static constexpr const char* kSingleUpdates = "single updates";
   static constexpr const char* kAskUpdates = "ask about updates";
   static constexpr const char* kAnswerUpdates = "answer about updates";
-  /// What updates have to do in the background, likewise.
+  /// What updates have to do in the background, from the first epoch on.
   am::LateBackground& update_work() { return update_work_; }
   vis::Transfers& vis() { return vis_; }
   const vis::Transfers& vis() const { return vis_; }
@@ -174,7 +174,7 @@ class Operations {
   void start_put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
                         const fabric::Signal& signal, bool by_message, fabric::Counter& counter,
                         bool& source_free);
-  /// The largest put with a signal that takes one way over the network.
+  /// The largest put with a signal that one put carries over the network.
   size_t one_way_signalled_bytes() const {
     return std::max(owner_.largest_signalled_put(), vis_.largest_signalled_chunk());
   }
@@ -200,7 +200,7 @@ class Operations {
   bool is_complete(const SlotUse& use);
   void wait(const SlotUse& use, CallSite site);
   void wait_source(const SlotUse& use, CallSite site);
-  /// True if the operation is over, of which the program is not told yet.
+  /// True if the operation is over, which the program does not know yet.
   bool is_over(const SlotUse& use) const {
     return slots_.released(use.slot, use.generation) || slots_.counter(use.slot).pending == 0;
   }

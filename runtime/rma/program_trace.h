@@ -27,7 +27,7 @@ class ProgramTrace final : public Observer {
 
   /// Where decisions are noted.
   decide::Trace& choices() { return choices_; }
-  /// What was noted, for the end of the job: no more is told of transfers in flight.
+  /// What was noted, for the end of the job: later transfers in flight are not recorded.
   const decide::Trace& all_choices();
   /// Since it began.
   double seconds() const;

@@ -39,8 +39,8 @@ using bootstrap::group_on;
 using bootstrap::run_ranks;
 using namespace std::chrono_literals;
 
-/// Computes, that is, calls nothing, until the condition holds; false after so long that it never
-/// will.
+/// Computes, that is, calls nothing, until the condition holds; false after a time in which it
+/// should have held.
 bool compute_until(const std::function<bool()>& condition) {
   const auto end = std::chrono::steady_clock::now() + 30s;
   while (!condition()) {

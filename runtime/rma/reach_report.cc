@@ -42,7 +42,7 @@ MemoryUse memory_use(Context& context) {
 namespace rma {
 namespace {
 
-/// What ranks of different hosts tell beside the ways.
+/// What ranks of different hosts report beside the paths.
 struct Facts {
   uint64_t runtime_bytes = 0;
   uint64_t per_peer_bytes = 0;

@@ -1,4 +1,4 @@
-// How long a target lets requests wait: measured there, told to the sender, and used by planners.
+// How long a target lets requests wait: measured there, reported to the sender, used by planners.
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -18,9 +18,9 @@ class ServiceDelays {
   struct Config {
     /// Shorter delays count as none.
     double least_s = 2e-6;
-    /// A step is so many times the one before.
+    /// A step is this many times the one before.
     double step = 4;
-    /// A delay leaves its step when it is so many times beyond its ends.
+    /// A delay leaves its step when it is beyond its ends by this factor.
     double slack = 1.5;
     /// After this many plans for a peer without news of it, its delay counts as one step shorter:
     /// what was avoided because of it is tried again in the end.

@@ -1,4 +1,4 @@
-// Which threads of a rank may call.
+// The threads of a rank that may call.
 #include <atomic>
 #include <cstdint>
 #include <mutex>

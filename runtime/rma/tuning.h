@@ -1,6 +1,6 @@
 // The choices for single operations that a machine decides: the tuned model's, where it has them,
-// else documented defaults; either way STRIPLINE_TUNING may put others in their place, which is how
-// they are measured.
+// else documented defaults; in both cases STRIPLINE_TUNING may put others in their place, which is
+// how they are measured.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 // that active messages hold: nothing arrives that has no place yet, so that ranks that come late
 // keep nothing but a few bytes for each message that others await of them. Receives are announced
 // one stage ahead. n is the number of ranks, m the bytes:
-//   broadcast: ceil(log2 n) ways of the data; n - 1 messages of m bytes, and as many to ask.
+//   broadcast: ceil(log2 n) hops of the data; n - 1 messages of m bytes, and as many to ask.
 //   allreduce: ceil(log2 n) stages of m bytes each (two more unless n is a power of two), twice the
 //     messages; 2 m bytes of memory.
 // That is dearer than the blocking operations, which put large data without a copy: they are for

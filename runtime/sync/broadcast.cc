@@ -51,7 +51,7 @@ void Collectives::direct_broadcast(Round& round, uint32_t step, Bytes data, Rank
 void Collectives::binomial_broadcast(Round& round, Bytes data, Rank root) {
   const Tree tree(round, root);
   if (tree.self != 0) round.receive(from_root(round, root, tree.self - tree.bit), 0, data);
-  // The largest subtree first: it has the longest way to go.
+  // The largest subtree first: it is the deepest.
   for (uint64_t bit = tree.bit / 2; bit > 0; bit /= 2) {
     if (tree.self + bit < round.size) round.send(from_root(round, root, tree.self + bit), 0, data);
   }

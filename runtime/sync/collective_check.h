@@ -1,6 +1,6 @@
 // Debug mode's check of collective operations: each rank tells the next one of the team, at the
 // beginning of an operation, which call of the program it is in, with its arguments and its place
-// in the source; who is told compares that with its own call of the same number. Ranks that agree
+// in the source; the receiver compares that with its own call of the same number. Ranks that agree
 // with their neighbours agree with all. No one waits for the check, so that a correct program does
 // not change its course; a rank that has begun another operation hears of it while it waits there.
 //

@@ -51,7 +51,7 @@ void receive_from_all(Round& round, uint32_t step, const InOf& in_of) {
   }
 }
 
-/// Each other rank gets `out_of(rank)` from this one; all are told before the first is sent.
+/// Each other rank gets `out_of(rank)` from this one; all are announced before the first is sent.
 template <typename OutOf>
 void send_to_all(Round& round, uint32_t step, const OutOf& out_of) {
   for (Rank i = 1; i < round.size; ++i) {

@@ -35,7 +35,7 @@ struct Group {
   std::vector<Rank> by_world_;  // ranks of the team, ascending by their rank in the job
 };
 
-/// The teams that this rank is in, and the way of messages to them.
+/// The teams that this rank is in, and how messages reach them.
 class Groups {
  public:
   /// With the team of all ranks, whose id is 0. `fail` ends the job.

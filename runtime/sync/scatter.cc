@@ -26,7 +26,7 @@ void Collectives::scatter(Group& group, ConstBytes in, Bytes out, Rank root, Alg
   copy(block(root), out);
 }
 
-// Gather's tree, the other way: ranks count from the root, and the blocks of a subtree are
+// Gather's tree, reversed: ranks count from the root, and the blocks of a subtree are
 // consecutive.
 void Collectives::binomial_scatter(Round& round, ConstBytes in, Bytes out, Rank root) {
   const size_t bytes = out.size();

@@ -8,8 +8,8 @@
 //   its segment, if they are to go there, else in slots of memory for this purpose, from where they
 //   are copied: piece by piece, two slots in turn. Where there is no slot left, and below a size,
 //   they travel in active messages straight to their place.
-// * Where the network tells a target of a put, messages of medium size go as parcels of the bulk
-//   transport (am::Bulk), one way over the network, and stay in their slots until they are
+// * Where the network notifies a target of a put, messages of medium size go as parcels of the bulk
+//   transport (am::Bulk), in one network latency, and stay in their slots until they are
 //   received.
 // * Ranks of one node that read each other's memory say where a large message lies, and the
 //   receiver copies it, once.
@@ -66,7 +66,7 @@ class Transfers {
     Rank source = 0;
     std::span<std::byte> data;
     Call call;            // of a large message, as the rest
-    size_t asked = 0;     // bytes whose place the sender has been told
+    size_t asked = 0;     // bytes whose place the sender knows
     size_t received = 0;  // and of those, the ones that are here
     bool done = true;
     Receive* next = nullptr;
@@ -96,8 +96,8 @@ class Transfers {
             Receive& receive);
   /// Returns when the data are there. Makes progress meanwhile.
   void wait(Receive& receive);
-  /// Tells the target already now what send() will send, with the same arguments: those who are
-  /// told can read at the same time. Nothing else is sent to that target between.
+  /// Announces to the target what send() will send, with the same arguments: targets that know it
+  /// can read at the same time. Nothing else is sent to that target between.
   void announce(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);
   /// Returns when `data` may be changed.
   void send(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);
@@ -182,7 +182,7 @@ class Transfers {
     uint32_t sent = 0;                 // window bytes, modulo 2^32, as the next three
     uint32_t released = 0;             // of those, received by the peer
     uint32_t received = 0;             // of the peer's, by this rank
-    uint32_t returned = 0;             // of those, told to the peer
+    uint32_t returned = 0;             // of those, reported to the peer
     std::array<Ready, kPieces> ready;  // the first `ready_count`, in the order in which they came
     size_t ready_count = 0;
     std::vector<Early> early;

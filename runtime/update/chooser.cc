@@ -29,8 +29,8 @@ enum Sum : size_t {
   kSums
 };
 
-// Periods that are counted closely: the first ones of a site, then one after so many, and after
-// each twice as many as before, up to the most.
+// Periods that are counted closely: the first ones of a site, then one after kLookAgain, and after
+// each twice as many as before, up to kLookSeldom.
 constexpr uint64_t kFirstPeriods = 2;
 constexpr uint64_t kLookAgain = 16;
 constexpr uint64_t kLookSeldom = 1024;
@@ -38,10 +38,10 @@ constexpr uint64_t kLookSeldom = 1024;
 constexpr uint64_t kFewAhead = 4;
 // The first ones of a decision, which may be wrong.
 constexpr uint32_t kFewestAhead = 2;
-// Later, so many that adding up takes no more than this part of them.
+// Later, as many as make adding up take no more than this part of them.
 constexpr double kMostOfAdding = 0.005;
-// A plan is made anew when so many periods, one after the other, were others by this factor than
-// those that it was made for.
+// A plan is made again when kStrange periods in a row differ by this factor from those that it was
+// made for.
 constexpr double kDrift = 2;
 constexpr uint32_t kStrange = 2;
 // An owner with this many times its equal part is a busy one.
@@ -194,7 +194,7 @@ uint64_t Chooser::worth_adding() const {
   return periods < decide::kMostAhead ? static_cast<uint64_t>(periods) : decide::kMostAhead;
 }
 
-// False if the next period's way cannot be told together with those before.
+// False if the next period's method cannot be sent together with those before.
 bool Chooser::tell_also(const plan::UpdateCandidate& way) {
   const uint32_t period = periods_.count();
   if (period == 0) told_.ways = {way, way};

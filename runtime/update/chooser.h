@@ -1,9 +1,9 @@
-// Chooses the way of an epoch's updates, from one end to the next. The same way on every rank: what
-// goes by locks is not safe from what owners carry out. Rank 0 decides for all, by what all ranks
+// Chooses the method of an epoch's updates, from one end to the next. It is the same on every rank:
+// locks do not protect from what owners carry out. Rank 0 decides for all, by what all ranks
 // have done, and by the time from one end to the next.
 //
 // The first updates at a place of the program go as without a model, and are counted. From then on
-// the planner decides, and ways that it cannot tell apart are raced (runtime/decide/race.h).
+// the planner decides, and methods that it cannot distinguish are raced (runtime/decide/race.h).
 //
 // Adding up what all ranks have done, and telling them what is decided, takes as long as a small
 // epoch. So rank 0 decides on several periods at a time: as many as make that cheap, up to the time
@@ -76,7 +76,7 @@ class Chooser {
   /// The same when there will be no more.
   void finish(const Tally& mine);
 
-  /// Of the period that begins.
+  /// The method of the period that begins.
   const plan::UpdateCandidate& way() const { return told_.ways[told_.others >> period_ & 1U]; }
   /// It is to be counted closely.
   bool closely() const { return told_.closely; }
@@ -119,7 +119,7 @@ class Chooser {
   model::Path path_ = model::Path::network;
   const plan::UpdateCosts* costs_ = nullptr;
   Told told_;
-  uint32_t period_ = 0;  // of those that were told
+  uint32_t period_ = 0;  // of those that were sent
 
   // Rank 0.
   UpdateSite* site_ = nullptr;  // taken

@@ -118,7 +118,7 @@ TEST(Encoder, SaysTheSameInAllForms) {
   }
 }
 
-// Updates of cells at random, one of so many; the first ones in no order.
+// Updates of cells at random, one of every `one_of`; the first ones in no order.
 Buffer scattered(uint64_t one_of) {
   std::mt19937_64 random(one_of);
   Buffer buffer;

@@ -34,7 +34,7 @@ Epoch::~Epoch() {
   engine_.close(number_);
 }
 
-// Those that hold updates end the job; the next one of the others has to ask for a lane.
+// Lanes that hold updates end the job; the next update of the others has to ask for a lane.
 void Epoch::outlives_context() {
   if (has_under_way() || std::ranges::any_of(lanes_, [](const detail::UpdateLane& lane) {
         return lane.count > 0 && lane.memory == nullptr;
@@ -401,7 +401,7 @@ void Epoch::complete() {
 
 // --- hops ----------------------------------------------------------------------------------------
 
-// What numbers of flushes say beside the way.
+// Flag in the numbers of flushes, beside the Onward.
 constexpr uint32_t kForOthers = uint32_t{1} << 16U;
 
 void Epoch::ask_to_flush(rank_t next, Onward onward, bool for_others) {

@@ -104,7 +104,7 @@ class Epoch final : public detail::UpdateEpochState {
   uint32_t spare_buffer();
   std::byte* memory_of(uint32_t buffer) const { return buffers_[buffer].memory; }
   bool can_forward(rank_t owner) { return bulk_.has_free(owner) && has_spare_buffer(); }
-  /// Sends a buffer of other ranks' updates, filled with so many; requires can_forward().
+  /// Sends a buffer with `count` updates of other ranks; requires can_forward().
   void forward(rank_t next, Onward onward, uint32_t buffer, uint32_t window, uint32_t count);
   void carry_out_one(rank_t source, uint64_t cell, const std::byte* value);
   void give_back(rank_t source, uint32_t slot) { bulk_.give_back(source, slot); }

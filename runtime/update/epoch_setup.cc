@@ -250,7 +250,7 @@ UpdateSettings Epoch::in_use() const {
           .encoding = settings_.encoding};
 }
 
-// Buffers and lanes for a way; while nothing is in flight.
+// Buffers and lanes for a method; while nothing is in flight.
 void Epoch::configure(const plan::UpdateCandidate& way) {
   way_ = way;
   merging_ = merges_ && way.merges;
@@ -265,8 +265,8 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
                                                      std::numeric_limits<uint16_t>::max()));
   const size_t stride = buffer_stride();
   const size_t needed = stride * buffers + 64;
-  // What was allocated stays where the budget allows it, so that the next way does not begin with
-  // pages that no one has touched. Positions take no more than the buffers they are of.
+  // What was allocated stays where the budget allows it, so that the next method does not begin
+  // with pages that no one has touched. Positions take no more than the buffers they are of.
   const size_t positions =
       std::max(positions_.capacity() * sizeof(uint16_t), merging_ ? needed : size_t{0});
   if (memory_.size() < needed || memory_.size() + positions > budget_bytes_) {
@@ -339,7 +339,7 @@ void Epoch::lead_over(const Grid& grid) {
   }
 }
 
-// Those that are filled.
+// Opens the lanes that are filled.
 void Epoch::open_lanes() {
   uint32_t filled = 0;
   const auto is_filled = [this](rank_t rank) {

@@ -9,7 +9,7 @@
 namespace stripline::update {
 namespace {
 
-// Ways in the order in which they wait for each other, the last one for none.
+// Directions in the order in which they wait for each other, the last one for none.
 constexpr std::array kWays = {Onward::place_of, Onward::column_of, Onward::row_of,
                               Onward::layer_of};
 
@@ -156,7 +156,7 @@ void Forwarder::go_on(Way& way) {
   }
 }
 
-// Those who wait for what came so are notified, once all of it is carried out.
+// Ranks that wait for what came in this direction are notified once all of it is carried out.
 void Forwarder::flush(Onward onward) {
   Way& way = way_of(onward);
   if (way.flushing.empty() || !way.held.empty() || unreturned_ > 0 || !has_sent_all()) return;

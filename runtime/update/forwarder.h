@@ -39,7 +39,7 @@ class Forwarder {
   void hold(const Held& parcel) { way_of(parcel.head.onward).held.push_back(parcel); }
 
   /// `source` waits until all that it has sent here, as `onward`, is carried out; `number` is what
-  /// it wants to be told then.
+  /// the number to answer with then.
   void flush_for(rank_t source, Onward onward, uint32_t number) {
     way_of(onward).flushing.push_back({source, number});
   }
@@ -65,7 +65,7 @@ class Forwarder {
     rank_t source = 0;
     uint32_t number = 0;
   };
-  // Parcels that came alike. Those of one way go on by later ways only.
+  // Parcels that came in the same direction, which are forwarded in later directions only.
   struct Way {
     std::deque<Held> held;
     std::optional<rank_t> blocked;  // whose buffer is full, while the first parcel waits for that

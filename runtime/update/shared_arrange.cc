@@ -16,7 +16,7 @@ constexpr double kUnevenness = 0.05;
 // Where nothing says how long an order of points will do, sorting is to take a hundredth.
 constexpr double kSortShare = 0.01;
 // Su's points moved so slowly that "a few hundred" epochs would have done (section 6.6.2); an
-// order is taken to last so long until it has been seen how long it does.
+// order is taken to last this many epochs until it has been seen how long it does.
 constexpr double kFirstInterval = 100;
 
 uint32_t shift_that_covers(uint64_t cells) {
@@ -99,7 +99,7 @@ std::span<const uint32_t> Engine::cut(const grid_extent& patch) {
     }
     point_ends_.push_back(end);
   }
-  // A point is told by the first cell of its patch; cells are cut where the middle of patches is.
+  // A point is known by the first cell of its patch; cells are cut where the middle of patches is.
   const auto moved = [](uint64_t cut, uint64_t by, uint64_t all) {
     return cut == 0 || cut == all ? cut : std::min(cut + by, all);
   };

@@ -1,4 +1,4 @@
-// What the ways of updating shared cells take on this machine, measured by the workers that are to
+// What methods of updating shared cells take on this machine, measured by the workers that are to
 // make the updates, or by those of an experiment (micro.shared_update).
 #pragma once
 

@@ -97,7 +97,7 @@ class Engine final : public detail::SharedEngine {
   Board& mine() const { return board(team_.index()); }
   uint64_t plane_cells() const { return lane.shape.y * lane.shape.z; }
 
-  // --- which way ---
+  // --- which strategy ---
   void take(plan::SharedStrategy strategy);
   void set_range(const plan::CellRange& range);
   bool replicate(const plan::CellRange& range);

@@ -1,4 +1,4 @@
-// Which way the updates of an epoch are chosen to go, and that it is the one that they go.
+// The method that is chosen for the updates of an epoch, and that they use it.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -110,7 +110,7 @@ plan::UpdatePlan planned(const model::TunedModel& m) {
   return plan::plan_update(request, &costs);
 }
 
-// A model by which computing takes so long that nothing goes through buffers.
+// A model by which computing takes so much time that nothing goes through buffers.
 model::TunedModel against_buffers() {
   model::TunedModel m = model::example_model();
   for (model::UpdatePoint& point : m.update->items) {

@@ -440,7 +440,7 @@ TEST_F(UpdateDeathTest, RefusesOptionsThatDoNotExist) {
           {.settings = {.encoding = static_cast<UpdateEncoding>(4)}});
 }
 
-// By whichever way they go: nothing of them is to be in what is allocated there next.
+// With every method: no update is to be found in what is allocated there next.
 TEST_P(Update, WhatHasLeftIsCarriedOutBeforeItsArrayGoes) {
   on_ranks(3, [](Context& context) {
     const rank_t me = context.rank_me();

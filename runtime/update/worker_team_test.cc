@@ -104,7 +104,7 @@ TEST_P(Team, BringsElementsToTheirOwners) {
   }
 }
 
-// Elements of any size: small ones go another way than large ones.
+// Elements of any size: small ones are updated by another method than large ones.
 template <size_t kBytes>
 void expect_split(size_t count) {
   struct Element {

@@ -70,7 +70,7 @@ void Transfers::prepare_packed(Transfer& transfer) {
     transfer.local_at.start(transfer.local_side);
     head = head_bytes(transfer) + wire::strided_places_bytes(transfer.remote_side);
   }
-  // A signal with the data in a slot takes one way over the network, where one behind data at
+  // A signal with the data in a slot takes one network latency, where one behind data at
   // their place takes another.
   transfer.one_place = !(transfer.signal && bulk_.notifies(transfer.target)) &&
                        (transfer.strided ? transfer.remote_side.dimensions.empty()
@@ -113,7 +113,7 @@ bool Transfers::step_packed(Transfer& transfer) {
   return true;
 }
 
-// A put with a signal that one message carries is not answered: its initiator is told of the flag
+// A put with a signal that one message carries is not answered: its initiator learns of the flag
 // by what the target does then, and asks if it has to know more. (Several messages need the answer,
 // before which their token must not be used again.)
 bool Transfers::is_one_message(const Transfer& transfer) {

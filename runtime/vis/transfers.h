@@ -109,8 +109,8 @@ class Transfers final : public am::Background {
              fabric::Counter& done, const std::optional<fabric::Signal>& signal = {},
              bool* source_free = nullptr);
 
-  /// A put with a signal, of one region, that a slot has room for: one way over the network where
-  /// puts tell their target that they have landed.
+  /// A put with a signal, of one region, that a slot has room for: one network latency where puts
+  /// notify their target that they have landed.
   size_t largest_signalled_chunk() const {
     constexpr size_t kHead = sizeof(wire::Head) + sizeof(wire::Signal) + wire::kWordBytes;
     return bulk_.notifies() ? bulk_.room(kHead) : 0;

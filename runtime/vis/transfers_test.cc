@@ -243,7 +243,7 @@ class RandomTransfers {
                                       options);
     }
     EXPECT_EQ(kept, std::tuple(remote.strides, local.strides, extents));
-    // They are no longer needed.
+    // The arguments are no longer needed.
     std::fill(remote.strides.begin(), remote.strides.end(), 1 << 30);
     std::fill(local.strides.begin(), local.strides.end(), 1 << 30);
     std::fill(extents.begin(), extents.end(), 1 << 30);
@@ -795,7 +795,7 @@ TEST_P(VisOnNetworks, DegenerateTransfers) {
   });
 }
 
-// More transfers than are begun at a time, large and small, both ways between all ranks.
+// More transfers than are begun at a time, large and small, in both directions between all ranks.
 // Chunks land behind the segment, and so do pieces of collectives.
 TEST_P(VisOnNetworks, LandingChunksAndCollectivesKeepApart) {
   for (const rank_t ranks : {5U, 9U}) {

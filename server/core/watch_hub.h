@@ -23,8 +23,8 @@ class EventListener {
   virtual void on_shutdown() = 0;
 };
 
-/// Thread-safe. Listeners are told on a thread of the hub's, one after the other, so that whoever
-/// has news to tell need not wait for them. No callback runs after remove() has returned.
+/// Thread-safe. Listeners are notified on a thread of the hub's, one after the other, so that
+/// whoever has news need not wait for them. No callback runs after remove() has returned.
 class WatchHub {
  public:
   WatchHub();
@@ -36,7 +36,7 @@ class WatchHub {
   bool add(int64_t campaign, EventListener* listener);
   void remove(int64_t campaign, EventListener* listener);
   size_t listeners();
-  /// The campaign's listeners are told soon; once for several calls in a row.
+  /// The campaign's listeners are notified soon; once for several calls in a row.
   void notify(int64_t campaign);
   /// All listeners are asked to look soon.
   void look();

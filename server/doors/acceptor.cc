@@ -58,7 +58,7 @@ std::pair<UniqueFd, int> listen_on(const addrinfo& where, uint16_t port) {
   UniqueFd fd(::socket(where.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return {UniqueFd(), errno};
   const int on = 1;
-  // Connections of a server that ended moments ago do not stand in the way.
+  // Connections of a server that ended moments ago do not block the port.
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);   // accepted sockets inherit it
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);  // NOLINT

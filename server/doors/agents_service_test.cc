@@ -509,7 +509,7 @@ TEST_F(AgentsServiceTest, JoiningAgainIsAnsweredOnce) {
   EXPECT_TRUE(next->has_sample_ack()) << next->ShortDebugString();
 }
 
-// It is told something with each message, and takes none of it.
+// It is sent something with each message, and reads none of it.
 TEST_F(AgentsServiceTest, AnAgentThatDoesNotReadIsDropped) {
   server_.reset();
   options_.coordinator.lease_s = kTestPatienceS;  // what it is asked to end may wait

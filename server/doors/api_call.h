@@ -25,7 +25,7 @@ struct Api::Call {
   Caller caller;
   std::string payer;  // call_limits.h
 
-  // The name that the first so many parts of the path are.
+  // The name that the first `length` parts of the path are.
   std::string name(size_t length) const {
     std::string joined;
     for (size_t i = 0; i < length; ++i) joined += (i > 0 ? "/" : "") + path[i];

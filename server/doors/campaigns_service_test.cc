@@ -413,7 +413,7 @@ TEST_F(CampaignsServiceTest, OneOwnerHasAShareOfThem) {
 
 TEST_F(CampaignsServiceTest, CallsThatCostAreCounted) {
   grpc::Status status;
-  // They cost so much that even a host under load makes too many of them.
+  // These calls cost so much that even a host under load makes too many of them.
   for (int i = 0; i < 2000 && status.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED; ++i) {
     grpc::ClientContext context;
     v1::CompareCampaignsRequest request;
@@ -518,7 +518,7 @@ TEST_F(CampaignsServiceTest, ARestartedServerResumesTheCampaign) {
   const v1::Campaign end = watch(name).back().campaign();
   ASSERT_EQ(end.state(), v1::Campaign::SUCCEEDED) << end.message();
 
-  // What agents were told is stored is stored.
+  // What was acknowledged to agents is stored.
   std::set<std::pair<std::string, uint64_t>> attempts;
   for (const Json& series : exported(name)) {
     attempts.emplace(series.at("assignment"), series.at("fence"));

@@ -26,7 +26,7 @@ constexpr size_t kChunkBytes = size_t{256} << 10;
 // Each report is written to the disk and displaces an older one: one a second.
 constexpr double kReportCost_s = 0.5;
 
-// Who asks for a model, and not for a version, is not to get one that failed.
+// A caller that asks for a model, and not for a version, is not to get one that failed.
 std::optional<Problem> failed_validation(const ModelVersionRecord& version,
                                          const v1::FetchModelVersionRequest& request) {
   if (request.accept_failed() || !parse_model_name(request.name())) return std::nullopt;

@@ -360,7 +360,7 @@ class Service {
   // The store of a database that servers share, when it is this one's turn; null when a signal has
   // ended the wait. At first a database that cannot be reached is an error.
   Result<std::unique_ptr<Store>> wait_for_turn() {
-    // Others are told the address before the port is taken.
+    // Other servers learn the address before the port is taken.
     if (options_.listen.port == 0) {
       STRIPLINE_ASSIGN_OR_RETURN(const auto listener, Listener::open(options_.listen));
       options_.listen.port = listener.port();

@@ -93,8 +93,8 @@ class Server {
   /// unasked. Errors: those of Authority::open(), and the store's.
   Status reload();
 
-  /// Ends all streams and waits for calls under way, at most two seconds. What was under way is in
-  /// the store and taken up by the next start. Idempotent.
+  /// Ends all streams and waits for calls in progress, at most two seconds. What was in progress is
+  /// in the store and taken up by the next start. Idempotent.
   void stop();
 
  private:

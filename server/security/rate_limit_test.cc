@@ -40,7 +40,7 @@ TEST(PeerAllowances, EachPeerHasItsOwn) {
   EXPECT_FALSE(allowances.try_take("a", 1, 1));
   EXPECT_TRUE(allowances.try_take("b", 1, 1));
   EXPECT_EQ(allowances.size(), 2U);
-  // Those who have kept quiet are forgotten.
+  // Peers that have kept quiet are forgotten.
   EXPECT_TRUE(allowances.try_take("c", 1, 100));
   EXPECT_EQ(allowances.size(), 1U);
 }

@@ -112,7 +112,7 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
       return invalid_field("spec.experiments", "'" + name + "' is empty or named twice");
     }
   }
-  // A few experiments make a poorer model than the fabric has already: only where they are told to.
+  // A few experiments make a poorer model than the fabric has already: only where a model is named.
   if (spec.model.empty() && spec.experiments.empty() && !spec.race) {
     const bool named = !spec.cluster.empty() && spec.cluster != kDefaultCluster;
     spec.model =

@@ -16,7 +16,7 @@ inline constexpr uint32_t kMinRunsForIntervals = 6;
 /// Runs that a model of a campaign needs whose time budget was used up; it is provisional then.
 inline constexpr uint32_t kMinRunsForProvisional = 3;
 
-/// Which campaign a race takes as its prior, where it is not named.
+/// The campaign that a race takes as its prior, where none is named.
 inline constexpr const char* kNearestPrior = "nearest";
 inline constexpr const char* kNoPrior = "none";
 

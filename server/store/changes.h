@@ -82,17 +82,17 @@ struct Changes {
   std::vector<AttemptFacts> facts;
   std::vector<RunKey> orphaned;  ///< All batches stored so far for these runs become orphans.
   std::vector<BatchRecord> batches;
-  /// Those of attempts that are not active any more when the step is applied become orphans.
+  /// Batches of attempts that are not active any more when the step is applied become orphans.
   std::vector<const BatchRecord*> live_batches;
   std::vector<EventRecord> events;
   std::vector<NewModelVersion> versions;
   std::vector<Withdrawal> withdrawals;
   std::vector<Withdrawal> staled;             ///< Versions that do not hold any more.
-  std::vector<Withdrawal> staled_in_use;      ///< Those of them that were stable.
+  std::vector<Withdrawal> staled_in_use;      ///< Versions among them that were stable.
   std::vector<Withdrawal> lost;               ///< Versions that made runs slower.
   std::vector<ValidationRecord> validations;  ///< Each replaces that of before, with its verdict.
   std::vector<Withdrawal> failed;             ///< Versions that have failed their validation.
-  std::vector<Withdrawal> unjudged;           ///< Those whose validation says nothing.
+  std::vector<Withdrawal> unjudged;           ///< Versions whose validation says nothing.
   std::vector<CheckRecord> checks;            ///< Each replaces that by the same campaign.
   std::vector<LabelRecord> labels;            ///< Moves.
   std::vector<LabelRecord> unlabelled;        ///< Moves that are taken back.

@@ -1,4 +1,4 @@
-// Which points of a campaign are asked for. Pure.
+// The points of a campaign that are asked for. Pure.
 #pragma once
 
 #include <string>

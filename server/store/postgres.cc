@@ -295,7 +295,7 @@ Status PostgresConnection::prepare_session() {
   STRIPLINE_RETURN_IF_ERROR(
       execute("SELECT set_config('synchronous_commit', 'on', false)"
               " WHERE current_setting('synchronous_commit') IN ('off', 'local')"));
-  // Those of a server that was stopped in the middle of one keep its successor from writing.
+  // Transactions that a stopped server left open keep its successor from writing.
   return execute("SET idle_in_transaction_session_timeout = '" +
                  std::string(kLongestOpenTransaction) + "'; SET search_path = stripline");
 }

@@ -1,6 +1,6 @@
-// Which of several servers writes to a PostgreSQL database. Two things say so. A lock that belongs
-// to a connection is free as soon as its server dies; it only decides who may try. The token is
-// what keeps a server out that has been replaced: each step names it, in its transaction
+// The one of several servers that writes to a PostgreSQL database. Two things decide. A lock that
+// belongs to a connection is free as soon as its server dies; it only decides who may try. The
+// token is what keeps a server out that has been replaced: each step names it, in its transaction
 // (postgres_schema.cc), and each server that takes over gets a larger one. A server that lives but
 // gives no sign of life for the length of its lease, because it was stopped or cannot reach the
 // database, loses both to the next.

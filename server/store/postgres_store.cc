@@ -24,7 +24,7 @@ namespace {
 // How long a step waits for a database that has just been lost, to find out what became of it.
 constexpr double kDoubt_s = 2;
 constexpr std::chrono::milliseconds kDoubtPause{100};
-// Between attempts to reach a database that is gone: others are told at once.
+// Between attempts to reach a database that is gone: other callers fail at once.
 constexpr double kLeastRetry_s = 0.1;
 constexpr double kLongestRetry_s = 2;
 // How old the size of what is stored may be: it is summed up row by row.
@@ -199,7 +199,7 @@ Result<bool> PostgresStore::last_step_is_stored(PostgresConnection& connection) 
 }
 
 // The connection was lost between sending a step and hearing that it is stored. Whoever asked must
-// be told one or the other.
+// learn one or the other.
 Status PostgresStore::wait_for_outcome(const Error& lost) {
   const double end_s = steady_seconds() + kDoubt_s;
   while (steady_seconds() < end_s && check_writer().ok()) {

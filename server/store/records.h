@@ -114,13 +114,13 @@ struct PointRecord {
   uint32_t place = 0;  ///< In order of the plan, from 0 on; points that were added later follow.
   experiment::Point point;
   uint32_t runs = 0;     ///< Finished ones that tried it.
-  uint32_t failed = 0;   ///< Those that gave no sample.
+  uint32_t failed = 0;   ///< Runs of these that gave no sample.
   uint64_t samples = 0;  ///< In all of them.
   std::optional<campaign::Estimate> estimate;
   bool operator==(const PointRecord&) const = default;
 };
 
-/// Which points are asked for; what is empty does not matter.
+/// The points that are asked for; what is empty does not matter.
 struct PointFilter {
   std::string experiment;
   std::string variant;

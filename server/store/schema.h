@@ -16,7 +16,7 @@ enum class SqlDialect { sqlite, postgresql };
 /// What takes tables to the next version: statements with type tokens.
 using Migrations = std::span<const std::string_view>;
 
-/// Those of this build, from version 1 on.
+/// The migrations of this build, from version 1 on.
 Migrations migrations();
 
 /// `text` with its type tokens, as "{integer}", in the words of a database.

@@ -233,7 +233,7 @@ TEST_F(StoreTest, TheDatabaseIsItsOwnersAlone) {
   EXPECT_EQ(std::filesystem::status(path_).permissions(), perms::owner_read | perms::owner_write);
 }
 
-// They had versions of their own, up to 17.
+// Databases before the first release had versions of their own, up to 17.
 TEST_F(StoreTest, ADatabaseOfBeforeTheFirstReleaseIsRefused) {
   store_.reset();
   const auto earlier = folder_.path() / "earlier.db";

@@ -40,8 +40,8 @@ class Store {
   void observe(Observer observer) { observer_ = std::move(observer); }
 
   /// Called once, on any thread, should another server have taken this store over: nothing is
-  /// stored any more, and what is in memory is not what is stored. Only a new Store of it tells.
-  /// Those that can be keep `told`, hence its copy.
+  /// stored any more, and what is in memory is not what is stored. Only a new Store of it notifies
+  /// again. Implementations that can notify keep the callback, hence its copy.
   // NOLINTNEXTLINE(performance-unnecessary-value-param)
   virtual void on_lost(std::function<void(const Error&)> /*told*/) {}
 
@@ -79,8 +79,8 @@ class Store {
   /// Those in no final state, oldest first.
   virtual Result<std::vector<CampaignRecord>> unfinished_campaigns() = 0;
 
-  /// Those that have ended, before this time, and from which no version of a model was fitted, a
-  /// withdrawn one included: the one that ended first comes first.
+  /// Campaigns that have ended, before this time, and from which no version of a model was fitted,
+  /// a withdrawn one included: the one that ended first comes first.
   virtual Result<std::vector<CampaignRecord>> expendable_campaigns(double ended_before_unix_s,
                                                                    size_t limit) = 0;
   /// Removes some of what deleted campaigns have left behind, as much as takes milliseconds. False

@@ -323,7 +323,7 @@ TEST_F(Bench, TheTableHasEveryRow) {
   }
   EXPECT_EQ(labels, (std::vector<std::string>{"fine", "blocking", "hand", "hand4", "untuned",
                                               "tuned", "best"}));
-  // Which plan is the best is no matter of this test.
+  // The best plan does not matter to this test.
   const std::string best = rows.back()["variant"];
   EXPECT_TRUE(best == "forced" || best == "hand" || best == "hand4") << best;
   EXPECT_NE(outcome.out.find("decompositions"), std::string::npos);

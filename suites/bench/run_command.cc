@@ -104,7 +104,7 @@ void print_table(const Experiment& declaration, const RunOptions& options,
   std::fputs(table.text(false).c_str(), stdout);
 }
 
-// Those that were named, or else all but what takes too long for who has not asked for it.
+// Variants that were named, or else all but those that take too long unless asked for.
 std::vector<std::string> variants_to_run(const Experiment& e, const RunOptions& options) {
   if (!options.variants.empty()) return options.variants;
   std::vector<std::string> variants;

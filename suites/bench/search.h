@@ -1,4 +1,4 @@
-// The exhaustive search behind the row "best": all ways of carrying out a kernel race over runs
+// The exhaustive search behind the row "best": all candidates for a kernel race over runs
 // until one is left or the time is over.
 #pragma once
 

@@ -15,7 +15,7 @@ namespace stripline::suites::bench {
 namespace {
 
 constexpr std::array<std::string_view, 4> kNames = {"gained", "lost", "too_close", "too_busy"};
-// Of a task, over some looks.
+// Tasks beyond the free processors, on average over some looks, that make a host too busy.
 constexpr double kNoticeable = 0.5;
 
 // Percent of the time without the model; no minus before what rounds to zero.

@@ -52,7 +52,7 @@ std::string verdict_text(const Verdict& verdict);
 Json to_json(const Verdict& verdict);
 Result<Verdict> verdict_from_json(const Json& row);
 
-/// Of several programs and networks together.
+/// The verdict of several programs and networks together.
 struct Closing {
   std::string text;  ///< lines: one for each, then one for all
   bool lost = false;

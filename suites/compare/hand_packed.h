@@ -1,5 +1,5 @@
 // Strided transfers as a careful program writes them without rput_strided: pack, one contiguous
-// put, a message that lets the owner unpack; for gets the other way round.
+// put, a message that lets the owner unpack; for gets the reverse.
 #pragma once
 
 #include <cstddef>

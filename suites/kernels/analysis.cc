@@ -22,7 +22,7 @@ using experiment::StopRule;
 constexpr const char* kKernelFactor = "kernel";
 constexpr const char* kRepetitionsFactor = "repetitions";
 
-// Those whose loops and transfers are planned; the first one is the default.
+// Kernels whose loops and transfers are planned; the first one is the default.
 constexpr const char* kKernels[] = {
     kernels::kMatvec.name,       kernels::kTranspose.name, kernels::kTriad.name,
     kernels::kNasCg.name,        kernels::kNasFt.name,     kernels::kNasIs.name,
@@ -65,8 +65,8 @@ double seconds_of(const Ask& ask) {
   return least_s;
 }
 
-// What so many strided transfers took to plan, were their shapes new as often as they can be: the
-// planner is asked about one like theirs.
+// What this number of strided transfers took to plan, were their shapes new as often as they can
+// be: the planner is asked about one like theirs.
 double strided_decisions_s(Context& context, uint64_t transfers) {
   if (transfers == 0) return 0;
   detail::ContextState& state = context.state();

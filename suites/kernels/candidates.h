@@ -17,14 +17,14 @@ namespace stripline::suites {
 Result<std::vector<experiment::Point>> forced_candidates(const experiment::Point& base,
                                                          uint32_t ranks);
 
-/// What a search over all ways of carrying out a kernel tries: forced_candidates(), or, of a kernel
+/// What a search over all candidates for a kernel tries: forced_candidates(), or, of a kernel
 /// with strided transfers, variant `forced` by each method and in all numbers of pieces; and the
 /// variants by hand, which are outside of the runtime's own choices. The simplest comes first.
 /// Errors: as forced_candidates().
 Result<std::vector<experiment::Point>> search_candidates(const experiment::Point& base,
                                                          uint32_t ranks);
 
-/// Those of these that a program by hand can be swept over: the variants by hand, in pieces, and
+/// The candidates that a program by hand can be swept over: the variants by hand, in pieces, and
 /// strips that are all issued at once.
 std::vector<experiment::Point> hand_swept(const std::vector<experiment::Point>& candidates);
 

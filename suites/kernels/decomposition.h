@@ -1,5 +1,5 @@
-// The factors by which the variant `forced` of a kernel is told its decomposition, and the variants
-// that kernels with communication have in common.
+// The factors that give the variant `forced` of a kernel its decomposition, and the variants that
+// kernels with communication have in common.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Ways in which every rank adds forces to memory that is spread over all ranks: what a program
+// Methods by which every rank adds forces to memory that is spread over all ranks: what a program
 // would write without updates (lock, atomics, by_hand), UpdateEpoch (tuned), and one rank that does
 // the work of all on memory of its own (sequential).
 //
@@ -70,11 +70,11 @@ class ForceUpdates {
     return ForceUpdates(context, way, own, work, options, std::move(memory), std::move(lock));
   }
 
-  /// What is really made: ways that wait for each update make few.
+  /// What is really made: methods that wait for each update make few.
   const ForceWork& work() const { return work_; }
 
   /// Collective. Measures `parts`, whose scale it sets: a sample is the time of a rank's update.
-  /// That of all ranks' work by one counts as often as there are ranks. The tuned way notes what
+  /// That of all ranks' work by one counts as often as there are ranks. The tuned method notes what
   /// this rank sent.
   experiment::SampleSeries measure(Session& session, const experiment::StopRule& rule,
                                    KernelParts parts) {

@@ -1,4 +1,4 @@
-// Which sparse matrix a kernel takes: one of a kind that occurs, or that of a file.
+// The sparse matrix that a kernel takes: one of a kind that occurs, or that of a file.
 #pragma once
 
 #include <cstdint>

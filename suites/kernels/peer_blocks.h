@@ -33,7 +33,7 @@ class PeerBlocks {
   }
 
   std::span<const LoopBlock<const T>> blocks() const { return blocks_; }
-  /// Which rank's a block is.
+  /// The rank that a block belongs to.
   rank_t owner_of(size_t block) const { return static_cast<rank_t>((me_ + 1 + block) % ranks_); }
   /// Elements of all blocks.
   size_t elements() const { return block_elements_ * blocks_.size(); }

@@ -1,5 +1,5 @@
-// The PRK kernels and the triad verify over every way to communicate, and the stencil does not when
-// a ghost is left out.
+// The PRK kernels and the triad verify with every method of communication, and the stencil does not
+// when a ghost is left out.
 #include <algorithm>
 #include <string>
 #include <vector>

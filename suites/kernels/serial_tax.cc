@@ -14,7 +14,7 @@ namespace {
 
 using experiment::SampleSeries;
 
-// A repetition runs the loop so often that reading the clock does not count.
+// A repetition runs the loop enough times that reading the clock does not count.
 constexpr size_t kElementsPerRepetition = size_t{1} << 20;
 
 // The data are small integers; a constant sum in every loop.

@@ -20,7 +20,7 @@ struct NodeTeam {
 };
 Result<NodeTeam> join_node_team(Session& session);
 
-/// How they reach each other, of which there is one way: for who asks what an experiment needs.
+/// How they reach each other, always by loads and stores: for who asks what an experiment needs.
 experiment::Factor shared_memory_factor();
 
 /// Options of the variants locked, atomic, replicate, hybrid, mirror and boxes, which are forced;

@@ -53,7 +53,7 @@ GatherMethod method_of(const std::string& variant) {
   return std::ranges::find_if(kGathered, same)->second;
 }
 
-// The way a program goes that knows no gathers: which elements are needed is exchanged once; then
+// The method of a program that knows no gathers: which elements are needed is exchanged once; then
 // they are packed, exchanged all at once, and multiplied.
 class PackedByHand {
  public:

@@ -24,7 +24,7 @@ struct Complex {
 ///   source_q[r](i, j) = element (q m + i, r m + j) = (q m + i + salt) + (r m + j) i
 /// The destination of rank r holds m rows of n: destination_r(j, q m + i) = w element(q m + i,
 /// r m + j), w being the sum of the weights 1..passes: each pass goes over the elements again and
-/// adds its weight, the way a longer computation would.
+/// adds its weight, as a longer computation would.
 class TransposeProblem : public CountedWork {
  public:
   TransposeProblem(size_t n, uint32_t ranks, uint32_t me, size_t passes)

@@ -55,7 +55,7 @@ std::string note_of_updates(const UpdateSettings& used, const UpdateStatistics& 
 
 Result<UpdateOptions> update_options_of(Context& context, const experiment::Point& point) {
   UpdateOptions options;
-  options.fills_gaps = true;  // nobody stores into the array meanwhile
+  options.fills_gaps = true;  // no rank stores into the array meanwhile
   if (experiment::text_param(point, kModeFactor) == "log") options.mode = UpdateMode::log;
   const std::string method =
       experiment::text_param(point, kUpdateMethod).value_or(kUpdateMethods.front());

@@ -53,8 +53,8 @@ inline void count_updates_in_place(Work* work, size_t keys) {
   work->compute(static_cast<double>(keys), static_cast<double>(3 * keys * sizeof(uint64_t)));
 }
 
-/// The note of a series: how updates went in the latest of so many epochs, and what this rank sent
-/// in each; empty without any.
+/// The note of a series: how updates were made in the last of `epochs` epochs, and what this rank
+/// sent in each; empty without any.
 std::string note_of_updates(const UpdateSettings& used, const UpdateStatistics& sent,
                             uint64_t epochs);
 

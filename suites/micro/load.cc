@@ -19,7 +19,7 @@ namespace {
 
 using experiment::SampleSeries;
 
-// Enough for a stream in which the first operation's way does not matter much.
+// Enough for a stream in which the path of the first operation does not matter much.
 constexpr size_t kOperations = 16;
 
 Result<std::vector<uint32_t>> partners(const Nodes& nodes, const experiment::Point& point) {

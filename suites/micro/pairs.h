@@ -1,5 +1,5 @@
-// Which nodes communicate with each other when all nodes do, each with one other at the same
-// distance. Pure.
+// The pairs of nodes that communicate when all nodes do, each with one other at the same distance.
+// Pure.
 #pragma once
 
 #include <cstddef>

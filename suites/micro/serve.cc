@@ -14,8 +14,8 @@ namespace {
 
 using experiment::SampleSeries;
 
-// A round lasts so many blocking times, and is computed in so many slices: an operation is served
-// between two of the first ones.
+// A round lasts kRoundFactor blocking times, and is computed in kSlices slices: an operation is
+// served between two of the first ones.
 constexpr double kRoundFactor = 2.5;
 constexpr int kSlices = 8;
 constexpr int kRounds = 4;  // of a sample, with operations and without them

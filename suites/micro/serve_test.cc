@@ -12,7 +12,7 @@ namespace {
 
 using experiment::StopReason;
 
-// Calls of the target serve gets and puts, and it takes so long, where that is not negative.
+// Calls of the target serve gets and puts, which takes this time, where that is not negative.
 fabric::ProfileFile profile_with(double s_base_s, double s_per_byte_s) {
   return {"opteron-vapi", [&](Json& changed) {
             for (const char* operation : {"get", "put"}) {

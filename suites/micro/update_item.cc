@@ -18,7 +18,7 @@ namespace {
 
 using experiment::SampleSeries;
 
-// A repetition makes so many: long enough that reading the clock does not count.
+// Items of a repetition: enough that reading the clock does not count.
 constexpr size_t kPerRepetition = size_t{1} << 16;
 constexpr size_t kPairBytes = sizeof(uint32_t) + sizeof(uint64_t);
 constexpr size_t kBufferBytes = 8192;

@@ -31,7 +31,7 @@ VisMethod method_of(const std::string& variant) {
   return VisMethod::best;
 }
 
-// What the ranks do while the transfer is under way: sums over as much data as it moves.
+// What the ranks do during the transfer: sums over as much data as it moves.
 class Computation : public CountedWork {
  public:
   Computation(const std::string& compute, size_t bytes)

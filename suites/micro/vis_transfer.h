@@ -19,8 +19,8 @@ namespace stripline::suites {
 class VisTransfer {
  public:
   /// Collective. The point has the factors region_bytes, bytes and stride. Errors, the same on
-  /// every rank: invalid_argument if that makes fewer than two regions, or so many that a
-  /// repetition would take seconds; resource_exhausted.
+  /// every rank: invalid_argument if that makes fewer than two regions, or more than a repetition
+  /// moves in a reasonable time; resource_exhausted.
   static Result<VisTransfer> create(Session& session, const experiment::Point& point,
                                     plan::Direction direction);
   /// Collective.

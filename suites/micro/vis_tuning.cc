@@ -85,7 +85,7 @@ Benchmark vis_chunk_benchmark() {
   e.factors.push_back(integer_factor(
       factor::kChunkBytes, "B", "Size of packed messages.",
       {1 << 10, 4 << 10, 8000, 16 << 10, 32 << 10, int64_t{plan::kLandingSlotBytes}}, 64, 1 << 20));
-  // Smaller windows may suffice while nobody computes; a program that does begins what the window
+  // Smaller windows may suffice while no rank computes; a program that does begins what the window
   // allows and no more.
   e.factors.push_back(window_factor({int64_t{4}, int64_t{8}}));
   e.feeds = {"vis.chunk_bytes", "vis.window"};

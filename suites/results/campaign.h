@@ -42,7 +42,7 @@ experiment::StopRule campaign_rule(const std::string& clock, bool quick);
 /// Errors: failed_precondition, with the point.
 Status check_verified(const std::vector<experiment::SampleSeries>& series);
 
-/// Those of campaign_points() that decisions on transfers of many regions rest on: packing, such
+/// The campaign_points() that decisions on transfers of many regions rest on: packing, such
 /// transfers, and the operations of the network at every other size up to 1 MiB, in few bursts.
 std::vector<experiment::Point> vis_campaign_points(const Network& network, bool quick);
 

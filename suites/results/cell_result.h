@@ -79,8 +79,8 @@ experiment::StopRule rule_without_host();
 /// What is measured of a cell, by row. Rows may be the same point.
 using RowPoints = std::vector<std::pair<std::string, experiment::Point>>;
 
-/// Measures these rows interleaved, in fresh runs; so many, or as many as intervals need. Points
-/// with guards, or that choose how updates go, are carried out in several times as many rounds as
+/// Measures these rows interleaved, in fresh runs: `asked_runs`, or as many as intervals need.
+/// Points with guards, or that choose methods, are carried out in several times as many rounds as
 /// others, and as many count, the last ones: what finding out costs is left out. Errors: as
 /// measure_run(); a wrong result of a kernel is failed_precondition, one that cannot be measured
 /// invalid_argument.

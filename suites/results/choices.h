@@ -23,7 +23,7 @@ inline constexpr const char* kChosenRow = "chosen";
 struct ChoiceQuestion {
   std::string name;       ///< of the file and the folder that hold its measurements: "updates"
   std::string problems;   ///< the heading of what is chosen for
-  std::string explained;  ///< which ways the sweep has, in a sentence
+  std::string explained;  ///< which methods the sweep has, in a sentence
   asked::Losses bounds;   ///< on average over cells, and of a cell
   /// The points of a campaign on a network that a model for these choices rests on.
   std::function<std::vector<experiment::Point>(const Network&, bool quick)> campaign;

@@ -189,7 +189,7 @@ DrawnPoints points_of_call(const VisCell& call, const model::TunedModel& model) 
   return points;
 }
 
-// Those of a question on choices: its first row decides by the model.
+// Points of a question on choices: its first row decides by the model.
 DrawnPoints points_of_rows(const RowPoints& rows) {
   DrawnPoints points;
   points.chosen = rows.front().second;

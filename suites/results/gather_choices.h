@@ -1,4 +1,4 @@
-// How much the chosen way of gathers loses against the best one of a sweep, on sparse matrices of
+// How much the chosen method of gathers loses against the best of a sweep, on sparse matrices of
 // several patterns and densities, with inspections that are used often and seldom, with few ranks
 // on real networks and with many on emulated ones.
 #pragma once
@@ -18,7 +18,7 @@ namespace stripline::suites::results {
 /// names that there are.
 Result<std::vector<Cell>> gather_cells(const Options& options);
 
-/// The ways of a cell's gathers: kChosenRow first, then the sweep: whole parts, and each method for
+/// The rows of a cell's gathers: kChosenRow first, then the sweep: whole parts, and each method for
 /// all pairs of ranks that is another one there. Errors: internal when the kernel no longer accepts
 /// a point.
 Result<RowPoints> gather_rows(const Cell& cell);

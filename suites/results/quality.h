@@ -25,8 +25,8 @@ inline constexpr const char* kRows[] = {"blocking", "hand", "hand4", "tuned", "h
 Result<CellResult> measure_cell(const Options& options, const Cell& cell, const std::string& model);
 
 /// These cells with their rows: those that a file of options.folder holds and, newly measured and
-/// kept there, those that are missing. `command` is whom progress is told by. Errors: as
-/// measure_rows() and model_file().
+/// kept there, those that are missing. `command` is the name that progress is printed under.
+/// Errors: as measure_rows() and model_file().
 Result<std::vector<CellResult>> load_or_measure_cells(const Options& options, const char* command,
                                                       const std::vector<Cell>& cells,
                                                       const char* records_file);

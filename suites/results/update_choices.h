@@ -20,7 +20,7 @@ namespace stripline::suites::results {
 /// invalid_argument if nothing is selected, with the names that there are.
 Result<std::vector<Cell>> update_cells(const Options& options);
 
-/// The ways of a cell's updates: kChosenRow first, then the sweep: buffers of several sizes, where
+/// The rows of a cell's updates: kChosenRow first, then the sweep: buffers of several sizes, where
 /// updates may be merged also unmerged, and for few updates messages, operations of the network,
 /// and locks. Errors: internal when the kernel no longer accepts a point.
 Result<RowPoints> update_rows(const Cell& cell);

@@ -1,6 +1,6 @@
-// stripline-switches: tells from latencies which nodes are at the same switches, for clusters where
-// nobody says. A program like any other, of one rank or more on each node; start it by any launcher
-// (docs/launching.md).
+// stripline-switches: finds out from latencies which nodes are at the same switches, for clusters
+// that do not tell. A program like any other, of one rank or more on each node; start it by any
+// launcher (docs/launching.md).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -53,9 +53,9 @@ HostName name_of_host(Context& context) {
   return name;
 }
 
-// From so many gets of a word, after a first one: a quarter took less. The shortest one differs
-// more from one measurement to the next where the network's own times vary; the mean, where others
-// disturb it.
+// The lower quartile of the times of `repetitions` gets of a word, after a first one. The shortest
+// time varies more between measurements where the network's own times vary; the mean, where other
+// traffic disturbs it.
 double latency_to(Context& context, global_ptr<uint64_t> there, size_t repetitions) {
   std::vector<double> seconds(repetitions);
   uint64_t word = 0;
@@ -79,7 +79,7 @@ Result<Latencies> measure(Context& context, const Nodes& nodes, size_t repetitio
   std::vector<double> from_here(count);
   for (size_t round = 0; round < rounds_of_pairs(count); ++round) {
     const size_t partner = node < count ? partner_in_round(count, round, node) : count;
-    // One after the other, so that nobody is busy with a get of its own.
+    // One after the other, so that no rank is busy with a get of its own.
     for (const bool first : {true, false}) {
       context.barrier();
       if (partner < count && (node < partner) == first) {
@@ -98,7 +98,7 @@ Result<Latencies> measure(Context& context, const Nodes& nodes, size_t repetitio
   return latencies;
 }
 
-// Pairs of nodes of whose switches the job was told, and those that are as far from each other by
+// Pairs of nodes whose switches the job was given, and those that are as far from each other by
 // latencies as by that.
 struct Comparison {
   size_t told = 0;
@@ -208,7 +208,7 @@ int main(int argc, char** argv) {
       "not\n"
       "come, 7 stopped on request. STRIPLINE_SWITCHES_FILE is not read: this writes it.");
   if (const auto end = read_command_line(app, argc, argv)) return *end;
-  // What an earlier run found, or half of it, is no reason not to find it anew. No threads yet.
+  // What an earlier run found, or half of it, is not a reason to skip measuring. No threads yet.
   ::unsetenv("STRIPLINE_SWITCHES_FILE");  // NOLINT(concurrency-mt-unsafe)
   auto joined = join_to_measure();
   if (!joined.ok()) return report(joined.error());

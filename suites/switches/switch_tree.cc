@@ -12,7 +12,7 @@
 namespace stripline::suites {
 namespace {
 
-// Steps of latencies are so many times what is chance.
+// Steps of latencies are at least this many times the noise.
 constexpr double kNoises = 2.5;
 
 // The part of the pairs of a level that may have another latency.
@@ -75,7 +75,7 @@ std::vector<Link> links_of_groups(const Latencies& latencies) {
 
 struct Levels {
   std::vector<double> ends;  // latencies up to which nodes are at each distance but the largest
-  bool all = true;           // told apart; models have so many
+  bool all = true;           // no steps were left out for want of distances in models
 };
 
 // Where the latencies of links rise by a step.
@@ -180,7 +180,7 @@ Result<SwitchTree> switch_tree(const Latencies& latencies) {
     }
     tree.levels.push_back({seconds.front(), seconds.back(), seconds.size()});
     const double median_s = seconds[seconds.size() / 2];
-    // Where more levels are told than there are, some are together.
+    // Where there are more levels than distances, some are together.
     const double width = told.all ? 1 + std::max(kLevelWidth, step) : kNoEnd;
     const double begin_s = distance > 0 ? ends[distance - 1] : 0;
     const double end_s = distance < ends.size() ? ends[distance] : kNoEnd;

@@ -1,4 +1,4 @@
-// Which nodes are at the same switches, derived from the latencies between them. Pure.
+// The nodes that are at the same switches, derived from the latencies between them. Pure.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace stripline::suites {
 
-/// Seconds from every node to every other one, each way measured by the node that it begins at.
+/// Seconds from every node to every other one, each direction measured by the node where it begins.
 class Latencies {
  public:
   explicit Latencies(size_t nodes) : nodes_(nodes), seconds_(nodes * nodes) {}

@@ -16,7 +16,7 @@ namespace stripline::suites {
 /// fabric::resolve_profile().
 Result<Json> describe(const std::vector<std::string>& profiles);
 
-/// Which host this is, and where: "host", its name; "host.boot", the same for two nodes on one host
+/// This host, and where it is: "host", its name; "host.boot", the same for two nodes on one host
 /// and for no others; "host.switches", where STRIPLINE_SWITCHES or STRIPLINE_SWITCHES_FILE says
 /// them.
 std::map<std::string, std::string> host_facts();

@@ -102,7 +102,7 @@ class ChannelReporter final : public Reporter {
   static constexpr double kAnswerTimeoutS = 5;
 
   // The type of the launcher's next message, if one comes in time. A launcher that is gone cannot
-  // be told anything; the kernel ends this process with it.
+  // be notified of anything; the kernel ends this process with it.
   std::optional<std::string> next(double timeout_s) {
     const auto message = channel_.read(timeout_s);
     if (!message.ok() || !message->has_value()) return std::nullopt;
@@ -227,7 +227,7 @@ int run_fibers() {
   }
   const Status done = run_all_ranks(**process, *channel);
   if (!done.ok()) {
-    // Ranks that could not join have told the launcher themselves.
+    // Ranks that could not join have reported that to the launcher themselves.
     (*process)->report_failure(done.error());
     return exit_code_for(done.error().code());
   }

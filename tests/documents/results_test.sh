@@ -46,7 +46,7 @@ scripts/results.sh overlap >out || fail "a committed table counts as other sourc
 
 git checkout -q "$page"
 scripts/results.sh overlap --model net=FILE >out 2>err
-grep -q "has no marks for 'overlap --model net=FILE'" err || fail "nobody said that the table has no place"
+grep -q "has no marks for 'overlap --model net=FILE'" err || fail "no message says that the table has no place"
 git diff --quiet || fail "a table was written where no marks are"
 
 echo "# changed" >>scripts/common.sh

@@ -18,7 +18,7 @@ namespace {
 // computing slow.
 constexpr const char* kNetwork = "emulated:opteron-vapi,compute=declared";
 
-// Those of the line that begins with `label`, behind it.
+// Words of the line that begins with `label`, behind it.
 std::vector<std::string> words_after(const std::string& text, const std::string& label) {
   const size_t at = text.find(label);
   if (at == std::string::npos) return {};

@@ -19,7 +19,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 /// The host where jobs are started, and another one with an sshd, its own network and its own
-/// process numbers. Programs are copies, so that what is left of them can be told from others.
+/// process numbers. Programs are copies, so that remains of them can be identified.
 class TwoHosts : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {

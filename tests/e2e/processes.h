@@ -14,7 +14,7 @@
 
 namespace stripline::e2e {
 
-/// Which callers get into a server under test, and how.
+/// The callers that get into a server under test, and how.
 enum class Door {
   own_user,  ///< --dev
   anyone,    ///< --insecure-listen

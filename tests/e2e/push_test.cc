@@ -1,5 +1,5 @@
-// Models on their way into production and out of it again, with real processes: published, pushed,
-// used, reported of, found to be wrong, and replaced.
+// Models in production and withdrawn again, with real processes: published, pushed, used, reported
+// of, found to be wrong, and replaced.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -38,7 +38,7 @@ class PushTest : public testing::Test {
   std::filesystem::path models_of(const std::string& node) { return folder_ / ("models-" + node); }
   std::string fabric() const { return "emulated:" + profile_.string(); }
 
-  // An emulated network whose latency is so many times that of the first.
+  // An emulated network whose latency is that of the first times `slowness`.
   void write_profile(double slowness) {
     const auto original = read_json_file(STRIPLINE_TEST_PROFILE);
     ASSERT_TRUE(original.ok()) << original.error().message();

@@ -167,7 +167,7 @@ TEST_F(StandbyTest, AServerThatWasStoppedStoresNothingOnceItIsReplaced) {
   EXPECT_NE(first_->log().find("another server has taken over"), std::string::npos)
       << first_->log();
   ASSERT_TRUE(succeeds(campaign)) << second_->log();
-  // They change places again.
+  // The servers change places again.
   second_->kill();
   ASSERT_TRUE(serves(*first_)) << first_->log();
   EXPECT_EQ(get(campaign).state(), v1::Campaign::SUCCEEDED);

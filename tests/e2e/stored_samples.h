@@ -1,4 +1,4 @@
-// What is stored against what agents of the test were told is stored.
+// What is stored against what was acknowledged to agents of the test.
 #pragma once
 
 #include <map>

@@ -3,7 +3,7 @@
 // 1 only if the system places programs at the same address.
 //
 //   ask           as above
-//   ask --throw   rank 0's function throws; the others say what they were told, and all end well
+//   ask --throw   rank 0's function throws; the others print the error they got, and all end well
 
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,6 @@
-// Communicates in every way while it really computes, and writes down all times and results that it
-// sees: FILE.RANK has a line for each step, with times in hexadecimal so that no bit is lost. For
-// tests that compare runs.
+// Communicates by every method while it really computes, and writes down all times and results that
+// it sees: FILE.RANK has a line for each step, with times in hexadecimal so that no bit is lost.
+// For tests that compare runs.
 //
 //   timeline FILE ROUNDS [--nice]   --nice: each rank lowers its priority by another amount
 //

@@ -19,7 +19,7 @@ struct Costs {
   }
 
   double o;     ///< the initiator's CPU, to issue
-  double L;     ///< one way
+  double L;     ///< latency
   double wire;  ///< S G: the receive side of a NIC is busy
   double x;     ///< g + S G: the transmit side is
   double r;     ///< to retire; of a message, to serve

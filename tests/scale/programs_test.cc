@@ -66,7 +66,7 @@ class Programs : public testing::TestWithParam<Place> {
     ASSERT_TRUE(ran.ok()) << ran.error().message();
   }
 
-  /// When all ranks go on, with nothing on the way between them: the same time on the virtual
+  /// When all ranks go on, with no message in flight between them: the same time on the virtual
   /// clock.
   static double start_together(Context& ctx) {
     ctx.barrier();
@@ -151,7 +151,7 @@ TEST_P(Programs, FlagPolling) {
 // Tasks of different lengths that ranks take from a counter until there are no more.
 //
 // A fetch-and-add takes a round trip, and waits for those of the other ranks at most, each of which
-// has one under way: a in [a_min, a_max], a_max = a_min + (P-1) x. All ranks take n + P numbers and
+// has one in flight: a in [a_min, a_max], a_max = a_min + (P-1) x. All ranks take n + P numbers and
 // do all tasks, so that the last is done no earlier than the mean
 //   (sum w + (n+P) a_min) / P.
 // Until the rank that is done last asked for its last task, no rank was without work; then come

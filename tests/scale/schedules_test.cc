@@ -1,6 +1,6 @@
 // Replayed computation: what a job reports does not depend on the host. One recorded run of real
-// processes is replayed while the host schedules them in every way that a test can bring about, and
-// every time and result of every rank is compared, bit by bit.
+// processes is replayed while the host schedules them in every order that a test can bring about,
+// and every time and result of every rank is compared, bit by bit.
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>

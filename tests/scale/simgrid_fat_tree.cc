@@ -119,7 +119,7 @@ struct Load {
   bool same = true;  // the last of the cases above, in every phase
 };
 
-// Which of the flows hinder each other: the number of the set of each.
+// The flows that hinder each other: the number of the set of each.
 std::vector<size_t> sets_of(const Tree& tree, const std::vector<Flow>& flows) {
   std::vector<size_t> set(flows.size());
   std::iota(set.begin(), set.end(), size_t{0});

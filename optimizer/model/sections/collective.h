@@ -1,4 +1,4 @@
-// Which algorithm a collective operation takes: the section `collective` of the tuned model
+// The algorithm that a collective operation takes: the section `collective` of the tuned model
 // (docs/model-file.md). The algorithms themselves are in optimizer/model/collective.h.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace stripline::model {
 
 struct Section;
 
-/// Which algorithm a collective operation takes, for this many ranks and bytes in
+/// The algorithm that a collective operation takes, for this many ranks and bytes in
 /// [from_bytes, to_bytes), counted as in CollectiveRequest.
 struct CollectiveRule {
   CollectiveOperation operation = CollectiveOperation::broadcast;

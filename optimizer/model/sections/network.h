@@ -5,7 +5,7 @@
 //
 // * o(S), CPU time to issue one operation of S bytes while the queue has room,
 //   o_base + S o_per_byte.
-// * L, one-way latency of the wire without any overhead (Iancu's L is the round trip).
+// * L, latency of the wire without any overhead (Iancu's L is the round trip).
 // * g, G: a message occupies the NIC for g + S G; a lone message pays only S G.
 // * r(S), CPU time of the initiator to retire one operation that has already arrived,
 //   r_base + S r_per_byte.

@@ -12,8 +12,8 @@ namespace stripline::model {
 struct Section;
 
 /// Copying regions into, or out of, a contiguous buffer: region_s + bytes s_per_byte for each,
-/// where the regions with the gaps between them span so many bytes. Spans that stay in a cache cost
-/// less than others.
+/// where the regions with the gaps between them span this many bytes. Spans that stay in a cache
+/// cost less than others.
 struct PackPoint {
   uint64_t span_bytes = 0;
   Parameter region_s;

@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 2> kAtomicNames = {"provider", "me
 std::string_view to_string(AtomicWay way);
 std::optional<AtomicWay> atomic_way_from(std::string_view name);
 
-/// The way of atomic domains whose program does not name one.
+/// How atomic domains are carried out whose program does not say.
 struct AtomicModel {
   AtomicWay way = AtomicWay::provider;
   Parameter provider_s;  ///< a fetch-add that is waited for
@@ -35,7 +35,7 @@ struct AtomicModel {
   std::optional<Parameter> gain;
 };
 
-/// Which puts without handles travel together, and how long one may wait for others.
+/// The puts without handles that travel together, and how long one may wait for others.
 struct PutCombiningModel {
   uint64_t max_put_bytes = 0;  ///< larger puts travel alone; 0: all do
   uint64_t message_bytes = 0;  ///< a message takes so much
@@ -46,7 +46,7 @@ struct PutCombiningModel {
   std::optional<Parameter> gain;
 };
 
-/// Which buffered puts are copied, so that they need not be waited for.
+/// The buffered puts that are copied, so that they need not be waited for.
 struct BufferedPutModel {
   uint64_t max_bytes = 0;  ///< larger puts are waited for; 0: all are
   /// By how much less a put of max_bytes takes when it is copied; absent where all are waited for.

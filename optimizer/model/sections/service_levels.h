@@ -27,7 +27,7 @@ enum class DistanceScale : uint8_t {
 std::string_view to_string(DistanceScale scale);
 std::optional<DistanceScale> distance_scale_from(std::string_view name);
 
-/// So many nodes, each with one other at this distance, in streams of operations of so many bytes.
+/// Nodes that each exchange streams of operations of this size with one other at this distance.
 /// Both factors are times of the same operations between two nodes alone.
 struct ServiceLevel {
   uint32_t nodes = 0;

@@ -25,7 +25,7 @@ struct UpdateModel {
   /// One atomic operation of a stream, by the fabric and by active message.
   std::optional<Parameter> provider_s;
   std::optional<Parameter> message_s;
-  std::optional<Parameter> minimum_gain;  ///< by which another way must be faster than buffers
+  std::optional<Parameter> minimum_gain;  ///< by which another method must be faster than buffers
 };
 
 Section update_section();

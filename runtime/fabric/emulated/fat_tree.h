@@ -1,13 +1,13 @@
 // Where messages of an emulated network share links: a tree of switches, nodes at its leaves. Links
-// of equal rank between two switches are told apart; which of them a message takes depends on where
-// it goes, so that messages between other nodes may wait for each other although none of their NICs
-// is busy. What bandwidth is left to a pair when many send is not written down anywhere: it
-// emerges.
+// of equal rank between two switches are distinguished; which of them a message takes depends on
+// where it goes, so that messages between other nodes may wait for each other although none of
+// their NICs is busy. What bandwidth is left to a pair when many send is not written down anywhere:
+// it emerges.
 //
 // Switches of level 0 join `down` nodes each, those of level k `down` switches of level k - 1. Each
 // has `up` links, in both directions, to the level above, where the links of the same number of all
 // its neighbours meet (a fat tree with as many top switches as links, seen as bundles). Routes are
-// static: the way up and down takes link (target node mod up), as InfiniBand's D-mod-k routing.
+// static: the route up and down takes link (target node mod up), as InfiniBand's D-mod-k routing.
 //
 // Messages may be cut into packets, which take turns on links; then switches may have buffers of
 // finite size, one for each link that leads to them, those of the NICs included.
@@ -42,7 +42,7 @@ using LinkId = uint32_t;
 class FatTree {
  public:
   FatTree() = default;
-  /// `hop_s`: what each switch on the way but the first adds to the latency.
+  /// `hop_s`: what each switch on the route but the first adds to the latency.
   FatTree(std::vector<FatTreeLevel> levels, double hop_s, PacketSwitching packets = {});
 
   bool empty() const { return levels_.empty(); }
@@ -54,9 +54,9 @@ class FatTree {
 
   /// Shared links of a network of `nodes` nodes.
   uint32_t links(uint32_t nodes) const;
-  /// How many of these are on the way from one node to another: none below the same switch.
+  /// How many of these are on the route from one node to another: none below the same switch.
   uint32_t hops(uint32_t source, uint32_t target) const;
-  /// One of them, the first one on the way being number 0.
+  /// One of them, the first one on the route being number 0.
   struct Hop {
     LinkId link = 0;
     double G_s_per_byte = 0;

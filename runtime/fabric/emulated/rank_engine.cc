@@ -317,7 +317,7 @@ void RankEngine::pass_link(const Event& event, Operation& operation) {
   travel(begin, event.operation);
 }
 
-// The shared link of this number on the way of the data.
+// The shared link of this number on the route of the data.
 FatTree::Hop RankEngine::hop_of(const Operation& operation, uint32_t number) const {
   return profile_.tree.hop(sender_of(operation), receiver_of(operation), number,
                            node_of(ranks_ - 1) + 1);

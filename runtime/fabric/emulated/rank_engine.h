@@ -9,9 +9,9 @@
 //   message  depart -> hop... -> arrive (receive queue; the slot becomes readable)
 // Hops are the shared links of a network that has any (fat_tree.h). Where its messages go in
 // packets, from depart (of a get: from its arrival) to the receive queue, each of these goes its
-// own way (rank_packets.cc). Events of an operation are carried out by the rank that started it, so
-// that no data is staged; the engines differ in how they order events among ranks and in what time
-// is.
+// own route (rank_packets.cc). Events of an operation are carried out by the rank that started it,
+// so that no data is staged; the engines differ in how they order events among ranks and in what
+// time is.
 #pragma once
 
 #include <cstdint>
@@ -165,7 +165,7 @@ class RankEngine : public Fabric {
     size_t bytes = 0;
     Counter* counter = nullptr;
     MessageSlot* slot = nullptr;
-    double latency_s = 0;    // one way, with what switches add
+    double latency_s = 0;    // of the wire, with what switches add
     double gap_s = 0;        // g
     double occupancy_s = 0;  // S G
     double retire_s = 0;
@@ -184,7 +184,7 @@ class RankEngine : public Fabric {
 
   struct Packet {
     uint32_t operation = 0;
-    uint32_t links_done = 0;  // of its way; the sender's NIC is the first
+    uint32_t links_done = 0;  // of its route; the sender's NIC is the first
     uint32_t buffer = 0;      // where it is
     uint64_t bytes = 0;
     double share = 1;   // of its message
@@ -244,7 +244,7 @@ class RankEngine : public Fabric {
   bool buffers_are_finite() const { return profile_.tree.packets().buffer_bytes != 0; }
   /// The data of an operation come to the NIC of their sender.
   void send_packets(double time_s, uint32_t operation);
-  /// A packet comes to the next link of its way; it takes it, or waits for room behind it.
+  /// A packet comes to the next link of its route; it takes it, or waits for room behind it.
   void come_to_link(double time_s, uint32_t packet);
   void take_link(double time_s, uint32_t packet);
   void receive_packet(const Event& event);

@@ -1,7 +1,7 @@
 // Data of an emulated rank in transit through a network that passes on packets.
 //
 // A message is cut at the NIC of its sender, and comes together at that of its receiver. Its
-// packets take the links of its way one after the other, each in the order in which they come to
+// packets take the links of its route one after the other, each in the order in which they come to
 // it, so that those of messages from different sides take turns. They are switched virtually cut
 // through (Kermani and Kleinrock 1979): the head of a packet goes on while the rest of it still
 // comes, but it starts on a link only when the switch at the other end has room for all of it, as

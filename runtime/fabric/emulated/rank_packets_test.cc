@@ -133,7 +133,7 @@ TEST(FiniteBuffers, AreReproducibleUnderAnyHostScheduling) {
 // at
 //   b(i) = o + L + hop + i w_slow.
 // Four fit into each of the two buffers before it: those of the first switch and of the second. Put
-// i + 4 starts on the way to the second switch when the rest of put i leaves that one as fast as
+// i + 4 leaves for the second switch when the rest of put i leaves that one as fast as
 // the next comes, w_slow - w_link after b(i); and put i + 8 leaves the NIC when put i + 4 makes
 // room for it at the first. The NIC is done with it g + w_nic later, unless it has not been that
 // far yet: with nothing to wait for it takes o + g + w_nic for each.
@@ -166,7 +166,7 @@ TEST(FiniteBuffers, HoldASenderToTheSpeedOfASlowLink) {
     const double w_nic = kBytes * put.G_s_per_byte;
     const double w_slow = kBytes * slow_G;
     const double first_s = put.o_base_s + put.L_s + profile.tree.hop_s();
-    // The slow way down is that long, too.
+    // The slow link down delays it by as much, too.
     EXPECT_NEAR(end_s,
                 first_s + kPuts * w_slow + 3 * profile.tree.hop_s() + put.L_s +
                     4 * profile.tree.hop_s() + put.r_base_s,
@@ -183,7 +183,7 @@ TEST(FiniteBuffers, HoldASenderToTheSpeedOfASlowLink) {
   }
 }
 
-// The same, in puts of several times what buffers hold: the way is full, and the slow link never
+// The same, in puts of several times what buffers hold: the route is full, and the slow link never
 // idle, so that the sender is held to its speed.
 TEST(FiniteBuffers, HoldASenderToTheSpeedOfASlowLinkInMessagesLargerThanThey) {
   constexpr size_t kBytes = 65536;
@@ -213,7 +213,7 @@ struct Flow {
   Rank target;
 };
 
-/// When each flow's last put of so many, of `bytes` each, has arrived and is acknowledged.
+/// When the last of each flow's `puts`, of `bytes` each, has arrived and is acknowledged.
 std::vector<double> flow_ends(const std::string& fabric_name, const std::vector<Flow>& flows,
                               int puts, size_t bytes) {
   std::vector<double> ends(flows.size());

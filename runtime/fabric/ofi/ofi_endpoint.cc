@@ -45,7 +45,7 @@ Limits limits_of(const fi_info& info, const Settings& settings) {
     limits.iov_limit = std::max<size_t>(
         std::min({info.tx_attr->iov_limit, info.tx_attr->rma_iov_limit, kMaxIov}), 1);
   }
-  // They take what they send from any memory.
+  // Such puts take what they send from any memory.
   limits.notified_puts = !limits.local_registration &&
                          info.domain_attr->cq_data_size >= sizeof(uint32_t) &&
                          (info.mode & FI_RX_CQ_DATA) == 0 && limits.iov_limit >= 2 &&

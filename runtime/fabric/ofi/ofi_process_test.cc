@@ -52,7 +52,7 @@ class PeerProcess {
   void tell(const Json& message) { EXPECT_TRUE(channel_.write(message).ok()); }
   Subprocess& process() { return process_; }
   const std::string& address() const { return address_; }
-  /// Kills it the hard way and clears what it could not.
+  /// Kills it by SIGKILL and clears what it could not.
   void kill() {
     process_.signal(SIGKILL);
     process_.wait(10).ok();

@@ -44,7 +44,7 @@ constexpr double kMaxGapSeconds = 0.5;
 /// never asked for work need not look at the clock.
 constexpr uint32_t kNotedStops = 4096;
 
-/// Errors that mean that the peer's process or the way to it is gone.
+/// Errors that mean that the peer's process or the path to it is gone.
 bool means_peer_gone(int error) {
   switch (std::abs(error)) {
     case FI_ECONNRESET:
@@ -353,8 +353,8 @@ void OfiRank::poll() {
 }
 
 void OfiRank::look() {
-  // A look at the provider costs a system call. Where all ranks send through rings, both ways, and
-  // nothing is in flight there, it can wait a little.
+  // A look at the provider costs a system call. Where all ranks send through rings, in both
+  // directions, and nothing is in flight there, it can wait a little.
   deliver_from_node();
   const bool idle_provider = ring_partners_ + 1 == ranks_ && operations_.in_use() == 0;
   if (idle_provider && ++polls_without_cq_ < kNodePollsPerCq) return;

@@ -30,8 +30,8 @@ constexpr std::array<LayeredName, 4> kLayered = {{{"tcp", "tcp;ofi_rxm"},
                                                   {"verbs", "verbs;ofi_rxm"},
                                                   {"udp", "udp;ofi_rxd"}}};
 
-/// Those that are preferred without it where they can do without. (net, an earlier form of the same
-/// endpoints, says that it has atomic operations and has none.)
+/// Providers that are preferred without it where they can do without. (net, an earlier form of the
+/// same endpoints, says that it has atomic operations and has none.)
 constexpr std::string_view kOwnEndpoints = "tcp";
 
 /// Fabrics a user may look for in vain; the list says so instead of leaving them out.
@@ -123,7 +123,7 @@ Result<std::set<std::string>> offered_providers(const Library& library) {
   return names;
 }
 
-/// Which of the runtime's needs `provider` refuses, found by asking for less at a time.
+/// The first of the runtime's needs that `provider` refuses, found by asking for less at a time.
 std::string missing_feature(const Library& library, const std::string& provider) {
   struct Step {
     const char* missing;

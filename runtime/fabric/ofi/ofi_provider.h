@@ -1,4 +1,4 @@
-// Which libfabric provider a fabric name stands for, and whether it has what the runtime needs.
+// The libfabric provider that a fabric name stands for, and whether it has what the runtime needs.
 #pragma once
 
 #include <string>

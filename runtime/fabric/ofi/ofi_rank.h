@@ -29,7 +29,7 @@ namespace stripline::fabric::ofi {
 struct MessageHeader {
   enum Kind : uint32_t {
     application = 1,
-    hello = 2,  ///< connect(): the way from the sender is open
+    hello = 2,  ///< connect(): the path from the sender is open
     leave = 3,  ///< the sender closes in good order; its end is no failure
   };
   uint32_t job = 0;       ///< of the sender; messages of another job are dropped
@@ -130,7 +130,7 @@ class OfiRank final : public Fabric, public Shortcuts {
     bool raised = false;
   };
 
-  /// What a put that tells its target told.
+  /// What the target learns from a put that notifies it.
   struct Landing {
     Rank source = 0;
     uint32_t tag = 0;
@@ -219,9 +219,9 @@ class OfiRank final : public Fabric, public Shortcuts {
   void fail(const Error& error);
   std::string describe_peer(Rank rank) const;
   std::string describe(const OperationName& what) const;
-  /// Those that this rank waits for, unless they are known to compute; empty: all do.
+  /// Peers that this rank waits for, unless they are known to compute; empty: all do.
   std::string silent_peers() const;
-  /// Which part of its machine a rank counts as a node with.
+  /// The part of its machine that a rank counts as a node with.
   Rank node_part(Rank rank) const { return node_ranks_ == 0 ? 0 : rank / node_ranks_; }
 
   // Hot.

@@ -68,11 +68,11 @@ class SameNodePeers {
  public:
   SameNodePeers(Rank me, Rank ranks) : me_(me), peers_(ranks) {}
 
-  /// Tries the way that is asked for to `peer`, which is another rank.
+  /// Tries the path that is asked for to `peer`, which is another rank.
   void add(Rank rank, SameNode wanted, const Address& mine, const Address& peer);
 
   SameNode way(Rank rank) const { return peers_[rank].way; }
-  /// Empty unless the way is mapped.
+  /// Empty unless the path is mapped.
   std::span<std::byte> mapped(Rank rank) const { return peers_[rank].segment; }
   /// True if copy_from_process() works for it, or needs not.
   bool reads_memory_of(Rank rank) const { return peers_[rank].readable; }

@@ -39,7 +39,7 @@ class CachedGather {
  public:
   /// Collective: operator[] gives the values of x[index[i]] from now on, until the next gather;
   /// they are those that x has when its owner calls this. The index may be another one on every
-  /// rank; one rank's change is enough for all to find out anew who needs what, as is another shape
+  /// rank; one rank's change makes all find out again who needs what, as does another shape
   /// of x. Elements of x do not change while it runs. The options count when it is found out, and
   /// not while that is kept; GatherOptions::vectors is 1, as it gathers one array, else that ends
   /// the job. Errors: as GatherPlan::create(), which leave nothing to be read.

@@ -46,8 +46,8 @@ struct Ticket {
 };
 }  // namespace detail
 
-/// Which threads of a rank may call its Context, and what belongs to it. Another thread that calls,
-/// or two that call at once, end the job with a message that says so.
+/// The threads of a rank that may call its Context, and what belongs to it. Another thread that
+/// calls, or two that call at once, end the job with a message that says so.
 enum class thread_mode : uint8_t {
   single,      ///< the one that joined
   serialized,  ///< any, one at a time, which the program sees to. A call costs some 10 ns more
@@ -67,10 +67,10 @@ struct Options {
   bool verbose = false;  ///< STRIPLINE_VERBOSE: rank 0 shows ranks and settings
   /// STRIPLINE_SAME_NODE: how ranks of one node reach each other's segments. "mapped": by loads and
   /// stores; "cma": the kernel copies from process to process; "network": through the fabric, as
-  /// between nodes, and where the host permits no other way. ":N" behind it: docs/fabrics.md.
+  /// between nodes, and where the host permits nothing else. ":N" behind it: docs/fabrics.md.
   std::string same_node = "mapped";
   /// STRIPLINE_TUNING: replaces choices of the model, or defaults, to measure others:
-  /// "NAME=VALUE,...", as "atomic.way=message". docs/programming.md lists them.
+  /// "NAME=VALUE,..."; docs/programming.md lists the names and the values that each of them takes.
   std::string tuning;
   /// STRIPLINE_DEBUG: checks what the program does (docs/debugging.md). The same on every rank.
   bool debug = false;
@@ -81,8 +81,8 @@ struct Options {
   /// each costs. Ranks of a job may differ.
   std::string progress = "manual";
   /// STRIPLINE_GUARD: loops and nests whose plan is tuned, or may be as fast, and iterations of the
-  /// program with all their loops, nests and strided calls, are now and then carried out the simple
-  /// way, too, and keep what is faster (docs/programming.md).
+  /// program with all their loops, nests and strided calls, are now and then carried out as the
+  /// baseline, too, and keep what is faster (docs/programming.md).
   bool guard = true;
   /// STRIPLINE_LOAD_ESTIMATION: where the model has service levels, plans of loops count on the
   /// bandwidth that is left when all nodes communicate at once (docs/strips.md). The same on every

@@ -82,7 +82,7 @@ struct GatherStatistics {
   uint64_t bytes_received = 0;    ///< in each gather
   uint64_t bytes_sent = 0;        ///< likewise
   uint64_t readers = 0;           ///< other ranks that it sends to
-  /// Elements that owners were told one by one, in create(); of those that send all between the
+  /// Elements that were named to owners singly, in create(); of owners that send all between the
   /// first and the last, none.
   uint64_t elements_told = 0;
   double inspection_s = 0;  ///< what create() took
@@ -99,7 +99,7 @@ struct GatherStatistics {
 
 namespace detail {
 
-/// Which elements are where: what arrays that a plan is used with have in common.
+/// The places of elements: what arrays that a plan is used with have in common.
 struct GatherShape {
   uint64_t elements = 0;
   uint64_t block = 0;  ///< 0: all are of one rank
@@ -217,7 +217,7 @@ class gathered_values {
   size_t element_;
 };
 
-/// Which elements this rank reads of arrays of one shape, to be gathered again and again. Moves;
+/// The elements that this rank reads of arrays of one shape, to be gathered again and again. Moves;
 /// used by the rank's thread that communicates. Goes before the Context, on all ranks in the same
 /// order, and waits there for those that read this rank's elements.
 template <typename T>

@@ -20,7 +20,7 @@
 // not touched.
 //
 // What goes to one neighbour, which may lie in many directions, is packed and travels as one put
-// with a signal; as several of them if it is more than one that takes a single way over the
+// with a signal; as several of them if it is more than one such put carries over the
 // network (about 64 KiB over tcp). A border larger than that goes by itself, as a strided put with
 // a signal (<stripline/vis.h>). They land in memory that the neighbour keeps for them, and are
 // copied to the ghosts by wait(). There are two such places for each neighbour, used in turn: a
@@ -132,8 +132,8 @@ class halo_exchange {
   size_t neighbours() const { return core_->neighbours(); }
 
   /// Sends the borders of `array`; does not wait for other ranks. Until wait() the array stays, its
-  /// borders are not changed, and its ghosts are not used. Ends the job if an exchange is under
-  /// way.
+  /// borders are not changed, and its ghosts are not used. Ends the job if an exchange is in
+  /// progress.
   void start(T* array, CallSite site = CallSite::current()) {
     core_->start(reinterpret_cast<std::byte*>(array), site);
   }

@@ -313,7 +313,7 @@ class IndirectRun {
 
  private:
   static constexpr size_t kReads = sizeof...(Accesses);
-  // So many pieces of so many iterations, evenly spread: how dense reads lie shows within a piece,
+  // kPieces pieces of kOfPiece iterations, evenly spread: how dense reads lie shows within a piece,
   // whose they are over all of them.
   static constexpr uint64_t kPieces = 8;
   static constexpr uint64_t kOfPiece = 32;

@@ -52,7 +52,7 @@ struct LoopBlock {
   global_ptr<T> data;  ///< the first element
   size_t count = 0;    ///< elements
   /// Where its elements are to be in this rank's memory: read from there, or written there, by the
-  /// body, which gets strips of it. All of them stay, and nothing is copied on the way. What is
+  /// body, which gets strips of it. All of them stay, and nothing is copied in between. What is
   /// read with a halo (LoopOptions::halo) takes room for it behind the elements of each block, so
   /// that places of blocks must not follow each other more closely. Null: strips are in buffers,
   /// which hold no more than is needed.
@@ -67,7 +67,7 @@ struct LoopOptions {
   /// Seconds of computation of the loop in one piece, if known; else measured.
   double compute_s = -1;
   size_t granule = 1;  ///< strips hold a multiple of this many elements, e.g. a row
-  /// Reading only: each range may also read so many elements beyond its end. They must exist in the
+  /// Reading only: each range may also read this many elements past its end. They must exist in the
   /// remote memory after each block, too.
   size_t halo = 0;
   /// strip_for_blocks only: elements that `own_work` goes through.

@@ -173,7 +173,7 @@ class RpcReader {
   std::span<const std::byte> bytes_;
 };
 
-/// The way back. Copyable; used once.
+/// How the answer returns to the caller. Copyable; used once.
 class RpcAnswer {
  public:
   RpcAnswer(Context& context, rank_t caller, uint64_t id)
@@ -322,7 +322,7 @@ constinit const RpcEntry RpcKind<F, Args...>::entry{RpcEntry::kMagic, &RpcKind::
 /// Ends the job if captures and arguments take more than an RPC carries.
 void check_rpc_bytes(Context& context, rank_t target, size_t bytes);
 
-/// Of what is too much, nothing is copied.
+/// Nothing is copied if it is too much.
 template <typename F, typename... Args>
 std::vector<std::byte> rpc_arguments(Context& context, rank_t target, const F& function,
                                      const Args&... arguments) {

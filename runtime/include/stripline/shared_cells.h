@@ -157,7 +157,7 @@ struct CellUpdates {
     return reinterpret_cast<T*>(lane.cells) + index;
   }
 
-  /// Where others may update the cell, too; by lane.way, which is not boxes.
+  /// Where others may update the cell, too; by the lane's method, which is not boxes.
   static void shared(SharedLane& lane, uint64_t index, T value) {
     if (kHasAtomic && lane.way == SharedWay::atomic) {
       atomic(*cell(lane, index), value);

@@ -23,8 +23,8 @@
 // that knows the team (optimizer/plan/shared_update.h): by atomic operations or locks on the
 // cells themselves; on replicas of all cells, or of the range of them that is hot, which finish()
 // combines; on mirrors of equal slabs; or, for points in order, directly on the slab whose points a
-// worker has, and in boxes beside it. A look at some updates now and then notices when another way
-// has become better.
+// worker has, and in boxes beside it. A look at some updates now and then notices when another
+// method has become better.
 //
 // The operator has to be commutative. Of one that is not associative, or has no identity
 // (<stripline/update_operator.h>), there are no replicas: its updates are locked or atomic.
@@ -52,7 +52,7 @@ namespace stripline {
 
 /// How updates of shared cells are carried out.
 struct SharedUpdatesOptions {
-  /// Takes this way, whatever it costs. `hybrid`: with replicas of the cells `hot`.
+  /// Takes this strategy, whatever it costs. `hybrid`: with replicas of the cells `hot`.
   std::optional<plan::SharedStrategy> force;
   plan::CellRange hot;  ///< the cells that hybrid replicates
   /// What replicas, mirrors and boxes of this worker take at most, in bytes.

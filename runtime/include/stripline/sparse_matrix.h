@@ -63,7 +63,7 @@ class ProductMethods {
   ProductMethods(const ProductMethods&) = delete;
   ProductMethods& operator=(const ProductMethods&) = delete;
 
-  /// Those that begin() may return.
+  /// Methods that begin() may return.
   virtual std::vector<ProductMethod> methods() const = 0;
   /// A product begins, or is over. Returns its method.
   virtual ProductMethod begin(CallSite call) = 0;

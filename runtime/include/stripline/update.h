@@ -93,7 +93,7 @@ struct UpdateOptions {
 struct UpdateStatistics {
   uint64_t updates = 0;    ///< that were sent, or carried out here; those that were merged are one
   uint64_t merged = 0;     ///< that needed no place of their own
-  uint64_t fetches = 0;    ///< that also told what was there before
+  uint64_t fetches = 0;    ///< that also returned what was there before
   uint64_t parcels = 0;    ///< in which they were sent
   uint64_t bytes = 0;      ///< of those
   uint64_t forwarded = 0;  ///< of other ranks, sent on to their owners

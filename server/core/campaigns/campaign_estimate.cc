@@ -9,7 +9,7 @@ namespace {
 
 using campaign::Forecast;
 
-// How much slower points may be than told before it is no risk to speak of.
+// How much slower points may be than predicted before it is a risk worth mentioning.
 constexpr double kSlower = 2;
 
 std::string runs_text(const Forecast& told) {

@@ -43,12 +43,12 @@ struct CampaignEstimate {
   CampaignSpec spec;
   uint32_t points = 0;  ///< In the whole plan.
   campaign::Forecast forecast;
-  std::string based_on;  ///< The name of the campaign that told; empty: none.
+  std::string based_on;  ///< The name of the campaign it is based on; empty: none.
   std::vector<Risk> risks;
   std::vector<SampledPairs> pairs;  ///< In order of distance; none unless runs take two nodes.
 };
 
-/// What a campaign like it has told.
+/// What is known from an earlier campaign like it.
 struct EarlierCampaign {
   std::string name;
   campaign::Pace pace;

@@ -8,7 +8,7 @@
 namespace stripline::server {
 namespace {
 
-// So many that what is done to a campaign meets it before its end.
+// Enough runs that what is done to a campaign meets it before its end.
 constexpr uint32_t kRuns = 8;
 
 class CampaignLifecycleTest : public ServiceTest {

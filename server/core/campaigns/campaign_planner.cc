@@ -206,7 +206,7 @@ std::vector<Experiment> of_the_network(std::vector<Experiment> experiments) {
   return experiments;
 }
 
-// Leaves the ways between ranks of a node that are asked for.
+// Leaves the paths between ranks of a node that are asked for.
 void restrict_ways(const CampaignSpec& spec, std::vector<Experiment>& experiments) {
   for (Experiment& experiment : experiments) {
     for (experiment::Factor& factor : experiment.factors) {

@@ -49,9 +49,9 @@ struct CampaignPlan {
 };
 
 /// Plans a completed spec. Experiments: those named, or all that feed a model parameter and accept
-/// the number of ranks, with those between ranks of one node only where ways between them are asked
-/// for. Of several versions of an experiment the newest that enough nodes offer is
-/// taken. Problems: UNSUPPORTED_FABRIC and NOT_ENOUGH_NODES when the offers can never run it,
+/// the number of ranks, with those between ranks of one node only where paths between them are
+/// asked for. Of several versions of an experiment the newest that enough nodes offer is taken.
+/// Problems: UNSUPPORTED_FABRIC and NOT_ENOUGH_NODES when the offers can never run it,
 /// UNKNOWN_EXPERIMENT, INVALID_FIELD.
 ///
 /// A budgeted campaign thins the grids and divides most of its time budget among runs and points;

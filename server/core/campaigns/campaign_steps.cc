@@ -502,7 +502,7 @@ Status CampaignSteps::note_progress(double now_s) {
   return {};
 }
 
-// Not to agents that measure: what they get meanwhile would be in their way.
+// Not to agents that measure: what they get meanwhile would disturb them.
 void CampaignSteps::send_offers() {
   for (auto& [id, session] : state_.sessions.all()) {
     if (!session.takes_models || session.holding) continue;

@@ -1,4 +1,4 @@
-// Which held-out problems a campaign measures beside its grids, to judge its model by. Pure.
+// The held-out problems that a campaign measures beside its grids, to judge its model by. Pure.
 #pragma once
 
 #include <cstddef>

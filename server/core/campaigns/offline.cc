@@ -96,7 +96,7 @@ class Import {
  private:
   RunKey key(uint32_t run) const { return {all_.campaign.number, run}; }
 
-  // As it was planned.
+  // Adds a run as it was planned.
   void add_run(uint32_t run) {
     RunRecord record;
     record.key = key(run);

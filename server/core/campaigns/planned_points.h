@@ -1,4 +1,4 @@
-// Which points a run is to measure, and which of them it has sent. Pure; not thread-safe.
+// The points that a run is to measure, and those of them that it has sent. Pure; not thread-safe.
 #pragma once
 
 #include <cstddef>

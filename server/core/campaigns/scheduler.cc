@@ -47,7 +47,7 @@ bool stays_long_enough(const NodeSnapshot& node, const CampaignSnapshot& campaig
   return *node.available_s * kReserve >= run_s;
 }
 
-// But for what it is left out for.
+// True if the node could serve the campaign but for the reason why it is left out.
 bool could_serve(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
   if (node.cluster != campaign.cluster || !stays_long_enough(node, campaign)) return false;
   if (campaign.unfit.contains(node.name)) return false;

@@ -43,7 +43,7 @@ struct NodeSnapshot {
   std::string cluster = kDefaultCluster;
   std::string switches = {};  ///< Above it (campaign::NodePlace); empty: no one knows.
   std::string host = {};      ///< The same for nodes of one host; empty: no one knows.
-  std::optional<HostLoad> load = std::nullopt;  ///< Of the host, by the last word of its agent.
+  std::optional<HostLoad> load = std::nullopt;  ///< Load of the host, by its agent's last report.
 };
 
 struct RunSnapshot {
@@ -108,7 +108,7 @@ struct PlaceRun {
   int64_t campaign = 0;
   uint32_t run = 0;
   std::vector<std::string> nodes;
-  uint32_t points = 0;                   ///< The first so many of its plan ...
+  uint32_t points = 0;                   ///< The first `points` of its plan ...
   std::vector<uint32_t> places;          ///< ... or, if not empty, these of the campaign's ...
   std::vector<experiment::Point> added;  ///< ... and these, which it has not had yet.
 };

@@ -61,7 +61,7 @@ Answer<VersionKey> take_feedback(Store& store, const std::string& content,
                                  const std::string& sender) {
   auto report = model::parse_feedback(content, "the report");
   if (!report.ok()) return invalid_field("content", report.error().message());
-  // As it is stored: what is larger than a report may be could not be read any more.
+  // Checked as it is stored: what is larger than a report may be could not be read any more.
   if (const size_t bytes = model::feedback_text(*report).size();
       bytes > model::kMostFeedbackBytes) {
     return invalid_field("content", "the report has " + std::to_string(bytes) +

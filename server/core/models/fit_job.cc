@@ -69,8 +69,8 @@ std::vector<RunLoad> busy_runs(const FitInput& input) {
   return loads;
 }
 
-// Takes those repetitions of busy runs out that other work has delayed, as far as they can be told
-// from the rest, and returns how many. What is stored keeps them.
+// Takes out those repetitions of busy runs that other work has delayed, as far as they can be
+// distinguished, and returns how many. What is stored keeps them.
 size_t leave_out_delayed(const std::vector<RunLoad>& busy,
                          std::vector<experiment::SampleSeries>& series) {
   size_t delayed = 0;

@@ -17,12 +17,12 @@
 namespace stripline::server {
 
 struct FitInput {
-  std::vector<int64_t> campaigns;  ///< Those that took the samples.
+  std::vector<int64_t> campaigns;  ///< Campaigns that took the samples.
   CampaignSpec spec;
   /// Series of finished runs, under their last fence; unverified ones are left out of the fit.
   std::vector<experiment::SampleSeries> series;
   uint32_t runs = 0;  ///< How many finished.
-  /// Of the campaigns, by which their held-out problems are drawn.
+  /// Seeds of the campaigns, by which their held-out problems are drawn.
   std::vector<uint64_t> seeds = {};
   uint32_t planned_points = 0;      ///< In the plan of each run, at most; 0: unknown.
   std::string stop_reason;          ///< CampaignRecord::stop_reason
@@ -48,7 +48,7 @@ struct FittedModel {
   std::string summary;  ///< For a person: runs, effort, what could not be identified.
   /// Why nodes should not get it without asking for it by its number; empty: there is no reason.
   std::string provisional;
-  std::vector<Finding> findings;  ///< Those of which the summary tells.
+  std::vector<Finding> findings;  ///< Findings that the summary mentions.
   /// How it does on problems that were held out, or, where none were measured, how a fit without
   /// some of the points does on these; nullopt: there are too few points.
   std::optional<fit::Judgement> judgement = {};

@@ -16,7 +16,7 @@
 namespace stripline::server {
 namespace {
 
-// A report has up to 128 KiB, and each that comes is looked at beside so many.
+// A report has up to 128 KiB, and each that comes is compared with this many others.
 constexpr size_t kReportsLookedAt = 20;
 constexpr size_t kNodesAtOnce = 500;
 

@@ -17,9 +17,9 @@ std::optional<double> loss_of(const model::FeedbackPlace& place);
 /// A version lost time where runs used it.
 struct MeasuredLoss {
   /// "2 places lost, in reports of 1 run: transpose.cc:17, get 1 MiB, took 134 % longer than the
-  /// simple way (by nodes/a), ...", the worst first.
+  /// baseline (program, by nodes/a), ...", the worst first.
   std::string why;
-  std::vector<std::string> nodes;  ///< Whose agents have reported it, without "nodes/", sorted.
+  std::vector<std::string> nodes;  ///< Nodes whose agents reported it, without "nodes/", sorted.
   bool by_users = false;           ///< Users have, who do not say where.
 };
 

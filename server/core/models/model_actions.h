@@ -22,7 +22,7 @@ Answer<v1::ModelVersion> check_model(Coordinator& coordinator, Store& store,
                                      const v1::CheckModelVersionRequest& request,
                                      const std::string& actor);
 /// Why promote_model() would not let the label name the version; nullopt: it would, as far as can
-/// be told without reading samples: how it does beside the stable one is looked at when it is
+/// be known without reading samples: how it does beside the stable one is looked at when it is
 /// promoted.
 Answer<std::optional<std::string>> label_refusal(Coordinator& coordinator, Store& store,
                                                  const ModelVersionRecord& version,

@@ -1,4 +1,4 @@
-// Which versions of a model production may be given: states, and the gate in front of labels. Pure.
+// The versions of a model that production may be given: states, and the gate of labels. Pure.
 #pragma once
 
 #include <optional>

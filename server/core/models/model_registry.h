@@ -58,7 +58,7 @@ class ModelRegistry {
 
   /// What to tell a node since the last call for its session: versions that it is to have, and
   /// those that it is not to use any more. What an agent has rejected it is offered again in its
-  /// next session, and when a label is moved: what was in the way may be gone.
+  /// next session, and when a label is moved: what prevented it may be gone.
   std::vector<ServerMessage> offers_to(const std::string& node,
                                        const std::set<std::string>& fabrics, NodeModels& models);
   /// Stores the answer to an offer, and says what to tell the node then. Errors: the store's.

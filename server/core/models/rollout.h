@@ -1,5 +1,5 @@
-// Which nodes get which versions of models, and when a version may go on from the nodes that try it
-// to the rest. Pure.
+// The nodes that get versions of models, and when a version may go on from the nodes that try it to
+// the rest. Pure.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ struct LabelledVersion {
   std::string label;
   std::string fabric;
   std::string sha256;
-  /// Of a canary, those that try it; of what is stable, those that may use it: empty, all of them.
+  /// Nodes that try a canary, or that may use what is stable: empty, all of them.
   std::vector<std::string> nodes;
   double since_unix_s = 0;
   std::shared_ptr<const std::string> content;

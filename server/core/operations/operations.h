@@ -1,4 +1,4 @@
-// What is told of operations, and how they are asked for: requests of stripline.v1 to messages.
+// What is reported of operations, and how they are asked for: requests of stripline.v1 to messages.
 // Include from .cc files of the services.
 #pragma once
 

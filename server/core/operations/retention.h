@@ -13,7 +13,7 @@
 namespace stripline::server {
 
 struct RetentionLimits {
-  /// So long after its end a campaign is deleted; 0: never for that reason.
+  /// A campaign is deleted this time after its end; 0: never for that reason.
   double keep_s = 0;
   /// While the database holds more, the campaign that ended first is deleted, unless it ended
   /// within the last hour; 0: never for that reason.

@@ -403,8 +403,8 @@ bool AgentSessions::handle(Session& session, const GroupJoin& join) {
   return false;
 }
 
-// All ranks have joined. Where they are is stored before anyone is told, so that the run can go on
-// after a restart; without that it is measured again then.
+// All ranks have joined. Where they are is stored before any of them is notified, so that the run
+// can go on after a restart; without that it is measured again then.
 void AgentSessions::note_ready(ActiveRun& active) {
   active.pace.joined(steady_seconds());
   const RunGroup& group = active.group;

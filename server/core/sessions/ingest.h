@@ -39,7 +39,7 @@ class Ingest {
   Ingest& operator=(const Ingest&) = delete;
 
   void add(Arrival arrival);
-  /// What still waits is not stored: no one has been told that it is. No call of the sink follows.
+  /// What still waits is not stored, and was never acknowledged. No call of the sink follows.
   void stop();
 
  private:

@@ -84,7 +84,7 @@ TEST_F(IngestTest, OneThatCannotBeStoredDoesNotKeepOthersBack) {
   EXPECT_EQ(stored, (std::map<uint64_t, bool>{{1, true}, {2, true}, {3, false}, {4, true}}));
 }
 
-// The run may be given up while its samples are on their way.
+// The run may be given up while its samples are in transit.
 TEST_F(IngestTest, WhatComesTooLateIsAnOrphan) {
   std::promise<void> done;
   Ingest ingest(*store_, [&](const std::vector<Arrival>& /*group*/) { done.set_value(); });

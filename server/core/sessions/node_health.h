@@ -1,5 +1,5 @@
-// Which nodes have failed runs lately: they are taken last, and after several failures not at all
-// for a while. Pure: the caller passes the time. Not thread-safe.
+// The nodes that have failed runs lately: they are taken last, and after several failures not at
+// all for a while. Pure: the caller passes the time. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ namespace stripline::server {
 /// that other guests took; "load.processors". They describe a moment: no fingerprint has them.
 inline constexpr const char* kLoadFamily = "load";
 
-/// Of the host that was the busiest.
+/// Load of the host that was the busiest.
 struct RunLoad {
   uint32_t run = 0;
   std::string node;    ///< on that host

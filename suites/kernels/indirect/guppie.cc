@@ -15,7 +15,7 @@ Result<experiment::SampleSeries> run_guppie(Session& session, const experiment::
   using Table = shared_array<uint64_t, block_cyclic<>>;
   STRIPLINE_ASSIGN_OR_RETURN(Table table,
                              Table::create(ctx, elements, blocked(elements, ctx.rank_n())));
-  // A rank changes every so many-th element, all over the table: no two the same one.
+  // A rank changes elements at a stride of the number of ranks: no two ranks change the same one.
   const auto index_of = [&](rank_t rank, uint64_t salt, size_t i) {
     return hash_of(salt, rank, i) % each * ctx.rank_n() + rank;
   };

@@ -46,8 +46,8 @@ Result<experiment::SampleSeries> run_mcop(Session& session, const experiment::Po
   // The columns of this rank that reach the diagonal, and the split of least cost of each.
   std::vector<uint64_t> columns;
   std::vector<uint64_t> least;
-  // All parts of `length` + 1 matrices that end in a column of this rank, by all ways to cut them
-  // in two: a nest of two loops as one.
+  // All parts of `length` + 1 matrices that end in a column of this rank, with all cuts of each in
+  // two: a nest of two loops as one.
   const auto find_least = [&](uint64_t length) {
     least.assign(columns.size(), std::numeric_limits<uint64_t>::max());
     const uint64_t iterations = columns.size() * length;

@@ -1,4 +1,4 @@
-// Which part of the grid a rank of the NAS benchmarks BT and SP has: the diagonal multi-partition.
+// The part of the grid that a rank of NAS BT and SP has: the diagonal multi-partition.
 #pragma once
 
 #include <array>

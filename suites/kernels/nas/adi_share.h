@@ -20,7 +20,7 @@ namespace stripline::suites::nas {
 ///
 /// The right-hand side of a cell is computed by rhs(), or by rhs_inner() and rhs_face() for every
 /// ghost layer of the cell, in pieces, the former first. These calls and those of the sweeps are
-/// the loop bodies; they are not inlined, so that all ways to exchange run the same machine code.
+/// the loop bodies; they are not inlined, so that all exchanges run the same machine code.
 /// Not thread-safe: a rank is one thread.
 class AdiShare : public CountedWork {
  public:

@@ -62,8 +62,8 @@ struct FtTransposition {
   size_t lines() const { return rows_per_rank() * nx; }
 };
 
-/// Slabs of z on the way there, slabs of y on the way back. Each rank's shared memory holds a
-/// source and a landing, in that order, used by both transforms.
+/// Slabs of z for the forward transform, slabs of y for the inverse. Each rank's shared memory
+/// holds a source and a landing, in that order, used by both transforms.
 class FtPartition {
  public:
   /// Refuses numbers of ranks that do not divide both ny and nz.
@@ -72,7 +72,7 @@ class FtPartition {
   uint32_t ranks() const { return ranks_; }
   /// The first transform: planes of z with rows of y.
   FtTransposition forward() const { return {ranks_, nz_ / ranks_, ny_, nx_}; }
-  /// Those of the iterations: planes of y with rows of z.
+  /// The transform of the iterations: planes of y with rows of z.
   FtTransposition inverse() const { return {ranks_, ny_ / ranks_, nz_, nx_}; }
 
   /// In complex numbers, alike on all ranks.

@@ -210,7 +210,7 @@ void FtShare::finish(size_t begin, size_t end) {
       arrived_ += weight_row * weight_x_[x + i] * FtComplex(sum_re[i], sum_im[i]);
     }
     const SplitComplex result = transform(along, count);
-    // The spectrum is put together by planes of y, for the way back.
+    // The spectrum is put together by planes of y, for the inverse transform.
     FtComplex* to = forward_ ? spectrum_.data() + row * t.depth() * t.nx + x : start;
     const size_t to_distance = forward_ ? t.nx : distance;
     for (size_t k = 0; k < t.depth(); ++k, to += to_distance) {

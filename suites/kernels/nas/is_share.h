@@ -86,7 +86,7 @@ class IsShare : public CountedWork {
   size_t passed_tests() const { return passed_tests_; }
   /// The squares of the keys that came less those of the keys that left, weighted by iteration and
   /// modulo 2^40: over all ranks they sum up to a multiple of 2^40 if no key was lost or changed on
-  /// its way in any iteration.
+  /// in transit in any iteration.
   int64_t imbalance() const;
 
  private:

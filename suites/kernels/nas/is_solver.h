@@ -55,8 +55,8 @@ void iterate_is(IsShare& share, E& exchange, size_t iteration) {
   share.rank_keys(iteration);
 }
 
-/// The verification after all iterations: that of the specification, and that no key was changed
-/// on the way, which the published ranks alone would not always show. The same on all ranks.
+/// The verification after all iterations: that of the specification, and that no key was changed in
+/// transit, which the published ranks alone would not always show. The same on all ranks.
 template <IsExchange E>
 IsResult verify_is(IsShare& share, E& exchange) {
   bool sorted = share.sort();

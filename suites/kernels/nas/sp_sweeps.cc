@@ -13,7 +13,7 @@ constexpr size_t kMaxPairs = kMaxLines / 2;
 
 constexpr double kHalfRoot = std::numbers::sqrt2 / 2;
 
-/// Which of the matrices (v, v + c, v - c) an equation has.
+/// The one of the matrices (v, v + c, v - c) that an equation has.
 constexpr size_t matrix_of(size_t equation) { return equation < 3 ? 0 : equation - 2; }
 
 /// A row after its elimination.

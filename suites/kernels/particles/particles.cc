@@ -52,7 +52,7 @@ void bisect_part(std::span<const Vector> points, std::span<const size_t> sizes,
   bisect_part(points, sizes.subspan(half), numbers.subspan(left));
 }
 
-// Which cell of a grid a point is in, whose cells are no smaller than `least`.
+// A grid whose cells are no smaller than `least`: finds the cell of a point.
 class Grid {
  public:
   Grid(double side, double least)

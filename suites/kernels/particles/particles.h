@@ -53,7 +53,7 @@ struct NeighbourLists {
 NeighbourLists find_neighbours(std::span<const Vector> points, double side, size_t first,
                                size_t last);
 
-/// From `b` to `a`, the shortest way in the periodic cube.
+/// The shortest vector from `b` to `a` in the periodic cube.
 inline Vector between(const Vector& a, const Vector& b, double side) {
   const auto shortest = [side](double length) {
     return length - side * std::nearbyint(length / side);

@@ -1,4 +1,4 @@
-// PRK stencil over plain memory: right for every way to divide the grid, and refused if a ghost is.
+// PRK stencil over plain memory: right for every division of the grid, and refused if a ghost is.
 #include <algorithm>
 #include <atomic>
 #include <cmath>

@@ -38,8 +38,8 @@ struct WorkOfRead {
   double bytes = 0;
 };
 
-/// Reads of x[index[i]] in one of the ways. Moves; goes before the array, on all ranks in the same
-/// order.
+/// Reads of x[index[i]] by one of the methods. Moves; is destroyed before the array, on all ranks
+/// in the same order.
 template <typename T>
 class RepeatedReads {
  public:

@@ -33,7 +33,7 @@ std::vector<Vector> particles_by_rank(uint64_t cells, std::span<const size_t> si
   return by_rank;
 }
 
-// Which of a rank's particles each entry of its lists belongs to.
+// The particle of a rank that each entry of its lists belongs to.
 std::vector<uint32_t> particle_of_entries(const NeighbourLists& lists) {
   std::vector<uint32_t> particle(lists.neighbour.size());
   for (size_t i = 0; i + 1 < lists.begin.size(); ++i) {
@@ -44,7 +44,7 @@ std::vector<uint32_t> particle_of_entries(const NeighbourLists& lists) {
   return particle;
 }
 
-// Where they are after so many steps.
+// Where they are after this number of steps.
 std::vector<Vector> go_alone(std::vector<Vector> at, double side, uint64_t salt, size_t steps,
                              size_t steps_of_lists) {
   std::vector<Vector> velocity(at.size());

@@ -30,7 +30,7 @@ TEST(MatrixMarket, MirrorsSymmetricHalves) {
   EXPECT_EQ(skew->value, (std::vector<double>{-3, 3}));
 }
 
-// Which of two entries is meant, if they are one or are to be added up, is for no one to guess.
+// No reader should guess which of two entries is meant, or whether they are to be added up.
 TEST(MatrixMarket, RefusesASymmetricFileWithBothHalves) {
   const auto both = parse_matrix_market(
       "%%MatrixMarket matrix coordinate real symmetric\n2 2 4\n1 1 4\n2 1 -1\n1 2 -1\n2 2 4\n");

@@ -27,8 +27,8 @@ namespace stripline::suites {
 /// compute all of them in the end; fine fetches one double after the other. Variants untuned,
 /// tuned, guarded and forced put the layers that a neighbour has on one side of its cells into a
 /// buffer there instead, by one call with a flag, and it copies those of a cell before it computes
-/// that; no one has to be told that its cells are up to date. Variant packed does the same by hand,
-/// and copies all layers first.
+/// that; no one has to be notified that its cells are up to date. Variant packed does the same by
+/// hand, and copies all layers first.
 ///
 /// Sweeps: what a cell hands on has no gaps and is put to where it is used, as a wavefront whose
 /// pieces are planned (tuned) or given; variant blocking puts all of it, waits until it is there
