@@ -75,7 +75,7 @@ inline constexpr const char* kWaited = "waited";
 struct Known {
   const char* name;
   /// In the order of the declaration, the baseline first; empty where the suite alone knows them.
-  std::array<const char*, 7> variant_names{};
+  std::array<const char*, 8> variant_names{};
 
   /// The same as declarations hold them.
   std::vector<std::string> variants() const {
@@ -139,7 +139,8 @@ inline constexpr Known kFish{"kernel.fish", {"naive", "separate", "tuned"}};
 inline constexpr Known kGravitation{"kernel.gravitation",
                                     {"lock", "atomics", "by_hand", "tuned", "sequential"}};
 inline constexpr Known kGuppie{"kernel.guppie", {"naive", "tuned"}};
-inline constexpr Known kGups{"kernel.gups", {"naive", "lock", "atomics", "by_hand", "tuned"}};
+inline constexpr Known kGups{
+    "kernel.gups", {"naive", "lock", "atomics", "by_hand", "tuned", "plain", "plain_hand", "bulk"}};
 inline constexpr Known kHistogram{"kernel.histogram",
                                   {"naive", "lock", "atomics", "by_hand", "tuned", "sequential"}};
 inline constexpr Known kIndexGather{"kernel.index_gather", {"naive", "whole", "by_hand", "tuned"}};
