@@ -52,6 +52,7 @@ inline constexpr const char* kAppend = "append";
 inline constexpr const char* kApply = "apply";
 inline constexpr const char* kByHand = "by_hand";
 inline constexpr const char* kCalls = "calls";
+inline constexpr const char* kCheck = "check";
 inline constexpr const char* kCombined = "combined";
 inline constexpr const char* kCompute = "compute";
 inline constexpr const char* kCopied = "copied";
@@ -126,6 +127,9 @@ inline constexpr Known kUpdateItem{"micro.update_item",
                                    {variant::kAppend, variant::kMerge, variant::kApply}};
 inline constexpr Known kSharedUpdate{
     "micro.shared_update", {"plain", "atomic", "lock", "transfer", "box", "fold", "barrier"}};
+inline constexpr Known kBulkWindow{"micro.bulk_window", {variant::kGet, variant::kPut}};
+inline constexpr Known kBulkCheck{"micro.bulk_check", {variant::kCheck}};
+inline constexpr Known kBulkCopy{"micro.bulk_copy", {variant::kWaited, variant::kCopied}};
 inline constexpr Known kLoad{"micro.load", {variant::kGet, variant::kPut}};
 }  // namespace micro
 
