@@ -19,7 +19,7 @@ namespace variant = experiment::variant;
 // More operations in flight must be so much faster to be worth their memory.
 constexpr double kAboutAsFast = 1.02;
 
-// Of one direction.
+// Puts, or gets.
 std::optional<uint32_t> fewest_in_flight(const SampleTable& table, const char* direction) {
   std::map<uint64_t, double> times;
   double best_s = std::numeric_limits<double>::infinity();

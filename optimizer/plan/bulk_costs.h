@@ -19,7 +19,7 @@ class BulkCosts {
  public:
   static constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 
-  /// Of a model without the section.
+  /// A model without the section: all defaults.
   BulkCosts() = default;
   /// The model is valid (model/validate.h).
   explicit BulkCosts(const model::BulkModel& model)

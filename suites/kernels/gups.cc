@@ -55,8 +55,8 @@ class BucketCopies {
   }
 
  private:
-  // Of boxes: a rank copies into a box again two rounds later, behind a barrier that the owner
-  // enters when it has applied that box.
+  // A rank copies into a box again two rounds later, behind a barrier that the owner enters when it
+  // has applied that box.
   static constexpr size_t kTurns = 2;
 
   BucketCopies(Table& table, size_t round, bool by_hand, SymmetricMemory<uint64_t> boxes)
@@ -148,9 +148,9 @@ Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
   std::vector<uint64_t> keys(updates);
   SampleSeries series;
   {
-    using Ways = Updates<RandomAccess, block_cyclic<>>;
+    using Updater = Updates<RandomAccess, block_cyclic<>>;
     STRIPLINE_ASSIGN_OR_RETURN(
-        Ways ways, Ways::create(table, way, size_param(point, kLookAheadFactor), options));
+        Updater updater, Updater::create(table, way, size_param(point, kLookAheadFactor), options));
     std::optional<BucketCopies> buckets;
     if (plain) {
       STRIPLINE_ASSIGN_OR_RETURN(
@@ -169,7 +169,7 @@ Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
     };
     parts.run = [&] {
       if (buckets) return buckets->run(keys);
-      ways.run(keys);
+      updater.run(keys);
     };
     parts.verify = [&](uint64_t salt) {
       uint64_t difference = 0;
@@ -179,13 +179,13 @@ Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
         difference ^= share(cell, mine[i] ^ (cell + salt));
       }
       for (const uint64_t key : keys) {
-        difference ^= share(ways.cell_of(key), RandomAccess::value(key));
+        difference ^= share(updater.cell_of(key), RandomAccess::value(key));
       }
       return world.allreduce(difference, op_bit_xor{}) == 0;
     };
     parts.scale = 1 / static_cast<double>(updates);
     series = measure_kernel(session, rule, parts);
-    series.note = plain ? plain_note(*plain) : ways.note();
+    series.note = plain ? plain_note(*plain) : updater.note();
   }
   table.destroy();
   if (!series.verified) series.note = "verification failed: the table is wrong";
@@ -205,7 +205,8 @@ Benchmark gups_benchmark() {
            "look_ahead, at most so many updates of a rank wait to be carried out (HPCC: 1024), "
            "which by_hand and tuned keep by an exchange, or a flush, after so many. Variants and "
            "their limits are those of kernel.histogram, and the program in bulk that is written "
-           "plainly: a rank sorts so many keys into a bucket for each owner, copies each to it in "
+           "plainly: a rank sorts this number of keys into a bucket for each owner, copies each to "
+           "it in "
            "a blocking call, and after a barrier applies what came (plain); the same with all "
            "buckets in flight (plain_hand), and the plain program in a bulk region (bulk).",
        .factors =
