@@ -36,7 +36,7 @@ using Table = shared_array<uint64_t, block_cyclic<>>;
 
 // The program in bulk that is written plainly: keys are sorted into a bucket for each owner, which
 // is copied into the rank's box there, behind its length; after a barrier, owners apply what is in
-// their boxes (Chen, Optimizing PGAS Programs for Cluster Architectures, 2007, section 3.2).
+// their boxes (Chen, Optimizing PGAS Programs for Cluster Architectures, 2007, table 3.2).
 class BucketCopies {
  public:
   /// Collective. A round sends this number of keys.
@@ -206,9 +206,8 @@ Benchmark gups_benchmark() {
            "which by_hand and tuned keep by an exchange, or a flush, after so many. Variants and "
            "their limits are those of kernel.histogram, and the program in bulk that is written "
            "plainly: a rank sorts this number of keys into a bucket for each owner, copies each to "
-           "it in "
-           "a blocking call, and after a barrier applies what came (plain); the same with all "
-           "buckets in flight (plain_hand), and the plain program in a bulk region (bulk).",
+           "it in a blocking call, and after a barrier applies what came (plain); the same with "
+           "all buckets in flight (plain_hand), and the plain program in a bulk region (bulk).",
        .factors =
            joined({integer_factor(kUpdatesFactor, "1", "Updates of a rank.", {1 << 20}, 1, 1e9),
                    integer_factor(kLog2CellsFactor, "1",

@@ -75,7 +75,7 @@ Benchmark adi_benchmark(const experiment::Known& known, RunFunction run, std::st
            "of one cell are put to the rank that has the next one, with a flag, as a wavefront in "
            "`pieces`, which tuned plans (blocking puts a whole cell's, waits, and raises the flag "
            "then; fine puts and waits for every number). Programs that are written plainly have "
-           "barriers in place of flags: after one, " +
+           "barriers in place of flags: " +
            plainly +
            ", and sweeps put the results of each row of lines, behind one barrier for each stage: "
            "one blocking call after the other (plain), all in flight (plain_hand), and the plain "
@@ -109,8 +109,7 @@ Benchmark nas_sp_benchmark() {
       "NAS SP: ghost layers and scalar sweeps",
       "The benchmark SP of the NAS Parallel Benchmarks: scalar pentadiagonal systems along all "
       "lines of a cube of points, axis by axis.",
-      "ghost layers are packed and put one by one, and unpacked behind another one",
-      plain_variant_names());
+      "ghost layers are packed and put one by one, and unpacked after one", plain_variant_names());
 }
 
 Benchmark nas_bt_benchmark() {
@@ -125,7 +124,8 @@ Benchmark nas_bt_benchmark() {
       "NAS BT: ghost layers and block sweeps",
       "The benchmark BT of the NAS Parallel Benchmarks: block-tridiagonal systems along all lines "
       "of a cube of points, axis by axis.",
-      "ghost layers are fetched run by run (in a burst in bulk_bursts)", std::move(variants));
+      "ghost layers are fetched run by run after one (in a burst in bulk_bursts)",
+      std::move(variants));
 }
 
 }  // namespace stripline::suites

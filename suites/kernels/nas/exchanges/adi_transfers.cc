@@ -325,15 +325,12 @@ void AdiTransfers::copy_packed_faces(nas::AdiShare& share) {
   for (int cell = 0; cell < cells; ++cell) share.rhs(cell);
 }
 
-// The cells of all ranks are up to date at the first barrier. What is put is behind the second one,
-// before which the buffers of the time step before were read.
 void AdiTransfers::copy_plain_faces(nas::AdiShare& share) {
   const int cells = layout_.partition().cells_per_axis();
-  if (cells > 1) {
-    context_->barrier();
-    if (plain_faces_ == PlainFaces::puts) {
-      put_plain_layers();
-    } else if (manner_.variant == StridedVariant::bulk_bursts) {
+  if (cells > 1 && plain_faces_ == PlainFaces::puts) put_plain_layers();
+  if (cells > 1 && plain_faces_ == PlainFaces::gets) {
+    context_->barrier();  // the cells of all ranks are up to date
+    if (manner_.variant == StridedVariant::bulk_bursts) {
       bulk_region region(*context_);
       const auto burst = region.aggregate();
       fetch_runs();
@@ -355,6 +352,8 @@ void AdiTransfers::fetch_runs() {
   copies_.finish();
 }
 
+// The buffers of the time step before have been read: all ranks have met in its sweeps since then,
+// or in a sum.
 void AdiTransfers::put_plain_layers() {
   const nas::AdiPartition& partition = layout_.partition();
   for (int axis = 0; axis < 3; ++axis) {

@@ -171,15 +171,13 @@ void AdiTransfers::sweep(const nas::AdiSweepStep& step, Body&& body) {
   wavefront_.run(stage, lines);
 }
 
-// All ranks are at the same stage. Bulk regions know phases by where their barriers stand: each
-// stage has one of its own.
+// All ranks are at the same stage. Bulk regions know phases by where their barriers stand: those of
+// the eliminations and back substitutions along an axis have one place each, as in NPB's source.
 template <typename Body>
 void AdiTransfers::sweep_rows(const nas::AdiSweepStep& step, const Body& lines) {
-  static constexpr char kPlace[] = "sweep, stage";
+  static constexpr char kPlace[] = "sweeps along an axis";
   if (step.receives) {
-    const int cells = layout_.partition().cells_per_axis();
-    context_->barrier(
-        CallSite{kPlace, (2 * step.axis + (step.forward ? 0 : 1)) * cells + step.stage});
+    context_->barrier(CallSite{kPlace, 2 * step.axis + (step.forward ? 0 : 1)});
   }
   const double* const results = memory_.here() + step.out;
   const size_t row = layout_.lines(step.cell, step.axis).across;
