@@ -32,7 +32,7 @@ uint64_t share(uint64_t cell, uint64_t value) {
   return std::rotl(value, static_cast<int>(mix64(cell) % 64));
 }
 
-using Table = shared_array<uint64_t, block_cyclic<>>;
+using GupsTable = shared_array<uint64_t, block_cyclic<>>;
 
 // The program in bulk that is written plainly: keys are sorted into a bucket for each owner, which
 // is copied into the rank's box there, behind its length; after a barrier, owners apply what is in
@@ -40,7 +40,7 @@ using Table = shared_array<uint64_t, block_cyclic<>>;
 class BucketCopies {
  public:
   /// Collective. A round sends this number of keys.
-  static Result<BucketCopies> create(Table& table, size_t round, bool by_hand) {
+  static Result<BucketCopies> create(GupsTable& table, size_t round, bool by_hand) {
     Context& context = table.context();
     STRIPLINE_ASSIGN_OR_RETURN(auto boxes, SymmetricMemory<uint64_t>::create(
                                                context, kTurns * context.rank_n() * (round + 1)));
@@ -59,7 +59,7 @@ class BucketCopies {
   // has applied that box.
   static constexpr size_t kTurns = 2;
 
-  BucketCopies(Table& table, size_t round, bool by_hand, SymmetricMemory<uint64_t> boxes)
+  BucketCopies(GupsTable& table, size_t round, bool by_hand, SymmetricMemory<uint64_t> boxes)
       : context_(&table.context()),
         table_(&table),
         round_(round),
@@ -119,7 +119,7 @@ class BucketCopies {
   }
 
   Context* context_;
-  Table* table_;
+  GupsTable* table_;
   size_t round_;
   SymmetricMemory<uint64_t> boxes_;  // [turn][rank that sends]
   CopyCalls copies_;
@@ -144,7 +144,8 @@ Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
   STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
   const size_t updates = updates_made(way, size_param(point, kUpdatesFactor));
   const uint64_t cells = uint64_t{1} << size_param(point, kLog2CellsFactor);
-  STRIPLINE_ASSIGN_OR_RETURN(Table table, Table::create(ctx, cells, blocked(cells, ctx.rank_n())));
+  STRIPLINE_ASSIGN_OR_RETURN(GupsTable table,
+                             GupsTable::create(ctx, cells, blocked(cells, ctx.rank_n())));
   std::vector<uint64_t> keys(updates);
   SampleSeries series;
   {
