@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "optimizer/model/example.h"
-#include "optimizer/model/model_fixture.h"
 #include "optimizer/plan/bulk_mechanism.h"
 #include "optimizer/plan/path_fixture.h"
 

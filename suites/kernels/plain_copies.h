@@ -5,7 +5,6 @@
 // in a bulk region.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string_view>
