@@ -76,7 +76,7 @@ inline constexpr const char* kWaited = "waited";
 struct Known {
   const char* name;
   /// In the order of the declaration, the baseline first; empty where the suite alone knows them.
-  std::array<const char*, 8> variant_names{};
+  std::array<const char*, 12> variant_names{};
 
   /// The same as declarations hold them.
   std::vector<std::string> variants() const {
