@@ -29,6 +29,8 @@ using experiment::Point;
 // Runs differ by the profile's jitter only, and take minutes of the host with many ranks.
 constexpr uint32_t kRuns = 2;
 constexpr double kRunLimitS = 3600;
+// With more ranks, only what is asked for is measured: the programs, those in regions with a model.
+constexpr uint32_t kFewRanks = 16;
 // Updates of all ranks: Chen, section 7.3.
 constexpr int64_t kUpdates = int64_t{8} << 20;
 
@@ -40,21 +42,26 @@ constexpr std::array<std::pair<const char*, const char*>, 2> kFurther = {
 // A class with as many planes, or points, as such a number of ranks divides.
 experiment::Params problem_of(std::string_view kernel, uint32_t ranks, bool quick) {
   if (kernel == kernels::kGups.name) return {{"updates", (quick ? 1 << 14 : kUpdates) / ranks}};
-  const bool large = ranks > 16 && kernel != kernels::kNasSp.name;
+  const bool large = ranks > kFewRanks && kernel != kernels::kNasSp.name;
   return {{"class", std::string(quick ? "S" : large ? "A" : "W")}};
 }
 
 bool in_region(std::string_view variant) { return variant.find("bulk") != std::string_view::npos; }
 
-std::vector<std::string> variants_of(std::string_view kernel) {
+std::vector<std::string> variants_of(std::string_view kernel, uint32_t ranks, bool uses_model) {
   std::vector<std::string> variants;
   for (const BulkProgram& program : bulk_programs()) {
     if (kernel != program.kernel) continue;
     variants.insert(variants.end(), {program.blocking, program.manual, program.automatic});
   }
   for (const auto& [name, variant] : kFurther) {
-    if (kernel == name) variants.emplace_back(variant);
+    if (kernel == name && (ranks <= kFewRanks || variant == std::string_view(kStable))) {
+      variants.emplace_back(variant);
+    }
   }
+  std::erase_if(variants, [&](const std::string& variant) {
+    return uses_model ? !in_region(variant) : in_region(variant) && ranks > kFewRanks;
+  });
   return variants;
 }
 
@@ -66,14 +73,15 @@ Result<CellResult> measure(const Options& options, const Cell& cell) {
   result.ranks = cell.ranks;
   result.problem = cell.problem_text();
   STRIPLINE_ASSIGN_OR_RETURN(const std::string model, model_file(options, cell.network));
-  const experiment::StopRule rule{.min_reps = 1, .max_reps = 1};
+  experiment::StopRule rule = rule_without_host();
+  rule.max_reps = 1;
   for (const bool uses_model : {false, true}) {
     bench::Target target =
         target_of(options, cell.network, cell.ranks, uses_model ? model : std::string());
     target.time_limit_s = kRunLimitS;
     std::vector<Point> points;
-    for (const std::string& variant : variants_of(cell.problem.experiment)) {
-      if (uses_model && !in_region(variant)) continue;
+    for (const std::string& variant :
+         variants_of(cell.problem.experiment, cell.ranks, uses_model)) {
       points.push_back(cell.problem);
       points.back().variant = variant;
     }
@@ -153,9 +161,13 @@ Status add_criteria(const std::vector<Measured>& programs, Table& table) {
                                return std::string(one.manual);
                              }));
   STRIPLINE_ASSIGN_OR_RETURN(const auto by_itself, mean_over_blocking(programs, automatic));
-  STRIPLINE_ASSIGN_OR_RETURN(const auto unaided, mean_over_blocking(programs, [](const auto& one) {
-                               return std::string(one.automatic);
-                             }));
+  std::string unaided = "–";
+  if (any.ranks <= kFewRanks) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto mean, mean_over_blocking(programs, [](const auto& one) {
+                                 return std::string(one.automatic);
+                               }));
+    unaided = percent(1 - mean.value);
+  }
   Ratios ratios;
   std::string stable = "–";
   for (const Measured& one : programs) {
@@ -172,9 +184,10 @@ Status add_criteria(const std::vector<Measured>& programs, Table& table) {
   }
   const double fewer = 1 - by_itself.value;
   const double share = fewer / (1 - by_hand.value);
-  const double asked_fewer = any.ranks > 16 ? asked::bulk::kFewerOf64 : asked::bulk::kFewerOf16;
+  const double asked_fewer =
+      any.ranks > kFewRanks ? asked::bulk::kFewerOf64 : asked::bulk::kFewerOf16;
   table.add({any.fabric, std::to_string(any.ranks), std::to_string(by_itself.cells),
-             percent(1 - by_hand.value), percent(1 - unaided.value),
+             percent(1 - by_hand.value), unaided,
              percent(fewer) + ", " + at_least(asked_fewer, fewer, 0),
              percent(share, 0) + ", " + at_least(asked::bulk::kShareOfManual, share, 0),
              number(ratios.worst) + " (" + ratios.worst_name + "), " +
@@ -195,12 +208,16 @@ Result<std::string> programs_table(const std::vector<Measured>& programs) {
     STRIPLINE_ASSIGN_OR_RETURN(const double manual,
                                ratio_of(*cell, program->manual, program->blocking));
     STRIPLINE_ASSIGN_OR_RETURN(const double ratio, ratio_of(*cell, automatic, program->blocking));
-    STRIPLINE_ASSIGN_OR_RETURN(const double unaided,
-                               ratio_of(*cell, program->automatic, program->blocking));
+    std::string unaided = "–";
+    if (cell->ranks <= kFewRanks) {
+      STRIPLINE_ASSIGN_OR_RETURN(const double without,
+                                 ratio_of(*cell, program->automatic, program->blocking));
+      unaided = number(without);
+    }
     table.add({cell->fabric, std::to_string(cell->ranks), program->name,
                cell->problem.substr(cell->problem.find(':') + 2), seconds(*cell, program->blocking),
                seconds(*cell, program->manual), seconds(*cell, automatic), number(manual),
-               number(ratio), number(unaided), number(ratio / manual)});
+               number(ratio), unaided, number(ratio / manual)});
   }
   return table.text();
 }
@@ -212,7 +229,8 @@ Result<std::string> further_table(const std::vector<CellResult>& cells) {
     for (const auto& [kernel, variant] : kFurther) {
       const std::string row = with_model(variant);
       const std::string plainly = with_model("bulk");
-      if (!cell.problem.starts_with(std::string(kernel) + ":")) continue;
+      if (!cell.problem.starts_with(std::string(kernel) + ":") || !cell.times.contains(row))
+        continue;
       STRIPLINE_ASSIGN_OR_RETURN(const double ratio, ratio_of(cell, row, plainly));
       table.add({cell.fabric, std::to_string(cell.ranks), cell.problem, variant,
                  with_unit(stats::median(cell.times.at(row)), "s"), number(ratio)});

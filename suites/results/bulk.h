@@ -26,7 +26,7 @@ struct BulkProgram {
 const std::vector<BulkProgram>& bulk_programs();
 
 /// The row of a variant that is measured with a model. The rows of a cell are its kernel's
-/// variants, and those in regions once more so.
+/// variants, and those in regions once more so; with more than 16 ranks these only so.
 std::string with_model(const std::string& variant);
 
 /// One cell for each kernel, network and number of ranks, as far as options.only and options.cells
