@@ -27,6 +27,7 @@ Freedom freedom_of(const experiment::Point& point) {
   const std::string& name = point.experiment;
   if (name == micro::kVisChunk) return {false, {factor::kChunkBytes, factor::kWindow}};
   if (name == micro::kVisWindow) return {false, {factor::kWindow}};
+  if (name == micro::kBulkWindow) return {false, {factor::kInFlight}};
   // It computes alone.
   if (name == micro::kVis && point.variant == experiment::variant::kCompute) return {};
   const bool alternatives = name.starts_with(experiment::kCollectivePrefix) ||

@@ -52,6 +52,7 @@ inline constexpr const char* kAppend = "append";
 inline constexpr const char* kApply = "apply";
 inline constexpr const char* kByHand = "by_hand";
 inline constexpr const char* kCalls = "calls";
+inline constexpr const char* kCheck = "check";
 inline constexpr const char* kCombined = "combined";
 inline constexpr const char* kCompute = "compute";
 inline constexpr const char* kCopied = "copied";
@@ -75,7 +76,7 @@ inline constexpr const char* kWaited = "waited";
 struct Known {
   const char* name;
   /// In the order of the declaration, the baseline first; empty where the suite alone knows them.
-  std::array<const char*, 7> variant_names{};
+  std::array<const char*, 12> variant_names{};
 
   /// The same as declarations hold them.
   std::vector<std::string> variants() const {
@@ -126,6 +127,9 @@ inline constexpr Known kUpdateItem{"micro.update_item",
                                    {variant::kAppend, variant::kMerge, variant::kApply}};
 inline constexpr Known kSharedUpdate{
     "micro.shared_update", {"plain", "atomic", "lock", "transfer", "box", "fold", "barrier"}};
+inline constexpr Known kBulkWindow{"micro.bulk_window", {variant::kGet, variant::kPut}};
+inline constexpr Known kBulkCheck{"micro.bulk_check", {variant::kCheck}};
+inline constexpr Known kBulkCopy{"micro.bulk_copy", {variant::kWaited, variant::kCopied}};
 inline constexpr Known kLoad{"micro.load", {variant::kGet, variant::kPut}};
 }  // namespace micro
 
@@ -139,7 +143,8 @@ inline constexpr Known kFish{"kernel.fish", {"naive", "separate", "tuned"}};
 inline constexpr Known kGravitation{"kernel.gravitation",
                                     {"lock", "atomics", "by_hand", "tuned", "sequential"}};
 inline constexpr Known kGuppie{"kernel.guppie", {"naive", "tuned"}};
-inline constexpr Known kGups{"kernel.gups", {"naive", "lock", "atomics", "by_hand", "tuned"}};
+inline constexpr Known kGups{
+    "kernel.gups", {"naive", "lock", "atomics", "by_hand", "tuned", "plain", "plain_hand", "bulk"}};
 inline constexpr Known kHistogram{"kernel.histogram",
                                   {"naive", "lock", "atomics", "by_hand", "tuned", "sequential"}};
 inline constexpr Known kIndexGather{"kernel.index_gather", {"naive", "whole", "by_hand", "tuned"}};

@@ -27,21 +27,25 @@ class BulkMessages {
         nic_ranks_(std::max(request.surroundings.nic_ranks, 1U)) {
     const cost::LinkCosts& link = path.vis.link(direction);
     message_ = detail::at_ends(link.at(bytes_), link.at(bytes_, ends.corner), ends);
+    const cost::Corner corner = ends.of(Source::regions);
+    check_s_ = path.bulk.check_s(corner);
     const bool copies = direction == Direction::get || !request.stable_sources;
     const uint64_t room = request.buffer_bytes / 2;
     fits_ = !copies || bytes_ <= room;
+    if (direction == Direction::get) fits_ = fits_ && bytes_ <= path.bulk.max_get_bytes();
     if (!copies) {
       in_flight_ = request.in_flight;
       return;
     }
-    const cost::Corner corner = ends.of(Source::regions);
-    copy_s_ = direction == Direction::put ? path.vis.pack().pack(1, size_, bytes_, corner)
-                                          : path.vis.pack().unpack(1, size_, bytes_, corner);
+    copy_s_ = path.bulk.has_copies()        ? path.bulk.copy_s(bytes_, corner)
+              : direction == Direction::put ? path.vis.pack().pack(1, size_, bytes_, corner)
+                                            : path.vis.pack().unpack(1, size_, bytes_, corner);
     in_flight_ = std::min<uint64_t>(request.in_flight, room / std::max<uint64_t>(bytes_, 1));
   }
 
   bool any() const { return count_ > 0; }
-  // False where one is larger than the memory for copies: it is waited for by whatever method.
+  // False where one is larger than the memory for copies, or a get than what is made ahead: it is
+  // waited for by whatever method.
   bool may_be_deferred() const { return any() && fits_; }
   double blocking_s() const {
     return count_ * (message_.blocking(size_) + (nic_ranks_ - 1) * message_.gap(size_));
@@ -54,6 +58,8 @@ class BulkMessages {
     return count_ * std::max(nic_ranks_ * message_.gap(size_), of_window);
   }
   double latency_s() const { return 2 * message_.L; }
+  // Against puts in flight, of each.
+  double checks_s() const { return count_ * check_s_; }
 
  private:
   const double count_;
@@ -62,6 +68,7 @@ class BulkMessages {
   const double nic_ranks_;
   cost::MessageCosts message_;
   double copy_s_ = 0;
+  double check_s_ = 0;
   bool fits_ = true;
   uint64_t in_flight_ = 0;
 };
@@ -92,10 +99,16 @@ double predict_bulk(const BulkRequest& request, const CompiledPath& path, BulkMe
     busy_s += gets.blocking_s();
   }
   if (!deferred) return busy_s;
+  busy_s += puts.checks_s() + gets.checks_s();
   return busy_s + std::max(0.0, puts.wire_s() - busy_s) + puts.latency_s();
 }
 
+uint64_t max_bulk_get_bytes(const CompiledPath* path) noexcept {
+  return path == nullptr ? BulkCosts::kUnlimited : path->bulk.max_get_bytes();
+}
+
 uint32_t bulk_in_flight(const CompiledPath* path) noexcept {
+  if (path != nullptr && path->bulk.in_flight() > 0) return path->bulk.in_flight();
   constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
   uint32_t depth = kUnknown;
   if (path != nullptr) {

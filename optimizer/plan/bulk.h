@@ -8,10 +8,12 @@
 //   gets            G (o + r + copy(m)) in place of the gets' part, and what of 2 L + G gap(m) the
 //                   computing before the gets does not hide
 //
-// With W operations in flight at a time, a gap is at least a round trip over W. Ranks that share a
-// NIC have gaps as many times as long. What is copied is so because the program may change the
-// source of a put as soon as that has returned, and because what was fetched too early must not
-// show where the program has its own data; puts whose source stays are not copied.
+// Where puts are not waited for, each call is compared with those in flight, too. With W operations
+// in flight at a time, a gap is at least a round trip over W. Ranks that share a NIC have gaps as
+// many times as long. Copies are those of the model's section `bulk`, or those of packing where it
+// has none. What is copied is so because the program may change the source of a put as soon as that
+// has returned, and because what was fetched too early must not show where the program has its own
+// data; puts whose source stays are not copied.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +25,8 @@
 
 namespace stripline::plan {
 
-/// Puts or gets in flight to one rank at a time where the model does not say how many the network
-/// takes before issuing blocks: Chen, section 7.2.2.
+/// Puts or gets in flight to one rank at a time where the model says neither with how many a stream
+/// is fast nor how many the network takes before issuing blocks: Chen, section 7.2.2.
 inline constexpr uint32_t kUsualBulkInFlight = 64;
 
 /// What a rank does in a phase.
@@ -78,8 +80,11 @@ BulkMethod usual_bulk(const BulkRequest& request) noexcept;
 double predict_bulk(const BulkRequest& request, const CompiledPath& path, BulkMethod method,
                     const Ends& ends = {}) noexcept;
 
-/// Operations that may be in flight to one rank at a time: what the network is known to take before
-/// issuing blocks, and kUsualBulkInFlight where that is not known.
+/// Operations that may be in flight to one rank at a time: with how many a stream is known to be
+/// fast (model section `bulk`), else what the network is known to take before issuing blocks, else
+/// kUsualBulkInFlight.
 uint32_t bulk_in_flight(const CompiledPath* path) noexcept;
+/// Gets of more bytes are not made ahead: their copy is not known to be shorter than waiting.
+uint64_t max_bulk_get_bytes(const CompiledPath* path) noexcept;
 
 }  // namespace stripline::plan

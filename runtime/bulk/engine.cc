@@ -49,7 +49,9 @@ BulkEngine& BulkEngine::of(Context& context) {
 void BulkEngine::enter_region(const BulkOptions& options, CallSite site) {
   regions_.push_back(options);
   if (waits_ || regions_.size() > 1) return;
-  in_flight_ = plan::bulk_in_flight(state_.job.compiled().path(model::Path::network));
+  const plan::CompiledPath* const costs = state_.job.compiled().path(model::Path::network);
+  in_flight_ = plan::bulk_in_flight(costs);
+  max_get_bytes_ = plan::max_bulk_get_bytes(costs);
   state_.operations.ask(this);
   begin_visit(site);
 }
@@ -315,7 +317,7 @@ void BulkEngine::make_ahead() {
   while (!flying_.empty() && state_.operations.is_over(flying_.front())) flying_.pop_front();
   while (const auto index = gets_.next()) {
     const GetRecord& wanted = gets_.expected(*index);
-    if (wanted.bytes > ahead_.capacity()) {
+    if (wanted.bytes > std::min(ahead_.capacity(), max_get_bytes_)) {
       gets_.skip(*index);
       continue;
     }

@@ -162,6 +162,7 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
   std::vector<BulkOptions> regions_;
   bool own_ = false;
   uint32_t in_flight_ = 0;
+  uint64_t max_get_bytes_ = 0;  // that are made ahead
   Statistics statistics_;
 
   PutLists puts_;

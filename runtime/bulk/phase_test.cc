@@ -12,6 +12,7 @@
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/plan/bulk_mechanism.h"
 #include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bulk/engine.h"
 #include "runtime/loop/model_file.h"
 
 namespace stripline {
@@ -89,6 +90,33 @@ TEST(BulkTrace, ShowsTheMethodThatExplainNames) {
   EXPECT_NE(said.find(std::string(to_string(plan.method)) + ", "), std::string::npos)
       << to_string(plan.method) << " in\n"
       << said;
+}
+
+// Gets of more bytes than the model says are waited for, whatever the phase decides.
+TEST(BulkPhase, MakesNoLargerGetsAheadThanTheModelSays) {
+  model::TunedModel known = model::example_model();
+  known.bulk.emplace();
+  known.bulk->copies = {{1024, model::example_parameter(1e-7)}};
+  known.bulk->max_get_bytes = 1024;
+  const ModelFile model("bulk_limit", known);
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
+  group.context.debug = false;
+  group.context.model_path = model.path();
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+    const auto mine = context.new_symmetric_array<std::byte>(4096);
+    ASSERT_TRUE(mine.ok());
+    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    const bulk_region region(context);
+    std::vector<std::byte> fetched(2048);
+    for (int turn = 0; turn < 2; ++turn) {
+      context.barrier();
+      memget(context, fetched.data(), there, 1024);
+      memget(context, fetched.data(), there, 1025);
+    }
+    EXPECT_EQ(bulk::BulkEngine::of(context).statistics().made_ahead, 1U);
+    context.barrier();
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 }  // namespace

@@ -1,10 +1,15 @@
 // kernel.gups: random updates of a table that is spread over all ranks, as HPCC's RandomAccess.
 #include <bit>
+#include <optional>
+
+#include <stripline/bulk.h>
 
 #include "base/random.h"
 #include "suites/grids.h"
+#include "suites/kernels/bucket_copies.h"
 #include "suites/kernels/kernels.h"
 #include "suites/kernels/measure_kernel.h"
+#include "suites/kernels/plain_copies.h"
 #include "suites/kernels/update_ways.h"
 
 namespace stripline::suites {
@@ -27,9 +32,17 @@ uint64_t share(uint64_t cell, uint64_t value) {
   return std::rotl(value, static_cast<int>(mix64(cell) % 64));
 }
 
+// How many keys a plain program sends at a time: HPCC allows 1024.
+size_t round_of(const experiment::Point& point) {
+  constexpr size_t kRound = 1024;
+  const size_t look_ahead = size_param(point, kLookAheadFactor);
+  return look_ahead == 0 ? kRound : look_ahead;
+}
+
 Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
                               const experiment::StopRule& rule) {
   Context& ctx = session.context();
+  const std::optional<PlainCopies> plain = plain_copies_of(point.variant);
   const UpdateWay way = update_way_of(point);
   STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
   const size_t updates = updates_made(way, size_param(point, kUpdatesFactor));
@@ -42,6 +55,15 @@ Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
     using Ways = Updates<RandomAccess, block_cyclic<>>;
     STRIPLINE_ASSIGN_OR_RETURN(
         Ways ways, Ways::create(table, way, size_param(point, kLookAheadFactor), options));
+    using Buckets = BucketCopies<RandomAccess, block_cyclic<>>;
+    std::optional<Buckets> buckets;
+    if (plain) {
+      STRIPLINE_ASSIGN_OR_RETURN(
+          Buckets made, Buckets::create(table, round_of(point), plain == PlainCopies::hand));
+      buckets.emplace(std::move(made));
+    }
+    std::optional<bulk_region> region;
+    if (plain == PlainCopies::bulk) region.emplace(ctx);
     const team world = team::world(ctx);
     KernelParts parts;
     parts.prepare = [&](uint64_t salt) {
@@ -49,7 +71,10 @@ Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
       for (size_t i = 0; i < mine.size(); ++i) mine[i] = table.index_of(i) + salt;
       for (size_t i = 0; i < keys.size(); ++i) keys[i] = hash_of(salt, ctx.rank_me(), i);
     };
-    parts.run = [&] { ways.run(keys); };
+    parts.run = [&] {
+      if (buckets) return buckets->run(keys);
+      ways.run(keys);
+    };
     parts.verify = [&](uint64_t salt) {
       uint64_t difference = 0;
       const std::span<const uint64_t> mine = table.local_span();
@@ -64,7 +89,7 @@ Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
     };
     parts.scale = 1 / static_cast<double>(updates);
     series = measure_kernel(session, rule, parts);
-    series.note = ways.note();
+    series.note = plain ? plain_note(*plain) : ways.note();
   }
   table.destroy();
   if (!series.verified) series.note = "verification failed: the table is wrong";
@@ -83,7 +108,10 @@ Benchmark gups_benchmark() {
            "exclusive or: RandomAccess of the HPC Challenge, in a table in blocks. With "
            "look_ahead, at most so many updates of a rank wait to be carried out (HPCC: 1024), "
            "which by_hand and tuned keep by an exchange, or a flush, after so many. Variants and "
-           "their limits are those of kernel.histogram.",
+           "their limits are those of kernel.histogram, and the program in bulk that is written "
+           "plainly: a rank sorts this number of keys into a bucket for each owner, copies each to "
+           "it in a blocking call, and after a barrier applies what came (plain); the same with "
+           "all buckets in flight (plain_hand), and the plain program in a bulk region (bulk).",
        .factors =
            joined({integer_factor(kUpdatesFactor, "1", "Updates of a rank.", {1 << 20}, 1, 1e9),
                    integer_factor(kLog2CellsFactor, "1",

@@ -20,7 +20,9 @@ constexpr std::array kUpdateMethods = {"automatic", "buffers",     "messages",
 
 UpdateWay update_way_of(const experiment::Point& point) {
   const auto names = kernels::kHistogram.variants();
-  return static_cast<UpdateWay>(std::ranges::find(names, point.variant) - names.begin());
+  auto found = std::ranges::find(names, point.variant);
+  if (found == names.end()) found = std::ranges::find(names, std::string(variant::kByHand));
+  return static_cast<UpdateWay>(found - names.begin());
 }
 
 std::vector<experiment::Factor> buffer_factors() {

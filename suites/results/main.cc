@@ -16,6 +16,7 @@
 #include "suites/bench/command_line.h"
 #include "suites/results/analysis.h"
 #include "suites/results/budgeted.h"
+#include "suites/results/bulk.h"
 #include "suites/results/gather_choices.h"
 #include "suites/results/load.h"
 #include "suites/results/networks.h"
@@ -73,6 +74,8 @@ constexpr Command kCommands[] = {
      print_update_choices},
     {"gather-choices", "Chosen ways of gathers against the best ones of a sweep",
      print_gather_choices},
+    {"bulk", "Blocking programs in bulk regions beside themselves and the same by hand",
+     print_bulk},
     {"vis", "Chosen methods of transfers of many regions against the best ones measured",
      print_vis},
 };
@@ -104,7 +107,7 @@ int main(int argc, char** argv) {
   app.add_option("--only", options.only, "Only networks whose name contains TEXT")
       ->type_name("TEXT");
   app.add_option("--cells", options.cells,
-                 "Only cells whose name contains TEXT (update-choices, gather-choices)")
+                 "Only cells whose name contains TEXT (update-choices, gather-choices, bulk)")
       ->type_name("TEXT");
   app.add_option("--model", models,
                  "Model to use on a network instead of measuring one (quality, update-choices, "
