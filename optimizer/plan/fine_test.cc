@@ -28,7 +28,7 @@ TEST(PlanFine, PredictsWhatIsHidden) {
   EXPECT_LT(fine_s(request, FineMethod::single), fine_s(request, FineMethod::blocking));
   EXPECT_LT(fine_s(request, FineMethod::boxes), fine_s(request, FineMethod::single));
   EXPECT_GE(fine_s(request, FineMethod::boxes), request.compute_s);
-  // Who waits for each read hides nothing.
+  // A program that waits for each read hides nothing.
   FineRequest alone = request;
   alone.bursts = alone.boxes = alone.reads;
   alone.box_bytes = alone.read_bytes;

@@ -27,8 +27,8 @@ double list_get_s(const ListGet& list, const CompiledPath& path, const Surroundi
   const cost::Corner corner = ends.of(Source::regions);
   if (corner == cost::Corner::low) factor = 1 / kUnmeasuredFactor;
   if (corner == cost::Corner::high) factor = kUnmeasuredFactor;
-  // Those of other owners are in flight at the same time, and take this rank what issuing, the NIC
-  // and unpacking take.
+  // The transfers of other owners are in flight at the same time, and take this rank what issuing,
+  // the NIC and unpacking take.
   const auto bytes = static_cast<uint64_t>(list.elements * static_cast<double>(list.element_bytes));
   const cost::LinkCosts& get = path.vis.link(Direction::get);
   const cost::MessageCosts message = at_ends(get.at(bytes), get.at(bytes, ends.corner), ends);

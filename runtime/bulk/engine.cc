@@ -45,8 +45,7 @@ BulkEngine& BulkEngine::of(Context& context) {
 void BulkEngine::enter_region(const BulkOptions& options, CallSite site) {
   regions_.push_back(options);
   if (waits_ || regions_.size() > 1) return;
-  in_flight_ = plan::bulk_in_flight(state_.job.compiled().path(model::Path::network));
-  state_.operations.ask(this);
+  begin_to_ask();
   begin_visit(site);
 }
 
@@ -57,8 +56,20 @@ void BulkEngine::leave_region() {
   in_burst_ = false;
   complete();
   end_visit();
-  state_.operations.ask(nullptr);
+  if (companion_ == nullptr) state_.operations.ask(nullptr);
   regions_.pop_back();
+}
+
+void BulkEngine::begin_to_ask() {
+  in_flight_ = plan::bulk_in_flight(state_.job.compiled().path(model::Path::network));
+  state_.operations.ask(this);
+}
+
+void BulkEngine::accompany(Companion* companion) {
+  companion_ = companion;
+  if (companion != nullptr) return begin_to_ask();
+  complete();
+  if (!is_active()) state_.operations.ask(nullptr);
 }
 
 void BulkEngine::begin_burst(CallSite site) {
@@ -204,7 +215,7 @@ void BulkEngine::finish_source(const rma::SlotUse& use) {
 
 bool BulkEngine::defers(size_t bytes, bool stays) const {
   const bool wanted = method_ == plan::BulkMethod::puts || method_ == plan::BulkMethod::both;
-  return wanted && (stays || bytes <= options().buffer_bytes / 2);
+  return wanted && (stays || bytes <= copy_bytes());
 }
 
 // A future that is to be waited for, unless the put goes on by itself.
@@ -224,6 +235,26 @@ future BulkEngine::start_put(const rma::Call& call, const std::byte* source,
   }
   make_room(target);
   laps.to(tally_.puts.wait_s);
+  send(call, source, destination, bytes, stays);
+  laps.to(tally_.puts.issue_s);
+  return {};
+}
+
+void BulkEngine::defer(const rma::Call& call, const std::byte* source,
+                       global_ptr<std::byte> destination, size_t bytes) {
+  const Own own(own_);
+  end_burst_early();
+  const rank_t target = destination.where();
+  complete_overlapping(target, destination.offset(), destination.offset() + bytes);
+  make_room(target);
+  send(call, source, destination, bytes, false);
+}
+
+// There is room for it among those in flight.
+void BulkEngine::send(const rma::Call& call, const std::byte* source,
+                      global_ptr<std::byte> destination, size_t bytes, bool stays) {
+  const rank_t target = destination.where();
+  const uint64_t offset = destination.offset();
   rma::Operation operation(*context_, call, rma::Access::put, destination, bytes,
                            stays ? source : nullptr);
   fabric::Counter& counter = operation.counter(Kind::put);
@@ -235,15 +266,13 @@ future BulkEngine::start_put(const rma::Call& call, const std::byte* source,
   statistics_.copied_puts += stays ? 0 : 1;
   operation.finish();
   take_back();
-  laps.to(tally_.puts.issue_s);
-  return {};
 }
 
 // The ring grows up to its share of the memory, so that programs with small puts take little. What
 // it has is complete before.
 const std::byte* BulkEngine::copy(const std::byte* source, size_t bytes, const rma::SlotUse& use) {
   constexpr size_t kLeastCapacity = size_t{64} << 10;
-  const size_t most = options().buffer_bytes / 2;
+  const size_t most = copy_bytes();
   std::byte* memory = nullptr;
   while (true) {
     while (!copies_.empty() && state_.operations.is_over(copies_.oldest())) {
@@ -401,6 +430,7 @@ void BulkEngine::stored(rank_t rank, uint64_t offset, uint64_t bytes) {
 }
 
 void BulkEngine::before(rma::Access access, rank_t target, uint64_t offset, size_t bytes) {
+  ask_companion([&](Companion& asked) { asked.before(access, target, offset, bytes); });
   if (own_ || (puts_.empty() && burst_.empty())) return;
   const Own own(own_);
   end_burst_early();
@@ -412,6 +442,7 @@ void BulkEngine::before(rma::Access access, rank_t target, uint64_t offset, size
 }
 
 void BulkEngine::complete() {
+  ask_companion([](Companion& asked) { asked.complete(); });
   if (own_ || (puts_.empty() && burst_.empty())) return;
   const Own own(own_);
   end_burst_early();
