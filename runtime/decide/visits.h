@@ -64,7 +64,7 @@ class Visits {
   }
   /// True if what the visit did, which has just ended, is to be decided on: by decide().
   bool is_due() {
-    // The first one also pays for fresh memory.
+    // The first one also pays for fresh memory, and has nothing of an earlier one to go by.
     return !request_ && measures_ && ++measured_ >= kMeasuredVisits;
   }
   /// Decides on this request from now on.
