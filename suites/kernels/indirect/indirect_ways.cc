@@ -1,6 +1,9 @@
 #include "suites/kernels/indirect/indirect_ways.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace stripline::suites {
 namespace {
@@ -29,6 +32,12 @@ Benchmark indirect_benchmark(ExperimentRow row) {
       " Elements are read one by one (naive), or by <stripline/indirect.h> in blocks of "
       "iterations as the planner says (tuned); where members of elements are read, "
       "each by itself (naive, separate) or those of an element at once (tuned).";
+  const std::vector<std::string> variants = row.known.variants();
+  if (std::ranges::find(variants, variant::kFineRegion) != variants.end()) {
+    row.description +=
+        " They are fetched by nonblocking gets before the loop (by_hand), or read one by one in a "
+        "fine_region, those of an iteration before its computation (fine_region).";
+  }
   row.factors.push_back(integer_factor(
       kBlockFactor, "1", "Iterations of a block; 0: as the planner says; for separate and tuned.",
       {0}, 0, 1 << 16));
