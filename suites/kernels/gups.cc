@@ -110,7 +110,7 @@ Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
   Context& ctx = session.context();
   const bool in_region = point.variant == variant::kFineRegion;
   const bool unrolled = in_region || point.variant == "unrolled";
-  const UpdateWay way = unrolled ? UpdateWay::naive : update_way_of(point);
+  const UpdateWay way = update_way_of(point);
   STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
   const size_t updates = updates_made(way, size_param(point, kUpdatesFactor));
   const uint64_t cells = uint64_t{1} << size_param(point, kLog2CellsFactor);

@@ -20,7 +20,8 @@ constexpr std::array kUpdateMethods = {"automatic", "buffers",     "messages",
 
 UpdateWay update_way_of(const experiment::Point& point) {
   const auto names = kernels::kHistogram.variants();
-  return static_cast<UpdateWay>(std::ranges::find(names, point.variant) - names.begin());
+  const auto found = std::ranges::find(names, point.variant);
+  return static_cast<UpdateWay>(found == names.end() ? 0 : found - names.begin());
 }
 
 std::vector<experiment::Factor> buffer_factors() {

@@ -26,7 +26,8 @@
 
 namespace stripline::suites {
 
-/// In the order of the catalogue for kernel.histogram, which has all of them.
+/// In the order of the catalogue for kernel.histogram, which has all of them. Other variants carry
+/// out the updates of naive by means of their kernels.
 enum class UpdateWay : uint8_t { naive, lock, atomics, by_hand, tuned, sequential };
 UpdateWay update_way_of(const experiment::Point& point);
 

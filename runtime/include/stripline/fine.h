@@ -3,10 +3,10 @@
 //
 //   {
 //     stripline::fine_region fine(ctx);
-//     const auto left = fine.read(row + 1);   // on their way, together
+//     const auto left = fine.read(row + 1);   // in flight, together
 //     const auto right = fine.read(row + 3);
 //     const double mean = (left + right) / 2;  // waited for here
-//     fine.write(row + 2, mean);               // on its way
+//     fine.write(row + 2, mean);               // in flight
 //     fine.write(row + 2, fine.read(row + 2) + 1);
 //   }                                          // written
 //
