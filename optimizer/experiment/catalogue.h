@@ -168,6 +168,8 @@ inline constexpr Known kSobel{"kernel.sobel",
 inline constexpr Known kSparseCg{"kernel.sparse_cg", {"whole", "inspector", "reordered", "ring"}};
 inline constexpr Known kSpmv{"kernel.spmv"};
 inline constexpr Known kSpreadForce{"kernel.spread_force"};
+inline constexpr Known kStridedReads{
+    "kernel.strided_reads", {"naive", "pipelined", "bounding_box", "packed", variant::kFineRegion}};
 inline constexpr Known kStructReads{"kernel.struct_reads", {"naive", "separate", "tuned"}};
 inline constexpr Known kTile{"kernel.tile",
                              {"blocking", "hand", "untuned", "tuned", "guarded", "forced"}};

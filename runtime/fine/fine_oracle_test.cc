@@ -12,11 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -120,7 +118,7 @@ class FineProgram {
     const uint64_t offset = part + any_offset<T>();
     const auto there = place_of<T>(rank, offset);
     std::byte* const here = mirror_[rank].data() + offset;
-    T value;
+    T value{};
     if (reads) {
       std::memcpy(&value, here, sizeof(T));
       if (kind == 0) {

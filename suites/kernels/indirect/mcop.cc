@@ -3,8 +3,6 @@
 #include <limits>
 #include <vector>
 
-#include <stripline/fine.h>
-
 #include "base/random.h"
 #include "suites/kernels/indirect/indirect_ways.h"
 #include "suites/kernels/kernels.h"
@@ -96,7 +94,7 @@ Result<experiment::SampleSeries> run_mcop(Session& session, const experiment::Po
     return found;
   };
   const auto find_in_region = [&](uint64_t length) {
-    fine_region fine(ctx);
+    fine_region fine(ctx, fine_options_of(point));
     std::vector<lazy<uint64_t>> left;
     for (size_t number = 0; number < columns.size(); ++number) {
       const uint64_t i = columns[number] - length;

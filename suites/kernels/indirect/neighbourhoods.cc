@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <stripline/fine.h>
-
 #include "base/random.h"
 #include "suites/kernels/indirect/indirect_ways.h"
 #include "suites/kernels/kernels.h"
@@ -79,8 +77,8 @@ class Neighbourhood {
   }
   // The same one by one, in a fine_region.
   static void go_in_region(Context& ctx, const Cells& cells, const Torus& torus, int64_t first,
-                           std::span<int32_t> next) {
-    fine_region fine(ctx);
+                           std::span<int32_t> next, const FineOptions& options) {
+    fine_region fine(ctx, options);
     for (size_t i = 0; i < next.size(); ++i) {
       const auto read = [&](size_t number) {
         return fine.read(cells.global(cell(torus, first + static_cast<int64_t>(i), number)));
@@ -158,7 +156,7 @@ Result<experiment::SampleSeries> run_neighbourhoods(Session& session,
   parts.run = [&] {
     using Around = Neighbourhood<Rule>;
     if (point.variant == experiment::variant::kFineRegion) {
-      Around::go_in_region(ctx, cells, torus, first, next);
+      Around::go_in_region(ctx, cells, torus, first, next, fine_options_of(point));
     } else if (point.variant == experiment::variant::kByHand) {
       Around::go_by_hand(ctx, cells, torus, first, next);
     } else {
