@@ -139,9 +139,12 @@ class fine_region {
   template <typename T>
   lazy<std::remove_const_t<T>> read(global_ptr<T> source, CallSite site = CallSite::current()) {
     using Value = std::remove_const_t<T>;
-    if (entry_.waits || context_.is_local(source)) {
-      return lazy<Value>(context_.rget(source, site), read_here());
+    if (entry_.waits) [[unlikely]] {
+      return lazy<Value>(context_.rget(source, site),
+                         {&context_, detail::FineRead::kNoBox, entry_.region, 0});
     }
+    // A load: a compiler sees that nothing is to be waited for.
+    if (context_.is_local(source)) return lazy<Value>(context_.rget(source, site), {});
     return lazy<Value>(Value(), detail::start_fine_read(
                                     context_, global_ptr<const std::byte>::from_word(source.word()),
                                     sizeof(T), site));
@@ -161,11 +164,6 @@ class fine_region {
   void issue() { detail::issue_fine(context_); }
 
  private:
-  detail::FineRead read_here() const {
-    return entry_.waits ? detail::FineRead{&context_, detail::FineRead::kNoBox, entry_.region, 0}
-                        : detail::FineRead();
-  }
-
   Context& context_;
   const detail::FineEntry entry_;
 };
