@@ -129,11 +129,6 @@ BulkPlan plan_bulk(const BulkRequest& request, const CompiledPath* path, BulkRec
   return choose<BulkMechanism>(request, path, record);
 }
 
-BulkPlan force_bulk(const BulkRequest& request, const CompiledPath* path, BulkMethod method,
-                    Reason reason) noexcept {
-  return plan_of<BulkMechanism>(request, path, method, reason);
-}
-
 std::span<const Field<BulkRequest>> BulkMechanism::fields() {
   using Phase = BulkRequest;
   static constexpr std::array<Field<Phase>, 9> kFields = {

@@ -65,10 +65,6 @@ BulkPlan plan_bulk(const BulkRequest& request, const CompiledPath* path) noexcep
 /// The same, with a record of what was considered.
 BulkPlan plan_bulk(const BulkRequest& request, const CompiledPath* path, BulkRecord& record);
 
-/// The plan of a method that was not decided on: forced, or compared with others.
-BulkPlan force_bulk(const BulkRequest& request, const CompiledPath* path, BulkMethod method,
-                    Reason reason) noexcept;
-
 /// False for a method that is about what the phase does not do.
 bool allows(const BulkRequest& request, BulkMethod method) noexcept;
 

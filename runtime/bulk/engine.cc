@@ -49,10 +49,7 @@ BulkEngine& BulkEngine::of(Context& context) {
 void BulkEngine::enter_region(const BulkOptions& options, CallSite site) {
   regions_.push_back(options);
   if (waits_ || regions_.size() > 1) return;
-  const plan::CompiledPath* const costs = state_.job.compiled().path(model::Path::network);
-  in_flight_ = plan::bulk_in_flight(costs);
-  max_get_bytes_ = plan::max_bulk_get_bytes(costs);
-  state_.operations.ask(this);
+  begin_to_ask();
   begin_visit(site);
 }
 
@@ -63,8 +60,22 @@ void BulkEngine::leave_region() {
   in_burst_ = false;
   complete();
   end_visit();
-  state_.operations.ask(nullptr);
+  if (companion_ == nullptr) state_.operations.ask(nullptr);
   regions_.pop_back();
+}
+
+void BulkEngine::begin_to_ask() {
+  const plan::CompiledPath* const costs = state_.job.compiled().path(model::Path::network);
+  in_flight_ = plan::bulk_in_flight(costs);
+  max_get_bytes_ = plan::max_bulk_get_bytes(costs);
+  state_.operations.ask(this);
+}
+
+void BulkEngine::accompany(Companion* companion) {
+  companion_ = companion;
+  if (companion != nullptr) return begin_to_ask();
+  complete();
+  if (!is_active()) state_.operations.ask(nullptr);
 }
 
 void BulkEngine::begin_burst(CallSite site) {
@@ -210,7 +221,7 @@ void BulkEngine::finish_source(const rma::SlotUse& use) {
 
 bool BulkEngine::defers(size_t bytes, bool stays) const {
   const bool wanted = method_ == plan::BulkMethod::puts || method_ == plan::BulkMethod::both;
-  return wanted && (stays || bytes <= options().buffer_bytes / 2);
+  return wanted && (stays || bytes <= copy_bytes());
 }
 
 // A future that is to be waited for, unless the put goes on by itself.
@@ -230,6 +241,26 @@ future BulkEngine::start_put(const rma::Call& call, const std::byte* source,
   }
   make_room(target);
   laps.to(tally_.puts.wait_s);
+  send(call, source, destination, bytes, stays);
+  laps.to(tally_.puts.issue_s);
+  return {};
+}
+
+void BulkEngine::defer(const rma::Call& call, const std::byte* source,
+                       global_ptr<std::byte> destination, size_t bytes) {
+  const Own own(own_);
+  end_burst_early();
+  const rank_t target = destination.where();
+  complete_overlapping(target, destination.offset(), destination.offset() + bytes);
+  make_room(target);
+  send(call, source, destination, bytes, false);
+}
+
+// There is room for it among those in flight.
+void BulkEngine::send(const rma::Call& call, const std::byte* source,
+                      global_ptr<std::byte> destination, size_t bytes, bool stays) {
+  const rank_t target = destination.where();
+  const uint64_t offset = destination.offset();
   rma::Operation operation(*context_, call, rma::Access::put, destination, bytes,
                            stays ? source : nullptr);
   fabric::Counter& counter = operation.counter(Kind::put);
@@ -241,15 +272,13 @@ future BulkEngine::start_put(const rma::Call& call, const std::byte* source,
   statistics_.copied_puts += stays ? 0 : 1;
   operation.finish();
   take_back();
-  laps.to(tally_.puts.issue_s);
-  return {};
 }
 
 // The ring grows up to its share of the memory, so that programs with small puts take little. What
 // it has is complete before.
 const std::byte* BulkEngine::copy(const std::byte* source, size_t bytes, const rma::SlotUse& use) {
   constexpr size_t kLeastCapacity = size_t{64} << 10;
-  const size_t most = options().buffer_bytes / 2;
+  const size_t most = copy_bytes();
   std::byte* memory = nullptr;
   while (true) {
     while (!copies_.empty() && state_.operations.is_over(copies_.oldest())) {
@@ -407,6 +436,7 @@ void BulkEngine::stored(rank_t rank, uint64_t offset, uint64_t bytes) {
 }
 
 void BulkEngine::before(rma::Access access, rank_t target, uint64_t offset, size_t bytes) {
+  ask_companion([&](Companion& asked) { asked.before(access, target, offset, bytes); });
   if (own_ || (puts_.empty() && burst_.empty())) return;
   const Own own(own_);
   Laps laps(state_.job.fabric(), measures());

@@ -26,6 +26,8 @@
 
 #include "runtime/bulk/aggregation.h"
 #include "runtime/bulk/ahead_buffers.h"
+#include "runtime/bulk/companion.h"
+#include "runtime/bulk/laps.h"
 #include "runtime/bulk/phase.h"
 #include "runtime/bulk/phase_gets.h"
 #include "runtime/bulk/put_list.h"
@@ -66,6 +68,26 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
   void get(const rma::Call& call, std::byte* destination, global_ptr<const std::byte> source,
            size_t bytes);
 
+  /// To be asked from now on before this engine is, whose puts it carries out by defer(); null: no
+  /// one is, and all puts are completed. It outlives that.
+  void accompany(Companion* companion);
+  /// A put of the companion, which is out of reach of loads and stores: as those of a region that
+  /// are not waited for. `source` may change when it returns. No more than copy_bytes().
+  void defer(const rma::Call& call, const std::byte* source, global_ptr<std::byte> destination,
+             size_t bytes);
+  /// Ends a burst before an access of the companion.
+  void before_access() {
+    const Own own(own_);
+    end_burst_early();
+  }
+  /// Memory for copies of puts.
+  size_t copy_bytes() const { return (is_active() ? options() : BulkOptions()).buffer_bytes / 2; }
+  /// Waits for an operation of a mechanism, also where what follows a future is running, and gives
+  /// its slot back. It may have been waited for before.
+  void finish(const rma::SlotUse& use);
+  /// Operations that may be in flight at a time, by the model.
+  uint32_t in_flight() const { return in_flight_; }
+
   const Statistics& statistics() const { return statistics_; }
   /// Puts that may not be complete.
   bool has_puts() const { return !puts_.empty(); }
@@ -77,44 +99,25 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
   uint64_t buffer_bytes() const override { return copies_.capacity() + ahead_.capacity(); }
 
  private:
-  // While it lives, operations that are started do not ask.
-  class Own {
-   public:
-    explicit Own(bool& own) : own_(own), before_(std::exchange(own, true)) {}
-    ~Own() { own_ = before_; }
-    Own(const Own&) = delete;
-    Own& operator=(const Own&) = delete;
-
-   private:
-    bool& own_;
-    const bool before_;
-  };
-  // Adds the time since it was made, or since the last lap, to a sum. Without a clock it does
-  // nothing.
-  class Laps {
-   public:
-    Laps(fabric::Fabric& fabric, bool measures)
-        : fabric_(measures ? &fabric : nullptr), begun_s_(measures ? fabric.now_s() : 0) {}
-    double begun_s() const { return begun_s_; }
-    void to(double& sum) {
-      if (fabric_ == nullptr) return;
-      const double now_s = fabric_->now_s();
-      sum += now_s - begun_s_;
-      begun_s_ = now_s;
-    }
-
-   private:
-    fabric::Fabric* fabric_;
-    double begun_s_;
-  };
-
   // As a keeper, and as what is asked.
   void stored(rank_t rank, uint64_t offset, uint64_t bytes) override;
   void before(rma::Access access, rank_t target, uint64_t offset, size_t bytes) override;
   void complete() override { before(rma::Access::none, 0, 0, 0); }
   void arrived() override { end_visit(); }
-  void synchronised(CallSite site) override { begin_visit(site); }
+  void synchronised(CallSite site) override {
+    if (is_active()) begin_visit(site);
+  }
 
+  void begin_to_ask();
+  // What that starts asks this engine, whatever it is doing.
+  template <typename Ask>
+  void ask_companion(const Ask& ask) {
+    if (companion_ == nullptr) [[likely]]
+      return;
+    const bool own = std::exchange(own_, false);
+    ask(*companion_);
+    own_ = own;
+  }
   bool is_active() const { return !regions_.empty(); }
   const BulkOptions& options() const { return regions_.back(); }
   bool measures() const { return visit_ != nullptr && visit_->measures(); }
@@ -124,7 +127,6 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
 
   // Operations of any kind.
   bool retire(const rma::SlotUse& use);
-  void finish(const rma::SlotUse& use);
   void finish_source(const rma::SlotUse& use);
 
   // Puts.
@@ -133,6 +135,8 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
                    global_ptr<std::byte> destination, size_t bytes, bool source_goes);
   future start_put(const rma::Call& call, const std::byte* source,
                    global_ptr<std::byte> destination, size_t bytes, bool stays);
+  void send(const rma::Call& call, const std::byte* source, global_ptr<std::byte> destination,
+            size_t bytes, bool stays);
   const std::byte* copy(const std::byte* source, size_t bytes, const rma::SlotUse& use);
   void make_room(rank_t target);
   void complete_overlapping(rank_t target, uint64_t begin, uint64_t end);
@@ -160,6 +164,7 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
   Context* context_ = nullptr;
   const bool waits_;  // for each call: debug mode
   std::vector<BulkOptions> regions_;
+  Companion* companion_ = nullptr;
   bool own_ = false;
   uint32_t in_flight_ = 0;
   uint64_t max_get_bytes_ = 0;  // that are made ahead

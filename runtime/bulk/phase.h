@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,7 @@
 
 #include "optimizer/plan/bulk_mechanism.h"
 #include "runtime/bulk/phase_gets.h"
-#include "runtime/decide/execution.h"
+#include "runtime/decide/visits.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::bulk {
@@ -51,11 +50,9 @@ struct Terms {
 /// Not thread-safe. Does not move.
 class Phase {
  public:
-  using Site = decide::Site<plan::BulkPlan>;
-
   /// The visits that begin at `call`.
   Phase(detail::ContextState& state, CallSite call) : state_(state), call_(call) {
-    site_.race().share_budget(state.job.ranks());
+    visits_.share_budget(state.job.ranks());
   }
   Phase(const Phase&) = delete;
   Phase& operator=(const Phase&) = delete;
@@ -66,37 +63,22 @@ class Phase {
   /// A visit begins: by which method.
   plan::BulkMethod begin(const Terms& terms);
   /// True if end() is to be given what the visit took.
-  bool measures() const { return measures_; }
+  bool measures() const { return visits_.measures(); }
   /// It is over, after this time. Without a tally that was measured, times are 0.
   void end(const Tally& tally, double seconds);
 
-  const decide::Race& race() const { return site_.race(); }
-
-  // As a mechanism (runtime/decide/execution.h).
-  plan::BulkPlan make(decide::Arm arm, double compute_s) const;
-  bool fits(const plan::BulkPlan&) const { return true; }
-  void decide(Site& site, double compute_s);
-  void note(decide::Trace& trace, double seconds) const;
+  const decide::Race& race() const { return visits_.race(); }
 
  private:
-  static constexpr model::Path kPath = model::Path::network;
-
-  const plan::CompiledPath* costs() const { return state_.job.compiled().path(kPath); }
   plan::BulkRequest request_of(const Tally& tally, double seconds) const;
   uint64_t bytes_of_request() const;
+  void note(decide::Trace& trace, double seconds) const;
 
   detail::ContextState& state_;
   const CallSite call_;
   Terms terms_;
   Tally tally_;  // of the last visit
-  uint32_t measured_ = 0;
-  bool measures_ = false;
-  std::optional<plan::BulkRequest> request_;  // that was decided on
-  std::optional<plan::BulkMethod> rival_;     // arm 1
-  Site site_;
-  std::optional<const plan::BulkPlan> given_;  // by a rule of a score map
-  decide::Execution<plan::BulkPlan> execution_;
-  bool has_begun_ = false;
+  decide::Visits<plan::BulkMechanism, plan::BulkMethod::both, plan::BulkMethod::blocking> visits_;
 };
 
 }  // namespace stripline::bulk

@@ -39,6 +39,7 @@ Benchmark fish_benchmark();
 Benchmark wator_benchmark();
 Benchmark guppie_benchmark();
 Benchmark mcop_benchmark();
+Benchmark strided_reads_benchmark();
 Benchmark sparse_cg_benchmark();
 Benchmark earthquake_benchmark();
 Benchmark molecules_benchmark();

@@ -18,11 +18,10 @@ constexpr std::array kUpdateMethods = {"automatic", "buffers",     "messages",
 
 }  // namespace
 
-UpdateWay update_way_of(const experiment::Point& point) {
+UpdateWay update_way_of(const experiment::Point& point, UpdateWay other) {
   const auto names = kernels::kHistogram.variants();
-  auto found = std::ranges::find(names, point.variant);
-  if (found == names.end()) found = std::ranges::find(names, std::string(variant::kByHand));
-  return static_cast<UpdateWay>(found - names.begin());
+  const auto found = std::ranges::find(names, point.variant);
+  return found == names.end() ? other : static_cast<UpdateWay>(found - names.begin());
 }
 
 std::vector<experiment::Factor> buffer_factors() {
