@@ -31,6 +31,7 @@ Settings OfiRank::injector_settings() const {
 }
 
 size_t OfiRank::injector_bytes() const {
+  if (!serves_further_endpoints(endpoint_.provider()) || settings_.injectors == 0) return 0;
   const Limits& limits = endpoint_.limits();
   const size_t operations = std::min(limits.transmit_depth, injector_settings().operations);
   const size_t buffers = limits.local_registration ? send_buffers_.total_bytes() : 0;
