@@ -153,13 +153,12 @@ Result<injection_context> injection_context::open(Context& context, CallSite sit
   if (state.memory.checked_bytes() == 0) {
     why_shared = "debug mode or a trace observes each operation";
   } else {
-    auto opened = rma::InjectionQueue::open(state.job.fabric(), state.job.rank(), state.job.ranks(),
-                                            [&state] {
-                                              rma::Exclusion& exclusion = state.job.exclusion();
-                                              if (!exclusion.try_enter()) return;
-                                              state.operations.serve();
-                                              exclusion.leave();
-                                            });
+    auto opened = rma::InjectionQueue::open(state.job, [&state] {
+      rma::Exclusion& exclusion = state.job.exclusion();
+      if (!exclusion.try_enter()) return;
+      state.operations.serve();
+      exclusion.leave();
+    });
     if (opened.ok()) {
       queue = std::move(*opened);
     } else {

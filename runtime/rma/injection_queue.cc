@@ -4,16 +4,14 @@
 
 namespace stripline::rma {
 
-Result<std::unique_ptr<InjectionQueue>> InjectionQueue::open(fabric::Fabric& fabric,
-                                                             fabric::Rank me, fabric::Rank ranks,
+Result<std::unique_ptr<InjectionQueue>> InjectionQueue::open(const Job& job,
                                                              const std::function<void()>& serve) {
   std::unique_ptr<fabric::Injector> injector;
-  for (fabric::Rank rank = 0; rank < ranks && injector == nullptr; ++rank) {
-    if (fabric.way(rank) != fabric::SameNode::network) continue;
-    STRIPLINE_ASSIGN_OR_RETURN(injector, fabric.open_injector(serve));
+  for (rank_t rank = 0; rank < job.ranks() && injector == nullptr; ++rank) {
+    if (rank == job.rank() || job.path_to(rank) != model::Path::network) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(injector, job.fabric().open_injector(serve));
   }
-  return std::unique_ptr<InjectionQueue>(
-      new InjectionQueue(fabric, me, serve, std::move(injector)));
+  return std::unique_ptr<InjectionQueue>(new InjectionQueue(job, serve, std::move(injector)));
 }
 
 void InjectionQueue::put(fabric::Rank target, uint64_t offset, const std::byte* source,

@@ -20,6 +20,7 @@
 
 #include "base/result.h"
 #include "runtime/fabric/fabric.h"
+#include "runtime/rma/job.h"
 
 namespace stripline::rma {
 
@@ -28,11 +29,10 @@ class InjectionQueue {
   /// What copies of put_copied() take, from the first one on.
   static constexpr size_t kCopyBytes = size_t{256} << 10;
 
-  /// A queue of rank `me` among `ranks`; the fabric outlives it. `serve` makes progress for the
-  /// rank unless another thread, or this one, is inside of a call. By the thread that uses the
-  /// fabric. Errors: those of Fabric::open_injector().
-  static Result<std::unique_ptr<InjectionQueue>> open(fabric::Fabric& fabric, fabric::Rank me,
-                                                      fabric::Rank ranks,
+  /// A queue of a rank of this job, which outlives it. `serve` makes progress for the rank unless
+  /// another thread, or this one, is inside of a call. By the thread that uses the fabric, once it
+  /// is connected. Errors: those of Fabric::open_injector().
+  static Result<std::unique_ptr<InjectionQueue>> open(const Job& job,
                                                       const std::function<void()>& serve);
 
   /// Gives up what is in flight; the caller's memory is left alone from then on.
@@ -53,7 +53,9 @@ class InjectionQueue {
 
   /// True if atomic() serves operations on variables of `target`. What the provider has, it has for
   /// all.
-  bool has_atomics_on(fabric::Rank target) const { return injector_ != nullptr && target != me_; }
+  bool has_atomics_on(fabric::Rank target) const {
+    return injector_ != nullptr && target != job_.rank();
+  }
   /// Starts an atomic operation of the provider's; `previous`, unless null, is here at complete().
   void atomic(const fabric::AtomicRequest& request, fabric::Rank target, uint64_t offset,
               void* previous);
@@ -76,11 +78,10 @@ class InjectionQueue {
  private:
   static constexpr size_t kHalf = kCopyBytes / 2;
 
-  InjectionQueue(fabric::Fabric& fabric, fabric::Rank me, std::function<void()> serve,
+  InjectionQueue(const Job& job, std::function<void()> serve,
                  std::unique_ptr<fabric::Injector> injector)
-      : fabric_(fabric),
-        me_(me),
-        inject_bytes_(fabric.info().inject_bytes),
+      : job_(job),
+        inject_bytes_(job.fabric().info().inject_bytes),
         serve_(std::move(serve)),
         injector_(std::move(injector)) {}
 
@@ -91,16 +92,15 @@ class InjectionQueue {
   }
   // What carries out gets and puts of a rank.
   fabric::Injector& path_to(fabric::Rank target) {
-    if (injector_ == nullptr || fabric_.way(target) == fabric::SameNode::cma) return fabric_;
-    return *injector_;
+    const bool by_network = job_.path_to(target) == model::Path::network;
+    return by_network ? *injector_ : job_.fabric();
   }
   void wait_for(const fabric::Counter& counter) {
     if (counter.pending != 0) injector_->wait_for(counter);
   }
   std::byte* room_for_copy(size_t bytes);
 
-  fabric::Fabric& fabric_;
-  const fabric::Rank me_;
+  const Job& job_;
   const size_t inject_bytes_;
   const std::function<void()> serve_;
   uint32_t calls_ = 0;
