@@ -70,11 +70,6 @@ class InjectionQueue {
   /// Returns when all is complete: puts are visible, what was fetched is here.
   void complete();
 
-  /// What the injector has sent.
-  fabric::Traffic traffic() const {
-    return injector_ != nullptr ? injector_->traffic() : fabric::Traffic();
-  }
-
  private:
   static constexpr size_t kHalf = kCopyBytes / 2;
 
