@@ -1,9 +1,12 @@
 /*
  * Threads of each PE. By one context: a quiet of either returns when what its thread has started is complete, whatever
  * the other one does. By contexts of their own, some of which end with operations in flight. In collective operations
- * of teams of their own, which they make and destroy in no common order.
+ * of teams of their own, which they make and destroy in no common order. With the argument "dead", they transfer by
+ * contexts of their own to a PE that is killed.
  */
 #include <pthread.h>
+#include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -95,6 +98,15 @@ static void short_contexts(int thread) {
   }
 }
 
+static void until_the_last_is_dead(int thread) {
+  shmem_ctx_t ctx;
+  CHECK_EQUAL(shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx), 0);
+  while (1) {
+    shmem_ctx_long_put_nbi(ctx, bulk[thread], bulk_sources[thread], kBulk, shmem_n_pes() - 1);
+    shmem_ctx_quiet(ctx);
+  }
+}
+
 static shmem_team_t parents[kThreads];
 static long summands[kThreads], sums[kThreads], heads[kThreads];
 
@@ -151,7 +163,7 @@ static void by_threads(void (*part)(int thread)) {
   shmem_barrier_all();
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   int provided = -1;
   CHECK_EQUAL(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided), 0);
   CHECK_EQUAL(provided, SHMEM_THREAD_MULTIPLE);
@@ -161,6 +173,11 @@ int main(void) {
     CHECK_EQUAL(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, NULL, 0, &parents[i]), 0);
   }
   shmem_barrier_all();
+  if (argc > 1 && strcmp(argv[1], "dead") == 0) {
+    if (shmem_my_pe() < pes - 1) by_threads(until_the_last_is_dead);
+    usleep(50000);
+    raise(SIGKILL);
+  }
   by_threads(puts_and_gets);
   by_threads(own_contexts);
   by_threads(short_contexts);
