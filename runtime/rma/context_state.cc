@@ -108,8 +108,9 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   if (!node_reach.ok()) return refuse(node_reach.error());
   auto progress = progress_of(options.progress);
   if (!progress.ok()) return refuse(progress.error());
-  // Where no thread can serve, there is nothing to choose.
-  if (options.progress == kTuned && options.fabric.starts_with("emulated:")) {
+  // Where no thread can serve, there is nothing to choose; where threads inject, those serve.
+  if (options.progress == kTuned &&
+      (options.fabric.starts_with("emulated:") || options.threads == thread_mode::injecting)) {
     progress = fabric::Progress::in_calls;
   }
   if (const Status known = rma::check_trace(options.trace); !known.ok()) {

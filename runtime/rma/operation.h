@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include <stripline/context.h>
 
@@ -22,6 +23,15 @@
 #include "runtime/rma/observers.h"
 
 namespace stripline::rma {
+
+/// Ends the job unless private memory of an operation that moves bytes is somewhere.
+inline void check_private(const detail::ContextState& state, const Call& call,
+                          const std::byte* memory, size_t bytes) {
+  if (memory != nullptr || bytes == 0) [[likely]]
+    return;
+  state.fail(Error(ErrorCode::invalid_argument, text(call) + " of " + byte_count_text(bytes) +
+                                                    " with a null pointer for this rank's side"));
+}
 
 class Operation {
  public:

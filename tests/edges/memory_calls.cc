@@ -1,5 +1,5 @@
-// Calls of context.h, memory_use.h, atomic.h, vis.h, indexed_list.h, strict.h and lock.h: memory
-// and one-sided operations.
+// Calls of context.h, memory_use.h, atomic.h, injection.h, vis.h, indexed_list.h, strict.h and
+// lock.h: memory and one-sided operations.
 #include <algorithm>
 #include <array>
 #include <mutex>
@@ -10,6 +10,7 @@
 
 #include <stripline/atomic.h>
 #include <stripline/indexed_list.h>
+#include <stripline/injection.h>
 #include <stripline/lock.h>
 #include <stripline/memory_use.h>
 #include <stripline/strict.h>
@@ -111,6 +112,10 @@ void add_one_sided(std::vector<Call>& calls) {
                      t.context.progress();
                      t.right(t.context.now_s() >= 0 && t.context.am_max_bytes() > 0);
                      t.right(t.context.work() == nullptr);
+                   }});
+  calls.push_back({"injection.h", "injection_context::open", false, {}, [](Trial& t) {
+                     const auto made = injection_context::open(t.context);
+                     t.right(!made.ok() && made.error().code() == ErrorCode::failed_precondition);
                    }});
   calls.push_back({"memory_use.h", "memory_use", false, {}, [](Trial& t) {
                      t.right(memory_use(t.context).segment_bytes >= Trial::kSegmentBytes);

@@ -40,6 +40,10 @@ constexpr double kMostBetweenStatesSeconds = 2;
 /// Time that may pass between two looks and still count as waiting; more was computation.
 constexpr double kMaxGapSeconds = 0.5;
 
+/// Polls of a further injector without a result for each one that serves this rank's peers, which
+/// may be what its operations wait for.
+constexpr uint64_t kPollsPerMeanwhile = 4;
+
 /// Calls whose end is noted after somebody has asked how long a message waited: ranks that are
 /// never asked for work need not look at the clock.
 constexpr uint32_t kNotedStops = 4096;
@@ -411,6 +415,7 @@ void OfiRank::compute_for(double seconds) {
 }
 
 void OfiRank::rest(uint64_t fruitless_polls) {
+  if (meanwhile_ && fruitless_polls % kPollsPerMeanwhile == kPollsPerMeanwhile - 1) meanwhile_();
   if (fruitless_polls <= spin_limit_) return;
   sched_yield();
   check_on_peers();

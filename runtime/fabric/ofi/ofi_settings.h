@@ -21,6 +21,9 @@ struct Settings {
   size_t send_buffers = 128;
   /// Outstanding operations this rank allows itself; clamped to the provider's transmit queue.
   size_t operations = 4096;
+  /// Further injectors that this rank may have at a time (Fabric::open_injector()).
+  /// STRIPLINE_INJECTION_QUEUES.
+  size_t injectors = 16;
   /// Longer gets and puts are split; clamped to the provider's largest message.
   size_t max_transfer_bytes = std::numeric_limits<size_t>::max();
   /// Registers or bounces private buffers as if the provider asked for FI_MR_LOCAL, so that this
