@@ -11,7 +11,9 @@ FineEntry enter_fine(Context& context, const FineOptions& options, CallSite site
   return FineEngine::of(context).enter(options, site);
 }
 
-void leave_fine(Context& context, uint32_t region) { FineEngine::of(context).leave(region); }
+void leave_fine(Context& context, uint32_t region) {
+  if (!context.state().job.in_child()) FineEngine::of(context).leave(region);
+}
 
 void issue_fine(Context& context) { FineEngine::of(context).issue(); }
 
