@@ -11,6 +11,7 @@
 
 #include "runtime/bulk/engine.h"
 #include "runtime/bulk/put_list.h"
+#include "runtime/rma/context_state.h"
 #include "suites/future_window.h"
 #include "suites/grids.h"
 #include "suites/kernels/symmetric_memory.h"
@@ -93,11 +94,13 @@ class Gets {
   /// for all to come.
   double copied_s(double wait_s) {
     const bulk_region region(*context_, {.buffer_bytes = 4 * kCount * bytes_}, CallSite::current());
-    // Waiting in the library would be an acquire, at which what was made ahead is given up.
+    // Waiting in the library, or progress() of the program, would be an acquire, at which what was
+    // made ahead is given up.
     constexpr int kLooks = 64;
     for (int look = 0; look < kLooks; ++look) {
       context_->compute_for(wait_s / kLooks);
-      context_->progress();
+      const auto inside = context_->state().exclusive();
+      context_->state().operations.make_progress();
     }
     return fetch_s();
   }
