@@ -13,10 +13,12 @@
 
 namespace stripline::bulk {
 
-/// While it lives, operations that an engine starts do not ask it.
+/// While it lives, operations that an engine starts do not ask it, unless it is `asked` all the
+/// same.
 class Own {
  public:
-  explicit Own(bool& own) : own_(own), before_(std::exchange(own, true)) {}
+  explicit Own(bool& own, bool asked = false)
+      : own_(own), before_(std::exchange(own, own || !asked)) {}
   ~Own() { own_ = before_; }
   Own(const Own&) = delete;
   Own& operator=(const Own&) = delete;

@@ -105,7 +105,8 @@ void BulkEngine::check_range(const rma::Call& call, global_ptr<const std::byte> 
 }
 
 // What is to be waited for is waited for when others ask again: what follows futures may run
-// meanwhile, and does so as the program does.
+// meanwhile, and does so as the program does. Outside of regions a call is asked about as all
+// others are: puts of the companion may be in flight.
 
 void BulkEngine::put(const rma::Call& call, const std::byte* source,
                      global_ptr<std::byte> destination, size_t bytes, bool source_goes) {
@@ -134,7 +135,7 @@ void BulkEngine::get(const rma::Call& call, std::byte* destination,
 
 future BulkEngine::begin_put(const rma::Call& call, const std::byte* source,
                              global_ptr<std::byte> destination, size_t bytes, bool source_goes) {
-  const Own own(own_);
+  const Own own(own_, !is_active());
   check_range(call, destination, bytes, rma::Access::put);
   check_memory(call, source, bytes);
   if (bytes == 0) return {};
@@ -156,7 +157,7 @@ future BulkEngine::begin_put(const rma::Call& call, const std::byte* source,
 
 future BulkEngine::begin_get(const rma::Call& call, std::byte* destination,
                              global_ptr<const std::byte> source, size_t bytes) {
-  const Own own(own_);
+  const Own own(own_, !is_active());
   check_range(call, source, bytes, rma::Access::get);
   check_memory(call, destination, bytes);
   if (bytes == 0) return {};

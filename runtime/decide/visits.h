@@ -57,10 +57,13 @@ class Visits {
   bool measures() const { return measures_; }
 
   /// The visit is over. `scale`: what its time is multiplied by before it is compared, where visits
-  /// do not do equally much. `show(trace, seconds)` tells a trace of it, if there is a plan.
+  /// do not do equally much; 0: it did nothing that methods are about, and is not compared.
+  /// `show(trace, seconds)` tells a trace of it, if there is a plan.
   template <typename Show>
   void end(double scale, const Show& show) {
-    if (std::exchange(has_begun_, false)) execution_.finish(Shown<Show>{*this, show}, 0, scale);
+    if (!std::exchange(has_begun_, false)) return;
+    if (scale == 0) return execution_.abandon();
+    execution_.finish(Shown<Show>{*this, show}, 0, scale);
   }
   /// True if what the visit did, which has just ended, is to be decided on: by decide().
   bool is_due() {

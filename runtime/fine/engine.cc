@@ -90,15 +90,15 @@ void FineEngine::end_visit() {
   scope.last_bytes = tally_.reads.bytes + tally_.writes.bytes;
   auto& visits = scope.visits;
   const double seconds = visits.measures() ? state_.job.fabric().now_s() - visit_begun_s_ : 0.0;
-  const double scale = static_cast<double>(scope.usual_calls) /
-                       static_cast<double>(std::max<uint64_t>(tally_.calls(), 1));
+  const double scale = tally_.calls() == 0 ? 0.0
+                                           : static_cast<double>(scope.usual_calls) /
+                                                 static_cast<double>(tally_.calls());
   visits.end(scale, [&](decide::Trace& trace, double took_s) {
     const plan::FineRequest& request = *visits.request();
     trace.note(site_, stripline::hash_of(request.reads, request.writes),
                decide::choice_of<plan::FineMechanism>(
                    request, visits.plan(),
-                   {.predicted_s = scale > 0 ? visits.plan().predicted_s / scale : 0,
-                    .detail = tally_.text()}),
+                   {.predicted_s = visits.plan().predicted_s / scale, .detail = tally_.text()}),
                took_s, "region of " + bytes_text(scope.last_bytes), [&] {
                  return visits.is_forced()
                             ? std::string()

@@ -201,9 +201,12 @@ TEST_P(FineRegion, OtherOperationsKeepTheirOrderWithAccesses) {
       const uint64_t expected = turn == 1 ? 3 : 10 * (turn - 1) + 1;
       fine.write(there + 3, 10 * turn);
       uint64_t read = 0;
-      switch (turn % 3) {
+      switch (turn / 4 % 4) {
         case 0:
           context.rget(there + 3, &read, 1).wait();
+          break;
+        case 2:
+          memget(context, &read, there + 3, 1);
           break;
         case 1:
           context.rget_nbi(there + 3, &read, 1);
