@@ -122,17 +122,20 @@ Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
   const std::optional<PlainCopies> plain = plain_copies_of(point.variant);
   const bool in_region = point.variant == variant::kFineRegion;
   const bool unrolled = in_region || point.variant == "unrolled";
-  const UpdateWay way = update_way_of(point, plain ? UpdateWay::by_hand : UpdateWay::naive);
+  const UpdateWay way = update_way_of(point);
   STRIPLINE_ASSIGN_OR_RETURN(const UpdateOptions options, update_options_of(ctx, point));
-  const size_t updates = updates_made(way, size_param(point, kUpdatesFactor));
+  // Updates in bulk are of any cell, as by_hand's; unrolled ones, and those in a region, are those
+  // of naive.
+  const size_t asked = size_param(point, kUpdatesFactor);
+  const size_t updates = plain ? asked : updates_made(way, asked);
   const uint64_t cells = uint64_t{1} << size_param(point, kLog2CellsFactor);
   STRIPLINE_ASSIGN_OR_RETURN(Table table, Table::create(ctx, cells, blocked(cells, ctx.rank_n())));
   std::vector<uint64_t> keys(updates);
   SampleSeries series;
   {
-    using Ways = Updates<RandomAccess, block_cyclic<>>;
+    using Singles = Updates<RandomAccess, block_cyclic<>>;
     STRIPLINE_ASSIGN_OR_RETURN(
-        Ways ways, Ways::create(table, way, size_param(point, kLookAheadFactor), options));
+        Singles singles, Singles::create(table, way, size_param(point, kLookAheadFactor), options));
     using Buckets = BucketCopies<RandomAccess, block_cyclic<>>;
     std::optional<Buckets> buckets;
     if (plain) {
@@ -156,7 +159,7 @@ Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
       } else if (unrolled) {
         UnrolledUpdates(table).run_by_hand(keys);
       } else {
-        ways.run(keys);
+        singles.run(keys);
       }
       if (unrolled) ctx.barrier();
     };
@@ -168,13 +171,14 @@ Result<SampleSeries> run_gups(Session& session, const experiment::Point& point,
         difference ^= share(cell, mine[i] ^ (cell + salt));
       }
       for (const uint64_t key : keys) {
-        difference ^= share(ways.cell_of(key), RandomAccess::value(key));
+        const uint64_t cell = plain ? RandomAccess::cell(key, cells) : singles.cell_of(key);
+        difference ^= share(cell, RandomAccess::value(key));
       }
       return world.allreduce(difference, op_bit_xor{}) == 0;
     };
     parts.scale = 1 / static_cast<double>(updates);
     series = measure_kernel(session, rule, parts);
-    series.note = plain ? plain_note(*plain) : ways.note();
+    series.note = plain ? plain_note(*plain) : singles.note();
   }
   table.destroy();
   if (!series.verified) series.note = "verification failed: the table is wrong";

@@ -18,10 +18,10 @@ constexpr std::array kUpdateMethods = {"automatic", "buffers",     "messages",
 
 }  // namespace
 
-UpdateWay update_way_of(const experiment::Point& point, UpdateWay other) {
+UpdateWay update_way_of(const experiment::Point& point) {
   const auto names = kernels::kHistogram.variants();
   const auto found = std::ranges::find(names, point.variant);
-  return found == names.end() ? other : static_cast<UpdateWay>(found - names.begin());
+  return static_cast<UpdateWay>(found == names.end() ? 0 : found - names.begin());
 }
 
 std::vector<experiment::Factor> buffer_factors() {

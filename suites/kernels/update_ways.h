@@ -28,9 +28,8 @@ namespace stripline::suites {
 
 /// In the order of the catalogue for kernel.histogram, which has all of them.
 enum class UpdateWay : uint8_t { naive, lock, atomics, by_hand, tuned, sequential };
-/// `other` for a variant that is none of these, and that the kernel carries out itself: the one
-/// that makes as many updates, of the same cells.
-UpdateWay update_way_of(const experiment::Point& point, UpdateWay other = UpdateWay::naive);
+/// naive of a variant that is none of these, and that the kernel carries out itself.
+UpdateWay update_way_of(const experiment::Point& point);
 
 /// Factors of kernels of updates: how UpdateEpoch collects, and for updates that can be made in
 /// other methods, too, by which of them.
