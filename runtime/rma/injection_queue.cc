@@ -78,6 +78,7 @@ void InjectionQueue::atomic_now(const fabric::AtomicRequest& request, fabric::Ra
 }
 
 void InjectionQueue::complete() {
+  job_.check_process();
   wait_for(started_);
   for (const fabric::Counter& one : copied_) wait_for(one);
 }

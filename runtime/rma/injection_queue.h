@@ -80,9 +80,11 @@ class InjectionQueue {
         serve_(std::move(serve)),
         injector_(std::move(injector)) {}
 
-  // A thread whose operations never have to wait serves peers all the same.
+  // A thread whose operations never have to wait serves peers all the same. No lock finds out for
+  // it that it is in a child process.
   void begin() {
     constexpr uint32_t kEvery = 32;
+    job_.check_process();
     if (++calls_ % kEvery == 0) serve_();
   }
   // What carries out gets and puts of a rank.
