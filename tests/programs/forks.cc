@@ -18,7 +18,9 @@
 #include <utility>
 #include <vector>
 
+#include <stripline/bulk.h>
 #include <stripline/context.h>
+#include <stripline/fine.h>
 #include <stripline/future.h>
 #include <stripline/gather_plan.h>
 #include <stripline/halo.h>
@@ -74,7 +76,12 @@ int main(int argc, char** argv) {
     const team half = team::world(ctx).split(me % 2, me);
     std::optional<halo_exchange<double, 1>> halo(*halo_exchange<double, 1>::create(
         ctx, {.interior = {8}, .width = {1}, .grid = {ctx.rank_n()}, .periodic = {true}}));
+    const bulk_region region(ctx);
+    fine_region fine(ctx);
     const auto pending = rget_async(ctx, there);
+    const lazy<uint64_t> fetched = fine.read(there + 2);
+    const uint64_t word = me;
+    memput(ctx, there + 3, &word, 1);
     epoch.update(there + 1, 1);
     plan.start(x);
     if (me == 0) {
