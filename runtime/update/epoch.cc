@@ -1,6 +1,7 @@
 #include "runtime/update/epoch.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,11 @@ namespace {
 
 // After a buffer in which merging did not pay, this many do without.
 constexpr uint32_t kBuffersWithoutMerging = 15;
+// After an epoch in which summing up did not pay, this many do without.
+constexpr uint32_t kEpochsWithoutSumming = 15;
+// The most cells that an accumulator has for each update: looking for those that were updated takes
+// a byte for 16 cells.
+constexpr uint64_t kCellsForAnUpdate = 8;
 
 bool merges_worthwhile(const detail::UpdateLane& lane) {
   const uint64_t updates = uint64_t{lane.count} + lane.merged;
@@ -36,9 +42,8 @@ Epoch::~Epoch() {
 
 // Those that hold updates end the job; the next one of the others has to ask for a lane.
 void Epoch::outlives_context() {
-  if (has_under_way() || std::ranges::any_of(lanes_, [](const detail::UpdateLane& lane) {
-        return lane.count > 0 && lane.memory == nullptr;
-      })) {
+  const auto is_filled = [](const detail::UpdateLane& lane) { return lane.count > 0; };
+  if (has_under_way() || accumulators_.hold_any() || std::ranges::any_of(lanes_, is_filled)) {
     state_.fail(Error(ErrorCode::invalid_argument,
                       description() +
                           " outlives its Context with updates that are not complete; end() it, or "
@@ -46,6 +51,7 @@ void Epoch::outlives_context() {
   }
   for (detail::UpdateLane& lane : lanes_) {
     lane.memory = nullptr;
+    lane.extent = 0;
     lane.via = nullptr;
     lane.positions = nullptr;
     lane.count = 0;
@@ -64,16 +70,18 @@ bool Epoch::has_under_way() const {
 void Epoch::frees(const rma::Call& call, uint64_t offset, uint64_t bytes) {
   uint64_t held = 0;
   uint64_t first = 0;
+  const auto look = [&](uint64_t cell) {
+    const uint64_t begin = cell * type_.unit;
+    if (begin >= offset + bytes || begin + type_.value_bytes <= offset) return;
+    if (held++ == 0) first = begin;
+  };
   for (rank_t rank = 0; rank < ranks_; ++rank) {
     const detail::UpdateLane& lane = lanes_[rank];
-    if (lane.memory != nullptr || lane.via != nullptr) continue;
     for (uint32_t i = 0; i < lane.count; ++i) {
       // Where updates go over others, with a number that names the owner.
-      const uint64_t cell = ((uint64_t{lane.window} << 32U) + lane.cells[i]) % cells_;
-      const uint64_t begin = cell * type_.unit;
-      if (begin >= offset + bytes || begin + type_.value_bytes <= offset) continue;
-      if (held++ == 0) first = begin;
+      look(((uint64_t{lane.window} << 32U) + lane.cells[i]) % cells_);
     }
+    accumulators_.each(rank, [&look](uint64_t cell, const std::byte*) { look(cell); });
   }
   if (held > 0) {
     state_.fail(Error(ErrorCode::invalid_argument,
@@ -99,6 +107,13 @@ void Epoch::fail(global_ptr<const std::byte> cell, CallSite site) {
                     text(call) + " of " +
                         rma::range_text(cell.offset(), type_.value_bytes, cell.where()) +
                         ", which is not aligned to " + std::to_string(type_.unit) + " bytes"));
+}
+
+void Epoch::fail_patch(const grid_cell& corner, const grid_extent& patch, const grid_extent& grid,
+                       CallSite site) {
+  state_.fail(Error(ErrorCode::invalid_argument, text(rma::Call("UpdateEpoch::spread", site)) +
+                                                     ", but " +
+                                                     detail::not_within_text(corner, patch, grid)));
 }
 
 // --- filling -------------------------------------------------------------------------------------
@@ -139,16 +154,22 @@ bool Epoch::begin_own_lane() {
                        !closely_ && state_.job.exclusion().is_free_here();
   lane.via = at_once ? &lane : nullptr;
   lane.memory = at_once ? state_.memory.segment().data() : nullptr;
+  lane.extent = at_once ? cells_ : 0;
   return at_once;
 }
 
-void Epoch::count_own() {
-  detail::UpdateLane& lane = lanes_[me_];
-  statistics_.updates += lane.count;
-  tally_.updates += lane.count;
-  tally_.own += lane.count;
-  declare(2 * uint64_t{lane.count} * type_.value_bytes);
-  lane.count = 0;
+void Epoch::count_at_once(rank_t target) {
+  const uint64_t updates = std::exchange(lanes_[target].at_once, 0);
+  if (updates == 0) return;
+  if (target == me_) {
+    statistics_.updates += updates;
+    tally_.updates += updates;
+    tally_.own += updates;
+    declare(2 * updates * type_.value_bytes);
+  } else {
+    filling_[target].summed += updates;
+    declare(updates * (2 * uint64_t{type_.value_bytes} + 1));  // and a mark
+  }
 }
 
 void Epoch::filled(rank_t target, CallSite site) {
@@ -156,6 +177,7 @@ void Epoch::filled(rank_t target, CallSite site) {
   const auto inside = state_.exclusive();
   enter("UpdateEpoch::update", site);
   detail::UpdateLane& lane = lanes_[target];
+  if (lane.at_once >= lane.limit) return count_at_once(target);
   if (debug_ != nullptr) [[unlikely]] {
     check_closely(target, (uint64_t{lane.window} << 32U) + lane.cells[lane.count - 1], site);
     lane.limit = lane.count + 1;
@@ -184,10 +206,10 @@ void Epoch::move_window(rank_t target, uint32_t window, CallSite site) {
 void Epoch::send(rank_t target) {
   detail::UpdateLane& lane = lanes_[target];
   if (lane.count == 0) return;
-  if (lane.memory != nullptr) return count_own();
   statistics_.updates += lane.count;
   statistics_.merged += lane.merged;
-  const bool merging_pays = merges_worthwhile(lane);
+  const bool merging_pays = draining_ || merges_worthwhile(lane);
+  if (!draining_) see(target);
   count(target);
   if (way_.method != plan::UpdateMethod::buffers) {
     return send_singly(target);
@@ -219,6 +241,89 @@ void Epoch::send(rank_t target) {
   begin_lane(target, merging_pays);
   send_backlog();
   if (!backlog_.empty()) keep_to_budget();
+}
+
+// --- summing up ----------------------------------------------------------------------------------
+
+// Looks at what is in the lane of an owner.
+void Epoch::see(rank_t owner) {
+  if (!may_sum_up_ || owner == me_) return;
+  const detail::UpdateLane& lane = lanes_[owner];
+  filling_[owner].seen.add(uint64_t{lane.window} << 32U, {lane.cells, lane.count}, lane.merged,
+                           lane.positions != nullptr);
+  declare(lane.count * sizeof(Cell));
+}
+
+void Epoch::append(rank_t owner, uint64_t cell, const std::byte* value) {
+  detail::UpdateLane& lane = lanes_[owner];
+  const auto window = static_cast<uint32_t>(cell >> 32U);
+  if (window != lane.window) {
+    send(owner);
+    lane.window = window;
+  }
+  lane.cells[lane.count] = static_cast<Cell>(cell);
+  std::memcpy(lane.values + size_t{lane.count} * type_.value_bytes, value, type_.value_bytes);
+  if (++lane.count == lane.limit) send(owner);
+}
+
+// Sends what the updates of an owner's cells have summed up to.
+void Epoch::drain(rank_t owner) {
+  count_at_once(owner);
+  Filling& filling = filling_[owner];
+  const uint64_t updates = std::exchange(filling.summed, 0);
+  if (updates == 0) return;
+  see(owner);  // what is there beside them
+  draining_ = true;
+  uint64_t cells = 0;
+  accumulators_.each(owner, [&](uint64_t cell, const std::byte* value) {
+    append(owner, cell, value);
+    ++cells;
+  });
+  declare(accumulators_.clear(owner));
+  send(owner);
+  draining_ = false;
+  // The cells have been counted as updates when they were sent.
+  statistics_.merged += updates - cells;
+  tally_.updates += updates - cells;
+  filling.seen.summed += updates;
+  filling.seen.sent += cells;
+}
+
+// Decides, while nothing is held, which updates are summed up from now on, by what they were.
+void Epoch::choose_accumulators() {
+  if (!may_sum_up_) return;
+  const bool allowed = !closely_;
+  for (rank_t owner = 0; owner < ranks_; ++owner) {
+    if (owner == me_) continue;
+    detail::UpdateLane& lane = lanes_[owner];
+    Filling& filling = filling_[owner];
+    const CellsSeen seen = std::exchange(filling.seen, {});
+    const bool open = lane.marks != nullptr;
+    if (open && !(allowed && seen.pays())) {
+      accumulators_.close(lane, owner);
+      if (allowed) filling.without_summing = kEpochsWithoutSumming;
+      continue;
+    }
+    if (!allowed || !seen.would_pay()) continue;
+    if (filling.without_summing > 0) {
+      --filling.without_summing;
+      continue;
+    }
+    // With some more at both ends, since the next ones may differ a little.
+    uint64_t begin = seen.lowest;
+    uint64_t end = seen.highest + 1;
+    if (open) {
+      begin = std::min(begin, lane.first);
+      end = std::max(end, lane.first + lane.extent);
+    }
+    if (end - begin > kCellsForAnUpdate * (seen.updates + seen.summed)) continue;
+    const uint64_t more = (end - begin) / 8;
+    begin -= std::min(begin, more);
+    end = std::min(end + more, cells_);
+    const uint64_t taken = buffer_bytes();
+    if (taken + 2 * accumulators_.bytes_for(end - begin) > budget_bytes_) continue;
+    accumulators_.open(lane, owner, begin, end - begin);
+  }
 }
 
 // Not more than a rank without a backlog has moving: networks that are flooded slow down.
@@ -385,6 +490,7 @@ void Epoch::returned(rank_t target, uint32_t slot, uint32_t index) {
 void Epoch::complete() {
   for (rank_t i = 1; i <= ranks_; ++i) {
     const rank_t rank = (me_ + i) % ranks_;
+    drain(rank);
     send(rank);
     if (fetches_ != nullptr && fetches_->has(rank)) send_fetches(rank);
   }
@@ -485,6 +591,7 @@ void Epoch::flush(CallSite site) {
   const auto inside = state_.exclusive();
   enter("UpdateEpoch::flush", site);
   complete();
+  choose_accumulators();
   // What this rank has kept of the cells is stale.
   state_.operations.acquire();
 }
@@ -496,6 +603,7 @@ void Epoch::end(CallSite site) {
   complete();
   meet("UpdateEpoch::end", site);
   if (chooser_ != nullptr) choose_again();
+  choose_accumulators();
 }
 
 void Epoch::close() {
