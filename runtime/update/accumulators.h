@@ -38,7 +38,8 @@ struct CellsSeen {
   /// About how many different cells those in the lane had: of n updates of D cells, n^2 / 2D meet
   /// as long as they are few. Not more than there are between the lowest and the highest.
   double cells() const;
-  /// Each cell got so many updates that adding them up first takes less than sending them.
+  /// Each cell gets enough updates that summing them up first takes less than sending them: those
+  /// in the lane would, and those that were summed up did.
   bool would_pay() const;
   bool pays() const;
 };
@@ -51,7 +52,7 @@ class Accumulators {
   /// question.
   static bool possible(const detail::UpdateType& type);
 
-  /// What all of them take, and what one for so many cells would.
+  /// What all of them take, and what one for this number of cells would.
   uint64_t bytes() const { return bytes_; }
   uint64_t bytes_for(uint64_t cells) const;
 
