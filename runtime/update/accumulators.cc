@@ -6,8 +6,8 @@
 namespace stripline::update {
 namespace {
 
-// Of each cell, from which on they are summed up. One is written twice then, and gone through once
-// more.
+// Cells that get this many updates each are summed up: each is written twice then, and gone through
+// once more.
 constexpr double kUpdatesOfACell = 2;
 
 uint64_t marks_for(uint64_t cells) {

@@ -22,13 +22,13 @@ namespace stripline::update {
 
 /// What the updates of an owner's cells were since they were last looked at.
 struct CellsSeen {
-  // Of those that were written into its lane.
+  // Updates that were written into its lane:
   uint64_t updates = 0;  ///< merged ones, too
   uint64_t lowest = std::numeric_limits<uint64_t>::max();
   uint64_t highest = 0;
   double pairs = 0;     ///< of updates in one buffer, where they were looked for
   uint64_t merged = 0;  ///< of these, into one that was there
-  // Of those that were summed up.
+  // Updates that were summed up:
   uint64_t summed = 0;  ///< updates
   uint64_t sent = 0;    ///< cells that were left of them
 

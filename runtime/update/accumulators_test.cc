@@ -73,7 +73,7 @@ TEST(Accumulators, NeedAnIdentityAndCellsThatDoNotOverlap) {
   EXPECT_FALSE(Accumulators::possible(detail::update_type<Pair, add_pairs>()));
 }
 
-// Of updates of cells at random, collected in buffers that merge them.
+// What is seen of updates of cells at random, collected in buffers that merge them.
 CellsSeen seen_of(uint64_t cells, uint64_t updates, size_t capacity) {
   std::mt19937_64 random(cells);
   CellsSeen seen;
