@@ -1,4 +1,4 @@
-// The layouts and numbers of ranks that tests enumerate, and the obvious way to find where an
+// The layouts and numbers of ranks that tests enumerate, and the obvious method of finding where an
 // element is: dealing out all of them.
 #pragma once
 
