@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "optimizer/plan/update.h"
+
 namespace stripline::update {
 namespace {
-
-// Cells that get this many updates each are summed up: each is written twice then, and gone through
-// once more.
-constexpr double kUpdatesOfACell = 2;
 
 uint64_t marks_for(uint64_t cells) {
   return (cells + detail::kMarkedCells - 1) / detail::kMarkedCells;
@@ -42,11 +40,11 @@ double CellsSeen::cells() const {
 }
 
 bool CellsSeen::would_pay() const {
-  return updates > 0 && cells() * kUpdatesOfACell <= static_cast<double>(updates);
+  return updates > 0 && cells() * plan::kUpdatesOfASum <= static_cast<double>(updates);
 }
 
 bool CellsSeen::pays() const {
-  return static_cast<double>(sent) * kUpdatesOfACell <= static_cast<double>(summed);
+  return static_cast<double>(sent) * plan::kUpdatesOfASum <= static_cast<double>(summed);
 }
 
 Accumulators::Accumulators(const detail::UpdateType& type, rank_t ranks)

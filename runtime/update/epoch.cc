@@ -12,9 +12,6 @@ namespace {
 constexpr uint32_t kBuffersWithoutMerging = 15;
 // After an epoch in which summing up did not pay, this many do without.
 constexpr uint32_t kEpochsWithoutSumming = 15;
-// The most cells that an accumulator has for each update: looking for those that were updated takes
-// a byte for 16 cells.
-constexpr uint64_t kCellsForAnUpdate = 8;
 
 bool merges_worthwhile(const detail::UpdateLane& lane) {
   const uint64_t updates = uint64_t{lane.count} + lane.merged;
@@ -316,7 +313,7 @@ void Epoch::choose_accumulators() {
       begin = std::min(begin, lane.first);
       end = std::max(end, lane.first + lane.extent);
     }
-    if (end - begin > kCellsForAnUpdate * (seen.updates + seen.summed)) continue;
+    if (end - begin > plan::kCellsForAnUpdate * (seen.updates + seen.summed)) continue;
     const uint64_t more = (end - begin) / 8;
     begin -= std::min(begin, more);
     end = std::min(end + more, cells_);

@@ -210,6 +210,7 @@ plan::UpdateRequest Epoch::request_of(const UpdateOptions& options) const {
   request.ranks = std::max<rank_t>(ranks_, 2);
   request.separate = !merges_;
   request.ordered = is_ordered(type_, options.mode);
+  request.sums = sums_ && debug_ == nullptr;
   request.no_identity = !options.fills_gaps || type_.fill == nullptr;
   request.provider = Singly::has_provider(context_, type_) && !state_.memory.any_shared();
   request.buffers_only = debug_ != nullptr || !Singly::has_messages(state_, type_);
