@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/bootstrap/bootstrap.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::bootstrap {

@@ -16,7 +16,7 @@
 #include <stripline/strict.h>
 #include <stripline/vis.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/bulk/engine.h"
 
 namespace stripline {

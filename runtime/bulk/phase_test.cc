@@ -11,9 +11,9 @@
 
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/plan/bulk_mechanism.h"
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/bulk/engine.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/loop/testing/model_file.h"
 
 namespace stripline {
 namespace {

@@ -55,8 +55,6 @@ class Race {
   void share_budget(uint32_t ranks) { guard_.share_budget(ranks); }
 
   bool has_rivals() const { return arms_ > 1; }
-  /// False while some of more than two arms have not been compared.
-  bool is_settled() const { return decided_; }
   Arm in_use() const { return guard_.in_use() == Way::tuned ? tuned_ : other_; }
 
   /// How the next execution is to be carried out; only if there are rivals.

@@ -13,7 +13,7 @@
 #include <stripline/fine.h>
 #include <stripline/vis.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/fine/engine.h"
 
 namespace stripline {

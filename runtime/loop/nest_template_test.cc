@@ -10,8 +10,8 @@
 
 #include <stripline/nest_template.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 
 namespace stripline {
 namespace {

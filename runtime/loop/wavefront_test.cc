@@ -10,13 +10,13 @@
 #include <stripline/wavefront.h>
 
 #include "base/quantity.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/rank_fixtures.h"
-#include "runtime/bootstrap/thread_group.h"
-#include "runtime/fabric/emulated/profile_file.h"
-#include "runtime/loop/exact_costs.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/fabric/emulated/testing/profile_file.h"
 #include "runtime/loop/loop_state.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/loop/testing/exact_costs.h"
+#include "runtime/loop/testing/model_file.h"
 
 namespace stripline {
 namespace {

@@ -201,7 +201,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   if (stall_notice_s) joined.stall_notice_.watch(*stall_notice_s);
   if (options.progress == kTuned) {
     if (joined.job.fabric().watch()) {
-      joined.operations.messages().note_missed(rma::ProgressThread::Config{}.absence_s);
+      joined.operations.messages().note_missed(rma::ProgressThread::kAbsence_s);
       joined.job.exclusion().count([&joined] { joined.consider_thread(); });
     }
   } else if (*progress == fabric::Progress::by_thread) {
@@ -263,7 +263,7 @@ void ContextState::consider_thread() {
       plan::plan_progress({.calls = calls,
                            .missed = missed.times,
                            .waited_s = missed.seconds,
-                           .absence_s = rma::ProgressThread::Config{}.absence_s},
+                           .absence_s = rma::ProgressThread::kAbsence_s},
                           job.tuning().single);
   if (plan.method == plan::ProgressMethod::calls) return;
   operations.messages().note_missed(std::numeric_limits<double>::infinity());  // it is decided

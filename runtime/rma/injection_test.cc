@@ -15,8 +15,8 @@
 #include <stripline/memory_use.h>
 
 #include "base/random.h"
-#include "runtime/bootstrap/rank_fixtures.h"
-#include "runtime/bootstrap/scoped_environment.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/bootstrap/testing/scoped_environment.h"
 
 namespace stripline {
 namespace {

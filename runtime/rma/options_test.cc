@@ -7,7 +7,7 @@
 #include <stripline/context.h>
 
 #include "base/exit_codes.h"
-#include "runtime/bootstrap/scoped_environment.h"
+#include "runtime/bootstrap/testing/scoped_environment.h"
 
 namespace stripline {
 namespace {

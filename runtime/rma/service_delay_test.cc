@@ -14,8 +14,8 @@
 #include <stripline/vis.h>
 
 #include "optimizer/model/model_fixture.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -112,8 +112,7 @@ TEST_P(ServiceDelay, IsForgottenWhenThereIsNoNewsOrBetterNews) {
   const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
     Asking asking(context);
     if (context.rank_me() == 0) {
-      rma::ServiceDelays delays(context.state().operations.messages(), 2,
-                                {.plans_per_step_back = 4});
+      rma::ServiceDelays delays(context.state().operations.messages(), 2, 4);
       asking.ask(8);
       const double first_s = delays.expected_s(1);
       EXPECT_GT(first_s, 0);

@@ -13,7 +13,7 @@
 
 #include "base/random.h"
 #include "optimizer/model/model_fixture.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/loop/testing/model_file.h"
 #include "runtime/update/team_fixture.h"
 
 namespace stripline::update {

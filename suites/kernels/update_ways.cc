@@ -1,6 +1,7 @@
 #include "suites/kernels/update_ways.h"
 
-#include <array>
+#include <string_view>
+#include <utility>
 
 #include "base/quantity.h"
 #include "optimizer/plan/score_map.h"
@@ -12,9 +13,6 @@ namespace {
 
 constexpr const char* kModeFactor = "mode";
 constexpr const char* kUpdateMethod = "method";
-
-constexpr std::array kUpdateMethods = {"automatic", "buffers",     "messages",
-                                       "provider",  "owner_locks", "cell_locks"};
 
 }  // namespace
 
@@ -35,11 +33,15 @@ std::vector<experiment::Factor> buffer_factors() {
 
 std::vector<experiment::Factor> update_factors() {
   std::vector<experiment::Factor> factors = buffer_factors();
-  factors.push_back(name_factor(
-      kUpdateMethod,
-      "By which way updates reach other ranks (UpdateMethod): automatic chooses "
-      "with a model, and takes buffers without one; for tuned.",
-      std::vector<experiment::ParamValue>(kUpdateMethods.begin(), kUpdateMethods.end())));
+  std::vector<experiment::ParamValue> methods;
+  for (const std::string_view name : plan::kUpdateMethodNames) {
+    methods.insert(methods.begin(), std::string(name));  // the last one is what is usual
+  }
+  factors.push_back(
+      name_factor(kUpdateMethod,
+                  "By which way updates reach other ranks (UpdateMethod): automatic chooses "
+                  "with a model, and takes buffers without one; for tuned.",
+                  std::move(methods)));
   return factors;
 }
 
@@ -58,8 +60,8 @@ Result<UpdateOptions> update_options_of(Context& context, const experiment::Poin
   UpdateOptions options;
   options.fills_gaps = true;  // no rank stores into the array meanwhile
   if (experiment::text_param(point, kModeFactor) == "log") options.mode = UpdateMode::log;
-  const std::string method =
-      experiment::text_param(point, kUpdateMethod).value_or(kUpdateMethods.front());
+  const std::string method = experiment::text_param(point, kUpdateMethod)
+                                 .value_or(std::string(to_string(UpdateMethod::automatic)));
   options.settings.method = plan::method_named<UpdateMethod>(method, plan::kUpdateMethodNames)
                                 .value_or(options.settings.method);
   if (options.mode == UpdateMode::log && (options.settings.method == UpdateMethod::messages ||

@@ -14,6 +14,7 @@
 #include "base/exit_codes.h"
 #include "base/standard_output.h"
 #include "suites/bench/command_line.h"
+#include "suites/results/ablation.h"
 #include "suites/results/analysis.h"
 #include "suites/results/budgeted.h"
 #include "suites/results/bulk.h"
@@ -66,6 +67,8 @@ constexpr Command kCommands[] = {
      print_load},
     {"robust", "Kernels with models that are wrong, beside the same ones without a model",
      print_robust},
+    {"ablation", "Rows of other tables with a model, without one, and with a wrong one",
+     print_ablation},
     {"budgeted", "What decisions of models from budgeted campaigns lose, and how much models vary",
      print_budgeted},
     {"networks", "What decisions of models of random networks lose, on random problems",
@@ -107,7 +110,8 @@ int main(int argc, char** argv) {
   app.add_option("--only", options.only, "Only networks whose name contains TEXT")
       ->type_name("TEXT");
   app.add_option("--cells", options.cells,
-                 "Only cells whose name contains TEXT (update-choices, gather-choices, bulk)")
+                 "Only cells whose name contains TEXT (update-choices, gather-choices, bulk, "
+                 "ablation)")
       ->type_name("TEXT");
   app.add_option("--model", models,
                  "Model to use on a network instead of measuring one (quality, update-choices, "

@@ -16,7 +16,7 @@ struct Options {
   /// Only fabrics whose name contains this; empty: all.
   std::string only;
   std::string cells;  ///< only cells whose name contains this (update-choices, gather-choices,
-                      ///< bulk); empty: all
+                      ///< bulk, ablation); empty: all
   /// Model files by fabric, to be used instead of measuring (quality, update-choices,
   /// gather-choices), or judged (budgeted, which takes several of one fabric, and networks).
   std::multimap<std::string, std::string> models;

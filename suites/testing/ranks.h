@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "suites/session.h"
 
 namespace stripline::suites {

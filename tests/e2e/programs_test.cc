@@ -13,7 +13,7 @@
 #include "base/whole_file.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
-#include "runtime/loop/exact_costs.h"
+#include "runtime/loop/testing/exact_costs.h"
 #include "tests/e2e/processes.h"
 
 namespace stripline::e2e {

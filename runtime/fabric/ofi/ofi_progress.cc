@@ -48,6 +48,9 @@ constexpr uint64_t kPollsPerMeanwhile = 4;
 /// never asked for work need not look at the clock.
 constexpr uint32_t kNotedStops = 4096;
 
+// How long a peer that has vanished may still be found to have left in good order.
+constexpr double kLeaveGraceSeconds = 1.0;
+
 /// Errors that mean that the peer's process or the path to it is gone.
 bool means_peer_gone(int error) {
   switch (std::abs(error)) {
@@ -434,7 +437,7 @@ void OfiRank::check_on_peers() {
   }
   std::erase_if(suspects_, [&](const Suspect& suspect) { return peers_[suspect.rank].left; });
   for (const Suspect& suspect : suspects_) {
-    if (now - suspect.since_s < settings_.leave_grace_s) continue;
+    if (now - suspect.since_s < kLeaveGraceSeconds) continue;
     fail(Error(connecting_ ? ErrorCode::unavailable : ErrorCode::aborted,
                "rank " + std::to_string(rank_) + " has lost " + describe_peer(suspect.rank) + ": " +
                    suspect.reason));

@@ -37,8 +37,6 @@ struct Settings {
   /// A queue that takes nothing, or operations of which none completes, for this long end the job.
   /// STRIPLINE_PEER_TIMEOUT, in seconds.
   double peer_timeout_s = 120;
-  /// How long a peer that has vanished may still be found to have left in good order.
-  double leave_grace_s = 1.0;
   /// Local IP address to communicate from. STRIPLINE_ADDRESS.
   std::string address;
   /// Network interface to communicate through, if `address` is empty. STRIPLINE_IFACE.

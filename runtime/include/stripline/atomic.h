@@ -208,31 +208,6 @@ class atomic_domain {
                                CallSite site = CallSite::current()) const {
     return fetch(site, Op::add, variable, value);
   }
-  /// Keeps the smaller one, and gets what was there before, as the value of the future.
-  future_of<T> fetch_min_async(global_ptr<T> variable, T value,
-                               CallSite site = CallSite::current()) const {
-    return fetch(site, Op::min, variable, value);
-  }
-  /// Keeps the larger one, and gets what was there before, as the value of the future.
-  future_of<T> fetch_max_async(global_ptr<T> variable, T value,
-                               CallSite site = CallSite::current()) const {
-    return fetch(site, Op::max, variable, value);
-  }
-  /// Bitwise and, and gets what was there before, as the value of the future.
-  future_of<T> fetch_and_async(global_ptr<T> variable, T value,
-                               CallSite site = CallSite::current()) const requires(kInteger) {
-    return fetch(site, Op::bit_and, variable, value);
-  }
-  /// Bitwise or, and gets what was there before, as the value of the future.
-  future_of<T> fetch_or_async(global_ptr<T> variable, T value,
-                              CallSite site = CallSite::current()) const requires(kInteger) {
-    return fetch(site, Op::bit_or, variable, value);
-  }
-  /// Bitwise exclusive or, and gets what was there before, as the value of the future.
-  future_of<T> fetch_xor_async(global_ptr<T> variable, T value,
-                               CallSite site = CallSite::current()) const requires(kInteger) {
-    return fetch(site, Op::bit_xor, variable, value);
-  }
 
   // --- blocking: return what the variable held before -------------------------------------------
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 
 namespace stripline::bootstrap {
 
