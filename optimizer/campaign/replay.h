@@ -38,7 +38,7 @@ struct ReplayResult {
   double seconds = 0;  ///< Time of measuring, on the clock of the recording.
   double share = 0;    ///< Part of the recording's.
   size_t choices = 0;
-  size_t near = 0;         ///< Those that are slower than the best by at most 3 %.
+  size_t near = 0;         ///< Choices slower than the best by at most 3 %.
   double mean_regret = 0;  ///< Geometric mean of chosen time over the best one's, less 1.
   double worst_regret = 0;
 };
