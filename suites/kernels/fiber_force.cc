@@ -177,8 +177,7 @@ Benchmark fiber_force_benchmark() {
            "planes are, so that most of what they affect is its own or its neighbours'. Four cells "
            "side by side are one update, and a run of UpdateEpoch. Variants, their limits and "
            "samples are those of kernel.gravitation; kernel.spread_force does the same on the "
-           "cores "
-           "of a node.",
+           "cores of a node.",
        .factors = joined(
            {integer_factor(kGridFactor, "1", "Cells of the grid along each axis.", {128, 64, 256},
                            16, 512),
