@@ -28,7 +28,7 @@ class VisitedPlace {
   FineMethod visit(const plan::CompiledPath* path, std::string_view forced = {}) {
     const FineMethod method = reads.begin(context_.state().mechanisms.instruments(), path, forced);
     context_.compute_for(method == FineMethod::blocking ? blocking_s : other_s);
-    reads.end(1, [](Trace&, double) {});
+    reads.end(scale, [](Trace&, double) {});
     if (reads.is_due()) reads.decide(request);
     return method;
   }
@@ -37,6 +37,7 @@ class VisitedPlace {
   plan::FineRequest request{.reads = 1, .boxes = 1};
   double blocking_s = 1e-3;
   double other_s = 1e-3;
+  double scale = 1;
 
  private:
   Context& context_;
@@ -95,6 +96,23 @@ TEST(Visits, GoByAMethodThatIsForced) {
     }
     place.visit(&path);
     EXPECT_FALSE(place.reads.is_forced());
+  });
+}
+
+TEST(Visits, ThatDoNothingAreNotCompared) {
+  const plan::CompiledPath path = plan::example_path();
+  with_a_place([&](VisitedPlace& place) {
+    const auto taken_s = [&place] {
+      Savings savings;
+      place.reads.race().add_to(savings);
+      return savings.taken_s;
+    };
+    for (int i = 0; i < 20; ++i) place.visit(&path);
+    const double before_s = taken_s();
+    EXPECT_GT(before_s, 0);
+    place.scale = 0;
+    for (int i = 0; i < 20; ++i) place.visit(&path);
+    EXPECT_EQ(taken_s(), before_s);
   });
 }
 
