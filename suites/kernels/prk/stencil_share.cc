@@ -57,11 +57,12 @@ void StencilShare::compute(size_t left, size_t right, size_t lower, size_t upper
     double* __restrict const result = result_.data() + row * columns_;
     for (size_t distance = 1; distance <= radius_; ++distance) {
       const double weight = weights_[distance - 1];
+      const double* const before = points - distance;
+      const double* const behind = points + distance;
       const double* const below = points - distance * pitch;
       const double* const above = points + distance * pitch;
       for (size_t x = left; x < right; ++x) {
-        result[x] +=
-            weight * ((points[x + distance] - points[x - distance]) + (above[x] - below[x]));
+        result[x] += weight * ((behind[x] - before[x]) + (above[x] - below[x]));
       }
     }
   }
