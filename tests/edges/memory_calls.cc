@@ -1,5 +1,5 @@
-// Calls of context.h, memory_use.h, atomic.h, vis.h, indexed_list.h, strict.h and lock.h: memory
-// and one-sided operations.
+// Calls of context.h, memory_use.h, atomic.h, bulk.h, vis.h, indexed_list.h, strict.h and lock.h:
+// memory and one-sided operations.
 #include <algorithm>
 #include <array>
 #include <mutex>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <stripline/atomic.h>
+#include <stripline/bulk.h>
 #include <stripline/indexed_list.h>
 #include <stripline/lock.h>
 #include <stripline/memory_use.h>
@@ -114,6 +115,33 @@ void add_one_sided(std::vector<Call>& calls) {
                    }});
   calls.push_back({"memory_use.h", "memory_use", false, {}, [](Trial& t) {
                      t.right(memory_use(t.context).segment_bytes >= Trial::kSegmentBytes);
+                   }});
+}
+
+void add_regions(std::vector<Call>& calls) {
+  calls.push_back({"bulk.h", "memput", false, {memory, place, count}, [](Trial& t) {
+                     bulk_region region(t.context);
+                     uint64_t* const from = t.memory(0);
+                     memput(t.context, t.place(1), from, t.count(2));
+                     expect_stored(t, 1, from, t.count(2));
+                     {
+                       const auto burst = region.aggregate();
+                       memput(t.context, t.place(1), from, t.count(2));
+                     }
+                     expect_stored(t, 1, from, t.count(2));
+                   }});
+  calls.push_back({"bulk.h", "memget", false, {place, memory, count}, [](Trial& t) {
+                     const bulk_region region(t.context);
+                     uint64_t* const to = t.memory(1);
+                     memget(t.context, to, t.place(0), t.count(2));
+                     expect_fetched(t, 0, to, t.count(2));
+                   }});
+  calls.push_back({"bulk.h", "memcpy", false, {place, count}, [](Trial& t) {
+                     const bulk_region region(t.context);
+                     memcpy(t.context, t.array, t.place(0), t.count(1));
+                     expect_fetched(t, 0, t.context.local(t.array), t.count(1));
+                     memcpy(t.context, t.place(0), t.array, t.count(1));
+                     expect_stored(t, 0, t.context.local(t.array), t.count(1));
                    }});
 }
 
@@ -398,6 +426,7 @@ void add_indexed(std::vector<Call>& calls) {
 
 void add_memory_calls(std::vector<Call>& calls) {
   add_one_sided(calls);
+  add_regions(calls);
   add_allocations(calls);
   add_loads(calls);
   add_atomics(calls);
