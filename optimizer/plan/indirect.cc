@@ -15,7 +15,7 @@ constexpr double kHundred = 100;
 // numbers it among the different ones, and sets the pointer that the body reads it by. A place and
 // a pointer are of 8 bytes.
 constexpr double kPasses = 4;
-constexpr double kPlaceBytes = 8;
+constexpr double kPassBytes = 8;
 
 cost::MessageCosts get_at(const CompiledPath& path, uint64_t bytes, const Ends& ends) {
   const cost::LinkCosts& get = path.vis.link(Direction::get);
@@ -38,8 +38,8 @@ double fetch_s(const IndirectRequest& request, const CompiledPath& path, double 
 double inspection_s(const IndirectRequest& request, const CompiledPath& path, double iterations,
                     const Ends& ends) {
   const double reads = kPasses * iterations * request.reads;
-  return path.vis.pack().pack(reads, reads * kPlaceBytes,
-                              static_cast<uint64_t>(reads * kPlaceBytes), ends.of(Source::regions));
+  return path.vis.pack().pack(reads, reads * kPassBytes, static_cast<uint64_t>(reads * kPassBytes),
+                              ends.of(Source::regions));
 }
 
 }  // namespace
