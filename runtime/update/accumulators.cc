@@ -43,8 +43,9 @@ bool CellsSeen::would_pay() const {
   return updates > 0 && cells() * plan::kUpdatesOfASum <= static_cast<double>(updates);
 }
 
-bool CellsSeen::pays() const {
-  return static_cast<double>(sent) * plan::kUpdatesOfASum <= static_cast<double>(summed);
+bool CellsSeen::pays(uint64_t extent) const {
+  if (summed == 0) return true;  // a pause
+  return sent * plan::kUpdatesOfASum <= summed && extent <= summed * detail::kMarkedCells;
 }
 
 Accumulators::Accumulators(const detail::UpdateType& type, rank_t ranks)

@@ -39,9 +39,10 @@ struct CellsSeen {
   /// as long as they are few. Not more than there are between the lowest and the highest.
   double cells() const;
   /// Each cell gets enough updates that summing them up first takes less than sending them: those
-  /// in the lane would, and those that were summed up did.
+  /// in the lane would, and those that were summed up in an array of `extent` cells did, which has
+  /// not more marks to go through than there were updates.
   bool would_pay() const;
-  bool pays() const;
+  bool pays(uint64_t extent) const;
 };
 
 class Accumulators {

@@ -116,9 +116,11 @@ TEST(CellsSeen, KnowsWhenTheyDoNotMeetOftenEnough) {
   EXPECT_FALSE(CellsSeen().would_pay());
   EXPECT_FALSE(seen_of(1000000, 500000, 1000).would_pay());
   EXPECT_TRUE(seen_of(100000, 500000, 1000).would_pay());
-  EXPECT_TRUE(CellsSeen().pays());  // a pause is no reason to stop
-  EXPECT_TRUE((CellsSeen{.summed = 200, .sent = 100}).pays());
-  EXPECT_FALSE((CellsSeen{.summed = 199, .sent = 100}).pays());
+  EXPECT_TRUE(CellsSeen().pays(1000));  // a pause is no reason to stop
+  EXPECT_TRUE((CellsSeen{.summed = 200, .sent = 100}).pays(3200));
+  EXPECT_FALSE((CellsSeen{.summed = 199, .sent = 100}).pays(200));
+  // Few updates, after many that needed a large array.
+  EXPECT_FALSE((CellsSeen{.summed = 200, .sent = 100}).pays(3201));
 }
 
 }  // namespace

@@ -105,9 +105,10 @@ void Epoch::fail(global_ptr<const std::byte> cell, CallSite site) {
 
 void Epoch::fail_patch(const grid_cell& corner, const grid_extent& patch, const grid_extent& grid,
                        CallSite site) {
-  state_.fail(Error(ErrorCode::invalid_argument, text(rma::Call("UpdateEpoch::spread", site)) +
-                                                     ", but " +
-                                                     detail::not_within_text(corner, patch, grid)));
+  const rma::Call call("UpdateEpoch::spread", site);
+  life_->check(call);
+  state_.fail(Error(ErrorCode::invalid_argument,
+                    text(call) + ", but " + detail::not_within_text(corner, patch, grid)));
 }
 
 // --- filling -------------------------------------------------------------------------------------
@@ -157,7 +158,12 @@ void Epoch::filled(rank_t target, CallSite site) {
   const auto inside = state_.exclusive();
   enter("UpdateEpoch::update", site);
   detail::UpdateLane& lane = lanes_[target];
-  if (lane.at_once >= lane.limit) return count_at_once(target);
+  if (lane.at_once >= lane.limit) {
+    count_at_once(target);
+    // Others may wait for this rank, which sends nothing meanwhile.
+    if (target != me_) state_.operations.messages().progress();
+    return;
+  }
   if (debug_ != nullptr) [[unlikely]] {
     check_closely(target, (uint64_t{lane.window} << 32U) + lane.cells[lane.count - 1], site);
     lane.limit = lane.count + 1;

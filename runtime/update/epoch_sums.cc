@@ -82,7 +82,7 @@ void Epoch::choose_accumulators() {
     Filling& filling = filling_[owner];
     const CellsSeen seen = std::exchange(filling.seen, {});
     const bool open = lane.marks != nullptr;
-    if (open && !(allowed && seen.pays())) {
+    if (open && !(allowed && seen.pays(lane.extent))) {
       accumulators_.close(lane, owner);
       if (allowed) filling.without_summing = kEpochsWithoutSumming;
       continue;

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stripline/rpc.h>
 #include <stripline/update.h>
 
 #include "base/exit_codes.h"
@@ -198,6 +199,35 @@ TEST_P(UpdateRun, OfCellsThatGetManyIsSummedUpFirst) {
       EXPECT_EQ(context.local(array)[i], i < kCells / 2 ? 3 * 16U : 16U);
     }
     context.barrier();
+  });
+}
+
+// A rank that sums up sends nothing meanwhile; messages of others run all the same.
+TEST_P(UpdateRun, OfSummedUpCellsServesOthers) {
+  on_ranks(2, [](Context& context) {
+    constexpr uint64_t kUpdated = 8;
+    const auto array = *context.new_symmetric_array<uint64_t>(kUpdated + 1);
+    const uint64_t* const flag = context.local(array) + kUpdated;
+    std::fill_n(context.local(array), kUpdated + 1, 0);
+    context.barrier();
+    UpdateEpoch<uint64_t, op_add> epoch(context);
+    const auto there = context.on_rank(array, 1 - context.rank_me());
+    const auto update = [&epoch, there](uint64_t i) {
+      epoch.update(there + static_cast<std::ptrdiff_t>(i % kUpdated), 1);
+    };
+    for (uint64_t i = 0; i < 100; ++i) update(i);
+    epoch.end();
+    if (context.rank_me() == 1) {
+      rpc_ff(
+          context, 0,
+          [](Context& asked, global_ptr<uint64_t> mine) {
+            asked.local(asked.on_rank(mine, 0))[kUpdated] = 1;
+          },
+          array);
+    } else {
+      for (uint64_t i = 0; *flag == 0; ++i) update(i);
+    }
+    epoch.end();
   });
 }
 
