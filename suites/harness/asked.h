@@ -66,7 +66,7 @@ inline constexpr double kGainOfFt = 0.2;
 inline constexpr double kGainOfIs = 0.1;
 }  // namespace strips
 
-/// robust, ablation: with a model that is wrong, over without one.
+/// ablation: with a model that is wrong, over without one.
 inline constexpr double kWrongModel = 1.02;
 
 /// analysis: the share of a kernel's time.

@@ -1,6 +1,5 @@
 #include "suites/kernels/update_ways.h"
 
-#include <string_view>
 #include <utility>
 
 #include "base/quantity.h"
@@ -34,8 +33,9 @@ std::vector<experiment::Factor> buffer_factors() {
 std::vector<experiment::Factor> update_factors() {
   std::vector<experiment::Factor> factors = buffer_factors();
   std::vector<experiment::ParamValue> methods;
-  for (const std::string_view name : plan::kUpdateMethodNames) {
-    methods.insert(methods.begin(), std::string(name));  // the last one is what is usual
+  const auto& names = plan::kUpdateMethodNames;  // the last one is what is usual
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    methods.emplace_back(std::string(*name));
   }
   factors.push_back(
       name_factor(kUpdateMethod,
