@@ -263,6 +263,17 @@ TEST_F(UpdateRunDeathTest, NamesTheFirstCellOfARunThatIsNotThere) {
                }),
       ::testing::ExitedWithCode(kExitUsage),
       "UpdateEpoch::spread, but a patch of 2,2,2 cells from 0,9,0 on is not within the grid");
+  // The place of the cell among those of the grid is 2^64.
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto array = *shared_array<uint64_t>::create(context, 1000);
+                         constexpr uint64_t kSide = uint64_t{1} << 33;
+                         const uint64_t value = 1;
+                         UpdateEpoch<uint64_t, op_add> epoch(context);
+                         epoch.into(array).spread({kSide, kSide, 1}, {kSide / 4, 0, 0}, {}, &value);
+                       }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "UpdateEpoch::spread of elements 0 to [0-9]+, but the shared array has 1000");
 }
 
 TEST_F(UpdateRunDeathTest, ArraysDoNotGoBeforeWhatIsSummedUp) {

@@ -47,6 +47,7 @@
 #include <stripline/shared_array.h>
 #include <stripline/update_operator.h>
 
+#include "optimizer/access/saturate.h"
 #include "optimizer/plan/methods.h"
 
 namespace stripline {
@@ -442,12 +443,16 @@ requires(update_operator<Op, T>) class UpdateEpoch {
     }
     /// Updates the cells of a patch, from `corner` on, with as many values, z running fastest. The
     /// array has the cells of `grid` in that order, in its first elements; the grid is spread over
-    /// the ranks as these are. Ends the job if the patch is not within the grid, or the array has
-    /// not all of its cells.
+    /// the ranks as these are. Ends the job, and updates none, if the patch is not within the grid,
+    /// or the array has not all cells of the grid.
     void spread(const grid_extent& grid, const grid_cell& corner, const grid_extent& patch,
                 const T* values, CallSite site = CallSite::current()) const {
       if (!detail::is_within(corner, patch, grid)) [[unlikely]]
         epoch_->state_->fail_patch(corner, patch, grid, site);
+      const uint64_t cells =
+          access::saturating_multiply(grid.x, access::saturating_multiply(grid.y, grid.z));
+      if (cells > size_) [[unlikely]]
+        detail::fail_elements(context_, "UpdateEpoch::spread", 0, cells, size_, site);
       for (uint64_t x = corner.x; x < corner.x + patch.x; ++x) {
         for (uint64_t y = corner.y; y < corner.y + patch.y; ++y, values += patch.z) {
           update_run((x * grid.y + y) * grid.z + corner.z, {values, patch.z}, site);
