@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <thread>
 #include <utility>
@@ -247,7 +248,8 @@ TEST_P(InjectionTest, EndsWithOperationsInFlight) {
 // One queue for all contexts of a rank, and none.
 TEST_P(InjectionTest, GoesOnWithoutQueues) {
   for (const char* const queues : {"1", "0"}) {
-    const bootstrap::ScopedEnvironment few({{"STRIPLINE_INJECTION_QUEUES", queues}});
+    const bootstrap::ScopedEnvironment few(
+        std::map<std::string, std::string>{{"STRIPLINE_INJECTION_QUEUES", queues}});
     on_ranks(injecting_on(GetParam(), 2), [](Context& context) {
       const auto windows = context.new_symmetric_array<uint64_t>(context.rank_n() * 2 * kWindow);
       ASSERT_TRUE(windows.ok());
@@ -291,7 +293,8 @@ TEST(Injection, HasQueuesOfItsOwnWhereTheNetworkHas) {
 }
 
 TEST(Injection, TakesNoMoreQueuesThanTheSitePermits) {
-  const bootstrap::ScopedEnvironment few({{"STRIPLINE_INJECTION_QUEUES", "1"}});
+  const bootstrap::ScopedEnvironment few(
+      std::map<std::string, std::string>{{"STRIPLINE_INJECTION_QUEUES", "1"}});
   on_injecting({"tcp", "tcp", "real"}, [](Context& context) {
     const injection_context first = opened(context);
     EXPECT_TRUE(first.has_own_queue());
