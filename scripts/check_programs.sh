@@ -38,10 +38,8 @@ fabric_of() {
 }
 # The model of a network, as a file that fits any: the check gives programs wrong ones, too.
 for network in cloud-ethernet opteron-vapi tcp; do
-  case "$network ${networks[*]}" in
-    tcp*[[:space:]]tcp* | tcp*mapped* | [!t]*) ;;
-    *) continue ;;  # no program runs on it
-  esac
+  # Emulated networks are each other's wrong models; that of tcp is for programs on this host alone.
+  [[ $network != tcp || " ${networks[*]} " =~ " tcp "|" mapped " ]] || continue
   file=$folder/$network.stripline.json
   [ -s "$file" ] && continue
   [ ${#pids[@]} -gt 0 ] || start_service "$service"

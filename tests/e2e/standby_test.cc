@@ -64,7 +64,7 @@ class StandbyTest : public server::ServiceTest {
         kPatienceS);
   }
 
-  // Whether it serves, from now on where calls go.
+  // True if the server serves within the limit. Calls go to it from now on.
   bool serves(const ServerProcess& server, double limit_s = kPatienceS) {
     connect(server.address());
     return stripline::eventually(
