@@ -53,7 +53,12 @@ run_tests() {
   local preset=$1 selection=$2
   shift 2
   echo "== $preset: ctest $selection"
-  ctest --preset "$preset" -j "$(nproc)" "$@"
+  if ctest --preset "$preset" -j "$(nproc)" "$@"; then return 0; fi
+  # Once more, since the reason can stand a thousand lines above the end of the output.
+  echo "== $preset: what failed"
+  grep -A 8 -E ': Failure$|: runtime error: |^(==[0-9]+==)?ERROR: |^terminate called' \
+    "build/$preset/Testing/Temporary/LastTest.log" | cut -c1-300 | tail -n 150
+  return 1
 }
 
 if [ "$what" != asan ]; then

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/exit_codes.h"
+#include "server/testing/http_client.h"
 #include "server/testing/server_process.h"
 
 namespace stripline::server {
@@ -272,11 +273,9 @@ class HttpAttacksTest : public ServerE2eTest {
 
   // The status that someone who does nothing wrong is answered.
   static int honest(const Door& door) {
-    httplib::Client client((door.tls ? "https://127.0.0.1:" : "http://127.0.0.1:") +
-                           std::to_string(door.port));
+    httplib::Client client = http_client((door.tls ? "https://127.0.0.1:" : "http://127.0.0.1:") +
+                                         std::to_string(door.port));
     client.enable_server_certificate_verification(false);
-    client.set_connection_timeout(static_cast<time_t>(kTestPatienceS));
-    client.set_read_timeout(static_cast<time_t>(kTestPatienceS));
     const auto answer = client.Get(door.path);
     return answer ? answer->status : -1;
   }
@@ -304,7 +303,7 @@ TEST_F(HttpAttacksTest, ByTls) {
 TEST_F(HttpAttacksTest, OtherSitesCannotAskAServerWithoutTokens) {
   const auto server = serve("127.0.0.1:0", "", {"--http-listen", "127.0.0.1:0"});
   const int port = port_after(*server, "dashboard on http://127.0.0.1:");
-  httplib::Client client("127.0.0.1", port);
+  httplib::Client client = http_client(port);
   const auto cordon = [&](const httplib::Headers& headers, const char* type = "application/json") {
     const auto answer = client.Post("/api/v1/nodes/a/cordon", headers, "{}", type);
     return answer ? answer->status : -1;

@@ -19,6 +19,7 @@
 #include "base/pki/token.h"
 #include "server/clock.h"
 #include "server/process/initialise.h"
+#include "server/testing/http_client.h"
 #include "server/testing/http_service_test.h"
 #include "stripline/v1/access.grpc.pb.h"
 
@@ -348,8 +349,7 @@ TEST_F(HttpTest, CampaignsThatFailAreCounted) {
   created(small_spec());
   EXPECT_EQ(watch(created(small_spec()).name()).back().campaign().state(), v1::Campaign::FAILED)
       << "no nodes came in time";
-  const auto figures =
-      httplib::Client("127.0.0.1", server_->monitoring_address()->port).Get("/metrics");
+  const auto figures = http_client(server_->monitoring_address()->port).Get("/metrics");
   ASSERT_TRUE(figures);
   for (const char* line :
        {"\nstripline_campaigns_failed_total 1\n", "\nstripline_campaigns_open 1\n"}) {
@@ -470,8 +470,7 @@ TEST_F(HttpTest, ACampaignIsFollowedToItsEnd) {
   ASSERT_TRUE(connected({"a", "b"}));
   const auto campaign = created(small_spec());
   std::string text;
-  httplib::Client client("127.0.0.1", port());
-  client.set_read_timeout(static_cast<time_t>(kTestPatienceS));
+  httplib::Client client = http_client(port());
   const auto followed =
       client.Get("/api/v1/" + campaign.name() + "/events", [&](const char* data, size_t size) {
         text.append(data, size);
@@ -496,8 +495,7 @@ TEST_F(HttpTest, OneStreamFollowsSeveralCampaigns) {
   const std::string second = created(small_spec()).name();
   std::string text;
   std::set<std::string> ended;
-  httplib::Client client("127.0.0.1", port());
-  client.set_read_timeout(static_cast<time_t>(kTestPatienceS));
+  httplib::Client client = http_client(port());
   client.Get("/api/v1/events?after=c1:0,c2", [&](const char* data, size_t size) {
     text.append(data, size);
     for (const std::string& name : {first, second}) {
@@ -534,8 +532,7 @@ TEST_F(HttpTest, ACallerHasAsManyStreamsAsHeMay) {
   std::vector<std::unique_ptr<httplib::Client>> clients;
   std::vector<std::thread> readers;
   for (int i = 0; i < 8; ++i) {
-    auto& client = *clients.emplace_back(std::make_unique<httplib::Client>("127.0.0.1", port()));
-    client.set_read_timeout(static_cast<time_t>(kTestPatienceS));
+    auto& client = *clients.emplace_back(std::make_unique<httplib::Client>(http_client(port())));
     readers.emplace_back([&] {
       bool first = true;
       client.Get("/api/v1/" + campaign + "/events", [&](const char*, size_t) {
@@ -565,8 +562,7 @@ TEST_F(HttpTest, AServerThatStopsEndsItsStreams) {
   std::string text;
   std::atomic<bool> began = false;
   std::thread reader([&] {
-    httplib::Client client("127.0.0.1", port());
-    client.set_read_timeout(static_cast<time_t>(kTestPatienceS));
+    httplib::Client client = http_client(port());
     client.Get("/api/v1/" + campaign.name() + "/events", [&](const char* data, size_t size) {
       text.append(data, size);
       began = true;
@@ -703,7 +699,7 @@ TEST_F(TlsHttpTest, ServesByTlsToThoseWithAToken) {
   EXPECT_TRUE(server_->http_url()->starts_with("https://"));
   EXPECT_EQ(status("nodes"), 401);
   EXPECT_EQ(json("whoami", admin_).at("role"), "ADMIN");
-  httplib::Client plain("127.0.0.1", port());
+  httplib::Client plain = http_client(port());
   const auto answer = plain.Get("/api/v1/nodes");
   EXPECT_TRUE(!answer || answer->status != 200);
 }

@@ -17,6 +17,7 @@
 #include "server/security/oidc/sign_in.h"
 #include "server/store/sqlite_store.h"
 #include "server/testing/fake_issuer.h"
+#include "server/testing/http_client.h"
 #include "stripline/v1/access.grpc.pb.h"
 
 namespace stripline::server {
@@ -56,7 +57,7 @@ class SignInServerTest : public testing::Test {
     return server_->http_url()->substr(0, server_->http_url()->size() - 1);
   }
   httplib::Client client() const {
-    httplib::Client client(url());
+    httplib::Client client = http_client(url());
     client.set_ca_cert_path((folder_ / "tls" / "authority.pem").string());
     return client;
   }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "server/meters.h"
+#include "server/testing/http_client.h"
 
 namespace stripline::server {
 namespace {
@@ -19,7 +20,7 @@ class MonitoringTest : public testing::Test {
   }
 
   httplib::Result get(const std::string& path, const httplib::Headers& headers = {}) const {
-    return httplib::Client("127.0.0.1", monitoring_->address().port).Get(path, headers);
+    return http_client(monitoring_->address().port).Get(path, headers);
   }
 
   Meters meters_;
@@ -55,7 +56,7 @@ TEST_F(MonitoringTest, TellsLivenessFromReadiness) {
 }
 
 TEST_F(MonitoringTest, FiguresAreReadAndNothingElse) {
-  httplib::Client client("127.0.0.1", monitoring_->address().port);
+  httplib::Client client = http_client(monitoring_->address().port);
   EXPECT_EQ(client.Post("/metrics", "", "text/plain")->status, 405);
   EXPECT_EQ(client.Post("/metrics", "x", "text/plain")->status, 413);
   EXPECT_EQ(client.Delete("/metrics")->status, 405);

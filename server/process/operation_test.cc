@@ -9,6 +9,7 @@
 #include <grpcpp/generic/generic_stub.h>
 
 #include "base/exit_codes.h"
+#include "server/testing/http_client.h"
 #include "server/testing/saboteur.h"
 #include "server/testing/server_process.h"
 #include "stripline/v1/common.pb.h"
@@ -229,7 +230,7 @@ TEST_F(OperationTest, TellsFiguresByHttp) {
   ASSERT_TRUE(eventually([&] { return server->log().find(mark) != std::string::npos; }));
   const int port = std::atoi(server->log().substr(server->log().find(mark) + mark.size()).c_str());
   slow_campaign();
-  httplib::Client client("127.0.0.1", port);
+  httplib::Client client = http_client(port);
   const auto says = [&](const std::string& line) {
     const auto answer = client.Get("/metrics");
     return answer && answer->body.find("\n" + line) != std::string::npos;

@@ -9,6 +9,7 @@
 
 #include "base/web/base64url.h"
 #include "base/web/url.h"
+#include "server/testing/http_client.h"
 
 namespace stripline::server::oidc {
 namespace {
@@ -85,7 +86,7 @@ void FakeIssuer::set_discovery(const Json& more) {
 }
 
 std::string FakeIssuer::visit(const std::string& authorization_url) {
-  httplib::Client browser(url());
+  httplib::Client browser = server::http_client(url());
   const auto answer = browser.Get(authorization_url.substr(url().size()));
   return answer ? answer->get_header_value("Location") : "";
 }

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "server/testing/http_client.h"
 #include "server/testing/service_test.h"
 
 namespace stripline::server {
@@ -20,7 +21,8 @@ class HttpServiceTest : public ServiceTest {
 
   // By plain text, or by TLS with the authority's certificate.
   httplib::Client client() {
-    httplib::Client client(server_->http_url()->substr(0, server_->http_url()->size() - 1));
+    httplib::Client client =
+        http_client(server_->http_url()->substr(0, server_->http_url()->size() - 1));
     if (options_.protection == Protection::certificates) {
       client.set_ca_cert_path((folder_ / "tls" / "authority.pem").string());
     }
@@ -42,7 +44,8 @@ class HttpServiceTest : public ServiceTest {
 
   Json json(const std::string& path, const std::string& bearer = "") {
     const auto answer = get("/api/v1/" + path, bearer);
-    EXPECT_TRUE(answer) << path;
+    EXPECT_TRUE(answer) << path << ": " << httplib::to_string(answer.error());
+    if (!answer) return {};
     EXPECT_EQ(answer->status, 200) << path << ": " << answer->body;
     return Json::parse(answer->body);
   }

@@ -12,6 +12,7 @@
 
 #include "base/exit_codes.h"
 #include "server/testing/fake_issuer.h"
+#include "server/testing/http_client.h"
 #include "tests/e2e/processes.h"
 
 namespace stripline::e2e {
@@ -269,7 +270,7 @@ TEST_F(PeopleTest, ABrowserSignsInAndTheLogSaysWho) {
   const size_t begin = log.find("https://", log.find("dashboard on"));
   ASSERT_NE(begin, std::string::npos) << log;
   const std::string page = log.substr(begin, log.find_first_of("/\n", begin + 8) - begin);
-  httplib::Client browser(page);
+  httplib::Client browser = server::http_client(page);
   browser.set_ca_cert_path(authority());
   const auto sent = browser.Get("/login");
   ASSERT_TRUE(sent) << httplib::to_string(sent.error());

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "base/subprocess.h"
+#include "server/testing/http_client.h"
 
 namespace stripline::server::http {
 namespace {
@@ -93,7 +94,7 @@ class WebServerTest : public testing::Test {
     reply(std::move(response));
   }
 
-  httplib::Client client() const { return httplib::Client("127.0.0.1", server_->port()); }
+  httplib::Client client() const { return http_client(server_->port()); }
 
   // Sends this, and reads until the server has closed the connection.
   std::string say(const std::string& text) const {
