@@ -125,7 +125,7 @@ TEST(RunGuard, LeavesTheFirstIterationsAlone) {
 // of what all iterations took.
 TEST(RunGuard, KeepsTheBudget) {
   int before = 1 << 30;
-  for (const double expected : {2.0, 0.9, 0.4, 0.05}) {
+  for (const double expected : {2.0, 0.9, 0.2, 0.05}) {
     Program program;
     program.expect(expected);
     int first = 0;
@@ -192,6 +192,21 @@ TEST(RunGuard, RanksCheckTogether) {
       apart += same ? 0 : 1;
     }
     EXPECT_LT(apart, 60) << slower;
+  }
+}
+
+TEST(RunGuard, RanksCheckTogetherThoughTheyExpectDifferentLosses) {
+  for (const double expected : {0.08, 0.11, 0.3, 0.45, 0.9}) {
+    Program one;
+    Program other;
+    one.expect(expected);
+    other.expect(std::min(1.0, 2 * expected));
+    for (int i = 0; i < 2000; ++i) {
+      one.run("ab", 1, 1, 1.1);
+      other.run("ab", 1, 1, 1.1);
+      ASSERT_EQ(one.simple(), other.simple()) << expected << ", iteration " << i;
+    }
+    EXPECT_GT(one.simple(), 0) << expected;
   }
 }
 

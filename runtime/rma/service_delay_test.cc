@@ -246,6 +246,40 @@ TEST_P(ServiceDelayInRealTime, IsSeenAndForgotten) {
 INSTANTIATE_TEST_SUITE_P(Fabrics, ServiceDelayInRealTime,
                          ::testing::ValuesIn(fabrics_with_clock("real")), bootstrap::FabricLabel());
 
+// One late answer after many prompt ones is soon tried again, and what is prompt then stays so.
+TEST(ServiceDelays, OfARankThatWasLateOnceAreSoonTriedAgain) {
+  const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), [](Context& context) {
+    Asking asking(context);
+    if (context.rank_me() == 0) {
+      rma::ServiceDelays delays(context.state().operations.messages(), 2);
+      for (int i = 0; i < 32; ++i) {
+        asking.ask(1);
+        EXPECT_EQ(delays.expected_s(1), 0.0);
+      }
+      asking.ask(1);
+      const double late_s = delays.expected_s(1);
+      EXPECT_GT(late_s, 0);
+      int plans = 1;
+      while (delays.expected_s(1) == late_s && plans < 1000) ++plans;
+      EXPECT_EQ(plans, 8);
+      // The average is still long, but falls.
+      const double tried_s = delays.expected_s(1);
+      EXPECT_LT(tried_s, late_s);
+      for (int i = 0; i < 100; ++i) {
+        asking.ask(2);
+        EXPECT_LE(delays.expected_s(1), tried_s);
+      }
+      EXPECT_EQ(delays.expected_s(1), 0.0);
+    } else {
+      asking.serve_at_once(32);
+      asking.serve_between_computation(1);
+      asking.serve_at_once(200);
+    }
+    context.barrier();
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
 TEST(ServiceDelays, AreTheSameEveryTimeOnTheVirtualClock) {
   const auto delays = [] {
     return run_ranks_returning<double>(group_on(fabrics_under_test()[1], 2), [](Context& context) {

@@ -1,5 +1,6 @@
 #include "runtime/rma/service_delays.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/am/active_messages.h"
@@ -13,6 +14,12 @@ constexpr double kLeast_s = 2e-6;
 constexpr double kStep = 4;
 // A delay leaves its step when it is this many times beyond its ends.
 constexpr double kSlack = 1.5;
+// Delays are averages. One that falls by so much says that the latest messages were served far
+// sooner than it says: a single prompt message leaves 7/8 of it.
+constexpr double kFalls = 0.88;
+// Plans without news before a step back, at least.
+constexpr uint16_t kLeastPatience = 8;
+constexpr uint16_t kMostPrompt = 1 << 12;
 
 double lower_end_s(uint8_t step) { return step == 0 ? 0.0 : kLeast_s * std::pow(kStep, step - 1); }
 
@@ -26,13 +33,37 @@ uint8_t step_of(double delay_s, uint8_t now) {
 
 }  // namespace
 
+void ServiceDelays::note_news(Peer& peer, double delay_s) const {
+  uint8_t step = step_of(delay_s, peer.step);
+  if (delay_s <= kFalls * peer.delay_s) step = std::min(step, peer.step);
+  if (step > peer.step) {
+    // A peer that was late once after many prompt answers is expected to be prompt again; one that
+    // was late when it was tried again is not.
+    if (peer.prompt > 0) {
+      const int patience = plans_per_step_back_ / (1 + peer.prompt);
+      peer.patience = static_cast<uint16_t>(std::max<int>(patience, kLeastPatience));
+    } else if (peer.tried) {
+      peer.patience = static_cast<uint16_t>(2 * peer.patience);
+    }
+    peer.patience = std::min(peer.patience, plans_per_step_back_);
+    peer.tried = false;
+    peer.prompt = 0;
+  } else if (step == 0) {
+    peer.tried = false;
+    peer.prompt = std::min<uint16_t>(peer.prompt + 1, kMostPrompt);
+  }
+  peer.delay_s = delay_s;
+  peer.step = step;
+  peer.plans = 0;
+}
+
 double ServiceDelays::expected_s(fabric::Rank target) {
   Peer& peer = peers_[target];
   if (messages_.take_delay_news(target)) {
+    note_news(peer, messages_.service_delay_s(target));
+  } else if (peer.step > 0 && ++peer.plans >= peer.patience) {
     peer.plans = 0;
-    peer.step = step_of(messages_.service_delay_s(target), peer.step);
-  } else if (peer.step > 0 && ++peer.plans >= plans_per_step_back_) {
-    peer.plans = 0;
+    peer.tried = true;
     --peer.step;
   }
   return peer.step == 0 ? 0.0 : lower_end_s(peer.step) * std::sqrt(kStep);
