@@ -1,8 +1,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <numeric>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -248,11 +248,10 @@ TEST_P(FineRegion, RegionsOfBothKindsMayBeNested) {
     const auto mine = words(context, 64, 0);
     const auto there = of_next(context, mine);
     for (int order = 0; order < 4; ++order) {
-      std::optional<bulk_region> bulk;
-      std::optional<fine_region> fine;
-      if (order < 2) bulk.emplace(context);
-      fine.emplace(context);
-      if (order >= 2) bulk.emplace(context);
+      std::unique_ptr<bulk_region> bulk;
+      if (order < 2) bulk = std::make_unique<bulk_region>(context);
+      auto fine = std::make_unique<fine_region>(context);
+      if (order >= 2) bulk = std::make_unique<bulk_region>(context);
       for (uint64_t turn = 0; turn < 5; ++turn) {
         const uint64_t value = 10 * turn + static_cast<uint64_t>(order);
         fine->write(there + 2, value);
@@ -448,8 +447,7 @@ TEST_F(FineRegionDeath, ValuesAreNotUsedAfterTheEndOfTheirRegionInDebugMode) {
         options.context.debug = true;
         const Status ran = bootstrap::run_ranks(options, [](Context& context) {
           const auto mine = *context.new_symmetric_array<uint64_t>(8);
-          std::optional<fine_region> fine;
-          fine.emplace(context);
+          auto fine = std::make_unique<fine_region>(context);
           const lazy<uint64_t> value = fine->read(context.on_rank(mine, 1 - context.rank_me()));
           fine.reset();
           if (context.rank_me() == 0) static_cast<void>(value.get());

@@ -4,7 +4,6 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -156,7 +155,7 @@ TEST_P(InjectorTest, ClosesWithOperationsInFlight) {
   for (int round = 0; round < 10; ++round) {
     auto injector = open_for(*ranks[0]);
     std::vector<Counter> counters(8);
-    std::optional<std::vector<std::byte>> data(std::in_place, kRegion);
+    auto data = std::make_unique<std::vector<std::byte>>(kRegion);
     for (Counter& one : counters) injector->put(1, 0, {data->data(), data->size()}, one);
     injector->get({data->data(), data->size()}, 1, kRegion, counters[0]);
     injector.reset();
