@@ -56,13 +56,13 @@ void add_updates(std::vector<Call>& calls) {
                      t.own[0] = 5000;
                    }});
   calls.push_back(
-      {"update.h", "UpdateEpoch", true, {array, element}, [](Trial& t) {
+      {"update.h", "UpdateEpoch", true, {array, element, memory}, [](Trial& t) {
          {
            UpdateEpoch<uint64_t, op_add> epoch(t.context);
            const auto cells = epoch.into(t.handle(0));
            cells.update(t.element(1), 5);
            cells.update_run(t.element(1), std::array<uint64_t, 1>{2});
-           cells.spread({1, 1, Trial::kElements}, {0, 0, t.element(1)}, {1, 1, 1}, t.own.data());
+           cells.spread({1, 1, Trial::kElements}, {0, 0, t.element(1)}, {1, 1, 1}, t.memory(2));
          }
          t.right(t.elements.read(t.element(1)) >= Trial::first(0, t.element(1)) + 5007);
          t.context.barrier();
