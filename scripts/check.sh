@@ -116,12 +116,7 @@ case ${1:-} in
   reference)
     require_packages "${reference_packages[@]}"
     folder=${2:-build/reference}
-    mkdir -p "$folder"
-    {
-      cat docs/reference/Doxyfile
-      echo "OUTPUT_DIRECTORY = \"$folder\""
-      echo "PROJECT_NUMBER = $(sed -n 's/^project(stripline VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)"
-    } | doxygen -
+    scripts/make_reference.sh "$folder"
     echo "the reference begins at $folder/html/index.html"
     ;;
   plans)
