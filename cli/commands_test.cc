@@ -473,7 +473,7 @@ TEST_F(CommandsTest, RefusalsSayWhatToDo) {
       {grpc::StatusCode::INVALID_ARGUMENT, "UNKNOWN_EXPERIMENT", kExitUsage,
        "stripline bench list"},
       {grpc::StatusCode::FAILED_PRECONDITION, "NOT_ENOUGH_NODES", kExitUnavailable,
-       "stripline-agent"}};
+       "the first time with --enroll FILE"}};
   for (const auto& expected : cases) {
     campaigns_.create_status = problem(expected.code, expected.reason, "no");
     EXPECT_EQ(run(command), expected.exit_code) << expected.reason;
