@@ -257,7 +257,13 @@ struct FakeFleet final : v1::Fleet::Service {
     }
     return grpc::Status::OK;
   }
+  grpc::Status GetServerStatus(grpc::ServerContext*, const v1::GetServerStatusRequest*,
+                               v1::ServerStatus* response) override {
+    *response = status;
+    return grpc::Status::OK;
+  }
   std::string hostile;
+  v1::ServerStatus status;
 };
 
 using ExplainLoop = Explain<plan::StripMechanism>;
@@ -295,6 +301,28 @@ TEST_F(CommandsTest, AListThatIsCutSaysThatThereIsMore) {
   EXPECT_EQ(err_, "");
   EXPECT_EQ(run(AuditList{1}), kExitOk);
   EXPECT_TRUE(complained("there are more; --limit shows them")) << err_;
+}
+
+// Users may never ask for nodes, and would learn of the end when they are turned away.
+TEST_F(CommandsTest, TheEndOfTheUsersTokenIsSaidBesideCampaigns) {
+  const auto add = [this](v1::ServerNotice::Kind kind, const std::string& message) {
+    v1::ServerNotice& notice = *fleet_.status.add_notices();
+    notice.set_kind(kind);
+    notice.set_message(message);
+  };
+  add(v1::ServerNotice::NODE_CERTIFICATE, "the certificate of nodes/a ends in 3 days");
+  add(v1::ServerNotice::OWN_TOKEN, "your token ends in 6 days");
+  EXPECT_EQ(run(CampaignList{2}), kExitOk);
+  EXPECT_EQ(err_, "stripline: your token ends in 6 days\n");
+  EXPECT_EQ(run(CampaignShow{"campaigns/c1"}), kExitOk);
+  EXPECT_TRUE(complained("your token ends in 6 days")) << err_;
+  CampaignRun measures;
+  measures.fabrics = {"tcp"};
+  EXPECT_EQ(run(measures), kExitOk);
+  EXPECT_TRUE(complained("your token ends in 6 days")) << err_;
+  EXPECT_EQ(run(NodeList{}), kExitOk);
+  EXPECT_TRUE(complained("your token ends in 6 days")) << err_;
+  EXPECT_TRUE(complained("the certificate of nodes/a ends in 3 days")) << err_;
 }
 
 TEST_F(CommandsTest, ATokenGoesIntoAFileOfItsOwnersAlone) {
@@ -445,7 +473,7 @@ TEST_F(CommandsTest, RefusalsSayWhatToDo) {
       {grpc::StatusCode::INVALID_ARGUMENT, "UNKNOWN_EXPERIMENT", kExitUsage,
        "stripline bench list"},
       {grpc::StatusCode::FAILED_PRECONDITION, "NOT_ENOUGH_NODES", kExitUnavailable,
-       "stripline-agent"}};
+       "the first time with --enroll FILE"}};
   for (const auto& expected : cases) {
     campaigns_.create_status = problem(expected.code, expected.reason, "no");
     EXPECT_EQ(run(command), expected.exit_code) << expected.reason;

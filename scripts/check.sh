@@ -22,6 +22,7 @@
 #   scripts/check.sh crashes [TRIES]  server, agents, workers and PostgreSQL killed at random moments, TRIES
 #                                    times (default 200) with each store, and what else befalls a server: stopped, disk full,
 #                                    read-only, its clock set by days, replaced by its backup
+#   scripts/check.sh debug           the fast tests with their ranks in debug mode, which correct programs must not notice
 #   scripts/check.sh litmus [TIMES]  the memory model's litmus tests, TIMES times each (default 10000)
 #   scripts/check.sh updates [SEEDS]  a million random updates against the same one by one, with SEEDS seeds
 #                                    (default 20), on each fabric
@@ -115,12 +116,7 @@ case ${1:-} in
   reference)
     require_packages "${reference_packages[@]}"
     folder=${2:-build/reference}
-    mkdir -p "$folder"
-    {
-      cat docs/reference/Doxyfile
-      echo "OUTPUT_DIRECTORY = \"$folder\""
-      echo "PROJECT_NUMBER = $(sed -n 's/^project(stripline VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)"
-    } | doxygen -
+    scripts/make_reference.sh "$folder"
     echo "the reference begins at $folder/html/index.html"
     ;;
   plans)
@@ -150,6 +146,10 @@ case ${1:-} in
     configure_and_build release edges
     build/release/bin/edges
     build/release/bin/edges "${3:-1}" "${2:-2000}"
+    ;;
+  debug)
+    configure_and_build release
+    STRIPLINE_TEST_DEBUG=1 ctest --preset release -j "$(nproc)" -L fast -LE grpc
     ;;
   litmus)
     configure_and_build release litmus_test

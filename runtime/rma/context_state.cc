@@ -11,6 +11,7 @@
 
 #include <stripline/team.h>
 
+#include "base/cut_text.h"
 #include "runtime/bootstrap/job_watch.h"
 #include "runtime/fabric/shortcuts.h"
 #include "runtime/machine/fingerprint.h"
@@ -60,8 +61,8 @@ Result<NodeReach> node_reach_of(const std::string& text) {
   if (known) return reach;
   return Error(
       ErrorCode::invalid_argument,
-      "STRIPLINE_SAME_NODE='" + text +
-          "' is not a path between ranks of one node; use 'mapped', 'cma' or 'network', with "
+      "STRIPLINE_SAME_NODE=" + quoted_text(text) +
+          " is not a path between ranks of one node; use 'mapped', 'cma' or 'network', with "
           "':N' behind it to take every N ranks of a host for a node");
 }
 
@@ -70,8 +71,8 @@ Result<fabric::Progress> progress_of(const std::string& name) {
   if (name == "thread" || name == kTuned) return fabric::Progress::by_thread;
   if (name == "auto") return fabric::Progress::by_provider;
   return Error(ErrorCode::invalid_argument,
-               "STRIPLINE_PROGRESS='" + name +
-                   "' is not a mode of progress; use 'manual', 'thread', 'auto' or 'tuned'");
+               "STRIPLINE_PROGRESS=" + quoted_text(name) +
+                   " is not a mode of progress; use 'manual', 'thread', 'auto' or 'tuned'");
 }
 
 }  // namespace

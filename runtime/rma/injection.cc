@@ -35,6 +35,7 @@ Injection::~Injection() {
 
 void Injection::get(const rma::Call& call, global_ptr<const std::byte> source,
                     std::byte* destination, size_t bytes) {
+  life_->check(call);
   if (observed_) [[unlikely]]
     return context_.rget_nbi(source, destination, bytes, call.site());
   const rank_t target = source.where();
@@ -57,6 +58,7 @@ void Injection::get(const rma::Call& call, global_ptr<const std::byte> source,
 
 void Injection::put(const rma::Call& call, const std::byte* source,
                     global_ptr<std::byte> destination, size_t bytes) {
+  life_->check(call);
   if (observed_) [[unlikely]]
     return context_.rput_nbi(source, destination, bytes, call.site());
   const rank_t target = destination.where();
@@ -80,6 +82,8 @@ void Injection::put(const rma::Call& call, const std::byte* source,
 void Injection::atomic(const rma::Call& call, const AtomicDomain& domain,
                        const fabric::AtomicRequest& request, global_ptr<std::byte> variable,
                        void* previous) {
+  life_->check(call);
+  rma::check_result(state_, call, request.op, previous);
   if (observed_) [[unlikely]]
     return domain
         .start(request.op, variable, request.operand, request.expected, previous, call.site())
@@ -109,6 +113,7 @@ void Injection::atomic(const rma::Call& call, const AtomicDomain& domain,
 }
 
 void Injection::fence(CallSite site) {
+  life_->check({"injection_context::fence", site});
   if (observed_) [[unlikely]]
     return context_.fence(site);
   if (queue_ != nullptr) queue_->complete();

@@ -1,8 +1,11 @@
 // Threads of ranks that get, put and count side by side.
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -338,6 +341,76 @@ TEST(Injection, IsForRanksThatHaveSaidSo) {
   EXPECT_EQ(error_of(tcp, thread_mode::serialized), ErrorCode::failed_precondition);
   EXPECT_EQ(error_of(bootstrap::fabrics_under_test()[1], thread_mode::injecting),
             ErrorCode::unimplemented);
+}
+
+class InjectionDeathTest : public bootstrap::RanksDeathTest {
+ protected:
+  // Rank 0 of two does it, with memory of the other one.
+  using Body = std::function<void(Context&, injection_context&, global_ptr<uint64_t>)>;
+  static void wrong(const Body& body) {
+    auto options = injecting_on({"tcp", "tcp", "real"}, 2);
+    options.context.debug = false;  // in which messages name the calls of the Context
+    const Status ran = bootstrap::run_ranks(options, [&body](Context& context) {
+      const auto words = context.new_symmetric_array<uint64_t>(4);
+      {
+        injection_context mine = opened(context);
+        context.barrier();
+        if (context.rank_me() == 0) body(context, mine, context.on_rank(*words, 1));
+      }
+      context.barrier();
+    });
+    std::_Exit(ran.ok() ? 0 : 1);
+  }
+};
+
+TEST_F(InjectionDeathTest, WrongArgumentsAreNamed) {
+  using Place = global_ptr<uint64_t>;
+  const auto expect = [](const char* message, const Body& body) {
+    EXPECT_EXIT(wrong(body), ::testing::ExitedWithCode(2),
+                std::string("injection_test.cc:[0-9]+: ") + message);
+  };
+  for (const AtomicPath path : {AtomicPath::automatic, AtomicPath::message}) {
+    expect("atomic operation with a null pointer for the value that the variable held",
+           [path](Context& context, injection_context& mine, Place there) {
+             mine.load(atomic_domain<uint64_t>(context, path), there, nullptr);
+           });
+    expect("atomic operation with a null pointer for the value that the variable held",
+           [path](Context& context, injection_context& mine, Place there) {
+             mine.compare_swap(atomic_domain<uint64_t>(context, path), there, 1, 2, nullptr);
+           });
+    expect("atomic operation of 8 bytes at offset [0-9]+ of rank 1, which is not a multiple",
+           [path](Context& context, injection_context& mine, Place there) {
+             mine.add(atomic_domain<uint64_t>(context, path), Place(1, there.offset() + 1), 1);
+           });
+  }
+  expect("injection_context::rget of 8 bytes with a null pointer for this rank's side",
+         [](Context&, injection_context& mine, Place there) { mine.rget(there, nullptr, 1); });
+  expect("injection_context::rput of 8 bytes with a null pointer for this rank's side",
+         [](Context&, injection_context& mine, Place there) {
+           mine.rput(static_cast<const uint64_t*>(nullptr), there, 1);
+         });
+  expect("injection_context::rput of 16 bytes at offset [0-9]+ of rank 1 is out of bounds",
+         [](Context&, injection_context& mine, Place) {
+           const std::array<uint64_t, 2> values = {1, 2};
+           mine.rput(values.data(), Place(1, (size_t{8} << 20) - 8), 2);
+         });
+  expect("injection_context::rget of 8 bytes at offset [0-9]+ of rank 7",
+         [](Context&, injection_context& mine, Place there) {
+           uint64_t value = 0;
+           mine.rget(Place(7, there.offset()), &value, 1);
+         });
+}
+
+TEST_F(InjectionDeathTest, EndsBeforeItsContext) {
+  const auto outlives = [] {
+    std::optional<injection_context> kept;
+    const Status ran = bootstrap::run_ranks(injecting_on({"tcp", "tcp", "real"}, 1),
+                                            [&](Context& context) { kept = opened(context); });
+    if (ran.ok()) kept->fence();
+    std::_Exit(1);
+  };
+  EXPECT_EXIT(outlives(), ::testing::ExitedWithCode(2),
+              "injection_test.cc:[0-9]+: injection_context::fence, but the Context has gone");
 }
 
 }  // namespace

@@ -33,6 +33,19 @@ inline void check_private(const detail::ContextState& state, const Call& call,
                                                     " with a null pointer for this rank's side"));
 }
 
+/// Ends the job unless there is a place for what a load or a comparing swap fetches, which alone
+/// says what has happened.
+inline void check_result(const detail::ContextState& state, const Call& call, fabric::AtomicOp op,
+                         const void* previous) {
+  if (previous != nullptr || (op != fabric::AtomicOp::load && op != fabric::AtomicOp::compare_swap))
+      [[likely]]
+    return;
+  state.fail(Error(ErrorCode::invalid_argument,
+                   text(call) +
+                       " with a null pointer for the value that the variable held, which load and "
+                       "compare_swap store there"));
+}
+
 class Operation {
  public:
   /// Ends the job unless `bytes` from `place` on are in their rank's segment and no handler is

@@ -108,7 +108,9 @@ void Epoch::fail_patch(const grid_cell& corner, const grid_extent& patch, const 
   const rma::Call call("UpdateEpoch::spread", site);
   life_->check(call);
   state_.fail(Error(ErrorCode::invalid_argument,
-                    text(call) + ", but " + detail::not_within_text(corner, patch, grid)));
+                    text(call) + (detail::is_within(corner, patch, grid)
+                                      ? " with a null pointer for the values of the patch"
+                                      : ", but " + detail::not_within_text(corner, patch, grid))));
 }
 
 // --- filling -------------------------------------------------------------------------------------

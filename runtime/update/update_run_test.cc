@@ -263,6 +263,16 @@ TEST_F(UpdateRunDeathTest, NamesTheFirstCellOfARunThatIsNotThere) {
                }),
       ::testing::ExitedWithCode(kExitUsage),
       "UpdateEpoch::spread, but a patch of 2,2,2 cells from 0,9,0 on is not within the grid");
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto array = *shared_array<uint64_t>::create(context, 1000);
+                         UpdateEpoch<uint64_t, op_add> epoch(context);
+                         const auto cells = epoch.into(array);
+                         cells.spread({10, 10, 10}, {}, {0, 2, 2}, nullptr);  // no cells
+                         cells.spread({10, 10, 10}, {}, {1, 2, 2}, nullptr);
+                       }),
+              ::testing::ExitedWithCode(kExitUsage),
+              "update_run_test.cc:[0-9]+: UpdateEpoch::spread with a null pointer for the values");
   // The place of the cell among those of the grid is 2^64.
   EXPECT_EXIT(on_ranks(2,
                        [](Context& context) {

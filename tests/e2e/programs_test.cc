@@ -82,6 +82,17 @@ INSTANTIATE_TEST_SUITE_P(All, Programs,
                          ::testing::Values("pagerank", "transpose", "heat", "histogram", "matvec"),
                          [](const auto& of) { return of.param; });
 
+TEST_P(Programs, AreLeftAloneByDebugMode) {
+  for (const char* same_node : {"network", "mapped"}) {
+    const Finished checked =
+        run_program({program("stripline-run"), "-n", "4", "--fabric", "tcp", "--same-node",
+                     same_node, "--segment", "16M", "--debug", "--", program(GetParam()), "10"},
+                    120);
+    EXPECT_EQ(checked.exit_code, kExitOk) << same_node << ": " << checked.err;
+    EXPECT_NE(checked.out.find(": right,"), std::string::npos) << checked.out;
+  }
+}
+
 TEST_P(Programs, TakeNoLongerWithAModel) {
   const TempFolder folder;
   const std::vector<std::string> networks = {"cloud-ethernet", "opteron-vapi"};

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "base/cut_text.h"
 #include "base/quantity.h"
 
 namespace stripline::fabric::ofi {
@@ -31,8 +32,8 @@ Result<Settings> Settings::from_environment() {
     const auto read = std::from_chars(text.data(), last, settings.injectors);
     if (read.ec != std::errc() || read.ptr != last) {
       return Error(ErrorCode::invalid_argument,
-                   "STRIPLINE_INJECTION_QUEUES='" + text +
-                       "' is not a number of queues; use a whole number, 0 for none");
+                   "STRIPLINE_INJECTION_QUEUES=" + quoted_text(text) +
+                       " is not a number of queues; use a whole number, 0 for none");
     }
   }
   return settings;

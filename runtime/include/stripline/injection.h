@@ -92,7 +92,7 @@ class injection_context {
   // Each takes effect before fence() returns, and what the variable held before is in `previous`
   // then.
 
-  /// Reads the variable into `value`.
+  /// Reads the variable into `value`. Ends the job if that is null.
   template <typename T>
   void load(const atomic_domain<T>& domain, Variable<const T> variable, Value<T>* value,
             CallSite site = CallSite::current()) {
@@ -110,7 +110,8 @@ class injection_context {
             Value<T>* previous, CallSite site = CallSite::current()) {
     start(domain, Op::store, variable, value, previous, site);
   }
-  /// Stores `value` if the variable holds `expected`; `previous` tells if it did.
+  /// Stores `value` if the variable holds `expected`; `previous` tells if it did. Ends the job if
+  /// that is null.
   template <std::integral T>
   void compare_swap(const atomic_domain<T>& domain, Variable<T> variable, Value<T> expected,
                     Value<T> value, Value<T>* previous, CallSite site = CallSite::current()) {

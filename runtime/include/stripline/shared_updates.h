@@ -213,7 +213,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
   }
 
   /// Updates the X x Y x Z cells from `corner` on with as many values, z running fastest. A patch
-  /// that is not within the grid ends the job with a message.
+  /// that is not within the grid ends the job with a message; the pointer is not checked.
   template <uint64_t X, uint64_t Y, uint64_t Z>
   void spread(const grid_cell& corner, const T* patch) {
     static_assert(X > 0 && Y > 0 && Z > 0);

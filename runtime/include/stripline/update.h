@@ -306,7 +306,7 @@ class UpdateEpochState {
   virtual void move_window(rank_t target, uint32_t window, CallSite site) = 0;
   /// Ends the job: there is no such cell.
   [[noreturn]] virtual void fail(global_ptr<const std::byte> cell, CallSite site) = 0;
-  /// Ends the job: `grid` has not all cells of the patch.
+  /// Ends the job: `grid` has not all cells of the patch, or else there are no values for them.
   [[noreturn]] virtual void fail_patch(const grid_cell& corner, const grid_extent& patch,
                                        const grid_extent& grid, CallSite site) = 0;
   /// An update of which `previous` gets what the cell held before.
@@ -444,10 +444,11 @@ requires(update_operator<Op, T>) class UpdateEpoch {
     /// Updates the cells of a patch, from `corner` on, with as many values, z running fastest. The
     /// array has the cells of `grid` in that order, in its first elements; the grid is spread over
     /// the ranks as these are. Ends the job, and updates none, if the patch is not within the grid,
-    /// or the array has not all cells of the grid.
+    /// the array has not all cells of the grid, or `values` is null for a patch that has cells.
     void spread(const grid_extent& grid, const grid_cell& corner, const grid_extent& patch,
                 const T* values, CallSite site = CallSite::current()) const {
-      if (!detail::is_within(corner, patch, grid)) [[unlikely]]
+      const bool lacks_values = values == nullptr && patch.cells() > 0;
+      if (!detail::is_within(corner, patch, grid) || lacks_values) [[unlikely]]
         epoch_->state_->fail_patch(corner, patch, grid, site);
       const uint64_t cells =
           access::saturating_multiply(grid.x, access::saturating_multiply(grid.y, grid.z));
