@@ -117,8 +117,19 @@ TEST(RunGuard, LeavesTheFirstIterationsAlone) {
   Program program;
   program.run("abc", 250, 2, 1);
   EXPECT_EQ(program.decided(), 3 * 250);
-  program.run("abc", 200, 2, 1);
+  program.run("abc", 300, 2, 1);
   EXPECT_GT(program.simple(), 0);
+}
+
+// What was fast becomes slow: ranks that avoid each other's answers, another job on the node.
+TEST(RunGuard, SoonComparesWhatHasBecomeSlower) {
+  Program program(0.01);
+  program.expect(0.05);
+  program.run("abc", 100, 1, 1.05);
+  program.clear();
+  program.run("abc", 60, 2, 1.05);
+  EXPECT_TRUE(program.demoted());
+  EXPECT_GT(program.simple(), 3 * 30);
 }
 
 // What checks are expected to take decides when the first one is made; it is never more than a part

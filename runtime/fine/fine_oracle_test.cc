@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -53,7 +54,7 @@ class FineProgram {
         random_(stripline::hash_of(seed, context.rank_me())),
         mine_(*context.new_symmetric_array<std::byte>(kPartBytes * (context.rank_n() + 1))),
         mirror_(context.rank_n(), std::vector<std::byte>(kPartBytes * (context.rank_n() + 1))) {
-    region_.emplace(context_, options_);
+    region_ = std::make_unique<fine_region>(context_, options_);
   }
 
   void round(uint64_t number, uint64_t accesses) {
@@ -73,7 +74,7 @@ class FineProgram {
       const auto first = mirror_[rank].begin() + static_cast<std::ptrdiff_t>(own_part());
       ASSERT_TRUE(std::equal(part.begin(), part.end(), first)) << "at rank " << rank;
     }
-    region_.emplace(context_, options_);
+    region_ = std::make_unique<fine_region>(context_, options_);
   }
 
  private:
@@ -164,7 +165,7 @@ class FineProgram {
       case 5:
         use_all();
         region_.reset();
-        region_.emplace(context_, options_);
+        region_ = std::make_unique<fine_region>(context_, options_);
         return;
       default:
         break;
@@ -202,7 +203,7 @@ class FineProgram {
   std::vector<std::vector<std::byte>> mirror_;  // of all ranks, as far as this one knows
   uint64_t near_ = 0;
   std::optional<bulk_region> bulk_;
-  std::optional<fine_region> region_;
+  std::unique_ptr<fine_region> region_;
   std::vector<Awaited<uint32_t>> halves_;
   std::vector<Awaited<uint64_t>> words_;
   std::vector<Awaited<Triple>> triples_;

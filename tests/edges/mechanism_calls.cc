@@ -257,22 +257,22 @@ void add_loops(std::vector<Call>& calls) {
                    },
                    {Kind::null}});
   // usual: a piece for each iteration of the outer loop; zero: neither; nonsense: too few pieces.
-  calls.push_back({"nest.h", "for_nest", false, {place, option}, [](Trial& t) {
-                     const std::array<global_ptr<uint64_t>, 2> pieces = {t.array, t.place(0)};
-                     const size_t used = t.kind(1) == Kind::zero ? 0 : 2;
-                     const PieceArray<uint64_t> parts(
-                         std::span(pieces).first(t.kind(1) == Kind::nonsense ? 1 : used));
-                     uint64_t sum = 0;
-                     const auto [r, i] = loop_indices<2>();
-                     for_nest(
-                         t.context, {used, size_t{4}}, [&](const uint64_t& x) { sum += x; },
-                         read(parts[r], i));
-                     uint64_t expected = 0;
-                     for (size_t k = 0; used > 0 && k < 4; ++k) {
-                       expected += Trial::first(t.me, k) + t.value_at(0, k);
-                     }
-                     t.right(sum == expected);
-                   }});
+  calls.push_back(
+      {"nest.h", "for_nest", false, {place, option}, [](Trial& t) {
+         const std::array<global_ptr<uint64_t>, 2> pieces = {t.array, t.place(0)};
+         const size_t used = t.kind(1) == Kind::zero ? 0 : 2;
+         const std::span<const global_ptr<uint64_t>> given(pieces);
+         const PieceArray<uint64_t> parts{given.first(t.kind(1) == Kind::nonsense ? 1 : used)};
+         uint64_t sum = 0;
+         const auto [r, i] = loop_indices<2>();
+         for_nest(
+             t.context, {used, size_t{4}}, [&](const uint64_t& x) { sum += x; }, read(parts[r], i));
+         uint64_t expected = 0;
+         for (size_t k = 0; used > 0 && k < 4; ++k) {
+           expected += Trial::first(t.me, k) + t.value_at(0, k);
+         }
+         t.right(sum == expected);
+       }});
   calls.push_back({"nest.h", "for_nest", false, {place, count}, [](Trial& t) {
                      uint64_t sum = 0;
                      const auto [i] = loop_indices<1>();
