@@ -51,7 +51,7 @@ struct BulkPlan {
   const BulkMethod method = BulkMethod::both;
   const Reason reason = Reason::no_model;
   const double predicted_s = 0;  ///< 0 without a model
-  const double baseline_s = 0;   ///< of what is done without a model; 0 without one
+  const double baseline_s = 0;   ///< of waiting for each call; 0 without a model
   const double gain_low = 0;     ///< as StripPlan's
   bool operator==(const BulkPlan&) const = default;
 };
@@ -59,8 +59,8 @@ struct BulkPlan {
 using BulkRecord = Record<BulkMethod, BulkMethod>;
 
 /// The plan of a phase. Without a model (`path` null, or without puts and gets): both, as far as
-/// the phase has them. With one, another method if it is surely faster by more than the margin.
-/// Pure, allocates nothing.
+/// the phase has them. With one, blocking, what the program does by itself, unless another method
+/// is surely faster by more than the margin. Pure, allocates nothing.
 BulkPlan plan_bulk(const BulkRequest& request, const CompiledPath* path) noexcept;
 /// The same, with a record of what was considered.
 BulkPlan plan_bulk(const BulkRequest& request, const CompiledPath* path, BulkRecord& record);

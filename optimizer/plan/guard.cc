@@ -34,8 +34,6 @@ constexpr uint64_t kMostDistance = uint64_t{1} << 40;
 // A prediction is missed by more than rounding, and a model by which the method in use would take
 // so much longer than it does is not of this network.
 constexpr double kMissed = 1.02;
-// A method that takes this many times as long is not carried out twice to be sure of it.
-constexpr double kHopeless = 4;
 constexpr double kForeign = 1.25;
 
 size_t index(Guard::Way way) { return static_cast<size_t>(way); }
@@ -181,6 +179,15 @@ Guard::Turn Guard::next() {
     settling_ = false;
   }
   return turn;
+}
+
+void Guard::give_back(const Turn& turn) {
+  --place_;
+  if (turn.check) {
+    ++left_;
+  } else {
+    settling_ = turn.settles;
+  }
 }
 
 void Guard::record(const Turn& turn, double seconds) {
