@@ -8,6 +8,11 @@
 //   gets            G (o + r + copy(m)) in place of the gets' part, and what of 2 L + G gap(m) the
 //                   computing before the gets does not hide
 //
+// What the processor does for the first message, or the last one, hides nothing: a phase with one
+// call whose result it needs at once takes no less by any method. That many messages to one target
+// may take longer when they are not waited for is not predicted; it is measured while the program
+// runs (runtime/decide/visits.h).
+//
 // Where puts are not waited for, each call is compared with those in flight, too. With W operations
 // in flight at a time, a gap is at least a round trip over W. Ranks that share a NIC have gaps as
 // many times as long. Copies are those of the model's section `bulk`, or those of packing where it

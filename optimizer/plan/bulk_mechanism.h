@@ -19,8 +19,9 @@ struct BulkMechanism : AsAsked<BulkRequest> {
       .example = "--puts 60 --put-bytes 16K --gets 60 --get-bytes 16K --compute 2ms --lead 1ms",
       .notes = "Every rank is taken to do the same.\n",
       .baseline = "waiting for each call",
-      .no_model = "the model does not hold puts and gets: nothing is waited for, and the program "
-                  "compares that with waiting for each call",
+      .no_model =
+          "the model does not hold puts and gets: nothing is waited for, and the program "
+          "compares that with waiting for each call",
       .scope = {.until = Scope::Until::site},
       .sized_by = "bytes of the puts and gets of a phase",
       .methods = kBulkMethodNames};

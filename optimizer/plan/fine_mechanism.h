@@ -19,9 +19,10 @@ struct FineMechanism : AsAsked<FineRequest> {
       .example = "--reads 3000 --boxes 200 --box-bytes 400 --bursts 100 --writes 50 --compute 2ms",
       .notes = "Every rank is taken to do the same.\n",
       .baseline = "waiting for each access",
-      .no_model = "the model does not hold puts and gets: reads of neighbours are fetched together, "
-                  "nothing is waited for, and the program compares that with waiting for each "
-                  "access",
+      .no_model =
+          "the model does not hold puts and gets: reads of neighbours are fetched together, "
+          "nothing is waited for, and the program compares that with waiting for each "
+          "access",
       .scope = {.until = Scope::Until::site},
       .sized_by = "bytes of the reads and writes of a region",
       .methods = kFineMethodNames};

@@ -42,8 +42,7 @@ std::optional<double> Phase::waits_until_s() const {
 
 void Phase::end(const Tally& tally, double seconds) {
   tally_ = tally;
-  visits_.end(tally.bytes(),
-              [this](decide::Trace& trace, double took_s) { note(trace, took_s); });
+  visits_.end(tally.bytes(), [this](decide::Trace& trace, double took_s) { note(trace, took_s); });
   if (visits_.is_due()) visits_.decide(request_of(tally, seconds));
 }
 

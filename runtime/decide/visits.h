@@ -1,6 +1,6 @@
 // A place of the program that is visited again and again, and does in each visit about what it did
-// in the last one: the phase that a barrier begins, a region. What the program does by itself is the
-// baseline, and visits are compared with it.
+// in the last one: the phase that a barrier begins, a region. What the program does by itself is
+// the baseline, and visits are compared with it.
 //
 //   * Without a model they go by what the program has asked for (plan::without_model()). The third
 //     visit and the fourth are carried out as the baseline, on all ranks that visit the place
@@ -85,10 +85,10 @@ class Visits {
   /// What is compared with the baseline. While a visit is.
   Method rival() const { return *rival_; }
 
-  /// The visit is over, in which this much was done of what methods are about, calls or bytes: times
-  /// are compared in proportion to it. One that did less than half as much as others, or more than
-  /// twice, is not compared, and the next one takes its turn, unless kChanged in succession are so.
-  /// `show(trace, seconds)` tells a trace of it, if it is known what visits do.
+  /// The visit is over, in which this much was done of what methods are about, calls or bytes:
+  /// times are compared in proportion to it. One that did less than half as much as others, or more
+  /// than twice, is not compared, and the next one takes its turn, unless kChanged in succession
+  /// are so. `show(trace, seconds)` tells a trace of it, if it is known what visits do.
   template <typename Show>
   void end(uint64_t amount, const Show& show) {
     amount_ = amount;

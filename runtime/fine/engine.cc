@@ -108,16 +108,16 @@ void FineEngine::end_visit() {
   const double seconds = visits.measures() ? state_.job.fabric().now_s() - visit_begun_s_ : 0.0;
   visits.end(tally_.calls(), [&](decide::Trace& trace, double took_s) {
     const plan::FineRequest& request = *visits.request();
-    trace.note(site_, stripline::hash_of(request.reads, request.writes),
-               decide::choice_of<plan::FineMechanism>(
-                   request, visits.plan(),
-                   {.predicted_s = visits.plan().predicted_s * visits.share(),
-                    .detail = tally_.text()}),
-               took_s, "region of " + bytes_text(scope.last_bytes), [&] {
-                 return visits.is_forced()
-                            ? std::string()
-                            : detail::explain_command<plan::FineMechanism>(state_, request, kPath);
-               });
+    trace.note(
+        site_, stripline::hash_of(request.reads, request.writes),
+        decide::choice_of<plan::FineMechanism>(
+            request, visits.plan(),
+            {.predicted_s = visits.plan().predicted_s * visits.share(), .detail = tally_.text()}),
+        took_s, "region of " + bytes_text(scope.last_bytes), [&] {
+          return visits.is_forced()
+                     ? std::string()
+                     : detail::explain_command<plan::FineMechanism>(state_, request, kPath);
+        });
   });
   if (!visits.is_due()) return;
   plan::FineRequest request = tally_.request(seconds, bulk_->in_flight());
