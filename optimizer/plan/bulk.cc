@@ -95,7 +95,8 @@ double predict_bulk(const BulkRequest& request, const CompiledPath& path, BulkMe
   const bool deferred = defers_puts(method) && puts.may_be_deferred();
   double busy_s = request.compute_s + (deferred ? puts.processor_s() : puts.blocking_s());
   if (prefetches(method) && gets.may_be_deferred()) {
-    // But one of them: it is issued before anything is under way, and copied when all is here.
+    // One of them hides nothing: it is issued before anything is in flight, and copied when all is
+    // here.
     const double hidden_s =
         std::min(request.lead_s, request.compute_s) + gets.processor_s() - gets.each_s();
     busy_s += gets.processor_s() + std::max(0.0, gets.latency_s() + gets.wire_s() - hidden_s);
