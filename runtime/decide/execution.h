@@ -30,9 +30,10 @@ namespace stripline::decide {
 /// What a rank decides with, beside its model.
 struct Instruments {
   fabric::Fabric* fabric = nullptr;  ///< whose clock it is
-  RunGuard* run_guard = nullptr;     ///< of the program's iterations; null without a model
-  Trace* trace = nullptr;            ///< null: nothing is shown
-  bool compares = false;             ///< plans may be compared (Options::guard)
+  /// Of the program's iterations; null without a model, or where nothing may be compared.
+  RunGuard* run_guard = nullptr;
+  Trace* trace = nullptr;  ///< null: nothing is shown
+  bool compares = false;   ///< plans may be compared (Options::guard)
 };
 
 /// What the program says of an execution.
