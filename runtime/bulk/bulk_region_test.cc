@@ -556,6 +556,31 @@ TEST_P(BulkRegion, CopiesBetweenSharedMemoryOfAnyRanks) {
   });
 }
 
+// In a buffer that stays with the engine.
+TEST_P(BulkRegion, CopiesBetweenOtherRanksAllocateOnce) {
+  on_ranks(3, [](Context& context) {
+    const auto from = context.new_symmetric_array<uint64_t>(16);
+    const auto to = context.new_symmetric_array<uint64_t>(32);
+    ASSERT_TRUE(from.ok() && to.ok());
+    const Words own = counted(16, 100 * context.rank_me());
+    std::copy(own.begin(), own.end(), context.local(*from));
+    context.barrier();
+    if (context.rank_me() == 0) {
+      for (const std::ptrdiff_t half : {0, 16}) {
+        memcpy(context, context.on_rank(*to, 2) + half, context.on_rank(*from, 1), 16);
+        EXPECT_EQ(bulk::BulkEngine::of(context).buffer_bytes(),
+                  context.is_local(1) ? 0 : 16 * sizeof(uint64_t));
+      }
+    }
+    context.barrier();
+    if (context.rank_me() == 2) {
+      const uint64_t* const here = context.local(*to);
+      EXPECT_EQ(Words(here, here + 16), counted(16, 100));
+      EXPECT_EQ(Words(here + 16, here + 32), counted(16, 100));
+    }
+  });
+}
+
 // Memory that has been given back is not fetched ahead, whatever was fetched in earlier visits.
 TEST_P(BulkRegion, FreedMemoryIsNotRead) {
   on_ranks(2, [](Context& context) {
