@@ -50,7 +50,9 @@ class BulkMessages {
   double blocking_s() const {
     return count_ * (message_.blocking(size_) + (nic_ranks_ - 1) * message_.gap(size_));
   }
-  double processor_s() const { return count_ * (message_.o(size_) + message_.r(size_) + copy_s_); }
+  double processor_s() const { return count_ * each_s(); }
+  // The processor's time for one of them.
+  double each_s() const { return message_.o(size_) + message_.r(size_) + copy_s_; }
   // Until the last one is over, from the first one on, if the processor does nothing else.
   double wire_s() const {
     const double of_window =
@@ -93,14 +95,18 @@ double predict_bulk(const BulkRequest& request, const CompiledPath& path, BulkMe
   const bool deferred = defers_puts(method) && puts.may_be_deferred();
   double busy_s = request.compute_s + (deferred ? puts.processor_s() : puts.blocking_s());
   if (prefetches(method) && gets.may_be_deferred()) {
-    const double hidden_s = std::min(request.lead_s, request.compute_s) + gets.processor_s();
+    // One of them hides nothing: it is issued before anything is in flight, and copied when all is
+    // here.
+    const double hidden_s =
+        std::min(request.lead_s, request.compute_s) + gets.processor_s() - gets.each_s();
     busy_s += gets.processor_s() + std::max(0.0, gets.latency_s() + gets.wire_s() - hidden_s);
   } else {
     busy_s += gets.blocking_s();
   }
   if (!deferred) return busy_s;
   busy_s += puts.checks_s() + gets.checks_s();
-  return busy_s + std::max(0.0, puts.wire_s() - busy_s) + puts.latency_s();
+  const double hidden_s = busy_s - puts.each_s();  // the first one is copied and issued before
+  return busy_s + std::max(0.0, puts.wire_s() - hidden_s) + puts.latency_s();
 }
 
 uint64_t max_bulk_get_bytes(const CompiledPath* path) noexcept {

@@ -8,6 +8,11 @@
 //   gets            G (o + r + copy(m)) in place of the gets' part, and what of 2 L + G gap(m) the
 //                   computing before the gets does not hide
 //
+// What the processor does for the first message, or the last one, hides nothing: a phase with one
+// call whose result it needs at once takes no less by any method. That many messages to one target
+// may take longer when they are not waited for is not predicted; it is measured while the program
+// runs (runtime/decide/visits.h).
+//
 // Where puts are not waited for, each call is compared with those in flight, too. With W operations
 // in flight at a time, a gap is at least a round trip over W. Ranks that share a NIC have gaps as
 // many times as long. Copies are those of the model's section `bulk`, or those of packing where it
@@ -51,7 +56,7 @@ struct BulkPlan {
   const BulkMethod method = BulkMethod::both;
   const Reason reason = Reason::no_model;
   const double predicted_s = 0;  ///< 0 without a model
-  const double baseline_s = 0;   ///< of what is done without a model; 0 without one
+  const double baseline_s = 0;   ///< of waiting for each call; 0 without a model
   const double gain_low = 0;     ///< as StripPlan's
   bool operator==(const BulkPlan&) const = default;
 };
@@ -59,8 +64,8 @@ struct BulkPlan {
 using BulkRecord = Record<BulkMethod, BulkMethod>;
 
 /// The plan of a phase. Without a model (`path` null, or without puts and gets): both, as far as
-/// the phase has them. With one, another method if it is surely faster by more than the margin.
-/// Pure, allocates nothing.
+/// the phase has them. With one, blocking, what the program does by itself, unless another method
+/// is surely faster by more than the margin. Pure, allocates nothing.
 BulkPlan plan_bulk(const BulkRequest& request, const CompiledPath* path) noexcept;
 /// The same, with a record of what was considered.
 BulkPlan plan_bulk(const BulkRequest& request, const CompiledPath* path, BulkRecord& record);

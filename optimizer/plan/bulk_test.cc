@@ -25,6 +25,16 @@ double predicted(const BulkRequest& request, BulkMethod method) {
   return predict_bulk(request, path, method);
 }
 
+TEST(PlanBulk, TheBaselineIsTheProgramAsItIsWritten) {
+  EXPECT_EQ(BulkMechanism::baseline(phase()), BulkMethod::blocking);
+  const CompiledPath path = example_path();
+  // A call whose result is needed at once gains nothing.
+  const BulkRequest alone{.gets = 1, .get_bytes = 4096};
+  const BulkPlan plan = plan_bulk(alone, &path);
+  EXPECT_EQ(plan.method, BulkMethod::blocking);
+  EXPECT_EQ(plan.predicted_s, plan.baseline_s);
+}
+
 TEST(PlanBulk, WithoutAModelNothingIsWaitedFor) {
   BulkRequest request = phase();
   EXPECT_EQ(plan_bulk(request, nullptr).method, BulkMethod::both);
@@ -92,9 +102,9 @@ TEST(PlanBulk, TakesAnotherMethodOnlyIfItIsSurelyFaster) {
       const BulkPlan plan = plan_bulk(request, &path, record);
       EXPECT_EQ(plan, plan_bulk(request, &path));
       EXPECT_EQ(record.alternatives.size(), 4U);
-      EXPECT_EQ(plan.baseline_s, predict_bulk(request, path, BulkMethod::both));
+      EXPECT_EQ(plan.baseline_s, predict_bulk(request, path, BulkMethod::blocking));
       EXPECT_EQ(plan.predicted_s, predict_bulk(request, path, plan.method));
-      if (plan.method == BulkMethod::both) continue;
+      if (plan.method == BulkMethod::blocking) continue;
       EXPECT_EQ(plan.reason, Reason::tuned);
       EXPECT_GT(plan.gain_low, path.strip.minimum_gain());
     }

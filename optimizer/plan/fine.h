@@ -54,7 +54,7 @@ struct FinePlan {
   const FineMethod method = FineMethod::boxes;
   const Reason reason = Reason::no_model;
   const double predicted_s = 0;  ///< 0 without a model
-  const double baseline_s = 0;   ///< of what is done without a model; 0 without one
+  const double baseline_s = 0;   ///< of waiting for each access; 0 without a model
   const double gain_low = 0;     ///< as StripPlan's
   bool operator==(const FinePlan&) const = default;
 };
@@ -62,7 +62,8 @@ struct FinePlan {
 using FineRecord = Record<FineMethod, FineMethod>;
 
 /// The plan of a region. Without a model (`path` null, or without puts and gets): boxes. With one,
-/// another method if it is surely faster by more than the margin. Pure, allocates nothing.
+/// blocking, what the program does by itself, unless another method is surely faster by more than
+/// the margin. Pure, allocates nothing.
 FinePlan plan_fine(const FineRequest& request, const CompiledPath* path) noexcept;
 /// The same, with a record of what was considered.
 FinePlan plan_fine(const FineRequest& request, const CompiledPath* path, FineRecord& record);

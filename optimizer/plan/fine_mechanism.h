@@ -18,8 +18,11 @@ struct FineMechanism : AsAsked<FineRequest> {
       .help = "Single reads and writes in a region (<stripline/fine.h>)",
       .example = "--reads 3000 --boxes 200 --box-bytes 400 --bursts 100 --writes 50 --compute 2ms",
       .notes = "Every rank is taken to do the same.\n",
-      .baseline = "reads of neighbours fetched together, and writes that are not waited for",
-      .no_model = "the model does not hold puts and gets, so that no wait is known to be shorter",
+      .baseline = "waiting for each access",
+      .no_model =
+          "the model does not hold puts and gets: reads of neighbours are fetched together, "
+          "nothing is waited for, and the program compares that with waiting for each "
+          "access",
       .scope = {.until = Scope::Until::site},
       .sized_by = "bytes of the reads and writes of a region",
       .methods = kFineMethodNames};
@@ -32,7 +35,8 @@ struct FineMechanism : AsAsked<FineRequest> {
   static bool knows(const CompiledPath* path) {
     return path != nullptr && path->vis.has(Direction::put) && path->vis.has(Direction::get);
   }
-  static FineMethod baseline(const Request&) { return FineMethod::boxes; }
+  static FineMethod baseline(const Request&) { return FineMethod::blocking; }
+  static FineMethod without_model(const Request&) { return FineMethod::boxes; }
   template <typename Visit>
   static void each_candidate(const Request& request, const Visit& visit) {
     for (size_t i = 0; i < kFineMethodNames.size(); ++i) {

@@ -23,6 +23,15 @@ TEST(PlanFine, WithoutAModelNeighboursAreFetchedTogether) {
   EXPECT_EQ(plan_fine(fine_reads(), nullptr).predicted_s, 0);
 }
 
+TEST(PlanFine, TheBaselineIsTheProgramAsItIsWritten) {
+  EXPECT_EQ(FineMechanism::baseline(fine_reads()), FineMethod::blocking);
+  const CompiledPath path = example_path();
+  // A read whose value is needed at once gains nothing.
+  const FinePlan plan = plan_fine({.reads = 1, .boxes = 1}, &path);
+  EXPECT_EQ(plan.method, FineMethod::blocking);
+  EXPECT_EQ(plan.predicted_s, plan.baseline_s);
+}
+
 TEST(PlanFine, PredictsWhatIsHidden) {
   const FineRequest request = fine_reads();
   EXPECT_LT(fine_s(request, FineMethod::single), fine_s(request, FineMethod::blocking));
@@ -76,9 +85,9 @@ TEST(PlanFine, TakesAnotherMethodOnlyIfItIsSurelyFaster) {
       const FinePlan plan = plan_fine(request, &path, record);
       EXPECT_EQ(plan, plan_fine(request, &path));
       EXPECT_EQ(record.alternatives.size(), kFineMethodNames.size());
-      EXPECT_EQ(plan.baseline_s, predict_fine(request, path, FineMethod::boxes));
+      EXPECT_EQ(plan.baseline_s, predict_fine(request, path, FineMethod::blocking));
       EXPECT_EQ(plan.predicted_s, predict_fine(request, path, plan.method));
-      if (plan.method == FineMethod::boxes) continue;
+      if (plan.method == FineMethod::blocking) continue;
       EXPECT_EQ(plan.reason, Reason::tuned);
       EXPECT_GT(plan.gain_low, path.strip.minimum_gain());
     }

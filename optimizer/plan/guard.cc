@@ -35,8 +35,6 @@ constexpr uint64_t kMostDistance = uint64_t{1} << 40;
 // A prediction is missed by more than rounding, and a model by which the method in use would take
 // so much longer than it does is not of this network.
 constexpr double kMissed = 1.02;
-// A method that takes this many times as long is not carried out twice to be sure of it.
-constexpr double kHopeless = 4;
 constexpr double kForeign = 1.25;
 // More than executions scatter by chance: something has changed.
 constexpr double kDegraded = 1.5;
@@ -212,6 +210,15 @@ Guard::Turn Guard::next() {
     settling_ = false;
   }
   return turn;
+}
+
+void Guard::give_back(const Turn& turn) {
+  --place_;
+  if (turn.check) {
+    ++left_;
+  } else {
+    settling_ = turn.settles;
+  }
 }
 
 void Guard::record(const Turn& turn, double seconds) {

@@ -50,7 +50,7 @@ void BulkEngine::enter_region(const BulkOptions& options, CallSite site) {
   regions_.push_back(options);
   if (waits_ || regions_.size() > 1) return;
   begin_to_ask();
-  begin_visit(site);
+  begin_visit(site, false);
 }
 
 void BulkEngine::leave_region() {
@@ -116,6 +116,7 @@ void BulkEngine::put(const rma::Call& call, const std::byte* source,
   Laps laps(state_.job.fabric(), measures());
   put.wait(call.site());
   laps.to(tally_.puts.wait_s);
+  limit_waiting();
 }
 
 void BulkEngine::get(const rma::Call& call, std::byte* destination,
@@ -131,6 +132,17 @@ void BulkEngine::get(const rma::Call& call, std::byte* destination,
   Laps laps(state_.job.fabric(), measures());
   make_ahead();
   laps.to(tally_.ahead_s);
+}
+
+void BulkEngine::copy_between(const rma::Call& call, global_ptr<std::byte> destination,
+                              global_ptr<const std::byte> source, size_t bytes) {
+  const auto inside = state_.exclusive();
+  // Taken, as another copy may be made by what follows a future while this one waits.
+  std::vector<std::byte> between = std::exchange(between_, {});
+  if (between.size() < bytes) between.resize(bytes);
+  get(call, between.data(), source, bytes);
+  put(call, between.data(), destination, bytes, true);
+  if (between.size() <= copy_bytes()) between_ = std::move(between);
 }
 
 future BulkEngine::begin_put(const rma::Call& call, const std::byte* source,
@@ -474,7 +486,7 @@ void BulkEngine::frees(const rma::Call& /*call*/, uint64_t offset, uint64_t byte
 
 // --- phases --------------------------------------------------------------------------------------
 
-Phase& BulkEngine::phase_of(CallSite site) {
+Phase& BulkEngine::phase_of(CallSite site, bool at_barrier) {
   const auto place = std::pair(site.file, site.line);
   if (const auto known = phases_.find(place); known != phases_.end()) return *known->second;
   if (phases_.size() >= kMaxPhases) {
@@ -483,19 +495,20 @@ Phase& BulkEngine::phase_of(CallSite site) {
     oldest->second->race().add_to(forgotten_);
     phases_.erase(oldest);
   }
-  return *phases_.emplace(place, std::make_unique<Phase>(state_, site)).first->second;
+  return *phases_.emplace(place, std::make_unique<Phase>(state_, site, at_barrier)).first->second;
 }
 
-void BulkEngine::begin_visit(CallSite site) {
+void BulkEngine::begin_visit(CallSite site, bool at_barrier) {
   end_visit();
   const Own own(own_);
-  Phase& phase = phase_of(site);
+  Phase& phase = phase_of(site, at_barrier);
   phase.last_visit = ++visits_;
   visit_ = &phase;
   tally_ = {};
   method_ = phase.begin({.stable_sources = options().stable_sources,
                          .buffer_bytes = options().buffer_bytes,
                          .in_flight = in_flight_});
+  waits_until_s_ = phase.waits_until_s();
   if (phase.measures()) visit_begun_s_ = state_.job.fabric().now_s();
   epoch_ = state_.operations.acquire_epoch();
   const bool ahead = method_ == plan::BulkMethod::gets || method_ == plan::BulkMethod::both;
@@ -511,8 +524,17 @@ void BulkEngine::begin_visit(CallSite site) {
   laps.to(tally_.ahead_s);
 }
 
+// What waits for each call in order to compare, and is found to be far slower, need not go on so:
+// puts go on as the visits before. What is fetched ahead would be too late.
+void BulkEngine::limit_waiting() {
+  if (!waits_until_s_ || state_.job.fabric().now_s() < *waits_until_s_) return;
+  method_ = visit_->rival();
+  waits_until_s_.reset();
+}
+
 void BulkEngine::end_visit() {
   if (visit_ == nullptr) return;
+  waits_until_s_.reset();
   const Own own(own_);
   visit_->gets = gets_.end();
   take_back();

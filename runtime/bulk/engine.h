@@ -19,6 +19,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,9 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
            size_t bytes, bool source_goes = false);
   void get(const rma::Call& call, std::byte* destination, global_ptr<const std::byte> source,
            size_t bytes);
+  /// From one rank to another, both out of reach of loads and stores: a get and then a put.
+  void copy_between(const rma::Call& call, global_ptr<std::byte> destination,
+                    global_ptr<const std::byte> source, size_t bytes);
 
   /// To be asked from now on before this engine is, whose puts it carries out by defer(); null: no
   /// one is, and all puts are completed. It outlives that.
@@ -96,7 +100,9 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
   void add_to(rma::MechanismReport& report) const override;
   void leaves() override;
   void frees(const rma::Call& call, uint64_t offset, uint64_t bytes) override;
-  uint64_t buffer_bytes() const override { return copies_.capacity() + ahead_.capacity(); }
+  uint64_t buffer_bytes() const override {
+    return copies_.capacity() + ahead_.capacity() + between_.capacity();
+  }
 
  private:
   // As a keeper, and as what is asked.
@@ -105,7 +111,7 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
   void complete() override { before(rma::Access::none, 0, 0, 0); }
   void arrived() override { end_visit(); }
   void synchronised(CallSite site) override {
-    if (is_active()) begin_visit(site);
+    if (is_active()) begin_visit(site, true);
   }
 
   void begin_to_ask();
@@ -156,9 +162,10 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
   void flush();
 
   // Phases.
-  void begin_visit(CallSite site);
+  void begin_visit(CallSite site, bool at_barrier);
   void end_visit();
-  Phase& phase_of(CallSite site);
+  void limit_waiting();
+  Phase& phase_of(CallSite site, bool at_barrier);
 
   detail::ContextState& state_;
   Context* context_ = nullptr;
@@ -172,12 +179,14 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
 
   PutLists puts_;
   rma::BounceRing copies_{0};
+  std::vector<std::byte> between_;  // the get of a copy between other ranks
 
   std::map<std::pair<const char*, int>, std::unique_ptr<Phase>> phases_;
   decide::Savings forgotten_;  // of phases that had to go
   uint64_t visits_ = 0;
   Phase* visit_ = nullptr;
   plan::BulkMethod method_ = plan::BulkMethod::both;
+  std::optional<double> waits_until_s_;  // Phase::waits_until_s() of the visit
   Tally tally_;
   double visit_begun_s_ = 0;
   uint64_t epoch_ = 0;  // in which what was made ahead holds

@@ -1,6 +1,7 @@
 #include "runtime/bulk/phase.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -16,9 +17,6 @@ namespace {
 constexpr model::Path kPath = model::Path::network;
 
 uint64_t mean(uint64_t sum, uint64_t count) { return count == 0 ? 0 : sum / count; }
-
-// Another phase, rather than the same with a little more.
-bool differs(uint64_t a, uint64_t b) { return std::max(a, b) > 2 * std::min(a, b); }
 
 }  // namespace
 
@@ -36,14 +34,16 @@ plan::BulkMethod Phase::begin(const Terms& terms) {
       state_.job.tuning().forced.forced(plan::BulkMechanism::kWords.command, tally_.bytes()));
 }
 
+std::optional<double> Phase::waits_until_s() const {
+  const double patience_s = visits_.patience_s();
+  if (patience_s == std::numeric_limits<double>::infinity()) return std::nullopt;
+  return state_.job.fabric().now_s() + patience_s;
+}
+
 void Phase::end(const Tally& tally, double seconds) {
   tally_ = tally;
-  visits_.end(1, [this](decide::Trace& trace, double took_s) { note(trace, took_s); });
-  if (visits_.request() && differs(tally.bytes(), bytes_of_request())) {
-    return visits_.forget_request();
-  }
-  if (tally.calls() == 0 || !visits_.is_due()) return;
-  visits_.decide(request_of(tally, seconds));
+  visits_.end(tally.bytes(), [this](decide::Trace& trace, double took_s) { note(trace, took_s); });
+  if (visits_.is_due()) visits_.decide(request_of(tally, seconds));
 }
 
 plan::BulkRequest Phase::request_of(const Tally& tally, double seconds) const {
@@ -64,12 +64,6 @@ plan::BulkRequest Phase::request_of(const Tally& tally, double seconds) const {
   return request;
 }
 
-uint64_t Phase::bytes_of_request() const {
-  const std::optional<plan::BulkRequest>& request = visits_.request();
-  if (!request) return 0;
-  return request->puts * request->put_bytes + request->gets * request->get_bytes;
-}
-
 void Phase::note(decide::Trace& trace, double seconds) const {
   const plan::BulkRequest& request = *visits_.request();
   const auto parts = [this] {
@@ -79,8 +73,10 @@ void Phase::note(decide::Trace& trace, double seconds) const {
     return text;
   };
   trace.note(call_, stripline::hash_of(request.puts, request.gets),
-             decide::choice_of<plan::BulkMechanism>(request, visits_.plan(), {.detail = parts()}),
-             seconds, "phase of " + bytes_text(bytes_of_request()), [&] {
+             decide::choice_of<plan::BulkMechanism>(
+                 request, visits_.plan(),
+                 {.predicted_s = visits_.plan().predicted_s * visits_.share(), .detail = parts()}),
+             seconds, "phase of " + bytes_text(tally_.bytes()), [&] {
                return visits_.is_forced()
                           ? std::string()
                           : detail::explain_command<plan::BulkMechanism>(state_, request, kPath);

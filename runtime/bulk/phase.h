@@ -1,9 +1,11 @@
 // A phase: what a rank does from one barrier to the next one. What was fetched in the last visit,
 // and by which method its puts and gets are carried out, decided by what the visits before took
-// (optimizer/plan/bulk.h), compared by the guard, and shown in traces.
+// (optimizer/plan/bulk.h), compared with waiting for each call (runtime/decide/visits.h), and shown
+// in traces.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,9 +52,10 @@ struct Terms {
 /// Not thread-safe. Does not move.
 class Phase {
  public:
-  /// The visits that begin at `call`.
-  Phase(detail::ContextState& state, CallSite call) : state_(state), call_(call) {
-    visits_.share_budget(state.job.ranks());
+  /// The visits that begin at `call`. `in_step`: that is a barrier, which all ranks come to
+  /// together, so that they compare at the same visits.
+  Phase(detail::ContextState& state, CallSite call, bool in_step) : state_(state), call_(call) {
+    if (!in_step) visits_.share_budget(state.job.ranks());
   }
   Phase(const Phase&) = delete;
   Phase& operator=(const Phase&) = delete;
@@ -64,6 +67,10 @@ class Phase {
   plan::BulkMethod begin(const Terms& terms);
   /// True if end() is to be given what the visit took.
   bool measures() const { return visits_.measures(); }
+  /// When a visit that waits for each call in order to compare may go on by rival(); none: it goes
+  /// on as it has begun. After begin().
+  std::optional<double> waits_until_s() const;
+  plan::BulkMethod rival() const { return visits_.rival(); }
   /// It is over, after this time. Without a tally that was measured, times are 0.
   void end(const Tally& tally, double seconds);
 
@@ -71,14 +78,13 @@ class Phase {
 
  private:
   plan::BulkRequest request_of(const Tally& tally, double seconds) const;
-  uint64_t bytes_of_request() const;
   void note(decide::Trace& trace, double seconds) const;
 
   detail::ContextState& state_;
   const CallSite call_;
   Terms terms_;
   Tally tally_;  // of the last visit
-  decide::Visits<plan::BulkMechanism, plan::BulkMethod::both, plan::BulkMethod::blocking> visits_;
+  decide::Visits<plan::BulkMechanism, plan::BulkMethod::both> visits_;
 };
 
 }  // namespace stripline::bulk

@@ -77,40 +77,53 @@ void FineEngine::begin_visit(CallSite site) {
   tally_ = {};
   ++burst_;
   in_burst_ = false;
-  method_ = scope_->visits.begin(
+  go_by(scope_->visits.begin(
       state_.mechanisms.instruments(), costs,
-      state_.job.tuning().forced.forced(plan::FineMechanism::kWords.command, scope_->last_bytes));
-  gap_bytes_ = method_ == plan::FineMethod::boxes ? plan::fine_gap_bytes(costs) : 0;
+      state_.job.tuning().forced.forced(plan::FineMechanism::kWords.command, scope_->last_bytes)));
+  const double patience_s = scope_->visits.patience_s();
+  waits_until_s_ = patience_s < kForever ? state_.job.fabric().now_s() + patience_s : kForever;
   if (measures()) visit_begun_s_ = state_.job.fabric().now_s();
+}
+
+void FineEngine::go_by(plan::FineMethod method) {
+  method_ = method;
+  gap_bytes_ = method == plan::FineMethod::boxes
+                   ? plan::fine_gap_bytes(state_.job.compiled().path(kPath))
+                   : 0;
+}
+
+// What waits for each access in order to compare, and is found to be far slower, need not go on so.
+void FineEngine::limit_waiting() {
+  if (waits_until_s_ == kForever || state_.job.fabric().now_s() < waits_until_s_) return;
+  waits_until_s_ = kForever;
+  go_by(scope_->visits.rival());
 }
 
 void FineEngine::end_visit() {
   Scope& scope = *std::exchange(scope_, nullptr);
   --scope.users;
+  waits_until_s_ = kForever;
   scope.last_bytes = tally_.reads.bytes + tally_.writes.bytes;
   auto& visits = scope.visits;
   const double seconds = visits.measures() ? state_.job.fabric().now_s() - visit_begun_s_ : 0.0;
-  const double scale = tally_.calls() == 0 ? 0.0
-                                           : static_cast<double>(scope.usual_calls) /
-                                                 static_cast<double>(tally_.calls());
-  visits.end(scale, [&](decide::Trace& trace, double took_s) {
+  visits.end(tally_.calls(), [&](decide::Trace& trace, double took_s) {
     const plan::FineRequest& request = *visits.request();
-    trace.note(site_, stripline::hash_of(request.reads, request.writes),
-               decide::choice_of<plan::FineMechanism>(
-                   request, visits.plan(),
-                   {.predicted_s = visits.plan().predicted_s / scale, .detail = tally_.text()}),
-               took_s, "region of " + bytes_text(scope.last_bytes), [&] {
-                 return visits.is_forced()
-                            ? std::string()
-                            : detail::explain_command<plan::FineMechanism>(state_, request, kPath);
-               });
+    trace.note(
+        site_, stripline::hash_of(request.reads, request.writes),
+        decide::choice_of<plan::FineMechanism>(
+            request, visits.plan(),
+            {.predicted_s = visits.plan().predicted_s * visits.share(), .detail = tally_.text()}),
+        took_s, "region of " + bytes_text(scope.last_bytes), [&] {
+          return visits.is_forced()
+                     ? std::string()
+                     : detail::explain_command<plan::FineMechanism>(state_, request, kPath);
+        });
   });
-  if (tally_.calls() == 0 || !visits.is_due()) return;
+  if (!visits.is_due()) return;
   plan::FineRequest request = tally_.request(seconds, bulk_->in_flight());
   request.surroundings =
       decide::surroundings_of(state_.job.fabric().info(), plan::FineRequest::kFacts,
                               {.gets = true, .puts = true, .signals = false});
-  scope.usual_calls = tally_.calls();
   visits.decide(request);
 }
 
@@ -150,6 +163,7 @@ FineRead FineEngine::read(const rma::Call& call, global_ptr<const std::byte> sou
   if (waits_for_each() && box.state != State::here) {
     arrive(box);
     laps.to(tally_.reads.wait_s);
+    limit_waiting();
   }
   return {context_, number, open_.empty() ? 0 : open_.back(), begin};
 }
@@ -345,6 +359,7 @@ void FineEngine::write(const rma::Call& call, const std::byte* source,
   send_writes();
   put_and_wait(call, source, destination, bytes);
   laps.to(tally_.writes.wait_s);
+  limit_waiting();
 }
 
 // A get of values that were asked for before must not find what is to be written.

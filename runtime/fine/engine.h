@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -74,6 +75,7 @@ class FineEngine final : public rma::Mechanism, private rma::Keeper, private bul
   // Boxes that may grow at a time, and those that are collected for transfers of many.
   static constexpr size_t kHeldBoxes = 8;
   static constexpr size_t kListedBoxes = 256;
+  static constexpr double kForever = std::numeric_limits<double>::infinity();
 
   // As a keeper, and as a companion.
   void stored(rank_t rank, uint64_t offset, uint64_t bytes) override;
@@ -104,6 +106,8 @@ class FineEngine final : public rma::Mechanism, private rma::Keeper, private bul
 
   void begin_visit(CallSite site);
   void end_visit();
+  void go_by(plan::FineMethod method);
+  void limit_waiting();
 
   detail::ContextState& state_;
   Context* context_ = nullptr;
@@ -119,6 +123,7 @@ class FineEngine final : public rma::Mechanism, private rma::Keeper, private bul
   CallSite site_;
 
   plan::FineMethod method_ = plan::FineMethod::boxes;
+  double waits_until_s_ = kForever;  // after which a visit that waits in order to compare goes on
   uint64_t gap_bytes_ = 0;
   decide::SiteTable<Scope> scopes_;
   Scope* scope_ = nullptr;

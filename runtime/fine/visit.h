@@ -76,9 +76,8 @@ class Scope {
   Place key;
   uint32_t users = 0;
   /// Its visits: by which method, and what is learnt from them.
-  decide::Visits<plan::FineMechanism, plan::FineMethod::boxes, plan::FineMethod::blocking> visits;
-  uint64_t usual_calls = 0;  ///< of the visit that was decided on
-  uint64_t last_bytes = 0;   ///< of the last one
+  decide::Visits<plan::FineMechanism, plan::FineMethod::boxes> visits;
+  uint64_t last_bytes = 0;  ///< of the last one
 
   const decide::Race& race() const { return visits.race(); }
 };

@@ -43,7 +43,8 @@ struct BulkOptions {
   size_t buffer_bytes = size_t{8} << 20;
 };
 
-/// While it lives, blocking copies of this rank do not wait. Not collective; regions may be nested,
+/// While it lives, blocking copies of this rank do not wait, but where that is found to be faster
+/// (docs/bulk.md). Not collective; regions may be nested,
 /// and the options of the innermost one count. Its end completes all puts. The Context outlives it.
 /// Not thread-safe, as the Context.
 class bulk_region {

@@ -85,7 +85,8 @@ struct Options {
   std::string progress = "manual";
   /// STRIPLINE_GUARD: loops and nests whose plan is tuned, or may be as fast, and iterations of the
   /// program with all their loops, nests and strided calls, are now and then carried out as the
-  /// baseline, too, and keep what is faster (docs/programming.md).
+  /// baseline, too, and keep what is faster (docs/programming.md). So are regions that do not wait,
+  /// without a model, too (docs/bulk.md, docs/fine.md).
   bool guard = true;
   /// STRIPLINE_LOAD_ESTIMATION: where the model has service levels, plans of loops count on the
   /// bandwidth that is left when all nodes communicate at once (docs/strips.md). The same on every
