@@ -42,6 +42,9 @@
 #                                    system of debootstrap's, too
 #   scripts/check.sh load [AGENTS] [SECONDS]  a server under AGENTS agents over TLS (default 100) for SECONDS
 #                                    (default 10), killed and started again in the middle: what it takes
+#   scripts/check.sh soak [MINUTES]  a server for MINUTES minutes (default 60) under 1,000 agents that send 20,000
+#                                    samples/s, 50 browsers and an attacker of each kind of caller: fails unless
+#                                    p99 < 100 ms, nothing is lost, memory stays and browsers are answered
 #   scripts/check.sh pages [DIR]     every page of the dashboard in Chromium, by a server with a campaign of its
 #                                    own: controls, axe, pictures in DIR (default build/pages)
 #   scripts/check.sh budgets [CAMPAIGNS] [NETWORKS]  CAMPAIGNS budgeted campaigns (default 10) of each of two emulated
@@ -214,6 +217,11 @@ case ${1:-} in
   load)
     configure_and_build release stripline-load
     build/release/bin/stripline-load --agents "${2:-100}" --seconds "${3:-10}"
+    ;;
+  soak)
+    require_node # browsers look at the dashboard
+    configure_and_build release stripline-load
+    build/release/bin/stripline-load --soak --agents 1000 --runs 40 --samples 20000 --seconds "$((60 * ${2:-60}))"
     ;;
   pages)
     require_node
