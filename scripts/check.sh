@@ -46,7 +46,8 @@
 #                                    samples/s, 50 browsers and an attacker of each kind of caller: fails unless
 #                                    p99 < 100 ms, nothing is lost, memory stays and browsers are answered
 #   scripts/check.sh pages [DIR]     every page of the dashboard in Chromium, by a server with a campaign of its
-#                                    own: controls, axe, pictures in DIR (default build/pages)
+#                                    own: controls, axe, overflow at 360 px, pictures in DIR (default build/pages); and
+#                                    times and memory with 5,000 campaigns, two of them of 250,000 points
 #   scripts/check.sh budgets [CAMPAIGNS] [NETWORKS]  CAMPAIGNS budgeted campaigns (default 10) of each of two emulated
 #                                    networks unlike those that are built in and of NETWORKS random ones (default
 #                                    1): how much their models vary, and what their decisions lose
@@ -226,7 +227,7 @@ case ${1:-} in
   pages)
     require_node
     require_packages "${pages_packages[@]}"
-    configure_and_build release installed
+    configure_and_build release installed stripline-fill
     scripts/check_pages.sh "${2:-build/pages}"
     ;;
   budgets)
