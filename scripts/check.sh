@@ -2,7 +2,9 @@
 # The checks that take longer than a test run.
 #
 #   scripts/check.sh tsan            build with ThreadSanitizer and run the tests without processes of their own
-#   scripts/check.sh fuzz [SECONDS]  build the fuzzers and run each for SECONDS (default 60)
+#   scripts/check.sh fuzz [SECONDS [EXECUTIONS [NAME...]]]  build the fuzzers and run each (or those of these names, such
+#                                    as http_door) for SECONDS (default 60); with EXECUTIONS it fails unless each has
+#                                    made as many in that time, and ends once it has
 #   scripts/check.sh tidy            clang-tidy over every source file that is not known to be clean; goes on where it ended
 #   scripts/check.sh includes        folders include what docs/architecture.md allows, and none in a circle;
 #                                    part of every test run
@@ -80,7 +82,7 @@ case ${1:-} in
     ;;
   fuzz)
     require_packages "${check_packages[@]}"
-    seconds=${2:-60}
+    seconds=${2:-60} executions=${3:--1} names=" ${*:4} "
     configure_and_build fuzz fuzzers
     # Real documents to start from; what the fuzzer adds goes to the first folder, in build/.
     declare -A seeds=([parse_model_fuzz]=docs/schema/examples
@@ -97,11 +99,17 @@ case ${1:-} in
       [nest_json_fuzz]=docs/schema/nests)
     for fuzzer in build/fuzz/bin/*_fuzz; do
       name=$(basename "$fuzzer")
+      [[ $names == "  " || $names == *" ${name%_fuzz} "* ]] || continue
       corpus=build/fuzz/corpus/$name
       mkdir -p "$corpus"
       echo "== $name for $seconds s"
-      "$fuzzer" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=2048 -verbosity=0 \
-        -print_final_stats=1 -artifact_prefix="$corpus." "$corpus" ${seeds[$name]:-}
+      "$fuzzer" -max_total_time="$seconds" -runs="$executions" -max_len=65536 -rss_limit_mb=2048 -verbosity=0 \
+        -print_final_stats=1 -artifact_prefix="$corpus." "$corpus" ${seeds[$name]:-} 2>&1 | tee "$corpus.log"
+      made=$(sed -n 's/^stat::number_of_executed_units: *//p' "$corpus.log")
+      if [ "${made:-0}" -lt "$executions" ]; then
+        echo "check.sh fuzz: $name made ${made:-0} executions of $executions in $seconds s" >&2
+        exit 1
+      fi
     done
     ;;
   tidy)
