@@ -50,10 +50,10 @@ namespace {
 
 constexpr double kPatienceS = 120;
 constexpr const char* kExperiment = "load.steady";
-// Of many points, which are planned and not measured.
+// Has many points, which are planned and not measured.
 constexpr const char* kLargeExperiment = "load.large";
 constexpr int64_t kLargeSide = 316;  // points: its square, about 100,000
-// Of a soak: what a run measures for, and how often memory is looked at.
+// How long a run of a soak measures, and how often memory is looked at.
 constexpr double kSoakRun_s = 60;
 constexpr double kMemoryEvery_s = 5;
 // The attacker among the nodes. No campaign of the load is over its fabric.

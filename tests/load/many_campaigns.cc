@@ -38,8 +38,8 @@ experiment::Point point_at(uint32_t place) {
       {{"bytes", int64_t{8} * (1 + of_variant % 250)}, {"window", int64_t{1} + of_variant / 250}}};
 }
 
-// Of a point in the campaign with this number: every third point takes a fifth longer in every
-// second campaign.
+// The time of a point in the campaign with this number: every third point takes a fifth longer in
+// every second campaign.
 double time_s(int64_t campaign, uint32_t place) {
   const double usual_s = 1e-6 * (1 + place % 7);
   return campaign % 2 == 0 && place % 3 == 0 ? 1.2 * usual_s : usual_s;

@@ -67,7 +67,8 @@ void ServerUnderTest::start(const std::string& listen) {
 void ServerUnderTest::kill() {
   (void)peak_mib();
   process_->signal(SIGKILL);
-  if (const auto ended = process_->wait(kServerPatience_s); !ended.ok()) give_up(ended.error().message());
+  if (const auto ended = process_->wait(kServerPatience_s); !ended.ok())
+    give_up(ended.error().message());
 }
 
 int ServerUnderTest::port_after(const std::string& mark) const {

@@ -8,7 +8,7 @@
 
 namespace stripline::load {
 
-/// Of the server, at a time.
+/// Memory of the server at a time.
 struct Resident {
   double at_s = 0;
   double mib = 0;

@@ -1,7 +1,7 @@
-// Whom a server has beside its agents: browsers that look at pages, and one attacker of each kind
-// of caller. Each is a few threads of this process, of lower priority than its agents: their
-// processor time would be that of other hosts. All but agents come from addresses of their own
-// (127.0.0.0/8), as the server counts by address.
+// Callers that a server has beside its agents: browsers that look at pages, and one attacker of
+// each kind of caller. Each is a few threads of this process, of lower priority than its agents:
+// their processor time would be that of other hosts. All but agents come from addresses of their
+// own (127.0.0.0/8), as the server counts by address.
 #pragma once
 
 #include <array>
