@@ -255,9 +255,11 @@ struct FakeFleet final : v1::Fleet::Service {
       node.set_name("nodes/" + hostile);
       node.set_agent_version(hostile);
     }
+    if (endless) response->set_next_page_token("more");
     return grpc::Status::OK;
   }
   std::string hostile;
+  bool endless = false;
 };
 
 using ExplainLoop = Explain<plan::StripMechanism>;
@@ -580,6 +582,12 @@ TEST_F(CommandsTest, AModelThatTheServerCannotReadIsListedWithAWarning) {
   EXPECT_EQ(run(ModelList{}), kExitOk);
   EXPECT_TRUE(printed("example")) << out_;
   EXPECT_TRUE(complained("of example, and offers nodes nothing of its fabric: move 1")) << err_;
+}
+
+TEST_F(CommandsTest, AListThatLeadsBackToItselfIsGivenUp) {
+  fleet_.endless = true;
+  EXPECT_EQ(run(NodeList{}), kExitBadInput);
+  EXPECT_TRUE(complained("what the server lists does not end")) << err_;
 }
 
 TEST_F(CommandsTest, WhatOthersWroteMovesNoTerminal) {
