@@ -14,10 +14,10 @@
 #include <stripline/global_ptr.h>
 
 #include "base/descriptors.h"
+#include "base/hex.h"
 #include "base/host_name.h"
 #include "base/json_channel.h"
 #include "runtime/bootstrap/bootstrap.h"
-#include "runtime/bootstrap/hex.h"
 #include "runtime/bootstrap/pmix_bootstrap.h"
 
 namespace stripline::bootstrap {

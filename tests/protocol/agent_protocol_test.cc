@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/wire.h"
+#include "base/hex.h"
 #include "server/core/wire.h"
 #include "stripline/v1/agents.pb.h"
 
@@ -19,14 +20,6 @@ namespace {
 
 constexpr const char* kRun = "campaigns/c1/runs/2";
 constexpr uint64_t kFence = 3;
-
-std::string bytes_of(const std::string& digits) {
-  std::string bytes;
-  for (size_t at = 0; at + 1 < digits.size(); at += 2) {
-    bytes += static_cast<char>(std::stoi(digits.substr(at, 2), nullptr, 16));
-  }
-  return bytes;
-}
 
 // By name.
 const std::map<std::string, std::string>& recorded() {
@@ -38,7 +31,7 @@ const std::map<std::string, std::string>& recorded() {
     for (std::string line; std::getline(file, line);) {
       const size_t space = line.find(' ');
       if (line.starts_with('#') || space == std::string::npos) continue;
-      found[line.substr(0, space)] = bytes_of(line.substr(space + 1));
+      found[line.substr(0, space)] = from_hex(line.substr(space + 1)).value_or("");
     }
     return found;
   }();
