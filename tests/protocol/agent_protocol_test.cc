@@ -105,6 +105,15 @@ TEST(AgentProtocol, AgentsWriteWhatIsRecorded) {
   }
 }
 
+// What came later than the other lines were recorded.
+TEST(AgentProtocol, NodesSayForHowManyRanksTheyHaveRoom) {
+  agent::Hello with_room = hello();
+  with_room.max_ranks = 64;
+  EXPECT_EQ(agent::to_wire(with_room).SerializeAsString(), recorded().at("hello_max_ranks"));
+  EXPECT_EQ(server::from_wire(parsed<v1::AgentMessage>("hello_max_ranks").hello()).max_ranks, 64U);
+  EXPECT_EQ(server::from_wire(parsed<v1::AgentMessage>("hello").hello()).max_ranks, 0U);
+}
+
 TEST(AgentProtocol, ServersWriteWhatIsRecorded) {
   const auto text = std::make_shared<const std::string>("{}");
   const auto addresses =
