@@ -298,7 +298,7 @@ TEST(CampaignPlanner, SaysWhatTheFleetLacks) {
   EXPECT_NE(ranks.problem().message.find("takes 2 to 64 ranks, not 100"), std::string::npos);
 }
 
-// Else the campaign fails with its first order.
+// A campaign of more would fail with its first order.
 TEST(CampaignPlanner, RanksMustFitTheNodes) {
   std::vector<NodeOffer> small = {offer("a"), offer("b")};
   for (NodeOffer& one : small) one.max_ranks = 8;
