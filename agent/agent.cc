@@ -155,7 +155,8 @@ class Agent::Impl {
             stay_.available_s(steady_seconds()).value_or(0),
             stay_.leaving(),
             options_.cluster,
-            models()};
+            models(),
+            description_.max_ranks};
   }
 
   std::optional<std::map<std::string, std::string>> models() const {

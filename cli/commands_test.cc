@@ -255,6 +255,7 @@ struct FakeFleet final : v1::Fleet::Service {
       node.set_name("nodes/" + hostile);
       node.set_agent_version(hostile);
     }
+    if (endless) response->set_next_page_token("more");
     return grpc::Status::OK;
   }
   grpc::Status GetServerStatus(grpc::ServerContext*, const v1::GetServerStatusRequest*,
@@ -264,6 +265,7 @@ struct FakeFleet final : v1::Fleet::Service {
   }
   std::string hostile;
   v1::ServerStatus status;
+  bool endless = false;
 };
 
 using ExplainLoop = Explain<plan::StripMechanism>;
@@ -608,6 +610,12 @@ TEST_F(CommandsTest, AModelThatTheServerCannotReadIsListedWithAWarning) {
   EXPECT_EQ(run(ModelList{}), kExitOk);
   EXPECT_TRUE(printed("example")) << out_;
   EXPECT_TRUE(complained("of example, and offers nodes nothing of its fabric: move 1")) << err_;
+}
+
+TEST_F(CommandsTest, AListThatLeadsBackToItselfIsGivenUp) {
+  fleet_.endless = true;
+  EXPECT_EQ(run(NodeList{}), kExitBadInput);
+  EXPECT_TRUE(complained("what the server lists does not end")) << err_;
 }
 
 TEST_F(CommandsTest, WhatOthersWroteMovesNoTerminal) {

@@ -15,10 +15,10 @@
 
 #include "base/cut_text.h"
 #include "base/descriptors.h"
+#include "base/hex.h"
 #include "base/host_name.h"
 #include "base/json_channel.h"
 #include "runtime/bootstrap/bootstrap.h"
-#include "runtime/bootstrap/hex.h"
 #include "runtime/bootstrap/pmix_bootstrap.h"
 
 namespace stripline::bootstrap {

@@ -157,7 +157,7 @@ Benchmark gravitation_benchmark() {
                   buffer_factors()),
        .metric = {"time_per_update", "s", true},
        .min_ranks = 1,
-       .verification = "Every force is computed anew by its owner in every repetition, and may "
+       .verification = "Every force is computed again by its owner in every repetition, and may "
                        "differ by the rounding of its sum."});
 }
 

@@ -195,8 +195,9 @@ Benchmark gups_benchmark() {
        .description =
            "Every rank combines random numbers with the cells of a table that they name, by "
            "exclusive or: RandomAccess of the HPC Challenge, in a table in blocks. With "
-           "look_ahead, at most so many updates of a rank wait to be carried out (HPCC: 1024), "
-           "which by_hand and tuned keep by an exchange, or a flush, after so many. Variants and "
+           "look_ahead, a rank has at most that number of updates that wait to be carried out "
+           "(HPCC: 1024), which by_hand and tuned keep by an exchange, or a flush, once it is "
+           "reached. Variants and "
            "their limits are those of kernel.histogram; besides, naive in groups of 16 different "
            "cells, which are read before they are written: by futures (unrolled), or in a "
            "fine_region without any (fine_region); and the program in bulk that is written "

@@ -44,7 +44,4 @@ Benchmark sparse_cg_benchmark();
 Benchmark earthquake_benchmark();
 Benchmark molecules_benchmark();
 
-/// All of the above.
-std::vector<Benchmark> kernel_benchmarks();
-
 }  // namespace stripline::suites

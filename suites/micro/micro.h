@@ -50,6 +50,5 @@ inline constexpr std::array kMicroBenchmarks = {
     progress_call_benchmark,  progress_wait_benchmark, load_benchmark,
     update_item_benchmark,    shared_update_benchmark, bulk_window_benchmark,
     bulk_check_benchmark,     bulk_copy_benchmark};
-std::vector<Benchmark> micro_benchmarks();
 
 }  // namespace stripline::suites

@@ -251,7 +251,7 @@ auto kept_index(Index&& index) {
     return std::decay_t<Index>(std::forward<Index>(index));
   } else {
     static_assert(std::ranges::borrowed_range<Index>,
-                  "the list of an index outlives the loop: it is no temporary");
+                  "the list of an index outlives the loop: it cannot be a temporary");
     return std::span<const std::remove_cvref_t<decltype(index[0])>>(index);
   }
 }

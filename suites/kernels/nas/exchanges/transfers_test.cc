@@ -13,7 +13,7 @@
 
 #include <stripline/bulk.h>
 
-#include "runtime/bootstrap/fiber_group.h"
+#include "runtime/rma/fiber_group.h"
 #include "suites/kernels/nas/bt_sweeps.h"
 #include "suites/kernels/nas/exchanges/adi_transfers.h"
 #include "suites/kernels/nas/exchanges/measure_adi.h"
