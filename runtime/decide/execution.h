@@ -30,7 +30,7 @@ namespace stripline::decide {
 /// What a rank decides with, beside its model.
 struct Instruments {
   fabric::Fabric* fabric = nullptr;  ///< whose clock it is
-  /// Of the program's iterations; null without a model, or where nothing may be compared.
+  /// The guard of the program's iterations; null without a model, or where nothing may be compared.
   RunGuard* run_guard = nullptr;
   Trace* trace = nullptr;  ///< null: nothing is shown
   bool compares = false;   ///< plans may be compared (Options::guard)
