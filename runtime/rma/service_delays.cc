@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "runtime/am/active_messages.h"
 
@@ -43,14 +44,14 @@ void ServiceDelays::note_news(Peer& peer, double delay_s) const {
       const int patience = plans_per_step_back_ / (1 + peer.prompt);
       peer.patience = static_cast<uint16_t>(std::max<int>(patience, kLeastPatience));
     } else if (peer.tried) {
-      peer.patience = static_cast<uint16_t>(2 * peer.patience);
+      peer.patience = static_cast<uint16_t>(std::min<int>(2 * peer.patience, UINT16_MAX));
     }
     peer.patience = std::min(peer.patience, plans_per_step_back_);
     peer.tried = false;
     peer.prompt = 0;
   } else if (step == 0) {
     peer.tried = false;
-    peer.prompt = std::min<uint16_t>(peer.prompt + 1, kMostPrompt);
+    if (peer.prompt < kMostPrompt) ++peer.prompt;
   }
   peer.delay_s = delay_s;
   peer.step = step;
