@@ -239,11 +239,11 @@ TEST(Guard, AMomentAfterAChangeOfTheMethodIsOne) {
   site.set(1.05, 2);
   site.run(guard, 40);
   EXPECT_EQ(guard.checks(), 1U);
-  EXPECT_EQ(guard.in_use(), Way::tuned);
+  EXPECT_NE(guard.in_use(), guard.begun_with());
   site.set(2, 2);
   site.run(guard, 16);
   EXPECT_EQ(guard.checks(), 2U);
-  EXPECT_EQ(guard.in_use(), Way::tuned);
+  EXPECT_NE(guard.in_use(), guard.begun_with());
 }
 
 // The very first execution pays for what is cold.
@@ -468,7 +468,7 @@ TEST(Guard, BeginsWithTheWayItIsGiven) {
   expect(guard, 0.5, 1);
   Site site(0.5, 1, 0.01, 1);
   site.run(guard, 100);
-  EXPECT_EQ(guard.in_use(), Way::tuned);
+  EXPECT_NE(guard.in_use(), guard.begun_with());
 }
 
 // What is expected to be faster needs one clear check, and what is not four.
