@@ -418,7 +418,7 @@ class Load {
     print("samples for", begin);
   }
 
-  // The same, looking at the server's memory.
+  // Lets everybody work for this long, and looks at the server's memory now and then.
   void endure(const char* what, double seconds) {
     const Spent begin = spent();
     double look_s = begin.at_s;
