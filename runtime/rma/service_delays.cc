@@ -15,9 +15,10 @@ constexpr double kLeast_s = 2e-6;
 constexpr double kStep = 4;
 // A delay leaves its step when it is this many times beyond its ends.
 constexpr double kSlack = 1.5;
-// Delays are averages. One that falls by so much says that the latest messages were served far
-// sooner than it says: a single prompt message leaves 7/8 of it.
-constexpr double kFalls = 0.88;
+// Delays are averages, of which a single prompt message leaves 7/8. They are reported in steps of
+// an eighth of a power of two (am/delay_code.h), so that this is a fall by one or two steps: of one
+// that falls to this share the latest message was served far sooner than it says.
+constexpr double kFalls = 0.92;
 // Plans without news before a step back, at least.
 constexpr uint16_t kLeastPatience = 8;
 constexpr uint16_t kMostPrompt = 1 << 12;
