@@ -349,7 +349,7 @@ TEST_P(NasPlain, TakesLessTimeInABulkRegion) {
       EXPECT_TRUE(series.verified) << variant << ": " << series.note;
       return series.values.empty() ? 0.0 : series.values.front();
     };
-    const bool has_plain = GetParam() != "kernel.nas_ft" && GetParam() != "kernel.nas_is";
+    const bool has_plain = GetParam() != "kernel.nas_ft";
     const double blocking = seconds(has_plain ? "plain" : "blocking");
     const double by_hand = seconds(has_plain ? "plain_hand" : "hand");
     const double in_region = seconds("bulk");
@@ -359,9 +359,11 @@ TEST_P(NasPlain, TakesLessTimeInABulkRegion) {
   });
 }
 
+// Not IS: its exchange of a few keys among all takes a tenth longer where nothing is waited for, by
+// hand, too.
 INSTANTIATE_TEST_SUITE_P(Kernels, NasPlain,
                          testing::Values("kernel.nas_bt", "kernel.nas_cg", "kernel.nas_ft",
-                                         "kernel.nas_is", "kernel.nas_mg", "kernel.nas_sp"),
+                                         "kernel.nas_mg", "kernel.nas_sp"),
                          [](const testing::TestParamInfo<std::string>& kernel) {
                            std::string name = kernel.param;
                            std::ranges::replace(name, '.', '_');
