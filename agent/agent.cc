@@ -15,6 +15,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "agent/assignment_runner.h"
 #include "agent/leftovers.h"
 #include "agent/link.h"
 #include "agent/model_offer.h"
@@ -154,7 +155,8 @@ class Agent::Impl {
             stay_.available_s(steady_seconds()).value_or(0),
             stay_.leaving(),
             options_.cluster,
-            models()};
+            models(),
+            description_.max_ranks};
   }
 
   std::optional<std::map<std::string, std::string>> models() const {
@@ -228,8 +230,7 @@ class Agent::Impl {
     done_since_s_.reset();
     run_load_.begin(kOwnPrograms);
     job_id_ = assignment.job_id;
-    runner_ = std::make_unique<AssignmentRunner>(assignment, options_.node, options_.runner,
-                                                 address_of_ranks());
+    runner_ = std::make_unique<AssignmentRunner>(assignment, options_.node, address_of_ranks());
     const Status may_do = check_order(assignment, options_.node, description_, Room::read());
     if (may_do.ok()) {
       runner_->start(steady_seconds());

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "agent/assignment_runner.h"
 #include "agent/description.h"
 #include "agent/server_address.h"
 #include "agent/session.h"
@@ -27,7 +26,6 @@ struct AgentOptions {
   std::string models_folder = {};    ///< for what the server pushes; empty: it pushes nothing
   std::string version;
   SessionLimits session;
-  RunnerLimits runner;
   StayLimits stay;     ///< times of steady_seconds()
   double drain_s = 0;  ///< what is being measured may go on for this long after stop()
   /// Called by run() after hang_up().

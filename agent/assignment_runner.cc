@@ -21,6 +21,20 @@ constexpr int kDeath = 3;
 
 constexpr int kStartsPerTurn = 4;
 
+constexpr double kCancelGrace_s = 0.7;    // from the cancel message to SIGKILL
+constexpr double kFailureSettle_s = 0.2;  // from the first failure to SIGKILL: its root cause shows
+constexpr double kExitGrace_s = 5;        // from `left` to SIGKILL
+constexpr double kJoinMargin_s = 3;       // beyond the server's join timeout, should it be gone
+constexpr double kDeadlineMargin_s = 5;   // beyond the assignment's own deadline
+constexpr size_t kBatchBytes = size_t{512} << 10;  // a batch is closed above this
+constexpr double kLook_s = 5;                      // from one look at the ranks' points to the next
+constexpr double kSilence_s = 15;  // a point that takes longer is reported, each time that it has
+// A point that takes longer may be given up, if it takes this many times as long as the slowest one
+// before.
+constexpr double kLeastPoint_s = 30;
+constexpr double kSlowestPoints = 10;
+constexpr double kStopped_s = 10;  // a rank's process that is stopped for longer ends the run
+
 std::string member(const Json& message, const char* key) {
   const auto it = message.find(key);
   return it != message.end() && it->is_string() ? it->get<std::string>() : std::string();
@@ -60,12 +74,12 @@ std::string ranks_text(const std::vector<uint32_t>& ranks) {
 
 }  // namespace
 
-AssignmentRunner::AssignmentRunner(Assignment assignment, std::string node,
-                                   const RunnerLimits& limits, std::string address)
+AssignmentRunner::AssignmentRunner(Assignment assignment, std::string node, std::string address,
+                                   size_t max_series_bytes)
     : assignment_(std::move(assignment)),
       node_(std::move(node)),
-      limits_(limits),
-      address_(std::move(address)) {}
+      address_(std::move(address)),
+      max_series_bytes_(max_series_bytes) {}
 
 std::string AssignmentRunner::rank_name(uint32_t rank) const {
   return "rank " + std::to_string(rank) + " on nodes/" + node_;
@@ -79,7 +93,7 @@ void AssignmentRunner::start(double now_s) {
   if (!work.ok()) return refuse(work.error().with_context("the assignment cannot be read"));
   work_json_ = std::move(*parsed);
   work_ = std::move(*work);
-  deadline_s_ = now_s + assignment_.join_timeout_s + limits_.join_margin_s;
+  deadline_s_ = now_s + assignment_.join_timeout_s + kJoinMargin_s;
   for (const uint32_t rank : assignment_.ranks) ranks_[rank];
   unstarted_.assign(assignment_.ranks.begin(), assignment_.ranks.end());
   send_update(AssignmentUpdate::State::running, "", "");
@@ -138,7 +152,7 @@ void AssignmentRunner::on_worker_message(double now_s, uint32_t rank, const Json
     if (rank != 0 || series == message.end() || !series->is_array()) return;
     for (const Json& element : *series) {
       const std::string text = element.dump(-1, ' ', false, Json::error_handler_t::replace);
-      if (text.size() > limits_.max_series_bytes) {
+      if (text.size() > max_series_bytes_) {
         fail(now_s,
              {kCause, ErrorCode::resource_exhausted,
               rank_name(rank) + ": the samples of one point take " + std::to_string(text.size()) +
@@ -173,7 +187,7 @@ void AssignmentRunner::on_worker_message(double now_s, uint32_t rank, const Json
     fail(now_s, std::move(failure));
   } else if (type == "left") {
     sender.left = true;
-    sender.kill_at_s = now_s + limits_.exit_grace_s;
+    sender.kill_at_s = now_s + kExitGrace_s;
   }
   // Messages of a newer worker that this agent does not know are not its business.
 }
@@ -244,10 +258,10 @@ void AssignmentRunner::on_look(double now_s, const std::vector<Sight>& sights) {
 
 void AssignmentRunner::judge_point(double now_s) {
   const double taken_s = now_s - pace_.since_s;
-  if (now_s - pace_.told_s < limits_.silence_s && taken_s < limits_.least_point_s) return;
+  if (now_s - pace_.told_s < kSilence_s && taken_s < kLeastPoint_s) return;
   const auto point = point_at(pace_.begun);
   if (!point) return;
-  const double limit_s = std::max(limits_.least_point_s, limits_.slowest_points * pace_.slowest_s);
+  const double limit_s = std::max(kLeastPoint_s, kSlowestPoints * pace_.slowest_s);
   const std::string taken = experiment::point_key(*point) + " has taken " +
                             exact_seconds_text(std::round(taken_s)) + " on nodes/" + node_;
   const std::string limit = exact_seconds_text(std::round(limit_s));
@@ -255,7 +269,7 @@ void AssignmentRunner::judge_point(double now_s) {
     fail(now_s, {kCause, ErrorCode::deadline_exceeded,
                  taken + ", and is given up: the limit by the slowest point before it is " + limit,
                  point->experiment});
-  } else if (now_s - pace_.told_s >= limits_.silence_s) {
+  } else if (now_s - pace_.told_s >= kSilence_s) {
     pace_.told_s = now_s;
     send_update(AssignmentUpdate::State::running, "", taken + "; it is given up after " + limit);
   }
@@ -263,7 +277,7 @@ void AssignmentRunner::judge_point(double now_s) {
 
 // What a stopped process measured is not to blame.
 void AssignmentRunner::judge_stopped(double now_s, const std::vector<uint32_t>& ranks) {
-  if (now_s - *pace_.stopped_since_s < limits_.stopped_s) return;
+  if (now_s - *pace_.stopped_since_s < kStopped_s) return;
   fail(now_s, {kCause, ErrorCode::deadline_exceeded,
                "rank " + ranks_text(ranks) + " on nodes/" + node_ + " did not go on for " +
                    exact_seconds_text(std::round(now_s - *pace_.stopped_since_s)) +
@@ -281,8 +295,8 @@ void AssignmentRunner::on_group_ready(double now_s, const std::vector<std::strin
   }
   ready_sent_ = true;
   phase_ = Phase::working;
-  deadline_s_ = now_s + work_.deadline_s + limits_.deadline_margin_s;
-  next_look_s_ = now_s + limits_.look_s;
+  deadline_s_ = now_s + work_.deadline_s + kDeadlineMargin_s;
+  next_look_s_ = now_s + kLook_s;
   pace_ = {};
   pace_.since_s = pace_.seen_s = pace_.told_s = now_s;
   tell_all({{"type", "ready"}, {"addresses", addresses}});
@@ -299,7 +313,7 @@ void AssignmentRunner::on_ack(uint64_t seq) {
 void AssignmentRunner::on_cancel(double now_s, const std::string& message) {
   cancel_message_ = message;
   if (phase_ == Phase::joining || phase_ == Phase::working) {
-    begin_ending(now_s, Phase::cancelling, limits_.cancel_grace_s,
+    begin_ending(now_s, Phase::cancelling, kCancelGrace_s,
                  ready_sent_
                      ? Json{{"type", "cancel"}}
                      : Json{{"type", "abort"}, {"code", "cancelled"}, {"message", message}});
@@ -350,7 +364,7 @@ void AssignmentRunner::on_time(double now_s) {
   start_some();
   if (next_look_s_ && now_s >= *next_look_s_) {
     wants_look_ = true;
-    next_look_s_ = now_s + limits_.look_s;
+    next_look_s_ = now_s + kLook_s;
   }
   for (auto& [rank, state] : ranks_) {
     if (state.alive && state.kill_at_s && now_s >= *state.kill_at_s) {
@@ -405,7 +419,7 @@ void AssignmentRunner::fail(double now_s, Failure failure) {
   const std::string message = failure.message;
   if (first || failure.weight > failure_->weight) failure_ = std::move(failure);
   if (first) {
-    begin_ending(now_s, Phase::failing, limits_.failure_settle_s,
+    begin_ending(now_s, Phase::failing, kFailureSettle_s,
                  {{"type", "abort"}, {"code", "aborted"}, {"message", message}});
   }
   settle();
@@ -471,7 +485,7 @@ void AssignmentRunner::send_update(AssignmentUpdate::State state, std::string co
 }
 
 void AssignmentRunner::add_series(const std::string& series) {
-  if (!batch_.empty() && batch_.size() + series.size() > limits_.batch_bytes) flush();
+  if (!batch_.empty() && batch_.size() + series.size() > kBatchBytes) flush();
   batch_ += batch_.empty() ? '[' : ',';
   batch_ += series;
 }

@@ -44,26 +44,6 @@ struct TellServer {
 };
 using Action = std::variant<StartWorker, TellWorker, KillWorker, TellServer>;
 
-struct RunnerLimits {
-  double cancel_grace_s = 0.7;  ///< from the cancel message to SIGKILL
-  double failure_settle_s =
-      0.2;                   ///< from the first failure to SIGKILL: time to learn its root cause
-  double exit_grace_s = 5;   ///< from `left` to SIGKILL
-  double join_margin_s = 3;  ///< beyond the server's join timeout, should the server be gone
-  double deadline_margin_s = 5;            ///< beyond the assignment's own deadline
-  size_t batch_bytes = size_t{512} << 10;  ///< a batch is closed above this
-  double look_s = 5;                       ///< from one look at the ranks' points to the next
-  double silence_s = 15;       ///< a point that takes longer is reported, each time that it has
-  double least_point_s = 30;   ///< a point that takes longer may be given up ...
-  double slowest_points = 10;  ///< ... if it takes this many times as long as the slowest before
-  double stopped_s = 10;       ///< a rank's process that is stopped for longer ends the run
-  /// A series above this fails the run: the server would refuse the batch that holds it.
-  size_t max_series_bytes = size_t{3} << 20;
-  /// Workers that have been started and have not joined: no more are started meanwhile, so that the
-  /// node can do other things, among them to hear that the run is cancelled.
-  uint32_t max_starting = 16;
-};
-
 /// What can be seen of a rank's process without disturbing it.
 struct Sight {
   uint32_t rank = 0;
@@ -77,9 +57,10 @@ class AssignmentRunner {
 
   /// `node` is the name of this node, for messages. `address` is its IP address on the route to the
   /// server, empty if unknown: ranks on several nodes communicate from it over the fabrics that
-  /// would take 127.0.0.1 if given none.
-  AssignmentRunner(Assignment assignment, std::string node, const RunnerLimits& limits,
-                   std::string address = "");
+  /// would take 127.0.0.1 if given none. A series above `max_series_bytes` fails the run: the
+  /// server would refuse the batch that holds it.
+  AssignmentRunner(Assignment assignment, std::string node, std::string address = "",
+                   size_t max_series_bytes = size_t{3} << 20);
 
   /// Starts the first workers; on_time() starts the others, a few at a time. An assignment that
   /// cannot be read fails at once; whether it asks for what the node has is for order_check.h.
@@ -177,11 +158,13 @@ class AssignmentRunner {
                    std::string experiment = "");
   std::string rank_name(uint32_t rank) const;
   bool any_alive() const;
-  bool may_start() const { return !unstarted_.empty() && starting() < limits_.max_starting; }
+  // Workers that have been started and have not joined: no more are started meanwhile, so that the
+  // node can do other things, among them to hear that the run is cancelled.
+  static constexpr uint32_t kMaxStarting = 16;
+  bool may_start() const { return !unstarted_.empty() && starting() < kMaxStarting; }
 
   Assignment assignment_;
   std::string node_;
-  RunnerLimits limits_;
   experiment::Assignment work_;
   Json work_json_;
   Phase phase_ = Phase::joining;
@@ -206,6 +189,7 @@ class AssignmentRunner {
   std::deque<SampleBatch> batches_;  ///< sent, not acknowledged
 
   std::string address_;
+  size_t max_series_bytes_;
   AssignmentUpdate outcome_;
   std::vector<Action> actions_;
 };

@@ -39,7 +39,7 @@ Json series(int bytes) { return {{"point", bytes}, {"extension", "kept"}}; }
 // The variables of the first worker that is started.
 std::map<std::string, std::string> environment_of(const Assignment& assignment,
                                                   const std::string& address) {
-  AssignmentRunner runner(assignment, "a", RunnerLimits{}, address);
+  AssignmentRunner runner(assignment, "a", address);
   runner.start(0);
   for (const Action& action : runner.take_actions()) {
     if (const auto* start = std::get_if<StartWorker>(&action)) return start->environment;
@@ -72,7 +72,7 @@ TEST(AssignmentRunner, RanksOnSeveralNodesUseTheWayToTheServer) {
 class RunnerTest : public ::testing::Test {
  protected:
   void make(std::vector<uint32_t> ranks, uint32_t all = 2) {
-    runner_.emplace(make_assignment(std::move(ranks), all), "a", RunnerLimits{});
+    runner_.emplace(make_assignment(std::move(ranks), all), "a");
     runner_->start(0);
     actions_ = runner_->take_actions();
   }
@@ -157,7 +157,7 @@ TEST_F(RunnerTest, ThePointsBeforeSayHowLongAPointMayTake) {
   work.deadline_s = 1000;
   work.points.push_back({"micro.latency", "get", {{"bytes", int64_t{9}}}});
   assignment.assignment_json = experiment::to_json(work).dump();
-  runner_.emplace(assignment, "a", RunnerLimits{});
+  runner_.emplace(assignment, "a");
   runner_->start(0);
   runner_->on_worker_message(0, 0, {{"type", "join"}, {"address", "x"}});
   runner_->on_group_ready(1, {"y", "y"});
@@ -337,9 +337,7 @@ TEST_F(RunnerTest, LargeBatchesAreSplit) {
 }
 
 TEST_F(RunnerTest, ASeriesThatCannotBeSentFailsTheRun) {
-  RunnerLimits limits;
-  limits.max_series_bytes = 1000;
-  runner_.emplace(make_assignment({0}), "a", limits);
+  runner_.emplace(make_assignment({0}), "a", "", 1000);
   runner_->start(0);
   runner_->on_group_ready(1, {"x", "y"});
   runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {std::string(1000, 'x')}}});
@@ -492,7 +490,7 @@ TEST_F(RunnerTest, ARankThatLeftButStaysIsKilledAndHasFinished) {
 TEST_F(RunnerTest, BadAssignmentsFailAtOnce) {
   Assignment garbage = make_assignment({0});
   garbage.assignment_json = "{";
-  AssignmentRunner runner(garbage, "a", RunnerLimits{});
+  AssignmentRunner runner(garbage, "a");
   runner.start(0);
   EXPECT_EQ(runner.outcome().state, State::failed);
 }
@@ -500,7 +498,7 @@ TEST_F(RunnerTest, BadAssignmentsFailAtOnce) {
 TEST_F(RunnerTest, ManyWorkersAreStartedAFewAtATimeAndNoneAfterAFailure) {
   std::vector<uint32_t> ranks(100);
   std::iota(ranks.begin(), ranks.end(), 0U);
-  AssignmentRunner runner(make_assignment(ranks, 100), "a", RunnerLimits{});
+  AssignmentRunner runner(make_assignment(ranks, 100), "a");
   runner.start(0);
   std::vector<uint32_t> started;
   const auto take = [&] {
@@ -536,7 +534,7 @@ TEST_F(RunnerTest, ManyWorkersAreStartedAFewAtATimeAndNoneAfterAFailure) {
 }
 
 TEST_F(RunnerTest, ARefusedOrderStartsNothing) {
-  AssignmentRunner runner(make_assignment({0, 1}), "a", RunnerLimits{});
+  AssignmentRunner runner(make_assignment({0, 1}), "a");
   runner.refuse(Error(ErrorCode::resource_exhausted, "no room"));
   ASSERT_TRUE(runner.done());
   EXPECT_EQ(runner.outcome().code, "resource_exhausted");

@@ -43,6 +43,7 @@ struct Hello {
   std::string cluster = {};  ///< empty: the server's default
   /// It installs models; what it has, by fabric: the first 12 digits of the sha256.
   std::optional<std::map<std::string, std::string>> models = {};
+  uint32_t max_ranks = 0;  ///< that it has room for; 0: not known
 };
 
 /// "I am alive"; renews the lease of the assignment.

@@ -7,6 +7,16 @@
 #include "base/quantity.h"
 
 namespace stripline::agent {
+namespace {
+
+constexpr double kGreetingTimeout_s = 10;  // from connecting to HelloAck
+// A session that lived at least this long ended by an accident: the backoff starts over.
+constexpr double kStableAfter_s = 5;
+// A server pings its sessions (gRPC's keepalive, every 20 s): one that sends nothing for this time
+// hangs, though its kernel still acknowledges what it is sent.
+constexpr double kSilenceTimeout_s = 60;
+
+}  // namespace
 
 Session::Session(std::string server, const SessionLimits& limits, uint64_t seed)
     : server_(std::move(server)),
@@ -20,17 +30,16 @@ SessionStep Session::on_time(double now_s) {
   switch (state_) {
     case State::offline:
       state_ = State::greeting;
-      next_s_ = now_s + limits_.greeting_timeout_s;
+      next_s_ = now_s + kGreetingTimeout_s;
       step.open_link = true;
       return step;
     case State::greeting:
-      step =
-          lose(now_s, "it did not answer within " + exact_seconds_text(limits_.greeting_timeout_s));
+      step = lose(now_s, "it did not answer within " + exact_seconds_text(kGreetingTimeout_s));
       step.close_link = true;
       return step;
     case State::live:
-      if (now_s - last_received_s_ >= limits_.silence_timeout_s) {
-        step = lose(now_s, "it sent nothing for " + exact_seconds_text(limits_.silence_timeout_s));
+      if (now_s - last_received_s_ >= kSilenceTimeout_s) {
+        step = lose(now_s, "it sent nothing for " + exact_seconds_text(kSilenceTimeout_s));
         step.close_link = true;
         return step;
       }
@@ -97,7 +106,7 @@ SessionStep Session::on_closed(double now_s, const Error& error, const std::stri
 // the agent tries again (", for 60 s"); empty: it does so without end.
 SessionStep Session::lose(double now_s, const std::string& why, bool answered,
                           const std::string& for_how_long) {
-  if (state_ == State::live && now_s - live_since_s_ >= limits_.stable_after_s) backoff_.reset();
+  if (state_ == State::live && now_s - live_since_s_ >= kStableAfter_s) backoff_.reset();
   const bool was_live = state_ == State::live;
   state_ = State::offline;
   const auto random = [&] { return std::generate_canonical<double, 32>(random_); };

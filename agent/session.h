@@ -26,12 +26,6 @@ inline constexpr double kLongestSpread_s = 30;
 
 struct SessionLimits {
   Backoff::Limits backoff;
-  double greeting_timeout_s = 10;  ///< from connecting to HelloAck
-  /// A session that lived at least this long ended by an accident: the backoff starts over.
-  double stable_after_s = 5;
-  /// A server pings its sessions (gRPC's keepalive, every 20 s): one that sends nothing for this
-  /// time hangs, though its kernel still acknowledges what it is sent.
-  double silence_timeout_s = 60;
   /// How long a refusal that may pass is not taken for the last word: the session of an agent that
   /// was killed lives on at the server until its heartbeats are missed, and a server that starts
   /// with a new secret may be reached before the secret is read. The last attempt is made then.

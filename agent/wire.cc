@@ -45,6 +45,7 @@ void fill(const Hello& hello, v1::AgentMessage& out) {
   wire.set_leaving(hello.leaving);
   wire.set_cluster(hello.cluster);
   wire.set_takes_models(hello.models.has_value());
+  wire.set_max_ranks(hello.max_ranks);
   if (!hello.models) return;
   for (const auto& [fabric, digits] : *hello.models) (*wire.mutable_models())[fabric] = digits;
 }

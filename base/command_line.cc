@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/cut_text.h"
 #include "base/exit_codes.h"
 #include "base/grammar_facts.h"
 #include "base/manual.h"
@@ -65,14 +66,15 @@ std::optional<std::string> stray_argument(const CLI::App& program, const Chosen&
     // Single dashes before long names are a habit of other programs.
     auto guess = nearest(name, known);
     if (!guess && !name.starts_with("--")) guess = nearest("-" + name, known);
-    return "unknown option " + name + (guess ? "; did you mean " + *guess + "?" : std::string());
+    return "unknown option " + cut_text(name, kLongestQuoteBytes) +
+           (guess ? "; did you mean " + *guess + "?" : std::string());
   }
   if (const auto commands = known_commands(*chosen.app); !commands.empty()) {
     const auto guess = nearest(first, commands);
-    return "unknown command '" + first + "'" +
+    return "unknown command " + quoted_text(first) +
            (guess ? "; did you mean '" + chosen.name + " " + *guess + "'?" : std::string());
   }
-  return "unexpected argument '" + first + "'" +
+  return "unexpected argument " + quoted_text(first) +
          (hint.empty() ? std::string() : "; " + std::string(hint));
 }
 
@@ -122,8 +124,8 @@ CLI::Validator whole_number(uint64_t low, uint64_t high) {
               text = std::to_string(value);
               return std::string();
             }
-            return "'" + text + "' is not a whole number from " + std::to_string(low) + " to " +
-                   std::to_string(high);
+            return quoted_text(text) + " is not a whole number from " + std::to_string(low) +
+                   " to " + std::to_string(high);
           },
           ""};
 }
@@ -133,7 +135,8 @@ CLI::Validator size_from(uint64_t least) {
             const auto bytes = parse_bytes(text, "the size");
             if (!bytes.ok()) return bytes.error().message();
             if (*bytes < least) {
-              return "'" + text + "' is too small; it is " + exact_bytes_text(least) + " at least";
+              return quoted_text(text) + " is too small; it is " + exact_bytes_text(least) +
+                     " at least";
             }
             text = std::to_string(*bytes);
             return std::string();
@@ -166,7 +169,7 @@ CLI::Validator share() {
             if (percent) value /= 100;
             if (ec != std::errc() || end != number.data() + number.size() || !(value > 0) ||
                 !(value <= 1)) {
-              return "'" + text + "' is not a share; write e.g. 2% or 0.02, at most 100%";
+              return quoted_text(text) + " is not a share; write e.g. 2% or 0.02, at most 100%";
             }
             std::ostringstream exact;
             exact.precision(17);
@@ -182,7 +185,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
   for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
   return {[words = std::move(words), list](std::string& text) {
             if (std::ranges::find(words, text) != words.end()) return std::string();
-            return "'" + text + "'" + did_you_mean(text, words) + " is none of " + list;
+            return quoted_text(text) + did_you_mean(text, words) + " is none of " + list;
           },
           "{" + list + "}"};
 }

@@ -107,6 +107,20 @@ TEST(CommandLine, UnknownOptionsComeBeforeWhatElseIsWrong) {
             std::string::npos);
 }
 
+TEST(CommandLine, WhatIsHugeIsNotRepeatedWhole) {
+  const std::string huge(5000, 'x');
+  std::vector<std::vector<std::string>> wrong = {{"--" + huge}, {huge}, {"measure", huge}};
+  for (const char* option : {"--ranks", "--segment", "--timeout", "--width", "--clock"}) {
+    wrong.push_back({option, huge});
+  }
+  for (std::vector<std::string>& arguments : wrong) {
+    arguments.insert(arguments.begin(), {"--fabric", "tcp"});
+    const std::string said = mistake(arguments);
+    EXPECT_NE(said.find("xxx... (of 50"), std::string::npos) << said;
+    EXPECT_LT(said.size(), 1000U) << said;
+  }
+}
+
 TEST(CommandLine, AValueThatIsMissingIsSaidSo) {
   EXPECT_EQ(mistake({"--fabric"}),
             "example: error: --fabric needs a value; see 'example --help'\n");

@@ -4,6 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/cut_text.h"
+
 namespace stripline {
 
 std::string HostAndPort::text() const {
@@ -31,11 +33,11 @@ Result<HostAndPort> parse_host_and_port(std::string_view text) {
     return Error(ErrorCode::invalid_argument,
                  std::string("the address of the server is empty") + kExamples);
   }
-  return Error(ErrorCode::invalid_argument,
-               "'" + std::string(text) +
-                   (colon == std::string_view::npos ? "' names no port"
-                                                    : "' is not the address of a server") +
-                   kExamples);
+  return Error(
+      ErrorCode::invalid_argument,
+      quoted_text(text) +
+          (colon == std::string_view::npos ? " names no port" : " is not the address of a server") +
+          kExamples);
 }
 
 Result<std::vector<HostAndPort>> parse_servers(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <system_error>
 
+#include "base/cut_text.h"
 #include "base/formatted.h"
 
 namespace stripline {
@@ -91,8 +92,7 @@ Error out_of_range(std::string_view text, const TimeRange& range) {
   const std::string least = exact_seconds_text(range.least_s);
   const std::string most = exact_seconds_text(range.most_s);
   const bool bounded = range.most_s < TimeRange().most_s;
-  return {ErrorCode::invalid_argument, "'" + std::string(text) +
-                                           "' is out of range; write a time " +
+  return {ErrorCode::invalid_argument, quoted_text(text) + " is out of range; write a time " +
                                            (range.least_s == 0 ? "of at most " + most
                                             : bounded          ? "from " + least + " to " + most
                                                                : "from " + least + " on")};
@@ -128,8 +128,8 @@ Result<uint64_t> parse_bytes(std::string_view text, std::string_view what) {
   const double value = scaled(text, kByteUnits);
   if (!(value >= 0 && value <= kLimit) || value != std::floor(value)) {
     return Error(ErrorCode::invalid_argument,
-                 std::string(what) + " '" + std::string(text) +
-                     "' is not a number of bytes; write e.g. 4096, 64KiB or 1MiB");
+                 std::string(what) + " " + quoted_text(text) +
+                     " is not a number of bytes; write e.g. 4096, 64KiB or 1MiB");
   }
   return static_cast<uint64_t>(value);
 }
@@ -138,9 +138,9 @@ Result<double> parse_seconds(std::string_view text, const TimeRange& range) {
   const bool clock = text.find(':') != std::string_view::npos;
   const double value = clock ? clock_seconds(text) : scaled(text, kTimeUnits);
   if (std::isnan(value)) {
-    return Error(ErrorCode::invalid_argument,
-                 "'" + std::string(text) +
-                     "' is not a time; write e.g. 0.5, 350us, 120ms, 2min, 1:30 or 1h");
+    return Error(
+        ErrorCode::invalid_argument,
+        quoted_text(text) + " is not a time; write e.g. 0.5, 350us, 120ms, 2min, 1:30 or 1h");
   }
   if (!(value >= range.least_s && value <= range.most_s)) return out_of_range(text, range);
   return value;

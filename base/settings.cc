@@ -54,6 +54,8 @@ constexpr std::array kVariables = {
     Variable{"STRIPLINE_PEER_TIMEOUT", "120",
              "seconds after which a rank whose process is stopped, or that answers nothing that "
              "is in flight to it, ends the job"},
+    Variable{"STRIPLINE_INJECTION_QUEUES", "16",
+             "endpoints that a rank may open beside its own, for threads that inject"},
     Variable{"STRIPLINE_STALL_NOTICE", "60",
              "seconds without progress of any rank after which the launcher says where each of "
              "them is; 0: never"},

@@ -4,13 +4,15 @@
 #include <cmath>
 #include <string>
 
+#include "base/cut_text.h"
+
 namespace stripline {
 namespace {
 
 Error not_a_size(std::string_view text, std::string_view variable) {
   return {ErrorCode::invalid_argument,
-          std::string(variable) + "='" + std::string(text) +
-              "' is not a size of the symmetric heap; write bytes as 1048576, 512M or 1.5g"};
+          std::string(variable) + "=" + quoted_text(text) +
+              " is not a size of the symmetric heap; write bytes as 1048576, 512M or 1.5g"};
 }
 
 }  // namespace

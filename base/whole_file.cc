@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <system_error>
 
+#include "base/cut_text.h"
 #include "base/subprocess.h"
 
 namespace stripline {
@@ -20,7 +21,7 @@ struct Close {
 };
 
 Error read_error(const std::filesystem::path& path, int error) {
-  return {ErrorCode::not_found, "cannot read '" + path.string() + "': " +
+  return {ErrorCode::not_found, "cannot read " + quoted_text(path.string()) + ": " +
                                     (error == EISDIR ? "it is a folder; name a file in it"
                                                      : std::generic_category().message(error))};
 }
@@ -36,8 +37,8 @@ Result<std::string> read_whole_file(const std::filesystem::path& path, size_t ma
   if (S_ISDIR(status.st_mode)) return read_error(path, EISDIR);
   if (!S_ISREG(status.st_mode)) {
     return Error(ErrorCode::failed_precondition,
-                 "cannot read '" + path.string() +
-                     "': it is a pipe or device, which may never end; write it to a file first");
+                 "cannot read " + quoted_text(path.string()) +
+                     ": it is a pipe or device, which may never end; write it to a file first");
   }
   const std::unique_ptr<std::FILE, Close> file(::fdopen(fd.get(), "rb"));
   if (file == nullptr) return read_error(path, errno);
@@ -47,7 +48,7 @@ Result<std::string> read_whole_file(const std::filesystem::path& path, size_t ma
   while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
     text.append(buffer.data(), count);
     if (text.size() > max_bytes) {
-      return Error(ErrorCode::data_loss, "'" + path.string() + "' is larger than " +
+      return Error(ErrorCode::data_loss, quoted_text(path.string()) + " is larger than " +
                                              std::to_string(max_bytes) + " bytes; refused");
     }
   }

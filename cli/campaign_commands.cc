@@ -131,6 +131,7 @@ int run(const Global& global, const CampaignRun& command) {
     if (first_failure == kExitOk) first_failure = exit_code;
     if (exit_code == kExitCancelled) break;
   }
+  if (!global.json && first_failure == kExitOk) print_server_notes(service, false);
   return first_failure;
 }
 

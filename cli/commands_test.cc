@@ -255,9 +255,17 @@ struct FakeFleet final : v1::Fleet::Service {
       node.set_name("nodes/" + hostile);
       node.set_agent_version(hostile);
     }
+    if (endless) response->set_next_page_token("more");
+    return grpc::Status::OK;
+  }
+  grpc::Status GetServerStatus(grpc::ServerContext*, const v1::GetServerStatusRequest*,
+                               v1::ServerStatus* response) override {
+    *response = status;
     return grpc::Status::OK;
   }
   std::string hostile;
+  v1::ServerStatus status;
+  bool endless = false;
 };
 
 using ExplainLoop = Explain<plan::StripMechanism>;
@@ -295,6 +303,28 @@ TEST_F(CommandsTest, AListThatIsCutSaysThatThereIsMore) {
   EXPECT_EQ(err_, "");
   EXPECT_EQ(run(AuditList{1}), kExitOk);
   EXPECT_TRUE(complained("there are more; --limit shows them")) << err_;
+}
+
+// Users may never ask for nodes, and would learn of the end when they are turned away.
+TEST_F(CommandsTest, TheEndOfTheUsersTokenIsSaidBesideCampaigns) {
+  const auto add = [this](v1::ServerNotice::Kind kind, const std::string& message) {
+    v1::ServerNotice& notice = *fleet_.status.add_notices();
+    notice.set_kind(kind);
+    notice.set_message(message);
+  };
+  add(v1::ServerNotice::NODE_CERTIFICATE, "the certificate of nodes/a ends in 3 days");
+  add(v1::ServerNotice::OWN_TOKEN, "your token ends in 6 days");
+  EXPECT_EQ(run(CampaignList{2}), kExitOk);
+  EXPECT_EQ(err_, "stripline: your token ends in 6 days\n");
+  EXPECT_EQ(run(CampaignShow{"campaigns/c1"}), kExitOk);
+  EXPECT_TRUE(complained("your token ends in 6 days")) << err_;
+  CampaignRun measures;
+  measures.fabrics = {"tcp"};
+  EXPECT_EQ(run(measures), kExitOk);
+  EXPECT_TRUE(complained("your token ends in 6 days")) << err_;
+  EXPECT_EQ(run(NodeList{}), kExitOk);
+  EXPECT_TRUE(complained("your token ends in 6 days")) << err_;
+  EXPECT_TRUE(complained("the certificate of nodes/a ends in 3 days")) << err_;
 }
 
 TEST_F(CommandsTest, ATokenGoesIntoAFileOfItsOwnersAlone) {
@@ -445,7 +475,7 @@ TEST_F(CommandsTest, RefusalsSayWhatToDo) {
       {grpc::StatusCode::INVALID_ARGUMENT, "UNKNOWN_EXPERIMENT", kExitUsage,
        "stripline bench list"},
       {grpc::StatusCode::FAILED_PRECONDITION, "NOT_ENOUGH_NODES", kExitUnavailable,
-       "stripline-agent"}};
+       "the first time with --enroll FILE"}};
   for (const auto& expected : cases) {
     campaigns_.create_status = problem(expected.code, expected.reason, "no");
     EXPECT_EQ(run(command), expected.exit_code) << expected.reason;
@@ -580,6 +610,12 @@ TEST_F(CommandsTest, AModelThatTheServerCannotReadIsListedWithAWarning) {
   EXPECT_EQ(run(ModelList{}), kExitOk);
   EXPECT_TRUE(printed("example")) << out_;
   EXPECT_TRUE(complained("of example, and offers nodes nothing of its fabric: move 1")) << err_;
+}
+
+TEST_F(CommandsTest, AListThatLeadsBackToItselfIsGivenUp) {
+  fleet_.endless = true;
+  EXPECT_EQ(run(NodeList{}), kExitBadInput);
+  EXPECT_TRUE(complained("what the server lists does not end")) << err_;
 }
 
 TEST_F(CommandsTest, WhatOthersWroteMovesNoTerminal) {

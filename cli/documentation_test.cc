@@ -77,6 +77,7 @@ std::set<std::string> options_of_all_commands() {
                                                           {"explain", "put"},
                                                           {"explain", "progress"},
                                                           {"explain", "bulk"},
+                                                          {"explain", "fine"},
                                                           {"nodes"},
                                                           {"login"},
                                                           {"logout"},

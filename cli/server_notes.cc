@@ -24,9 +24,9 @@ void print_server_notes(Service& service, bool ends) {
                printable_line(status->storage_failure()) +
                "; campaigns stand still until it can\n");
   }
-  if (!ends) return;
   int printed = 0;
   for (const v1::ServerNotice& notice : status->notices()) {
+    if (!ends && notice.kind() != v1::ServerNotice::OWN_TOKEN) continue;
     if (printed++ == kMostNotices) {
       print_note("stripline: " + std::to_string(status->notices_size() - kMostNotices) +
                  " more tokens or certificates end soon\n");

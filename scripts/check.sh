@@ -2,7 +2,9 @@
 # The checks that take longer than a test run.
 #
 #   scripts/check.sh tsan            build with ThreadSanitizer and run the tests without processes of their own
-#   scripts/check.sh fuzz [SECONDS]  build the fuzzers and run each for SECONDS (default 60)
+#   scripts/check.sh fuzz [SECONDS [EXECUTIONS [NAME...]]]  build the fuzzers and run each (or those of these names, such
+#                                    as http_door) for SECONDS (default 60); with EXECUTIONS it fails unless each has
+#                                    made as many in that time, and ends once it has
 #   scripts/check.sh tidy            clang-tidy over every source file that is not known to be clean; goes on where it ended
 #   scripts/check.sh includes        folders include what docs/architecture.md allows, and none in a circle;
 #                                    part of every test run
@@ -22,6 +24,7 @@
 #   scripts/check.sh crashes [TRIES]  server, agents, workers and PostgreSQL killed at random moments, TRIES
 #                                    times (default 200) with each store, and what else befalls a server: stopped, disk full,
 #                                    read-only, its clock set by days, replaced by its backup
+#   scripts/check.sh debug           the fast tests with their ranks in debug mode, which correct programs must not notice
 #   scripts/check.sh litmus [TIMES]  the memory model's litmus tests, TIMES times each (default 10000)
 #   scripts/check.sh updates [SEEDS]  a million random updates against the same one by one, with SEEDS seeds
 #                                    (default 20), on each fabric
@@ -42,8 +45,12 @@
 #                                    system of debootstrap's, too
 #   scripts/check.sh load [AGENTS] [SECONDS]  a server under AGENTS agents over TLS (default 100) for SECONDS
 #                                    (default 10), killed and started again in the middle: what it takes
+#   scripts/check.sh soak [MINUTES]  a server for MINUTES minutes (default 60) under 1,000 agents that send 20,000
+#                                    samples/s, 50 browsers and an attacker of each kind of caller: fails unless
+#                                    p99 < 100 ms, nothing is lost, memory stays and browsers are answered
 #   scripts/check.sh pages [DIR]     every page of the dashboard in Chromium, by a server with a campaign of its
-#                                    own: controls, axe, pictures in DIR (default build/pages)
+#                                    own: controls, axe, overflow at 360 px, pictures in DIR (default build/pages); and
+#                                    times and memory with 5,000 campaigns, two of them of 250,000 points
 #   scripts/check.sh budgets [CAMPAIGNS] [NETWORKS]  CAMPAIGNS budgeted campaigns (default 10) of each of two emulated
 #                                    networks unlike those that are built in and of NETWORKS random ones (default
 #                                    1): how much their models vary, and what their decisions lose
@@ -76,7 +83,7 @@ case ${1:-} in
     ;;
   fuzz)
     require_packages "${check_packages[@]}"
-    seconds=${2:-60}
+    seconds=${2:-60} executions=${3:--1} names=" ${*:4} "
     configure_and_build fuzz fuzzers
     # Real documents to start from; what the fuzzer adds goes to the first folder, in build/.
     declare -A seeds=([parse_model_fuzz]=docs/schema/examples
@@ -93,11 +100,17 @@ case ${1:-} in
       [nest_json_fuzz]=docs/schema/nests)
     for fuzzer in build/fuzz/bin/*_fuzz; do
       name=$(basename "$fuzzer")
+      [[ $names == "  " || $names == *" ${name%_fuzz} "* ]] || continue
       corpus=build/fuzz/corpus/$name
       mkdir -p "$corpus"
       echo "== $name for $seconds s"
-      "$fuzzer" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=2048 -verbosity=0 \
-        -print_final_stats=1 -artifact_prefix="$corpus." "$corpus" ${seeds[$name]:-}
+      "$fuzzer" -max_total_time="$seconds" -runs="$executions" -max_len=65536 -rss_limit_mb=2048 -verbosity=0 \
+        -print_final_stats=1 -artifact_prefix="$corpus." "$corpus" ${seeds[$name]:-} 2>&1 | tee "$corpus.log"
+      made=$(sed -n 's/^stat::number_of_executed_units: *//p' "$corpus.log")
+      if [ "${made:-0}" -lt "$executions" ]; then
+        echo "check.sh fuzz: $name made ${made:-0} executions of $executions in $seconds s" >&2
+        exit 1
+      fi
     done
     ;;
   tidy)
@@ -115,12 +128,7 @@ case ${1:-} in
   reference)
     require_packages "${reference_packages[@]}"
     folder=${2:-build/reference}
-    mkdir -p "$folder"
-    {
-      cat docs/reference/Doxyfile
-      echo "OUTPUT_DIRECTORY = \"$folder\""
-      echo "PROJECT_NUMBER = $(sed -n 's/^project(stripline VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)"
-    } | doxygen -
+    scripts/make_reference.sh "$folder"
     echo "the reference begins at $folder/html/index.html"
     ;;
   plans)
@@ -150,6 +158,10 @@ case ${1:-} in
     configure_and_build release edges
     build/release/bin/edges
     build/release/bin/edges "${3:-1}" "${2:-2000}"
+    ;;
+  debug)
+    configure_and_build release
+    STRIPLINE_TEST_DEBUG=1 ctest --preset release -j "$(nproc)" -L fast -LE grpc
     ;;
   litmus)
     configure_and_build release litmus_test
@@ -215,10 +227,15 @@ case ${1:-} in
     configure_and_build release stripline-load
     build/release/bin/stripline-load --agents "${2:-100}" --seconds "${3:-10}"
     ;;
+  soak)
+    require_node # browsers look at the dashboard
+    configure_and_build release stripline-load
+    build/release/bin/stripline-load --soak --agents 1000 --runs 40 --samples 20000 --seconds "$((60 * ${2:-60}))"
+    ;;
   pages)
     require_node
     require_packages "${pages_packages[@]}"
-    configure_and_build release installed
+    configure_and_build release installed stripline-fill
     scripts/check_pages.sh "${2:-build/pages}"
     ;;
   budgets)

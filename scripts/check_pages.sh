@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every page of the dashboard in Chromium, with a server of its own whose agents tune two networks, the second
-# while the pages are looked at. Part of scripts/check.sh pages, which builds before.
+# while the pages are looked at; then what pages take on a server with 5,000 campaigns, two of them of 250,000 points.
+# Part of scripts/check.sh pages, which builds before.
 #
 #   scripts/check_pages.sh DIR     pictures go to DIR
 set -euo pipefail
@@ -13,7 +14,7 @@ trap 'stop_service; rm -rf "$folder"' EXIT
 
 modules=$repository/build/pages_check
 mkdir -p "$modules"
-cp "$repository"/dashboards/pages/{package.json,package-lock.json,check.mjs} "$modules"
+cp "$repository"/dashboards/pages/{package.json,package-lock.json,check.mjs,many.mjs} "$modules"
 (cd "$modules" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
 
 # A network that changes under the agents later on.
@@ -71,4 +72,14 @@ END
 for run in 0 1 2; do "$bin/stripline" feedback send "$folder/run-$run.json"; done
 campaign=$("$bin/stripline" campaign run --fabric emulated:opteron-vapi --effort full --runs 90 --time-budget 30min --detach --json |
   python3 -c 'import json, sys; print(json.load(sys.stdin)["name"].split("/")[1])')
-node "$modules/check.mjs" "$dashboard" "$dashboard_token" "$pictures" modern-rdma "$campaign" "$folder/report.html" switch@1
+in_order=0
+node "$modules/check.mjs" "$dashboard" "$dashboard_token" "$pictures" modern-rdma "$campaign" "$folder/report.html" switch@1 || in_order=1
+stop_service
+
+echo "== 5,000 campaigns, two of 250,000 points"
+agent_options=()
+mkdir -p -m 0700 "$folder/many/server"
+"$bin/stripline-fill" "$folder/many/server/stripline.db"
+start_service "$folder/many"
+node "$modules/many.mjs" "$dashboard" "$dashboard_token" "$pictures" c4999 c5000 "${pids[0]}" || in_order=1
+exit $in_order

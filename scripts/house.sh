@@ -44,8 +44,8 @@ print_lines() {
     { folder = $2; sub(/\/.*/, "", folder); of[folder] += $1; all += $1 }
     END { for (folder in of) printf "%-58s %7d\n", "lines without tests: " folder, of[folder] | "sort -k5,5 -nr"
       close("sort -k5,5 -nr"); printf "%-58s %7d\n", "lines without tests: all", all }'
-  sources | tr '\n' '\0' | xargs -0 wc -l | grep -v ' total$' | sort -nr | head -5 |
-    awk '{ printf "    %5d %s\n", $1, $2 }'
+  sources | tr '\n' '\0' | xargs -0 wc -l | grep -v ' total$' | sort -nr |
+    awk 'NR <= 5 { printf "    %5d %s\n", $1, $2 }' # reads to the end, so that sort is not cut off
 }
 
 print_server_top() {
@@ -124,7 +124,7 @@ for folder, headers in sorted(folders.items()):
 END
 )
   count "headers that no README.md names" "$(grep -c . <<<"$missing" || true)" 0
-  cut -d/ -f1-2 <<<"$missing" | grep . | sort | uniq -c | sort -nr | head -10 | sed 's/^/  /'
+  cut -d/ -f1-2 <<<"$missing" | grep . | sort | uniq -c | sort -nr | sed -n '1,10s/^/  /p'
 }
 
 print_heavy() {

@@ -14,6 +14,8 @@
 #   analysis     the share of kernels' time that deciding how to communicate takes
 #   load         loops of up to 64 ranks that share links, with and without load estimation
 #   robust       kernels with models that are wrong beside the same kernels without a model
+#   ablation     rows of other tables with a model, without one, and with a wrong one
+#   bulk         blocking programs in bulk regions beside themselves and the same by hand
 #   vis          chosen methods of transfers of many regions against the best ones
 #   update-choices  chosen methods of updates against the best ones of a sweep
 #   gather-choices  chosen methods of gathers against the best ones of a sweep
@@ -33,7 +35,7 @@
 #   --print      leave docs/results alone
 #   --quick      few seeds, sizes and cells: shows that all works; with --print
 #   --only TEXT  only networks whose name contains TEXT
-#   --cells TEXT only cells whose name contains TEXT, such as "8 ranks" (update-choices, gather-choices)
+#   --cells TEXT only cells whose name contains TEXT, such as "8 ranks" (update-choices, gather-choices, bulk, ablation)
 #   --model FABRIC=FILE   a model to use on a network instead of measuring one (quality, update-choices, gather-choices)
 #
 # A table goes to where docs/results/NAME.md has marks for its command, which names the options that
@@ -46,7 +48,7 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-names=(coverage recovery prediction overlap quality scale strips untuned analysis load robust vis update-choices gather-choices strided cost serial compare collectives
+names=(coverage recovery prediction overlap quality scale strips untuned analysis load robust ablation bulk vis update-choices gather-choices strided cost serial compare collectives
   neighbours clocks arrays campaign)
 usage() { sed -n '2,/^set -/s/^# \{0,1\}//p' "$0"; }
 what=${1:-}
@@ -461,7 +463,7 @@ table() {
     fi
   fi
   case $name in
-    recovery | prediction | overlap | quality | scale | strips | untuned | analysis | load | robust | vis | update-choices | gather-choices)
+    recovery | prediction | overlap | quality | scale | strips | untuned | analysis | load | robust | ablation | bulk | vis | update-choices | gather-choices)
       on_networks "$name" >"$scratch/$name" || status=$?
       if [ "$what$status" = all2 ]; then  # recovery knows emulated networks only
         echo "results.sh: $name is left out" >&2

@@ -12,9 +12,15 @@ Atomics::Atomics(World& world)
 void Atomics::start_away(const char* call, CommContext& context,
                          const fabric::AtomicRequest& request, const Place& place, void* previous,
                          future* awaited) {
+  const auto& domain = request.type == AtomicType::uint32 ? words_ : double_words_;
+  if (context.queue != nullptr && domain.path() == AtomicPath::provider &&
+      context.queue->has_atomics_on(place.pe)) {
+    awaited != nullptr ? context.queue->atomic_now(request, place.pe, place.offset, previous)
+                       : context.queue->atomic(request, place.pe, place.offset, previous);
+    return;
+  }
   const Turn turn(world_);
   if (awaited == nullptr) context.pending.store(true, std::memory_order_relaxed);
-  const auto& domain = request.type == AtomicType::uint32 ? words_ : double_words_;
   const future started = domain.start(request.op, place.global(), request.operand, request.expected,
                                       previous, site_of(call));
   if (awaited != nullptr) {

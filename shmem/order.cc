@@ -8,7 +8,7 @@ namespace stripline::shmem {
 void fence(const char* call, shmem_ctx_t ctx) {
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
-  if (context.pending.load(std::memory_order_acquire)) {
+  if (context.is_busy()) {
     here.complete(context);
   } else {
     // Stores are in order with those after it.
@@ -34,7 +34,8 @@ int ctx_create(const char* call, shmem_team_t handle, long options, shmem_ctx_t*
   Team* const team = here.team_or_null(handle);
   constexpr long kKnown = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE;
   if (team == nullptr || (options & ~kKnown) != 0) return -1;
-  *ctx = reinterpret_cast<shmem_ctx_t>(&here.add_context(*team));
+  const bool one_at_a_time = (options & (SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE)) != 0;
+  *ctx = reinterpret_cast<shmem_ctx_t>(&here.add_context(*team, one_at_a_time));
   return 0;
 }
 

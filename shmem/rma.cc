@@ -6,6 +6,8 @@
 
 #include <stripline/vis.h>
 
+#include "runtime/rma/get_combiner.h"
+
 namespace stripline::shmem {
 namespace {
 
@@ -108,10 +110,25 @@ void put_implicitly(const char* call, World& here, CommContext& context, const P
                                              context.implicit);
 }
 
+// The context's own queue, for what travels by itself. Small ones travel together with those of the
+// PE's other contexts, which takes less than a queue of their own.
+rma::InjectionQueue* queue_for_put(World& here, const CommContext& context, size_t bytes) {
+  return here.state().operations.combiner().takes(bytes) ? nullptr : context.queue.get();
+}
+rma::InjectionQueue* queue_for_get_nbi(World& here, const CommContext& context, const Place& place,
+                                       size_t bytes) {
+  const bool combined = bytes <= rma::GetCombiner::kMaxGetBytes &&
+                        here.state().job.fabric().needs_target(place.pe, false);
+  return combined ? nullptr : context.queue.get();
+}
+
 }  // namespace
 
 void put_away(const char* call, World& world, CommContext& context, const Place& place,
               const void* source, size_t bytes) {
+  if (rma::InjectionQueue* const queue = queue_for_put(world, context, bytes)) {
+    return queue->put_copied(place.pe, place.offset, bytes_at(source), bytes);
+  }
   const detail::ContextState& state = world.state();
   future moved;
   {
@@ -132,7 +149,11 @@ void put_away(const char* call, World& world, CommContext& context, const Place&
   world.await(call, moved);
 }
 
-void get_away(const char* call, World& world, const Place& place, void* dest, size_t bytes) {
+void get_away(const char* call, World& world, CommContext& context, const Place& place, void* dest,
+              size_t bytes) {
+  if (context.queue != nullptr) {
+    return context.queue->get_now(bytes_at(dest), place.pe, place.offset, bytes);
+  }
   future got;
   {
     const Turn turn(world);
@@ -164,6 +185,9 @@ void put_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, 
     copy_bytes(place.here, source, bytes);
     return;
   }
+  if (rma::InjectionQueue* const queue = queue_for_put(here, context, bytes)) {
+    return queue->put(place.pe, place.offset, bytes_at(source), bytes);
+  }
   const Turn turn(here);
   put_implicitly(call, here, context, place, source, bytes);
 }
@@ -176,7 +200,7 @@ void get(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size
   if (place.here != nullptr) {
     copy_bytes(dest, place.here, bytes);
   } else {
-    get_away(call, here, place, dest, bytes);
+    get_away(call, here, context, place, dest, bytes);
   }
 }
 
@@ -189,6 +213,9 @@ void get_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, 
   if (place.here != nullptr) {
     copy_bytes(dest, place.here, bytes);
     return;
+  }
+  if (rma::InjectionQueue* const queue = queue_for_get_nbi(here, context, place, bytes)) {
+    return queue->get(bytes_at(dest), place.pe, place.offset, bytes);
   }
   const Turn turn(here);
   context.pending.store(true, std::memory_order_relaxed);

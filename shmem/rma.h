@@ -53,7 +53,8 @@ void iget(const char* call, shmem_ctx_t ctx, void* dest, const void* source, ptr
 /// put() and get() of what loads and stores do not reach.
 void put_away(const char* call, World& world, CommContext& context, const Place& place,
               const void* source, size_t bytes);
-void get_away(const char* call, World& world, const Place& place, void* dest, size_t bytes);
+void get_away(const char* call, World& world, CommContext& context, const Place& place, void* dest,
+              size_t bytes);
 
 template <typename T>
 void p(const char* call, shmem_ctx_t ctx, T* dest, std::type_identity_t<T> value, int pe) {
@@ -70,12 +71,13 @@ void p(const char* call, shmem_ctx_t ctx, T* dest, std::type_identity_t<T> value
 template <typename T>
 T g(const char* call, shmem_ctx_t ctx, const T* source, int pe) {
   World& here = world(call);
-  const Place place = here.place(call, here.context_of(call, ctx), source, sizeof(T), pe);
+  CommContext& context = here.context_of(call, ctx);
+  const Place place = here.place(call, context, source, sizeof(T), pe);
   T value;
   if (place.here != nullptr) [[likely]] {
     std::memcpy(&value, place.here, sizeof(T));
   } else {
-    get_away(call, here, place, &value, sizeof(T));
+    get_away(call, here, context, place, &value, sizeof(T));
   }
   return value;
 }

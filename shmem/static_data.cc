@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/build_id.h"
-#include "runtime/bootstrap/hex.h"
+#include "base/hex.h"
 
 namespace stripline::shmem {
 namespace {
@@ -68,7 +68,7 @@ bool is_this_library(const dl_phdr_info& info) {
 }
 
 std::string hex_text(std::span<const std::byte> bytes) {
-  return bootstrap::to_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return to_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 std::string build_of(const dl_phdr_info& info) {

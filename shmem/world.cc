@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include <stripline/future.h>
 
@@ -108,11 +109,30 @@ CommContext& World::other_context(const char* call, shmem_ctx_t handle) {
   return *context;
 }
 
-CommContext& World::add_context(Team& team) {
+CommContext& World::add_context(Team& team, bool one_at_a_time) {
   const Turn turn(*this);
   // Where loads and stores reach all PEs, it has nothing to count.
-  return *contexts_.emplace_back(
+  CommContext& context = *contexts_.emplace_back(
       std::make_unique<CommContext>(team, needs_progress_ ? pes_ : rank_t{0}));
+  if (one_at_a_time && multiple_ && needs_progress_ && !observed_) context.queue = open_queue();
+  return context;
+}
+
+// With a Turn. Null: the network has none, or no more of them.
+std::unique_ptr<rma::InjectionQueue> World::open_queue() {
+  const auto inside = state().exclusive();
+  auto opened = rma::InjectionQueue::open(state().job, [this] {
+    if (!mutex_.try_lock()) return;  // who has it makes progress
+    context_->progress();
+    mutex_.unlock();
+  });
+  if (opened.ok()) return std::move(*opened);
+  const Error& error = opened.error();
+  if (error.code() != ErrorCode::unimplemented && !std::exchange(said_shared_, true)) {
+    std::fprintf(stderr, "warning: rank %u: private contexts share one queue: %s\n", me_,
+                 error.message().c_str());
+  }
+  return nullptr;
 }
 
 std::vector<CommContext*> World::contexts_of(const Team& team) {
@@ -255,6 +275,7 @@ void World::keep(CommContext& context, const future& operation) {
 }
 
 void World::complete(CommContext& context) {
+  if (context.queue != nullptr) context.queue->complete();
   if (context.pending.load(std::memory_order_acquire)) {
     // Other threads go on between looks. They may start more by this context all the time: in the
     // end they have to wait.

@@ -3,8 +3,9 @@
 // of the library.
 //
 // Threads: with SHMEM_THREAD_MULTIPLE a call that enters the runtime holds a Turn; memory that
-// loads and stores reach is accessed without. A call that waits for calls of other PEs, or for data
-// from them, gives its Turn up between looks: another thread's call may be what they wait for.
+// loads and stores reach is accessed without, and so are queues of contexts that one thread at a
+// time uses. A call that waits for calls of other PEs, or for data from them, gives its Turn up
+// between looks: another thread's call may be what they wait for.
 #pragma once
 
 #include <atomic>
@@ -23,6 +24,7 @@
 #include "base/result.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/implicit_operations.h"
+#include "runtime/rma/injection_queue.h"
 #include "shmem/addresses.h"
 #include "shmem/call_sites.h"
 #include "shmem/heap.h"
@@ -47,8 +49,8 @@ inline constexpr uint32_t kFirstTeamId = uint32_t{1} << 30;
 inline constexpr uint32_t kFirstActiveSetId = uint32_t{1} << 31;
 
 /// A communication context. What a shmem_ctx_t points to, but for the default one. It knows what it
-/// has started over a network, so that quiet and fence wait for nothing else. Only `pending` is
-/// read without a Turn.
+/// has started over a network, so that quiet and fence wait for nothing else. `pending` is read
+/// without a Turn, and `queue` used without one, by the thread that uses the context.
 struct CommContext {
   CommContext(Team& team_in, rank_t targets) : team(&team_in), implicit(targets) {}
 
@@ -59,6 +61,13 @@ struct CommContext {
   rma::ImplicitOperations implicit;  ///< puts and gets of which no one keeps a future
   std::vector<future> started;       ///< the others; some may be complete
   size_t most_started = 256;         ///< before those that are complete are dropped
+  /// What this context alone hands to the network. Null: all goes by the PE's.
+  std::unique_ptr<rma::InjectionQueue> queue;
+
+  /// True if quiet and fence have something to complete.
+  bool is_busy() const {
+    return pending.load(std::memory_order_acquire) || (queue != nullptr && queue->is_busy());
+  }
 };
 
 /// Bytes of a PE, found and checked.
@@ -138,7 +147,8 @@ class World {
   Team& team_of(const char* call, shmem_team_t handle);
   shmem_team_t handle_of(Team* team);
   CommContext& default_context() { return default_context_; }
-  CommContext& add_context(Team& team);
+  /// One that is used by one thread at a time, or by any.
+  CommContext& add_context(Team& team, bool one_at_a_time);
   std::vector<CommContext*> contexts_of(const Team& team);
   /// Completes what it has started. Without a Turn.
   void remove_context(CommContext& context);
@@ -201,6 +211,7 @@ class World {
   rank_t job_rank_of_team(const char* call, const Team& team, int pe) const;
   CommContext& other_context(const char* call, shmem_ctx_t handle);
   bool try_complete(CommContext& context);
+  std::unique_ptr<rma::InjectionQueue> open_queue();
   [[noreturn]] void fail_address(const char* call, const void* address, size_t bytes) const;
 
   std::unique_ptr<Context> context_;
@@ -223,6 +234,7 @@ class World {
   uint32_t team_ids_ = 0;                     // that this PE has given out
   CommContext default_context_;
   std::vector<std::unique_ptr<CommContext>> contexts_;
+  bool said_shared_ = false;  // that contexts have no queues
   std::unique_ptr<ActiveSets> active_sets_;
   std::unique_ptr<Atomics> atomics_;
   std::recursive_mutex mutex_;

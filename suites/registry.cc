@@ -7,8 +7,6 @@
 #include "optimizer/experiment/requirements.h"
 #include "runtime/rma/context_state.h"
 #include "suites/grids.h"
-#include "suites/kernels/kernels.h"
-#include "suites/micro/micro.h"
 #include "suites/repeat.h"
 
 namespace stripline::suites {

@@ -54,6 +54,11 @@ std::vector<experiment::Factor> joined(std::vector<experiment::Factor> factors,
                                        std::vector<experiment::Factor> more,
                                        std::vector<experiment::Factor> last = {});
 
+/// The lists of suites/micro and of suites/kernels, which define these functions: their headers
+/// include this one, and it none of theirs.
+std::vector<Benchmark> micro_benchmarks();
+std::vector<Benchmark> kernel_benchmarks();
+
 /// All of them, in the order of the reference page. Built once; thread-safe.
 const std::vector<Benchmark>& benchmarks();
 

@@ -46,7 +46,6 @@ class Configuration {
   /// With that of this process.
   Status settle();
 
-  bool wants_check() const { return check_; }
   bool wants_print() const { return print_; }
   /// True if anything but the log may be started.
   bool wants_start() const { return !check_ && !print_; }

@@ -79,7 +79,7 @@ Error unknown(const std::string& what, const std::string& value,
               const std::vector<std::string>& known) {
   std::string list;
   for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
-  return {ErrorCode::invalid_argument, "unknown " + what + " '" + value + "'" +
+  return {ErrorCode::invalid_argument, "unknown " + what + " " + quoted_text(value) +
                                            did_you_mean(value, known) + "; choose of " + list};
 }
 

@@ -21,6 +21,7 @@ mkdirSync(pictures, { recursive: true });
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 const problems = [];
+const kNarrow = 360;
 
 async function open(theme) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: theme, acceptDownloads: true });
@@ -67,6 +68,13 @@ async function look(page, name, theme) {
     problems.push(`axe, ${name}, ${theme}: ${one.id}: ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.target.join(" ")).join("; ")}`);
   }
   await page.screenshot({ path: join(pictures, `${name}-${theme}.png`) });
+  const wide = page.viewportSize();
+  await page.setViewportSize({ width: kNarrow, height: 780 });
+  await page.waitForTimeout(200);
+  const needed = await page.evaluate(() => document.documentElement.scrollWidth);
+  if (needed > kNarrow) problems.push(`${name}, ${theme}: ${needed} px wide on a screen of ${kNarrow}`);
+  await page.screenshot({ path: join(pictures, `${name}-${theme}-${kNarrow}.png`) });
+  await page.setViewportSize(wide);
 }
 
 async function go(page, hash) {
@@ -89,7 +97,8 @@ async function everyPage(page, theme) {
   await look(page, "overview", theme);
   for (const [hash, name] of [["#/fleet", "fleet"], ["#/campaigns", "campaigns"], [`#/campaigns/${campaign}`, "campaign"], ["#/models", "models"], [`#/models/${model}`, "model"],
     [`#/explain/${model}@1/loop?bytes=4MiB&compute=200us`, "explain"], [`#/compare/${model}@1/${model}@2`, "compare"],
-    ["#/compare/campaigns/c3/c5", "compare-campaigns"], [estimated, "estimate"],
+    ["#/compare/campaigns/c3/c5", "compare-campaigns"], ["#/compare/campaigns/c1/c2/c3", "compare-many"], [estimated, "estimate"],
+    ["#/campaigns/c1?point=0", "point"], ["#/access", "access"], ["#/audit", "audit"],
     ["#/rollout", "rollout"], [`#/drift/${stale}`, "drift"], [`#/drift/${stale}?sentinel=get/4096`, "drift-sentinel"],
     [`#/feedback/${model}@1`, "feedback"]]) {
     await go(page, hash);
@@ -159,6 +168,78 @@ async function estimate(page) {
   await page.click("a:text('estimate')");
   await page.waitForSelector("#budgets svg.picture");
   assert.equal(await page.inputValue("#field-fabric"), "emulated:modern-rdma");
+}
+
+// A campaign is started from its estimate with labels, found by one of them, and labelled otherwise; a point leads to its
+// samples and runs.
+async function begin(page) {
+  await go(page, `${estimated}&runs=6&time_budget_s=60`);
+  await page.click(".actions >> text=Start it");
+  await page.fill(".action input", "nightly switch-7");
+  await page.click(".action >> text=Start it");
+  await page.waitForFunction(() => /^#\/campaigns\/c\d+$/.test(location.hash), null, { timeout: 30_000 });
+  const begun = page.url().split("/").pop();
+  await page.waitForSelector("text=switch-7");
+  await page.click("text=Change its labels");
+  await page.fill(".action input", "weekly");
+  await page.click(".action >> text=Change its labels");
+  await page.waitForSelector(".badge >> text=weekly");
+  await go(page, "#/campaigns?q=weekly");
+  await page.waitForFunction((name) => [...document.querySelectorAll("tbody tr")].map((row) => row.querySelector("a")?.textContent).join() === name, begun);
+  await go(page, `#/campaigns/${begun}`);
+  await page.click(".actions >> text=Cancel it");
+  await page.click(".action >> text=Cancel it");
+
+  await go(page, "#/campaigns/c1?point=0");
+  await page.waitForSelector("#point svg.strips");
+  await page.focus("#point svg.strips");
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.textContent("#point output"), /^Run \d+.*: median .* of \d+ samples?/);
+  await page.click("#point p.quiet a >> nth=0");
+  await page.waitForFunction(() => /run=/.test(location.hash));
+}
+
+// Tokens are made, shown once, and taken back. A server without certificates has none: it is answered for.
+async function access(page) {
+  const tokens = [];
+  const day = 86400_000;
+  await page.route("**/api/v1/tokens", async (route) => {
+    if (route.request().method() === "GET") return route.fulfill({ json: { tokens } });
+    const { role, subject } = route.request().postDataJSON();
+    tokens.push({ name: "tokens/0123456789abcdef", role, subject, create_time: new Date().toISOString(), expire_time: new Date(Date.now() + 90 * day).toISOString(), end_time: "", used_by: "" });
+    return route.fulfill({ json: { token: tokens[0], text: "the-text-of-the-token" } });
+  });
+  await page.route("**/api/v1/tokens/*/revoke", (route) => {
+    tokens[0].end_time = new Date().toISOString();
+    return route.fulfill({ json: tokens[0] });
+  });
+  await go(page, "#/access");
+  await page.fill("form.action input[name=subject]", "carol");
+  await page.click("form.action >> text=Make a token");
+  await page.waitForSelector(".action[role=status] pre >> text=the-text-of-the-token");
+  await look(page, "token", "light");
+  await page.click("text=Put it away");
+  assert.equal(await page.locator("text=the-text-of-the-token").count(), 0, "the text is shown once");
+  await page.click("table >> text=Revoke");
+  await page.click("form.action .grave >> text=Revoke");
+  await page.waitForSelector("table .badge >> text=revoked");
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+}
+
+// Browsers open six connections to a server: more tabs than that all show a campaign that is under way.
+async function tabs(page) {
+  const all = [];
+  for (let index = 0; index < 7; ++index) {
+    const tab = await page.context().newPage();
+    all.push(tab);
+    // Each tab is asked for a token of its own.
+    await tab.goto(`${url}#/?token=${token}`, { timeout: 15_000 }).catch(() => {});
+    await tab.goto(`${url}#/campaigns/${campaign}`, { timeout: 15_000 }).catch(() => {});
+  }
+  for (const [index, tab] of all.entries()) {
+    await tab.waitForSelector("#points", { timeout: 15_000 }).catch(() => problems.push(`tab ${index + 1} of 7 shows nothing`));
+  }
+  for (const tab of all) await tab.close();
 }
 
 // Every decision that may be asked, by its example; a form that says what is wrong; a link that restores.
@@ -504,7 +585,7 @@ for (const theme of ["light", "dark"]) {
   const page = await open(theme);
   await step(page, async function pages() { await everyPage(page, theme); });
   if (theme === "light") {
-    for (const act of [drive, compare, estimate, ask, watch, gains, hold, publish, exported, roles, states]) await step(page, act);
+    for (const act of [drive, compare, estimate, begin, access, tabs, ask, watch, gains, hold, publish, exported, roles, states]) await step(page, act);
   }
   await page.context().close();
   const alone = await open(theme);

@@ -50,6 +50,14 @@ export function keepToken(text: string): void {
   else sessionStorage.setItem(kToken, text);
 }
 
+// Marks, embeddings, overrides and isolates of bidirectional text, as they are and as JSON may escape them.
+const kTurns = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|(?<!\\)(?:\\\\)*\\u(?:061c|200[ef]|202[a-e]|206[6-9])/gi;
+
+/** JSON whose texts name the marks that turn the direction of text (U+202E and its like) instead of holding them: what a node or a user wrote does not reorder what stands beside it. */
+export function withoutTurns(json: string): string {
+  return json.replace(kTurns, (found) => (found.length === 1 ? `\\\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}` : `${found.slice(0, -5)}\\${found.slice(-5)}`));
+}
+
 async function request(path: string, signal?: AbortSignal, body?: object): Promise<Response> {
   const shown = token();
   const headers: Record<string, string> = shown === "" ? {} : { Authorization: `Bearer ${shown}` };
@@ -72,12 +80,12 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
     if (answer === undefined) throw new ApiError(404, "NOT_HERE", "This report does not hold it; a server would.");
     return answer as T;
   }
-  return (await request(path, signal)).json() as Promise<T>;
+  return JSON.parse(withoutTurns(await (await request(path, signal)).text())) as T;
 }
 
 /** Changes something, if the caller's role may. */
 export async function post<T>(path: string, body: object = {}): Promise<T> {
-  return (await request(path, undefined, body)).json() as Promise<T>;
+  return JSON.parse(withoutTurns(await (await request(path, undefined, body)).text())) as T;
 }
 
 /** One page of a list, and what asks for the next; empty: there is none. `field`: the member of the answer that holds its items. */

@@ -17,6 +17,14 @@ namespace {
 namespace factor = experiment::factor;
 namespace micro = experiment::micro;
 
+// Level of the paired test that drops slower alternatives (search/race.h), and how many times the
+// leader's median ends one at once.
+constexpr double kLevel = 0.05;
+constexpr double kHopelessFactor = 3;
+// Two within this, in as many runs, are not worth another one.
+constexpr double kEquivalent = 0.01;
+constexpr size_t kEquivalentRuns = 3;
+
 // What may be otherwise between alternatives.
 struct Freedom {
   bool variants = false;
@@ -27,6 +35,7 @@ Freedom freedom_of(const experiment::Point& point) {
   const std::string& name = point.experiment;
   if (name == micro::kVisChunk) return {false, {factor::kChunkBytes, factor::kWindow}};
   if (name == micro::kVisWindow) return {false, {factor::kWindow}};
+  if (name == micro::kBulkWindow) return {false, {factor::kInFlight}};
   // It computes alone.
   if (name == micro::kVis && point.variant == experiment::variant::kCompute) return {};
   const bool alternatives = name.starts_with(experiment::kCollectivePrefix) ||
@@ -55,15 +64,15 @@ std::set<uint32_t> common_runs(const PointTable& table, const std::vector<uint32
 }
 
 // Two alternatives of which neither is worth another run: whatever is chosen, little is lost.
-bool are_equivalent(const PointStatus& a, const PointStatus& b, const RaceTerms& terms) {
+bool are_equivalent(const PointStatus& a, const PointStatus& b) {
   std::vector<double> ratios;
   for (const auto& [run, median] : a.medians) {
     const auto other = b.medians.find(run);
     if (other != b.medians.end()) ratios.push_back(median / other->second);
   }
-  if (ratios.size() < terms.equivalent_runs) return false;
-  return std::ranges::all_of(
-      ratios, [&](double ratio) { return std::abs(std::log(ratio)) <= terms.equivalent; });
+  if (ratios.size() < kEquivalentRuns) return false;
+  return std::ranges::all_of(ratios,
+                             [](double ratio) { return std::abs(std::log(ratio)) <= kEquivalent; });
 }
 
 bool is_positive(const PointStatus& point) {
@@ -71,8 +80,7 @@ bool is_positive(const PointStatus& point) {
       point.medians, [](const auto& run) { return run.second > 0 && std::isfinite(run.second); });
 }
 
-std::optional<Contest> contest_of(const PointTable& table, const Choice& choice, uint32_t run,
-                                  const RaceTerms& terms) {
+std::optional<Contest> contest_of(const PointTable& table, const Choice& choice, uint32_t run) {
   std::vector<uint32_t> alive;
   for (const uint32_t place : choice.places) {
     const PointStatus& point = table.points()[place];
@@ -87,8 +95,8 @@ std::optional<Contest> contest_of(const PointTable& table, const Choice& choice,
     for (const uint32_t one : runs) times[i].push_back(table.points()[alive[i]].medians.at(one));
   }
   search::RaceRule rule;
-  rule.level = terms.level;
-  rule.hopeless_factor = terms.hopeless_factor;
+  rule.level = kLevel;
+  rule.hopeless_factor = kHopelessFactor;
   const auto step = search::race_step(times, rows, rule, 0);
   if (!step.ok()) return std::nullopt;
   Contest contest;
@@ -97,7 +105,7 @@ std::optional<Contest> contest_of(const PointTable& table, const Choice& choice,
   const double fastest = stats::median(times[step->leader]);
   for (const size_t row : step->survivors) {
     const PointStatus& point = table.points()[alive[row]];
-    if (row == step->leader || are_equivalent(point, leader, terms)) continue;
+    if (row == step->leader || are_equivalent(point, leader)) continue;
     contest.contenders.push_back({alive[row], stats::median(times[row]) / fastest - 1});
   }
   if (contest.contenders.empty()) return std::nullopt;
@@ -161,14 +169,14 @@ std::vector<uint32_t> promising(const PointTable& table, const PointTable& elsew
   return places;
 }
 
-std::vector<Contest> contests_of(const PointTable& table, const RaceTerms& terms) {
+std::vector<Contest> contests_of(const PointTable& table) {
   uint32_t run = 0;
   for (const PointStatus& point : table.points()) {
     if (!point.medians.empty()) run = std::max(run, point.medians.rbegin()->first);
   }
   std::vector<Contest> contests;
   for (const Choice& choice : choices_of(table)) {
-    if (auto contest = contest_of(table, choice, run, terms)) {
+    if (auto contest = contest_of(table, choice, run)) {
       contests.push_back(*std::move(contest));
     }
   }

@@ -43,16 +43,8 @@ struct Contest {
   std::vector<Contender> contenders;
 };
 
-/// How alternatives are distinguished.
-struct RaceTerms {
-  double level = 0.05;         ///< Level of the paired test that drops slower ones (search/race.h).
-  double hopeless_factor = 3;  ///< This many times the leader's median ends it at once.
-  double equivalent = 0.01;    ///< Two within this are not worth another run.
-  uint32_t equivalent_runs = 3;  ///< Runs that it takes to say so.
-};
-
 /// The contests of the last run's measured points. A choice without contenders is settled and is
 /// left out.
-std::vector<Contest> contests_of(const PointTable& table, const RaceTerms& terms = {});
+std::vector<Contest> contests_of(const PointTable& table);
 
 }  // namespace stripline::campaign

@@ -19,6 +19,8 @@ namespace {
 constexpr std::array kStrategies = {"grid", "race", "straddle", "random", "halving"};
 // Runs of a recording have no ranks to be started.
 constexpr double kNoStartS = 1e-12;
+// A choice that is slower than the best by no more is as good.
+constexpr double kNear = 0.03;
 
 // All that was recorded.
 PointTable table_of(const Recording& recording) {
@@ -260,7 +262,7 @@ Result<ReplayResult> replay(const Recording& recording, const ReplayTerms& terms
     ++result.choices;
     logs += std::log(ratio);
     result.worst_regret = std::max(result.worst_regret, ratio - 1);
-    if (ratio - 1 <= terms.near) ++result.near;
+    if (ratio - 1 <= kNear) ++result.near;
   }
   if (result.choices == 0) {
     return Error(ErrorCode::failed_precondition,

@@ -27,7 +27,6 @@ std::optional<Strategy> strategy_from_string(std::string_view name);
 struct ReplayTerms {
   Strategy strategy = Strategy::race;
   double share = 0.15;  ///< Share of the recording's seconds, above 0, that all but grid may take.
-  double near = 0.03;   ///< A choice that is slower than the best by no more is as good.
   uint64_t seed = 1;    ///< Seed of chance.
   /// What a campaign on another machine has said: a race begins with what was nearly the fastest
   /// there (promising()). None: it begins with everything.
@@ -39,7 +38,7 @@ struct ReplayResult {
   double seconds = 0;  ///< Time of measuring, on the clock of the recording.
   double share = 0;    ///< Part of the recording's.
   size_t choices = 0;
-  size_t near = 0;         ///< Those chosen as well as ReplayTerms::near asks for.
+  size_t near = 0;         ///< Choices slower than the best by at most 3 %.
   double mean_regret = 0;  ///< Geometric mean of chosen time over the best one's, less 1.
   double worst_regret = 0;
 };

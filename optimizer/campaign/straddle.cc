@@ -20,8 +20,14 @@ namespace factor = experiment::factor;
 
 // Planes of fewer cells are measured whole: so few say too little of how smooth they are.
 constexpr size_t kFewCells = 8;
-// From this many runs on their own spread is believed.
+// From this many runs on their own spread is believed; else this standard deviation of the
+// logarithm of a median.
 constexpr size_t kRunsThatTell = 4;
+constexpr double kUsualNoise = 0.02;
+// A choice need not be measured that loses no more on average.
+constexpr double kRegret = 0.01;
+// The share of a plane's choices not measured yet that a run takes: the next run knows more.
+constexpr double kShareOfOpen = 0.34;
 
 constexpr const char* kSizes[] = {factor::kBytes, factor::kRegionBytes};
 
@@ -31,8 +37,7 @@ bool was_measured(const PointTable& table, const Choice& choice) {
 }
 
 // The logarithm of what an alternative takes relative to another one, paired by runs.
-std::optional<search::Observation> ratio_of(const PointStatus& one, const PointStatus& base,
-                                            const StraddleTerms& terms) {
+std::optional<search::Observation> ratio_of(const PointStatus& one, const PointStatus& base) {
   std::vector<double> logs;
   for (const auto& [run, median] : one.medians) {
     const auto other = base.medians.find(run);
@@ -42,7 +47,7 @@ std::optional<search::Observation> ratio_of(const PointStatus& one, const PointS
   if (logs.empty()) return std::nullopt;
   search::Observation observation;
   observation.value = stats::median(logs);
-  double variance = 2 * terms.usual_noise * terms.usual_noise;
+  double variance = 2 * kUsualNoise * kUsualNoise;
   if (logs.size() >= kRunsThatTell) {
     double squares = 0;
     for (const double one_log : logs) {
@@ -57,15 +62,14 @@ std::optional<search::Observation> ratio_of(const PointStatus& one, const PointS
 // What a plane's alternatives take relative to the first one.
 class PlaneModel {
  public:
-  static std::optional<PlaneModel> fit(const PointTable& table, const Plane& plane,
-                                       const StraddleTerms& terms) {
+  static std::optional<PlaneModel> fit(const PointTable& table, const Plane& plane) {
     PlaneModel model;
     const size_t alternatives = plane.cells.front().choice.places.size();
     for (size_t which = 1; which < alternatives; ++which) {
       std::vector<search::Observation> seen;
       for (const Plane::Cell& cell : plane.cells) {
         const auto& base = table.points()[cell.choice.places[0]];
-        auto observed = ratio_of(table.points()[cell.choice.places[which]], base, terms);
+        auto observed = ratio_of(table.points()[cell.choice.places[which]], base);
         if (!observed || seen.size() == search::kMostObservations) continue;
         observed->at = cell.at;
         seen.push_back(*std::move(observed));
@@ -183,7 +187,7 @@ std::vector<uint32_t> sparse_places(const PointTable& table) {
   return places;
 }
 
-std::vector<Uncertain> uncertain_choices(const PointTable& table, const StraddleTerms& terms) {
+std::vector<Uncertain> uncertain_choices(const PointTable& table) {
   struct Wanted {
     Uncertain what;
     double worth = 0;
@@ -195,7 +199,7 @@ std::vector<Uncertain> uncertain_choices(const PointTable& table, const Straddle
       if (!was_measured(table, cell.choice)) open.push_back(&cell);
     }
     if (open.empty() || open.size() == plane.cells.size()) continue;
-    const auto model = PlaneModel::fit(table, plane, terms);
+    const auto model = PlaneModel::fit(table, plane);
     std::vector<Wanted> of_plane;
     for (const Plane::Cell* cell : open) {
       double regret = std::numeric_limits<double>::infinity();
@@ -203,13 +207,13 @@ std::vector<Uncertain> uncertain_choices(const PointTable& table, const Straddle
         const auto best = model->at(cell->at);
         regret = search::expected_regret(best.gap, best.deviation);
       }
-      if (regret <= terms.margin) continue;
+      if (regret <= kRegret) continue;
       const double seconds = seconds_near(table, plane, *cell);
       of_plane.push_back({{cell->choice, seconds}, seconds > 0 ? regret / seconds : regret});
     }
     std::ranges::stable_sort(of_plane, std::greater<>(), &Wanted::worth);
     const auto most =
-        static_cast<size_t>(std::ceil(terms.share * static_cast<double>(open.size())));
+        static_cast<size_t>(std::ceil(kShareOfOpen * static_cast<double>(open.size())));
     if (of_plane.size() > most) of_plane.resize(most);
     all.insert(all.end(), of_plane.begin(), of_plane.end());
   }
@@ -219,14 +223,13 @@ std::vector<Uncertain> uncertain_choices(const PointTable& table, const Straddle
   return choices;
 }
 
-std::optional<uint32_t> expected_leader(const PointTable& table, const Choice& choice,
-                                        const StraddleTerms& terms) {
+std::optional<uint32_t> expected_leader(const PointTable& table, const Choice& choice) {
   if (auto leader = leader_of(table, choice)) return leader;
   const std::set<uint32_t> wanted(choice.places.begin(), choice.places.end());
   for (const Plane& plane : planes_of(table)) {
     for (const Plane::Cell& cell : plane.cells) {
       if (!wanted.contains(cell.choice.places.front())) continue;
-      const auto model = PlaneModel::fit(table, plane, terms);
+      const auto model = PlaneModel::fit(table, plane);
       if (!model) return std::nullopt;
       return cell.choice.places[model->at(cell.at).which];
     }

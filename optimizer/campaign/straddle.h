@@ -27,15 +27,6 @@ struct Plane {
 /// In order of their first places. Choices with sizes of their own make planes of one cell.
 std::vector<Plane> planes_of(const PointTable& table);
 
-struct StraddleTerms {
-  double margin = 0.01;  ///< A choice need not be measured that loses no more on average.
-  /// Standard deviation of the logarithm of a median, where too few runs tell it.
-  double usual_noise = 0.02;
-  /// The share of a plane's choices not measured yet that a run takes: the next run
-  /// knows more.
-  double share = 0.34;
-};
-
 /// What a first run measures: of each plane every other size in each dimension, the ends included,
 /// and all where there are few. In order of their places.
 std::vector<uint32_t> sparse_places(const PointTable& table);
@@ -48,11 +39,10 @@ struct Uncertain {
 
 /// Choices that were not measured and are not certain enough, those that gain most for their time
 /// first.
-std::vector<Uncertain> uncertain_choices(const PointTable& table, const StraddleTerms& terms = {});
+std::vector<Uncertain> uncertain_choices(const PointTable& table);
 
 /// The alternative that is the fastest: by its own medians (leader_of()) where the choice was
 /// measured, else by what was measured at other sizes. Nullopt where nothing tells.
-std::optional<uint32_t> expected_leader(const PointTable& table, const Choice& choice,
-                                        const StraddleTerms& terms = {});
+std::optional<uint32_t> expected_leader(const PointTable& table, const Choice& choice);
 
 }  // namespace stripline::campaign

@@ -103,9 +103,6 @@ class LinkCosts {
   /// only knows a lower bound.
   uint32_t queue_depth() const { return queue_depth_; }
 
-  /// The number of segments, with the bands between them.
-  size_t segment_count() const { return ends_.size(); }
-
   /// The sizes at which the next segment begins, ascending: protocol switches, or both ends of
   /// their bands.
   std::span<const uint64_t> breakpoints() const { return {ends_.data(), ends_.size() - 1}; }

@@ -52,10 +52,12 @@ inline constexpr const char* kAppend = "append";
 inline constexpr const char* kApply = "apply";
 inline constexpr const char* kByHand = "by_hand";
 inline constexpr const char* kCalls = "calls";
+inline constexpr const char* kCheck = "check";
 inline constexpr const char* kCombined = "combined";
 inline constexpr const char* kCompute = "compute";
 inline constexpr const char* kCopied = "copied";
 inline constexpr const char* kEngine = "engine";
+inline constexpr const char* kFineRegion = "fine_region";
 inline constexpr const char* kGet = "get";
 inline constexpr const char* kMerge = "merge";
 inline constexpr const char* kMessage = "message";
@@ -75,7 +77,7 @@ inline constexpr const char* kWaited = "waited";
 struct Known {
   const char* name;
   /// In the order of the declaration, the baseline first; empty where the suite alone knows them.
-  std::array<const char*, 7> variant_names{};
+  std::array<const char*, 12> variant_names{};
 
   /// The same as declarations hold them.
   std::vector<std::string> variants() const {
@@ -126,6 +128,9 @@ inline constexpr Known kUpdateItem{"micro.update_item",
                                    {variant::kAppend, variant::kMerge, variant::kApply}};
 inline constexpr Known kSharedUpdate{
     "micro.shared_update", {"plain", "atomic", "lock", "transfer", "box", "fold", "barrier"}};
+inline constexpr Known kBulkWindow{"micro.bulk_window", {variant::kGet, variant::kPut}};
+inline constexpr Known kBulkCheck{"micro.bulk_check", {variant::kCheck}};
+inline constexpr Known kBulkCopy{"micro.bulk_copy", {variant::kWaited, variant::kCopied}};
 inline constexpr Known kLoad{"micro.load", {variant::kGet, variant::kPut}};
 }  // namespace micro
 
@@ -139,13 +144,16 @@ inline constexpr Known kFish{"kernel.fish", {"naive", "separate", "tuned"}};
 inline constexpr Known kGravitation{"kernel.gravitation",
                                     {"lock", "atomics", "by_hand", "tuned", "sequential"}};
 inline constexpr Known kGuppie{"kernel.guppie", {"naive", "tuned"}};
-inline constexpr Known kGups{"kernel.gups", {"naive", "lock", "atomics", "by_hand", "tuned"}};
+inline constexpr Known kGups{"kernel.gups",
+                             {"naive", "lock", "atomics", "by_hand", "tuned", "unrolled",
+                              variant::kFineRegion, "plain", "plain_hand", "bulk"}};
 inline constexpr Known kHistogram{"kernel.histogram",
                                   {"naive", "lock", "atomics", "by_hand", "tuned", "sequential"}};
 inline constexpr Known kIndexGather{"kernel.index_gather", {"naive", "whole", "by_hand", "tuned"}};
 inline constexpr Known kIndirectSum{"kernel.indirect_sum", {"naive", "by_hand", "tuned"}};
 inline constexpr Known kMatvec{"kernel.matvec"};
-inline constexpr Known kMcop{"kernel.mcop", {"naive", "tuned"}};
+inline constexpr Known kMcop{"kernel.mcop",
+                             {"naive", "tuned", variant::kByHand, variant::kFineRegion}};
 inline constexpr Known kMolecules{"kernel.molecules", {"whole", "inspector", "reordered", "ring"}};
 inline constexpr Known kNasBt{"kernel.nas_bt"};
 inline constexpr Known kNasCg{"kernel.nas_cg"};
@@ -159,10 +167,13 @@ inline constexpr Known kPrkStencil{"kernel.prk_stencil"};
 inline constexpr Known kPrkTranspose{"kernel.prk_transpose"};
 inline constexpr Known kSerialTax{"kernel.serial_tax", {"plain", "access"}};
 inline constexpr Known kSharedHistogram{"kernel.shared_histogram"};
-inline constexpr Known kSobel{"kernel.sobel", {"naive", "tuned"}};
+inline constexpr Known kSobel{"kernel.sobel",
+                              {"naive", "tuned", variant::kByHand, variant::kFineRegion}};
 inline constexpr Known kSparseCg{"kernel.sparse_cg", {"whole", "inspector", "reordered", "ring"}};
 inline constexpr Known kSpmv{"kernel.spmv"};
 inline constexpr Known kSpreadForce{"kernel.spread_force"};
+inline constexpr Known kStridedReads{
+    "kernel.strided_reads", {"naive", "pipelined", "bounding_box", "packed", variant::kFineRegion}};
 inline constexpr Known kStructReads{"kernel.struct_reads", {"naive", "separate", "tuned"}};
 inline constexpr Known kTile{"kernel.tile",
                              {"blocking", "hand", "untuned", "tuned", "guarded", "forced"}};
@@ -170,7 +181,8 @@ inline constexpr Known kTranspose{"kernel.transpose"};
 inline constexpr Known kTriad{"kernel.triad"};
 inline constexpr Known kTriangleCount{"kernel.triangle_count",
                                       {"naive", "atomics", "by_hand", "tuned"}};
-inline constexpr Known kWator{"kernel.wator", {"naive", "tuned"}};
+inline constexpr Known kWator{"kernel.wator",
+                              {"naive", "tuned", variant::kByHand, variant::kFineRegion}};
 }  // namespace kernels
 
 }  // namespace stripline::experiment

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/fit/bulk.h"
 #include "optimizer/fit/collective.h"
 #include "optimizer/fit/fit_rma.h"
 #include "optimizer/fit/fit_vis.h"
@@ -209,6 +210,7 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit.model.rma = fit_rma(table, request.options.confidence, fit.report.notes);
   fit.model.update = fit_update(table, request.options.confidence, fit.report.notes);
   fit.model.shared_update = fit_shared_update(table, request.options.confidence, fit.report.notes);
+  fit.model.bulk = fit_bulk(table, request.options.confidence, fit.report.notes);
   if (fit.model.network.empty() && !fit.model.compute && !fit.model.collective && !fit.model.rma &&
       !fit.model.shared_update) {
     std::string why = "nothing could be fitted from " + std::to_string(series.size()) + " series";

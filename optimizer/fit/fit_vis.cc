@@ -28,6 +28,12 @@ constexpr ComputeClass kClasses[] = {ComputeClass::communication_only, ComputeCl
                                      ComputeClass::heavy};
 constexpr double kSmallestRatio = 1e-6;  // what a model may hold
 constexpr double kLargestRatio = 1e6;
+// A chunk and window that are slower than the best by no more than this are as good.
+constexpr double kAsGood = 0.02;
+// By what share another chunk or window has to be faster than those under which micro.vis measured:
+// the sizes are compared while the network is otherwise idle and the target waits, and programs
+// transfer in both directions at once.
+constexpr double kSurelyBetter = 0.1;
 
 double mean_of(const std::vector<double>& values) { return stats::mean_and_variance(values).mean; }
 
@@ -102,14 +108,13 @@ std::map<VisSetting, double> relative_times(
 // `preferred`, unless another setting is surely better; else, of those that are as good as the best
 // one, that with the least memory.
 std::optional<VisSetting> good_setting(const std::map<VisSetting, double>& means,
-                                       const VisFitOptions& options,
                                        const std::optional<VisSetting>& preferred) {
   if (means.empty()) return std::nullopt;
   double best = std::numeric_limits<double>::infinity();
   for (const auto& [setting, mean] : means) best = std::min(best, mean);
   if (preferred) {
     const auto found = means.find(*preferred);
-    if (found != means.end() && best >= found->second + std::log1p(-options.surely_better)) {
+    if (found != means.end() && best >= found->second + std::log1p(-kSurelyBetter)) {
       return *preferred;
     }
   }
@@ -118,7 +123,7 @@ std::optional<VisSetting> good_setting(const std::map<VisSetting, double>& means
     return std::max<uint64_t>(s.chunk_bytes, 1) * std::max<uint32_t>(s.window, 1);
   };
   for (const auto& [setting, mean] : means) {
-    if (mean > best + std::log1p(options.as_good)) continue;
+    if (mean > best + std::log1p(kAsGood)) continue;
     if (!chosen || memory(setting) < memory(*chosen)) chosen = setting;
   }
   return chosen;
@@ -444,13 +449,13 @@ std::optional<model::VisModel> fit_vis(const VisSamples& samples, const model::T
   for (const Direction direction : {Direction::get, Direction::put}) {
     model::VisDirection vis;
     const std::vector<Measured> all = measured_in(samples, direction);
-    const auto chunk = good_setting(relative_times(samples.chunks, direction), options,
-                                    setting_of(all, VisMethod::packed));
+    const auto chunk =
+        good_setting(relative_times(samples.chunks, direction), setting_of(all, VisMethod::packed));
     if (chunk) {
       if (chunk->chunk_bytes > 0) vis.chunk_bytes = chunk->chunk_bytes;
       if (chunk->window > 0) vis.window = chunk->window;
     }
-    const auto window = good_setting(relative_times(samples.windows, direction), options,
+    const auto window = good_setting(relative_times(samples.windows, direction),
                                      setting_of(all, VisMethod::pipelined));
     if (window) vis.pipelined_window = window->window;
 

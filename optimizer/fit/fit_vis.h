@@ -15,12 +15,6 @@ namespace stripline::fit {
 
 struct VisFitOptions {
   double confidence = 0.95;  ///< of the published intervals, in (0, 1)
-  /// A chunk and window that are slower than the best by no more than this are as good.
-  double as_good = 0.02;
-  /// By what share another chunk or window has to be faster than those under which micro.vis
-  /// measured: the sizes are compared while the network is otherwise idle and the target waits,
-  /// and programs transfer in both directions at once.
-  double surely_better = 0.1;
 };
 
 /// Costs of packing: for each span, in each run, a line through the times of a region by its size,
@@ -33,7 +27,7 @@ std::optional<model::PackModel> fit_pack(const VisSamples& samples, const VisFit
 ///
 /// * chunk_bytes and window: the pair under which micro.vis measured, whose residuals then hold as
 ///   they are, also for programs that compute, unless the mean relative time of another over
-///   shapes (of each, the median run) is lower by surely_better; else, of those within as_good of
+///   shapes (of each, the median run) is lower by a tenth; else, of those within 2 % of
 ///   the best, the one that needs least memory, which grows with the number of peers.
 ///   pipelined_window likewise.
 /// * exposed time: that of a transfer with computation, less that of the computation alone in the

@@ -14,9 +14,25 @@ constexpr double kStepsPerOctave = 4.0;
 constexpr int kGoldenSteps = 20;
 constexpr int kRounds = 6;
 constexpr double kNoiseFloor = 1e-8;
+// BIC advantage over a line that counts as evidence for a knee.
+constexpr double kEvidence = 6.0;
 // Depths up to this one are tried one by one where a queue may be refilled in waves, whose number
 // changes with each of them.
 constexpr double kFewOperations = 64.0;
+
+// What counts as a knee.
+struct LeastRises {
+  // Relative rise of the marginal cost, in the geometric mean over the sizes that would have
+  // waited: over o, and over what an operation of the smallest burst costs, which finds an empty
+  // queue. Smaller ones come about without a knee, e.g. by caches, and a second operation in a row
+  // may be cheaper than all others.
+  double extra = 0.25;
+  // By how much an operation of the largest burst has to take longer than o, on average over the
+  // burst and in the geometric mean over the sizes: a knee near the largest burst explains any
+  // rise of it, however small, and those of a few percent have other causes.
+  double whole = 0.1;
+};
+constexpr LeastRises kUsualRises{};
 
 Status check(std::span<const BurstCurve> curves) {
   if (curves.empty()) {
@@ -320,7 +336,7 @@ struct JointFit {
 };
 
 JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double q,
-                   const HingeOptions& options) {
+                   const LeastRises& least) {
   JointFit joint;
   HingeFit& fit = joint.hinge;
   fit.limit = limit;
@@ -350,14 +366,14 @@ JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double 
       const BurstPoint& largest = largest_burst(curve);
       whole.add(largest.time_s / largest.burst / std::max(one.o, first));
     }
-    if (!(ratio > 1.0 + options.min_extra)) continue;
+    if (!(ratio > 1.0 + least.extra)) continue;
     // A queue that drains while it fills is never longer than this share of the burst.
     const double share = curve.reply_s ? 1.0 : 1.0 - one.o / beyond;
     joint.lower_bound = std::max(joint.lower_bound, std::floor(one.largest_free * share));
   }
-  joint.identified = placed.exceeds(options.min_extra) && whole.exceeds(options.min_rise);
+  joint.identified = placed.exceeds(least.extra) && whole.exceeds(least.whole);
   // A size that would place it but does not rise says nothing of those that rise too late.
-  joint.rises = joint.identified || any.exceeds(options.min_extra);
+  joint.rises = joint.identified || any.exceeds(least.extra);
   fit.straight_burst = limit == QueueLimit::operations ? q : fit.largest_burst;
   return joint;
 }
@@ -368,7 +384,7 @@ double score(double sse, double parameters, double points) {
 
 }  // namespace
 
-Result<HingeFit> fit_hinge(std::span<const BurstCurve> curves, const HingeOptions& options) {
+Result<HingeFit> fit_hinge(std::span<const BurstCurve> curves) {
   STRIPLINE_RETURN_IF_ERROR(check(curves));
   double points = 0.0;
   for (const BurstCurve& curve : curves) points += static_cast<double>(curve.points.size());
@@ -385,7 +401,7 @@ Result<HingeFit> fit_hinge(std::span<const BurstCurve> curves, const HingeOption
   }
   best.queue_depth = best.largest_burst;
   best.straight_burst = best.largest_burst;
-  double best_score = score(best.sse, sizes, points) - options.bic_margin;
+  double best_score = score(best.sse, sizes, points) - kEvidence;
   if (!can_show_knee(curves)) {
     // What the largest burst takes longer may be any queue's doing, or none's.
     Rise beyond;
@@ -393,14 +409,14 @@ Result<HingeFit> fit_hinge(std::span<const BurstCurve> curves, const HingeOption
       const BurstPoint& smallest = smallest_burst(curve);
       beyond.add(cost_beyond(curve, smallest.burst) / (smallest.time_s / smallest.burst));
     }
-    if (beyond.exceeds(options.min_extra)) best.straight_burst = 1.0;
+    if (beyond.exceeds(kUsualRises.extra)) best.straight_burst = 1.0;
     best.queue_depth = kInfinity;
     return best;
   }
 
   for (const QueueLimit limit : {QueueLimit::operations, QueueLimit::bytes}) {
     if (limit == QueueLimit::bytes && curves.size() < 2) continue;  // One curve does not tell.
-    const JointFit fit = fit_limit(curves, limit, best_limit(curves, limit), options);
+    const JointFit fit = fit_limit(curves, limit, best_limit(curves, limit), kUsualRises);
     const double fit_score = score(fit.hinge.sse, 2.0 * sizes + 1.0, points);
     if (!fit.rises || !(fit_score < best_score)) continue;
     if (fit.identified) {
@@ -422,7 +438,7 @@ Result<std::optional<HingeFit>> fit_known_hinge(std::span<const BurstCurve> curv
     return Error(ErrorCode::invalid_argument, "a known knee is limited by operations or by bytes");
   }
   if (!can_show_knee(curves)) return std::optional<HingeFit>();
-  constexpr HingeOptions kAnyRise{.min_extra = 0.0, .min_rise = 0.0};
+  constexpr LeastRises kAnyRise{.extra = 0.0, .whole = 0.0};
   JointFit fit = fit_limit(curves, limit, best_limit(curves, limit), kAnyRise);
   if (!fit.identified) return std::optional<HingeFit>();
   return std::optional<HingeFit>(std::move(fit.hinge));

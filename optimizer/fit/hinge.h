@@ -74,22 +74,9 @@ struct HingeFit {
   double sse = 0.0;
 };
 
-struct HingeOptions {
-  /// Relative rise of the marginal cost that counts as a knee, in the geometric mean over the sizes
-  /// that would have waited: over o, and over what an operation of the smallest burst costs, which
-  /// finds an empty queue. Smaller ones come about without one, e.g. by caches, and a second
-  /// operation in a row may be cheaper than all others.
-  double min_extra = 0.25;
-  /// By how much an operation of the largest burst has to take longer than o, on average over the
-  /// burst and in the geometric mean over the sizes: a knee near the largest burst explains any
-  /// rise of it, however small, and those of a few percent have other causes.
-  double min_rise = 0.1;
-  double bic_margin = 6.0;  ///< BIC advantage over a line that counts as evidence for a knee.
-};
-
 /// Fits all sizes jointly and decides whether there is a knee. Errors: invalid_argument for no
 /// curve, an empty one, a burst below 1, or a value that is not finite or negative.
-Result<HingeFit> fit_hinge(std::span<const BurstCurve> curves, const HingeOptions& options = {});
+Result<HingeFit> fit_hinge(std::span<const BurstCurve> curves);
 
 /// Fits Q given that a knee of this kind exists, e.g. in the data of one run, so that runs can be
 /// compared. nullopt when no burst lies beyond a knee here, so that Q is not identifiable from this

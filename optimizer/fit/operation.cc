@@ -26,6 +26,9 @@ constexpr std::size_t kMinSizes = 3;
 constexpr std::size_t kRunsThatTell = 3;
 // Times that are no line in the size are off one by so much, however well they are known.
 constexpr double kLeastNoise = 0.01;
+// Targets are taken to serve operations at a cost where that is more than this share of the time of
+// a blocking operation, in the mean over all sizes, at the stated confidence.
+constexpr double kServeShare = 0.05;
 
 // The half-open range of sizes of one segment.
 struct SizeRange {
@@ -218,7 +221,7 @@ class OperationFitter {
       note("queue_depth is absent: no issue bursts were measured");
       return {};
     }
-    STRIPLINE_ASSIGN_OR_RETURN(hinge_, fit_hinge(curves, options_.hinge));
+    STRIPLINE_ASSIGN_OR_RETURN(hinge_, fit_hinge(curves));
     fit_.queue_limit = hinge_->limit;
     std::set<uint32_t> runs;
     for (const auto& [bytes, bursts] : samples_.issue) {
@@ -304,7 +307,7 @@ class OperationFitter {
       per_run.push_back(stats::mean_and_variance(of_run).mean);
     }
     const auto interval = stats::mean_interval(per_run, options_.confidence);
-    if (!interval.ok() || !(interval->low > options_.serve_share)) return;
+    if (!interval.ok() || !(interval->low > kServeShare)) return;
     // Differences of times of the order of a blocking operation's, with their noise.
     SizeCurve measured;
     for (const auto& [bytes, medians] : samples_.serve) {

@@ -31,12 +31,8 @@ struct OperationOptions {
   /// and of gets a round trip's share of the queue, by more than this factor, at least 1, at the
   /// stated confidence.
   double nic_bound_ratio = 1.05;
-  /// Targets are taken to serve operations at a cost where that is more than this share of the
-  /// time of a blocking operation, in the mean over all sizes, at the stated confidence.
-  double serve_share = 0.05;
   bool robust = true;  ///< Huber's loss within a run, against single disturbed sizes.
   SegmentOptions segments;
-  HingeOptions hinge;
 };
 
 struct OperationFit {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "optimizer/model/collective.h"
+#include "optimizer/model/sections/bulk.h"
 #include "optimizer/model/sections/service_levels.h"
 #include "optimizer/model/sections/shared_update.h"
 #include "optimizer/plan/vis.h"
@@ -72,6 +73,9 @@ void add_operations(Kinds& kinds) {
   add(micro::kPutCombining, {{factor::kBytes, 1}});
   add(micro::kPutMessage, {{factor::kMessageBytes, 1}});
   add(micro::kAtomic, {{factor::kInFlight, 1}});
+  add(micro::kBulkWindow, {{factor::kInFlight, 1, model::kMaxBulkInFlight}, {factor::kBytes, 1}});
+  add(micro::kBulkCheck, {{factor::kInFlight, 1}});
+  add(micro::kBulkCopy, {{factor::kBytes, 1}});
   add(micro::kUpdateItem, {{factor::kSpanBytes, 1}});
   add(micro::kSharedUpdate,
       {{factor::kCell, 0, 0, names_of<model::CellType>(model::kCellTypeNames.size() - 1)},

@@ -15,6 +15,13 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Relative variance below which a better fit means nothing: clocks and rounding.
 constexpr double kNoiseFloor = 1e-8;
+constexpr std::size_t kPoints = 4;  // of the first curve in every segment
+constexpr std::size_t kMostSegments = 4;
+constexpr double kBicMargin = 2.0;  // a smaller number of segments within this of the best BIC wins
+// A break must change the fitted cost by at least this share at some size of some curve. Judged at
+// the size where it matters most: a jump in L is a small part of the cost soon after it, and an
+// average over all sizes would hide it.
+constexpr double kLeastChange = 0.01;
 constexpr double kManyFreedoms = 100;  // of an error that was measured
 constexpr double kFalseBreaks = 0.01;  // Accepted share of curves with a break that is none.
 
@@ -190,14 +197,12 @@ double parameters(const Axis& axis, std::size_t segments) {
 // The best partition into k segments for every k up to the limit; fewer when none is admissible.
 std::vector<Starts> best_partitions(const Axis& axis, const SegmentOptions& options) {
   const std::size_t n = axis.sizes().size();
-  const std::size_t needed =
-      options.noise > 0 ? std::min(kPointsOfKnownNoise, options.min_points) : options.min_points;
-  const auto least = static_cast<double>(std::max<std::size_t>(1, needed));
+  const auto least = static_cast<double>(options.noise > 0 ? kPointsOfKnownNoise : kPoints);
   std::vector<std::vector<double>> best(1, std::vector<double>(n + 1, kInfinity));
   std::vector<std::vector<std::size_t>> from(1, std::vector<std::size_t>(n + 1, 0));
   for (std::size_t j = 1; j <= n; ++j) best[0][j] = axis.cost(0, j);
   std::vector<Starts> partitions{Starts{}};
-  for (std::size_t k = 1; k < options.max_segments; ++k) {
+  for (std::size_t k = 1; k < kMostSegments; ++k) {
     best.emplace_back(n + 1, kInfinity);
     from.emplace_back(n + 1, 0);
     for (std::size_t j = 1; j <= n; ++j) {
@@ -242,7 +247,7 @@ Starts choose_by_bic(const Axis& axis, const SegmentOptions& options) {
   }
   const double lowest = *std::min_element(scores.begin(), scores.end());
   for (std::size_t k = 0; k < scores.size(); ++k) {
-    if (scores[k] <= lowest + options.bic_margin) return partitions[k];
+    if (scores[k] <= lowest + kBicMargin) return partitions[k];
   }
   return {};
 }
@@ -270,7 +275,7 @@ void drop_weak_breaks(const Axis& axis, const SegmentOptions& options, Starts& s
       }
     }
     const double saved = 2.0 * axis.curves() + 1.0;
-    const bool small = weakest_change < options.min_change;
+    const bool small = weakest_change < kLeastChange;
     // With a known noise, as many degrees of freedom as many repetitions have.
     const double error = options.noise > 0 ? options.noise * options.noise
                          : dof >= 1.0      ? total / dof

@@ -29,13 +29,6 @@ struct CurvePoint {
 using Curve = std::vector<CurvePoint>;
 
 struct SegmentOptions {
-  std::size_t min_points = 4;  ///< Points of the first curve in every segment.
-  std::size_t max_segments = 4;
-  double bic_margin = 2.0;  ///< A smaller number of segments within this of the best BIC wins.
-  /// A break must change the fitted cost by at least this share at some size of some curve. Judged
-  /// at the size where it matters most: a jump in L is a small part of the cost soon after it, and
-  /// an average over all sizes would hide it.
-  double min_change = 0.01;
   double confidence = 0.95;
   /// Relative standard error of a point, where repetitions tell; 0: the residuals have to. By it a
   /// segment needs kPointsOfKnownNoise points only: a coarse grid has no more on one side of a
@@ -63,7 +56,7 @@ struct Segmentation {
   double misfit = 0.0;  ///< Root mean square residual, relative when the weights are 1/value^2.
 };
 
-/// Segments the curves jointly. The first curve must hold min_points in every segment; further ones
+/// Segments the curves jointly. The first curve must hold 4 points in every segment; further ones
 /// may lack points there. Points need no order; a size may appear once per curve. Errors:
 /// invalid_argument for no curve, an empty first curve, a repeated size, a value or weight that is
 /// not finite, or a negative weight.

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "base/json.h"
+
 namespace stripline::model {
 namespace {
 

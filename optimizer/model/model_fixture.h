@@ -16,8 +16,8 @@ inline PackModel example_pack() { return *full_example().pack; }
 inline ServiceModel example_service() { return *full_example().service_levels; }
 inline VisModel example_vis() { return full_example().vis["inter-node"]; }
 
-/// The example without the buffers of gets and without what concerns many regions; its switches of
-/// protocols are known exactly.
+/// The example without the buffers of gets and without what concerns many regions and bulk copies;
+/// its switches of protocols are known exactly.
 inline TunedModel example_model() {
   TunedModel model = full_example();
   PathModel& path = model.network["inter-node"];
@@ -27,6 +27,7 @@ inline TunedModel example_model() {
   }
   model.pack.reset();
   model.vis.clear();
+  model.bulk.reset();
   return model;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "optimizer/model/sections/bulk.h"
 #include "optimizer/model/sections/collective.h"
 #include "optimizer/model/sections/compute.h"
 #include "optimizer/model/sections/network.h"
@@ -35,6 +36,7 @@ struct TunedModel {
   std::map<std::string, VisModel> vis;  ///< by path name
   std::optional<UpdateModel> update;
   std::optional<SharedUpdateModel> shared_update;
+  std::optional<BulkModel> bulk;
   std::optional<CollectiveModel> collective;
   std::optional<RmaModel> rma;
   std::optional<ServiceModel> service_levels;

@@ -27,26 +27,32 @@ class BulkMessages {
         nic_ranks_(std::max(request.surroundings.nic_ranks, 1U)) {
     const cost::LinkCosts& link = path.vis.link(direction);
     message_ = detail::at_ends(link.at(bytes_), link.at(bytes_, ends.corner), ends);
+    const cost::Corner corner = ends.of(Source::regions);
+    check_s_ = path.bulk.check_s(corner);
     const bool copies = direction == Direction::get || !request.stable_sources;
     const uint64_t room = request.buffer_bytes / 2;
     fits_ = !copies || bytes_ <= room;
+    if (direction == Direction::get) fits_ = fits_ && bytes_ <= path.bulk.max_get_bytes();
     if (!copies) {
       in_flight_ = request.in_flight;
       return;
     }
-    const cost::Corner corner = ends.of(Source::regions);
-    copy_s_ = direction == Direction::put ? path.vis.pack().pack(1, size_, bytes_, corner)
-                                          : path.vis.pack().unpack(1, size_, bytes_, corner);
+    copy_s_ = path.bulk.has_copies()        ? path.bulk.copy_s(bytes_, corner)
+              : direction == Direction::put ? path.vis.pack().pack(1, size_, bytes_, corner)
+                                            : path.vis.pack().unpack(1, size_, bytes_, corner);
     in_flight_ = std::min<uint64_t>(request.in_flight, room / std::max<uint64_t>(bytes_, 1));
   }
 
   bool any() const { return count_ > 0; }
-  // False where one is larger than the memory for copies: it is waited for by whatever method.
+  // False where one is larger than the memory for copies, or a get than what is made ahead: it is
+  // waited for by whatever method.
   bool may_be_deferred() const { return any() && fits_; }
   double blocking_s() const {
     return count_ * (message_.blocking(size_) + (nic_ranks_ - 1) * message_.gap(size_));
   }
-  double processor_s() const { return count_ * (message_.o(size_) + message_.r(size_) + copy_s_); }
+  double processor_s() const { return count_ * each_s(); }
+  // The processor's time for one of them.
+  double each_s() const { return message_.o(size_) + message_.r(size_) + copy_s_; }
   // Until the last one is over, from the first one on, if the processor does nothing else.
   double wire_s() const {
     const double of_window =
@@ -54,6 +60,8 @@ class BulkMessages {
     return count_ * std::max(nic_ranks_ * message_.gap(size_), of_window);
   }
   double latency_s() const { return 2 * message_.L; }
+  // Against puts in flight, of each.
+  double checks_s() const { return count_ * check_s_; }
 
  private:
   const double count_;
@@ -62,6 +70,7 @@ class BulkMessages {
   const double nic_ranks_;
   cost::MessageCosts message_;
   double copy_s_ = 0;
+  double check_s_ = 0;
   bool fits_ = true;
   uint64_t in_flight_ = 0;
 };
@@ -86,16 +95,26 @@ double predict_bulk(const BulkRequest& request, const CompiledPath& path, BulkMe
   const bool deferred = defers_puts(method) && puts.may_be_deferred();
   double busy_s = request.compute_s + (deferred ? puts.processor_s() : puts.blocking_s());
   if (prefetches(method) && gets.may_be_deferred()) {
-    const double hidden_s = std::min(request.lead_s, request.compute_s) + gets.processor_s();
+    // One of them hides nothing: it is issued before anything is in flight, and copied when all is
+    // here.
+    const double hidden_s =
+        std::min(request.lead_s, request.compute_s) + gets.processor_s() - gets.each_s();
     busy_s += gets.processor_s() + std::max(0.0, gets.latency_s() + gets.wire_s() - hidden_s);
   } else {
     busy_s += gets.blocking_s();
   }
   if (!deferred) return busy_s;
-  return busy_s + std::max(0.0, puts.wire_s() - busy_s) + puts.latency_s();
+  busy_s += puts.checks_s() + gets.checks_s();
+  const double hidden_s = busy_s - puts.each_s();  // the first one is copied and issued before
+  return busy_s + std::max(0.0, puts.wire_s() - hidden_s) + puts.latency_s();
+}
+
+uint64_t max_bulk_get_bytes(const CompiledPath* path) noexcept {
+  return path == nullptr ? BulkCosts::kUnlimited : path->bulk.max_get_bytes();
 }
 
 uint32_t bulk_in_flight(const CompiledPath* path) noexcept {
+  if (path != nullptr && path->bulk.in_flight() > 0) return path->bulk.in_flight();
   constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
   uint32_t depth = kUnknown;
   if (path != nullptr) {
@@ -114,11 +133,6 @@ BulkPlan plan_bulk(const BulkRequest& request, const CompiledPath* path) noexcep
 
 BulkPlan plan_bulk(const BulkRequest& request, const CompiledPath* path, BulkRecord& record) {
   return choose<BulkMechanism>(request, path, record);
-}
-
-BulkPlan force_bulk(const BulkRequest& request, const CompiledPath* path, BulkMethod method,
-                    Reason reason) noexcept {
-  return plan_of<BulkMechanism>(request, path, method, reason);
 }
 
 std::span<const Field<BulkRequest>> BulkMechanism::fields() {

@@ -8,10 +8,17 @@
 //   gets            G (o + r + copy(m)) in place of the gets' part, and what of 2 L + G gap(m) the
 //                   computing before the gets does not hide
 //
-// With W operations in flight at a time, a gap is at least a round trip over W. Ranks that share a
-// NIC have gaps as many times as long. What is copied is so because the program may change the
-// source of a put as soon as that has returned, and because what was fetched too early must not
-// show where the program has its own data; puts whose source stays are not copied.
+// What the processor does for the first message, or the last one, hides nothing: a phase with one
+// call whose result it needs at once takes no less by any method. That many messages to one target
+// may take longer when they are not waited for is not predicted; it is measured while the program
+// runs (runtime/decide/visits.h).
+//
+// Where puts are not waited for, each call is compared with those in flight, too. With W operations
+// in flight at a time, a gap is at least a round trip over W. Ranks that share a NIC have gaps as
+// many times as long. Copies are those of the model's section `bulk`, or those of packing where it
+// has none. What is copied is so because the program may change the source of a put as soon as that
+// has returned, and because what was fetched too early must not show where the program has its own
+// data; puts whose source stays are not copied.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +30,8 @@
 
 namespace stripline::plan {
 
-/// Puts or gets in flight to one rank at a time where the model does not say how many the network
-/// takes before issuing blocks: Chen, section 7.2.2.
+/// Puts or gets in flight to one rank at a time where the model says neither with how many a stream
+/// is fast nor how many the network takes before issuing blocks: Chen, section 7.2.2.
 inline constexpr uint32_t kUsualBulkInFlight = 64;
 
 /// What a rank does in a phase.
@@ -49,7 +56,7 @@ struct BulkPlan {
   const BulkMethod method = BulkMethod::both;
   const Reason reason = Reason::no_model;
   const double predicted_s = 0;  ///< 0 without a model
-  const double baseline_s = 0;   ///< of what is done without a model; 0 without one
+  const double baseline_s = 0;   ///< of waiting for each call; 0 without a model
   const double gain_low = 0;     ///< as StripPlan's
   bool operator==(const BulkPlan&) const = default;
 };
@@ -57,15 +64,11 @@ struct BulkPlan {
 using BulkRecord = Record<BulkMethod, BulkMethod>;
 
 /// The plan of a phase. Without a model (`path` null, or without puts and gets): both, as far as
-/// the phase has them. With one, another method if it is surely faster by more than the margin.
-/// Pure, allocates nothing.
+/// the phase has them. With one, blocking, what the program does by itself, unless another method
+/// is surely faster by more than the margin. Pure, allocates nothing.
 BulkPlan plan_bulk(const BulkRequest& request, const CompiledPath* path) noexcept;
 /// The same, with a record of what was considered.
 BulkPlan plan_bulk(const BulkRequest& request, const CompiledPath* path, BulkRecord& record);
-
-/// The plan of a method that was not decided on: forced, or compared with others.
-BulkPlan force_bulk(const BulkRequest& request, const CompiledPath* path, BulkMethod method,
-                    Reason reason) noexcept;
 
 /// False for a method that is about what the phase does not do.
 bool allows(const BulkRequest& request, BulkMethod method) noexcept;
@@ -78,8 +81,11 @@ BulkMethod usual_bulk(const BulkRequest& request) noexcept;
 double predict_bulk(const BulkRequest& request, const CompiledPath& path, BulkMethod method,
                     const Ends& ends = {}) noexcept;
 
-/// Operations that may be in flight to one rank at a time: what the network is known to take before
-/// issuing blocks, and kUsualBulkInFlight where that is not known.
+/// Operations that may be in flight to one rank at a time: with how many a stream is known to be
+/// fast (model section `bulk`), else what the network is known to take before issuing blocks, else
+/// kUsualBulkInFlight.
 uint32_t bulk_in_flight(const CompiledPath* path) noexcept;
+/// Gets of more bytes are not made ahead: their copy is not known to be shorter than waiting.
+uint64_t max_bulk_get_bytes(const CompiledPath* path) noexcept;
 
 }  // namespace stripline::plan

@@ -25,6 +25,16 @@ double predicted(const BulkRequest& request, BulkMethod method) {
   return predict_bulk(request, path, method);
 }
 
+TEST(PlanBulk, TheBaselineIsTheProgramAsItIsWritten) {
+  EXPECT_EQ(BulkMechanism::baseline(phase()), BulkMethod::blocking);
+  const CompiledPath path = example_path();
+  // A call whose result is needed at once gains nothing.
+  const BulkRequest alone{.gets = 1, .get_bytes = 4096};
+  const BulkPlan plan = plan_bulk(alone, &path);
+  EXPECT_EQ(plan.method, BulkMethod::blocking);
+  EXPECT_EQ(plan.predicted_s, plan.baseline_s);
+}
+
 TEST(PlanBulk, WithoutAModelNothingIsWaitedFor) {
   BulkRequest request = phase();
   EXPECT_EQ(plan_bulk(request, nullptr).method, BulkMethod::both);
@@ -92,9 +102,9 @@ TEST(PlanBulk, TakesAnotherMethodOnlyIfItIsSurelyFaster) {
       const BulkPlan plan = plan_bulk(request, &path, record);
       EXPECT_EQ(plan, plan_bulk(request, &path));
       EXPECT_EQ(record.alternatives.size(), 4U);
-      EXPECT_EQ(plan.baseline_s, predict_bulk(request, path, BulkMethod::both));
+      EXPECT_EQ(plan.baseline_s, predict_bulk(request, path, BulkMethod::blocking));
       EXPECT_EQ(plan.predicted_s, predict_bulk(request, path, plan.method));
-      if (plan.method == BulkMethod::both) continue;
+      if (plan.method == BulkMethod::blocking) continue;
       EXPECT_EQ(plan.reason, Reason::tuned);
       EXPECT_GT(plan.gain_low, path.strip.minimum_gain());
     }
@@ -108,6 +118,64 @@ TEST(PlanBulk, KnowsHowManyMayBeInFlight) {
                                   path.vis.link(Direction::get).queue_depth());
   EXPECT_EQ(bulk_in_flight(&path),
             known == std::numeric_limits<uint32_t>::max() ? kUsualBulkInFlight : known);
+}
+
+// The same path of a model with these measurements of bulk copies.
+CompiledPath path_with(const model::BulkModel& bulk) {
+  model::TunedModel model = model::example_model();
+  model.pack = model::example_pack();
+  model.bulk = bulk;
+  return {model, *model.network.find("inter-node")};
+}
+
+model::BulkModel measured() {
+  model::BulkModel bulk;
+  bulk.copies = {{1024, model::example_parameter(1e-6)}, {65536, model::example_parameter(16e-6)}};
+  return bulk;
+}
+
+TEST(PlanBulk, TakesCopiesAndLimitsFromTheModel) {
+  const BulkCosts costs(measured());
+  EXPECT_NEAR(costs.copy_s(1024, cost::Corner::nominal), 1e-6, 1e-15);
+  EXPECT_NEAR(costs.copy_s(65536, cost::Corner::nominal), 16e-6, 1e-15);
+  // No less than the smallest that was measured, and per byte beyond the largest.
+  EXPECT_NEAR(costs.copy_s(8, cost::Corner::nominal), 1e-6, 1e-15);
+  EXPECT_NEAR(costs.copy_s(131072, cost::Corner::nominal), 32e-6, 1e-15);
+  EXPECT_GT(costs.copy_s(1024, cost::Corner::high), 1e-6);
+
+  const BulkRequest request = phase();
+  const double copied_s = predict_bulk(request, path_with(measured()), BulkMethod::both);
+  model::BulkModel slow = measured();
+  for (model::BulkCopyPoint& point : slow.copies) point.copy_s.value *= 100;
+  EXPECT_GT(predict_bulk(request, path_with(slow), BulkMethod::both), copied_s);
+
+  // What is compared takes time where puts are in flight.
+  model::BulkModel checks = measured();
+  checks.check_s = model::example_parameter(1e-6);
+  const CompiledPath checking = path_with(checks);
+  const auto beyond = [&](BulkMethod method) {
+    return predict_bulk(request, checking, method) -
+           predict_bulk(request, path_with(measured()), method);
+  };
+  EXPECT_NEAR(beyond(BulkMethod::blocking), 0, 1e-15);
+  EXPECT_NEAR(beyond(BulkMethod::gets), 0, 1e-15);
+  EXPECT_GT(beyond(BulkMethod::puts), 0);
+
+  // Gets beyond the limit are waited for by whatever method.
+  model::BulkModel limited = measured();
+  limited.max_get_bytes = request.get_bytes;
+  EXPECT_EQ(max_bulk_get_bytes(nullptr), BulkCosts::kUnlimited);
+  const CompiledPath at_limit = path_with(limited);
+  EXPECT_EQ(max_bulk_get_bytes(&at_limit), request.get_bytes);
+  EXPECT_LT(predict_bulk(request, at_limit, BulkMethod::gets),
+            predict_bulk(request, at_limit, BulkMethod::blocking));
+  limited.max_get_bytes = request.get_bytes - 1;
+  const CompiledPath below = path_with(limited);
+  EXPECT_EQ(predict_bulk(request, below, BulkMethod::gets),
+            predict_bulk(request, below, BulkMethod::blocking));
+  limited.in_flight = 48;
+  const CompiledPath counted = path_with(limited);
+  EXPECT_EQ(bulk_in_flight(&counted), 48U);
 }
 
 TEST(BulkMechanism, RefusesWhatIsNotPossible) {

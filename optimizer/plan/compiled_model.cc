@@ -17,7 +17,8 @@ CompiledPath::CompiledPath(const model::TunedModel& model,
     : name(entry.first),
       strip(entry.second, model.compute, model.strip, model::service_on(model, entry.first)),
       vis(entry.second, model.pack, vis_of(model, entry.first)),
-      update(model, entry.second) {}
+      update(model, entry.second),
+      bulk(model.bulk ? BulkCosts(*model.bulk) : BulkCosts()) {}
 
 CompiledModel::CompiledModel(const model::TunedModel& model)
     : collectives_(model.collective ? CollectivePlanner(*model.collective) : CollectivePlanner()),

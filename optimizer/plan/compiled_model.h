@@ -9,6 +9,7 @@
 
 #include "optimizer/model/paths.h"
 #include "optimizer/model/tuned_model.h"
+#include "optimizer/plan/bulk_costs.h"
 #include "optimizer/plan/collective.h"
 #include "optimizer/plan/shared_update.h"
 #include "optimizer/plan/single.h"
@@ -24,6 +25,7 @@ struct CompiledPath {
   StripCosts strip;
   VisCosts vis;
   UpdateCosts update;
+  BulkCosts bulk;
 
   /// `entry` is one of the model's TunedModel::network. Of the other sections those that hold on
   /// this path count.

@@ -41,7 +41,7 @@ namespace stripline::plan {
 
 /// Why a plan is what it is.
 enum class Reason : uint8_t {
-  no_model,        ///< nothing is known of the operation: the baseline
+  no_model,        ///< nothing is known of the operation: without_model()
   no_faster_plan,  ///< no candidate is predicted to be faster than the baseline
   below_margin,    ///< one is, but not surely by more than the margin
   tuned,           ///< surely faster by more than the margin
@@ -205,9 +205,10 @@ Verdict weigh(double baseline_s, double best_s, double minimum_gain, const Parts
 }
 
 /// What choose() needs of a mechanism, besides what mechanism.h says: static functions, which
-/// allocate nothing. The baseline is that of a request whose costs are not known, too;
-/// `each_candidate` visits the others, `each_source` what may be otherwise than the model says. A
-/// candidate takes infinitely long of which the model does not know what it takes.
+/// allocate nothing. `each_candidate` visits all but the baseline, `each_source` what may be
+/// otherwise than the model says. A candidate takes infinitely long of which the model does not
+/// know what it takes. Where costs are not known the baseline is carried out, or what
+/// `without_model(request)` says, if there is one.
 template <typename M>
 concept Tried = requires(const typename M::Request& request, const typename M::Costs& costs,
                          const typename M::Candidate& candidate, const Ends& ends) {
@@ -240,14 +241,27 @@ typename M::Plan baseline_of(const typename M::Request& request, const typename 
   return plan_of<M>(request, costs, M::baseline(request), Reason::guarded);
 }
 
+/// What is carried out where the model does not know what a request takes: the baseline, but where
+/// the program has asked for something else, which its engine then compares with the baseline.
+template <Tried M>
+typename M::Candidate without_model(const typename M::Request& request) {
+  if constexpr (requires { M::without_model(request); }) {
+    return M::without_model(request);
+  } else {
+    return M::baseline(request);
+  }
+}
+
 /// The plan for a request: the fastest candidate, or the baseline, if it is not surely faster by
 /// more than the margin; the first of those that are equally fast. `costs` may be null.
 template <Tried M, typename Recorder>
 typename M::Plan choose(const typename M::Request& request, const typename M::Costs* costs,
                         Recorder& record) {
   using Candidate = typename M::Candidate;
+  if (!M::knows(costs)) {
+    return M::unfold(request, without_model<M>(request), {.reason = Reason::no_model});
+  }
   const Candidate baseline = M::baseline(request);
-  if (!M::knows(costs)) return M::unfold(request, baseline, {.reason = Reason::no_model});
   const double baseline_s = M::seconds(request, *costs, baseline, Ends{});
   record.consider(baseline, baseline_s);
   Candidate best = baseline;

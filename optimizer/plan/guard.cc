@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace stripline::plan {
 namespace {
@@ -34,9 +35,9 @@ constexpr uint64_t kMostDistance = uint64_t{1} << 40;
 // A prediction is missed by more than rounding, and a model by which the method in use would take
 // so much longer than it does is not of this network.
 constexpr double kMissed = 1.02;
-// A method that takes this many times as long is not carried out twice to be sure of it.
-constexpr double kHopeless = 4;
 constexpr double kForeign = 1.25;
+// More than executions scatter by chance: something has changed.
+constexpr double kDegraded = 1.5;
 
 size_t index(Guard::Way way) { return static_cast<size_t>(way); }
 
@@ -106,7 +107,11 @@ double Guard::expected_excess_s(double used_s) const {
     if (before_s > kBeyondDoubt * used_s) return std::numeric_limits<double>::infinity();
     return before_s - used_s;
   }
-  if (!of_other.known()) return assumed_ * used_s;
+  // The method in use may have become slower.
+  if (!of_other.known()) {
+    const double before_s = reference_s_ > 0 ? std::min(reference_s_, used_s) : used_s;
+    return (1 + assumed_) * before_s - used_s;
+  }
   if (of_ == Of::turns) {
     const double excess_s = of_other.seconds - of_used.seconds;
     const bool hopeless = of_other.low_s - of_used.high_s > (kBeyondDoubt - 1) * used_s;
@@ -138,16 +143,39 @@ void Guard::look_for_surprise() {
   surprised_ = urgent_ = true;
 }
 
+// Most of the latest executions took far longer than executions did before. Where a prediction is
+// all that is known of the other method, look_for_surprise() tells.
+bool Guard::has_degraded() const {
+  if (checks_ == 0 && forecasts_[index(other())].known()) return false;
+  return reference_s_ > 0 && recent_.typical() > kDegraded * reference_s_;
+}
+
+// What was found before something changed does not hold any more. Something has if the method in
+// use is as slow at the check after the first one as at that.
+void Guard::forget_if_changed() {
+  if (!has_degraded()) {
+    degraded_ = false;
+  } else if (std::exchange(degraded_, true)) {
+    weight_ = weight_squares_ = mean_ = squares_ = 0;
+    counted_ = checks_ = 0;
+    reference_s_ = 0;
+    degraded_ = false;
+  }
+}
+
 bool Guard::is_due(uint64_t place) const {
   if (demoted_ || recent_.count() == 0 || place < not_before_) return false;
   if (urgent_) return true;
   if (place % kFirstDistance != 0) return false;
-  const double used_s = recent_.least();
+  const bool degraded = has_degraded();
+  if (degraded && degraded_) return true;
+  // A moment in which all takes longer is not to make the other method look faster than it is.
+  const double used_s = degraded ? recent_.typical() : recent_.least();
   const double excess_s = of_check() * expected_excess_s(used_s);
   const bool unsure = checks_ > 0 && !is_sure();
-  uint64_t distance = checks_ < kFirstChecks ? kFirstDistance
-                      : unsure               ? kUndecidedDistance
-                                             : kLeastDistance;
+  uint64_t distance = checks_ < kFirstChecks || degraded ? kFirstDistance
+                      : unsure                           ? kUndecidedDistance
+                                                         : kLeastDistance;
   if (excess_s > 0) {
     const double executions = excess_s / used_s / kBudget;
     if (!(executions < static_cast<double>(kMostDistance))) return false;
@@ -155,7 +183,7 @@ bool Guard::is_due(uint64_t place) const {
   }
   if (place % std::bit_ceil(distance * sharers_) != 0) return false;
   // What is seen to be faster costs nothing.
-  if (checks_ > 0 && excess_s <= 0) return true;
+  if (excess_s <= 0 && (checks_ > 0 || degraded)) return true;
   return (excess_s_ + std::max(excess_s, 0.0)) * sharers_ <= kBudget * taken_s_;
 }
 
@@ -166,6 +194,7 @@ Guard::Turn Guard::next() {
   if (left_ == 0 && is_due(place)) {
     left_ = of_check();
     urgent_ = false;
+    forget_if_changed();
     // Unless it comes to its end.
     not_before_ = place + kFirstDistance;
   }
@@ -181,6 +210,15 @@ Guard::Turn Guard::next() {
     settling_ = false;
   }
   return turn;
+}
+
+void Guard::give_back(const Turn& turn) {
+  --place_;
+  if (turn.check) {
+    ++left_;
+  } else {
+    settling_ = turn.settles;
+  }
 }
 
 void Guard::record(const Turn& turn, double seconds) {
@@ -209,6 +247,7 @@ void Guard::record(const Turn& turn, double seconds) {
     own_count_ = kMemory * own_count_ + 1;
   }
   recent_.add(seconds);
+  if (reference_s_ == 0 && recent_.is_full()) reference_s_ = recent_.typical();
   look_for_surprise();
 }
 
@@ -222,6 +261,7 @@ void Guard::compare(Way way, double seconds) {
     counted_ = 0;
   }
   ++checks_;
+  if (!degraded_) reference_s_ = used_s;
   average(std::log(baseline_s / tuned_s));
   // By the method in use, which has been timed more often.
   const double log_s = std::log(used_s);
@@ -299,10 +339,15 @@ void Guard::judge() {
   settling_ = false;
   recent_.clear();
   recent_.add(std::exp(mean_log_s_[index(in_use_)]));
+  reference_s_ = 0;
+  degraded_ = false;  // that was the other one
 }
 
 void Guard::demote() {
-  if (in_use_ == Way::tuned) recent_.clear();
+  if (in_use_ == Way::tuned) {
+    recent_.clear();
+    reference_s_ = 0;
+  }
   in_use_ = Way::baseline;
   demoted_ = true;
   left_ = 0;
@@ -310,7 +355,10 @@ void Guard::demote() {
 
 void Guard::restart(Of of, Way first, bool same) {
   Guard fresh(of, first);
-  if (same) fresh.recent_ = recent_;
+  if (same) {
+    fresh.recent_ = recent_;
+    fresh.reference_s_ = reference_s_;
+  }
   fresh.place_ = place_;
   fresh.sharers_ = sharers_;
   fresh.taken_s_ = taken_s_;

@@ -23,6 +23,11 @@
 //   for the method in use than that takes is no authority for this; of it only ratios count.
 // * At once, and whatever it takes, if the tuned method takes longer than the upper end of what was
 //   predicted for it: the plan may be losing. Once for a prediction; then what was measured counts.
+// * At once, too, where the user of the guard asks for it (check_at_once()), as no model says
+//   anything of either method. All ranks then check at the same execution.
+// * As soon as most of the latest executions have taken half as long again as at the latest check,
+//   and longer than the other method took, or is taken to last where nothing was predicted. If it
+//   stays so until the next check, what was found before is dropped.
 //
 // The very first execution says nothing. The tuned method is given up at its first clear loss. If
 // that is confirmed by more than one of its executions it is not tried again; else it is tried once
@@ -56,6 +61,8 @@ class Guard {
   /// The interval of a prediction holds what is known of the network. What a model does not know of
   /// (a body that is slower on a copy, another job on the node) is taken to be within this factor.
   static constexpr double kBeyondDoubt = 1.5;
+  /// What takes this many times as long in a check is not carried out twice to be sure of it.
+  static constexpr double kHopeless = 4;
 
   enum class Way : uint8_t { tuned, baseline };
   struct Turn {
@@ -99,12 +106,17 @@ class Guard {
   /// By how much longer than the method in use the other one is taken to last while nothing is
   /// known of it, as a part of the former.
   void assume_excess(double ratio) { assumed_ = ratio; }
+  /// The other method is checked as soon as the one in use has been timed, whatever that takes.
+  void check_at_once() { urgent_ = true; }
 
   /// How the next execution is to be carried out.
   Turn next();
   /// What the execution of a turn has taken. Turns that did not come to their end are not recorded;
   /// a check is then made again.
   void record(const Turn& turn, double seconds);
+  /// The execution of the turn that next() returned last has done nothing that the methods differ
+  /// in: the next one has that turn, as if there had been none before.
+  void give_back(const Turn& turn);
   /// Others are compared from now on, as a guard that was made so does: what was found out about
   /// those before is dropped. Executions count on, and what checks have taken. `same`: the method
   /// that was in use is carried out as it was, so that its times hold.
@@ -146,6 +158,7 @@ class Guard {
     void add(double seconds);
     void clear() { count_ = next_ = 0; }
     uint32_t count() const { return count_; }
+    bool is_full() const { return count_ == kTimes; }
     // The median, of an even number the lower one of two: what disturbs an execution makes it
     // longer.
     double typical() const;
@@ -162,6 +175,8 @@ class Guard {
   // Executions of a check, the last of which counts.
   uint32_t of_check() const { return of_ == Of::turns ? 1 : 2; }
   double expected_excess_s(double used_s) const;
+  bool has_degraded() const;
+  void forget_if_changed();
   bool is_due(uint64_t place) const;
   void look_for_surprise();
   void compare(Way way, double seconds);
@@ -177,6 +192,7 @@ class Guard {
   bool demoted_ = false;
   bool suspended_ = false;   // the tuned method has lost, which is to be confirmed
   bool urgent_ = false;      // a check is to be made at once
+  bool degraded_ = false;    // the method in use, at the latest check
   bool surprised_ = false;   // the prediction has missed, and was answered
   bool settling_ = true;     // the next execution says little of its method
   uint32_t left_ = 0;        // executions of the check that is in progress
@@ -189,6 +205,7 @@ class Guard {
   double taken_s_ = 0;
   double excess_s_ = 0;
   Recent recent_;
+  double reference_s_ = 0;  // what the method in use took at the latest check; 0: not known
   // Scatter of executions by one method: squares of differences of logarithms.
   double own_squares_ = 0;
   double own_count_ = 0;

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "optimizer/plan/indirect_mechanism.h"
+#include "optimizer/plan/list_time.h"
 #include "optimizer/plan/perturbed.h"
-#include "optimizer/plan/vis.h"
 
 namespace stripline::plan {
 namespace {
@@ -15,7 +15,7 @@ constexpr double kHundred = 100;
 // numbers it among the different ones, and sets the pointer that the body reads it by. A place and
 // a pointer are of 8 bytes.
 constexpr double kPasses = 4;
-constexpr double kPlaceBytes = 8;
+constexpr double kPassBytes = 8;
 
 cost::MessageCosts get_at(const CompiledPath& path, uint64_t bytes, const Ends& ends) {
   const cost::LinkCosts& get = path.vis.link(Direction::get);
@@ -31,40 +31,15 @@ double fetch_s(const IndirectRequest& request, const CompiledPath& path, double 
                const Ends& ends) {
   const double owners = std::clamp<double>(request.owners, 1, std::max(elements, 1.0));
   const double of_owner = std::max(1.0, elements / owners);
-  VisRequest many;
-  many.direction = Direction::get;
-  many.regions = static_cast<uint64_t>(of_owner);
-  many.region_bytes = request.element_bytes;
-  many.extent_bytes = std::max(request.span_bytes, many.regions * many.region_bytes);
-  many.max_buffer_bytes = kUsualBoxBytes;
-  many.medium_bytes = kLandingSlotBytes;
-  many.message_bytes = kUsualMessageBytes;
-  many.message_header_bytes = kListHeaderBytes;
-  many.region_header_bytes = kListRegionHeaderBytes;
-  many.peers = static_cast<uint32_t>(owners);
-  many.surroundings = request.surroundings;
-  const VisPlan plan = plan_vis(many, &path.vis);
-  // As far as that may be wrong.
-  double factor = 1;
-  const cost::Corner corner = ends.of(Source::regions);
-  if (corner == cost::Corner::low) factor = 1 / kUnmeasuredFactor;
-  if (corner == cost::Corner::high) factor = kUnmeasuredFactor;
-  // Elements of other owners are in flight at the same time, and take this rank what issuing, the
-  // NIC and unpacking take.
-  const auto bytes = static_cast<uint64_t>(of_owner * static_cast<double>(request.element_bytes));
-  const cost::MessageCosts message = get_at(path, bytes, ends);
-  const double nic_ranks = std::max(request.surroundings.nic_ranks, 1U);
-  const auto size = static_cast<double>(bytes);
-  const double each = std::max(message.o(size) + message.r(size), nic_ranks * message.gap(size)) +
-                      path.vis.pack().unpack(of_owner, size, bytes, corner);
-  return plan.predicted_s * factor + (owners - 1) * each;
+  return detail::list_get_s({of_owner, request.element_bytes, request.span_bytes, owners}, path,
+                            request.surroundings, ends);
 }
 
 double inspection_s(const IndirectRequest& request, const CompiledPath& path, double iterations,
                     const Ends& ends) {
   const double reads = kPasses * iterations * request.reads;
-  return path.vis.pack().pack(reads, reads * kPlaceBytes,
-                              static_cast<uint64_t>(reads * kPlaceBytes), ends.of(Source::regions));
+  return path.vis.pack().pack(reads, reads * kPassBytes, static_cast<uint64_t>(reads * kPassBytes),
+                              ends.of(Source::regions));
 }
 
 }  // namespace

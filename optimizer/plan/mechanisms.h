@@ -5,6 +5,7 @@
 #include "optimizer/plan/bulk_mechanism.h"
 #include "optimizer/plan/collective_mechanism.h"
 #include "optimizer/plan/encoding_mechanism.h"
+#include "optimizer/plan/fine_mechanism.h"
 #include "optimizer/plan/gather_mechanism.h"
 #include "optimizer/plan/indirect_mechanism.h"
 #include "optimizer/plan/nest_mechanism.h"
@@ -24,7 +25,7 @@ using OfEachMechanism =
     List<Of<StripMechanism>, Of<NestMechanism>, Of<VisMechanism>, Of<WavefrontMechanism>,
          Of<GatherMechanism>, Of<IndirectMechanism>, Of<ProductMechanism>, Of<UpdateMechanism>,
          Of<EncodingMechanism>, Of<SharedMechanism>, Of<CollectiveMechanism>, Of<AtomicMechanism>,
-         Of<PutMechanism>, Of<ProgressMechanism>, Of<BulkMechanism>>;
+         Of<PutMechanism>, Of<ProgressMechanism>, Of<BulkMechanism>, Of<FineMechanism>>;
 
 template <typename... Each>
 struct AllAreMechanisms {

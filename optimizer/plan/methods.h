@@ -86,6 +86,19 @@ inline std::string_view to_string(BulkMethod method) {
   return kBulkMethodNames[static_cast<size_t>(method)];
 }
 
+/// How single reads of a region are carried out (fine.h).
+enum class FineMethod : uint8_t {
+  blocking,  ///< each is waited for, and so is each write
+  single,    ///< each is a get of its own, which is waited for when its value is used
+  boxes,     ///< those that are near each other are one get of all from the first to the last
+  lists,     ///< they are collected until a value is used, and are one transfer for each rank
+};
+inline constexpr std::array<std::string_view, 4> kFineMethodNames = {"blocking", "single", "boxes",
+                                                                     "lists"};
+inline std::string_view to_string(FineMethod method) {
+  return kFineMethodNames[static_cast<size_t>(method)];
+}
+
 /// The first `count` names: those of methods that a plan may have.
 template <size_t kNames>
 constexpr std::span<const std::string_view> methods_of(

@@ -68,6 +68,7 @@ TEST(RequestFields, EachIsAMemberOfItsOwn) {
   check_all<PutMechanism>();
   check_all<ProgressMechanism>();
   check_all<BulkMechanism>();
+  check_all<FineMechanism>();
 }
 
 TEST(RequestFields, CommandsHoldWhatIsNotUsual) {

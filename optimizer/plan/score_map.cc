@@ -3,6 +3,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/cut_text.h"
 #include "base/quantity.h"
 #include "optimizer/model/collective.h"
 #include "optimizer/plan/kinds.h"
@@ -73,7 +74,7 @@ bool lacks(const Meant& meant, std::string_view method) {
 
 Error refused(std::string_view rule, const std::string& why) {
   return {ErrorCode::invalid_argument,
-          "the rule '" + std::string(rule) + "' " + why +
+          "the rule " + quoted_text(rule) + " " + why +
               "; a rule is KIND:SIZES:METHOD, as 'update:*:buffers' or 'allreduce:0-4K:ring', and "
               "'stripline explain --list' shows kinds and methods"};
 }

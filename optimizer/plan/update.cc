@@ -149,7 +149,19 @@ class Evaluator {
     return 1 - left >= 1.0 / kMergesWorthwhile;
   }
 
+  // True if updates of the same cells are summed up before they are sent.
+  bool sums(const UpdateCandidate& candidate) const {
+    if (!request_.sums || !candidate.merges || candidate.hops > 1) return false;
+    return remote_cells(request_) * kUpdatesOfASum <= remote_ &&
+           array_bytes() <= kCellsForAnUpdate * remote_ * request_.item_bytes &&
+           static_cast<double>(memory_of(request_, candidate)) + 2 * array_bytes() <=
+               static_cast<double>(request_.max_buffer_bytes);
+  }
+
  private:
+  // What stands for the memory of all owners.
+  double array_bytes() const { return others(request_) * static_cast<double>(request_.span_bytes); }
+
   // A small message and its answer, each of which waits until it is looked for.
   double trip() const {
     return 2 * (small_.one_way(kSmallMessageBytes) + request_.surroundings.service_delay_s);
@@ -204,10 +216,12 @@ class Evaluator {
   Leaving leaving(const UpdateCandidate& candidate, double destinations) const {
     const EncodingCosts encoding = encoding_costs(request_, costs_, candidate.buffer_bytes);
     const double pair_bytes = encoding.address_bytes + encoding.value_bytes;
-    if (!merges(candidate)) {
+    const bool summing = sums(candidate);
+    if (!summing && !merges(candidate)) {
       return {remote_, request_.one_value ? encoding.address_bytes : pair_bytes, 1};
     }
-    const double room = items_of_buffer(candidate);
+    const double room =
+        summing ? std::numeric_limits<double>::infinity() : items_of_buffer(candidate);
     const double cells = remote_cells(request_) / destinations;  // behind each of them
     double items = std::min(remote_, remote_cells(request_));
     if (room < cells) {
@@ -250,16 +264,19 @@ class Evaluator {
   double buffers(const UpdateCandidate& candidate) const {
     const auto grid = update_grid(request_.ranks, candidate.hops);
     const double destinations = update_destinations(request_.ranks, candidate.hops);
-    const bool merging = merges(candidate);
+    const bool summing = sums(candidate);
+    const bool merging = summing || merges(candidate);
     UpdateCandidate carried_out = candidate;
     carried_out.merges = merging;
     const uint64_t memory_bytes = memory_of(request_, carried_out);
     const Leaving leaving = this->leaving(candidate, destinations);
-    const double in_s =
-        merging ? costs_.merge(memory_bytes, items_) : costs_.append(memory_bytes, items_);
+    const double append_s = costs_.append(memory_bytes, items_);
+    const double in_s = summing   ? costs_.apply(static_cast<uint64_t>(array_bytes()), items_)
+                        : merging ? costs_.merge(memory_bytes, items_)
+                                  : append_s;
     const double ranks = std::max(request_.ranks, 2U);
     const double room = items_of_buffer(candidate);
-    double sent_s = remote_ * in_s;
+    double sent_s = remote_ * in_s + (summing ? leaving.items * append_s : 0);
     const double own_s = own_ * apply_s_;
     double came_s = leaving.items * leaving.cells * apply_s_;
     double nic_s = 0;
@@ -296,8 +313,8 @@ class Evaluator {
       tail_s += answer.one_way(answer_bytes) + request_.surroundings.service_delay_s;
     }
     const double forwarded = std::max(0.0, moves - leaving.items);
-    sent_s += forwarded * costs_.append(memory_bytes, items_);
-    if (request_.fetches) sent_s += leaving.items * costs_.append(memory_bytes, items_);
+    sent_s += forwarded * append_s;
+    if (request_.fetches) sent_s += leaving.items * append_s;
     const double shared = std::max(request_.surroundings.nic_ranks, 1U);
     return std::max({sent_s + own_s + hot_ * came_s, hot_ * shared * nic_s - last_s, wait_s}) +
            tail_s;
@@ -499,7 +516,7 @@ size_t rivals_of_update(const UpdateRequest& request, const UpdateCosts* costs,
     if (candidate.method != UpdateMethod::buffers) return static_cast<size_t>(candidate.method);
     const auto size =
         static_cast<size_t>(std::bit_width(candidate.buffer_bytes / kLeastUpdateBufferBytes));
-    const size_t merging = evaluator.merges(candidate) ? kSizes : 0;
+    const size_t merging = evaluator.sums(candidate) || evaluator.merges(candidate) ? kSizes : 0;
     return kUpdateMethods + merging + std::min(size / 2, kSizes - 1);
   };
   UpdateMechanism::each_candidate(request, [&](const UpdateCandidate& candidate) {

@@ -50,6 +50,11 @@ inline constexpr uint32_t kSpareUpdateBuffers = 4;
 /// A buffer in which fewer than one update in this number was merged says that merging does not
 /// pay: most of those that follow do without.
 inline constexpr uint32_t kMergesWorthwhile = 16;
+/// Updates of an owner's cells are summed up in an array that stands for a part of its memory where
+/// each of them gets this number of updates, and the array has no more than this number of cells
+/// for each update: those that were updated are looked for.
+inline constexpr uint32_t kUpdatesOfASum = 2;
+inline constexpr uint32_t kCellsForAnUpdate = 8;
 /// Where updates are merged, a table of positions goes with a buffer, which takes as much again.
 inline constexpr uint64_t kMergingUpdateBuffers = 2;
 /// The size of a cell's address in a message of pairs.
@@ -69,6 +74,7 @@ struct UpdateRequest {
   bool separate = false;         ///< updates of one cell must not be merged
   bool ordered = false;          ///< updates of one rank must arrive in its order
   bool no_identity = false;      ///< no value of the operator leaves a cell as it is
+  bool sums = false;             ///< updates may be summed up in arrays before they are sent
   bool fetches = false;          ///< the old value comes back
   bool provider = false;         ///< the fabric has this as an atomic operation
   bool buffers_only = false;     ///< the caller has no other method

@@ -37,7 +37,7 @@ std::string hops_text(uint32_t hops) {
 }  // namespace
 
 std::span<const Field<Update>> UpdateMechanism::fields() {
-  static constexpr std::array<Field<Update>, 17> kFields = {
+  static constexpr std::array<Field<Update>, 18> kFields = {
       field<Update, &Update::updates>("updates", "--updates", "{} updates",
                                       "Updates that a rank makes until they are to be complete")
           .within(1, kMostNumber)
@@ -75,6 +75,9 @@ std::span<const Field<Update>> UpdateMechanism::fields() {
       field<Update, &Update::no_identity>(
           "no_identity", "--no-identity", nullptr,
           "No value leaves a cell as it is: gaps between cells cannot be filled"),
+      field<Update, &Update::sums>("sums", "--sums", nullptr,
+                                   "Updates may be summed up in arrays before they are sent, as "
+                                   "those of numbers from the second epoch on"),
       field<Update, &Update::fetches>("fetches", "--fetch", ", old values come back",
                                       "The value before each update comes back"),
       field<Update, &Update::provider>("provider", "--provider-atomics", ", atomic in the fabric",

@@ -342,6 +342,30 @@ TEST(UpdateTime, DoesNotMergeWhereCellsHardlyMeet) {
   EXPECT_LT(seconds(true), 0.5 * seconds(false));
 }
 
+// Each in the time of one of an own cell; then the cells are written into buffers, and travel.
+TEST(UpdateTime, OfSummedUpUpdatesIsThatOfOwnCells) {
+  const UpdateCosts costs = update_costs_of(model::example_model());
+  UpdateRequest request{
+      .updates = 1'000'000, .cells = 16'384, .span_bytes = 16'384 * 8, .ranks = 2};
+  const UpdateCandidate merged{.merges = true, .buffer_bytes = 8192};
+  const double merged_s = predict_update(request, costs, merged);
+  request.sums = true;
+  const double summed_s = predict_update(request, costs, merged);
+  EXPECT_LT(summed_s, merged_s);
+  const double own_s = 1e6 * costs.apply(request.span_bytes, cost::Corner::nominal);
+  EXPECT_GE(summed_s, own_s);
+  // Only where they meet, where there is memory, and straight to their owners.
+  request.cells = 600'000;
+  const double seldom_s = predict_update(request, costs, merged);
+  request.sums = false;
+  EXPECT_EQ(predict_update(request, costs, merged), seldom_s);
+  request.cells = 16'384;
+  request.max_buffer_bytes = 16'384 * 8 * 2;
+  EXPECT_EQ(predict_update(request, costs, merged), merged_s);
+  request.sums = true;
+  EXPECT_EQ(predict_update(request, costs, merged), merged_s);
+}
+
 // Against messages of random cells that are encoded in truth.
 TEST(ExpectedEncoding, IsThatOfRandomCells) {
   const EncodingCosts costs{.value_bytes = 8,

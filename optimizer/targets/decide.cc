@@ -11,6 +11,9 @@
 namespace stripline::targets {
 namespace {
 
+// Alternatives this near to the best one are as good as it: chosen among by their neighbours.
+constexpr double kTie = 0.02;
+
 // Runs in which both were measured.
 struct Pairs {
   std::vector<double> a;
@@ -115,7 +118,7 @@ Result<CellDecision> decide_cell(const Cell& cell, std::span<const Alternative> 
   const auto value_of = [&](size_t i) { return decision.ratios[i].value; };
   const size_t best = std::ranges::min(passing, {}, value_of);
   for (const size_t i : passing) {
-    if (value_of(i) <= value_of(best) * (1 + rule.tie)) decision.eligible.push_back(i);
+    if (value_of(i) <= value_of(best) * (1 + kTie)) decision.eligible.push_back(i);
   }
   decision.outcome = Outcome::departs;
   decision.chosen = decision.nearest = best;

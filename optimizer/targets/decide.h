@@ -20,8 +20,6 @@ struct DecisionRule {
   double margin = 0.03;
   double confidence = 0.95;  ///< shared by all alternatives of a cell (Bonferroni)
   std::size_t least_runs = 4;
-  /// Alternatives this near to the best one are as good as it: chosen among by their neighbours.
-  double tie = 0.02;
 };
 
 /// One alternative in one cell; the first of a list is the default.

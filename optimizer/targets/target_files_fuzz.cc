@@ -1,6 +1,6 @@
 // Files of targets' settings are edited by hand and come from elsewhere. What a reader accepts, its
-// writer writes so that it reads back the same, and nothing that is written holds what a reader
-// refuses. The first byte chooses the reader.
+// writer, if there is one, writes so that it reads back the same, and nothing that is written holds
+// what a reader refuses. The first byte chooses the reader.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       round_trip(text, read_environment, write_environment);
       break;
     case 4:
-      round_trip(text, nccl::read_tuner_file, nccl::write_tuner_file);
+      (void)nccl::read_tuner_file(text, "file");
       break;
     case 5:
       if (const auto selection = mpich::read_selection(text, "file"); selection.ok()) {

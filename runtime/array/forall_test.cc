@@ -10,8 +10,8 @@
 
 #include <stripline/forall.h>
 
-#include "runtime/array/layouts_under_test.h"
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/array/testing/layouts_under_test.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 
 namespace stripline {
 namespace {

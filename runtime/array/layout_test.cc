@@ -7,7 +7,7 @@
 
 #include <stripline/layout.h>
 
-#include "runtime/array/layouts_under_test.h"
+#include "runtime/array/testing/layouts_under_test.h"
 
 namespace stripline::array {
 namespace {

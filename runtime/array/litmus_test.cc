@@ -21,7 +21,7 @@
 #include <stripline/update.h>
 
 #include "base/testing/test_size.h"
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 
 namespace stripline {
 namespace {

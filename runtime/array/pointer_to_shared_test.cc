@@ -8,7 +8,7 @@
 
 #include <stripline/pointer_to_shared.h>
 
-#include "runtime/array/layouts_under_test.h"
+#include "runtime/array/testing/layouts_under_test.h"
 
 namespace stripline::array {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/array/layouts_under_test.h"
+#include "runtime/array/testing/layouts_under_test.h"
 
 namespace stripline::array {
 namespace {

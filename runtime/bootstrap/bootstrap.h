@@ -3,7 +3,7 @@
 //
 // Implementations: the control channel of a launcher (docs/worker-protocol.md), PMIx under mpirun
 // and srun (pmix_bootstrap.h), a job of one process, and ranks that are threads (thread_group.h) or
-// fibers (fiber_group.h) of one process.
+// fibers (runtime/rma/fiber_group.h) of one process.
 //
 // One thread at a time.
 #pragma once

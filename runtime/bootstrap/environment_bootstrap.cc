@@ -13,11 +13,12 @@
 
 #include <stripline/global_ptr.h>
 
+#include "base/cut_text.h"
 #include "base/descriptors.h"
+#include "base/hex.h"
 #include "base/host_name.h"
 #include "base/json_channel.h"
 #include "runtime/bootstrap/bootstrap.h"
-#include "runtime/bootstrap/hex.h"
 #include "runtime/bootstrap/pmix_bootstrap.h"
 
 namespace stripline::bootstrap {
@@ -113,8 +114,8 @@ class Launched final : public Bootstrap {
       return Error(error_code_from_string(code).value_or(ErrorCode::aborted), std::move(message));
     }
     if (type != "ready") {
-      return Error(ErrorCode::data_loss, "the launcher answered '" + type +
-                                             "' instead of 'ready'; its version does not fit");
+      return Error(ErrorCode::data_loss, "the launcher answered " + quoted_text(type) +
+                                             " instead of 'ready'; its version does not fit");
     }
     STRIPLINE_ASSIGN_OR_RETURN(const Json* list, get_array(answer, "addresses", "ready"));
     std::vector<std::string> addresses;
@@ -198,8 +199,8 @@ Result<uint32_t> number(const char* name) {
   uint32_t value = 0;
   const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
   if (error != std::errc() || end != view.data() + view.size()) {
-    return Error(ErrorCode::invalid_argument,
-                 std::string(name) + "='" + text + "' is not a number; it is set by the launcher");
+    return Error(ErrorCode::invalid_argument, std::string(name) + "=" + quoted_text(text) +
+                                                  " is not a number; it is set by the launcher");
   }
   return value;
 }

@@ -10,7 +10,7 @@
 #include "base/host_name.h"
 #include "base/json_channel.h"
 #include "runtime/bootstrap/bootstrap.h"
-#include "runtime/bootstrap/scoped_environment.h"
+#include "runtime/bootstrap/testing/scoped_environment.h"
 
 namespace stripline::bootstrap {
 namespace {

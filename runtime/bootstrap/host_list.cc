@@ -7,6 +7,8 @@
 
 #include <stripline/global_ptr.h>
 
+#include "base/cut_text.h"
+
 namespace stripline::bootstrap {
 namespace {
 
@@ -36,7 +38,7 @@ struct Mention {
 };
 
 Result<Mention> parse_mention(std::string_view text) {
-  const std::string shown = "'" + std::string(text) + "'";
+  const std::string shown = quoted_text(text);
   Mention mention;
   std::string_view rest = text;
   if (const size_t at = rest.find('@'); at != std::string_view::npos) {
@@ -132,8 +134,8 @@ Result<HostList> parse_hosts_file(std::string_view text, const std::string& orig
       const auto slots =
           word.starts_with("slots=") ? slots_of(std::string_view(word).substr(6)) : std::nullopt;
       if (!slots || mention->slots) {
-        return here(
-            malformed("'" + word + "' is not understood; write HOST, HOST:4 or HOST slots=4"));
+        return here(malformed(quoted_text(word) +
+                              " is not understood; write HOST, HOST:4 or HOST slots=4"));
       }
       mention->slots = slots;
     }

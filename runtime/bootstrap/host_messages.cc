@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "runtime/bootstrap/hex.h"
+#include "base/hex.h"
 
 namespace stripline::bootstrap {
 namespace {

@@ -23,9 +23,9 @@
 
 #include "base/command_line.h"
 #include "base/exit_codes.h"
+#include "base/hex.h"
 #include "base/host_name.h"
 #include "base/settings.h"
-#include "runtime/bootstrap/hex.h"
 #include "runtime/bootstrap/host_messages.h"
 #include "runtime/bootstrap/labelled_output.h"
 #include "runtime/bootstrap/launcher.h"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/bootstrap/scoped_environment.h"
+#include "runtime/bootstrap/testing/scoped_environment.h"
 
 namespace stripline::bootstrap {
 namespace {

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "base/command_line.h"
+#include "base/hex.h"
 #include "base/host_name.h"
 #include "base/quantity.h"
 #include "base/settings.h"
 #include "base/unguessable.h"
-#include "runtime/bootstrap/hex.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 
 namespace stripline::bootstrap {

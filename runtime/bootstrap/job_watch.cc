@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/cut_text.h"
 #include "base/quantity.h"
 #include "base/settings.h"
 
@@ -30,8 +31,8 @@ Result<double> seconds_of(const std::string& name, const std::string& text, bool
   const bool never = zero_is_never && seconds.ok() && *seconds == 0;
   if (never) return std::numeric_limits<double>::infinity();
   if (seconds.ok() && *seconds > 0) return *seconds;
-  return Error(ErrorCode::invalid_argument, name + " is '" + text +
-                                                "'; use a positive number of seconds" +
+  return Error(ErrorCode::invalid_argument, name + " is " + quoted_text(text) +
+                                                "; use a positive number of seconds" +
                                                 (zero_is_never ? ", or 0 for never" : ""));
 }
 

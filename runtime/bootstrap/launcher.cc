@@ -16,10 +16,10 @@
 
 #include <stripline/global_ptr.h>
 
+#include "base/hex.h"
 #include "base/host_name.h"
 #include "base/process_state.h"
 #include "base/unguessable.h"
-#include "runtime/bootstrap/hex.h"
 #include "runtime/bootstrap/labelled_output.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 

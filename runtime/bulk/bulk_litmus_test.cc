@@ -15,7 +15,7 @@
 #include <stripline/strict.h>
 
 #include "base/testing/test_size.h"
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -49,6 +49,12 @@ struct Round {
 
 class BulkLitmus : public bootstrap::RanksTest {
  protected:
+  // No visit of a phase is carried out as the program is written, to compare.
+  static bootstrap::ThreadGroupOptions group() {
+    bootstrap::ThreadGroupOptions options = bootstrap::group_on(GetParam(), 3);
+    options.context.guard = false;
+    return options;
+  }
   using Writer = std::function<void(const Round&)>;
   using Reader = std::function<bool(const Round&)>;
 
@@ -58,7 +64,7 @@ class BulkLitmus : public bootstrap::RanksTest {
   static uint64_t seen(const Writer& writer, const Reader& reader) {
     const uint64_t iterations = test_size("STRIPLINE_TEST_LITMUS_ITERATIONS", 200);
     std::atomic<uint64_t> times = 0;
-    on_ranks(bootstrap::group_on(GetParam(), 3), [&](Context& ctx) {
+    on_ranks(group(), [&](Context& ctx) {
       const auto variables = ctx.new_symmetric_array<uint64_t>(16);
       ASSERT_TRUE(variables.ok());
       const atomic_domain<uint64_t> atomics(ctx);
@@ -191,7 +197,7 @@ TEST_P(BulkLitmus, ARankThatPollsGoesOn) {
 // The one thing that programs must mind of gets: what was made ahead is older than what the rank
 // has found out since without an acquire. On a virtual clock it is seen each time.
 TEST_P(BulkLitmus, AGetMayBeOlderThanAnotherOne) {
-  on_ranks(3, [](Context& ctx) {
+  on_ranks(group(), [](Context& ctx) {
     const auto variables = ctx.new_symmetric_array<uint64_t>(16);
     ASSERT_TRUE(variables.ok());
     const Variable x = ctx.on_rank(*variables, 2);

@@ -25,8 +25,8 @@
 #include "base/random.h"
 #include "base/testing/test_size.h"
 #include "optimizer/model/model_fixture.h"
-#include "runtime/bootstrap/rank_fixtures.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/loop/testing/model_file.h"
 
 namespace stripline {
 namespace {

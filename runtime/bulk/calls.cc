@@ -1,6 +1,5 @@
 // The calls of <stripline/bulk.h>.
 #include <cstddef>
-#include <vector>
 
 #include <stripline/bulk.h>
 
@@ -52,9 +51,7 @@ void detail::bulk_copy(Context& context, global_ptr<std::byte> destination,
   if (std::byte* const to = memory.reachable(destination.where()); to != nullptr) {
     return engine.get(call, to + destination.offset(), source, bytes);
   }
-  std::vector<std::byte> between(bytes);
-  engine.get(call, between.data(), source, bytes);
-  engine.put(call, between.data(), destination, bytes, true);
+  engine.copy_between(call, destination, source, bytes);
 }
 
 }  // namespace stripline

@@ -49,9 +49,8 @@ BulkEngine& BulkEngine::of(Context& context) {
 void BulkEngine::enter_region(const BulkOptions& options, CallSite site) {
   regions_.push_back(options);
   if (waits_ || regions_.size() > 1) return;
-  in_flight_ = plan::bulk_in_flight(state_.job.compiled().path(model::Path::network));
-  state_.operations.ask(this);
-  begin_visit(site);
+  begin_to_ask();
+  begin_visit(site, false);
 }
 
 void BulkEngine::leave_region() {
@@ -61,8 +60,22 @@ void BulkEngine::leave_region() {
   in_burst_ = false;
   complete();
   end_visit();
-  state_.operations.ask(nullptr);
+  if (companion_ == nullptr) state_.operations.ask(nullptr);
   regions_.pop_back();
+}
+
+void BulkEngine::begin_to_ask() {
+  const plan::CompiledPath* const costs = state_.job.compiled().path(model::Path::network);
+  in_flight_ = plan::bulk_in_flight(costs);
+  max_get_bytes_ = plan::max_bulk_get_bytes(costs);
+  state_.operations.ask(this);
+}
+
+void BulkEngine::accompany(Companion* companion) {
+  companion_ = companion;
+  if (companion != nullptr) return begin_to_ask();
+  complete();
+  if (!is_active()) state_.operations.ask(nullptr);
 }
 
 void BulkEngine::begin_burst(CallSite site) {
@@ -92,7 +105,8 @@ void BulkEngine::check_range(const rma::Call& call, global_ptr<const std::byte> 
 }
 
 // What is to be waited for is waited for when others ask again: what follows futures may run
-// meanwhile, and does so as the program does.
+// meanwhile, and does so as the program does. Outside of regions a call is asked about as all
+// others are: puts of the companion may be in flight.
 
 void BulkEngine::put(const rma::Call& call, const std::byte* source,
                      global_ptr<std::byte> destination, size_t bytes, bool source_goes) {
@@ -102,6 +116,7 @@ void BulkEngine::put(const rma::Call& call, const std::byte* source,
   Laps laps(state_.job.fabric(), measures());
   put.wait(call.site());
   laps.to(tally_.puts.wait_s);
+  limit_waiting();
 }
 
 void BulkEngine::get(const rma::Call& call, std::byte* destination,
@@ -119,9 +134,20 @@ void BulkEngine::get(const rma::Call& call, std::byte* destination,
   laps.to(tally_.ahead_s);
 }
 
+void BulkEngine::copy_between(const rma::Call& call, global_ptr<std::byte> destination,
+                              global_ptr<const std::byte> source, size_t bytes) {
+  const auto inside = state_.exclusive();
+  // Taken, as another copy may be made by what follows a future while this one waits.
+  std::vector<std::byte> between = std::exchange(between_, {});
+  if (between.size() < bytes) between.resize(bytes);
+  get(call, between.data(), source, bytes);
+  put(call, between.data(), destination, bytes, true);
+  if (between.size() <= copy_bytes()) between_ = std::move(between);
+}
+
 future BulkEngine::begin_put(const rma::Call& call, const std::byte* source,
                              global_ptr<std::byte> destination, size_t bytes, bool source_goes) {
-  const Own own(own_);
+  const Own own(own_, !is_active());
   check_range(call, destination, bytes, rma::Access::put);
   check_memory(call, source, bytes);
   if (bytes == 0) return {};
@@ -143,7 +169,7 @@ future BulkEngine::begin_put(const rma::Call& call, const std::byte* source,
 
 future BulkEngine::begin_get(const rma::Call& call, std::byte* destination,
                              global_ptr<const std::byte> source, size_t bytes) {
-  const Own own(own_);
+  const Own own(own_, !is_active());
   check_range(call, source, bytes, rma::Access::get);
   check_memory(call, destination, bytes);
   if (bytes == 0) return {};
@@ -208,7 +234,7 @@ void BulkEngine::finish_source(const rma::SlotUse& use) {
 
 bool BulkEngine::defers(size_t bytes, bool stays) const {
   const bool wanted = method_ == plan::BulkMethod::puts || method_ == plan::BulkMethod::both;
-  return wanted && (stays || bytes <= options().buffer_bytes / 2);
+  return wanted && (stays || bytes <= copy_bytes());
 }
 
 // A future that is to be waited for, unless the put goes on by itself.
@@ -228,6 +254,26 @@ future BulkEngine::start_put(const rma::Call& call, const std::byte* source,
   }
   make_room(target);
   laps.to(tally_.puts.wait_s);
+  send(call, source, destination, bytes, stays);
+  laps.to(tally_.puts.issue_s);
+  return {};
+}
+
+void BulkEngine::defer(const rma::Call& call, const std::byte* source,
+                       global_ptr<std::byte> destination, size_t bytes) {
+  const Own own(own_);
+  end_burst_early();
+  const rank_t target = destination.where();
+  complete_overlapping(target, destination.offset(), destination.offset() + bytes);
+  make_room(target);
+  send(call, source, destination, bytes, false);
+}
+
+// There is room for it among those in flight.
+void BulkEngine::send(const rma::Call& call, const std::byte* source,
+                      global_ptr<std::byte> destination, size_t bytes, bool stays) {
+  const rank_t target = destination.where();
+  const uint64_t offset = destination.offset();
   rma::Operation operation(*context_, call, rma::Access::put, destination, bytes,
                            stays ? source : nullptr);
   fabric::Counter& counter = operation.counter(Kind::put);
@@ -239,15 +285,13 @@ future BulkEngine::start_put(const rma::Call& call, const std::byte* source,
   statistics_.copied_puts += stays ? 0 : 1;
   operation.finish();
   take_back();
-  laps.to(tally_.puts.issue_s);
-  return {};
 }
 
 // The ring grows up to its share of the memory, so that programs with small puts take little. What
 // it has is complete before.
 const std::byte* BulkEngine::copy(const std::byte* source, size_t bytes, const rma::SlotUse& use) {
   constexpr size_t kLeastCapacity = size_t{64} << 10;
-  const size_t most = options().buffer_bytes / 2;
+  const size_t most = copy_bytes();
   std::byte* memory = nullptr;
   while (true) {
     while (!copies_.empty() && state_.operations.is_over(copies_.oldest())) {
@@ -315,7 +359,7 @@ void BulkEngine::make_ahead() {
   while (!flying_.empty() && state_.operations.is_over(flying_.front())) flying_.pop_front();
   while (const auto index = gets_.next()) {
     const GetRecord& wanted = gets_.expected(*index);
-    if (wanted.bytes > ahead_.capacity()) {
+    if (wanted.bytes > std::min(ahead_.capacity(), max_get_bytes_)) {
       gets_.skip(*index);
       continue;
     }
@@ -405,6 +449,7 @@ void BulkEngine::stored(rank_t rank, uint64_t offset, uint64_t bytes) {
 }
 
 void BulkEngine::before(rma::Access access, rank_t target, uint64_t offset, size_t bytes) {
+  ask_companion([&](Companion& asked) { asked.before(access, target, offset, bytes); });
   if (own_ || (puts_.empty() && burst_.empty())) return;
   const Own own(own_);
   Laps laps(state_.job.fabric(), measures());
@@ -441,7 +486,7 @@ void BulkEngine::frees(const rma::Call& /*call*/, uint64_t offset, uint64_t byte
 
 // --- phases --------------------------------------------------------------------------------------
 
-Phase& BulkEngine::phase_of(CallSite site) {
+Phase& BulkEngine::phase_of(CallSite site, bool at_barrier) {
   const auto place = std::pair(site.file, site.line);
   if (const auto known = phases_.find(place); known != phases_.end()) return *known->second;
   if (phases_.size() >= kMaxPhases) {
@@ -450,19 +495,22 @@ Phase& BulkEngine::phase_of(CallSite site) {
     oldest->second->race().add_to(forgotten_);
     phases_.erase(oldest);
   }
-  return *phases_.emplace(place, std::make_unique<Phase>(state_, site)).first->second;
+  return *phases_.emplace(place, std::make_unique<Phase>(state_, site, at_barrier)).first->second;
 }
 
-void BulkEngine::begin_visit(CallSite site) {
+void BulkEngine::begin_visit(CallSite site, bool at_barrier) {
   end_visit();
   const Own own(own_);
-  Phase& phase = phase_of(site);
+  Phase& phase = phase_of(site, at_barrier);
   phase.last_visit = ++visits_;
   visit_ = &phase;
   tally_ = {};
   method_ = phase.begin({.stable_sources = options().stable_sources,
                          .buffer_bytes = options().buffer_bytes,
-                         .in_flight = in_flight_});
+                         .in_flight = in_flight_,
+                         .use_model = options().use_model,
+                         .self_check = options().self_check});
+  waits_until_s_ = phase.waits_until_s();
   if (phase.measures()) visit_begun_s_ = state_.job.fabric().now_s();
   epoch_ = state_.operations.acquire_epoch();
   const bool ahead = method_ == plan::BulkMethod::gets || method_ == plan::BulkMethod::both;
@@ -478,8 +526,17 @@ void BulkEngine::begin_visit(CallSite site) {
   laps.to(tally_.ahead_s);
 }
 
+// What waits for each call in order to compare, and is found to be far slower, need not go on so:
+// puts go on as the visits before. What is fetched ahead would be too late.
+void BulkEngine::limit_waiting() {
+  if (!waits_until_s_ || state_.job.fabric().now_s() < *waits_until_s_) return;
+  method_ = visit_->rival();
+  waits_until_s_.reset();
+}
+
 void BulkEngine::end_visit() {
   if (visit_ == nullptr) return;
+  waits_until_s_.reset();
   const Own own(own_);
   visit_->gets = gets_.end();
   take_back();

@@ -19,6 +19,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,8 @@
 
 #include "runtime/bulk/aggregation.h"
 #include "runtime/bulk/ahead_buffers.h"
+#include "runtime/bulk/companion.h"
+#include "runtime/bulk/laps.h"
 #include "runtime/bulk/phase.h"
 #include "runtime/bulk/phase_gets.h"
 #include "runtime/bulk/put_list.h"
@@ -65,6 +68,29 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
            size_t bytes, bool source_goes = false);
   void get(const rma::Call& call, std::byte* destination, global_ptr<const std::byte> source,
            size_t bytes);
+  /// From one rank to another, both out of reach of loads and stores: a get and then a put.
+  void copy_between(const rma::Call& call, global_ptr<std::byte> destination,
+                    global_ptr<const std::byte> source, size_t bytes);
+
+  /// To be asked from now on before this engine is, whose puts it carries out by defer(); null: no
+  /// one is, and all puts are completed. It outlives that.
+  void accompany(Companion* companion);
+  /// A put of the companion, which is out of reach of loads and stores: as those of a region that
+  /// are not waited for. `source` may change when it returns. No more than copy_bytes().
+  void defer(const rma::Call& call, const std::byte* source, global_ptr<std::byte> destination,
+             size_t bytes);
+  /// Ends a burst before an access of the companion.
+  void before_access() {
+    const Own own(own_);
+    end_burst_early();
+  }
+  /// Memory for copies of puts.
+  size_t copy_bytes() const { return (is_active() ? options() : BulkOptions()).buffer_bytes / 2; }
+  /// Waits for an operation of a mechanism, also where what follows a future is running, and gives
+  /// its slot back. It may have been waited for before.
+  void finish(const rma::SlotUse& use);
+  /// Operations that may be in flight at a time, by the model.
+  uint32_t in_flight() const { return in_flight_; }
 
   const Statistics& statistics() const { return statistics_; }
   /// Puts that may not be complete.
@@ -74,47 +100,30 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
   void add_to(rma::MechanismReport& report) const override;
   void leaves() override;
   void frees(const rma::Call& call, uint64_t offset, uint64_t bytes) override;
-  uint64_t buffer_bytes() const override { return copies_.capacity() + ahead_.capacity(); }
+  uint64_t buffer_bytes() const override {
+    return copies_.capacity() + ahead_.capacity() + between_.capacity();
+  }
 
  private:
-  // While it lives, operations that are started do not ask.
-  class Own {
-   public:
-    explicit Own(bool& own) : own_(own), before_(std::exchange(own, true)) {}
-    ~Own() { own_ = before_; }
-    Own(const Own&) = delete;
-    Own& operator=(const Own&) = delete;
-
-   private:
-    bool& own_;
-    const bool before_;
-  };
-  // Adds the time since it was made, or since the last lap, to a sum. Without a clock it does
-  // nothing.
-  class Laps {
-   public:
-    Laps(fabric::Fabric& fabric, bool measures)
-        : fabric_(measures ? &fabric : nullptr), begun_s_(measures ? fabric.now_s() : 0) {}
-    double begun_s() const { return begun_s_; }
-    void to(double& sum) {
-      if (fabric_ == nullptr) return;
-      const double now_s = fabric_->now_s();
-      sum += now_s - begun_s_;
-      begun_s_ = now_s;
-    }
-
-   private:
-    fabric::Fabric* fabric_;
-    double begun_s_;
-  };
-
   // As a keeper, and as what is asked.
   void stored(rank_t rank, uint64_t offset, uint64_t bytes) override;
   void before(rma::Access access, rank_t target, uint64_t offset, size_t bytes) override;
   void complete() override { before(rma::Access::none, 0, 0, 0); }
   void arrived() override { end_visit(); }
-  void synchronised(CallSite site) override { begin_visit(site); }
+  void synchronised(CallSite site) override {
+    if (is_active()) begin_visit(site, true);
+  }
 
+  void begin_to_ask();
+  // What that starts asks this engine, whatever it is doing.
+  template <typename Ask>
+  void ask_companion(const Ask& ask) {
+    if (companion_ == nullptr) [[likely]]
+      return;
+    const bool own = std::exchange(own_, false);
+    ask(*companion_);
+    own_ = own;
+  }
   bool is_active() const { return !regions_.empty(); }
   const BulkOptions& options() const { return regions_.back(); }
   bool measures() const { return visit_ != nullptr && visit_->measures(); }
@@ -124,7 +133,6 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
 
   // Operations of any kind.
   bool retire(const rma::SlotUse& use);
-  void finish(const rma::SlotUse& use);
   void finish_source(const rma::SlotUse& use);
 
   // Puts.
@@ -133,6 +141,8 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
                    global_ptr<std::byte> destination, size_t bytes, bool source_goes);
   future start_put(const rma::Call& call, const std::byte* source,
                    global_ptr<std::byte> destination, size_t bytes, bool stays);
+  void send(const rma::Call& call, const std::byte* source, global_ptr<std::byte> destination,
+            size_t bytes, bool stays);
   const std::byte* copy(const std::byte* source, size_t bytes, const rma::SlotUse& use);
   void make_room(rank_t target);
   void complete_overlapping(rank_t target, uint64_t begin, uint64_t end);
@@ -152,26 +162,31 @@ class BulkEngine final : public rma::Mechanism, private rma::Keeper, private rma
   void flush();
 
   // Phases.
-  void begin_visit(CallSite site);
+  void begin_visit(CallSite site, bool at_barrier);
   void end_visit();
-  Phase& phase_of(CallSite site);
+  void limit_waiting();
+  Phase& phase_of(CallSite site, bool at_barrier);
 
   detail::ContextState& state_;
   Context* context_ = nullptr;
   const bool waits_;  // for each call: debug mode
   std::vector<BulkOptions> regions_;
+  Companion* companion_ = nullptr;
   bool own_ = false;
   uint32_t in_flight_ = 0;
+  uint64_t max_get_bytes_ = 0;  // that are made ahead
   Statistics statistics_;
 
   PutLists puts_;
   rma::BounceRing copies_{0};
+  std::vector<std::byte> between_;  // the get of a copy between other ranks
 
   std::map<std::pair<const char*, int>, std::unique_ptr<Phase>> phases_;
   decide::Savings forgotten_;  // of phases that had to go
   uint64_t visits_ = 0;
   Phase* visit_ = nullptr;
   plan::BulkMethod method_ = plan::BulkMethod::both;
+  std::optional<double> waits_until_s_;  // Phase::waits_until_s() of the visit
   Tally tally_;
   double visit_begun_s_ = 0;
   uint64_t epoch_ = 0;  // in which what was made ahead holds

@@ -1,8 +1,9 @@
 #include "runtime/bulk/phase.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
+#include <limits>
+#include <optional>
+#include <string>
 
 #include "base/quantity.h"
 #include "base/random.h"
@@ -13,13 +14,9 @@
 namespace stripline::bulk {
 namespace {
 
-// The first visit of a phase also pays for fresh memory, and has nothing fetched ahead.
-constexpr uint32_t kMeasuredVisits = 2;
+constexpr model::Path kPath = model::Path::network;
 
 uint64_t mean(uint64_t sum, uint64_t count) { return count == 0 ? 0 : sum / count; }
-
-// Another phase, rather than the same with a little more.
-bool differs(uint64_t a, uint64_t b) { return std::max(a, b) > 2 * std::min(a, b); }
 
 }  // namespace
 
@@ -32,37 +29,23 @@ std::string CallTally::text(const char* what) const {
 
 plan::BulkMethod Phase::begin(const Terms& terms) {
   terms_ = terms;
-  const decide::Instruments instruments = state_.mechanisms.instruments();
-  const std::string_view forced =
-      state_.job.tuning().forced.forced(plan::BulkMechanism::kWords.command, tally_.bytes());
-  has_begun_ = request_.has_value();
-  measures_ = instruments.trace != nullptr || (!request_ && costs() != nullptr && forced.empty());
-  if (!forced.empty()) {
-    // What a phase does not do, a method says nothing about: all are allowed.
-    const auto method = plan::method_named<plan::BulkMethod>(forced, plan::kBulkMethodNames);
-    given_.emplace(plan::force_bulk(request_.value_or(plan::BulkRequest()), costs(),
-                                    method.value_or(plan::BulkMethod::both), plan::Reason::forced));
-    if (has_begun_) execution_.begin(instruments, *given_);
-    return given_->method;
-  }
-  given_.reset();
-  if (!has_begun_) return plan::BulkMethod::both;
-  execution_.begin(instruments, *this, site_, {.call = {.what = site_.number()}, .for_all = true});
-  return execution_.plan().method;
+  decide::Instruments instruments = state_.mechanisms.instruments();
+  instruments.compares = instruments.compares && terms.self_check;
+  return visits_.begin(
+      instruments, terms.use_model ? state_.job.compiled().path(kPath) : nullptr,
+      state_.job.tuning().forced.forced(plan::BulkMechanism::kWords.command, tally_.bytes()));
+}
+
+std::optional<double> Phase::waits_until_s() const {
+  const double patience_s = visits_.patience_s();
+  if (patience_s == std::numeric_limits<double>::infinity()) return std::nullopt;
+  return state_.job.fabric().now_s() + patience_s;
 }
 
 void Phase::end(const Tally& tally, double seconds) {
   tally_ = tally;
-  if (std::exchange(has_begun_, false)) execution_.finish(*this, 0);
-  // What changes is measured again, in the next visit.
-  if (request_ && differs(tally.bytes(), bytes_of_request())) {
-    request_.reset();
-    measured_ = kMeasuredVisits - 1;
-    return;
-  }
-  if (request_ || !measures_ || tally.calls() == 0 || ++measured_ < kMeasuredVisits) return;
-  request_ = request_of(tally, seconds);
-  decide(site_, -1);
+  visits_.end(tally.bytes(), [this](decide::Trace& trace, double took_s) { note(trace, took_s); });
+  if (visits_.is_due()) visits_.decide(request_of(tally, seconds));
 }
 
 plan::BulkRequest Phase::request_of(const Tally& tally, double seconds) const {
@@ -83,57 +66,23 @@ plan::BulkRequest Phase::request_of(const Tally& tally, double seconds) const {
   return request;
 }
 
-uint64_t Phase::bytes_of_request() const {
-  if (!request_) return 0;
-  return request_->puts * request_->put_bytes + request_->gets * request_->get_bytes;
-}
-
-plan::BulkPlan Phase::make(decide::Arm arm, double /*compute_s*/) const {
-  if (arm == decide::kBaseline) {
-    return plan::force_bulk(*request_, costs(), plan::usual_bulk(*request_), plan::Reason::guarded);
-  }
-  return plan::force_bulk(*request_, costs(), *rival_, plan::Reason::tied);
-}
-
-// What is surely faster than the baseline is taken, and compared with it. Else waiting for each
-// call is compared, as the program would do by itself, unless that is predicted to take far longer.
-void Phase::decide(Site& site, double /*compute_s*/) {
-  const plan::BulkPlan plan = plan::plan_bulk(*request_, costs());
-  rival_ = plan.method;
-  if (plan.reason == plan::Reason::tuned) {
-    const bool same = site.made(1) != nullptr && site.made(1)->method == plan.method;
-    site.decide(decide::Arm{1}, plan, 2, decide::Race::Of::site, same);
-    site.expect(plan);
-    return;
-  }
-  if (plan.reason == plan::Reason::no_model || plan.method == plan::BulkMethod::blocking) {
-    return site.decide(decide::kBaseline, plan);
-  }
-  rival_ = plan::BulkMethod::blocking;
-  const plan::BulkPlan blocking = make(1, -1);
-  if (blocking.predicted_s > plan::Guard::kBeyondDoubt * plan.predicted_s) {
-    return site.decide(decide::kBaseline, plan);
-  }
-  site.compare(decide::Arm{1}, blocking, decide::Race::Of::tie);
-  site.race().expect(std::array{
-      plan::Guard::Forecast{plan.predicted_s, plan.predicted_s, plan.predicted_s},
-      plan::Guard::Forecast{blocking.predicted_s, blocking.predicted_s, blocking.predicted_s}});
-}
-
 void Phase::note(decide::Trace& trace, double seconds) const {
+  const plan::BulkRequest& request = *visits_.request();
   const auto parts = [this] {
     std::string text;
     if (tally_.puts.count > 0) text += "(" + tally_.puts.text("put") + ")";
     if (tally_.gets.count > 0) text += "(" + tally_.gets.text("get") + ")";
     return text;
   };
-  trace.note(
-      call_, stripline::hash_of(request_->puts, request_->gets),
-      decide::choice_of<plan::BulkMechanism>(*request_, execution_.plan(), {.detail = parts()}),
-      seconds, "phase of " + bytes_text(bytes_of_request()), [&] {
-        return given_ ? std::string()
-                      : detail::explain_command<plan::BulkMechanism>(state_, *request_, kPath);
-      });
+  trace.note(call_, stripline::hash_of(request.puts, request.gets),
+             decide::choice_of<plan::BulkMechanism>(
+                 request, visits_.plan(),
+                 {.predicted_s = visits_.plan().predicted_s * visits_.share(), .detail = parts()}),
+             seconds, "phase of " + bytes_text(tally_.bytes()), [&] {
+               return visits_.is_forced()
+                          ? std::string()
+                          : detail::explain_command<plan::BulkMechanism>(state_, request, kPath);
+             });
 }
 
 }  // namespace stripline::bulk

@@ -1,6 +1,7 @@
 // A phase: what a rank does from one barrier to the next one. What was fetched in the last visit,
 // and by which method its puts and gets are carried out, decided by what the visits before took
-// (optimizer/plan/bulk.h), compared by the guard, and shown in traces.
+// (optimizer/plan/bulk.h), compared with waiting for each call (runtime/decide/visits.h), and shown
+// in traces.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 #include "optimizer/plan/bulk_mechanism.h"
 #include "runtime/bulk/phase_gets.h"
-#include "runtime/decide/execution.h"
+#include "runtime/decide/visits.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::bulk {
@@ -46,16 +47,17 @@ struct Terms {
   bool stable_sources = false;
   uint64_t buffer_bytes = 0;
   uint32_t in_flight = 0;
+  bool use_model = true;
+  bool self_check = true;  ///< it may be compared
 };
 
 /// Not thread-safe. Does not move.
 class Phase {
  public:
-  using Site = decide::Site<plan::BulkPlan>;
-
-  /// The visits that begin at `call`.
-  Phase(detail::ContextState& state, CallSite call) : state_(state), call_(call) {
-    site_.race().share_budget(state.job.ranks());
+  /// The visits that begin at `call`. `in_step`: that is a barrier, which all ranks come to
+  /// together, so that they compare at the same visits.
+  Phase(detail::ContextState& state, CallSite call, bool in_step) : state_(state), call_(call) {
+    if (!in_step) visits_.share_budget(state.job.ranks());
   }
   Phase(const Phase&) = delete;
   Phase& operator=(const Phase&) = delete;
@@ -66,37 +68,25 @@ class Phase {
   /// A visit begins: by which method.
   plan::BulkMethod begin(const Terms& terms);
   /// True if end() is to be given what the visit took.
-  bool measures() const { return measures_; }
+  bool measures() const { return visits_.measures(); }
+  /// When a visit that waits for each call in order to compare may go on by rival(); none: it goes
+  /// on as it has begun. After begin().
+  std::optional<double> waits_until_s() const;
+  plan::BulkMethod rival() const { return visits_.rival(); }
   /// It is over, after this time. Without a tally that was measured, times are 0.
   void end(const Tally& tally, double seconds);
 
-  const decide::Race& race() const { return site_.race(); }
-
-  // As a mechanism (runtime/decide/execution.h).
-  plan::BulkPlan make(decide::Arm arm, double compute_s) const;
-  bool fits(const plan::BulkPlan&) const { return true; }
-  void decide(Site& site, double compute_s);
-  void note(decide::Trace& trace, double seconds) const;
+  const decide::Race& race() const { return visits_.race(); }
 
  private:
-  static constexpr model::Path kPath = model::Path::network;
-
-  const plan::CompiledPath* costs() const { return state_.job.compiled().path(kPath); }
   plan::BulkRequest request_of(const Tally& tally, double seconds) const;
-  uint64_t bytes_of_request() const;
+  void note(decide::Trace& trace, double seconds) const;
 
   detail::ContextState& state_;
   const CallSite call_;
   Terms terms_;
   Tally tally_;  // of the last visit
-  uint32_t measured_ = 0;
-  bool measures_ = false;
-  std::optional<plan::BulkRequest> request_;  // that was decided on
-  std::optional<plan::BulkMethod> rival_;     // arm 1
-  Site site_;
-  std::optional<const plan::BulkPlan> given_;  // by a rule of a score map
-  decide::Execution<plan::BulkPlan> execution_;
-  bool has_begun_ = false;
+  decide::Visits<plan::BulkMechanism, plan::BulkMethod::both> visits_;
 };
 
 }  // namespace stripline::bulk

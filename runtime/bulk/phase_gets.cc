@@ -72,7 +72,8 @@ void PhaseGets::leave(Expected& one, State state) {
 
 std::optional<uint64_t> PhaseGets::take(rank_t rank, uint64_t offset, uint64_t bytes) {
   if (!remembers_) return std::nullopt;
-  GetRecord made{rank, offset, bytes, false};
+  // Not the first visit, and not expected: whether it comes again is not known.
+  GetRecord made{rank, offset, bytes, !expected_.empty()};
   std::optional<uint64_t> buffer;
   size_t looked_at = 0;
   while_waiting(rank, [&](Expected& one) {

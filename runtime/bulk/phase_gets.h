@@ -1,7 +1,9 @@
 // The gets of a phase, which begins at a barrier: what its last visit made is expected of the next
 // one, in the same order, and fetched ahead (Chen, Optimizing PGAS Programs for Cluster
 // Architectures, 2007, section 7.1.2). What a visit did not make is not expected again, and neither
-// is fetched ahead what the rank itself stored into in the visit before.
+// is fetched ahead what the rank itself stored into in the visit before. Where visits differ, what
+// two in a row have made is fetched ahead, so that a phase whose gets change from visit to visit
+// reads nothing in vain.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +23,9 @@ struct GetRecord {
   rank_t rank = 0;
   uint64_t offset = 0;
   uint64_t bytes = 0;
-  bool spoiled = false;  ///< this rank stored there in the same visit
+  /// Not to be made ahead in the next visit: this rank stored there in the same one, or the visit
+  /// before, which made others, did not make it.
+  bool spoiled = false;
   friend bool operator==(const GetRecord&, const GetRecord&) = default;
 };
 
@@ -76,7 +80,7 @@ class PhaseGets {
   static constexpr uint32_t kNone = UINT32_MAX;
   enum class State : uint8_t {
     waiting,
-    held,  // not to be fetched ahead, because the visit before spoiled it
+    held,  // not to be fetched ahead (GetRecord::spoiled)
     issued,
     spoiled,
     gone,  // it has come, or will not count

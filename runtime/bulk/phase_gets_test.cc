@@ -42,8 +42,28 @@ TEST(PhaseGets, ServesWhatWasExpectedInAnyOrder) {
   EXPECT_EQ(gets.take(2, 0, 16), std::nullopt) << "another size";
   EXPECT_TRUE(gets.given_up().empty());
   // In the order of this visit, with what is new and without what was not asked for.
-  EXPECT_EQ(gets.end(), (Records{{1, 8, 8}, {1, 0, 8}, {1, 0, 8}, {1, 0, 8}, {2, 0, 16}}));
+  const Records made{{1, 8, 8}, {1, 0, 8}, {1, 0, 8}, {1, 0, 8, true}, {2, 0, 16, true}};
+  EXPECT_EQ(gets.end(), made);
   EXPECT_EQ(gets.given_up(), std::vector<uint64_t>{1});
+}
+
+TEST(PhaseGets, FetchAheadWhatTwoVisitsMadeWhereVisitsDiffer) {
+  PhaseGets gets;
+  Records made;
+  const auto visit = [&](uint64_t offset) {
+    gets.begin(made, true);
+    const uint64_t ahead = issue_all(gets);
+    gets.take(1, offset, 8);
+    made = gets.end();
+    return ahead;
+  };
+  EXPECT_EQ(visit(0), 0U);
+  EXPECT_EQ(visit(8), 1U) << "in vain";
+  // Others in each visit: nothing more is.
+  EXPECT_EQ(visit(16), 0U);
+  EXPECT_EQ(visit(24), 0U);
+  EXPECT_EQ(visit(24), 0U);
+  EXPECT_EQ(visit(24), 1U);
 }
 
 TEST(PhaseGets, LetsGetsComeBeforeTheyAreIssued) {

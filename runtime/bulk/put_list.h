@@ -52,7 +52,7 @@ class PutList {
 
  private:
   // The box stays until the list is empty: to shrink it would take a look at all.
-  OutstandingPut take(std::deque<OutstandingPut>::iterator place) {
+  OutstandingPut take(const std::deque<OutstandingPut>::iterator& place) {
     const OutstandingPut put = *place;
     puts_.erase(place);
     if (puts_.empty()) {

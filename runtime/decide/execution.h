@@ -30,8 +30,10 @@ namespace stripline::decide {
 /// What a rank decides with, beside its model.
 struct Instruments {
   fabric::Fabric* fabric = nullptr;  ///< whose clock it is
-  RunGuard* run_guard = nullptr;     ///< of the program's iterations; null: no plan is compared
-  Trace* trace = nullptr;            ///< null: nothing is shown
+  /// The guard of the program's iterations; null without a model, or where nothing may be compared.
+  RunGuard* run_guard = nullptr;
+  Trace* trace = nullptr;  ///< null: nothing is shown
+  bool compares = false;   ///< plans may be compared (Options::guard)
 };
 
 /// What the program says of an execution.
@@ -68,8 +70,8 @@ class Execution {
     ++site.users;
     measures_ = terms.measures && site.refinement.goes_on();
     Arm arm = site.decided();
-    if (terms.for_all && instruments.run_guard != nullptr) {
-      if (terms.guarded && site.race().has_rivals()) arm = take_turn();
+    if (terms.for_all) {
+      if (terms.guarded && instruments.compares && site.race().has_rivals()) arm = take_turn();
     } else if (terms.guarded && instruments.run_guard != nullptr) {
       of_run_ = instruments.run_guard->report(terms.call);
       if (!measures_) look_for_ties(mechanism);
@@ -98,6 +100,8 @@ class Execution {
   /// consists of. Where the guard of this site alone takes its baseline, what that consists of is
   /// as the model says: so it was predicted, and so it is compared.
   bool is_baseline() const { return of_run_.way == RunGuard::Way::baseline; }
+  /// True if it is carried out by an arm that is not in use, to compare.
+  bool is_check() const { return timed_ && turn_.check; }
   /// What counts begins now, rather than with begin().
   void restart_clock() {
     if (watched()) begun_s_ = instruments_.fabric->now_s();
@@ -113,12 +117,21 @@ class Execution {
         site_->refinement.note_baseline(scale * seconds);
       }
       if (timed_) site_->race().record(turn_, scale * seconds);
-      if (instruments_.trace != nullptr) {
-        mechanism.note(*instruments_.trace, seconds);
-        if (site_ != nullptr && site_->race().is_demoted()) instruments_.trace->demote();
-      }
+      show(mechanism, seconds);
     }
     if (site_ != nullptr) refine(mechanism, computed_s);
+    abandon();
+  }
+  /// It came to its end, and its time says nothing of arms: the race goes on as if it had not been
+  /// begun.
+  template <typename Mechanism>
+  void give_back(Mechanism&& mechanism) {
+    if (instruments_.trace != nullptr) show(mechanism, instruments_.fabric->now_s() - begun_s_);
+    give_back();
+  }
+  /// Gives back an execution that did nothing, and is not shown.
+  void give_back() {
+    if (timed_) site_->race().give_back(turn_);
     abandon();
   }
   /// It did not, or no one is to learn from it.
@@ -137,6 +150,12 @@ class Execution {
     compute_s_ = -1;
   }
   bool watched() const { return timed_ || measures_ || instruments_.trace != nullptr; }
+  template <typename Mechanism>
+  void show(Mechanism& mechanism, double seconds) const {
+    if (instruments_.trace == nullptr) return;
+    mechanism.note(*instruments_.trace, seconds);
+    if (site_ != nullptr && site_->race().is_demoted()) instruments_.trace->demote();
+  }
   // True if the site is carried out already, around this execution: the time of a part is not to be
   // compared with the whole, and the plan of that must not go.
   bool within() const { return site_->users > 1; }

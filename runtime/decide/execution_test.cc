@@ -9,8 +9,8 @@
 
 #include <stripline/context.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::decide {

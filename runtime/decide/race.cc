@@ -67,14 +67,17 @@ Race::Turn Race::next() {
   return {turn.way == Way::tuned ? tuned_ : other_, turn.check, turn.settles, turn.last};
 }
 
+plan::Guard::Turn Race::of_guard(const Turn& turn) const {
+  return {.way = turn.arm == tuned_ ? Way::tuned : Way::baseline,
+          .check = turn.check,
+          .settles = turn.settles,
+          .last = turn.last};
+}
+
 void Race::record(const Turn& turn, double seconds) {
   if (turn.arm != tuned_ && turn.arm != other_) return;
   const uint32_t checks = guard_.checks();
-  guard_.record({.way = turn.arm == tuned_ ? Way::tuned : Way::baseline,
-                 .check = turn.check,
-                 .settles = turn.settles,
-                 .last = turn.last},
-                seconds);
+  guard_.record(of_guard(turn), seconds);
   if (!decided_ && guard_.checks() > checks) end_duel();
 }
 

@@ -51,18 +51,22 @@ class Race {
   /// took before that (plan::Guard::remember()).
   void expect(std::span<const plan::Guard::Forecast> forecasts, double baseline_before_s = 0);
 
+  /// After start(): the first of the other arms is checked as soon as the one in use has been timed
+  /// (plan::Guard::check_at_once()).
+  void check_at_once() { guard_.check_at_once(); }
   /// This many ranks compare the arms at different times (plan::Guard::share_budget()).
   void share_budget(uint32_t ranks) { guard_.share_budget(ranks); }
 
   bool has_rivals() const { return arms_ > 1; }
-  /// False while some of more than two arms have not been compared.
-  bool is_settled() const { return decided_; }
   Arm in_use() const { return guard_.in_use() == Way::tuned ? tuned_ : other_; }
 
   /// How the next execution is to be carried out; only if there are rivals.
   Turn next();
   /// The time of an execution of a turn.
   void record(const Turn& turn, double seconds);
+  /// The execution of the turn that next() returned last has done nothing that the arms differ in
+  /// (plan::Guard::give_back()).
+  void give_back(const Turn& turn) { guard_.give_back(of_guard(turn)); }
 
   /// Somebody who sees more than the times of this site has found that the baseline is faster than
   /// the arm in use: it is carried out from now on, and nothing is compared any more.
@@ -82,6 +86,7 @@ class Race {
  private:
   using Way = plan::Guard::Way;
 
+  plan::Guard::Turn of_guard(const Turn& turn) const;
   void compare(Arm holder, Arm challenger, bool same = false);
   void end_duel();
   void settle(double lead);

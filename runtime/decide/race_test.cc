@@ -80,6 +80,19 @@ TEST(Race, OfTwoIsAGuard) {
   }
 }
 
+TEST(Race, ComparesAtOnceWhenItIsAskedTo) {
+  Race race;
+  race.start(2, Arm{1});
+  race.check_at_once();
+  Arms arms({0.7, 1});
+  arms.run(race, 2);
+  race.give_back(race.next());  // by an execution that does nothing
+  EXPECT_EQ(arms.tried[kBaseline], 0);
+  arms.run(race, 2);
+  EXPECT_EQ(arms.tried[kBaseline], 2);
+  EXPECT_EQ(race.in_use(), kBaseline);
+}
+
 TEST(Race, FindsTheFastestOfMany) {
   for (Arm fastest = 0; fastest < 6; ++fastest) {
     for (Arm first = 0; first < 6; ++first) {

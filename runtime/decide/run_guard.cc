@@ -7,8 +7,11 @@
 namespace stripline::decide {
 namespace {
 
-// What the baseline is expected to take longer at least, as a part of the iteration.
+// What the baseline is expected to take longer at least, as a part of the iteration; more is
+// rounded up to this power of that. Ranks that expect different excesses check at different
+// iterations, and each of them then measures that the others wait for it: the coarser, the fewer.
 constexpr double kLeastExcess = 1.0 / 16;
+constexpr double kExcessStep = 4;
 
 // An iteration that is longer, in calls, has another one behind it.
 uint64_t most_calls(const CallRhythm::Anchor& anchor) { return 4 * uint64_t{anchor.calls} + 64; }
@@ -109,7 +112,9 @@ void RunGuard::time_iteration(Phase& phase, bool whole) {
   if (!was_timed || !whole) return;
   const bool tuned = phase.guard.in_use() == Way::tuned;
   const double ratio = std::max(tuned ? excess_s : -excess_s, 0.0) / std::max(seconds, expected_s);
-  phase.guard.assume_excess(std::exp2(std::ceil(std::log2(std::max(ratio, kLeastExcess)))));
+  const double steps =
+      std::ceil(std::log2(std::max(ratio / kLeastExcess, 1.0)) / std::log2(kExcessStep));
+  phase.guard.assume_excess(kLeastExcess * std::pow(kExcessStep, steps));
   if (phase.iterations > kFirstIterations) phase.guard.record(phase.turn, seconds);
 }
 

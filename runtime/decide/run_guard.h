@@ -8,9 +8,9 @@
 // their own guards have found, or, in a check, all of them as the baseline. Iterations are
 // executions of a guard as that of a site is one, with its budget: a check is two iterations, of
 // which the second counts. What its first check is expected to take is what sites expect of the
-// baseline, rounded to powers of two, so that ranks agree. Which iterations are checks depends on
-// their number, so that ranks that make the same calls check together: each of them sees what the
-// iteration of all takes when all sites use the tuned plans, or all of them the baseline.
+// baseline, rounded to powers of four, so that most ranks agree. Which iterations are checks
+// depends on their number, so that ranks that make the same calls check together: each of them sees
+// what the iteration of all takes when all sites use the tuned plans, or all of them the baseline.
 //
 // If the baseline is found to be faster, the sites of that iteration are demoted, for good.
 //

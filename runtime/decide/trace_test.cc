@@ -15,10 +15,10 @@
 #include "optimizer/model/feedback.h"
 #include "optimizer/plan/mechanisms.h"
 #include "optimizer/plan/toy_fixture.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/decide/choice.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/loop/testing/model_file.h"
 
 namespace stripline::decide {
 namespace {

@@ -2,8 +2,10 @@
 // endpoints (ofi/) and the emulated fabric (emulated/). Everything above reads time and waits
 // through it, so that the same code runs on a real and on a virtual clock.
 //
-// Threading: one rank's Fabric is used by one thread at a time, which the caller sees to. Ranks may
-// be processes or, in tests, threads of one process, each with a Fabric of its own.
+// Threading: one rank's Fabric is used by one thread at a time, which the caller sees to, and so is
+// each further Injector of the rank, beside it. Puts to and gets from ranks of SameNode::cma are
+// copies of the kernel, which any thread may make. Ranks may be processes or, in tests, threads of
+// one process, each with a Fabric of its own.
 //
 // Failure: opening returns a Result; after that a communication failure is final for the job and is
 // reported once through the FailureHandler, which does not return.
@@ -146,8 +148,9 @@ struct Info {
   /// How other ranks of this node are reached, and why not as it was asked for: "mapped: 3 ranks",
   /// "network: 1 rank (rank 2: /proc/71/fd/9: Permission denied)". Empty without such ranks.
   std::string same_node;
-  size_t buffer_bytes = 0;  ///< registered memory of messages and copies, beside the segment
-  size_t peer_bytes = 0;    ///< memory for each other rank
+  size_t buffer_bytes = 0;    ///< registered memory of messages and copies, beside the segment
+  size_t peer_bytes = 0;      ///< memory for each other rank
+  size_t injector_bytes = 0;  ///< memory of each further injector, beside what the provider takes
   /// Facts for the machine fingerprint, e.g. {"fabric.provider","tcp;ofi_rxm"},
   /// {"libfabric.version","1.17.0"}.
   std::map<std::string, std::string> attributes;
@@ -204,10 +207,39 @@ class Waiting {
   bool outer_;
 };
 
-class Fabric {
+/// Where gets, puts and atomic operations are handed to the network. A Fabric is one, and opens
+/// further ones, for threads that share nothing with each other. One thread at a time uses each.
+class Injector {
  public:
-  virtual ~Fabric() = default;
+  virtual ~Injector() = default;
 
+  /// Starts reading as many bytes at `offset` of the target's segment as `destination` has, which
+  /// may be any memory of the caller. Blocks only while the provider's queue is full (and then
+  /// makes progress). Bounds are the caller's duty: [offset, offset+bytes) lies within the segment.
+  virtual void get(const Memory& destination, Rank target, uint64_t offset, Counter& counter) = 0;
+
+  /// Starts writing. Complete means visible at the target: a later get by anyone, or a local read
+  /// by the target after it has synchronised with the initiator, sees the data.
+  virtual void put(Rank target, uint64_t offset, const Memory& source, Counter& counter) = 0;
+
+  /// True if atomic() knows this operation, with the previous value or without.
+  virtual bool has_atomic(AtomicOp op, AtomicType type, bool previous) const = 0;
+
+  /// Starts an atomic operation on the aligned variable at `offset` of any rank's segment, this one
+  /// included. `previous` gets the bytes_of(type) that it held before, or is null. Atomic only
+  /// among operations of this call: not with puts, gets and the target's own loads and stores.
+  virtual void atomic(const AtomicRequest& request, Rank target, uint64_t offset, void* previous,
+                      Counter& counter) = 0;
+
+  /// Makes progress until the counter has drained: the hot path.
+  virtual void wait_for(const Counter& counter) = 0;
+
+  /// What it has sent, for tests and reports.
+  virtual Traffic traffic() const = 0;
+};
+
+class Fabric : public Injector {
+ public:
   virtual const Info& info() const = 0;
 
   /// This rank's address, to be exchanged by the bootstrap; any bytes.
@@ -234,15 +266,6 @@ class Fabric {
   /// Where a rank's node is in the network. Constant after connect(). Not on the hot path.
   virtual NetworkPlace place(Rank rank) const = 0;
 
-  /// Starts reading as many bytes at `offset` of the target's segment as `destination` has, which
-  /// may be any memory of the caller. Blocks only while the provider's queue is full (and then
-  /// makes progress). Bounds are the caller's duty: [offset, offset+bytes) lies within the segment.
-  virtual void get(const Memory& destination, Rank target, uint64_t offset, Counter& counter) = 0;
-
-  /// Starts writing. Complete means visible at the target: a later get by anyone, or a local read
-  /// by the target after it has synchronised with the initiator, sees the data.
-  virtual void put(Rank target, uint64_t offset, const Memory& source, Counter& counter) = 0;
-
   /// One to info().iov_limit pieces by one operation of the network, where it has such operations.
   /// No piece is empty.
   virtual void getv(Rank target, std::span<const Piece> pieces, Counter& counter) {
@@ -261,14 +284,21 @@ class Fabric {
   virtual void put_signal(Rank target, uint64_t offset, const Memory& source, const Signal& signal,
                           Counter& counter) = 0;
 
-  /// True if atomic() knows this operation, with the previous value or without.
-  virtual bool has_atomic(AtomicOp op, AtomicType type, bool previous) const = 0;
-
-  /// Starts an atomic operation on the aligned variable at `offset` of any rank's segment, this one
-  /// included. `previous` gets the bytes_of(type) that it held before, or is null. Atomic only
-  /// among operations of this call: not with puts, gets and the target's own loads and stores.
-  virtual void atomic(const AtomicRequest& request, Rank target, uint64_t offset, void* previous,
-                      Counter& counter) = 0;
+  /// Opens a further injector, for one thread at a time, which may use it while others use this
+  /// fabric and other injectors: it has an endpoint, a completion queue and counts of its own. It
+  /// serves neither this rank's peers nor this fabric's operations; while it waits, in any call, it
+  /// calls `meanwhile`, which does, unless another thread is at it. Its gets and puts reach ranks
+  /// of SameNode::network, its atomic operations all ranks but this one; they are atomic with those
+  /// of this fabric. Who closes it while operations are in flight does not learn if they were
+  /// carried out, but they leave the caller's memory alone. A failure is reported by the handler
+  /// that this fabric has now, on the thread that finds it. Called by the thread that uses this
+  /// fabric, after connect(). Errors: unimplemented where a rank has one queue; resource_exhausted
+  /// beyond the number that the site permits, or without room on the host; unavailable for a
+  /// provider that opens no further endpoint.
+  virtual Result<std::unique_ptr<Injector>> open_injector(std::function<void()> /*meanwhile*/) {
+    return Error(ErrorCode::unimplemented,
+                 "fabric '" + info().name + "' has one queue for each rank");
+  }
 
   /// Sends a message of at most info().max_message_bytes; the bytes are copied before it returns.
   /// False when no room is left now: call poll() and try again. Messages of one sender to one
@@ -325,9 +355,6 @@ class Fabric {
   /// memory and state.
   virtual bool wait(const std::function<bool()>& condition, double deadline_s) = 0;
 
-  /// wait() for one counter to drain: the hot path.
-  virtual void wait_for(const Counter& counter) = 0;
-
   /// Spends `seconds` of computation without entering the network: spins on the real clock,
   /// advances the virtual one. For measurements of overlap.
   virtual void compute_for(double seconds) = 0;
@@ -342,8 +369,6 @@ class Fabric {
   void count_waits(std::atomic<uint64_t>& count) { waits_ = &count; }
   /// For Waiting, in those who wait by this fabric.
   std::atomic<uint64_t>& wait_count() { return *waits_; }
-
-  virtual Traffic traffic() const = 0;
 
   /// What this fabric offers beyond; null: nothing. Valid as long as the fabric.
   virtual Shortcuts* shortcuts() { return nullptr; }

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/host_name.h"
-#include "runtime/bootstrap/scoped_environment.h"
+#include "runtime/bootstrap/testing/scoped_environment.h"
 
 namespace stripline::fabric {
 namespace {

@@ -105,6 +105,7 @@ class IndirectLoop::Engine {
     check_members();
   }
   ~Engine() {
+    settle();  // after a body that has thrown
     for (auto& block : blocks_) kept_.spare.push_back(std::move(block));
   }
   Engine(const Engine&) = delete;
@@ -176,6 +177,7 @@ class IndirectLoop::Engine {
   void decide_on(decide::Site<plan::IndirectPlan>& site, double compute_s) const;
   void fetch(size_t array);
   void patch(const Fetched& from, Fetched& to, uint64_t unit_bytes) const;
+  void settle();
 
   Context& context_;
   ContextState& state_;
@@ -474,13 +476,18 @@ void IndirectLoop::Engine::leave() {
   ++computed_;
 }
 
-void IndirectLoop::Engine::finish() {
+// Waits for all that is in flight, which is of memory that the next loop uses.
+void IndirectLoop::Engine::settle() {
   for (const auto& block : blocks_) {
     for (Fetched& fetched : block->fetched) {
       for (OwnedElements& of : fetched.owners) of.under_way.wait(site_);
       fetched.owners.clear();
     }
   }
+}
+
+void IndirectLoop::Engine::finish() {
+  settle();
   execution_.finish(*this, computed_s_);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@
 #include <stripline/team.h>
 
 #include "base/random.h"
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/rma/context_state.h"
 
 namespace stripline {
 namespace {
@@ -187,6 +189,49 @@ TEST_P(Indirect, RangesHaveStepsAndBodiesMayRead) {
     EXPECT_EQ(expected, -3);
     context.barrier();
     x->destroy();
+  });
+}
+
+// The block after the one that throws is in flight, to memory that the next loop may use for
+// something else.
+TEST_P(Indirect, NothingIsInFlightAfterABodyThatHasThrown) {
+  on_ranks(2, [](Context& context) {
+    auto x = shared_array<uint64_t, cyclic>::create(context, 2000);
+    auto y = shared_array<uint64_t, cyclic>::create(context, 2000);
+    ASSERT_TRUE(x.ok() && y.ok());
+    for (size_t i = 0; i < x->local_span().size(); ++i) {
+      x->local_span()[i] = x->index_of(i);
+      y->local_span()[i] = 5000 + y->index_of(i);
+    }
+    context.barrier();
+    std::vector<uint64_t> index(600);  // of the other rank
+    for (size_t i = 0; i < index.size(); ++i) index[i] = 1 - context.rank_me() + 2 * i;
+    const auto in_flight = [&] { return context.state().operations.slots().in_use(); };
+    const uint32_t before = in_flight();
+    for (const uint64_t block : {1, 7, 100}) {
+      for (const int64_t last : {0, 3, 599}) {
+        int64_t ran = 0;
+        const auto body = [&](int64_t i, uint64_t a, uint64_t b) {
+          EXPECT_EQ(a, index[static_cast<size_t>(i)]);
+          EXPECT_EQ(b, a + 5000);
+          ++ran;
+          if (i == last) throw std::runtime_error("enough");
+        };
+        EXPECT_THROW(for_each_indirect(context, range(0, 600), IndirectOptions{.block = block},
+                                       body, read(*x, index), read(*y, index)),
+                     std::runtime_error);
+        EXPECT_EQ(ran, last + 1);
+        EXPECT_LE(in_flight(), before);
+        uint64_t sum = 0;
+        for_each_indirect(
+            context, range(0, 600), IndirectOptions{.block = block},
+            [&](int64_t, uint64_t a) { sum += a; }, read(*x, index));
+        EXPECT_EQ(sum, std::accumulate(index.begin(), index.end(), uint64_t{0}));
+      }
+    }
+    context.barrier();
+    x->destroy();
+    y->destroy();
   });
 }
 

@@ -9,7 +9,7 @@
 #include <stripline/indirect.h>
 
 #include "base/random.h"
-#include "runtime/gather/gather_times.h"
+#include "runtime/gather/testing/gather_times.h"
 
 namespace stripline::gathers {
 namespace {

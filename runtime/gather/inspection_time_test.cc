@@ -7,7 +7,7 @@
 
 #include <stripline/gather_plan.h>
 
-#include "runtime/gather/gather_times.h"
+#include "runtime/gather/testing/gather_times.h"
 
 namespace stripline::gathers {
 namespace {

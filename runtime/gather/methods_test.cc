@@ -13,11 +13,11 @@
 #include <stripline/gather_plan.h>
 #include <stripline/team.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
-#include "runtime/gather/gather_fixtures.h"
-#include "runtime/gather/gather_times.h"
-#include "runtime/loop/exact_costs.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/gather/testing/gather_fixtures.h"
+#include "runtime/gather/testing/gather_times.h"
+#include "runtime/loop/testing/exact_costs.h"
+#include "runtime/loop/testing/model_file.h"
 
 namespace stripline {
 namespace {

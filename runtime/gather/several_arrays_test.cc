@@ -8,8 +8,8 @@
 
 #include <stripline/gather_plan.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
-#include "runtime/gather/gather_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/gather/testing/gather_fixtures.h"
 
 namespace stripline {
 namespace {

@@ -14,8 +14,8 @@
 #include "base/random.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/plan/product_mechanism.h"
-#include "runtime/bootstrap/rank_fixtures.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/loop/testing/model_file.h"
 
 namespace stripline {
 namespace {

@@ -8,9 +8,9 @@
 #include <stripline/context.h>
 #include <stripline/loop.h>
 
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/loop/loop_state.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/loop/testing/model_file.h"
 
 namespace stripline::detail {
 namespace {

@@ -30,8 +30,8 @@
 #include <stripline/team.h>
 #include <stripline/vis.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/loop/loop_state.h"
 
 namespace stripline {

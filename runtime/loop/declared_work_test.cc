@@ -9,7 +9,7 @@
 #include <stripline/nest.h>
 #include <stripline/vis.h>
 
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/fabric/emulated/profile.h"
 
 namespace stripline {

@@ -15,11 +15,11 @@
 #include <stripline/nest.h>
 #include <stripline/vis.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/fiber_group.h"
-#include "runtime/loop/exact_costs.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/loop/testing/exact_costs.h"
+#include "runtime/loop/testing/model_file.h"
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/fiber_group.h"
 
 namespace stripline {
 namespace {

@@ -13,9 +13,9 @@
 #include <stripline/loop.h>
 
 #include "optimizer/model/model_fixture.h"
-#include "runtime/bootstrap/rank_fixtures.h"
-#include "runtime/bootstrap/thread_group.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/loop/testing/model_file.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {

@@ -13,9 +13,9 @@
 
 #include "base/json.h"
 #include "optimizer/plan/strip_costs.h"
-#include "runtime/bootstrap/thread_group.h"
-#include "runtime/fabric/emulated/profile_file.h"
-#include "runtime/loop/exact_costs.h"
+#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/fabric/emulated/testing/profile_file.h"
+#include "runtime/loop/testing/exact_costs.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {

@@ -5,21 +5,23 @@
 
 #include "runtime/loop/loop_state.h"
 #include "runtime/loop/nest_engine.h"
+#include "runtime/rma/call.h"
 
 namespace stripline::detail {
 
 using access::Reference;
 
-void fail_for_pieces(Context& context, size_t pieces, size_t iterations) {
-  context.state().fail(Error(ErrorCode::invalid_argument,
-                             "a distributed array of " + std::to_string(pieces) +
-                                 " pieces is used by a loop of " + std::to_string(iterations) +
-                                 " iterations; give for_nest() as many pieces, or fewer "
-                                 "iterations"));
+void fail_for_pieces(Context& context, CallSite site, size_t pieces, size_t iterations) {
+  context.state().fail(
+      Error(ErrorCode::invalid_argument,
+            text(rma::Call("for_nest", site)) + " by a loop of " + std::to_string(iterations) +
+                " iterations with a distributed array of " + std::to_string(pieces) +
+                " pieces; give it as many, or fewer iterations"));
 }
 
-void fail_for_range(Context& context, const char* what) {
-  context.state().fail(Error(ErrorCode::invalid_argument, "for_nest(): " + std::string(what)));
+void fail_for_range(Context& context, CallSite site, const char* what) {
+  context.state().fail(
+      Error(ErrorCode::invalid_argument, text(rma::Call("for_nest", site)) + ": " + what));
 }
 
 NestRun::NestRun(Context& context, const access::Nest& nest, const NestOptions& options,

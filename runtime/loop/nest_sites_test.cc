@@ -13,11 +13,11 @@
 #include <gtest/gtest.h>
 
 #include "base/testing/test_size.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/loop/loop_state.h"
-#include "runtime/loop/model_file.h"
-#include "runtime/loop/plain_nest.h"
+#include "runtime/loop/testing/model_file.h"
+#include "runtime/loop/testing/plain_nest.h"
 
 namespace stripline {
 namespace {

@@ -25,7 +25,8 @@ NestTemplate::NestTemplate(NestPlace place, const NestOptions& options)
     : context_(place.context), site_(place.site), options_(options) {}
 
 void NestTemplate::fail(const char* what) const {
-  context_.state().fail(Error(ErrorCode::invalid_argument, "NestTemplate: " + std::string(what)));
+  context_.state().fail(
+      Error(ErrorCode::invalid_argument, text(rma::Call("NestTemplate", site_)) + ": " + what));
 }
 
 void NestTemplate::check_open() const {

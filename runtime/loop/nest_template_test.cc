@@ -10,8 +10,8 @@
 
 #include <stripline/nest_template.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 
 namespace stripline {
 namespace {
@@ -168,7 +168,8 @@ TEST_F(NestTemplateDeathTest, RefusesWhatIsNoNest) {
   };
   const auto refused = ::testing::ExitedWithCode(2);
   EXPECT_EXIT(goes([](NestTemplate&) {}), ::testing::ExitedWithCode(0), "");
-  EXPECT_EXIT(goes([](NestTemplate& nest) { nest.add_loop(0, 5, 0); }), refused, "step");
+  EXPECT_EXIT(goes([](NestTemplate& nest) { nest.add_loop(0, 5, 0); }), refused,
+              "nest_template_test.cc:[0-9]+: NestTemplate: .*step");
   EXPECT_EXIT(goes([](NestTemplate& nest) { nest.next(); }), refused, "loops and references");
   EXPECT_EXIT(goes([](NestTemplate& nest) { nest.set_stride(0, 0, 8); }), refused, "were added");
   EXPECT_EXIT(goes([](NestTemplate& nest) {

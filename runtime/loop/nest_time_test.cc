@@ -9,8 +9,8 @@
 #include <stripline/context.h>
 #include <stripline/nest.h>
 
-#include "runtime/bootstrap/thread_group.h"
-#include "runtime/loop/exact_costs.h"
+#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/loop/testing/exact_costs.h"
 
 namespace stripline {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,13 @@
 #include <stripline/wavefront.h>
 
 #include "base/quantity.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/rank_fixtures.h"
-#include "runtime/bootstrap/thread_group.h"
-#include "runtime/fabric/emulated/profile_file.h"
-#include "runtime/loop/exact_costs.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/fabric/emulated/testing/profile_file.h"
 #include "runtime/loop/loop_state.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/loop/testing/exact_costs.h"
+#include "runtime/loop/testing/model_file.h"
 
 namespace stripline {
 namespace {
@@ -120,6 +121,46 @@ TEST_P(WavefrontOn, RanksNeedNotAgree) {
         ThereAndBack sweep(context, {.pieces = 1 + 4 * context.rank_me()});
         for (uint64_t round = 0; round < kRounds; ++round) sweep.round(round);
       });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+TEST_P(WavefrontOn, CanBeUsedAgainAfterABodyHasThrown) {
+  const Status ran = bootstrap::run_ranks(bootstrap::group_on(GetParam(), 2), [](Context& context) {
+    const bool sends = context.rank_me() == 0;
+    const auto came = *context.new_symmetric_array<uint64_t>(kLines);
+    std::vector<uint64_t> left(kLines);
+    Wavefront sweep = *Wavefront::create(context, 1, {.pieces = 5});
+    for (uint64_t round = 0; round < 4; ++round) {
+      Wavefront::Stage<uint64_t> stage;
+      stage.lines = kLines;
+      if (sends) {
+        stage.leaves = 0;
+        stage.width = 1;
+        stage.results = left.data();
+        stage.place = context.on_rank(came, 1);
+      } else {
+        stage.comes = 0;
+      }
+      const bool throws = !sends && round == 1;
+      const auto body = [&](size_t begin, size_t end) {
+        for (size_t line = begin; line < end; ++line) {
+          if (sends) {
+            left[line] = 1000 * round + line;
+          } else {
+            EXPECT_EQ(context.local(came)[line], 1000 * round + line);
+          }
+        }
+        if (throws) throw std::runtime_error("enough");
+      };
+      if (throws) {
+        EXPECT_THROW(sweep.run(stage, body), std::runtime_error);
+      } else {
+        sweep.run(stage, body);
+      }
+      sweep.finish();
+      context.barrier();
+    }
+  });
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 

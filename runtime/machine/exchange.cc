@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "base/exit_codes.h"
+#include "base/hex.h"
 #include "base/json_channel.h"
 #include "base/subprocess.h"
-#include "runtime/bootstrap/hex.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 
@@ -45,12 +45,12 @@ Result<Trial> exchange(const std::string& name, fabric::Rank rank, double timeou
     if (!channel.write({{"error", error.message()}}).ok()) std::_Exit(kExitFailure);
     std::_Exit(exit_code_for(error.code()));
   });
-  STRIPLINE_RETURN_IF_ERROR(channel.write({{"address", bootstrap::to_hex(mine->local_address())}}));
+  STRIPLINE_RETURN_IF_ERROR(channel.write({{"address", to_hex(mine->local_address())}}));
   STRIPLINE_ASSIGN_OR_RETURN(const std::optional<Json> message, channel.read(timeout_s));
   if (!message) return no_answer();
   std::vector<std::string> addresses;
   for (const Json& address : message->at("addresses")) {
-    addresses.push_back(bootstrap::from_hex(address.get<std::string>()).value_or(""));
+    addresses.push_back(from_hex(address.get<std::string>()).value_or(""));
   }
   STRIPLINE_RETURN_IF_ERROR(mine->connect(addresses, timeout_s));
 

@@ -47,14 +47,7 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
 
 future AtomicDomain::start(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand,
                            uint64_t expected, void* previous, CallSite site) const {
-  // For these two operations, only the value that the variable held says what has happened.
-  if (previous == nullptr && (op == AtomicOp::load || op == AtomicOp::compare_swap)) [[unlikely]] {
-    context_->state().fail(
-        Error(ErrorCode::invalid_argument,
-              rma::text({"atomic operation", site}) +
-                  " with a null pointer for the value that the variable held, which load and "
-                  "compare_swap store there"));
-  }
+  rma::check_result(context_->state(), {"atomic operation", site}, op, previous);
   const fabric::AtomicRequest request{op, type_, operand, expected};
   if (path_ == AtomicPath::message) {
     ContextState& state = context_->state();

@@ -7,8 +7,8 @@
 
 #include <stripline/atomic.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {

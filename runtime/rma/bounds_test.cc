@@ -22,7 +22,7 @@
 #include <stripline/vis.h>
 #include <stripline/wavefront.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {

@@ -11,6 +11,7 @@
 
 #include <stripline/team.h>
 
+#include "base/cut_text.h"
 #include "runtime/bootstrap/job_watch.h"
 #include "runtime/fabric/shortcuts.h"
 #include "runtime/machine/fingerprint.h"
@@ -60,8 +61,8 @@ Result<NodeReach> node_reach_of(const std::string& text) {
   if (known) return reach;
   return Error(
       ErrorCode::invalid_argument,
-      "STRIPLINE_SAME_NODE='" + text +
-          "' is not a path between ranks of one node; use 'mapped', 'cma' or 'network', with "
+      "STRIPLINE_SAME_NODE=" + quoted_text(text) +
+          " is not a path between ranks of one node; use 'mapped', 'cma' or 'network', with "
           "':N' behind it to take every N ranks of a host for a node");
 }
 
@@ -70,8 +71,8 @@ Result<fabric::Progress> progress_of(const std::string& name) {
   if (name == "thread" || name == kTuned) return fabric::Progress::by_thread;
   if (name == "auto") return fabric::Progress::by_provider;
   return Error(ErrorCode::invalid_argument,
-               "STRIPLINE_PROGRESS='" + name +
-                   "' is not a mode of progress; use 'manual', 'thread', 'auto' or 'tuned'");
+               "STRIPLINE_PROGRESS=" + quoted_text(name) +
+                   " is not a mode of progress; use 'manual', 'thread', 'auto' or 'tuned'");
 }
 
 }  // namespace
@@ -108,8 +109,9 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   if (!node_reach.ok()) return refuse(node_reach.error());
   auto progress = progress_of(options.progress);
   if (!progress.ok()) return refuse(progress.error());
-  // Where no thread can serve, there is nothing to choose.
-  if (options.progress == kTuned && options.fabric.starts_with("emulated:")) {
+  // Where no thread can serve, there is nothing to choose; where threads inject, those serve.
+  if (options.progress == kTuned &&
+      (options.fabric.starts_with("emulated:") || options.threads == thread_mode::injecting)) {
     progress = fabric::Progress::in_calls;
   }
   if (const Status known = rma::check_trace(options.trace); !known.ok()) {
@@ -200,7 +202,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   if (stall_notice_s) joined.stall_notice_.watch(*stall_notice_s);
   if (options.progress == kTuned) {
     if (joined.job.fabric().watch()) {
-      joined.operations.messages().note_missed(rma::ProgressThread::Config{}.absence_s);
+      joined.operations.messages().note_missed(rma::ProgressThread::kAbsence_s);
       joined.job.exclusion().count([&joined] { joined.consider_thread(); });
     }
   } else if (*progress == fabric::Progress::by_thread) {
@@ -262,7 +264,7 @@ void ContextState::consider_thread() {
       plan::plan_progress({.calls = calls,
                            .missed = missed.times,
                            .waited_s = missed.seconds,
-                           .absence_s = rma::ProgressThread::Config{}.absence_s},
+                           .absence_s = rma::ProgressThread::kAbsence_s},
                           job.tuning().single);
   if (plan.method == plan::ProgressMethod::calls) return;
   operations.messages().note_missed(std::numeric_limits<double>::infinity());  // it is decided

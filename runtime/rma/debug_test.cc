@@ -20,7 +20,7 @@
 #include <stripline/team.h>
 #include <stripline/vis.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/debug_checks.h"
 

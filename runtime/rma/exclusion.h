@@ -1,8 +1,9 @@
 // The threads that are inside of a Context. The program's is one at a time: the one that joined,
 // or, with thread_mode::serialized, any. A thread of the runtime may serve peers meanwhile
-// (progress_thread.h). Where there is only the one that joined, to enter costs a comparison and to
-// leave a branch; while it is not decided whether there shall be a thread of the runtime, a count.
-// A program that breaks its promise ends the job, and a child process that calls ends itself.
+// (progress_thread.h), and so may threads that inject (injection.h), with thread_mode::injecting.
+// Where there is only the one that joined, to enter costs a comparison and to leave a branch; while
+// it is not decided whether there shall be a thread of the runtime, a count. A program that breaks
+// its promise ends the job, and a child process that calls ends itself.
 #pragma once
 
 #include <atomic>
@@ -10,6 +11,8 @@
 #include <functional>
 #include <mutex>
 #include <utility>
+
+#include <stripline/context.h>
 
 #include "runtime/rma/context_life.h"
 
@@ -19,25 +22,27 @@ class Exclusion {
  public:
   /// On the thread that joins. `fail` ends the job with this message, `fail_in_child` a child
   /// process. `life` stays.
-  Exclusion(bool serialized, detail::ContextLife& life, std::function<void(const char* why)> fail,
-            std::function<void()> fail_in_child)
-      : serialized_(serialized),
+  Exclusion(thread_mode threads, detail::ContextLife& life,
+            std::function<void(const char* why)> fail, std::function<void()> fail_in_child)
+      : serialized_(threads != thread_mode::single),
+        injecting_(threads == thread_mode::injecting),
         life_(life),
         fail_(std::move(fail)),
         fail_in_child_(std::move(fail_in_child)),
         joined_(this_thread()),
         free_for_(life.only_here()) {
-    choose();
+    share(false);
   }
 
-  /// Only while there is one thread, and not inside of a call.
+  /// Only while there is one thread, and not inside of a call. Threads that inject share at all
+  /// times.
   void share(bool shared) {
-    mode_ = shared ? Mode::shared : Mode::alone;
+    mode_ = shared || injecting_ ? Mode::shared : Mode::alone;
     choose();
   }
 
   /// Counts calls from now on, and calls `at_end` when the program leaves a call that is not inside
-  /// of another one; it may share(). Not inside of a call.
+  /// of another one; it may share(). Not inside of a call, nor where threads inject.
   void count(std::function<void()> at_end) {
     mode_ = Mode::counted;
     at_end_ = std::move(at_end);
@@ -81,7 +86,7 @@ class Exclusion {
   /// `at_end`, or between try_enter() and leave().
   uint64_t calls() const { return calls_; }
 
-  // --- for the thread of the runtime ------------------------------------------------------------
+  // --- for the thread of the runtime, and those that inject --------------------------------------
 
   /// This thread is that one.
   void serve_here() { runtime_.store(this_thread(), std::memory_order_relaxed); }
@@ -89,10 +94,20 @@ class Exclusion {
     return runtime_.load(std::memory_order_relaxed) == this_thread();
   }
 
-  /// Enters unless the program is inside or wants to be. leave() after true.
-  bool try_enter() { return !wanted_.load(std::memory_order_relaxed) && mutex_.try_lock(); }
+  /// Enters unless the program is inside or wants to be, on this thread or another one. Only while
+  /// it is shared. leave() after true.
+  bool try_enter() {
+    if (wanted_.load(std::memory_order_relaxed) || !mutex_.try_lock()) return false;
+    if (depth_ > 0) {
+      mutex_.unlock();
+      return false;
+    }
+    ++depth_;
+    return true;
+  }
   void leave() {
     if (mode_ == Mode::shared) {
+      --depth_;
       mutex_.unlock();
       return;
     }
@@ -128,6 +143,7 @@ class Exclusion {
         mutex_.lock();
         wanted_.store(false, std::memory_order_relaxed);
       }
+      ++depth_;
       ++calls_;
       return;
     }
@@ -149,6 +165,7 @@ class Exclusion {
   }
 
   const bool serialized_;
+  const bool injecting_;
   const detail::ContextLife& life_;
   const std::function<void(const char* why)> fail_;
   const std::function<void()> fail_in_child_;

@@ -11,9 +11,9 @@
 
 #include "optimizer/plan/mechanisms.h"
 #include "optimizer/plan/nest_json.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/loop/testing/model_file.h"
 
 namespace stripline::detail {
 namespace {

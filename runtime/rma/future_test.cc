@@ -12,7 +12,7 @@
 #include <stripline/future.h>
 #include <stripline/team.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -300,6 +300,13 @@ void what_follows_the_ready_may_be_pending(Context& context) {
   context.barrier();
 }
 
+// The fabrics under test, and one on which a thread of the runtime serves peers beside the program.
+std::vector<bootstrap::FabricUnderTest> fabrics_of_futures() {
+  std::vector<bootstrap::FabricUnderTest> fabrics = fabrics_under_test();
+  fabrics.push_back({"tcp_with_progress_thread", "tcp", "real", "network", "thread"});
+  return fabrics;
+}
+
 class Futures : public bootstrap::RanksTest {};
 
 // Futures that were waited for, and others that were not: their handles are all that is left.
@@ -339,7 +346,7 @@ TEST_P(Futures, OfThreeRanks) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Fabrics, Futures, ::testing::ValuesIn(fabrics_under_test()),
+INSTANTIATE_TEST_SUITE_P(Fabrics, Futures, ::testing::ValuesIn(fabrics_of_futures()),
                          bootstrap::FabricLabel());
 
 class FutureDeathTest : public bootstrap::RanksDeathTest {};

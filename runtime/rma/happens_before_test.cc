@@ -17,7 +17,7 @@
 #include <stripline/team.h>
 #include <stripline/vis.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 
 namespace stripline {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/settings.h"
-#include "runtime/bootstrap/scoped_environment.h"
+#include "runtime/bootstrap/testing/scoped_environment.h"
 #include "runtime/fabric/ofi/ofi_settings.h"
 
 namespace stripline::rma {

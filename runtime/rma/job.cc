@@ -28,8 +28,7 @@ Job::Job(const Options& options, std::unique_ptr<bootstrap::Bootstrap> bootstrap
       fabric_(std::move(fabric)),
       life_(std::make_shared<detail::ContextLife>()),
       exclusion_(
-          options.threads == thread_mode::serialized, *life_,
-          [this](const char* why) { fail_on_thread(why); },
+          options.threads, *life_, [this](const char* why) { fail_on_thread(why); },
           [this] { fail_in_child("calls its Context"); }) {
   fabric_->set_failure_handler([this](const Error& error) { fail(as_lost_peer(error)); });
   activity_.attach(bootstrap_->operation_memory());

@@ -13,8 +13,8 @@
 #include "base/exit_codes.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/mixed_group.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/mixed_group.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::rma {

@@ -37,7 +37,8 @@ void Mechanisms::use_shortcuts(bool notified_puts, bool reads) {
 
 decide::Instruments Mechanisms::instruments() const {
   ProgramTrace* const trace = job_.observers().trace();
-  return {&job_.fabric(), run_guard_.get(), trace != nullptr ? &trace->choices() : nullptr};
+  return {&job_.fabric(), run_guard_.get(), trace != nullptr ? &trace->choices() : nullptr,
+          job_.options().guard};
 }
 
 uint64_t Mechanisms::buffer_bytes() const {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::rma {

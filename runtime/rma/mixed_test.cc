@@ -18,8 +18,8 @@
 #include <stripline/vis.h>
 
 #include "base/testing/test_size.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/rma/context_state.h"
 

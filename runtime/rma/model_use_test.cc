@@ -10,9 +10,9 @@
 #include <stripline/future.h>
 #include <stripline/vis.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/loop/testing/model_file.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::rma {

@@ -13,20 +13,11 @@ namespace {
 using Kind = rma::CompletionSlots::Kind;
 using rma::Access;
 
-// Private memory of an operation that moves bytes.
-void check_private(const detail::ContextState& state, const rma::Call& call,
-                   const std::byte* memory, size_t bytes) {
-  if (memory != nullptr || bytes == 0) [[likely]]
-    return;
-  state.fail(Error(ErrorCode::invalid_argument, text(call) + " of " + rma::byte_count_text(bytes) +
-                                                    " with a null pointer for this rank's side"));
-}
-
 // Out of line, so that calls that only copy save no registers for them.
 [[gnu::noinline]] future start_get(Context& context, global_ptr<const std::byte> source,
                                    std::byte* destination, size_t bytes, CallSite site) {
   detail::ContextState& state = context.state();
-  check_private(state, {"rget", site}, destination, bytes);
+  rma::check_private(state, {"rget", site}, destination, bytes);
   rma::Operation operation(context, {"rget", site}, Access::get, source, bytes, destination);
   if (const std::byte* const there = operation.there(); there != nullptr) {
     state.memory.copy_here(operation.destination(), there, bytes);
@@ -41,7 +32,7 @@ void check_private(const detail::ContextState& state, const rma::Call& call,
                                    global_ptr<const std::byte> destination, size_t bytes,
                                    CallSite site) {
   detail::ContextState& state = context.state();
-  check_private(state, {name, site}, source, bytes);
+  rma::check_private(state, {name, site}, source, bytes);
   rma::Operation operation(context, {name, site}, Access::put, destination, bytes, source);
   if (std::byte* const there = operation.there(); there != nullptr) {
     state.memory.copy_here(there, source, bytes);
@@ -86,7 +77,7 @@ future Context::put_bytes_buffered(const std::byte* source, global_ptr<std::byte
     return {};
   }
   const rma::Call call("rput_buffered", site);
-  check_private(state, call, source, bytes);
+  rma::check_private(state, call, source, bytes);
   rma::Operation operation(*this, call, Access::put, destination, bytes, nullptr);
   if (const rma::DebugChecks* const debug = state.job.observers().debug()) [[unlikely]]
     debug->check_local(call, false, source, bytes);
@@ -113,7 +104,7 @@ future Context::put_bytes_signal(const std::byte* source, global_ptr<std::byte> 
                      text(call) + " to rank " + std::to_string(target) +
                          " with a flag that is not on that rank; data and flag have one target"));
   }
-  check_private(state, call, source, bytes);
+  rma::check_private(state, call, source, bytes);
   rma::Operation operation(*this, call, Access::put, destination, bytes, source);
   operation.raises({"flag of rput_signal", site}, flag.offset());
   state.job.activity().start(call.name, target, bytes);
@@ -144,7 +135,7 @@ uint64_t Context::wait_signal(global_ptr<uint64_t> flag, uint64_t value, CallSit
 
 void Context::get_bytes_nbi(global_ptr<const std::byte> source, std::byte* destination,
                             size_t bytes, CallSite site) {
-  check_private(*state_, {"rget_nbi", site}, destination, bytes);
+  rma::check_private(*state_, {"rget_nbi", site}, destination, bytes);
   rma::Operation operation(*this, {"rget_nbi", site}, Access::get, source, bytes, destination);
   if (const std::byte* const there = operation.there(); there != nullptr) {
     state_->memory.copy_here(operation.destination(), there, bytes);
@@ -157,7 +148,7 @@ void Context::get_bytes_nbi(global_ptr<const std::byte> source, std::byte* desti
 
 void Context::put_bytes_nbi(const std::byte* source, global_ptr<std::byte> destination,
                             size_t bytes, CallSite site) {
-  check_private(*state_, {"rput_nbi", site}, source, bytes);
+  rma::check_private(*state_, {"rput_nbi", site}, source, bytes);
   rma::Operation operation(*this, {"rput_nbi", site}, Access::put, destination, bytes, source);
   if (std::byte* const there = operation.there(); there != nullptr) {
     state_->memory.copy_here(there, source, bytes);

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include <stripline/context.h>
 
@@ -22,6 +23,28 @@
 #include "runtime/rma/observers.h"
 
 namespace stripline::rma {
+
+/// Ends the job unless private memory of an operation that moves bytes is somewhere.
+inline void check_private(const detail::ContextState& state, const Call& call,
+                          const std::byte* memory, size_t bytes) {
+  if (memory != nullptr || bytes == 0) [[likely]]
+    return;
+  state.fail(Error(ErrorCode::invalid_argument, text(call) + " of " + byte_count_text(bytes) +
+                                                    " with a null pointer for this rank's side"));
+}
+
+/// Ends the job unless there is a place for what a load or a comparing swap fetches, which alone
+/// says what has happened.
+inline void check_result(const detail::ContextState& state, const Call& call, fabric::AtomicOp op,
+                         const void* previous) {
+  if (previous != nullptr || (op != fabric::AtomicOp::load && op != fabric::AtomicOp::compare_swap))
+      [[likely]]
+    return;
+  state.fail(Error(ErrorCode::invalid_argument,
+                   text(call) +
+                       " with a null pointer for the value that the variable held, which load and "
+                       "compare_swap store there"));
+}
 
 class Operation {
  public:

@@ -7,6 +7,7 @@
 
 #include <stripline/context.h>
 
+#include "base/cut_text.h"
 #include "base/exit_codes.h"
 #include "base/quantity.h"
 #include "base/settings.h"
@@ -27,7 +28,7 @@ Status read_switch(const char* name, bool& value) {
   if (text.empty()) return {};
   if (text != "0" && text != "1") {
     return Error(ErrorCode::invalid_argument,
-                 std::string(name) + "='" + std::string(text) + "' is neither 0 nor 1");
+                 std::string(name) + "=" + quoted_text(text) + " is neither 0 nor 1");
   }
   value = text == "1";
   return {};
@@ -38,7 +39,7 @@ Status read_switch(const char* name, bool& value) {
 Status rma::check_trace(std::string_view trace) {
   if (trace == "off" || trace == "summary" || trace == "sites") return {};
   return Error(ErrorCode::invalid_argument,
-               "STRIPLINE_TRACE='" + std::string(trace) + "' is none of 'off', 'summary', 'sites'");
+               "STRIPLINE_TRACE=" + quoted_text(trace) + " is none of 'off', 'summary', 'sites'");
 }
 
 std::string rma::report_destination() { return std::string(variable("STRIPLINE_REPORT")); }
@@ -58,8 +59,8 @@ Result<Options> Options::from_environment() {
   if (const auto text = variable("STRIPLINE_FABRIC"); !text.empty()) options.fabric = text;
   if (const auto text = variable("STRIPLINE_CLOCK"); !text.empty()) options.clock = text;
   if (options.clock != "real" && options.clock != "virtual") {
-    return Error(ErrorCode::invalid_argument,
-                 "STRIPLINE_CLOCK='" + options.clock + "' is not a clock; use 'real' or 'virtual'");
+    return Error(ErrorCode::invalid_argument, "STRIPLINE_CLOCK=" + quoted_text(options.clock) +
+                                                  " is not a clock; use 'real' or 'virtual'");
   }
   options.model_path = variable("STRIPLINE_MODEL");
   if (const auto text = variable("STRIPLINE_SAME_NODE"); !text.empty()) options.same_node = text;
@@ -76,7 +77,7 @@ Result<Options> Options::from_environment() {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), options.seed);
     if (error != std::errc() || end != text.data() + text.size()) {
       return Error(ErrorCode::invalid_argument,
-                   "STRIPLINE_SEED='" + std::string(text) + "' is not a non-negative integer");
+                   "STRIPLINE_SEED=" + quoted_text(text) + " is not a non-negative integer");
     }
   }
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_POPULATE", options.populate));

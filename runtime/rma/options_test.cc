@@ -1,13 +1,16 @@
 #include "runtime/rma/options.h"
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include <stripline/context.h>
 
 #include "base/exit_codes.h"
-#include "runtime/bootstrap/scoped_environment.h"
+#include "runtime/bootstrap/testing/scoped_environment.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 
 namespace stripline {
 namespace {
@@ -61,6 +64,34 @@ TEST(Options, ValuesThatDoNotParseAreNamed) {
     EXPECT_EQ(options.error().code(), ErrorCode::invalid_argument);
     EXPECT_NE(options.error().message().find(name), std::string::npos);
     EXPECT_NE(options.error().message().find(value), std::string::npos);
+  }
+}
+
+TEST(Options, HugeValuesAreNotRepeatedWhole) {
+  const std::string huge(5000, 'x');
+  const auto expect_cut = [](const std::string& said) {
+    EXPECT_NE(said.find("xxx... (of 50"), std::string::npos) << said;
+    EXPECT_LT(said.size(), 2500U) << said;
+  };
+  for (const char* name : {"STRIPLINE_CLOCK", "STRIPLINE_TRACE", "STRIPLINE_GUARD",
+                           "STRIPLINE_SEGMENT_BYTES", "STRIPLINE_SEED"}) {
+    const ScopedEnvironment environment(std::map<std::string, std::string>{{name, huge}});
+    const auto options = Options::from_environment();
+    ASSERT_FALSE(options.ok()) << name;
+    expect_cut(options.error().message());
+  }
+  std::vector<Options> wrong(5);
+  wrong[0].fabric = huge;
+  wrong[1].fabric = "emulated:" + huge;
+  wrong[2].same_node = huge;
+  wrong[3].progress = huge;
+  wrong[4].tuning = huge;
+  for (Options& options : wrong) {
+    options.segment_bytes = size_t{1} << 20;
+    const Status ran =
+        bootstrap::run_ranks({.ranks = 1, .context = options, .am_config = {}}, [](Context&) {});
+    ASSERT_FALSE(ran.ok());
+    expect_cut(ran.error().message());
   }
 }
 

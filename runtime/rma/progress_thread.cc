@@ -19,15 +19,16 @@ namespace {
 
 // Looks without a pause at what is said to be there, e.g. the parts of a long message.
 constexpr int kMostFruitless = 64;
+// Between looks for what the descriptor does not tell of: the first interval after something was
+// found, and the longest, to which it grows by doubling.
+constexpr double kShortestPause_s = 50e-6;
+constexpr double kLongestPause_s = 1e-3;
+// Between looks where the descriptor tells of everything: for peers that have ended.
+constexpr double kAttention_s = 50e-3;
 
 }  // namespace
 
-ProgressThread::ProgressThread(detail::ContextState& state, const fabric::Watch& watch,
-                               UniqueFd stop, const Config& config)
-    : state_(state), watch_(watch), stop_(std::move(stop)), config_(config) {}
-
-Result<std::unique_ptr<ProgressThread>> ProgressThread::start(detail::ContextState& state,
-                                                              const Config& config) {
+Result<std::unique_ptr<ProgressThread>> ProgressThread::start(detail::ContextState& state) {
   const auto watch = state.job.fabric().watch();
   if (!watch) {
     return Error(ErrorCode::unimplemented,
@@ -41,7 +42,7 @@ Result<std::unique_ptr<ProgressThread>> ProgressThread::start(detail::ContextSta
                      std::system_category().message(errno) +
                      "; raise the limit of open files (ulimit -n)");
   }
-  std::unique_ptr<ProgressThread> made(new ProgressThread(state, *watch, std::move(stop), config));
+  std::unique_ptr<ProgressThread> made(new ProgressThread(state, *watch, std::move(stop)));
   state.job.exclusion().share(true);
   // Signals are the program's.
   sigset_t all;
@@ -81,13 +82,13 @@ void ProgressThread::run() {
   bool absent = false;  // the program has not called for a while
   bool armed = false;   // nothing is to be done before something arrives
   int fruitless = 0;    // looks in a row that found nothing, though something was said to be there
-  double pause_s = config_.shortest_pause_s;
+  double pause_s = kShortestPause_s;
   while (!stopping_.load(std::memory_order_relaxed)) {
     bool woken = false;
     if (!absent) {
-      sleep(config_.absence_s, false);
+      sleep(kAbsence_s, false);
     } else if (armed || fruitless > kMostFruitless) {
-      woken = sleep(armed && watch_.complete ? config_.attention_s : pause_s, true);
+      woken = sleep(armed && watch_.complete ? kAttention_s : pause_s, true);
     }
     if (!state_.job.exclusion().try_enter()) {
       absent = false;
@@ -99,8 +100,7 @@ void ProgressThread::run() {
       armed = serve(woken);
       const bool found = statistics_.served != served;
       fruitless = armed || found ? 0 : fruitless + 1;
-      pause_s = found || woken ? config_.shortest_pause_s
-                               : std::min(2 * pause_s, config_.longest_pause_s);
+      pause_s = found || woken ? kShortestPause_s : std::min(2 * pause_s, kLongestPause_s);
     }
     calls = state_.job.exclusion().calls();  // handlers call as well
     state_.job.exclusion().leave();

@@ -17,6 +17,7 @@
 #include <ctime>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "base/result.h"
 #include "base/subprocess.h"
@@ -30,17 +31,9 @@ namespace stripline::rma {
 
 class ProgressThread {
  public:
-  struct Config {
-    /// The program counts as computing when it has not called for this long. Also what the first
-    /// message to a rank that has begun to compute may wait.
-    double absence_s = 1e-3;
-    /// Between looks for what the descriptor does not tell of: the first interval after something
-    /// was found, and the longest, to which it grows by doubling.
-    double shortest_pause_s = 50e-6;
-    double longest_pause_s = 1e-3;
-    /// Between looks where the descriptor tells of everything: for peers that have ended.
-    double attention_s = 50e-3;
-  };
+  /// The program counts as computing when it has not called for this long. Also what the first
+  /// message to a rank that has begun to compute may wait.
+  static constexpr double kAbsence_s = 1e-3;
 
   /// What the thread did so far. Inside of a call of the Context.
   struct Statistics {
@@ -51,11 +44,7 @@ class ProgressThread {
   /// Starts the thread; the Context is connected, and its fabric was opened for one. From now on
   /// calls exclude it. Errors: unimplemented for a fabric that no second thread can serve;
   /// resource_exhausted without room for a descriptor or a thread.
-  static Result<std::unique_ptr<ProgressThread>> start(detail::ContextState& state,
-                                                       const Config& config);
-  static Result<std::unique_ptr<ProgressThread>> start(detail::ContextState& state) {
-    return start(state, Config());
-  }
+  static Result<std::unique_ptr<ProgressThread>> start(detail::ContextState& state);
 
   /// Ends it. Not inside of a call.
   ~ProgressThread();
@@ -65,8 +54,8 @@ class ProgressThread {
   const Statistics& statistics() const { return statistics_; }
 
  private:
-  ProgressThread(detail::ContextState& state, const fabric::Watch& watch, UniqueFd stop,
-                 const Config& config);
+  ProgressThread(detail::ContextState& state, const fabric::Watch& watch, UniqueFd stop)
+      : state_(state), watch_(watch), stop_(std::move(stop)) {}
   void run();
   bool serve(bool woken);
   bool sleep(double seconds, bool for_arrivals) const;
@@ -74,7 +63,6 @@ class ProgressThread {
   detail::ContextState& state_;
   const fabric::Watch watch_;
   const UniqueFd stop_;
-  const Config config_;
   std::atomic<bool> stopping_{false};
   Statistics statistics_;
   std::thread thread_;

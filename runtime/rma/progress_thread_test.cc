@@ -27,8 +27,8 @@
 
 #include "base/exit_codes.h"
 #include "runtime/bootstrap/bootstrap.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {

@@ -9,7 +9,7 @@
 #include <stripline/rpc.h>
 #include <stripline/team.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 
 namespace stripline {
 namespace {

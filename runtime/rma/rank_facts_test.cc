@@ -14,9 +14,9 @@
 #include "base/sha256.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/mixed_group.h"
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/mixed_group.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::rma {

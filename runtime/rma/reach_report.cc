@@ -12,6 +12,7 @@
 
 #include "runtime/machine/reach_table.h"
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/injection_queue.h"
 
 namespace stripline {
 
@@ -35,6 +36,9 @@ MemoryUse memory_use(Context& context) {
                        state.mechanisms.transfers().buffer_bytes_per_peer();
   use.loop_bytes = state.job.options().loop_buffer_bytes;
   use.update_bytes = state.mechanisms.buffer_bytes();
+  if (info.injector_bytes > 0) {
+    use.injection_bytes = info.injector_bytes + rma::InjectionQueue::kCopyBytes;
+  }
   use.registered_bytes = state.job.fabric().segment().size() + info.buffer_bytes;
   return use;
 }

@@ -12,7 +12,7 @@
 
 #include <stripline/rpc.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/program_images.h"
 

@@ -19,9 +19,9 @@
 #include "base/whole_file.h"
 #include "optimizer/model/feedback.h"
 #include "optimizer/model/model_json.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/loop/testing/model_file.h"
 
 namespace stripline::rma {
 namespace {

@@ -14,8 +14,8 @@
 #include <stripline/vis.h>
 
 #include "optimizer/model/model_fixture.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -112,8 +112,7 @@ TEST_P(ServiceDelay, IsForgottenWhenThereIsNoNewsOrBetterNews) {
   const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
     Asking asking(context);
     if (context.rank_me() == 0) {
-      rma::ServiceDelays delays(context.state().operations.messages(), 2,
-                                {.plans_per_step_back = 4});
+      rma::ServiceDelays delays(context.state().operations.messages(), 2, 4);
       asking.ask(8);
       const double first_s = delays.expected_s(1);
       EXPECT_GT(first_s, 0);
@@ -246,6 +245,40 @@ TEST_P(ServiceDelayInRealTime, IsSeenAndForgotten) {
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, ServiceDelayInRealTime,
                          ::testing::ValuesIn(fabrics_with_clock("real")), bootstrap::FabricLabel());
+
+// One late answer after many prompt ones is soon tried again, and what is prompt then stays so.
+TEST(ServiceDelays, OfARankThatWasLateOnceAreSoonTriedAgain) {
+  const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), [](Context& context) {
+    Asking asking(context);
+    if (context.rank_me() == 0) {
+      rma::ServiceDelays delays(context.state().operations.messages(), 2);
+      for (int i = 0; i < 32; ++i) {
+        asking.ask(1);
+        EXPECT_EQ(delays.expected_s(1), 0.0);
+      }
+      asking.ask(1);
+      const double late_s = delays.expected_s(1);
+      EXPECT_GT(late_s, 0);
+      int plans = 1;
+      while (delays.expected_s(1) == late_s && plans < 1000) ++plans;
+      EXPECT_EQ(plans, 8);
+      // The average is still long, but falls.
+      const double tried_s = delays.expected_s(1);
+      EXPECT_LT(tried_s, late_s);
+      for (int i = 0; i < 100; ++i) {
+        asking.ask(1);
+        EXPECT_LE(delays.expected_s(1), tried_s);
+      }
+      EXPECT_EQ(delays.expected_s(1), 0.0);
+    } else {
+      asking.serve_at_once(32);
+      asking.serve_between_computation(1);
+      asking.serve_at_once(100);
+    }
+    context.barrier();
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
 
 TEST(ServiceDelays, AreTheSameEveryTimeOnTheVirtualClock) {
   const auto delays = [] {

@@ -10,7 +10,7 @@
 #include <stripline/context.h>
 #include <stripline/vis.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/fabric/shortcuts.h"
 #include "runtime/rma/context_state.h"
 

@@ -7,8 +7,8 @@
 
 #include <stripline/context.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -33,7 +33,7 @@ std::string said_by(const std::function<void(Context&)>& body) {
 
 TEST(StallNotice, SaysOnceWhereRanksAreOfWhichNoneGetsOn) {
   const std::string said = said_by([](Context& context) {
-    if (context.rank_me() == 1) context.wait_until([] { return false; }, 8 * kNoticeSeconds);
+    if (context.rank_me() == 1) context.wait_until([] { return false; }, 20 * kNoticeSeconds);
     context.barrier();
   });
   const std::string first = "stripline: no rank has made progress for 200 ms; the job goes on.";

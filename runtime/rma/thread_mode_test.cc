@@ -10,8 +10,8 @@
 #include <stripline/context.h>
 #include <stripline/rpc.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
-#include "runtime/bootstrap/scoped_environment.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
+#include "runtime/bootstrap/testing/scoped_environment.h"
 
 namespace stripline {
 namespace {

@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/cut_text.h"
 #include "base/quantity.h"
 
 namespace stripline::rma {
@@ -96,7 +97,7 @@ void follow(const model::RmaModel& model, Tuning& tuning) {
 }
 
 Error unusable(std::string_view setting, const std::string& why) {
-  std::string message = "STRIPLINE_TUNING: '" + std::string(setting) + "' " + why + "; there are";
+  std::string message = "STRIPLINE_TUNING: " + quoted_text(setting) + " " + why + "; there are";
   const char* separator = " ";
   for (const Setting& one : kSettings) {
     message.append(separator).append(one.name).append("=(").append(one.values).append(")");
@@ -129,9 +130,9 @@ Result<Tuning> tuning_of(const model::TunedModel* model, const std::string& sett
       return unusable(setting, "has no such value");
     }
     if (!given.insert(name).second) {
-      return Error(ErrorCode::invalid_argument, "STRIPLINE_TUNING: '" + settings + "' says '" +
-                                                    std::string(name) +
-                                                    "' twice; leave one of them");
+      return Error(ErrorCode::invalid_argument, "STRIPLINE_TUNING: " + quoted_text(settings) +
+                                                    " says " + quoted_text(name) +
+                                                    " twice; leave one of them");
     }
   }
   tuning.single.copied_put_bytes =

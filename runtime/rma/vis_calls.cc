@@ -41,13 +41,6 @@ plan::Direction direction_of(VisDirection direction) {
   state.fail(Error(ErrorCode::invalid_argument, what));
 }
 
-void check_private(const ContextState& state, rma::Call call, const std::byte* memory,
-                   uint64_t bytes) {
-  if (memory != nullptr || bytes == 0) return;
-  refuse(state, text(call) + " of " + rma::byte_count_text(bytes) +
-                    " with a null pointer for this rank's side");
-}
-
 vis::Strided shape_of(const ContextState& state, rma::Call call, const VisStrided& transfer) {
   if (transfer.local_strides.size() != transfer.extents.size() ||
       transfer.remote_strides.size() != transfer.extents.size()) {
@@ -130,7 +123,7 @@ std::vector<vis::Region> regions_of(const ContextState& state, rma::Call call,
   local.reserve(pieces.local.size());
   remote.reserve(pieces.remote.size());
   for (const VisPieces::Local& piece : pieces.local) {
-    check_private(state, call, piece.memory, piece.bytes);
+    rma::check_private(state, call, piece.memory, piece.bytes);
     local.push_back({piece.memory, piece.bytes});
   }
   for (const VisPieces::Remote& piece : pieces.remote) {
@@ -298,7 +291,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   state.operations.check(call, transfer.target, 0, 0);  // not in handlers
   if (signal != nullptr) check_flag(state, call, transfer.target, *signal);
   if (shape.bytes == 0) return nothing(context, signal, site);
-  check_private(state, call, transfer.local, shape.total_bytes());
+  rma::check_private(state, call, transfer.local, shape.total_bytes());
   if (std::byte* const there = state.memory.reachable(transfer.target); there != nullptr) {
     ++state.operations.vis().statistics().local;
     rma::Operation operation(context, call, access_of(direction), transfer.target);
@@ -375,7 +368,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
     if (signal != nullptr) check_flag(state, call, transfer.target, *signal);
     return nothing(context, signal, site);
   }
-  check_private(state, call, transfer.local, transfer.element_bytes);
+  rma::check_private(state, call, transfer.local, transfer.element_bytes);
   // Debug mode checks element by element what they conflict with.
   const uint64_t begin = access::saturating_multiply(remote.smallest(), transfer.element_bytes);
   const uint64_t end = access::saturating_multiply(remote.largest() + 1, transfer.element_bytes);

@@ -7,7 +7,7 @@
 
 #include <stripline/team.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {

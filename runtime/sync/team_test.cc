@@ -18,7 +18,7 @@
 #include <stripline/team.h>
 
 #include "optimizer/model/model_json.h"
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {

@@ -17,11 +17,19 @@ std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
+// Largest message that is sent without asking; the fabric's messages may be smaller.
+constexpr size_t kEagerBytes = size_t{16} << 10;
+// Smallest message that is put rather than sent where both are possible.
+constexpr size_t kPutBytes = size_t{16} << 10;
+// What a receiver copies at once from the memory of a rank of its node, so that it serves others
+// between.
+constexpr size_t kReadBytes = size_t{512} << 10;
+
 }  // namespace
 
 Transfers::Transfers(am::ActiveMessages& messages, am::Bulk& bulk, Groups& groups,
                      fabric::Fabric& fabric, std::span<std::byte> slots, Rank me, Rank ranks,
-                     fabric::FailureHandler fail, const TransferConfig& config)
+                     fabric::FailureHandler fail)
     : messages_(messages),
       bulk_(bulk),
       groups_(groups),
@@ -30,11 +38,10 @@ Transfers::Transfers(am::ActiveMessages& messages, am::Bulk& bulk, Groups& group
       segment_(fabric.segment()),
       me_(me),
       fail_(std::move(fail)),
-      config_(config),
       peers_(ranks),
-      slots_(slots.size() / config.slot_bytes) {
+      slots_(slots.size() / kSlotBytes) {
   for (size_t i = 0; i < slots_.size(); ++i) {
-    slots_[i].memory = slots.subspan(i * config.slot_bytes, config.slot_bytes);
+    slots_[i].memory = slots.subspan(i * kSlotBytes, kSlotBytes);
   }
   handler_ = messages_.serve(
       "collective transfer", am::Purpose::answer,
@@ -45,8 +52,8 @@ Transfers::Transfers(am::ActiveMessages& messages, am::Bulk& bulk, Groups& group
 }
 
 void Transfers::start() {
-  eager_bytes_ = std::min({config_.eager_bytes, messages_.max_payload_bytes() - sizeof(Header),
-                           config_.window_bytes / 2 - sizeof(Header)});
+  eager_bytes_ = std::min({kEagerBytes, messages_.max_payload_bytes() - sizeof(Header),
+                           kWindowBytes / 2 - sizeof(Header)});
 }
 
 Transfers::Header Transfers::header(Type type, const Call& call, const Key& key, Rank peer) {
@@ -121,7 +128,7 @@ void Transfers::post(const Call& call, const Key& key, Rank source, std::span<st
     return;
   }
   if (!is_eager(data.size())) {
-    const bool by_put = data.size() >= config_.put_bytes;
+    const bool by_put = data.size() >= kPutBytes;
     const uint64_t place = by_put ? place_of(data) : kNoPlace;
     if (by_put && place == kNoPlace) {
       size_t taken = 0;
@@ -287,7 +294,7 @@ void Transfers::take_done(Rank source, const Key& key, uint64_t offset) {
 void Transfers::give_back(Rank peer, size_t bytes) {
   Peer& state = peers_[peer];
   state.received += charge(bytes);
-  if (state.received - state.returned < config_.window_bytes / 2) return;
+  if (state.received - state.returned < kWindowBytes / 2) return;
   const Header returned = header(Type::returned, {}, {}, peer);
   messages_.send(peer, handler_, bytes_of(returned), {});
 }
@@ -379,7 +386,7 @@ void Transfers::send(const Call& call, const Key& key, Rank target,
   Peer& peer = peers_[target];
   const uint32_t bytes = charge(data.size());
   const auto fits = [this, &peer, bytes] {
-    return peer.sent - peer.released + bytes <= config_.window_bytes;
+    return peer.sent - peer.released + bytes <= kWindowBytes;
   };
   if (!fits()) messages_.wait(fits);
   peer.sent += bytes;
@@ -405,7 +412,7 @@ void Transfers::offer(const Call& call, const Key& key, Rank target,
                       std::span<const std::byte> data, size_t offset) {
   const Offer piece{.total = data.size(),
                     .offset = offset,
-                    .bytes = std::min(config_.read_bytes, data.size() - offset),
+                    .bytes = std::min(kReadBytes, data.size() - offset),
                     .address = reinterpret_cast<uintptr_t>(data.data()) + offset};
   peers_[target].told = key;
   const Header announce = header(Type::announce, call, key, target);
@@ -415,7 +422,7 @@ void Transfers::offer(const Call& call, const Key& key, Rank target,
 void Transfers::send_read(const Call& call, const Key& key, Rank target,
                           std::span<const std::byte> data) {
   Peer& peer = peers_[target];
-  for (size_t sent = 0; sent < data.size(); sent += config_.read_bytes) {
+  for (size_t sent = 0; sent < data.size(); sent += kReadBytes) {
     if (sent > 0 || peer.told != key) offer(call, key, target, data, sent);
     messages_.wait([&peer, &key] { return peer.taken == key; });
     peer.taken = {};

@@ -2,7 +2,7 @@
 // number of the operation and a step of it, and goes to the receive that awaits it.
 //
 // * Small messages are sent at once. What arrives before its receive is kept; the sender has at
-//   most Config::window_bytes of unreceived data at one peer, headers included, and waits beyond
+//   most kWindowBytes of unreceived data at one peer, headers included, and waits beyond
 //   that. That is all the memory that a peer can make this rank hold.
 // * Large ones wait until the receiver has said where it wants them. One-sided puts store them in
 //   its segment, if they are to go there, else in slots of memory for this purpose, from where they
@@ -36,22 +36,13 @@
 
 namespace stripline::sync {
 
-struct TransferConfig {
-  /// Largest message that is sent without asking; the fabric's messages may be smaller.
-  size_t eager_bytes = size_t{16} << 10;
-  /// Unreceived data of one sender at one receiver; at least twice an eager message.
-  size_t window_bytes = size_t{64} << 10;
-  /// Smallest message that is put rather than sent where both are possible.
-  size_t put_bytes = size_t{16} << 10;
-  /// Bytes of one slot.
-  size_t slot_bytes = size_t{128} << 10;
-  /// What a receiver copies at once from the memory of a rank of its node, so that it serves others
-  /// between.
-  size_t read_bytes = size_t{512} << 10;
-};
-
 class Transfers {
  public:
+  /// Unreceived data of one sender at one receiver; at least twice an eager message.
+  static constexpr size_t kWindowBytes = size_t{64} << 10;
+  /// Bytes of one slot.
+  static constexpr size_t kSlotBytes = size_t{128} << 10;
+
   /// What a receive is matched by.
   struct Key {
     uint64_t sequence = 0;
@@ -74,13 +65,11 @@ class Transfers {
 
   /// What it needs of the bulk transport, alone: what comes early stays in its slot.
   static constexpr am::Bulk::Config kBulk{
-      .name = "collective bulk",
-      .slots = {.most_slots = 2, .most_slot_bytes = (size_t{128} << 10) + 64}};
+      .name = "collective bulk", .slots = {.most_slots = 2, .most_slot_bytes = kSlotBytes + 64}};
 
   /// `bulk` is of kBulk, `slots` a part of the fabric's segment. `fail` ends the job.
   Transfers(am::ActiveMessages& messages, am::Bulk& bulk, Groups& groups, fabric::Fabric& fabric,
-            std::span<std::byte> slots, Rank me, Rank ranks, fabric::FailureHandler fail,
-            const TransferConfig& config = {});
+            std::span<std::byte> slots, Rank me, Rank ranks, fabric::FailureHandler fail);
 
   /// After ActiveMessages::start().
   void start();
@@ -103,7 +92,7 @@ class Transfers {
   void send(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);
 
   /// Memory that one peer's early messages can take.
-  size_t buffer_bytes_per_peer() const { return config_.window_bytes; }
+  size_t buffer_bytes_per_peer() const { return kWindowBytes; }
   /// What early messages take now, of all peers.
   size_t early_bytes() const { return early_bytes_; }
 
@@ -236,7 +225,6 @@ class Transfers {
   std::span<std::byte> segment_;  // all that peers can put into
   Rank me_;
   fabric::FailureHandler fail_;
-  TransferConfig config_;
   size_t eager_bytes_ = 0;
   bool reads_ = false;
   std::vector<Peer> peers_;

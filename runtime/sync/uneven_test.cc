@@ -10,7 +10,7 @@
 
 #include <stripline/team.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 
 namespace stripline {
 namespace {

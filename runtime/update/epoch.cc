@@ -36,9 +36,8 @@ Epoch::~Epoch() {
 
 // Lanes that hold updates end the job; the next update of the others has to ask for a lane.
 void Epoch::outlives_context() {
-  if (has_under_way() || std::ranges::any_of(lanes_, [](const detail::UpdateLane& lane) {
-        return lane.count > 0 && lane.memory == nullptr;
-      })) {
+  const auto is_filled = [](const detail::UpdateLane& lane) { return lane.count > 0; };
+  if (has_under_way() || accumulators_.hold_any() || std::ranges::any_of(lanes_, is_filled)) {
     state_.fail(Error(ErrorCode::invalid_argument,
                       description() +
                           " outlives its Context with updates that are not complete; end() it, or "
@@ -46,6 +45,7 @@ void Epoch::outlives_context() {
   }
   for (detail::UpdateLane& lane : lanes_) {
     lane.memory = nullptr;
+    lane.extent = 0;
     lane.via = nullptr;
     lane.positions = nullptr;
     lane.count = 0;
@@ -64,16 +64,18 @@ bool Epoch::has_under_way() const {
 void Epoch::frees(const rma::Call& call, uint64_t offset, uint64_t bytes) {
   uint64_t held = 0;
   uint64_t first = 0;
+  const auto look = [&](uint64_t cell) {
+    const uint64_t begin = cell * type_.unit;
+    if (begin >= offset + bytes || begin + type_.value_bytes <= offset) return;
+    if (held++ == 0) first = begin;
+  };
   for (rank_t rank = 0; rank < ranks_; ++rank) {
     const detail::UpdateLane& lane = lanes_[rank];
-    if (lane.memory != nullptr || lane.via != nullptr) continue;
     for (uint32_t i = 0; i < lane.count; ++i) {
       // Where updates go over others, with a number that names the owner.
-      const uint64_t cell = ((uint64_t{lane.window} << 32U) + lane.cells[i]) % cells_;
-      const uint64_t begin = cell * type_.unit;
-      if (begin >= offset + bytes || begin + type_.value_bytes <= offset) continue;
-      if (held++ == 0) first = begin;
+      look(((uint64_t{lane.window} << 32U) + lane.cells[i]) % cells_);
     }
+    accumulators_.each(rank, [&look](uint64_t cell, const std::byte*) { look(cell); });
   }
   if (held > 0) {
     state_.fail(Error(ErrorCode::invalid_argument,
@@ -99,6 +101,16 @@ void Epoch::fail(global_ptr<const std::byte> cell, CallSite site) {
                     text(call) + " of " +
                         rma::range_text(cell.offset(), type_.value_bytes, cell.where()) +
                         ", which is not aligned to " + std::to_string(type_.unit) + " bytes"));
+}
+
+void Epoch::fail_patch(const grid_cell& corner, const grid_extent& patch, const grid_extent& grid,
+                       CallSite site) {
+  const rma::Call call("UpdateEpoch::spread", site);
+  life_->check(call);
+  state_.fail(Error(ErrorCode::invalid_argument,
+                    text(call) + (detail::is_within(corner, patch, grid)
+                                      ? " with a null pointer for the values of the patch"
+                                      : ", but " + detail::not_within_text(corner, patch, grid))));
 }
 
 // --- filling -------------------------------------------------------------------------------------
@@ -139,16 +151,8 @@ bool Epoch::begin_own_lane() {
                        !closely_ && state_.job.exclusion().is_free_here();
   lane.via = at_once ? &lane : nullptr;
   lane.memory = at_once ? state_.memory.segment().data() : nullptr;
+  lane.extent = at_once ? cells_ : 0;
   return at_once;
-}
-
-void Epoch::count_own() {
-  detail::UpdateLane& lane = lanes_[me_];
-  statistics_.updates += lane.count;
-  tally_.updates += lane.count;
-  tally_.own += lane.count;
-  declare(2 * uint64_t{lane.count} * type_.value_bytes);
-  lane.count = 0;
 }
 
 void Epoch::filled(rank_t target, CallSite site) {
@@ -156,6 +160,12 @@ void Epoch::filled(rank_t target, CallSite site) {
   const auto inside = state_.exclusive();
   enter("UpdateEpoch::update", site);
   detail::UpdateLane& lane = lanes_[target];
+  if (lane.at_once >= lane.limit) {
+    count_at_once(target);
+    // Others may wait for this rank, which sends nothing meanwhile.
+    if (target != me_) state_.operations.messages().progress();
+    return;
+  }
   if (debug_ != nullptr) [[unlikely]] {
     check_closely(target, (uint64_t{lane.window} << 32U) + lane.cells[lane.count - 1], site);
     lane.limit = lane.count + 1;
@@ -184,10 +194,10 @@ void Epoch::move_window(rank_t target, uint32_t window, CallSite site) {
 void Epoch::send(rank_t target) {
   detail::UpdateLane& lane = lanes_[target];
   if (lane.count == 0) return;
-  if (lane.memory != nullptr) return count_own();
   statistics_.updates += lane.count;
   statistics_.merged += lane.merged;
-  const bool merging_pays = merges_worthwhile(lane);
+  const bool merging_pays = draining_ || merges_worthwhile(lane);
+  if (!draining_) see(target);
   count(target);
   if (way_.method != plan::UpdateMethod::buffers) {
     return send_singly(target);
@@ -385,6 +395,7 @@ void Epoch::returned(rank_t target, uint32_t slot, uint32_t index) {
 void Epoch::complete() {
   for (rank_t i = 1; i <= ranks_; ++i) {
     const rank_t rank = (me_ + i) % ranks_;
+    drain(rank);
     send(rank);
     if (fetches_ != nullptr && fetches_->has(rank)) send_fetches(rank);
   }
@@ -485,6 +496,7 @@ void Epoch::flush(CallSite site) {
   const auto inside = state_.exclusive();
   enter("UpdateEpoch::flush", site);
   complete();
+  choose_accumulators();
   // What this rank has kept of the cells is stale.
   state_.operations.acquire();
 }
@@ -496,6 +508,7 @@ void Epoch::end(CallSite site) {
   complete();
   meet("UpdateEpoch::end", site);
   if (chooser_ != nullptr) choose_again();
+  choose_accumulators();
 }
 
 void Epoch::close() {

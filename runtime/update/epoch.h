@@ -17,6 +17,10 @@
 // another thread, or each update has to be seen, it collects them in a lane, too, and carries them
 // out in a call, so that all updates of its memory come one by one.
 //
+// Updates of another rank's cells are carried out at once, too, on an array that stands for these
+// (accumulators.h), where those of the epoch before, or before the last flush, met often enough. At
+// the end their sums are written into the lane, from where they travel as all others do.
+//
 // Full buffers are sent when they are full; the others at the end, starting with the next rank, so
 // that not all ranks send to the same one.
 #pragma once
@@ -33,6 +37,7 @@
 
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/debug_checks.h"
+#include "runtime/update/accumulators.h"
 #include "runtime/update/backlog.h"
 #include "runtime/update/chooser.h"
 #include "runtime/update/encoder.h"
@@ -57,6 +62,8 @@ class Epoch final : public detail::UpdateEpochState {
   void filled(rank_t target, CallSite site) override;
   void move_window(rank_t target, uint32_t window, CallSite site) override;
   [[noreturn]] void fail(global_ptr<const std::byte> cell, CallSite site) override;
+  [[noreturn]] void fail_patch(const grid_cell& corner, const grid_extent& patch,
+                               const grid_extent& grid, CallSite site) override;
   future fetch(rank_t target, uint64_t cell, const std::byte* value, std::byte* previous,
                CallSite site) override;
   void flush(CallSite site) override;
@@ -123,7 +130,8 @@ class Epoch final : public detail::UpdateEpochState {
   void outlives_context();
 
   uint64_t buffer_bytes() const {
-    return memory_.size() + more_memory_bytes_ + positions_.size() * sizeof(uint16_t);
+    return memory_.size() + more_memory_bytes_ + positions_.size() * sizeof(uint16_t) +
+           accumulators_.bytes();
   }
 
  private:
@@ -148,6 +156,9 @@ class Epoch final : public detail::UpdateEpochState {
     uint32_t without_merging = 0;   // buffers to fill before it is tried again
     Onward onward = Onward::nothing;
     bool sent_on = false;  // since the last flush
+    CellsSeen seen;
+    uint64_t summed = 0;           // updates that the owner's accumulator holds
+    uint32_t without_summing = 0;  // flushes or ends before it is tried again
   };
 
   // What came before an earlier parcel of its source.
@@ -216,7 +227,11 @@ class Epoch final : public detail::UpdateEpochState {
   void check_closely(rank_t target, uint64_t cell, CallSite site);
   void begin_lane(rank_t target, bool merging_paid);
   bool begin_own_lane();
-  void count_own();
+  void count_at_once(rank_t target);
+  void see(rank_t owner);
+  void append(rank_t owner, uint64_t cell, const std::byte* value);
+  void drain(rank_t owner);
+  void choose_accumulators();
   uint32_t take_buffer();
   void collect_sent();
   void complete();
@@ -243,6 +258,7 @@ class Epoch final : public detail::UpdateEpochState {
   const UpdateSettings settings_;
   const size_t budget_bytes_;
   const bool merges_;  // may be merged
+  const bool sums_;    // and summed up before they are sent
   const rank_t me_;
   const rank_t ranks_;
   const uint64_t cells_;  // of a segment, in units of its type
@@ -265,6 +281,9 @@ class Epoch final : public detail::UpdateEpochState {
   std::vector<uint16_t> positions_;
   std::vector<detail::UpdateLane> lanes_;
   std::vector<Filling> filling_;  // by rank
+  Accumulators accumulators_;
+  bool may_sum_up_ = false;
+  bool draining_ = false;  // into a lane
   std::vector<Buffer> buffers_;
   std::vector<uint32_t> free_;
   std::vector<uint32_t> sending_;

@@ -83,6 +83,7 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, CallSite site,
       settings_(options.settings),
       budget_bytes_(options.budget_bytes),
       merges_(options.mode == UpdateMode::accumulate && type.merges),
+      sums_(merges_ && Accumulators::possible(type)),
       me_(context.rank_me()),
       ranks_(context.rank_n()),
       cells_(state_.memory.segment().size() / type.unit + 1),
@@ -92,6 +93,7 @@ Epoch::Epoch(Context& context, const detail::UpdateType& type, CallSite site,
                options.fills_gaps),
       lanes_(ranks_),
       filling_(ranks_),
+      accumulators_(type, ranks_),
       backlog_(me_, ranks_),
       order_(ranks_) {
   enter("UpdateEpoch", site);
@@ -208,6 +210,7 @@ plan::UpdateRequest Epoch::request_of(const UpdateOptions& options) const {
   request.ranks = std::max<rank_t>(ranks_, 2);
   request.separate = !merges_;
   request.ordered = is_ordered(type_, options.mode);
+  request.sums = sums_ && debug_ == nullptr;
   request.no_identity = !options.fills_gaps || type_.fill == nullptr;
   request.provider = Singly::has_provider(context_, type_) && !state_.memory.any_shared();
   request.buffers_only = debug_ != nullptr || !Singly::has_messages(state_, type_);
@@ -285,7 +288,7 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
   position_count_ = merging_ ? std::bit_ceil(2 * size_t{capacity_}) : 0;
   if (merging_) shift_ = static_cast<uint32_t>(32 - std::bit_width(position_count_ - 1));
   lanes_.assign(ranks_, {});
-  filling_.assign(ranks_, {});
+  const std::vector<Filling> before = std::exchange(filling_, std::vector<Filling>(ranks_));
   forwarder_.reset();
   if (way_.hops > 1) {
     const Grid grid(me_, ranks_, way_.hops);
@@ -293,6 +296,16 @@ void Epoch::configure(const plan::UpdateCandidate& way) {
     lead_over(forwarder_->grid());
   }
   open_lanes();
+  // Owners whose updates are summed up stay so, where that is possible.
+  may_sum_up_ = sums_ && merging_ && in_buffers && forwarder_ == nullptr && debug_ == nullptr;
+  if (!may_sum_up_ || memory_.size() + positions + accumulators_.bytes() > budget_bytes_) {
+    accumulators_.reset();
+  }
+  for (rank_t owner = 0; owner < ranks_; ++owner) {
+    filling_[owner].seen = before[owner].seen;
+    filling_[owner].without_summing = before[owner].without_summing;
+    accumulators_.attach(lanes_[owner], owner);
+  }
 }
 
 // All updates of all ranks are complete. From when rank 0 has heard of this one, others may send

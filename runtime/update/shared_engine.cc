@@ -318,14 +318,8 @@ void Engine::fail_cell(uint64_t index) {
 }
 
 void Engine::fail_patch(const grid_cell& corner, const grid_extent& patch) {
-  const auto text = [](uint64_t x, uint64_t y, uint64_t z) {
-    return std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z);
-  };
-  const grid_extent& shape = lane.shape;
-  team_.fail(Error(ErrorCode::invalid_argument,
-                   "a patch of " + text(patch.x, patch.y, patch.z) + " cells from " +
-                       text(corner.x, corner.y, corner.z) + " on is not within the grid of " +
-                       text(shape.x, shape.y, shape.z)));
+  team_.fail(
+      Error(ErrorCode::invalid_argument, detail::not_within_text(corner, patch, lane.shape)));
 }
 
 }  // namespace update

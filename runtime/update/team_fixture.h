@@ -10,7 +10,7 @@
 
 #include <stripline/worker_team.h>
 
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 
 namespace stripline::update {
 

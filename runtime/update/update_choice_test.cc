@@ -10,10 +10,10 @@
 #include <stripline/update.h>
 
 #include "optimizer/plan/update.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/decide/surroundings.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/loop/testing/model_file.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/update/parcel.h"
 

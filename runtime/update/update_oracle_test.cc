@@ -18,7 +18,7 @@
 #include <stripline/update.h>
 
 #include "base/testing/test_size.h"
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 
 namespace stripline {
 namespace {
@@ -80,6 +80,8 @@ class SubjectOf final : public Subject {
     if (!operator_algebra<Op, T>::commutative()) {
       cell = cell - cell % context_.rank_n() + rank;
       if (cell >= cells_) return;
+    } else if (random % 5 == 0) {
+      return update_run(rank, cell, random);
     }
     const T value = value_of<T>(random);
     expected_[cell] = Op{}(expected_[cell], value);
@@ -104,6 +106,15 @@ class SubjectOf final : public Subject {
   }
 
  private:
+  void update_run(rank_t rank, uint64_t cell, uint64_t random) {
+    std::vector<T> values(std::min<uint64_t>(random / 64 % 20, cells_ - cell));
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = value_of<T>(random / 64 + i);
+      expected_[cell + i] = Op{}(expected_[cell + i], values[i]);
+    }
+    if (rank == context_.rank_me()) epoch_->into(array_).update_run(cell, values);
+  }
+
   Context& context_;
   uint64_t cells_;
   shared_array<T, Layout> array_;

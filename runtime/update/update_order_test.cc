@@ -13,7 +13,7 @@
 #include <stripline/update.h>
 
 #include "base/random.h"
-#include "runtime/bootstrap/fiber_group.h"
+#include "runtime/rma/fiber_group.h"
 
 namespace stripline {
 namespace {

@@ -17,7 +17,7 @@
 #include <stripline/update.h>
 
 #include "base/exit_codes.h"
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 
 namespace stripline {
 namespace {

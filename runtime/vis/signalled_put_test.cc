@@ -12,7 +12,7 @@
 
 #include <stripline/vis.h>
 
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/vis/transfers.h"
 

@@ -21,7 +21,7 @@
 #include <stripline/vis.h>
 
 #include "base/testing/test_size.h"
-#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/testing/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {

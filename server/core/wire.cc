@@ -130,6 +130,7 @@ Hello from_wire(const v1::Hello& message) {
   hello.cluster = message.cluster();
   hello.takes_models = message.takes_models();
   hello.models = {message.models().begin(), message.models().end()};
+  hello.max_ranks = message.max_ranks();
   return hello;
 }
 

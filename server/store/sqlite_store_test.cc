@@ -116,6 +116,29 @@ TEST_F(StoreTest, TheLogShrinksWhenNobodyReadsInItAnyMore) {
   EXPECT_LE(log_bytes(), size_t{24} << 20);
 }
 
+// As after SIGKILL, which leaves the log as large as it was.
+TEST_F(StoreTest, TheLogOfAServerThatWasKilledIsCutAtTheStart) {
+  Saboteur reader(path_.parent_path());
+  reader.run("BEGIN; SELECT count(*) FROM campaigns");
+  for (int64_t number = 1; number <= 40; ++number) {
+    CampaignRecord record = campaign(number);
+    record.message = std::string(size_t{1} << 20, 'x');
+    apply({.campaigns = {record}});
+  }
+  const TempFolder other;
+  const std::filesystem::path left = other.path() / path_.filename();
+  for (const char* suffix : {"", "-wal"}) {
+    std::filesystem::copy_file(path_.string() + suffix, left.string() + suffix);
+  }
+  reader.run("COMMIT");
+  const auto log_bytes = [&] { return std::filesystem::file_size(left.string() + "-wal"); };
+  EXPECT_GT(log_bytes(), size_t{32} << 20);
+  const auto again = open_sqlite_store(left);
+  ASSERT_TRUE(again.ok()) << again.error().message();
+  EXPECT_LE(log_bytes(), size_t{1} << 20);
+  EXPECT_TRUE(*(*again)->campaign(40));
+}
+
 TEST_F(StoreTest, ASecondServerIsTurnedAwayWithTheOwnersProcess) {
   const auto second = open_sqlite_store(path_);
   ASSERT_FALSE(second.ok());

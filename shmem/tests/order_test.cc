@@ -19,5 +19,18 @@ TEST(OpenShmemOrder, CompletesWhatEachThreadHasStarted) {
   for (const auto& path : {kMapped, kTcp, kCma}) expect_passed("threads", path);
 }
 
+// Private contexts of a PE have one queue together, or none, and go by that of the PE.
+TEST(OpenShmemOrder, IsThatOfContextsThatShareAQueue) {
+  const auto expect = [](const Arguments& command, const char* queues) {
+    const Finished ended = job(2, kTcp, command, {{"STRIPLINE_INJECTION_QUEUES", queues}});
+    EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+    EXPECT_NE(ended.out.find(": passed"), std::string::npos) << ended.out;
+    EXPECT_EQ(lines_with(ended.err, "private contexts share one queue"), 2U) << ended.err;
+  };
+  expect(osh("threads"), "0");
+  expect(osh("shadow", {"6", "1000", "2"}), "0");
+  expect(osh("shadow", {"7", "1000", "2"}), "1");
+}
+
 }  // namespace
 }  // namespace stripline

@@ -100,6 +100,12 @@ TEST(OpenShmemEndings, DoNotWaitForPesThatAreStoppedOrDead) {
   }
 }
 
+TEST(OpenShmemEndings, NameTheDeadToThreadsThatInject) {
+  const Finished ended = job(3, kTcp, osh("threads", {"dead"}));
+  EXPECT_EQ(ended.exit_code, kExitRankDied) << ended.err;
+  EXPECT_NE(ended.err.find("rank 2"), std::string::npos) << ended.err;
+}
+
 // What the standard expects of progress: PE 0 never calls.
 TEST(OpenShmemEndings, ComeThoughAPeComputesWithoutACall) {
   for (const auto& path : {kMapped, kTcp, kCma}) {

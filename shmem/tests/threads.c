@@ -1,14 +1,17 @@
 /*
  * Threads of each PE. By one context: a quiet of either returns when what its thread has started is complete, whatever
- * the other one does. By contexts of their own. In collective operations of teams of their own, which they make and
- * destroy in no common order.
+ * the other one does. By contexts of their own, some of which end with operations in flight. In collective operations
+ * of teams of their own, which they make and destroy in no common order. With the argument "dead", they transfer by
+ * contexts of their own to a PE that is killed.
  */
 #include <pthread.h>
+#include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "check.h"
 
-enum { kThreads = 2, kRounds = 200, kWords = 64, kTeamRounds = 15 };
+enum { kThreads = 2, kRounds = 200, kWords = 64, kTeamRounds = 15, kBulk = 20000, kBulkParts = 8, kBulkRounds = 12 };
 static long words[kWords];
 static long written[kThreads][kWords];
 static long counted[kThreads];
@@ -54,6 +57,54 @@ static void own_contexts(int thread) {
     for (int i = 0; i < kWords; ++i) CHECK_EQUAL(back[i], source[i]);
   }
   shmem_ctx_destroy(ctx);
+}
+
+static long bulk[kThreads][kBulk], bulk_sources[kThreads][kBulk], bulk_back[kThreads][kBulk];
+
+static void check_bulk(int thread, shmem_ctx_t ctx, long first, int next) {
+  long *const back = bulk_back[thread];
+  shmem_ctx_long_get_nbi(ctx, back, bulk[thread], kBulk, next);
+  shmem_ctx_quiet(ctx);
+  for (int i = 0; i < kBulk; ++i) CHECK_EQUAL(back[i], first + i);
+}
+
+/* Larger transfers, by contexts that come and go: in one put, by many whose source changes at once, and in flight at
+ * the end of their context, which completes them. */
+static void short_contexts(int thread) {
+  const int me = shmem_my_pe(), next = (me + 1) % shmem_n_pes();
+  long *const source = bulk_sources[thread];
+  for (long round = 1; round <= kBulkRounds; ++round) {
+    const long first = round * kBulk * kBulkParts;
+    shmem_ctx_t ctx;
+    CHECK_EQUAL(shmem_ctx_create(round % 2 == 0 ? SHMEM_CTX_PRIVATE : SHMEM_CTX_SERIALIZED, &ctx), 0);
+    for (int i = 0; i < kBulk; ++i) source[i] = first + i;
+    shmem_ctx_long_put(ctx, bulk[thread], source, kBulk, next);
+    for (int i = 0; i < kBulk; ++i) source[i] = -1;
+    shmem_ctx_fence(ctx);
+    check_bulk(thread, ctx, first, next);
+
+    for (int part = 0; part < kBulkParts; ++part) {
+      const int words = kBulk / kBulkParts, begin = part * words;
+      for (int i = 0; i < words; ++i) source[i] = first + 1 + begin + i;
+      shmem_ctx_long_put(ctx, bulk[thread] + begin, source, (size_t)words, next);
+    }
+    shmem_ctx_quiet(ctx);
+    check_bulk(thread, ctx, first + 1, next);
+
+    for (int i = 0; i < kBulk; ++i) source[i] = first + 2 + i;
+    shmem_ctx_long_put_nbi(ctx, bulk[thread], source, kBulk, next);
+    shmem_ctx_destroy(ctx);
+    check_bulk(thread, SHMEM_CTX_DEFAULT, first + 2, next);
+  }
+}
+
+static void until_the_last_is_dead(int thread) {
+  shmem_ctx_t ctx;
+  CHECK_EQUAL(shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx), 0);
+  while (1) {
+    shmem_ctx_long_put_nbi(ctx, bulk[thread], bulk_sources[thread], kBulk, shmem_n_pes() - 1);
+    shmem_ctx_quiet(ctx);
+  }
 }
 
 static shmem_team_t parents[kThreads];
@@ -112,7 +163,7 @@ static void by_threads(void (*part)(int thread)) {
   shmem_barrier_all();
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   int provided = -1;
   CHECK_EQUAL(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided), 0);
   CHECK_EQUAL(provided, SHMEM_THREAD_MULTIPLE);
@@ -122,8 +173,14 @@ int main(void) {
     CHECK_EQUAL(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, NULL, 0, &parents[i]), 0);
   }
   shmem_barrier_all();
+  if (argc > 1 && strcmp(argv[1], "dead") == 0) {
+    if (shmem_my_pe() < pes - 1) by_threads(until_the_last_is_dead);
+    usleep(50000);
+    raise(SIGKILL);
+  }
   by_threads(puts_and_gets);
   by_threads(own_contexts);
+  by_threads(short_contexts);
   by_threads(own_teams);
   for (int i = 0; i < kThreads; ++i) shmem_team_destroy(parents[i]);
   return passed("threads");

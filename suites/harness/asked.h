@@ -66,8 +66,21 @@ inline constexpr double kGainOfFt = 0.2;
 inline constexpr double kGainOfIs = 0.1;
 }  // namespace strips
 
+/// ablation: with a model that is wrong, over without one.
+inline constexpr double kWrongModel = 1.02;
+
 /// analysis: the share of a kernel's time.
 inline constexpr double kAnalysisShare = 0.005;
+
+/// bulk: Chen, section 7.3: fewer seconds than blocking with 16 and 64 ranks; of what the programs
+/// by hand gain; over blocking in the slowest program; FT whose sources stay, over that by hand.
+namespace bulk {
+inline constexpr double kFewerOf16 = 0.26;
+inline constexpr double kFewerOf64 = 0.29;
+inline constexpr double kShareOfManual = 0.85;
+inline constexpr double kWorst = 1.01;
+inline constexpr double kStable = 1.03;
+}  // namespace bulk
 
 /// Losses of choices, on average and at worst.
 struct Losses {

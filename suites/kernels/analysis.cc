@@ -130,7 +130,7 @@ Benchmark analysis_benchmark() {
        .run = run_analysis,
        .title = "Run-time analysis in a kernel",
        .description =
-           "What a kernel with a model takes in so many repetitions, the warm-up included (run), "
+           "What a kernel with a model takes in its repetitions, the warm-up included (run), "
            "and what its ranks spend in that on deciding how to communicate (analysis): describing "
            "loops and nests, finding what is known of them, planning, and guards. The latter is "
            "taken on the host's clock, as it takes no time on emulated networks with declared "

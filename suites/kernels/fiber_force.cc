@@ -175,8 +175,9 @@ Benchmark fiber_force_benchmark() {
            "Points on a sphere each add to the 4 x 4 x 4 cells around them, on a grid whose planes "
            "are dealt out to the ranks in slabs (Su, section 5.4). A rank's points are where its "
            "planes are, so that most of what they affect is its own or its neighbours'. Four cells "
-           "side by side are one update. Variants, their limits and samples are those of "
-           "kernel.gravitation; kernel.spread_force does the same on the cores of a node.",
+           "side by side are one update, and a run of UpdateEpoch. Variants, their limits and "
+           "samples are those of kernel.gravitation; kernel.spread_force does the same on the "
+           "cores of a node.",
        .factors = joined(
            {integer_factor(kGridFactor, "1", "Cells of the grid along each axis.", {128, 64, 256},
                            16, 512),

@@ -30,26 +30,9 @@
 
 namespace stripline::suites {
 
-/// kWidth doubles side by side, which an update changes together.
+/// kWidth doubles side by side, which an update adds together.
 template <size_t kWidth>
 using Force = std::array<double, kWidth>;
-
-/// The operator of such updates. Its identity leaves every sum as it is, to the last bit.
-struct AddForces {
-  static constexpr bool kAssociative = true;
-  static constexpr bool kCommutative = true;
-  template <typename T>
-  static constexpr T identity() {
-    T none{};
-    none.fill(-0.0);
-    return none;
-  }
-  template <size_t kWidth>
-  constexpr Force<kWidth> operator()(Force<kWidth> sum, const Force<kWidth>& force) const {
-    for (size_t i = 0; i < kWidth; ++i) sum[i] += force[i];
-    return sum;
-  }
-};
 
 /// The work of all ranks: `items` of each with `updates` each.
 struct ForceWork {
@@ -101,15 +84,17 @@ class ForceUpdates {
         each(context_->rank_me(), make,
              [this](rank_t owner, size_t first, const Force<kWidth>& force) {
                const std::lock_guard hold(lock_);
-               const auto where = at(owner, first);
-               context_->rput(AddForces{}(context_->rget(where), force), where);
+               const auto where = at(owner, first).template reinterpret<Force<kWidth>>();
+               Force<kWidth> sum = context_->rget(where);
+               add(sum.data(), force);
+               context_->rput(sum, where);
              });
         context_->barrier();
         break;
       case UpdateWay::atomics:
         each(context_->rank_me(), make,
              [this](rank_t owner, size_t first, const Force<kWidth>& force) {
-               const auto where = memory_.on(owner) + static_cast<std::ptrdiff_t>(first);
+               const auto where = at(owner, first);
                for (size_t i = 0; i < kWidth; ++i) {
                  atomics_.add(where + static_cast<std::ptrdiff_t>(i), force[i]);
                }
@@ -122,7 +107,7 @@ class ForceUpdates {
       case UpdateWay::tuned:
         each(context_->rank_me(), make,
              [this](rank_t owner, size_t first, const Force<kWidth>& force) {
-               epoch_.update(at(owner, first), force);
+               epoch_.update_run(at(owner, first), force);
              });
         epoch_.end();
         ++epochs_;
@@ -185,9 +170,8 @@ class ForceUpdates {
   static void add(double* sum, const Force<kWidth>& force) {
     for (size_t i = 0; i < kWidth; ++i) sum[i] += force[i];
   }
-  global_ptr<Force<kWidth>> at(rank_t owner, size_t first) const {
-    return (memory_.on(owner) + static_cast<std::ptrdiff_t>(first))
-        .template reinterpret<Force<kWidth>>();
+  global_ptr<double> at(rank_t owner, size_t first) const {
+    return memory_.on(owner) + static_cast<std::ptrdiff_t>(first);
   }
 
   template <typename Make, typename Add>
@@ -242,7 +226,7 @@ class ForceUpdates {
   SymmetricMemory<double> memory_;
   global_lock lock_;
   atomic_domain<double> atomics_;
-  UpdateEpoch<Force<kWidth>, AddForces> epoch_;
+  UpdateEpoch<double, op_add> epoch_;
   OwnerBuckets<Sent> buckets_;
   std::vector<Sent> out_;
   std::vector<double> alone_;  // of all owners, for one rank that does all

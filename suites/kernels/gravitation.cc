@@ -147,8 +147,8 @@ Benchmark gravitation_benchmark() {
            "every body: three numbers are added to the force that the body's owner keeps (Su, "
            "section 5.4). lock gets a force, adds and puts it back under one lock; atomics adds "
            "three numbers by an atomic_domain; by_hand collects forces by owner and exchanges them "
-           "with all_to_all_v, 65536 at a time; tuned is UpdateEpoch with an operator of the "
-           "kernel. lock and atomics carry out at most 1000 updates a rank. In sequential rank 0 "
+           "with all_to_all_v, 65536 at a time; tuned is UpdateEpoch, to which they are a run. "
+           "lock and atomics carry out at most 1000 updates a rank. In sequential rank 0 "
            "alone makes the updates of all, on memory of its own. A sample is the time of a rank's "
            "updates, divided by their number, so that the ratio of sequential to another variant "
            "is that variant's speed-up.",
@@ -157,7 +157,7 @@ Benchmark gravitation_benchmark() {
                   buffer_factors()),
        .metric = {"time_per_update", "s", true},
        .min_ranks = 1,
-       .verification = "Every force is computed anew by its owner in every repetition, and may "
+       .verification = "Every force is computed again by its owner in every repetition, and may "
                        "differ by the rounding of its sum."});
 }
 

@@ -39,11 +39,9 @@ Benchmark fish_benchmark();
 Benchmark wator_benchmark();
 Benchmark guppie_benchmark();
 Benchmark mcop_benchmark();
+Benchmark strided_reads_benchmark();
 Benchmark sparse_cg_benchmark();
 Benchmark earthquake_benchmark();
 Benchmark molecules_benchmark();
-
-/// All of the above.
-std::vector<Benchmark> kernel_benchmarks();
 
 }  // namespace stripline::suites

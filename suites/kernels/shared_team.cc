@@ -1,8 +1,7 @@
 #include "suites/kernels/shared_team.h"
 
-#include <algorithm>
-
 #include "base/quantity.h"
+#include "optimizer/plan/score_map.h"
 #include "suites/registry.h"
 
 namespace stripline::suites {
@@ -28,11 +27,8 @@ experiment::Factor shared_memory_factor() {
 
 SharedUpdatesOptions shared_options(const experiment::Point& point) {
   SharedUpdatesOptions options;
-  const auto& names = plan::kSharedStrategyNames;
-  const auto found = std::ranges::find(names, point.variant);
-  if (found != names.end()) {
-    options.force = static_cast<plan::SharedStrategy>(found - names.begin());
-  }
+  options.force =
+      plan::method_named<plan::SharedStrategy>(point.variant, plan::kSharedStrategyNames);
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 
 #include "base/quantity.h"
 #include "base/random.h"
+#include "optimizer/plan/score_map.h"
 #include "suites/grids.h"
 #include "suites/kernels/engine.h"
 #include "suites/kernels/kernels.h"
@@ -32,13 +34,6 @@ constexpr const char* kNaive = "naive";
 constexpr const char* kWhole = "whole";
 constexpr const char* kHand = "hand";
 constexpr const char* kTuned = "tuned";
-constexpr std::array<std::pair<const char*, GatherMethod>, 6> kGathered = {
-    {{"pack", GatherMethod::pack},
-     {"bound", GatherMethod::bound},
-     {"pull", GatherMethod::pull},
-     {"broadcast", GatherMethod::broadcast},
-     {"share", GatherMethod::share},
-     {kTuned, GatherMethod::best}}};
 
 constexpr const char* kEntriesFactor = "entries";
 constexpr const char* kIterationsFactor = "iterations";
@@ -47,11 +42,6 @@ constexpr const char* kTimed = "timed";
 constexpr double kTolerance = 1e-11;  // of a row's sum of magnitudes
 // Reading elements one by one over a network takes a round trip each.
 constexpr size_t kNaiveEntries = 1024;
-
-GatherMethod method_of(const std::string& variant) {
-  const auto same = [&](const auto& one) { return variant == one.first; };
-  return std::ranges::find_if(kGathered, same)->second;
-}
 
 // The method of a program that knows no gathers: which elements are needed is exchanged once; then
 // they are packed, exchanged all at once, and multiplied.
@@ -200,7 +190,8 @@ Result<SampleSeries> run_spmv(Session& session, const experiment::Point& point,
     if (!gathers) return {};
     gathered.reset();
     GatherOptions options;
-    options.method = method_of(variant);
+    options.method = plan::method_named<GatherMethod>(variant, plan::kGatherMethodNames)
+                         .value_or(GatherMethod::best);
     STRIPLINE_ASSIGN_OR_RETURN(
         SparseMatrix<double> made,
         SparseMatrix<double>::create(x, matrix.begin, matrix.column, matrix.value, options));
@@ -314,7 +305,11 @@ Benchmark spmv_benchmark() {
                   "Whether finding out who needs what is done before, or at the begin "
                   "of each repetition.",
                   {"before", kTimed})};
-  for (const auto& [variant, method] : kGathered) row.variants.emplace_back(variant);
+  for (const std::string_view method :
+       plan::methods_of(plan::kGatherMethodNames, plan::kGatherMethods)) {
+    row.variants.emplace_back(method);
+  }
+  row.variants.emplace_back(kTuned);
   return declare(std::move(row));
 }
 

@@ -10,12 +10,18 @@
 #include "optimizer/plan/vis.h"
 #include "runtime/rma/context_state.h"
 #include "suites/grids.h"
+#include "suites/kernels/plain_copies.h"
 
 namespace stripline::suites {
 namespace {
 
-constexpr std::array<std::string_view, 8> kNames = {"blocking", "fine",  "hand",    "packed",
-                                                    "untuned",  "tuned", "guarded", "forced"};
+constexpr std::array<std::string_view, 12> kNames = {
+    "blocking", "fine",   "hand",  "packed",     "untuned", "tuned",
+    "guarded",  "forced", "plain", "plain_hand", "bulk",    "bulk_bursts"};
+
+std::vector<std::string> names_before(StridedVariant end) {
+  return {kNames.begin(), kNames.begin() + static_cast<std::ptrdiff_t>(end)};
+}
 
 // A bounding box is none of them: it would read ghosts that their owner is fetching at that time.
 constexpr std::array<VisMethod, 3> kMethods = {VisMethod::pipelined, VisMethod::native_iov,
@@ -27,7 +33,9 @@ std::string name_of(VisMethod method) {
 
 }  // namespace
 
-std::vector<std::string> strided_variant_names() { return {kNames.begin(), kNames.end()}; }
+std::vector<std::string> strided_variant_names() { return names_before(StridedVariant::plain); }
+
+std::vector<std::string> plain_variant_names() { return names_before(StridedVariant::bulk_bursts); }
 
 Result<StridedManner> strided_manner(Context& context, const experiment::Point& point) {
   const auto found = std::find(kNames.begin(), kNames.end(), point.variant);
@@ -116,6 +124,11 @@ std::string VisCounts::text() const {
 }
 
 std::string strided_note(const StridedManner& manner, const VisCounts& counts) {
+  if (manner.variant == StridedVariant::bulk_bursts) {
+    return "blocking copies between barriers, in bursts of a bulk region: " + counts.text();
+  }
+  const std::string_view name = kNames.at(static_cast<size_t>(manner.variant));
+  if (const auto plain = plain_copies_of(name)) return plain_note(*plain);
   if (manner.variant == StridedVariant::packed) return "packed by the program";
   if (manner.variant == StridedVariant::fine) return "element by element";
   return "strided transfers: " + counts.text();

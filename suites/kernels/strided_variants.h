@@ -28,7 +28,12 @@ enum class StridedVariant {
   untuned,   ///< puts of faces with a signal, as far as they can be in flight; no model
   tuned,     ///< the calls of untuned, carried out as the loaded model says
   guarded,   ///< tuned as programs have it: given up where it loses (VisOptions::self_check)
-  forced     ///< the calls of untuned, carried out by the method that a factor names
+  forced,    ///< the calls of untuned, carried out by the method that a factor names
+  // Not of all kernels: see plain_copies.h.
+  plain,        ///< contiguous blocking copies between barriers, packed by the program
+  plain_hand,   ///< the same, nonblocking by hand
+  bulk,         ///< plain in a bulk region
+  bulk_bursts,  ///< the same, with bursts where the program makes many copies
 };
 
 /// True if each transfer is waited for before the next one.
@@ -42,8 +47,15 @@ constexpr bool signals(StridedVariant variant) {
          variant == StridedVariant::guarded || variant == StridedVariant::forced;
 }
 
-/// Their names: "blocking" is the baseline.
+/// True if copies lie between barriers, without flags.
+constexpr bool is_plain(StridedVariant variant) { return variant >= StridedVariant::plain; }
+/// True if that is so in a bulk region.
+constexpr bool in_bulk_region(StridedVariant variant) { return variant >= StridedVariant::bulk; }
+
+/// Their names: "blocking" is the baseline. Those of all kernels; and with plain, plain_hand and
+/// bulk.
 std::vector<std::string> strided_variant_names();
+std::vector<std::string> plain_variant_names();
 
 /// What a point says of how to communicate.
 struct StridedManner {

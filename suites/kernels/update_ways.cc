@@ -1,6 +1,6 @@
 #include "suites/kernels/update_ways.h"
 
-#include <array>
+#include <utility>
 
 #include "base/quantity.h"
 #include "optimizer/plan/score_map.h"
@@ -13,14 +13,12 @@ namespace {
 constexpr const char* kModeFactor = "mode";
 constexpr const char* kUpdateMethod = "method";
 
-constexpr std::array kUpdateMethods = {"automatic", "buffers",     "messages",
-                                       "provider",  "owner_locks", "cell_locks"};
-
 }  // namespace
 
 UpdateWay update_way_of(const experiment::Point& point) {
   const auto names = kernels::kHistogram.variants();
-  return static_cast<UpdateWay>(std::ranges::find(names, point.variant) - names.begin());
+  const auto found = std::ranges::find(names, point.variant);
+  return static_cast<UpdateWay>(found == names.end() ? 0 : found - names.begin());
 }
 
 std::vector<experiment::Factor> buffer_factors() {
@@ -34,11 +32,16 @@ std::vector<experiment::Factor> buffer_factors() {
 
 std::vector<experiment::Factor> update_factors() {
   std::vector<experiment::Factor> factors = buffer_factors();
-  factors.push_back(name_factor(
-      kUpdateMethod,
-      "By which way updates reach other ranks (UpdateMethod): automatic chooses "
-      "with a model, and takes buffers without one; for tuned.",
-      std::vector<experiment::ParamValue>(kUpdateMethods.begin(), kUpdateMethods.end())));
+  std::vector<experiment::ParamValue> methods;
+  const auto& names = plan::kUpdateMethodNames;  // the last one is what is usual
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    methods.emplace_back(std::string(*name));
+  }
+  factors.push_back(
+      name_factor(kUpdateMethod,
+                  "By which way updates reach other ranks (UpdateMethod): automatic chooses "
+                  "with a model, and takes buffers without one; for tuned.",
+                  std::move(methods)));
   return factors;
 }
 
@@ -57,8 +60,8 @@ Result<UpdateOptions> update_options_of(Context& context, const experiment::Poin
   UpdateOptions options;
   options.fills_gaps = true;  // no rank stores into the array meanwhile
   if (experiment::text_param(point, kModeFactor) == "log") options.mode = UpdateMode::log;
-  const std::string method =
-      experiment::text_param(point, kUpdateMethod).value_or(kUpdateMethods.front());
+  const std::string method = experiment::text_param(point, kUpdateMethod)
+                                 .value_or(std::string(to_string(UpdateMethod::automatic)));
   options.settings.method = plan::method_named<UpdateMethod>(method, plan::kUpdateMethodNames)
                                 .value_or(options.settings.method);
   if (options.mode == UpdateMode::log && (options.settings.method == UpdateMethod::messages ||

@@ -28,6 +28,7 @@ namespace stripline::suites {
 
 /// In the order of the catalogue for kernel.histogram, which has all of them.
 enum class UpdateWay : uint8_t { naive, lock, atomics, by_hand, tuned, sequential };
+/// naive of a variant that is none of these, and that the kernel carries out itself.
 UpdateWay update_way_of(const experiment::Point& point);
 
 /// Factors of kernels of updates: how UpdateEpoch collects, and for updates that can be made in
@@ -57,6 +58,18 @@ inline void count_updates_in_place(Work* work, size_t keys) {
 /// sent in each; empty without any.
 std::string note_of_updates(const UpdateSettings& used, const UpdateStatistics& sent,
                             uint64_t epochs);
+
+/// The cell that a key changes by reading and writing, which are no atomic operation together:
+/// ranks that do so change cells of their own, of all ranks, whether neighbours in the array are on
+/// one rank or one each.
+template <typename Kernel, typename Layout>
+uint64_t exclusive_cell(const shared_array<uint64_t, Layout>& array, uint64_t key) {
+  const uint64_t ranks = array.context().rank_n();
+  const uint64_t of_each = array.size() / ranks;
+  const uint64_t number = Kernel::cell(key, array.size()) % of_each;
+  const uint64_t me = array.context().rank_me();
+  return std::is_same_v<Layout, cyclic> ? me * of_each + number : number * ranks + me;
+}
 
 /// Carries out the updates of this rank's keys. Made collectively.
 template <typename Kernel, typename Layout>
@@ -140,14 +153,8 @@ class Updates {
         epoch_(array.context(), options),
         buckets_(array.context()) {}
 
-  // Reading and writing is no atomic operation: ranks that do so change cells of their own.
   uint64_t exclusive_cell(uint64_t key) const {
-    const uint64_t ranks = array_.context().rank_n();
-    const uint64_t of_each = array_.size() / ranks;
-    const uint64_t number = Kernel::cell(key, array_.size()) % of_each;
-    // On all ranks, whether neighbours in the array are on one rank or one each.
-    const uint64_t me = array_.context().rank_me();
-    return std::is_same_v<Layout, cyclic> ? me * of_each + number : number * ranks + me;
+    return suites::exclusive_cell<Kernel>(array_, key);
   }
 
   void collect(std::span<const uint64_t> keys) {

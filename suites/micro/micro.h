@@ -31,6 +31,9 @@ Benchmark strip_sweep_benchmark();
 Benchmark load_benchmark();
 Benchmark update_item_benchmark();
 Benchmark shared_update_benchmark();
+Benchmark bulk_window_benchmark();
+Benchmark bulk_check_benchmark();
+Benchmark bulk_copy_benchmark();
 std::vector<Benchmark> collective_benchmarks();  ///< one per operation
 
 /// Latency, issue, flood and overlap between ranks of one node.
@@ -45,7 +48,7 @@ inline constexpr std::array kMicroBenchmarks = {
     strip_overhead_benchmark, strip_sweep_benchmark,   vis_benchmark,
     vis_chunk_benchmark,      vis_window_benchmark,    attention_benchmark,
     progress_call_benchmark,  progress_wait_benchmark, load_benchmark,
-    update_item_benchmark,    shared_update_benchmark};
-std::vector<Benchmark> micro_benchmarks();
+    update_item_benchmark,    shared_update_benchmark, bulk_window_benchmark,
+    bulk_check_benchmark,     bulk_copy_benchmark};
 
 }  // namespace stripline::suites

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/fabric/emulated/profile_file.h"
+#include "runtime/fabric/emulated/testing/profile_file.h"
 #include "suites/registry.h"
 #include "suites/testing/ranks.h"
 

@@ -79,7 +79,7 @@ Benchmark vis_chunk_benchmark() {
   experiment::Experiment& e = benchmark.declaration;
   e.description =
       "Rank 0 transfers regions of equal size and distance to or from rank 1 packed into messages "
-      "of some size, so many of which are in flight. A sample is the time of a transfer.";
+      "of some size, a window of which is in flight. A sample is the time of a transfer.";
   e.factors = vis_shape_factors({int64_t{128}, int64_t{512}},
                                 {int64_t{16 << 10}, int64_t{256 << 10}}, {int64_t{2}});
   e.factors.push_back(integer_factor(
@@ -98,7 +98,7 @@ Benchmark vis_window_benchmark() {
   experiment::Experiment& e = benchmark.declaration;
   e.description =
       "Rank 0 transfers regions of equal size and distance to or from rank 1 by one operation "
-      "each, so many of which are in flight. A sample is the time of a transfer.";
+      "each, a window of which is in flight. A sample is the time of a transfer.";
   e.factors = vis_shape_factors({int64_t{32}, int64_t{1024}}, {int64_t{16 << 10}}, {int64_t{2}});
   e.factors.push_back(
       window_factor({int64_t{4}, int64_t{8}, int64_t{16}, int64_t{32}, int64_t{64}, int64_t{128}}));

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <set>
 
+#include "optimizer/stats/order.h"
 #include "suites/bench/failure.h"
 #include "suites/bench/progress.h"
 #include "suites/bench/rows.h"
@@ -69,6 +70,18 @@ experiment::StopRule rule_without_host() {
   rule.max_reps = kMostRepsWithoutHost;
   rule.time_budget_s = kPointBudgetS;
   return rule;
+}
+
+experiment::StopRule exactly(uint32_t repetitions) {
+  experiment::StopRule rule;
+  rule.min_reps = repetitions;
+  rule.max_reps = repetitions;
+  rule.time_budget_s = 1e6;  // on whichever clock
+  return rule;
+}
+
+double steady_time(const experiment::SampleSeries& series) {
+  return stats::median(std::span(series.values).subspan(series.values.size() / 2));
 }
 
 Json to_json(const CellResult& cell) {

@@ -76,6 +76,12 @@ std::vector<experiment::SampleSeries> settled(std::vector<experiment::SampleSeri
 /// How often a point is repeated in a round where times are not those of this host.
 experiment::StopRule rule_without_host();
 
+/// This number of repetitions, whatever time they take.
+experiment::StopRule exactly(uint32_t repetitions);
+
+/// The median of the second half of a series, before which guards have given up what loses.
+double steady_time(const experiment::SampleSeries& series);
+
 /// What is measured of a cell, by row. Rows may be the same point.
 using RowPoints = std::vector<std::pair<std::string, experiment::Point>>;
 

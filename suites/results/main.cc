@@ -14,8 +14,10 @@
 #include "base/exit_codes.h"
 #include "base/standard_output.h"
 #include "suites/bench/command_line.h"
+#include "suites/results/ablation.h"
 #include "suites/results/analysis.h"
 #include "suites/results/budgeted.h"
+#include "suites/results/bulk.h"
 #include "suites/results/gather_choices.h"
 #include "suites/results/load.h"
 #include "suites/results/networks.h"
@@ -65,6 +67,8 @@ constexpr Command kCommands[] = {
      print_load},
     {"robust", "Kernels with models that are wrong, beside the same ones without a model",
      print_robust},
+    {"ablation", "Rows of other tables with a model, without one, and with a wrong one",
+     print_ablation},
     {"budgeted", "What decisions of models from budgeted campaigns lose, and how much models vary",
      print_budgeted},
     {"networks", "What decisions of models of random networks lose, on random problems",
@@ -73,6 +77,8 @@ constexpr Command kCommands[] = {
      print_update_choices},
     {"gather-choices", "Chosen ways of gathers against the best ones of a sweep",
      print_gather_choices},
+    {"bulk", "Blocking programs in bulk regions beside themselves and the same by hand",
+     print_bulk},
     {"vis", "Chosen methods of transfers of many regions against the best ones measured",
      print_vis},
 };
@@ -104,7 +110,8 @@ int main(int argc, char** argv) {
   app.add_option("--only", options.only, "Only networks whose name contains TEXT")
       ->type_name("TEXT");
   app.add_option("--cells", options.cells,
-                 "Only cells whose name contains TEXT (update-choices, gather-choices)")
+                 "Only cells whose name contains TEXT (update-choices, gather-choices, bulk, "
+                 "ablation)")
       ->type_name("TEXT");
   app.add_option("--model", models,
                  "Model to use on a network instead of measuring one (quality, update-choices, "

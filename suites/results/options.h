@@ -15,8 +15,8 @@ struct Options {
   int cancel_fd = -1;            ///< readable when the user wants to stop
   /// Only fabrics whose name contains this; empty: all.
   std::string only;
-  std::string cells;  ///< only cells whose name contains this (update-choices, gather-choices);
-                      ///< empty: all
+  std::string cells;  ///< only cells whose name contains this (update-choices, gather-choices,
+                      ///< bulk, ablation); empty: all
   /// Model files by fabric, to be used instead of measuring (quality, update-choices,
   /// gather-choices), or judged (budgeted, which takes several of one fabric, and networks).
   std::multimap<std::string, std::string> models;

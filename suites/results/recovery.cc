@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/json.h"
 #include "optimizer/stats/order.h"
 #include "suites/harness/asked.h"
 #include "suites/harness/table.h"

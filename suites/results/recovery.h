@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "base/result.h"
 #include "optimizer/model/tuned_model.h"
 #include "runtime/fabric/emulated/profile.h"

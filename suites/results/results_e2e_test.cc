@@ -55,6 +55,16 @@ TEST_F(ResultsProgram, MeasuresACellOnceAndPrintsItAgain) {
   EXPECT_EQ(second.out, first.out);
 }
 
+TEST_F(ResultsProgram, ComparesBlockingProgramsInBulkRegions) {
+  const std::string fabric = "emulated:opteron-vapi,compute=declared";
+  const SmallModel model(fabric);
+  const Finished outcome =
+      results({"--quick", "--cells", "nas_mg", "--model", fabric + "=" + model.path(), "bulk"});
+  ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
+  EXPECT_NE(outcome.out.find("| " + fabric + " | 4 | MG | class=S"), std::string::npos)
+      << outcome.out;
+}
+
 TEST_F(ResultsProgram, FindsTheTruthOfAnEmulatedNetwork) {
   const Finished outcome = results({"--quick", "--only", "opteron", "recovery"});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;

@@ -13,7 +13,6 @@
 
 #include "base/sha256.h"
 #include "optimizer/model/validate.h"
-#include "optimizer/stats/order.h"
 #include "suites/bench/measure.h"
 #include "suites/harness/table.h"
 #include "suites/harness/verdicts.h"
@@ -35,7 +34,6 @@ constexpr double kMostFactor = 10;
 constexpr uint32_t kExecutions = 160;
 constexpr uint32_t kQuickExecutions = 40;
 constexpr uint32_t kLeastRepetitions = 4;
-constexpr double kNoLimitS = 1e6;  // of emulated time
 
 // The kernels with small problems, as programs have them.
 std::vector<Point> problems() {
@@ -95,28 +93,19 @@ uint32_t repetitions_of(const Options& options, const Point& problem) {
   return std::max(kLeastRepetitions, executions / executions_of(problem));
 }
 
-double steady_s(const experiment::SampleSeries& series) {
-  const size_t half = series.values.size() / 2;
-  return stats::median(
-      {series.values.begin() + static_cast<std::ptrdiff_t>(half), series.values.end()});
-}
-
 Result<Record> measure(const Options& options, const Network& network, const std::string& name,
                        const std::string& model, const Point& problem) {
   const bench::Target target = target_of(options, network, kRanks, model);
-  experiment::StopRule rule;
-  rule.min_reps = repetitions_of(options, problem);
-  rule.max_reps = rule.min_reps;
-  rule.time_budget_s = kNoLimitS;
   Point without = problem;
   without.variant = "untuned";
-  STRIPLINE_ASSIGN_OR_RETURN(const auto series,
-                             bench::measure_run(target, 1, rule, {problem, without}));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto series,
+      bench::measure_run(target, 1, exactly(repetitions_of(options, problem)), {problem, without}));
   STRIPLINE_RETURN_IF_ERROR(check_verified(series));
   std::map<std::string, double> steady;
   for (const experiment::SampleSeries& one : series) {
     if (one.values.empty()) return Error(ErrorCode::failed_precondition, one.note);
-    steady[one.point.variant] = steady_s(one);
+    steady[one.point.variant] = steady_time(one);
   }
   return Record{network.fabric, name, problem.experiment,
                 steady.at(problem.variant) / steady.at("untuned")};

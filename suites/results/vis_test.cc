@@ -4,8 +4,8 @@
 
 #include <stripline/context.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/fabric/emulated/profile_file.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/fabric/emulated/testing/profile_file.h"
 #include "suites/results/fabrics.h"
 
 namespace stripline::suites::results {

@@ -80,7 +80,7 @@ Status carry_out(const std::vector<Change>& changes) {
   std::vector<Change> before;
   for (const Change& one : changes) {
     Result<Change> state = state_of(one.path);
-    const Status done = state.ok() ? carry_out(one) : Status(state.error());
+    Status done = state.ok() ? carry_out(one) : Status(state.error());
     if (!done.ok()) {
       while (!before.empty()) {
         (void)carry_out(before.back());

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/bootstrap/fiber_group.h"
+#include "runtime/rma/fiber_group.h"
 #include "suites/registry.h"
 
 namespace stripline::suites {

@@ -6,14 +6,14 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "suites/session.h"
 
 namespace stripline::suites {
 
 inline void on_ranks(rank_t ranks, const std::string& fabric, const std::string& clock,
-                     const std::function<void(Session&)>& body,
-                     const std::string& model_path = "") {
+                     const std::function<void(Session&)>& body, const std::string& model_path = "",
+                     bool debug = false) {
   bootstrap::ThreadGroupOptions options;
   options.ranks = ranks;
   options.context.fabric = fabric;
@@ -21,6 +21,7 @@ inline void on_ranks(rank_t ranks, const std::string& fabric, const std::string&
   options.context.same_node = "network";
   options.context.model_path = model_path;
   options.context.segment_bytes = size_t{32} << 20;
+  options.context.debug = debug;
   const Status status = bootstrap::run_ranks(options, [&](Context& context) {
     Session session(context, 1);
     body(session);

@@ -23,6 +23,8 @@ constexpr const char* kTimes = "6";
 
 const std::vector<std::string> kEmulated = {
     "-n", "4", "--fabric", "emulated:opteron-vapi,compute=none", "--clock", "virtual"};
+const std::vector<std::vector<std::string>> kPaths = {
+    kEmulated, {"-n", "2", "--fabric", "tcp", "--same-node", "network"}};
 
 // A model for any machine.
 std::string model_in(const TempFolder& folder) {
@@ -52,9 +54,7 @@ class Examples : public ::testing::TestWithParam<Example> {};
 TEST_P(Examples, NaiveAndTunedGiveTheSame) {
   const TempFolder folder;
   const std::string model = model_in(folder);
-  const std::vector<std::vector<std::string>> fabrics = {
-      kEmulated, {"-n", "2", "--fabric", "tcp", "--same-node", "network"}};
-  for (std::vector<std::string> options : fabrics) {
+  for (std::vector<std::string> options : kPaths) {
     const Finished naive = run_example(GetParam(), "naive", options);
     options.insert(options.end(), {"--model", model});
     const Finished tuned = run_example(GetParam(), "tuned", options);
@@ -63,6 +63,20 @@ TEST_P(Examples, NaiveAndTunedGiveTheSame) {
     const std::string result = line_with(naive.out, "result ");
     EXPECT_TRUE(result.ends_with(", as expected")) << naive.out;
     EXPECT_EQ(line_with(tuned.out, "result "), result);
+  }
+}
+
+TEST_P(Examples, AreLeftAloneByDebugMode) {
+  const TempFolder folder;
+  const std::string model = model_in(folder);
+  for (std::vector<std::string> options : kPaths) {
+    options.emplace_back("--debug");
+    for (const char* variant : {"naive", "tuned"}) {
+      const Finished checked = run_example(GetParam(), variant, options);
+      EXPECT_EQ(checked.exit_code, kExitOk) << checked.err;
+      EXPECT_TRUE(line_with(checked.out, "result ").ends_with(", as expected")) << checked.out;
+      options.insert(options.end(), {"--model", model});
+    }
   }
 }
 

@@ -63,6 +63,21 @@ TEST(Forks, AThreadOfTheRuntimeIsNotMissed) {
   }
 }
 
+// Its endpoint is not behind the lock of the Context.
+TEST(Forks, AnInjectionContextIsTheParentsAlone) {
+  const Finished returned = forks("inject-return", kPaths[0]);
+  EXPECT_EQ(returned.exit_code, kExitOk) << returned.err;
+  EXPECT_EQ(lines_with(returned.out, "child: exit 0"), 1U) << returned.out;
+  EXPECT_EQ(lines_with(returned.out, "still here"), 1U) << returned.out;
+  EXPECT_EQ(returned.err, "");
+  const Finished puts = forks("inject", kPaths[0]);
+  EXPECT_EQ(puts.exit_code, kExitOk) << puts.err;
+  EXPECT_EQ(lines_with(puts.out, "child: exit 0"), 0U) << puts.out;
+  EXPECT_EQ(lines_with(puts.out, "still here"), 1U) << puts.out;
+  EXPECT_EQ(lines_with(puts.err, "calls its Context; a child process is not a rank"), 1U)
+      << puts.err;
+}
+
 TEST(Forks, ProgramsOfARankAreNoRanks) {
   for (const char* const what : {"init", "system"}) {
     const Finished job = forks(what, kPaths[0]);

@@ -13,7 +13,7 @@
 #include "base/whole_file.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
-#include "runtime/loop/exact_costs.h"
+#include "runtime/loop/testing/exact_costs.h"
 #include "tests/e2e/processes.h"
 
 namespace stripline::e2e {
@@ -81,6 +81,17 @@ class Programs : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, Programs,
                          ::testing::Values("pagerank", "transpose", "heat", "histogram", "matvec"),
                          [](const auto& of) { return of.param; });
+
+TEST_P(Programs, AreLeftAloneByDebugMode) {
+  for (const char* same_node : {"network", "mapped"}) {
+    const Finished checked =
+        run_program({program("stripline-run"), "-n", "4", "--fabric", "tcp", "--same-node",
+                     same_node, "--segment", "16M", "--debug", "--", program(GetParam()), "10"},
+                    120);
+    EXPECT_EQ(checked.exit_code, kExitOk) << same_node << ": " << checked.err;
+    EXPECT_NE(checked.out.find(": right,"), std::string::npos) << checked.out;
+  }
+}
 
 TEST_P(Programs, TakeNoLongerWithAModel) {
   const TempFolder folder;

@@ -10,6 +10,7 @@
 #include "base/exit_codes.h"
 #include "base/json.h"
 #include "tests/e2e/processes.h"
+#include "tests/e2e/stepped_clock.h"
 
 namespace stripline::e2e {
 namespace {
@@ -203,6 +204,90 @@ TEST_F(SecurityTest, AnotherServerGetsNoToken) {
   ::chmod((folder_ / "open").c_str(), 0644);
   const Finished open = log_in((folder_ / "open").string());
   EXPECT_NE(open.err.find("chmod 600"), std::string::npos) << open.err;
+}
+
+// Server and commands by TLS, with a clock that can be set.
+class ClockTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_FALSE(initialise(folder_, {"--host", "head"}).empty());
+    ServerSetup setup;
+    setup.door = Door::tls;
+    setup.prefix = clock_.prefix();
+    server_.emplace(folder_, setup);
+    ASSERT_FALSE(server_->address().empty()) << server_->log();
+  }
+
+  void start_again_after(double seconds) {
+    server_->stop();
+    clock_.step(seconds);
+    server_->restart();
+    ASSERT_FALSE(server_->address().empty()) << server_->log();
+  }
+
+  // A program whose clock is the server's.
+  Finished run_there(const std::string& name, const std::vector<std::string>& arguments) const {
+    std::vector<std::string> argv = clock_.prefix();
+    argv.push_back(program(name));
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    return run_program(std::move(argv));
+  }
+  Finished command_there(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"--server", server_->address()});
+    return run_there("stripline", arguments);
+  }
+
+  std::string data() const { return (folder_ / "data").string(); }
+
+  TempFolder folder_;
+  SteppedClock clock_{folder_};
+  std::optional<ServerProcess> server_;
+};
+
+// It renews its certificate into the future, and no token is valid then. Once the clock is right
+// again, everyone is let in as before.
+TEST_F(ClockTest, AYearAheadLocksNoOneOutForGood) {
+  const std::string token = data() + "/admin.token";
+  ASSERT_EQ(cli(server_->address(), {"login", "--token-file", token}).exit_code, kExitOk);
+  auto agent = start_agent(folder_, server_->address(), "a", {"--enroll", data() + "/node.token"});
+  ASSERT_TRUE(nodes_become_idle(server_->address(), {"a"}, kLimit_s)) << agent->err();
+  agent->process().signal(SIGTERM);
+  EXPECT_EQ(agent->finish(kLimit_s).exit_code, kExitOk);
+
+  ASSERT_NO_FATAL_FAILURE(start_again_after(366 * kDay_s));
+  EXPECT_TRUE(eventually(
+      [&] {
+        return server_->log().find("no token of an administrator is valid") != std::string::npos;
+      },
+      kLimit_s))
+      << server_->log();
+  EXPECT_NE(command_there({"nodes"}).exit_code, kExitOk) << "the token has ended by this clock";
+
+  ASSERT_NO_FATAL_FAILURE(start_again_after(-366 * kDay_s));
+  const Finished nodes = cli(server_->address(), {"nodes"});
+  EXPECT_EQ(nodes.exit_code, kExitOk) << nodes.err;
+  agent = start_agent(folder_, server_->address(), "a", {});
+  EXPECT_TRUE(nodes_become_idle(server_->address(), {"a"}, kLimit_s)) << agent->err();
+}
+
+TEST_F(ClockTest, AnAuthorityThatIsAboutToEndIsNoticed) {
+  ASSERT_NO_FATAL_FAILURE(start_again_after(20 * 365 * kDay_s - 60 * kDay_s));
+  const std::string rescue = (folder_ / "rescue.token").string();
+  const Finished made = run_there("stripline-server", {"token", "--data-dir", data(), "--role",
+                                                       "admin", "rescue", "-o", rescue});
+  ASSERT_EQ(made.exit_code, kExitOk) << made.err;
+  const Finished login = command_there({"login", "--token-file", rescue});
+  ASSERT_EQ(login.exit_code, kExitOk) << login.err << server_->log();
+  const Finished nodes = command_there({"nodes"});
+  EXPECT_EQ(nodes.exit_code, kExitOk) << nodes.err;
+  EXPECT_NE(nodes.err.find("the server's authority ends in 59 days"), std::string::npos)
+      << nodes.err;
+  EXPECT_TRUE(eventually(
+      [&] {
+        return server_->log().find("the server's authority ends in 59 days") != std::string::npos;
+      },
+      kLimit_s))
+      << server_->log();
 }
 
 TEST(DevServer, IsForItsOwnUserOnly) {

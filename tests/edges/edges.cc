@@ -13,8 +13,8 @@
 
 #include "base/exit_codes.h"
 #include "base/random.h"
-#include "runtime/bootstrap/fiber_group.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/rma/fiber_group.h"
 
 namespace stripline::edges {
 namespace {

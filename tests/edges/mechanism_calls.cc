@@ -55,15 +55,18 @@ void add_updates(std::vector<Call>& calls) {
                      epoch.end();
                      t.own[0] = 5000;
                    }});
-  calls.push_back({"update.h", "UpdateEpoch", true, {array, element}, [](Trial& t) {
-                     {
-                       UpdateEpoch<uint64_t, op_add> epoch(t.context);
-                       const auto cells = epoch.into(t.handle(0));
-                       cells.update(t.element(1), 5);
-                     }
-                     t.right(t.elements.read(t.element(1)) >= Trial::first(0, t.element(1)) + 5);
-                     t.context.barrier();
-                   }});
+  calls.push_back(
+      {"update.h", "UpdateEpoch", true, {array, element, memory}, [](Trial& t) {
+         {
+           UpdateEpoch<uint64_t, op_add> epoch(t.context);
+           const auto cells = epoch.into(t.handle(0));
+           cells.update(t.element(1), 5);
+           cells.update_run(t.element(1), std::array<uint64_t, 1>{2});
+           cells.spread({1, 1, Trial::kElements}, {0, 0, t.element(1)}, {1, 1, 1}, t.memory(2));
+         }
+         t.right(t.elements.read(t.element(1)) >= Trial::first(0, t.element(1)) + 5007);
+         t.context.barrier();
+       }});
   calls.push_back({"update.h",
                    "UpdateEpoch",
                    true,
@@ -233,6 +236,43 @@ void add_loops(std::vector<Call>& calls) {
                      t.right(t.count(1) == 0 || t.context.rget(t.place(0)) == 100);
                    },
                    {Kind::beyond, Kind::nonsense}});
+  calls.push_back({"loop.h",
+                   "loop",
+                   false,
+                   {place, count, memory},
+                   [](Trial& t) {
+                     // The first block has a place of the program, unless that is null.
+                     const std::array<LoopBlock<const uint64_t>, 2> blocks = {
+                         {{t.place(0), t.count(1), t.memory(2)},
+                          {t.context.on_rank(t.array, t.other), 2, nullptr}}};
+                     uint64_t sum = 0;
+                     strip_for_blocks<uint64_t>(
+                         t.context, blocks, {}, [] {},
+                         [&](size_t, size_t begin, size_t end, const uint64_t* strip) {
+                           for (size_t i = 0; i < end - begin; ++i) sum += strip[i];
+                         });
+                     uint64_t expected = Trial::first(t.other, 0) + Trial::first(t.other, 1);
+                     for (size_t i = 0; i < t.count(1); ++i) expected += t.value_at(0, i);
+                     t.right(sum == expected);
+                   },
+                   {Kind::null}});
+  // usual: a piece for each iteration of the outer loop; zero: neither; nonsense: too few pieces.
+  calls.push_back(
+      {"nest.h", "for_nest", false, {place, option}, [](Trial& t) {
+         const std::array<global_ptr<uint64_t>, 2> pieces = {t.array, t.place(0)};
+         const size_t used = t.kind(1) == Kind::zero ? 0 : 2;
+         const std::span<const global_ptr<uint64_t>> given(pieces);
+         const PieceArray<uint64_t> parts{given.first(t.kind(1) == Kind::nonsense ? 1 : used)};
+         uint64_t sum = 0;
+         const auto [r, i] = loop_indices<2>();
+         for_nest(
+             t.context, {used, size_t{4}}, [&](const uint64_t& x) { sum += x; }, read(parts[r], i));
+         uint64_t expected = 0;
+         for (size_t k = 0; used > 0 && k < 4; ++k) {
+           expected += Trial::first(t.me, k) + t.value_at(0, k);
+         }
+         t.right(sum == expected);
+       }});
   calls.push_back({"nest.h", "for_nest", false, {place, count}, [](Trial& t) {
                      uint64_t sum = 0;
                      const auto [i] = loop_indices<1>();

@@ -1,5 +1,5 @@
-// Calls of context.h, memory_use.h, atomic.h, bulk.h, vis.h, indexed_list.h, strict.h and lock.h:
-// memory and one-sided operations.
+// Calls of context.h, memory_use.h, atomic.h, injection.h, bulk.h, fine.h, vis.h, indexed_list.h,
+// strict.h and lock.h: memory and one-sided operations.
 #include <algorithm>
 #include <array>
 #include <mutex>
@@ -10,7 +10,9 @@
 
 #include <stripline/atomic.h>
 #include <stripline/bulk.h>
+#include <stripline/fine.h>
 #include <stripline/indexed_list.h>
+#include <stripline/injection.h>
 #include <stripline/lock.h>
 #include <stripline/memory_use.h>
 #include <stripline/strict.h>
@@ -113,6 +115,10 @@ void add_one_sided(std::vector<Call>& calls) {
                      t.right(t.context.now_s() >= 0 && t.context.am_max_bytes() > 0);
                      t.right(t.context.work() == nullptr);
                    }});
+  calls.push_back({"injection.h", "injection_context::open", false, {}, [](Trial& t) {
+                     const auto made = injection_context::open(t.context);
+                     t.right(!made.ok() && made.error().code() == ErrorCode::failed_precondition);
+                   }});
   calls.push_back({"memory_use.h", "memory_use", false, {}, [](Trial& t) {
                      t.right(memory_use(t.context).segment_bytes >= Trial::kSegmentBytes);
                    }});
@@ -142,6 +148,17 @@ void add_regions(std::vector<Call>& calls) {
                      expect_fetched(t, 0, t.context.local(t.array), t.count(1));
                      memcpy(t.context, t.place(0), t.array, t.count(1));
                      expect_stored(t, 0, t.context.local(t.array), t.count(1));
+                   }});
+  calls.push_back({"fine.h", "fine_region::read", false, {place}, [](Trial& t) {
+                     fine_region fine(t.context);
+                     const lazy<uint64_t> value = fine.read(t.place(0));
+                     fine.issue();
+                     t.right(value == t.value_at(0, 0));
+                   }});
+  calls.push_back({"fine.h", "fine_region::write", false, {place}, [](Trial& t) {
+                     fine_region fine(t.context);
+                     fine.write(t.place(0), 7);
+                     t.right(fine.read(t.place(0)) == 7);
                    }});
 }
 
@@ -265,7 +282,7 @@ void add_atomics(std::vector<Call>& calls) {
                      const uint64_t was = t.value_at(0, 0);
                      t.right(domain.compare_swap(t.place(0), was, 7) == was);
                      t.right(domain.compare_swap_async(t.place(0), was, 8).wait() == 7);
-                     t.right(domain.fetch_max_async(t.place(0), 9).wait() == 7);
+                     t.right(domain.fetch_max(t.place(0), 9) == 7);
                      domain.store(t.place(0), was).wait();
                      domain.bit_xor(t.place(0), 1);
                      t.right(domain.swap(t.place(0), was) == (was ^ 1));

@@ -1,19 +1,21 @@
 // A server under load: as many agents as are asked for, over TLS, from this one process; runs at
 // once, samples at a steady pace, and in the middle a server that is killed and started again.
 // Prints what it took, of the server and of the agents here, which share its host; ends with 1 if a
-// sample or a run was lost.
+// sample or a run was lost. With --soak the server is left alone instead, and browsers and
+// attackers call it, too: ends with 1 if a figure of soak.h is not met.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <fcntl.h>
-#include <fstream>
+#include <filesystem>
 #include <iostream>
 #include <memory>
-#include <sstream>
+#include <string>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <grpcpp/grpcpp.h>
@@ -34,28 +36,39 @@
 #include "server/clock.h"
 #include "server/process/initialise.h"
 #include "server/security/authority.h"
+#include "stripline/v1/access.grpc.pb.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
+#include "stripline/v1/fleet.grpc.pb.h"
+#include "tests/load/campaign_source.h"
 #include "tests/load/load_agent.h"
+#include "tests/load/server_under_test.h"
+#include "tests/load/soak.h"
+#include "tests/load/visitors.h"
 
 namespace stripline::load {
 namespace {
 
 constexpr double kPatienceS = 120;
 constexpr const char* kExperiment = "load.steady";
+// Has many points, which are planned and not measured.
+constexpr const char* kLargeExperiment = "load.large";
+constexpr int64_t kLargeSide = 316;  // points: its square, about 100,000
+// How long a run of a soak measures, and how often memory is looked at.
+constexpr double kSoakRun_s = 60;
+constexpr double kMemoryEvery_s = 5;
+// The attacker among the nodes. No campaign of the load is over its fabric.
+constexpr const char* kBadNode = "bad-node";
+constexpr const char* kBadNodesFabric = "shm";
 
 struct Options {
   uint32_t agents = 100;
   uint32_t runs = 0;  // at once; 0: one for 25 agents
   double seconds = 10;
   double samples_per_s = 0;  // in all; 0: 20 for each agent
+  bool soak = false;
+  uint32_t browsers = 50;  // of a soak
   Pace pace;
 };
-
-// Ends the program: nothing here goes on without what failed.
-[[noreturn]] void give_up(const std::string& why) {
-  std::cerr << "stripline-load: error: " << why << "\n";
-  std::exit(kExitFailure);  // NOLINT(concurrency-mt-unsafe)
-}
 
 template <typename Value>
 Value need(Result<Value> result) {
@@ -78,72 +91,26 @@ double percentile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
 }
 
-class ServerUnderTest {
- public:
-  explicit ServerUnderTest(const std::filesystem::path& folder)
-      : folder_(folder), log_(folder / "server.log") {}
-
-  void start(const std::string& listen) {
-    std::filesystem::remove(folder_ / "port");
-    SubprocessOptions options;
-    options.argv = {executable_folder() + "/stripline-server",
-                    "--listen",
-                    listen,
-                    "--data-dir",
-                    folder_ / "data",
-                    "--port-file",
-                    folder_ / "port",
-                    "--log-level",
-                    "warning"};
-    UniqueFd log(::open(log_.c_str(), O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0600));
-    options.stdout_fd = log.get();
-    options.stderr_fd = log.get();
-    process_ = std::make_unique<Subprocess>(need(Subprocess::spawn(options)));
-    const double end = now_s() + kPatienceS;
-    while (!std::filesystem::exists(folder_ / "port")) {
-      if (process_->poll() || now_s() > end) give_up("no server: " + read_file(log_));
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    address_ = first_line(folder_ / "port");
-  }
-  void kill() {
-    peak_mib_ = std::max(peak_mib_, peak_mib());
-    process_->signal(SIGKILL);
-    need(process_->wait(kPatienceS));
-  }
-  const std::string& address() const { return address_; }
-  pid_t pid() const { return process_->pid(); }
-  // The most that was resident of the server, in any of its processes so far.
-  double peak_mib() {
-    std::istringstream status(read_file("/proc/" + std::to_string(process_->pid()) + "/status"));
-    for (std::string line; std::getline(status, line);) {
-      if (line.starts_with("VmHWM:"))
-        peak_mib_ = std::max(peak_mib_, std::stod(line.substr(6)) / 1024);
-    }
-    return peak_mib_;
-  }
-  std::string log() const { return read_file(log_); }
-
- private:
-  std::filesystem::path folder_;
-  std::filesystem::path log_;
-  std::unique_ptr<Subprocess> process_;
-  std::string address_;
-  double peak_mib_ = 0;
-};
-
 class Load {
  public:
-  explicit Load(const Options& options) : options_(options), server_(folder_.path()) {
+  explicit Load(const Options& options)
+      : options_(options), server_(folder_.path(), server_options(options)) {
     const auto made = need(server::initialise(data(), {"localhost"}, server::unix_seconds()));
     admin_secret_ =
         need(pki::parse_token(need(pki::read_secret_line(made.admin_token_file.string())))).secret;
     server_.start("127.0.0.1:0");
-    need(server::Authority::open(data(), server::unix_seconds()));
     make_agents();
   }
 
-  int run() {
+  int run() { return options_.soak ? soak() : load(); }
+
+ private:
+  static std::vector<std::string> server_options(const Options& options) {
+    if (!options.soak) return {"--log-level", "warning"};
+    return {"--http-listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"};
+  }
+
+  int load() {
     std::printf("%u agents, %u runs at once, %.0f samples/s in batches of %u, for %.0f s\n",
                 options_.agents, options_.runs, options_.samples_per_s,
                 options_.pace.samples_per_point, options_.seconds);
@@ -172,67 +139,237 @@ class Load {
     return kExitFailure;
   }
 
- private:
+  int soak() {
+    std::printf(
+        "%u agents, %u runs at once, %.0f samples/s in batches of %u, for %.0f s; %u browsers\n",
+        options_.agents, options_.runs, options_.samples_per_s, options_.pace.samples_per_point,
+        options_.seconds, options_.browsers);
+    const Spent begin = spent();
+    if (!turn_until([&] { return all_live(1); }, kPatienceS)) give_up("not all agents connected");
+    print("all connected", begin);
+    Visitors visitors(whom_to_visit());
+    CampaignSource source(
+        {server_.address(), authority_pem(), admin_secret_, kExperiment, options_.runs});
+    visitors.begin_browsers();
+    endure("agents and browsers", options_.seconds / 12);
+    const double viewer_s = now_s();
+    visitors.begin(Attacker::viewer);
+    endure("the same beside a viewer", options_.seconds / 12);
+    const double everybody_s = now_s();
+    for (const Attacker attacker : kAttackers) {
+      if (attacker != Attacker::viewer) visitors.begin(attacker);
+    }
+    endure("the same beside all attackers", options_.seconds * 5 / 6);
+    const double end_s = now_s();
+    source.end();
+    std::atomic<bool> alone = false;
+    const std::jthread stopping([&] {
+      visitors.stop();
+      alone = true;
+    });
+    if (!turn_until([&] { return alone.load(); }, kPatienceS)) give_up("visitors did not end");
+    if (!turn_until([&] { return source.ended(); }, kSoakRun_s + kPatienceS)) {
+      std::cerr << "stripline-load: error: campaigns did not end\n";
+    }
+
+    SoakFigures figures;
+    figures.p99_quiet_s = p99_s(begin.at_s, viewer_s);
+    figures.p99_with_viewer_s = p99_s(viewer_s, everybody_s);
+    figures.p99_s = p99_s(begin.at_s, end_s);
+    std::erase_if(memory_, [&](const Resident& one) { return one.at_s < everybody_s; });
+    figures.memory_growth = growth(memory_);
+    figures.samples_measured = source.created() * points_of_run() * options_.pace.samples_per_point;
+    figures.samples_acknowledged = seen_.samples;
+    figures.samples_stored = source.samples();
+    figures.runs_lost = seen_.runs_lost;
+    const PageLoads& pages = visitors.page_loads();
+    figures.pages_answered = pages.answers_s.size();
+    figures.pages_deferred = pages.deferred;
+    figures.pages_failed = pages.failed;
+    figures.events_streamed = pages.streamed;
+    for (const Attacker attacker : kAttackers) {
+      std::printf("rounds of %-20s %10llu\n", name_of(attacker),
+                  static_cast<unsigned long long>(visitors.rounds(attacker)));
+      if (visitors.rounds(attacker) == 0) figures.idle_attackers.emplace_back(name_of(attacker));
+    }
+    report(figures, pages);
+    auto found = unmet(figures);
+    for (const std::string& failure : source.failures()) found.push_back(failure);
+    for (const std::string& one : found) std::cerr << "stripline-load: error: " << one << "\n";
+    return found.empty() ? kExitOk : kExitFailure;
+  }
+
   std::filesystem::path data() const { return folder_ / "data"; }
 
   uint32_t points_of_run() const {
-    return static_cast<uint32_t>(options_.seconds * options_.pace.points_per_s);
+    const double run_s =
+        options_.soak ? std::min(kSoakRun_s, options_.seconds / 4) : options_.seconds;
+    return static_cast<uint32_t>(run_s * options_.pace.points_per_s);
   }
+
+  std::string authority_pem() const { return read_file(data() / "tls" / "authority.pem"); }
 
   // One experiment with as many points as a run sends, beside those of a real node.
   agent::Hello description() const {
     const auto real = need(agent::describe_node(executable_folder() + "/stripline-worker", 60));
-    experiment::Experiment steady;
-    steady.name = kExperiment;
-    steady.title = "load";
-    steady.description = "what a run sends";
-    steady.metric = {"time", "s", true};
-    steady.min_ranks = 2;
-    steady.max_ranks = 2;
-    steady.variants = {"only"};
-    steady.verification = "none";
-    experiment::Factor factor;
-    factor.name = "n";
-    factor.unit = "1";
-    factor.description = "number of the point";
-    for (int64_t n = 1; n <= points_of_run(); ++n) factor.values.emplace_back(n);
-    factor.minimum = 1;
-    factor.maximum = 1e9;
-    steady.factors = {factor};
+    experiment::Experiment steady = declared(kExperiment);
+    steady.factors = {numbers("n", points_of_run())};
+    experiment::Experiment large = declared(kLargeExperiment);
+    large.factors = {numbers("n", kLargeSide), numbers("m", kLargeSide)};
     agent::Hello hello;
     hello.agent_version = real.version;
     hello.fingerprint = real.fingerprint;
     hello.fabrics = {"tcp"};
     hello.experiments_json = real.experiments_json;
     hello.experiments_json.push_back(experiment::to_json(steady).dump());
+    if (options_.soak) hello.experiments_json.push_back(experiment::to_json(large).dump());
     return hello;
+  }
+
+  static experiment::Experiment declared(const std::string& name) {
+    experiment::Experiment made;
+    made.name = name;
+    made.title = "load";
+    made.description = "what a run sends";
+    made.metric = {"time", "s", true};
+    made.min_ranks = 2;
+    made.max_ranks = 2;
+    made.variants = {"only"};
+    made.verification = "none";
+    return made;
+  }
+  // 1 to `most`.
+  static experiment::Factor numbers(const std::string& name, int64_t most) {
+    experiment::Factor factor;
+    factor.name = name;
+    factor.unit = "1";
+    factor.description = "number of the point";
+    for (int64_t n = 1; n <= most; ++n) factor.values.emplace_back(n);
+    factor.minimum = 1;
+    factor.maximum = 1e9;
+    return factor;
   }
 
   void make_agents() {
     const auto authority = need(server::Authority::open(data(), server::unix_seconds()));
-    const std::string authority_pem = need(read_whole_file(authority.authority_file()));
     const HostAndPort address = need(parse_host_and_port(server_.address()));
     const agent::Hello hello = description();
-    const double now = server::unix_seconds();
     for (uint32_t i = 0; i < options_.agents; ++i) {
-      agent::Hello one = hello;
-      one.node = "n" + std::to_string(i);
-      one.instance_id = "load-" + one.node;
-      const auto key = need(pki::PrivateKey::generate());
-      const auto certificate = need(
-          authority.certify_node(one.node, need(pki::make_request(key)), {now - 60, now + 86400}));
-      const auto identity = folder_ / (one.node + ".pem");
-      need(agent::write_identity(identity, {need(key.pem()), certificate, authority_pem}));
-      agents_.push_back(
-          std::make_unique<LoadAgent>(address, identity, one, options_.pace, seen_, i + 1));
+      const agent::Hello one = named(hello, "n" + std::to_string(i));
+      agents_.push_back(std::make_unique<LoadAgent>(address, identity_of(authority, one.node), one,
+                                                    options_.pace, seen_, i + 1));
     }
   }
 
-  std::unique_ptr<v1::Campaigns::Stub> campaigns() const {
+  static agent::Hello named(agent::Hello hello, const std::string& node) {
+    hello.node = node;
+    hello.instance_id = "load-" + node;
+    return hello;
+  }
+
+  // The file with a new certificate of the node.
+  std::filesystem::path identity_of(const server::Authority& authority,
+                                    const std::string& node) const {
+    const double now = server::unix_seconds();
+    const auto key = need(pki::PrivateKey::generate());
+    const auto certificate =
+        need(authority.certify_node(node, need(pki::make_request(key)), {now - 60, now + 86400}));
+    auto file = folder_ / (node + ".pem");
+    need(agent::write_identity(
+        file, {need(key.pem()), certificate, need(read_whole_file(authority.authority_file()))}));
+    return file;
+  }
+
+  std::shared_ptr<grpc::Channel> channel() const {
     grpc::SslCredentialsOptions options;
-    options.pem_root_certs = read_file(data() / "tls" / "authority.pem");
-    return v1::Campaigns::NewStub(
-        grpc::CreateChannel(server_.address(), grpc::SslCredentials(options)));
+    options.pem_root_certs = authority_pem();
+    return grpc::CreateChannel(server_.address(), grpc::SslCredentials(options));
+  }
+
+  std::unique_ptr<v1::Campaigns::Stub> campaigns() const {
+    return v1::Campaigns::NewStub(channel());
+  }
+
+  // What a new user of this role shows.
+  std::string new_secret(v1::Role role, const std::string& user) const {
+    v1::CreateTokenRequest request;
+    request.set_role(role);
+    request.set_subject(user);
+    grpc::ClientContext context;
+    show(context);
+    v1::CreateTokenResponse made;
+    const auto status = v1::Admin::NewStub(channel())->CreateToken(&context, request, &made);
+    if (!status.ok()) give_up(status.error_message());
+    return need(pki::parse_token(made.text())).secret;
+  }
+
+  // The name in URLs, "c1", of a campaign of many points that is cancelled before it is measured:
+  // agents have no turn in between.
+  std::string large_campaign() {
+    const auto stub = campaigns();
+    v1::CreateCampaignRequest request;
+    request.mutable_spec()->set_fabric("tcp");
+    request.mutable_spec()->add_experiments(kLargeExperiment);
+    request.mutable_spec()->set_runs(1);
+    request.mutable_spec()->set_time_budget_s(86400);
+    request.mutable_spec()->set_effort(v1::CampaignSpec::FULL);
+    for (const char* node : {"nodes/n0", "nodes/n1"}) request.mutable_spec()->add_only_nodes(node);
+    v1::Campaign campaign;
+    grpc::ClientContext context;
+    show(context);
+    if (const auto status = stub->CreateCampaign(&context, request, &campaign); !status.ok()) {
+      give_up(status.error_message());
+    }
+    v1::CancelCampaignRequest cancel;
+    cancel.set_name(campaign.name());
+    grpc::ClientContext cancelling;
+    show(cancelling);
+    if (const auto status = stub->CancelCampaign(&cancelling, cancel, &campaign); !status.ok()) {
+      give_up(status.error_message());
+    }
+    wait_for_first_nodes();
+    return campaign.name().substr(campaign.name().find('/') + 1);
+  }
+
+  // Until both nodes of large campaigns have nothing to do any more: the order that was cancelled
+  // has come and gone.
+  void wait_for_first_nodes() {
+    const auto stub = v1::Fleet::NewStub(channel());
+    for (const char* name : {"nodes/n0", "nodes/n1"}) {
+      const double end = now_s() + kPatienceS;
+      for (v1::Node node; node.state() != v1::Node::IDLE;) {
+        if (now_s() > end) give_up(std::string(name) + " does not become idle");
+        turn_until([] { return false; }, 0.05);
+        v1::GetNodeRequest request;
+        request.set_name(name);
+        grpc::ClientContext context;
+        show(context);
+        if (const auto status = stub->GetNode(&context, request, &node); !status.ok()) {
+          give_up(status.error_message());
+        }
+      }
+    }
+  }
+
+  Visited whom_to_visit() {
+    Visited visited;
+    visited.agents = need(parse_host_and_port(server_.address()));
+    visited.pages_port = server_.port_after("dashboard on https://127.0.0.1:");
+    visited.metrics_port = server_.port_after("metrics on http://127.0.0.1:");
+    visited.authority_pem = authority_pem();
+    for (uint32_t i = 0; i < options_.browsers; ++i) {
+      visited.browser_secrets.push_back(new_secret(v1::VIEWER, "reader-" + std::to_string(i)));
+    }
+    visited.viewer_secret = new_secret(v1::VIEWER, "eve");
+    visited.operator_secret = new_secret(v1::OPERATOR, "mallory");
+    visited.node_identity =
+        identity_of(need(server::Authority::open(data(), server::unix_seconds())), kBadNode);
+    visited.hello = named(description(), kBadNode);
+    visited.hello.fabrics = {kBadNodesFabric};
+    visited.large_campaigns = {large_campaign(), large_campaign()};
+    seen_ = {};  // a run of theirs that was given out, and taken away
+    visited.large_experiment = kLargeExperiment;
+    return visited;
   }
 
   void show(grpc::ClientContext& context) const {
@@ -279,6 +416,60 @@ class Load {
     const Spent begin = spent();
     turn_until([&] { return now_s() >= begin.at_s + seconds; }, seconds + kPatienceS);
     print("samples for", begin);
+  }
+
+  // Lets everybody work for this long, and looks at the server's memory now and then.
+  void endure(const char* what, double seconds) {
+    const Spent begin = spent();
+    double look_s = begin.at_s;
+    turn_until(
+        [&] {
+          const double now = now_s();
+          if (now >= look_s) {
+            if (!server_.running()) give_up("the server has ended: " + server_.log());
+            memory_.push_back({now, server_.resident_mib()});
+            look_s = now + kMemoryEvery_s;
+          }
+          return now >= begin.at_s + seconds;
+        },
+        seconds + kPatienceS);
+    print(what, begin);
+  }
+
+  // From a batch to its acknowledgement, of those that were acknowledged in this time.
+  double p99_s(double from_s, double to_s) const {
+    std::vector<double> took_s;
+    for (const Acknowledged& one : seen_.acknowledged) {
+      if (one.at_s >= from_s && one.at_s < to_s) took_s.push_back(one.at_s - one.sent_s);
+    }
+    std::ranges::sort(took_s);
+    return percentile(took_s, 0.99);
+  }
+
+  void report(const SoakFigures& figures, const PageLoads& pages) {
+    std::printf(
+        "batch to acknowledgement, p99   %8.2f ms; quiet %.2f ms, beside a viewer %.2f ms\n",
+        1e3 * figures.p99_s, 1e3 * figures.p99_quiet_s, 1e3 * figures.p99_with_viewer_s);
+    std::printf(
+        "server's memory                 %8.1f MiB at the end, at most %.1f MiB; %.2f times "
+        "what it was when all were there\n",
+        memory_.empty() ? 0 : memory_.back().mib, server_.peak_mib(), figures.memory_growth);
+    std::vector<double> answers_s = pages.answers_s;
+    std::ranges::sort(answers_s);
+    std::printf("answers to browsers             %8.2f ms (p50) %8.2f ms (p99) %8.2f ms (most)\n",
+                1e3 * percentile(answers_s, 0.5), 1e3 * percentile(answers_s, 0.99),
+                1e3 * percentile(answers_s, 1));
+    std::printf("answered %llu, put off %llu, failed %llu, pieces of streams %llu\n",
+                static_cast<unsigned long long>(pages.answers_s.size()),
+                static_cast<unsigned long long>(pages.deferred),
+                static_cast<unsigned long long>(pages.failed),
+                static_cast<unsigned long long>(pages.streamed));
+    for (const std::string& failure : pages.failures) std::printf("  %s\n", failure.c_str());
+    std::printf("samples measured %llu, acknowledged %llu, stored %llu, runs lost %llu\n",
+                static_cast<unsigned long long>(figures.samples_measured),
+                static_cast<unsigned long long>(figures.samples_acknowledged),
+                static_cast<unsigned long long>(figures.samples_stored),
+                static_cast<unsigned long long>(figures.runs_lost));
   }
 
   // How many samples the server has when all campaigns have ended.
@@ -365,7 +556,8 @@ class Load {
   std::vector<std::unique_ptr<LoadAgent>> agents_;
   std::vector<std::string> names_;
   double killed_s_ = 0;
-  double back_s_ = 0;  // when all agents had come back
+  double back_s_ = 0;             // when all agents had come back
+  std::vector<Resident> memory_;  // of a soak
 };
 
 }  // namespace
@@ -389,6 +581,13 @@ int main(int argc, char** argv) {
   app.add_option("--samples", options.samples_per_s,
                  "A second, of all runs (default: 20 for each agent)")
       ->transform(whole_number(1, 10'000'000));
+  app.add_flag(
+      "--soak", options.soak,
+      "Leave the server alone, and let browsers and attackers call it: ends with 1 unless all "
+      "figures that are asked for are met");
+  app.add_option("--browsers", options.browsers, "Of a soak")
+      ->transform(whole_number(1, 200))
+      ->capture_default_str();
   if (const auto end = read_command_line(app, argc, argv)) return *end;
   if (options.runs == 0) options.runs = std::max(1U, options.agents / 25);
   if (2 * options.runs > options.agents) load::give_up("each run takes two agents; ask for more");

@@ -2,7 +2,7 @@
 
 #include "optimizer/model/model_fixture.h"
 #include "runtime/fabric/emulated/profile.h"
-#include "runtime/loop/exact_costs.h"
+#include "runtime/loop/testing/exact_costs.h"
 #include "tests/plans/draw.h"
 
 namespace stripline::plan_corpus {

@@ -5,6 +5,8 @@
 //   forks return     it returns from main, with all that a program may have made of the Context
 //   forks progress   it makes progress; likewise put, rpc, clock, barrier
 //   forks init       it joins the job by itself
+//   forks inject     it puts by an injection_context of its parent; inject-return: it returns from
+//                    main with one
 //   forks system     it is made by system(), and joins the job by itself
 //   forks popen      it is made by popen(), and prints what rank 0 reads
 #include <cstdint>
@@ -18,10 +20,13 @@
 #include <utility>
 #include <vector>
 
+#include <stripline/bulk.h>
 #include <stripline/context.h>
+#include <stripline/fine.h>
 #include <stripline/future.h>
 #include <stripline/gather_plan.h>
 #include <stripline/halo.h>
+#include <stripline/injection.h>
 #include <stripline/lock.h>
 #include <stripline/rpc.h>
 #include <stripline/shared_array.h>
@@ -33,6 +38,7 @@ namespace {
 using namespace stripline;
 
 std::unique_ptr<Context> context;  // as in many programs
+std::optional<injection_context> injection;
 
 int status_of(int waited) { return WIFEXITED(waited) ? WEXITSTATUS(waited) : -WTERMSIG(waited); }
 
@@ -43,6 +49,10 @@ void as_child(const std::string& what, global_ptr<uint64_t> there) {
   if (what == "rpc") rpc(*context, there.where(), [] {}).wait();
   if (what == "clock") (void)context->now_s();
   if (what == "barrier") context->barrier();
+  if (what == "inject") {
+    const uint64_t word = 9;
+    injection->rput(&word, there, 1);
+  }
   if (what == "init") {
     const auto second = Context::init();
     if (!second.ok()) std::_Exit(report(second.error()));
@@ -54,14 +64,15 @@ void as_child(const std::string& what, global_ptr<uint64_t> there) {
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "exit";
-  auto made = Context::init();
+  const bool injects = what.starts_with("inject");
+  auto made = injects ? Context::init(thread_mode::injecting) : Context::init();
   if (!made.ok()) return report(made.error());
   if (what == "join") return 0;  // what system() starts
   context = std::move(*made);
   Context& ctx = *context;
   const rank_t me = ctx.rank_me();
   const rank_t next = (me + 1) % ctx.rank_n();
-  const auto words = *ctx.new_symmetric_array<uint64_t>(4);
+  const auto words = *ctx.new_symmetric_array<uint64_t>(5);
   const global_ptr<uint64_t> there = ctx.on_rank(words, next);
   auto x = *shared_array<double>::create(ctx, 64);
   for (double& value : x.local_span()) value = 1;
@@ -74,7 +85,18 @@ int main(int argc, char** argv) {
     const team half = team::world(ctx).split(me % 2, me);
     std::optional<halo_exchange<double, 1>> halo(*halo_exchange<double, 1>::create(
         ctx, {.interior = {8}, .width = {1}, .grid = {ctx.rank_n()}, .periodic = {true}}));
+    const bulk_region region(ctx);
+    fine_region fine(ctx);
     const auto pending = rget_async(ctx, there);
+    const lazy<uint64_t> fetched = fine.read(there + 2);
+    const uint64_t word = me;
+    memput(ctx, there + 3, &word, 1);
+    if (injects) {
+      auto opened = injection_context::open(ctx);
+      if (!opened.ok()) return report(opened.error());
+      injection.emplace(std::move(*opened));
+      injection->rput(&word, there + 4, 1);
+    }
     epoch.update(there + 1, 1);
     plan.start(x);
     if (me == 0) {
@@ -91,7 +113,7 @@ int main(int argc, char** argv) {
       } else {
         const pid_t child = ::fork();
         if (child == 0) {
-          if (what == "return") return 0;
+          if (what.ends_with("return")) return 0;
           as_child(what, there);
         }
         ::waitpid(child, &ended, 0);
@@ -104,6 +126,7 @@ int main(int argc, char** argv) {
     lock.lock();
     lock.unlock();
     half.barrier();
+    if (injects) injection->fence();
   }
   uint64_t value = me + 100;
   ctx.rput(value, there);

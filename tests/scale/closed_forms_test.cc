@@ -27,8 +27,8 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "runtime/fabric/emulated/emulated_ranks.h"
 #include "runtime/fabric/emulated/profile.h"
+#include "runtime/fabric/emulated/testing/emulated_ranks.h"
 #include "tests/scale/costs.h"
 
 namespace stripline::fabric {

@@ -23,7 +23,7 @@
 #include <stripline/lock.h>
 #include <stripline/team.h>
 
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/fabric/emulated/profile.h"
 #include "tests/scale/costs.h"
 

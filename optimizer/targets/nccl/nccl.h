@@ -23,7 +23,6 @@ struct TunerRule {
   int64_t channels = -1;  ///< -1: any, in all that follow
   int64_t nodes = -1;
   int64_t ranks = -1;
-  bool operator==(const TunerRule&) const = default;
 
   static constexpr uint64_t kMostBytes = 4294967295;
 };
@@ -32,9 +31,5 @@ struct TunerRule {
 /// with comments from '#' at the beginning of a line; the two last columns may only be -1. Errors:
 /// data_loss, with the line.
 Result<std::vector<TunerRule>> read_tuner_file(std::string_view text, std::string_view what);
-
-/// Reads back as the same rules. Errors: invalid_argument for a rule that such a file cannot hold.
-Result<std::string> write_tuner_file(const std::vector<TunerRule>& rules,
-                                     const std::vector<std::string>& comments);
 
 }  // namespace stripline::targets::nccl

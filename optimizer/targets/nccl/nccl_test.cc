@@ -15,9 +15,8 @@ TEST(TunerFile, ReadsTheDocumentedExample) {
   ASSERT_EQ(rules->size(), 2U);
   EXPECT_EQ((*rules)[0].channels, 2);
   EXPECT_EQ((*rules)[1].least_bytes, 65537U);
-  const auto text = write_tuner_file(*rules, {"who, when"});
-  ASSERT_TRUE(text.ok());
-  EXPECT_EQ(*read_tuner_file(*text, "file"), *rules);
+  EXPECT_EQ((*rules)[1].algorithm, "ring");
+  EXPECT_EQ((*rules)[1].ranks, -1);
 }
 
 TEST(TunerFile, RefusesMistakes) {
@@ -30,7 +29,6 @@ TEST(TunerFile, RefusesMistakes) {
         "allreduce,0,1,tree,simple,1,1,1,-1,-1,-1\n"}) {
     EXPECT_FALSE(read_tuner_file(bad, "file").ok()) << bad;
   }
-  EXPECT_FALSE(write_tuner_file({TunerRule{.collective = "all\nreduce"}}, {}).ok());
 }
 
 }  // namespace

@@ -129,9 +129,4 @@ Result<std::string> write_conf(const std::vector<Setting>& settings,
   return text;
 }
 
-std::string with_prefix(std::string_view name, std::string_view prefix) {
-  if (name.starts_with("UCX_")) name.remove_prefix(4);
-  return "UCX_" + std::string(prefix) + "_" + std::string(name);
-}
-
 }  // namespace stripline::targets::ucx

@@ -22,7 +22,4 @@ Result<std::vector<Setting>> read_conf(std::string_view text, std::string_view w
 Result<std::string> write_conf(const std::vector<Setting>& settings,
                                const std::vector<std::string>& comments);
 
-/// The setting for one user of UCX alone: "UCX_MPI_RNDV_THRESH" for UCX_RNDV_THRESH and "MPI".
-std::string with_prefix(std::string_view name, std::string_view prefix);
-
 }  // namespace stripline::targets::ucx

@@ -1,5 +1,6 @@
 #include "runtime/fabric/emulated/emulated_fabric.h"
 
+#include "base/cut_text.h"
 #include "runtime/fabric/emulated/compute_trace.h"
 #include "runtime/fabric/emulated/profile.h"
 #include "runtime/fabric/emulated/real_engine.h"
@@ -11,12 +12,12 @@ namespace stripline::fabric {
 Result<std::unique_ptr<Fabric>> open_emulated_fabric(const OpenOptions& options) {
   if (options.clock != "real" && options.clock != "virtual") {
     return Error(ErrorCode::invalid_argument,
-                 "unknown clock '" + options.clock + "'; it is real or virtual");
+                 "unknown clock " + quoted_text(options.clock) + "; it is real or virtual");
   }
   if (options.progress != Progress::in_calls) {
     return Error(ErrorCode::invalid_argument,
-                 "fabric '" + options.fabric +
-                     "' has progress inside of calls only: an emulated rank is one thread, and its "
+                 "fabric " + quoted_text(options.fabric) +
+                     " has progress inside of calls only: an emulated rank is one thread, and its "
                      "profile says itself which operations wait for their target; unset "
                      "STRIPLINE_PROGRESS");
   }

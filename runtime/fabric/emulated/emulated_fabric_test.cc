@@ -17,9 +17,9 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "runtime/fabric/emulated/emulated_ranks.h"
 #include "runtime/fabric/emulated/profile.h"
-#include "runtime/fabric/emulated/profile_file.h"
+#include "runtime/fabric/emulated/testing/emulated_ranks.h"
+#include "runtime/fabric/emulated/testing/profile_file.h"
 
 namespace stripline::fabric {
 namespace {

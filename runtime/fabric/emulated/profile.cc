@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/cut_text.h"
 #include "base/json.h"
 #include "base/suggest.h"
 #include "base/whole_file.h"
@@ -205,9 +206,9 @@ Status apply_option(ProfileRequest& request, std::string_view option) {
   if (key == "compute" && value == "declared") {
     if (!request.profile.processor) {
       return Error(ErrorCode::invalid_argument,
-                   "compute=declared needs to know what work takes, which profile '" +
-                       request.profile.name +
-                       "' does not say; give it a member 'processor' (docs/emulated-fabric.md)");
+                   "compute=declared needs to know what work takes, which profile " +
+                       quoted_text(request.profile.name) +
+                       " does not say; give it a member 'processor' (docs/emulated-fabric.md)");
     }
     request.compute = ComputeMode::declared;
     return {};
@@ -257,8 +258,8 @@ Status apply_option(ProfileRequest& request, std::string_view option) {
     }
   }
   return Error(ErrorCode::invalid_argument,
-               "unknown option '" + std::string(option) +
-                   "' of the emulated fabric; known: "
+               "unknown option " + quoted_text(option) +
+                   " of the emulated fabric; known: "
                    "compute=measured|none|declared|SCALE|record:PATH|replay:PATH, jitter=on|off, "
                    "ranks_per_node=N, lose=RANK@SECONDS, host_delays=SEED");
 }
@@ -350,7 +351,7 @@ Result<Profile> parse_profile(std::string_view json_text, std::string_view what)
 Result<ProfileRequest> resolve_profile(std::string_view fabric_name) {
   if (!fabric_name.starts_with(kPrefix)) {
     return Error(ErrorCode::invalid_argument,
-                 "'" + std::string(fabric_name) + "' is not an emulated fabric");
+                 quoted_text(fabric_name) + " is not an emulated fabric");
   }
   std::string_view rest = fabric_name.substr(kPrefix.size());
   const size_t comma = rest.find(',');
@@ -359,17 +360,18 @@ Result<ProfileRequest> resolve_profile(std::string_view fabric_name) {
 
   ProfileRequest request;
   if (const std::string_view text = builtin_profile_text(name); !text.empty()) {
-    STRIPLINE_ASSIGN_OR_RETURN(request.profile, parse_profile(text, "profile '" + name + "'"));
+    STRIPLINE_ASSIGN_OR_RETURN(request.profile,
+                               parse_profile(text, "profile " + quoted_text(name)));
   } else {
     const auto file = read_whole_file(name);
     if (!file.ok()) {
-      return Error(ErrorCode::invalid_argument, "unknown profile '" + name + "'" +
+      return Error(ErrorCode::invalid_argument, "unknown profile " + quoted_text(name) +
                                                     did_you_mean(name, builtin_profile_names()) +
                                                     "; built in are " + known_names() +
                                                     ", and as a file: " + file.error().message());
     }
     auto parsed = parse_profile(*file, "JSON");
-    if (!parsed.ok()) return parsed.error().with_context("'" + name + "'");
+    if (!parsed.ok()) return parsed.error().with_context(quoted_text(name));
     request.profile = std::move(*parsed);
   }
   while (!rest.empty()) {

@@ -14,9 +14,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/hex.h"
 #include "base/json_channel.h"
 #include "base/sha256.h"
-#include "runtime/bootstrap/hex.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/fabric/ofi/ofi_test_ranks.h"
 
@@ -67,7 +67,7 @@ class PeerProcess {
         process_(start(ends->second.get(), fabric, rank, ranks, segment_bytes, std::move(prefix),
                        std::move(environment))) {
     ends->second.reset();
-    address_ = bootstrap::from_hex(next().value("address", "")).value_or("");
+    address_ = from_hex(next().value("address", "")).value_or("");
   }
   static Subprocess start(int fd, const std::string& fabric, Rank rank, Rank ranks,
                           size_t segment_bytes, std::vector<std::string> prefix,
@@ -98,7 +98,7 @@ struct ProcessPair {
     if (!opened.ok()) throw FabricFailure(opened.error());
     mine = std::move(opened).value();
     const std::vector<std::string> addresses = {mine->local_address(), peer.address()};
-    peer.tell({{"addresses", {bootstrap::to_hex(addresses[0]), bootstrap::to_hex(addresses[1])}}});
+    peer.tell({{"addresses", {to_hex(addresses[0]), to_hex(addresses[1])}}});
     const Status status = mine->connect(addresses, 20);
     if (!status.ok()) throw FabricFailure(status.error());
     EXPECT_TRUE(peer.next().value("connected", false));
@@ -346,7 +346,7 @@ TEST(OfiNamespaceTest, RanksOfTwoNetworksReachEachOther) {
       peers.push_back(std::make_unique<PeerProcess>(
           "tcp", static_cast<Rank>(side), 2, kSegmentBytes,
           std::vector<std::string>{"ip", "netns", "exec", networks.name(side)}, environment));
-      addresses.push_back(bootstrap::to_hex(peers.back()->address()));
+      addresses.push_back(to_hex(peers.back()->address()));
     }
     for (const auto& peer : peers) peer->tell({{"addresses", addresses}});
     for (const auto& peer : peers) {

@@ -40,9 +40,16 @@ constexpr double kMostBetweenStatesSeconds = 2;
 /// Time that may pass between two looks and still count as waiting; more was computation.
 constexpr double kMaxGapSeconds = 0.5;
 
+/// Polls of a further injector without a result for each one that serves this rank's peers, which
+/// may be what its operations wait for.
+constexpr uint64_t kPollsPerMeanwhile = 4;
+
 /// Calls whose end is noted after somebody has asked how long a message waited: ranks that are
 /// never asked for work need not look at the clock.
 constexpr uint32_t kNotedStops = 4096;
+
+// How long a peer that has vanished may still be found to have left in good order.
+constexpr double kLeaveGraceSeconds = 1.0;
 
 /// Errors that mean that the peer's process or the path to it is gone.
 bool means_peer_gone(int error) {
@@ -411,6 +418,7 @@ void OfiRank::compute_for(double seconds) {
 }
 
 void OfiRank::rest(uint64_t fruitless_polls) {
+  if (meanwhile_ && fruitless_polls % kPollsPerMeanwhile == kPollsPerMeanwhile - 1) meanwhile_();
   if (fruitless_polls <= spin_limit_) return;
   sched_yield();
   check_on_peers();
@@ -429,7 +437,7 @@ void OfiRank::check_on_peers() {
   }
   std::erase_if(suspects_, [&](const Suspect& suspect) { return peers_[suspect.rank].left; });
   for (const Suspect& suspect : suspects_) {
-    if (now - suspect.since_s < settings_.leave_grace_s) continue;
+    if (now - suspect.since_s < kLeaveGraceSeconds) continue;
     fail(Error(connecting_ ? ErrorCode::unavailable : ErrorCode::aborted,
                "rank " + std::to_string(rank_) + " has lost " + describe_peer(suspect.rank) + ": " +
                    suspect.reason));

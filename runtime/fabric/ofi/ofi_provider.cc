@@ -9,6 +9,7 @@
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
 
+#include "base/cut_text.h"
 #include "base/host_memory.h"
 #include "base/suggest.h"
 #include "runtime/fabric/ofi/ofi_address.h"
@@ -74,15 +75,15 @@ Result<std::string> local_node(const std::string& provider, const Settings& sett
     // fi_getinfo() takes any address; opening would fail later and say less.
     const std::string interface = interface_of_address(settings.address);
     if (!interface.empty() && !settings.interface.empty() && interface != settings.interface) {
-      return Error(ErrorCode::invalid_argument, "STRIPLINE_ADDRESS is '" + settings.address +
-                                                    "', which the interface " + interface +
-                                                    " has, and STRIPLINE_IFACE is '" +
-                                                    settings.interface + "'; unset one of them");
+      return Error(ErrorCode::invalid_argument,
+                   "STRIPLINE_ADDRESS is " + quoted_text(settings.address) +
+                       ", which the interface " + interface + " has, and STRIPLINE_IFACE is " +
+                       quoted_text(settings.interface) + "; unset one of them");
     }
     if (!interface.empty()) return with_scope(settings.address);
     return Error(ErrorCode::invalid_argument,
-                 "STRIPLINE_ADDRESS is '" + settings.address +
-                     "', which no interface of this host has; use one that 'ip address' lists, or "
+                 "STRIPLINE_ADDRESS is " + quoted_text(settings.address) +
+                     ", which no interface of this host has; use one that 'ip address' lists, or "
                      "name an interface in STRIPLINE_IFACE");
   }
   if (!settings.interface.empty()) return address_of_interface(settings.interface);
@@ -212,7 +213,7 @@ ProviderInfo describe_fabric(const Library& library, const std::string& fabric) 
     if (!result.usable) {
       result = std::move(one);
     } else if (one.usable) {
-      result.detail += "; also --fabric '" + provider + "'";
+      result.detail += "; also --fabric " + quoted_text(provider);
     }
   }
   result.name = fabric;
@@ -281,17 +282,18 @@ Result<InfoList> choose_provider(const Library& library, const std::string& fabr
       if (is_selectable(name)) names.insert(fabric_name_of(name));
     }
     if (const std::string filter = excluding_filter(fabric); !filter.empty()) {
-      return Error(ErrorCode::invalid_argument, "the fabric '" + fabric + "' is excluded by " +
-                                                    filter +
+      return Error(ErrorCode::invalid_argument, "the fabric " + quoted_text(fabric) +
+                                                    " is excluded by " + filter +
                                                     ", which leaves on this host: " + join(names) +
                                                     "; unset it, or change what it excludes");
     }
-    return Error(
-        ErrorCode::invalid_argument,
-        "unknown fabric '" + fabric + "'" + did_you_mean(fabric, {names.begin(), names.end()}) +
-            "; libfabric offers on this host: " + join(names) + "; or use 'emulated:PROFILE'");
+    return Error(ErrorCode::invalid_argument,
+                 "unknown fabric " + quoted_text(fabric) +
+                     did_you_mean(fabric, {names.begin(), names.end()}) +
+                     "; libfabric offers on this host: " + join(names) +
+                     "; or use 'emulated:PROFILE'");
   }
-  const std::string subject = "fabric '" + fabric + "' (provider " + provider + ")";
+  const std::string subject = "fabric " + quoted_text(fabric) + " (provider " + provider + ")";
   const ProviderInfo described = describe_fabric(library, fabric);
   if (!described.usable) {
     return Error(ErrorCode::unavailable, subject + " cannot be used: it " + described.detail +

@@ -75,8 +75,8 @@ Status OfiRank::allocate(const OpenOptions& options) {
     if (auto mailbox = Mailbox::create(ranks_); mailbox.ok()) mailbox_ = std::move(*mailbox);
   }
   if (options.segment_bytes > 0) {
-    STRIPLINE_ASSIGN_OR_RETURN(segment_registration_,
-                               endpoint_.register_memory(segment_.bytes(), true));
+    registered_ = segment_.bytes();
+    STRIPLINE_ASSIGN_OR_RETURN(segment_registration_, endpoint_.register_memory(registered_, true));
   }
   const size_t buffer_bytes = sizeof(MessageHeader) + settings_.message_bytes;
   STRIPLINE_ASSIGN_OR_RETURN(receive_buffers_,
@@ -125,6 +125,7 @@ void OfiRank::describe(const std::string& fabric) {
   info_.puts_need_target = info_.gets_need_target;
   info_.buffer_bytes = receive_buffers_.total_bytes() + send_buffers_.total_bytes();
   info_.peer_bytes = sizeof(Peer) + (mailbox_.file() >= 0 ? sizeof(RingMemory) : 0);
+  info_.injector_bytes = injector_bytes();
   info_.iov_limit = static_cast<uint32_t>(limits.iov_limit);
   const size_t colon = address_.endpoint_text.rfind(':');
   std::string ip = address_.endpoint_text.substr(0, colon);

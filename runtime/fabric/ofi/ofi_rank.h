@@ -1,5 +1,6 @@
 // One rank's libfabric endpoint as a Fabric. The parts: ofi_rank.cc opens and closes,
 // ofi_connect.cc reaches the peers, ofi_transfer.cc issues, ofi_progress.cc completes and waits.
+// A further injector of a rank is one, too, without messages and a segment (ofi_injector.cc).
 #pragma once
 
 #include <array>
@@ -67,6 +68,7 @@ class OfiRank final : public Fabric, public Shortcuts {
   bool has_atomic(AtomicOp op, AtomicType type, bool previous) const override;
   void atomic(const AtomicRequest& request, Rank target, uint64_t offset, void* previous,
               Counter& counter) override;
+  Result<std::unique_ptr<Injector>> open_injector(std::function<void()> meanwhile) override;
   bool try_send(Rank target, std::span<const std::byte> message) override;
   std::optional<double> waited_s() override;
   bool needs_target(Rank target, bool put) const override;
@@ -161,6 +163,11 @@ class OfiRank final : public Fabric, public Shortcuts {
   Status exchange_hellos(double timeout_s);
   std::string missing_peers(const std::vector<bool>& greeted) const;
   void say_goodbye();
+
+  // ofi_injector.cc
+  Settings injector_settings() const;
+  size_t injector_bytes() const;
+  Status inject_for(const OfiRank& owner);
 
   // ofi_atomic.cc
   void find_atomics();
@@ -263,6 +270,7 @@ class OfiRank final : public Fabric, public Shortcuts {
   const std::function<bool(Rank)> computes_;  ///< OpenOptions::computes
   const bool watches_for_stopped_;
   FailureHandler failure_handler_;
+  std::function<void()> meanwhile_;  ///< of a further injector, called while it waits
   std::optional<Error> connect_error_;
   std::vector<Address> addresses_;  ///< of all ranks, for messages
   std::vector<uint32_t> nodes_;     // by rank
@@ -293,11 +301,15 @@ class OfiRank final : public Fabric, public Shortcuts {
   uint64_t full_rings_ = 0;  ///< messages in a row that found no room
   Rank full_ring_ = 0;       ///< for whom the last one was
 
+  /// Held by the rank and by each of its further injectors, which are counted by that.
+  std::shared_ptr<const bool> injectors_ = std::make_shared<const bool>(true);
+
   // The destructor closes the endpoint, which gives up operations and buffers; then members go from
   // the last to the first: registrations before the domain, memory after its registration.
   Segment segment_;
   Endpoint endpoint_;
-  Registration segment_registration_;
+  std::span<std::byte> registered_;    ///< the segment; an injector's: if it has to be registered
+  Registration segment_registration_;  ///< of that
   BufferPool receive_buffers_;
   BufferPool send_buffers_;
   std::vector<std::byte> inject_space_;

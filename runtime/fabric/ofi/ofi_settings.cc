@@ -1,7 +1,10 @@
 #include "runtime/fabric/ofi/ofi_settings.h"
 
+#include <charconv>
 #include <cstdlib>
+#include <system_error>
 
+#include "base/cut_text.h"
 #include "base/quantity.h"
 
 namespace stripline::fabric::ofi {
@@ -23,6 +26,15 @@ Result<Settings> Settings::from_environment() {
     const auto seconds = parse_seconds(text, kTimeLimits);
     if (!seconds.ok()) return seconds.error().with_context("STRIPLINE_PEER_TIMEOUT");
     settings.peer_timeout_s = *seconds;
+  }
+  if (const std::string text = environment("STRIPLINE_INJECTION_QUEUES"); !text.empty()) {
+    const char* const last = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), last, settings.injectors);
+    if (read.ec != std::errc() || read.ptr != last) {
+      return Error(ErrorCode::invalid_argument,
+                   "STRIPLINE_INJECTION_QUEUES=" + quoted_text(text) +
+                       " is not a number of queues; use a whole number, 0 for none");
+    }
   }
   return settings;
 }

@@ -21,6 +21,9 @@ struct Settings {
   size_t send_buffers = 128;
   /// Outstanding operations this rank allows itself; clamped to the provider's transmit queue.
   size_t operations = 4096;
+  /// Further injectors that this rank may have at a time (Fabric::open_injector()).
+  /// STRIPLINE_INJECTION_QUEUES.
+  size_t injectors = 16;
   /// Longer gets and puts are split; clamped to the provider's largest message.
   size_t max_transfer_bytes = std::numeric_limits<size_t>::max();
   /// Registers or bounces private buffers as if the provider asked for FI_MR_LOCAL, so that this
@@ -34,8 +37,6 @@ struct Settings {
   /// A queue that takes nothing, or operations of which none completes, for this long end the job.
   /// STRIPLINE_PEER_TIMEOUT, in seconds.
   double peer_timeout_s = 120;
-  /// How long a peer that has vanished may still be found to have left in good order.
-  double leave_grace_s = 1.0;
   /// Local IP address to communicate from. STRIPLINE_ADDRESS.
   std::string address;
   /// Network interface to communicate through, if `address` is empty. STRIPLINE_IFACE.

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "base/hex.h"
 #include "base/json_channel.h"
 #include "base/sha256.h"
-#include "runtime/bootstrap/hex.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/fabric/ofi/ofi_test_bytes.h"
 
@@ -72,13 +72,13 @@ int run(std::span<char*> arguments) {
   options.job_id = "test";
   const auto fabric = value_or_die(open_ofi_fabric(options));
   fabric->set_failure_handler([](const Error& error) { die(error); });
-  write_or_die(channel, {{"address", bootstrap::to_hex(fabric->local_address())}});
+  write_or_die(channel, {{"address", to_hex(fabric->local_address())}});
 
   const auto message = value_or_die(channel.read(30));
   if (!message) return 1;
   std::vector<std::string> addresses;
   for (const Json& address : message->at("addresses")) {
-    addresses.push_back(bootstrap::from_hex(address.get<std::string>()).value_or(""));
+    addresses.push_back(from_hex(address.get<std::string>()).value_or(""));
   }
   if (const Status status = fabric->connect(addresses, 20); !status.ok()) {
     write_or_die(channel, {{"error", status.error().message()}});

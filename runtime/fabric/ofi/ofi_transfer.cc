@@ -32,7 +32,7 @@ Memory OfiRank::local_memory(Operation* operation, const Memory& memory) {
   const auto with_key = [&memory](std::byte* pointer, void* key) {
     return Memory(pointer, memory.bytes, memory.kind, key);
   };
-  const std::span<std::byte> own = segment_.bytes();
+  const std::span<std::byte> own = registered_;
   if (memory.pointer >= own.data() && memory.pointer + memory.bytes <= own.data() + own.size()) {
     return with_key(memory.pointer, segment_registration_.descriptor);
   }

@@ -10,6 +10,9 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/memory_limits.h"
+#include "base/quantity.h"
+
 namespace stripline::fabric::ofi {
 namespace {
 
@@ -92,6 +95,11 @@ Result<Mapping> Mapping::of(int descriptor, uint64_t offset, size_t bytes) {
 
 Result<Mailbox> Mailbox::create(Rank ranks) {
   const size_t bytes = size_t{ranks} * sizeof(RingMemory);
+  if (!may_size_file(bytes)) {
+    return Error(ErrorCode::resource_exhausted,
+                 "memory for messages of ranks of this node: the shell allows no file of " +
+                     bytes_text(bytes) + " ('ulimit -f unlimited' allows it)");
+  }
   Mailbox mailbox;
   mailbox.file_ = UniqueFd(memfd_create("stripline-mailbox", MFD_CLOEXEC));
   if (!mailbox.file_ || ftruncate(mailbox.file_.get(), static_cast<off_t>(bytes)) != 0) {

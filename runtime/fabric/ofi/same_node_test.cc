@@ -8,6 +8,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,6 +69,19 @@ TEST_F(SameNodeTest, AMappingIsTheSegmentOfTheOtherProcess) {
     return peers.describe(SameNode::mapped) == "mapped: 1 rank";
   }));
   EXPECT_EQ(segment_.bytes()[kBytes - 1], std::byte{1});
+}
+
+TEST_F(SameNodeTest, AMailboxBeyondTheFileSizeLimitIsRefused) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit tight = before;
+  tight.rlim_cur = size_t{1} << 20;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+  const auto mailbox = Mailbox::create(1000);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_FALSE(mailbox.ok());
+  EXPECT_NE(mailbox.error().message().find("ulimit -f unlimited"), std::string::npos)
+      << mailbox.error().message();
 }
 
 TEST_F(SameNodeTest, MessagesArriveInTheOwnersMailbox) {

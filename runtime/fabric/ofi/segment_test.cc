@@ -64,5 +64,22 @@ TEST(SegmentTest, ReportsTheAddressSpaceLimit) {
       << segment.error().message();
 }
 
+// The kernel ends a process that sizes a larger file with SIGXFSZ.
+TEST(SegmentTest, ReportsTheFileSizeLimit) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit tight = before;
+  tight.rlim_cur = size_t{1} << 20;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+  const auto shared = Segment::allocate(size_t{4} << 20, Segment::Kind::shared);
+  const auto exclusive = Segment::allocate(size_t{4} << 20, Segment::Kind::exclusive);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_FALSE(shared.ok());
+  EXPECT_EQ(shared.error().code(), ErrorCode::resource_exhausted);
+  EXPECT_NE(shared.error().message().find("ulimit -f unlimited"), std::string::npos)
+      << shared.error().message();
+  EXPECT_TRUE(exclusive.ok());
+}
+
 }  // namespace
 }  // namespace stripline::fabric::ofi

@@ -50,12 +50,21 @@ constexpr AtomicType atomic_type() {
   }
 }
 
+/// The bits of a value, in the low bytes.
+template <typename T>
+uint64_t atomic_bits(T value) {
+  uint64_t word = 0;
+  std::memcpy(&word, &value, sizeof(T));
+  return word;
+}
+
 /// What domains of all types share. Copyable; the context must outlive it.
 class AtomicDomain {
  public:
   AtomicDomain(Context& context, AtomicType type, AtomicPath path);
   static bool provider_has_all(Context& context, AtomicType type);
   AtomicPath path() const { return path_; }
+  AtomicType type() const { return type_; }
   Context& context() const { return *context_; }
   future start(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand, uint64_t expected,
                void* previous, CallSite site) const;
@@ -94,6 +103,9 @@ class atomic_domain {
 
   /// provider or message.
   AtomicPath path() const { return domain_.path(); }
+
+  /// For the runtime's own mechanisms; not part of the public API.
+  const detail::AtomicDomain& shared() const { return domain_; }
 
   // --- nonblocking ----------------------------------------------------------------------------
 
@@ -196,31 +208,6 @@ class atomic_domain {
                                CallSite site = CallSite::current()) const {
     return fetch(site, Op::add, variable, value);
   }
-  /// Keeps the smaller one, and gets what was there before, as the value of the future.
-  future_of<T> fetch_min_async(global_ptr<T> variable, T value,
-                               CallSite site = CallSite::current()) const {
-    return fetch(site, Op::min, variable, value);
-  }
-  /// Keeps the larger one, and gets what was there before, as the value of the future.
-  future_of<T> fetch_max_async(global_ptr<T> variable, T value,
-                               CallSite site = CallSite::current()) const {
-    return fetch(site, Op::max, variable, value);
-  }
-  /// Bitwise and, and gets what was there before, as the value of the future.
-  future_of<T> fetch_and_async(global_ptr<T> variable, T value,
-                               CallSite site = CallSite::current()) const requires(kInteger) {
-    return fetch(site, Op::bit_and, variable, value);
-  }
-  /// Bitwise or, and gets what was there before, as the value of the future.
-  future_of<T> fetch_or_async(global_ptr<T> variable, T value,
-                              CallSite site = CallSite::current()) const requires(kInteger) {
-    return fetch(site, Op::bit_or, variable, value);
-  }
-  /// Bitwise exclusive or, and gets what was there before, as the value of the future.
-  future_of<T> fetch_xor_async(global_ptr<T> variable, T value,
-                               CallSite site = CallSite::current()) const requires(kInteger) {
-    return fetch(site, Op::bit_xor, variable, value);
-  }
 
   // --- blocking: return what the variable held before -------------------------------------------
 
@@ -286,16 +273,12 @@ class atomic_domain {
  private:
   using Op = detail::AtomicOp;
 
-  static uint64_t bits(T value) {
-    uint64_t word = 0;
-    std::memcpy(&word, &value, sizeof(T));
-    return word;
-  }
   template <typename Pointed>
   future start(CallSite site, Op op, global_ptr<Pointed> variable, T operand, T* previous = nullptr,
                T expected = T{}) const {
-    return domain_.start(op, global_ptr<std::byte>::from_word(variable.word()), bits(operand),
-                         bits(expected), previous, site);
+    return domain_.start(op, global_ptr<std::byte>::from_word(variable.word()),
+                         detail::atomic_bits(operand), detail::atomic_bits(expected), previous,
+                         site);
   }
 
   template <typename Pointed>

@@ -6,7 +6,7 @@
 //   auto mine = ctx.new_symmetric_array<double>(n);       // collective, same offset on every rank
 //   ctx.rget(ctx.on_rank(*mine, peer), buffer, n).wait();
 //
-// Threads: one thread per rank communicates, unless it joins with thread_mode::serialized.
+// Threads: one thread per rank communicates, unless it joins with another thread_mode.
 // Progress (serving active messages, retiring operations) happens inside calls; a rank that
 // computes for long without calling is inattentive, unless it has a thread for it
 // (Options::progress). Failures of communication end the job with a message and exit code 5 on
@@ -51,6 +51,9 @@ struct Ticket {
 enum class thread_mode : uint8_t {
   single,      ///< the one that joined
   serialized,  ///< any, one at a time, which the program sees to. A call costs some 10 ns more
+  /// any, one at a time, and beside it threads at any time by injection_contexts of their own
+  /// (<stripline/injection.h>). A call costs a lock; of two at once, one waits
+  injecting,
 };
 
 /// How to join a job. The defaults come from the environment that a launcher sets.
@@ -77,12 +80,13 @@ struct Options {
   /// STRIPLINE_PROGRESS: who serves peers. "manual": this rank's calls; "thread": these, and a
   /// thread of the runtime while the program computes; "auto": these, and the provider's thread;
   /// "tuned": its calls, until a thread of the runtime would pay by the model, and from then on
-  /// both. docs/programming.md says what a program must mind with a thread, docs/fabrics.md what
-  /// each costs. Ranks of a job may differ.
+  /// both (with thread_mode::injecting: its calls). docs/programming.md says what a program must
+  /// mind with a thread, docs/fabrics.md what each costs. Ranks of a job may differ.
   std::string progress = "manual";
   /// STRIPLINE_GUARD: loops and nests whose plan is tuned, or may be as fast, and iterations of the
   /// program with all their loops, nests and strided calls, are now and then carried out as the
-  /// baseline, too, and keep what is faster (docs/programming.md).
+  /// baseline, too, and keep what is faster (docs/programming.md). So are regions that do not wait,
+  /// without a model, too (docs/bulk.md, docs/fine.md).
   bool guard = true;
   /// STRIPLINE_LOAD_ESTIMATION: where the model has service levels, plans of loops count on the
   /// bandwidth that is left when all nodes communicate at once (docs/strips.md). The same on every

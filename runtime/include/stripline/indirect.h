@@ -251,7 +251,7 @@ auto kept_index(Index&& index) {
     return std::decay_t<Index>(std::forward<Index>(index));
   } else {
     static_assert(std::ranges::borrowed_range<Index>,
-                  "the list of an index outlives the loop: it is no temporary");
+                  "the list of an index outlives the loop: it cannot be a temporary");
     return std::span<const std::remove_cvref_t<decltype(index[0])>>(index);
   }
 }
@@ -455,8 +455,10 @@ auto modify(const shared_array<T, Layout, Ranks>& array, Index&& index, Members 
 
 /// Calls body(i, values...) for each i of `range`, in order unless `options` say otherwise, with
 /// the values of the reads in their order. References are valid until the body returns; it may
-/// communicate. Ends the job if an entry of an index names no element, or a list has none for an
-/// iteration. Not collective; one thread at a time, as all calls of a Context.
+/// communicate. If it throws, what is in flight is waited for, and the exception goes on; of what
+/// it has modified some may have been stored. Ends the job if an entry of an index names no
+/// element, or a list has none for an iteration. Not collective; one thread at a time, as all calls
+/// of a Context.
 template <typename Body, typename... Accesses>
 void for_each_indirect(Context& context, const IndirectRange& range, const IndirectOptions& options,
                        Body&& body, const Accesses&... reads) {

@@ -24,8 +24,12 @@ struct MemoryUse {
   /// granule alone is larger takes that while it runs.
   uint64_t loop_bytes = 0;
   /// Buffers of the UpdateEpochs that this rank has now (UpdateOptions::budget_bytes is the most
-  /// that one takes), and what its bulk regions have copied into (BulkOptions::buffer_bytes).
+  /// that one takes), and what its bulk and fine-grained regions have copied and read into
+  /// (BulkOptions::buffer_bytes, FineOptions::buffer_bytes).
   uint64_t update_bytes = 0;
+  /// What each injection_context (<stripline/injection.h>) that has a queue of its own takes beside
+  /// what the provider does; 0 where there are none. Not in the total.
+  uint64_t injection_bytes = 0;
   /// The part of all that which is registered with the network.
   uint64_t registered_bytes = 0;
 

@@ -346,10 +346,12 @@ class TileLoop {
 };
 
 /// Ends the job: a distributed array has fewer pieces than the loop that chooses them iterations.
-[[noreturn]] void fail_for_pieces(Context& context, size_t pieces, size_t iterations);
+[[noreturn]] void fail_for_pieces(Context& context, CallSite site, size_t pieces,
+                                  size_t iterations);
 
 template <typename Access>
-access::Reference reference_of(Context& context, const access::Nest& nest, const Access& access) {
+access::Reference reference_of(Context& context, const access::Nest& nest, const Access& access,
+                               CallSite site = {}) {
   using T = typename Access::Element;
   constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
   access::Reference reference{.mode = Access::mode, .element_bytes = static_cast<uint32_t>(kBytes)};
@@ -357,7 +359,7 @@ access::Reference reference_of(Context& context, const access::Nest& nest, const
   if (access.in_pieces) {
     const size_t iterations = nest.counts[access.piece_loop];
     if (access.pieces.size() < iterations) {
-      fail_for_pieces(context, access.pieces.size(), iterations);
+      fail_for_pieces(context, site, access.pieces.size(), iterations);
     }
     reference.pieces = access.pieces;
     reference.piece_loop = access.piece_loop;
@@ -374,17 +376,18 @@ access::Reference reference_of(Context& context, const access::Nest& nest, const
 }
 
 /// Ends the job: a range that no loop can go through.
-[[noreturn]] void fail_for_range(Context& context, const char* what);
+[[noreturn]] void fail_for_range(Context& context, CallSite site, const char* what);
 
 /// The access of a nest whose loops count from 0, by ones.
 template <size_t Loops, typename Access>
-Access counted(Context& context, const LoopRange (&ranges)[Loops],  // NOLINT(*-c-arrays)
+Access counted(Context& context, CallSite site,
+               const LoopRange (&ranges)[Loops],  // NOLINT(*-c-arrays)
                Access access) {
   static_assert(Access::Expression::kLoops == Loops,
                 "an index expression is of as many loops as the nest");
   if (access.in_pieces) {
     const LoopRange& range = ranges[access.piece_loop];
-    if (range.step != 1) fail_for_range(context, "a loop that chooses pieces goes by ones");
+    if (range.step != 1) fail_for_range(context, site, "a loop that chooses pieces goes by ones");
     access.pieces = range.begin < access.pieces.size() ? access.pieces.subspan(range.begin)
                                                        : std::span<const access::Piece>();
   }
@@ -434,7 +437,7 @@ NestPlan for_nest(NestPlace place, const size_t (&counts)[Loops],  // NOLINT(*-c
     if (count == 0) return {};
     nest.add_loop(count);
   }
-  (nest.add(detail::reference_of(place.context, nest, accesses)), ...);
+  (nest.add(detail::reference_of(place.context, nest, accesses, place.site)), ...);
   detail::NestRun run(place.context, nest, options, place.site);
   while (const detail::NestTile* tile = run.next()) {
     detail::TileLoop<Loops, std::remove_reference_t<Body>, Accesses...>(*tile, nest.counts, body)
@@ -457,7 +460,9 @@ NestPlan for_nest(NestPlace place, const LoopRange (&ranges)[Loops],  // NOLINT(
   using Index = std::array<size_t, Loops>;
   size_t counts[Loops];  // NOLINT(*-c-arrays)
   for (size_t loop = 0; loop < Loops; ++loop) {
-    if (ranges[loop].step == 0) detail::fail_for_range(place.context, "a loop's step is not 0");
+    if (ranges[loop].step == 0) {
+      detail::fail_for_range(place.context, place.site, "a loop's step is not 0");
+    }
     counts[loop] = ranges[loop].count();
   }
   if constexpr (std::is_invocable_v<Body&, const Index&, typename Accesses::Reference...>) {
@@ -469,10 +474,10 @@ NestPlan for_nest(NestPlace place, const LoopRange (&ranges)[Loops],  // NOLINT(
       body(std::as_const(index), elements...);
     };
     return for_nest(place, counts, options, at_index,
-                    detail::counted(place.context, ranges, accesses)...);
+                    detail::counted(place.context, place.site, ranges, accesses)...);
   } else {
     return for_nest(place, counts, options, std::forward<Body>(body),
-                    detail::counted(place.context, ranges, accesses)...);
+                    detail::counted(place.context, place.site, ranges, accesses)...);
   }
 }
 template <size_t Loops, typename Body, NestArgument... Accesses>

@@ -10,27 +10,12 @@
 #include <thread>
 #include <type_traits>
 
+#include <stripline/grid.h>
 #include <stripline/update_operator.h>
 
 #include "optimizer/model/sections/shared_update.h"
 
 namespace stripline {
-
-/// Cells along x, y and z; z runs fastest. A list of n cells is {n, 1, 1}.
-struct grid_extent {
-  uint64_t x = 1;                                         ///< the slowest index
-  uint64_t y = 1;                                         ///< the one between
-  uint64_t z = 1;                                         ///< the fastest index
-  constexpr uint64_t cells() const { return x * y * z; }  ///< the number of cells
-  /// Equal in all members.
-  friend bool operator==(const grid_extent&, const grid_extent&) = default;
-};
-/// A cell of a grid, counted from 0.
-struct grid_cell {
-  uint64_t x = 0;  ///< the slowest index
-  uint64_t y = 0;  ///< the one between
-  uint64_t z = 0;  ///< the fastest index
-};
 
 namespace detail {
 

@@ -213,7 +213,7 @@ requires(update_operator<Op, T>) class SharedUpdates {
   }
 
   /// Updates the X x Y x Z cells from `corner` on with as many values, z running fastest. A patch
-  /// that is not within the grid ends the job with a message.
+  /// that is not within the grid ends the job with a message; the pointer is not checked.
   template <uint64_t X, uint64_t Y, uint64_t Z>
   void spread(const grid_cell& corner, const T* patch) {
     static_assert(X > 0 && Y > 0 && Z > 0);
@@ -295,14 +295,8 @@ requires(update_operator<Op, T>) class SharedUpdates {
   }
 
   void check(const grid_cell& corner, const grid_extent& extent) {
-    const grid_extent& shape = lane().shape;
-    const auto beyond = [](uint64_t from, uint64_t count, uint64_t all) {
-      return count > all || from > all - count;
-    };
-    if (beyond(corner.x, extent.x, shape.x) || beyond(corner.y, extent.y, shape.y) ||
-        beyond(corner.z, extent.z, shape.z)) [[unlikely]] {
+    if (!detail::is_within(corner, extent, lane().shape)) [[unlikely]]
       engine_->fail_patch(corner, extent);
-    }
   }
 
   // A cell that is not known to be this worker's alone.

@@ -13,6 +13,11 @@
 // that is busy while the rank fills more, within its budget; then it waits, and serves others
 // meanwhile.
 //
+// Cells side by side are updated by one call (update_run), and patches of a grid that a shared
+// array holds by one, too (spread). Where the cells of an owner get several updates each in an
+// epoch, and these may be merged, they are summed up in memory of this rank, as its own cells are
+// updated, and each of them is sent once.
+//
 // When updates are complete: at the end of the epoch, or of flush(). Until then no one else reads
 // or writes the cells, neither their owner by loads and stores; updates of them by other epochs are
 // not ordered with those of this one. Between two ends an epoch may be used for any number of
@@ -23,12 +28,14 @@
 // runs there, too. An operator that throws where it updates cells for others ends the job.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -36,9 +43,11 @@
 #include <stripline/atomic.h>
 #include <stripline/context.h>
 #include <stripline/future.h>
+#include <stripline/grid.h>
 #include <stripline/shared_array.h>
 #include <stripline/update_operator.h>
 
+#include "optimizer/access/saturate.h"
 #include "optimizer/plan/methods.h"
 
 namespace stripline {
@@ -101,6 +110,9 @@ struct UpdateStatistics {
 
 namespace detail {
 
+/// Cells for which an owner's lane has one mark (UpdateLane::marks).
+inline constexpr uint64_t kMarkedCells = 16;
+
 /// The buffer of an owner while it is filled. Cells are counted from `window` << 32 on.
 struct UpdateLane {
   uint32_t* cells = nullptr;
@@ -112,11 +124,17 @@ struct UpdateLane {
   uint32_t shift = 0;   ///< of hashes
   uint32_t merged = 0;  ///< since it is filled
   /// Where updates of this owner go instead, with a number added to their cells; null: here. The
-  /// lane itself: into `memory`.
+  /// lane itself, with 0, where there is `memory`.
   UpdateLane* via = nullptr;
   uint64_t number = 0;
-  /// The segment of this rank, where updates of its cells are carried out at once; null: never.
+  /// Cells [first, first + extent) are updated at once, in `memory` of this rank: its own segment,
+  /// or what updates of another rank's cells are summed up in.
   std::byte* memory = nullptr;
+  uint64_t first = 0;
+  uint64_t extent = 0;
+  /// By kMarkedCells cells of what is summed up: set where there are updates. Null for the segment.
+  uint8_t* marks = nullptr;
+  uint64_t at_once = 0;  ///< updates in `memory`; with `limit` of them it is looked after, too
 };
 
 /// Updates in a parcel: a cell each, in units of UpdateType::unit from `base` on, and values.
@@ -282,12 +300,15 @@ class UpdateEpochState {
   virtual UpdateLane* lanes() = 0;
   /// The last offset of a segment at which a cell may be.
   virtual uint64_t last_offset() const = 0;
-  /// The lane of `target` is filled up to its limit.
+  /// The lane of `target` is filled up to its limit, or as many updates have been made at once.
   virtual void filled(rank_t target, CallSite site) = 0;
   /// The lane of `target` is to begin at another window.
   virtual void move_window(rank_t target, uint32_t window, CallSite site) = 0;
   /// Ends the job: there is no such cell.
   [[noreturn]] virtual void fail(global_ptr<const std::byte> cell, CallSite site) = 0;
+  /// Ends the job: `grid` has not all cells of the patch, or else there are no values for them.
+  [[noreturn]] virtual void fail_patch(const grid_cell& corner, const grid_extent& patch,
+                                       const grid_extent& grid, CallSite site) = 0;
   /// An update of which `previous` gets what the cell held before.
   virtual future fetch(rank_t target, uint64_t cell, const std::byte* value, std::byte* previous,
                        CallSite site) = 0;
@@ -364,6 +385,19 @@ requires(update_operator<Op, T>) class UpdateEpoch {
     append(cell.where(), cell.offset() / alignof(T), value, site);
   }
 
+  /// Updates cells side by side, from `cell` on, with as many values: the same as update() of each
+  /// of them in turn, for less time. `values` may change when it returns. Ends the job, and updates
+  /// none, if one of the cells is not in its rank's segment.
+  void update_run(global_ptr<T> cell, std::span<const T> values,
+                  CallSite site = CallSite::current()) {
+    if (values.empty()) return;
+    check(cell, site);
+    const uint64_t behind = (last_offset_ - cell.offset()) / sizeof(T);
+    if (values.size() - 1 > behind) [[unlikely]]
+      check(cell + static_cast<std::ptrdiff_t>(behind + 1), site);
+    append_run(cell.where(), cell.offset() / alignof(T), values, site);
+  }
+
   /// update() that also tells what the cell held just before: `previous` has it when the future is
   /// ready, and stays until then. These are collected, too, and leave when a buffer is full or this
   /// rank waits, for the future or for something else. They are not ordered with other updates of
@@ -389,6 +423,42 @@ requires(update_operator<Op, T>) class UpdateEpoch {
     void update(uint64_t index, const T& value, CallSite site = CallSite::current()) const {
       const place at = find("UpdateEpoch::update", index, site);
       epoch_->append(at.rank, at.index, value, site);
+    }
+    /// As UpdateEpoch::update_run(), of the elements from `index` on, whichever ranks have them.
+    /// Ends the job if there are not as many.
+    void update_run(uint64_t index, std::span<const T> values,
+                    CallSite site = CallSite::current()) const {
+      if (index > size_ || values.size() > size_ - index) [[unlikely]] {
+        detail::fail_elements(context_, "UpdateEpoch::update_run", index, index + values.size(),
+                              size_, site);
+      }
+      while (!values.empty()) {
+        const place at = locate(index);
+        const std::span<const T> here =
+            values.first(std::min<uint64_t>(values.size(), to_end_of_block(index)));
+        epoch_->append_run(at.rank, first_cell_ + at.index * kUnits, here, site);
+        index += here.size();
+        values = values.subspan(here.size());
+      }
+    }
+    /// Updates the cells of a patch, from `corner` on, with as many values, z running fastest. The
+    /// array has the cells of `grid` in that order, in its first elements; the grid is spread over
+    /// the ranks as these are. Ends the job, and updates none, if the patch is not within the grid,
+    /// the array has not all cells of the grid, or `values` is null for a patch that has cells.
+    void spread(const grid_extent& grid, const grid_cell& corner, const grid_extent& patch,
+                const T* values, CallSite site = CallSite::current()) const {
+      const bool lacks_values = values == nullptr && patch.cells() > 0;
+      if (!detail::is_within(corner, patch, grid) || lacks_values) [[unlikely]]
+        epoch_->state_->fail_patch(corner, patch, grid, site);
+      const uint64_t cells =
+          access::saturating_multiply(grid.x, access::saturating_multiply(grid.y, grid.z));
+      if (cells > size_) [[unlikely]]
+        detail::fail_elements(context_, "UpdateEpoch::spread", 0, cells, size_, site);
+      for (uint64_t x = corner.x; x < corner.x + patch.x; ++x) {
+        for (uint64_t y = corner.y; y < corner.y + patch.y; ++y, values += patch.z) {
+          update_run((x * grid.y + y) * grid.z + corner.z, {values, patch.z}, site);
+        }
+      }
     }
     /// As UpdateEpoch::fetch() and fetch_async().
     future fetch(uint64_t index, const T& value, T* previous,
@@ -445,6 +515,15 @@ requires(update_operator<Op, T>) class UpdateEpoch {
         if (block < distribution_.ranks.count()) return {static_cast<rank_t>(block), phase};
         const auto [round, rank] = by_ranks_.divide(block);
         return {static_cast<rank_t>(rank), round * distribution_.layout.block() + phase};
+      }
+    }
+
+    // Elements from `index` on that lie side by side.
+    uint64_t to_end_of_block(uint64_t index) const {
+      if constexpr (std::is_same_v<Layout, indefinite>) {
+        return size_ - index;
+      } else {
+        return distribution_.layout.block() - divide_by_block(index).remainder;
       }
     }
 
@@ -506,7 +585,8 @@ requires(update_operator<Op, T>) class UpdateEpoch {
   void append(rank_t target, uint64_t cell, const T& value, CallSite site) {
     detail::UpdateLane* next = &lanes_[target];
     if (next->via != nullptr) [[unlikely]] {
-      if (next->memory != nullptr) return carry_out(*next, target, cell, value, site);
+      const uint64_t at = cell - next->first;
+      if (at < next->extent) return update_at_once(*next, target, at, {&value, 1}, site);
       cell += next->number;
       next = next->via;
       target = static_cast<rank_t>(next - lanes_);
@@ -539,12 +619,32 @@ requires(update_operator<Op, T>) class UpdateEpoch {
       state_->filled(target, site);
   }
 
+  // As many cells side by side as there are values.
+  void append_run(rank_t target, uint64_t cell, std::span<const T> values, CallSite site) {
+    constexpr uint64_t kStep = sizeof(T) / alignof(T);
+    detail::UpdateLane& lane = lanes_[target];
+    // Below the first of them, it is far above the last.
+    const uint64_t at = cell - lane.first;
+    if (at < lane.extent && (values.size() - 1) * kStep < lane.extent - at) {
+      return update_at_once(lane, target, at, values, site);
+    }
+    for (const T& value : values) {
+      append(target, cell, value, site);
+      cell += kStep;
+    }
+  }
+
   // What a program would do by itself to memory of its own rank, and count it.
-  void carry_out(detail::UpdateLane& lane, rank_t target, uint64_t cell, const T& value,
-                 CallSite site) {
-    T& there = *reinterpret_cast<T*>(lane.memory + cell * alignof(T));
-    there = Op{}(there, value);
-    if (++lane.count == lane.limit) [[unlikely]]
+  void update_at_once(detail::UpdateLane& lane, rank_t target, uint64_t at,
+                      std::span<const T> values, CallSite site) {
+    if (lane.marks != nullptr) {  // of types whose cells are one unit each
+      const uint64_t last = (at + values.size() - 1) / detail::kMarkedCells;
+      for (uint64_t mark = at / detail::kMarkedCells; mark <= last; ++mark) lane.marks[mark] = 1;
+    }
+    T* const there = reinterpret_cast<T*>(lane.memory + at * alignof(T));
+    for (size_t i = 0; i < values.size(); ++i) there[i] = Op{}(there[i], values[i]);
+    lane.at_once += values.size();
+    if (lane.at_once >= lane.limit) [[unlikely]]
       state_->filled(target, site);
   }
 

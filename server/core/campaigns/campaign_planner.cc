@@ -82,6 +82,17 @@ Problem too_few(const CampaignSpec& spec, size_t have, const std::string& what) 
           {{"needed", std::to_string(spec.nodes)}, {"available", std::to_string(have)}}};
 }
 
+Problem too_small(const CampaignSpec& spec, size_t have, uint32_t ranks_of_node) {
+  return {ErrorCode::failed_precondition,
+          "NOT_ENOUGH_NODES",
+          "the campaign needs " + std::to_string(spec.nodes) + " connected nodes with room for " +
+              std::to_string(ranks_of_node) + " ranks each, " + std::to_string(have) +
+              (have == 1 ? " is" : " are") + "; ask for fewer ranks or for more nodes",
+          {{"field", "spec.ranks"},
+           {"needed", std::to_string(spec.nodes)},
+           {"available", std::to_string(have)}}};
+}
+
 // Groups are of one cluster; which, is to be said where there is a choice.
 std::optional<Problem> several_clusters(const CampaignSpec& spec,
                                         const std::vector<const NodeOffer*>& able) {
@@ -119,6 +130,11 @@ Answer<std::vector<const NodeOffer*>> candidates(const CampaignSpec& spec,
   if (able.size() < spec.nodes) {
     return too_few(spec, able.size(), "that can open fabric '" + spec.fabric + "'");
   }
+  const uint32_t ranks_of_node = spec.ranks / spec.nodes;
+  std::erase_if(able, [&](const NodeOffer* offer) {
+    return offer->max_ranks > 0 && offer->max_ranks < ranks_of_node;
+  });
+  if (able.size() < spec.nodes) return too_small(spec, able.size(), ranks_of_node);
   return able;
 }
 

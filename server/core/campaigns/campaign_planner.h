@@ -26,6 +26,7 @@ struct NodeOffer {
   std::shared_ptr<const std::vector<experiment::Experiment>> experiments;  ///< Shared by nodes.
   std::string cluster = kDefaultCluster;
   std::string switches = {};  ///< Above it; empty: no one knows.
+  uint32_t max_ranks = 0;     ///< That it has room for; 0: not known.
 };
 
 struct CampaignPlan {

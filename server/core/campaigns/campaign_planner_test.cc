@@ -298,6 +298,24 @@ TEST(CampaignPlanner, SaysWhatTheFleetLacks) {
   EXPECT_NE(ranks.problem().message.find("takes 2 to 64 ranks, not 100"), std::string::npos);
 }
 
+// A campaign of more would fail with its first order.
+TEST(CampaignPlanner, RanksMustFitTheNodes) {
+  std::vector<NodeOffer> small = {offer("a"), offer("b")};
+  for (NodeOffer& one : small) one.max_ranks = 8;
+  const auto asked = [&](uint32_t ranks) {
+    return plan({.fabric = "tcp", .nodes = 2, .ranks = ranks, .experiments = {"micro.latency"}},
+                small);
+  };
+  EXPECT_TRUE(asked(16));
+  const auto more = asked(32);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.problem().reason, "NOT_ENOUGH_NODES");
+  EXPECT_EQ(more.problem().metadata.at("available"), "0");
+  EXPECT_NE(more.problem().message.find("room for 16 ranks each"), std::string::npos);
+  for (NodeOffer& one : small) one.max_ranks = 0;  // older agents do not say
+  EXPECT_TRUE(asked(32));
+}
+
 TEST(CampaignPlanner, OnlyNodesRestrictsTheChoice) {
   const auto refused =
       plan({.fabric = "tcp", .only_nodes = {"nodes/a", "nodes/x"}}, {offer("a"), offer("b")});

@@ -266,7 +266,8 @@ Answer<std::vector<NodeOffer>> CampaignPlanning::offers_for(const CampaignSpec& 
                       session.record.fabrics,
                       {session.declared, &session.declared->experiments},
                       session.record.cluster,
-                      switches_of(session.record.fingerprint)});
+                      switches_of(session.record.fingerprint),
+                      session.max_ranks});
   }
   std::ranges::sort(offers, {}, &NodeOffer::node);
   return offers;

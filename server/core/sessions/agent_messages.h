@@ -36,6 +36,7 @@ struct Hello {
   std::string cluster;  ///< empty: kDefaultCluster
   bool takes_models = false;
   std::map<std::string, std::string> models;  ///< By fabric, the first 12 digits of the sha256.
+  uint32_t max_ranks = 0;                     ///< 0: not known, as of older agents.
 };
 
 struct Heartbeat {

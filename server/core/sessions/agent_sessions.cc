@@ -149,6 +149,7 @@ std::optional<Problem> AgentSessions::check_hello(const Hello& hello, Session& s
   }
   session.instance_id = hello.instance_id;
   session.takes_models = hello.takes_models;
+  session.max_ranks = hello.max_ranks;
   session.models.has = hello.models;
   return std::nullopt;
 }

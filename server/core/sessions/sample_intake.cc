@@ -38,20 +38,28 @@ SampleIntake::SampleIntake(CoreState& state)
       ingest_(state.store, [this](const std::vector<Arrival>& group) { on_stored(group); }) {}
 
 void SampleIntake::receive(uint64_t id, const SampleBatch& batch) {
-  const double received_s = steady_seconds();
+  const auto run = parse_run_name(batch.assignment);
+  ReadBatch known;
+  known.received_s = steady_seconds();
   std::string node;
+  uint32_t points = 0;
   {
     const MutexLock lock(state_.mutex);
-    state_.meters.observe(Meters::Time::lock_wait, steady_seconds() - received_s);
+    state_.meters.observe(Meters::Time::lock_wait, steady_seconds() - known.received_s);
     const Session* session = state_.sessions.heard(id);
-    if (session == nullptr) return;
+    if (session == nullptr || !run) return;
     node = session->record.name;
+    known.run = *run;
+    const auto found = state_.active.find(run->campaign);
+    if (found != state_.active.end() && found->second.group.run() == *run &&
+        found->second.group.fence() == batch.fence) {
+      known.sampler = found->second.group.rank_nodes().front();
+      known.planned = found->second.planned;
+      points = found->second.points;
+    }
   }
-  const auto run = parse_run_name(batch.assignment);
-  if (!run) return;
   // Other sessions need not wait until megabytes have been read.
-  auto read = read_batch(batch, *run, node);
-  if (read.ok()) read->received_s = received_s;
+  auto read = read_batch(batch, std::move(known), points, node);
   const MutexLock lock(state_.mutex);
   Session* session = state_.sessions.heard(id);
   if (session == nullptr) return;
@@ -62,22 +70,9 @@ void SampleIntake::receive(uint64_t id, const SampleBatch& batch) {
 
 // Without the lock. A plan has megabytes, too: it is read once, when the first samples have come.
 // Errors: the store's.
-Result<SampleIntake::ReadBatch> SampleIntake::read_batch(const SampleBatch& batch,
-                                                         const RunKey& run,
-                                                         const std::string& node) {
-  ReadBatch read;
-  read.run = run;
-  uint32_t points = 0;
-  {
-    const MutexLock lock(state_.mutex);
-    const auto found = state_.active.find(run.campaign);
-    if (found != state_.active.end() && found->second.group.run() == run &&
-        found->second.group.fence() == batch.fence) {
-      read.sampler = found->second.group.rank_nodes().front();
-      read.planned = found->second.planned;
-      points = found->second.points;
-    }
-  }
+Result<SampleIntake::ReadBatch> SampleIntake::read_batch(const SampleBatch& batch, ReadBatch read,
+                                                         uint32_t points, const std::string& node) {
+  const RunKey run = read.run;
   if (!read.sampler) {
     STRIPLINE_ASSIGN_OR_RETURN(read.sampler, state_.store.sampling_node(run, batch.fence));
   }

@@ -45,8 +45,9 @@ class SampleIntake {
     double received_s = 0;
   };
 
-  Result<ReadBatch> read_batch(const SampleBatch& batch, const RunKey& run, const std::string& node)
-      STRIPLINE_EXCLUDES(state_.mutex);
+  // `read` has what is known of the run, which has this many points if it is active.
+  Result<ReadBatch> read_batch(const SampleBatch& batch, ReadBatch read, uint32_t points,
+                               const std::string& node) STRIPLINE_EXCLUDES(state_.mutex);
   static Status read_content(const SampleBatch& batch, ReadBatch& read);
   bool handle(Session& session, const SampleBatch& batch, const ReadBatch& read)
       STRIPLINE_REQUIRES(state_.mutex);

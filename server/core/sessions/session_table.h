@@ -47,6 +47,7 @@ struct Session {
   std::optional<double> available_until_s;
   bool leaving = false;  ///< It gets no new runs.
   bool takes_models = false;
+  uint32_t max_ranks = 0;  ///< That its node has room for; 0: not known.
   NodeModels models;
   std::optional<Holding> holding;
   std::optional<HostLoad> host_load;  ///< The last one reported.

@@ -19,6 +19,7 @@ namespace {
 constexpr size_t kMostWaiting = 64;
 // A browser that has waited for this long shows the person nothing good any more.
 constexpr double kLongestWait_s = 20;
+constexpr double kRefresh_s = 3600;  // from one look at the keys of the issuer to the next
 constexpr int kOk = 200;
 constexpr int kServerError = 500;  // and above
 constexpr size_t kLongestQuoteBytes = 200;
@@ -153,7 +154,7 @@ void Issuer::fetch_facts(const std::stop_token& stop) {
     facts_ = std::make_shared<const IssuerFacts>(std::move(*fetched));
     failure_.reset();
     retry_s_ = 0;
-    next_s_ = fetched_s_ + options_.refresh_s;
+    next_s_ = fetched_s_ + kRefresh_s;
     return;
   }
   retry_s_ = retry_s_ == 0 ? options_.first_retry_s : std::min(2 * retry_s_, options_.last_retry_s);

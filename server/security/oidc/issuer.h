@@ -27,9 +27,9 @@ struct IssuerOptions {
   std::filesystem::path client_secret_file = {};  ///< its first line; empty: a public client
   std::filesystem::path authorities_file = {};    ///< web::HttpLimits::authorities_file
   double limit_s = 10;                            ///< for each request
-  double refresh_s = 3600;                        ///< from one look at its keys to the next
-  double least_refresh_s = 5;                     ///< the same when somebody shows an unknown key
-  double first_retry_s = 2;                       ///< after a failure; doubles
+  /// From one look at its keys to the next, when somebody shows an unknown one.
+  double least_refresh_s = 5;
+  double first_retry_s = 2;  ///< after a failure; doubles
   double last_retry_s = 60;
 };
 

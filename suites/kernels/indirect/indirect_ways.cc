@@ -1,11 +1,15 @@
 #include "suites/kernels/indirect/indirect_ways.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace stripline::suites {
 namespace {
 
 constexpr const char* kBlockFactor = "block";
+constexpr const char* kKeepsFactor = "keeps";
 
 }  // namespace
 
@@ -24,6 +28,10 @@ IndirectOptions indirect_options_of(const experiment::Point& point, bool any_ord
   return options;
 }
 
+FineOptions fine_options_of(const experiment::Point& point) {
+  return {.keeps = size_param(point, kKeepsFactor) != 0};
+}
+
 Benchmark indirect_benchmark(ExperimentRow row) {
   row.description +=
       " Elements are read one by one (naive), or by <stripline/indirect.h> in blocks of "
@@ -32,6 +40,14 @@ Benchmark indirect_benchmark(ExperimentRow row) {
   row.factors.push_back(integer_factor(
       kBlockFactor, "1", "Iterations of a block; 0: as the planner says; for separate and tuned.",
       {0}, 0, 1 << 16));
+  const std::vector<std::string> variants = row.known.variants();
+  if (std::ranges::find(variants, variant::kFineRegion) != variants.end()) {
+    row.description +=
+        " They are fetched by nonblocking gets before the loop (by_hand), or read one by one in a "
+        "fine_region, those of an iteration before its computation (fine_region).";
+    row.factors.push_back(integer_factor(
+        kKeepsFactor, "1", "1: what was read is not fetched again; for fine_region.", {1}, 0, 1));
+  }
   row.min_ranks = 1;
   return declare(std::move(row));
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <stripline/fine.h>
 #include <stripline/indirect.h>
 
 #include "base/result.h"
@@ -25,6 +26,9 @@ enum class IndirectWay : uint8_t {
 };
 IndirectWay indirect_way_of(const experiment::Point& point);
 IndirectOptions indirect_options_of(const experiment::Point& point, bool any_order = false);
+
+/// For variant fine_region of kernels that have it.
+FineOptions fine_options_of(const experiment::Point& point);
 
 /// Factors of several of them.
 namespace indirect_factor {

@@ -1,6 +1,7 @@
 // kernel.mcop: in which order a chain of matrices is multiplied (Alvanos et al., section 4: Mcop).
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "base/random.h"
 #include "suites/kernels/indirect/indirect_ways.h"
@@ -80,6 +81,57 @@ Result<experiment::SampleSeries> run_mcop(Session& session, const experiment::Po
         }));
     if (Work* const work = ctx.work()) work->compute(5 * static_cast<double>(iterations), 0);
   };
+  // The same loops, whose reads of other columns come before their use: of all cuts of a part in a
+  // fine_region, or of all parts by hand. Those of the own column are loads.
+  const auto least_of = [&](size_t number, uint64_t length, const auto& left) {
+    const uint64_t j = columns[number];
+    const uint64_t i = j - length;
+    uint64_t found = std::numeric_limits<uint64_t>::max();
+    for (uint64_t k = i; k < j; ++k) {
+      found = std::min(
+          found, left(k - i) + costs.read(j * n + k + 1) + product_cost(i, k, j, salt_of_run));
+    }
+    return found;
+  };
+  const auto find_in_region = [&](uint64_t length) {
+    fine_region fine(ctx, fine_options_of(point));
+    std::vector<lazy<uint64_t>> left;
+    for (size_t number = 0; number < columns.size(); ++number) {
+      const uint64_t i = columns[number] - length;
+      for (uint64_t k = i; k < i + length; ++k) {
+        left.push_back(fine.read(costs.global(k * n + i)));
+      }
+      least[number] = least_of(number, length, [&](uint64_t at) { return left[at].get(); });
+      left.clear();
+    }
+  };
+  const auto find_by_hand = [&](uint64_t length) {
+    std::vector<uint64_t> left(columns.size() * length);
+    for (size_t number = 0; number < columns.size(); ++number) {
+      const uint64_t i = columns[number] - length;
+      for (uint64_t at = 0; at < length; ++at) {
+        ctx.rget_nbi(costs.global((i + at) * n + i), &left[number * length + at], 1);
+      }
+    }
+    ctx.fence();
+    for (size_t number = 0; number < columns.size(); ++number) {
+      least[number] =
+          least_of(number, length, [&](uint64_t at) { return left[number * length + at]; });
+    }
+  };
+  const auto find = [&](uint64_t length) {
+    const bool in_region = point.variant == experiment::variant::kFineRegion;
+    if (!in_region && point.variant != experiment::variant::kByHand) return find_least(length);
+    least.assign(columns.size(), 0);
+    if (in_region) {
+      find_in_region(length);
+    } else {
+      find_by_hand(length);
+    }
+    if (Work* const work = ctx.work()) {
+      work->compute(5 * static_cast<double>(columns.size() * length), 0);
+    }
+  };
   KernelParts parts;
   parts.prepare = [&](uint64_t salt) {
     std::ranges::fill(costs.local_span(), 0);
@@ -91,7 +143,7 @@ Result<experiment::SampleSeries> run_mcop(Session& session, const experiment::Po
       for (uint64_t j = ctx.rank_me(); j < n; j += ctx.rank_n()) {
         if (j >= length) columns.push_back(j);
       }
-      find_least(length);
+      find(length);
       for (size_t number = 0; number < columns.size(); ++number) {
         const uint64_t j = columns[number];
         costs.write(j * n + j - length, least[number]);

@@ -1,8 +1,13 @@
 // kernel.sobel and kernel.wator: cells of a torus in bands of rows, of which each becomes what it
 // and its neighbours say: edges of a picture, of 3 x 3 pixels; predators and prey, of 5 x 5 cells
 // (Alvanos et al., section 4).
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "base/random.h"
 #include "suites/kernels/indirect/indirect_ways.h"
@@ -70,8 +75,52 @@ class Neighbourhood {
                  std::span<int32_t> next, const IndirectOptions& options) {
     go(ctx, cells, torus, first, next, options, std::make_index_sequence<kCells>{});
   }
+  // The same one by one, in a fine_region.
+  static void go_in_region(Context& ctx, const Cells& cells, const Torus& torus, int64_t first,
+                           std::span<int32_t> next, const FineOptions& options) {
+    fine_region fine(ctx, options);
+    for (size_t i = 0; i < next.size(); ++i) {
+      const auto read = [&](size_t number) {
+        return fine.read(cells.global(cell(torus, first + static_cast<int64_t>(i), number)));
+      };
+      next[i] = become(read, std::make_index_sequence<kCells>{});
+    }
+  }
+  // The same by hand: rows beside the band are fetched first.
+  static void go_by_hand(Context& ctx, const Cells& cells, const Torus& torus, int64_t first,
+                         std::span<int32_t> next) {
+    constexpr int64_t kHalo = Rule::kSide / 2;
+    const auto row_cells = static_cast<size_t>(torus.columns);
+    const size_t rows = next.size() / row_cells;
+    const int64_t first_row = first / torus.columns;
+    std::vector<int32_t> here((rows + 2 * kHalo) * row_cells);
+    std::vector<future> in_flight;
+    const auto fetch = [&](int64_t row) {
+      in_flight.push_back(ctx.rget(cells.global(torus.cell(first_row + row, 0)),
+                                   &here[static_cast<size_t>(row + kHalo) * row_cells], row_cells));
+    };
+    for (int64_t row = 0; row < kHalo; ++row) {
+      fetch(row - kHalo);
+      fetch(static_cast<int64_t>(rows) + row);
+    }
+    std::ranges::copy(cells.local_span(), here.begin() + kHalo * torus.columns);
+    wait_all(in_flight);
+    const Torus own{static_cast<int64_t>(rows) + 2 * kHalo, torus.columns};
+    for (size_t i = 0; i < next.size(); ++i) {
+      const int64_t centre = static_cast<int64_t>(i) + kHalo * torus.columns;
+      const auto read = [&](size_t number) { return here[cell(own, centre, number)]; };
+      next[i] = become(read, std::make_index_sequence<kCells>{});
+    }
+  }
 
  private:
+  // All cells are read before the first one is used.
+  template <typename Read, size_t... kNumber>
+  static int32_t become(const Read& read, std::index_sequence<kNumber...>) {
+    const auto rule = [](const auto&... cell) { return Rule::next({cell...}); };
+    return rule(read(kNumber)...);
+  }
+
   template <size_t... kNumber>
   static void go(Context& ctx, const Cells& cells, const Torus& torus, int64_t first,
                  std::span<int32_t> next, const IndirectOptions& options,
@@ -105,7 +154,14 @@ Result<experiment::SampleSeries> run_neighbourhoods(Session& session,
     }
   };
   parts.run = [&] {
-    Neighbourhood<Rule>::go(ctx, cells, torus, first, next, indirect_options_of(point));
+    using Around = Neighbourhood<Rule>;
+    if (point.variant == experiment::variant::kFineRegion) {
+      Around::go_in_region(ctx, cells, torus, first, next, fine_options_of(point));
+    } else if (point.variant == experiment::variant::kByHand) {
+      Around::go_by_hand(ctx, cells, torus, first, next);
+    } else {
+      Around::go(ctx, cells, torus, first, next, indirect_options_of(point));
+    }
     if (Work* const work = ctx.work()) {
       constexpr double kOperations = Rule::kSide * Rule::kSide;
       work->compute(kOperations * static_cast<double>(band), static_cast<double>(4 * band));

@@ -19,15 +19,6 @@ size_t index(int axis) { return static_cast<size_t>(axis); }
 
 }  // namespace
 
-AdiFace AdiFace::part(size_t begin, size_t end) const {
-  AdiFace result = *this;
-  for (AdiRegion* region : {&result.source, &result.target}) {
-    region->begin += begin * region->stride[1];
-    region->count[1] = end - begin;
-  }
-  return result;
-}
-
 AdiLayout::AdiLayout(const AdiPartition& partition, AdiWidths widths)
     : partition_(partition),
       widths_(widths),

@@ -30,8 +30,7 @@ struct AdiRegion {
   std::array<size_t, 2> stride{};
 };
 
-/// A ghost layer of a cell: from which rank it is fetched, and what goes where. A face falls into
-/// pieces() that can be moved and used on their own, the second dimension of its regions.
+/// A ghost layer of a cell: from which rank it is fetched, and what goes where.
 struct AdiFace {
   int cell = 0;
   int axis = 0;
@@ -39,10 +38,6 @@ struct AdiFace {
   uint32_t peer = 0;
   AdiRegion source;  ///< In the shared memory of `peer`.
   AdiRegion target;  ///< In ours.
-
-  size_t pieces() const { return target.count[1]; }
-  /// The pieces [begin, end) alone.
-  AdiFace part(size_t begin, size_t end) const;
 };
 
 /// One rank's part in one stage of a sweep: its cell, and what it gets and hands on for it. Offsets

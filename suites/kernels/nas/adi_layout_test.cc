@@ -71,13 +71,13 @@ TEST(AdiLayout, FacesBringWhatTheNeighboursHave) {
   for (uint32_t rank = 0; rank < kRanks; ++rank) {
     const AdiLayout layout = layout_of(kPoints, kRanks, rank);
     for (const AdiFace& face : layout.faces()) {
-      for (size_t piece = 0; piece < face.pieces(); ++piece) {
-        const AdiFace part = face.part(piece, piece + 1);
-        ASSERT_EQ(part.pieces(), 1U);
-        for (size_t a = 0; a < part.target.count[0]; ++a) {
-          std::copy_n(memory[face.peer].data() + part.source.begin + a * part.source.stride[0],
-                      part.source.run,
-                      memory[rank].data() + part.target.begin + a * part.target.stride[0]);
+      const auto place = [](const AdiRegion& region, size_t a, size_t b) {
+        return region.begin + a * region.stride[0] + b * region.stride[1];
+      };
+      for (size_t b = 0; b < face.target.count[1]; ++b) {
+        for (size_t a = 0; a < face.target.count[0]; ++a) {
+          std::copy_n(memory[face.peer].data() + place(face.source, a, b), face.source.run,
+                      memory[rank].data() + place(face.target, a, b));
         }
       }
     }

@@ -131,34 +131,6 @@ void AdiShare::rhs(int cell) {
   add_fluxes(cell, 2, box);
 }
 
-void AdiShare::rhs_inner(int c) {
-  const AdiCell& cell = layout_.partition().cell(c);
-  const Box box = interior(c);
-  start_rhs(c, box);
-  for (int axis = 0; axis < 3; ++axis) {
-    Box inner = box;
-    if (layout_.partition().has_neighbour(cell, axis, Side::low))
-      inner.begin[index(axis)] += kGhosts;
-    if (layout_.partition().has_neighbour(cell, axis, Side::high))
-      inner.end[index(axis)] -= kGhosts;
-    add_fluxes(c, axis, inner);
-  }
-}
-
-void AdiShare::rhs_face(const AdiFace& face, size_t begin, size_t end) {
-  Box box = interior(face.cell);
-  if (face.side == Side::low) {
-    box.end[index(face.axis)] = kGhosts;
-  } else {
-    const int size = layout_.partition().cell(face.cell).size[index(face.axis)];
-    box.begin[index(face.axis)] = size - kGhosts;
-  }
-  const int pieces = face.axis == 2 ? 1 : 2;
-  box.begin[index(pieces)] = std::max(box.begin[index(pieces)], static_cast<int>(begin));
-  box.end[index(pieces)] = std::min(box.end[index(pieces)], static_cast<int>(end));
-  add_fluxes(face.cell, face.axis, box);
-}
-
 void AdiShare::add(int cell) {
   const Box box = interior(cell);
   const size_t doubles = static_cast<size_t>(box.end[0] - box.begin[0]) * kComponents;

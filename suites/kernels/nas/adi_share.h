@@ -18,10 +18,8 @@ namespace stripline::suites::nas {
 /// The solution u lies in shared memory, as AdiLayout says, for peers to read its cells or to write
 /// its ghost layers; everything else is owned.
 ///
-/// The right-hand side of a cell is computed by rhs(), or by rhs_inner() and rhs_face() for every
-/// ghost layer of the cell, in pieces, the former first. These calls and those of the sweeps are
-/// the loop bodies; they are not inlined, so that all exchanges run the same machine code.
-/// Not thread-safe: a rank is one thread.
+/// rhs() and the calls of the sweeps are the loop bodies; they are not inlined, so that all
+/// exchanges run the same machine code. Not thread-safe: a rank is one thread.
 class AdiShare : public CountedWork {
  public:
   /// Memory of layout.shared_doubles() that outlives the problem; it is initialised.
@@ -37,10 +35,6 @@ class AdiShare : public CountedWork {
 
   /// The right-hand side of a cell whose ghost layers are all here.
   [[gnu::noinline]] void rhs(int cell);
-  /// What of it depends on no ghost layer. May run while they are being written.
-  [[gnu::noinline]] void rhs_inner(int cell);
-  /// What of it depends on pieces [begin, end) of the ghost layer `face`.
-  [[gnu::noinline]] void rhs_face(const AdiFace& face, size_t begin, size_t end);
 
   /// Ends a time step: adds what the sweeps have made of the right-hand side. Peers must have
   /// fetched what they need of the old u; they have when their sweeps have reached ours.

@@ -120,30 +120,6 @@ TEST(AdiShare, StartsFromTheExactBoundary) {
   EXPECT_GT(it.share.error_squares()[0], 1);
 }
 
-TEST(AdiShare, TheRightHandSideInPartsIsTheWhole) {
-  for (const int points : {8, 12, 15}) {  // cells of 4 points, whose inner part is empty, and more
-    for (uint32_t rank = 0; rank < 4; ++rank) {
-      Share it(points, 4, rank);
-      it.set(wavy);
-      for (int c = 0; c < 2; ++c) it.share.rhs(c);
-      const std::vector<double> whole = it.rhs();
-      for (const size_t piece : {size_t{1}, size_t{3}, size_t{100}}) {
-        for (int c = 0; c < 2; ++c) it.share.rhs_inner(c);
-        EXPECT_NE(it.rhs(), whole);
-        std::vector<AdiFace> faces = it.layout.faces();
-        std::ranges::reverse(faces);
-        for (const AdiFace& face : faces) {
-          for (size_t begin = 0; begin < face.pieces(); begin += piece) {
-            it.share.rhs_face(face, begin, std::min(begin + piece, face.pieces()));
-          }
-        }
-        const std::vector<double> parts = it.rhs();
-        for (size_t n = 0; n < whole.size(); ++n) ASSERT_NEAR(parts[n], whole[n], 1e-12);
-      }
-    }
-  }
-}
-
 TEST(AdiShare, AddingChangesInnerPointsOnly) {
   Share it(12, 1, 0);
   const std::vector<double> before = it.memory;

@@ -15,8 +15,7 @@ namespace stripline::suites::nas {
 ///
 /// copy_faces(share): brings the ghost layers (AdiLayout::faces) up to date, as the peers' cells
 /// are after as many calls of AdiShare::add as ours, and has the right-hand side of every cell
-/// computed: by rhs(), or by rhs_inner() and then rhs_face() of each of its layers, in pieces, as
-/// they arrive.
+/// computed.
 ///
 /// sweep(step, body): gets what `step` receives from its predecessor's step, has the cell's lines
 /// worked on, and hands the results on. It calls body(begin, end, received, results) for ranges

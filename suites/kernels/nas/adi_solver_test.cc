@@ -64,10 +64,6 @@ TYPED_TEST(AdiSolver, AnyDivisionOfTheWorkGivesTheSame) {
       EXPECT_EQ(pieces.residual, whole.residual);
       EXPECT_EQ(pieces.error, whole.error);
     }
-    // Other orders of summation round otherwise.
-    const AdiNorms overlapped =
-        this->run(kIterations, ranks, {.piece = 3, .backwards = true, .overlapped = true});
-    EXPECT_LT(this->difference(overlapped, whole), 1e-12);
   }
 }
 

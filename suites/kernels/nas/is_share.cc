@@ -63,12 +63,6 @@ void IsShare::count_buckets(size_t iteration) {
   did(counts.size(), 1, 16);
 }
 
-void IsShare::add_counts(size_t begin, size_t end, const uint32_t* __restrict theirs) {
-  uint32_t* const totals = totals_.data();
-  for (size_t i = begin; i < end; ++i) totals[i] += theirs[i - begin];
-  did(end - begin, 1, 12);
-}
-
 void IsShare::scatter(size_t begin, size_t end) {
   const uint32_t shift = problem_.log2_max_key - problem_.log2_buckets;
   const uint32_t* const keys = keys_.data();

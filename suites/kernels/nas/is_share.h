@@ -40,8 +40,6 @@ class IsShare : public CountedWork {
   }
   /// The sums over all ranks, when the others' counts have been added.
   std::span<uint32_t> totals() { return totals_; }
-  /// Body: adds elements [begin, end) of another rank's counts; `theirs` points at element `begin`.
-  [[gnu::noinline]] void add_counts(size_t begin, size_t end, const uint32_t* __restrict theirs);
   /// Body: sorts the own keys [begin, end) into the buckets of outgoing.
   [[gnu::noinline]] void scatter(size_t begin, size_t end);
 

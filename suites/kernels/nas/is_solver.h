@@ -12,9 +12,9 @@ namespace stripline::suites::nas {
 
 /// What IS needs to have communicated; the rules of all exchanges are in README.md.
 ///
-/// sum_counts(share): calls share.add_counts() for all elements of counts() of every other rank (or
-/// writes the sums over all ranks to totals() itself), and share.scatter() for all own keys, which
-/// can go on while the counts are in flight.
+/// sum_counts(share): writes the sums over all ranks of their counts() to totals(), where those of
+/// this rank are already, and calls share.scatter() for all own keys, which can go on while the
+/// counts are in flight.
 ///
 /// trade_segments(share): for every rank, itself included, calls share.set_segment() with the
 /// segment that this rank finds for it in that rank's shared memory, at segments_offset() + 2 me().

@@ -209,7 +209,7 @@ Benchmark molecules_benchmark() {
        .title = "Particles that act on their neighbours",
        .description =
            "Particles of a liquid lie on the ranks by recursive bisection of space; each step adds "
-           "up what the neighbours of each do to it, by lists that are made anew after some steps.",
+           "up what the neighbours of each do to it, by lists that are rebuilt after some steps.",
        .factors =
            {integer_factor(kCellsFactor, "1",
                            "Cells on each side of the cube, of four particles each.", {12}, 1, 64),

@@ -1,8 +1,12 @@
 // kernel.nas_sp and kernel.nas_bt: the NAS benchmarks SP and BT, whose ghost layers are transfers
 // of many regions and whose sweeps are pipelines through the ranks.
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include <stripline/bulk.h>
 
 #include "suites/grids.h"
 #include "suites/kernels/engine.h"
@@ -19,9 +23,12 @@ namespace {
 
 using experiment::SampleSeries;
 
+constexpr const char* kBulkBursts = "bulk_bursts";
+
 template <typename Sweeps>
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
-                         const experiment::StopRule& rule, std::span<const nas::AdiClass> classes) {
+                         const experiment::StopRule& rule, std::span<const nas::AdiClass> classes,
+                         AdiTransfers::PlainFaces plain_faces) {
   Context& ctx = session.context();
   STRIPLINE_RETURN_IF_ERROR(check_fine_class(point));
   STRIPLINE_ASSIGN_OR_RETURN(const StridedManner manner, strided_manner(ctx, point));
@@ -30,9 +37,12 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
       const nas::AdiPartition partition,
       nas::AdiPartition::create(problem.points, ctx.rank_n(), ctx.rank_me()));
   const nas::AdiLayout layout(partition, Sweeps::kWidths);
-  STRIPLINE_ASSIGN_OR_RETURN(AdiTransfers transfers, AdiTransfers::create(ctx, manner, layout));
+  STRIPLINE_ASSIGN_OR_RETURN(AdiTransfers transfers,
+                             AdiTransfers::create(ctx, manner, layout, plain_faces));
   nas::AdiShare share(layout, problem.dt, transfers.shared());
   share.count_work(ctx.work());
+  std::optional<bulk_region> region;
+  if (in_bulk_region(manner.variant)) region.emplace(ctx);
 
   const VisCounts counts(ctx);
   SampleSeries series = measure_adi<Sweeps>(session, rule, problem, share, transfers);
@@ -44,7 +54,8 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 }
 
 Benchmark adi_benchmark(const experiment::Known& known, RunFunction run, std::string title,
-                        const std::string& what) {
+                        const std::string& what, const std::string& plainly,
+                        std::vector<std::string> variants) {
   return declare(
       {.known = known,
        .run = run,
@@ -63,12 +74,17 @@ Benchmark adi_benchmark(const experiment::Known& known, RunFunction run, std::st
            "there in one piece, with a flag that tells it so. Then, along each axis, the results "
            "of one cell are put to the rank that has the next one, with a flag, as a wavefront in "
            "`pieces`, which tuned plans (blocking puts a whole cell's, waits, and raises the flag "
-           "then; fine puts and waits for every number). fine takes class S only: larger ones take "
+           "then; fine puts and waits for every number). Programs that are written plainly have "
+           "barriers in place of flags: " +
+           plainly +
+           ", and sweeps put the results of each row of lines, behind one barrier for each stage: "
+           "one blocking call after the other (plain), all in flight (plain_hand), and the plain "
+           "program in a bulk region (bulk). fine takes class S only: larger ones take "
            "millions of operations. All variants run the same loop bodies. A sample is the time of "
            "all time steps but the first three, divided by their number. The number of ranks must "
            "be a square, with four points a direction for each cell.",
        .factors = {nas_class_factor(), strided_method_factor(), sweep_pieces_factor()},
-       .variants = strided_variant_names(),
+       .variants = std::move(variants),
        .metric = {"time_per_iteration", "s", true},
        .min_ranks = 1,
        .rank_count = experiment::RankCount::square,
@@ -87,22 +103,29 @@ Benchmark nas_sp_benchmark() {
   return adi_benchmark(
       kernels::kNasSp,
       [](Session& session, const experiment::Point& point, const experiment::StopRule& rule) {
-        return run<nas::SpSweeps>(session, point, rule, nas::sp_classes());
+        return run<nas::SpSweeps>(session, point, rule, nas::sp_classes(),
+                                  AdiTransfers::PlainFaces::puts);
       },
       "NAS SP: ghost layers and scalar sweeps",
       "The benchmark SP of the NAS Parallel Benchmarks: scalar pentadiagonal systems along all "
-      "lines of a cube of points, axis by axis.");
+      "lines of a cube of points, axis by axis.",
+      "ghost layers are packed and put one by one, and unpacked after one", plain_variant_names());
 }
 
 Benchmark nas_bt_benchmark() {
+  std::vector<std::string> variants = plain_variant_names();
+  variants.emplace_back(kBulkBursts);
   return adi_benchmark(
       kernels::kNasBt,
       [](Session& session, const experiment::Point& point, const experiment::StopRule& rule) {
-        return run<nas::BtSweeps>(session, point, rule, nas::bt_classes());
+        return run<nas::BtSweeps>(session, point, rule, nas::bt_classes(),
+                                  AdiTransfers::PlainFaces::gets);
       },
       "NAS BT: ghost layers and block sweeps",
       "The benchmark BT of the NAS Parallel Benchmarks: block-tridiagonal systems along all lines "
-      "of a cube of points, axis by axis.");
+      "of a cube of points, axis by axis.",
+      "ghost layers are fetched run by run after one (in a burst in bulk_bursts)",
+      std::move(variants));
 }
 
 }  // namespace stripline::suites

@@ -66,8 +66,8 @@ size_t AdiTransfers::side_doubles(const nas::AdiLayout& layout) {
 }
 
 Result<AdiTransfers> AdiTransfers::create(Context& context, const StridedManner& manner,
-                                          const nas::AdiLayout& layout) {
-  const bool lands = manner.variant == StridedVariant::packed || signals(manner.variant);
+                                          const nas::AdiLayout& layout, PlainFaces plain_faces) {
+  const bool lands = puts_packed(manner, plain_faces) || signals(manner.variant);
   const size_t buffers = lands ? kSides * side_doubles(layout) : 0;
   const size_t crossings = crossings_of(layout);
   STRIPLINE_ASSIGN_OR_RETURN(
@@ -82,16 +82,19 @@ Result<AdiTransfers> AdiTransfers::create(Context& context, const StridedManner&
       .pieces = planned ? 0 : static_cast<uint32_t>(manner.pieces),
       .self_check = manner.transfers.self_check};
   STRIPLINE_ASSIGN_OR_RETURN(auto wavefront, Wavefront::create(context, crossings, options));
-  return AdiTransfers(context, manner, layout, std::move(memory), std::move(flags),
+  return AdiTransfers(context, manner, layout, plain_faces, std::move(memory), std::move(flags),
                       std::move(wavefront));
 }
 
 AdiTransfers::AdiTransfers(Context& context, const StridedManner& manner,
-                           const nas::AdiLayout& layout, SymmetricMemory<double> memory,
-                           SymmetricMemory<uint64_t> flags, Wavefront wavefront)
+                           const nas::AdiLayout& layout, PlainFaces plain_faces,
+                           SymmetricMemory<double> memory, SymmetricMemory<uint64_t> flags,
+                           Wavefront wavefront)
     : context_(&context),
       manner_(manner),
       layout_(layout),
+      plain_faces_(plain_faces),
+      copies_(context, manner.variant == StridedVariant::plain_hand),
       faces_(layout.faces()),
       side_doubles_(side_doubles(layout)),
       memory_(std::move(memory)),
@@ -104,7 +107,7 @@ AdiTransfers::AdiTransfers(Context& context, const StridedManner& manner,
     buffered_ = places_of_faces();
     plan_filling();
   }
-  if (manner.variant != StridedVariant::packed) return;
+  if (!puts_packed(manner, plain_faces)) return;
   for (int axis = 0; axis < 3; ++axis) {
     for (const nas::Side side : kBothSides) {
       // What leaves on our side is what the neighbour has on its opposite one.
@@ -146,6 +149,7 @@ void AdiTransfers::copy_faces(nas::AdiShare& share) {
   const nas::AdiPartition& partition = layout_.partition();
   const int cells = partition.cells_per_axis();
   if (manner_.variant == StridedVariant::packed) return copy_packed_faces(share);
+  if (is_plain(manner_.variant)) return copy_plain_faces(share);
   if (signals(manner_.variant)) return put_faces(share);
 
   if (cells > 1) {
@@ -236,6 +240,13 @@ future AdiTransfers::fill(const Filled& filled) {
                                         iteration_, manner_.transfers);
 }
 
+double* AdiTransfers::pack(const nas::AdiRegion& from, double* packed) {
+  for_each_run(from,
+               [&](size_t at) { packed = std::copy_n(memory_.here() + at, from.run, packed); });
+  count_copy(context_->work(), runs_of(from), from.run * sizeof(double));
+  return packed;
+}
+
 const double* AdiTransfers::unpack(const double* packed, const nas::AdiRegion& to) {
   for_each_run(to, [&](size_t at) {
     std::copy_n(packed, to.run, memory_.here() + at);
@@ -295,11 +306,7 @@ void AdiTransfers::copy_packed_faces(nas::AdiShare& share) {
       const size_t there = side_index(axis, opposite(side));
       out.leaving.wait();
       double* packed = out.packed.data();
-      for (const nas::AdiRegion& region : out.regions) {
-        for_each_run(region,
-                     [&](size_t at) { packed = std::copy_n(mine + at, region.run, packed); });
-        count_copy(context_->work(), runs_of(region), region.run * sizeof(double));
-      }
+      for (const nas::AdiRegion& region : out.regions) packed = pack(region, packed);
       out.leaving =
           context_->rput_signal(out.packed.data(), memory_.on(peer) + distance(buffer_of(there)),
                                 static_cast<size_t>(packed - out.packed.data()),
@@ -316,6 +323,62 @@ void AdiTransfers::copy_packed_faces(nas::AdiShare& share) {
     arrived[side] = unpack(arrived[side], face.target);
   }
   for (int cell = 0; cell < cells; ++cell) share.rhs(cell);
+}
+
+void AdiTransfers::copy_plain_faces(nas::AdiShare& share) {
+  const int cells = layout_.partition().cells_per_axis();
+  if (cells > 1 && plain_faces_ == PlainFaces::puts) put_plain_layers();
+  if (cells > 1 && plain_faces_ == PlainFaces::gets) {
+    context_->barrier();  // the cells of all ranks are up to date
+    if (manner_.variant == StridedVariant::bulk_bursts) {
+      bulk_region region(*context_);
+      const auto burst = region.aggregate();
+      fetch_runs();
+    } else {
+      fetch_runs();
+    }
+  }
+  for (int cell = 0; cell < cells; ++cell) share.rhs(cell);
+}
+
+// The source has the strides of the target.
+void AdiTransfers::fetch_runs() {
+  for (const nas::AdiFace& face : faces_) {
+    const global_ptr<double> source = memory_.on(face.peer) + distance(face.source.begin);
+    for_each_run(face.target, [&](size_t at) {
+      copies_.get(memory_.here() + at, source + distance(at - face.target.begin), face.target.run);
+    });
+  }
+  copies_.finish();
+}
+
+// The buffers of the time step before have been read: all ranks have met in its sweeps since then,
+// or in a sum.
+void AdiTransfers::put_plain_layers() {
+  const nas::AdiPartition& partition = layout_.partition();
+  for (int axis = 0; axis < 3; ++axis) {
+    for (const nas::Side side : kBothSides) {
+      Outgoing& out = outgoing_[side_index(axis, side)];
+      global_ptr<double> place = memory_.on(partition.neighbour(axis, side)) +
+                                 distance(buffer_of(side_index(axis, opposite(side))));
+      double* packed = out.packed.data();
+      for (const nas::AdiRegion& region : out.regions) {
+        const double* const layer = packed;
+        packed = pack(region, packed);
+        const auto count = static_cast<size_t>(packed - layer);
+        copies_.put(place, layer, count);
+        place = place + distance(count);
+      }
+    }
+  }
+  copies_.finish();
+  context_->barrier();
+  std::array<const double*, kSides> arrived{};
+  for (size_t side = 0; side < kSides; ++side) arrived[side] = memory_.here() + buffer_of(side);
+  for (const nas::AdiFace& face : faces_) {
+    const double*& next = arrived[side_index(face.axis, face.side)];
+    next = unpack(next, face.target);
+  }
 }
 
 void AdiTransfers::sum(std::span<double> values) {

@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "suites/kernels/nas/adi_share.h"
+#include "suites/kernels/plain_copies.h"
 #include "suites/kernels/strided_variants.h"
 #include "suites/kernels/symmetric_memory.h"
 
@@ -34,12 +35,22 @@ namespace stripline::suites {
 /// pieces are planned (tuned) or given; variant blocking puts all of it, waits until it is there
 /// and raises a flag then, and fine does so double by double.
 ///
+/// Variants plain, plain_hand, bulk and bulk_bursts have a barrier of all ranks where something is
+/// to have come. Ghost layers are fetched run by run, in one burst in bulk_bursts, or packed and
+/// put, layer by layer (PlainFaces); a sweep puts the results of each row of lines when they are
+/// there.
+///
 /// Why nothing is overwritten too early: nas/adi_solver.h. One rank's; a rank is one thread.
 class AdiTransfers {
  public:
+  /// How plain programs move ghost layers: NPB's BT in UPC mostly gets, and SP puts (Chen,
+  /// Optimizing PGAS Programs for Cluster Architectures, 2007, table 3.2).
+  enum class PlainFaces { gets, puts };
+
   /// Collective. `layout` is that of this rank. Errors as Context::new_symmetric_array().
   static Result<AdiTransfers> create(Context& context, const StridedManner& manner,
-                                     const nas::AdiLayout& layout);
+                                     const nas::AdiLayout& layout,
+                                     PlainFaces plain_faces = PlainFaces::puts);
 
   /// The memory for this rank's share.
   std::span<double> shared() const { return {memory_.here(), layout_.shared_doubles()}; }
@@ -74,8 +85,12 @@ class AdiTransfers {
   };
 
   AdiTransfers(Context& context, const StridedManner& manner, const nas::AdiLayout& layout,
-               SymmetricMemory<double> memory, SymmetricMemory<uint64_t> flags,
-               Wavefront wavefront);
+               PlainFaces plain_faces, SymmetricMemory<double> memory,
+               SymmetricMemory<uint64_t> flags, Wavefront wavefront);
+  static bool puts_packed(const StridedManner& manner, PlainFaces plain_faces) {
+    return manner.variant == StridedVariant::packed ||
+           (is_plain(manner.variant) && plain_faces == PlainFaces::puts);
+  }
   // The doubles that a rank fetches on one side of its cells, at most.
   static size_t side_doubles(const nas::AdiLayout& layout);
 
@@ -86,6 +101,11 @@ class AdiTransfers {
   static size_t crossing_flag(size_t crossing) { return kSides + crossing; }
 
   void copy_packed_faces(nas::AdiShare& share);
+  void copy_plain_faces(nas::AdiShare& share);
+  void fetch_runs();
+  void put_plain_layers();
+  template <typename Body>
+  void sweep_rows(const nas::AdiSweepStep& step, const Body& lines);
   // Where what comes on a side is put, in the memory of any rank.
   size_t buffer_of(size_t side) const { return layout_.shared_doubles() + side * side_doubles_; }
   std::vector<size_t> places_of_faces() const;
@@ -96,12 +116,15 @@ class AdiTransfers {
   // All results of a step, waited for.
   void hand_on(const nas::AdiSweepStep& step);
   future fill(const Filled& filled);
-  // Returns the end of what was read.
+  // Return the end of what was written, or read.
+  double* pack(const nas::AdiRegion& from, double* packed);
   const double* unpack(const double* packed, const nas::AdiRegion& to);
 
   Context* context_;
   StridedManner manner_;
   nas::AdiLayout layout_;
+  PlainFaces plain_faces_;
+  CopyCalls copies_;
   std::vector<nas::AdiFace> faces_;  // by cell
   size_t side_doubles_;
   SymmetricMemory<double> memory_;  // the share's, then [side] of side_doubles_
@@ -127,6 +150,7 @@ void AdiTransfers::sweep(const nas::AdiSweepStep& step, Body&& body) {
     body(begin, end, step.receives ? mine + step.in + begin * step.width : nullptr,
          step.sends ? mine + step.out + begin * step.width : nullptr);
   };
+  if (is_plain(manner_.variant)) return sweep_rows(step, lines);
   if (waits(manner_.variant)) {
     if (step.receives) await(crossing_flag(crossing(step, before)));
     lines(0, step.lines);
@@ -145,6 +169,26 @@ void AdiTransfers::sweep(const nas::AdiSweepStep& step, Body&& body) {
     stage.place = memory_.on(step.to) + static_cast<std::ptrdiff_t>(step.to_in);
   }
   wavefront_.run(stage, lines);
+}
+
+// All ranks are at the same stage. Bulk regions know phases by where their barriers stand: those of
+// the eliminations and back substitutions along an axis have one place each, as in NPB's source.
+template <typename Body>
+void AdiTransfers::sweep_rows(const nas::AdiSweepStep& step, const Body& lines) {
+  static constexpr char kPlace[] = "sweeps along an axis";
+  if (step.receives) {
+    context_->barrier(CallSite{kPlace, 2 * step.axis + (step.forward ? 0 : 1)});
+  }
+  const double* const results = memory_.here() + step.out;
+  const size_t row = layout_.lines(step.cell, step.axis).across;
+  for (size_t begin = 0; begin < step.lines; begin += row) {
+    const size_t end = std::min(begin + row, step.lines);
+    lines(begin, end);
+    if (!step.sends) continue;
+    copies_.put(memory_.on(step.to) + static_cast<std::ptrdiff_t>(step.to_in + begin * step.width),
+                results + begin * step.width, (end - begin) * step.width);
+  }
+  copies_.finish();
 }
 
 }  // namespace stripline::suites

@@ -1,7 +1,10 @@
 // kernel.nas_cg: the NAS CG benchmark, whose partial products are summed up by gets.
+#include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include <stripline/bulk.h>
 #include <stripline/team.h>
 
 #include "suites/grids.h"
@@ -11,6 +14,7 @@
 #include "suites/kernels/measure_kernel.h"
 #include "suites/kernels/nas/cg_solver.h"
 #include "suites/kernels/nas/exchanges/factors.h"
+#include "suites/kernels/plain_copies.h"
 #include "suites/kernels/symmetric_memory.h"
 
 namespace stripline::suites {
@@ -30,13 +34,15 @@ LoopOptions loop_of_stage(const CgShare& share) {
   return options;
 }
 
-// Partners tell each other by flags when something can be fetched, and has been.
+// Partners say by flags when something can be fetched, and has been; programs that are written
+// plainly have a barrier there instead.
 class CgExchange {
  public:
-  CgExchange(Context& context, Variant variant, EngineLoop& engine, global_ptr<double> shared,
-             global_ptr<uint64_t> flags, const CgShare& share)
+  CgExchange(Context& context, Variant variant, bool plain, EngineLoop& engine,
+             global_ptr<double> shared, global_ptr<uint64_t> flags, const CgShare& share)
       : context_(context),
         variant_(variant),
+        plain_(plain),
         engine_(engine),
         shared_(shared),
         flags_(flags),
@@ -51,6 +57,10 @@ class CgExchange {
     for (size_t stage = 0; stage < partition.stages(); ++stage) {
       const rank_t partner = partition.sum_partner(share.me(), stage);
       meet(partner, stage);
+      if (plain_ && variant_ == Variant::blocking) {
+        add_in_parts(share, stage, partner);
+        continue;
+      }
       const LoopBlock<const double> block{on(partner, partition.sums_offset(stage)), share.rows()};
       const auto body = [&](size_t, size_t begin, size_t end, const double* theirs) {
         share.add(stage, begin, end, theirs);
@@ -73,10 +83,12 @@ class CgExchange {
       for (size_t i = 0; i < share.cols(); ++i) {
         share.product()[i] = context_.rget(on(partner, source + i));
       }
+    } else if (plain_ && variant_ == Variant::blocking) {
+      memget(context_, share.product().data(), on(partner, source), share.cols());
     } else {
       context_.rget(on(partner, source), share.product().data(), share.cols()).wait();
     }
-    meet(partner, whole + 1);
+    if (!plain_) meet(partner, whole + 1);
   }
 
   double sum_row(CgShare&, double value) { return row_.allreduce(value, op_add{}); }
@@ -85,8 +97,29 @@ class CgExchange {
   global_ptr<const double> on(rank_t rank, size_t element) const {
     return context_.on_rank(shared_, rank) + static_cast<std::ptrdiff_t>(element);
   }
-  // Both have come to the same place of the same product.
+  // Through a buffer of a quarter of the sums.
+  void add_in_parts(CgShare& share, size_t stage, rank_t partner) {
+    const size_t sums = share.partition().sums_offset(stage);
+    std::array<LoopBlock<const double>, kHandParts> parts{};
+    std::array<size_t, kHandParts> first{};
+    for (size_t part = 0; part < kHandParts; ++part) {
+      first.at(part) = share.rows() * part / kHandParts;
+      const size_t end = share.rows() * (part + 1) / kHandParts;
+      parts.at(part) = {on(partner, sums + first.at(part)), end - first.at(part)};
+    }
+    run_blocking(context_, std::span<const LoopBlock<const double>>(parts), buffer_.data(),
+                 [&](size_t part, size_t begin, size_t end, const double* theirs) {
+                   share.add(stage, first.at(part) + begin, first.at(part) + end, theirs);
+                 });
+  }
+
+  // Both have come to the same place of the same product. Bulk regions know phases by where their
+  // barriers stand: each stage has one of its own, as in a program that has them written out.
   void meet(rank_t partner, size_t place) {
+    if (plain_) {
+      static constexpr char kPlace[] = "kernel.nas_cg, stage";
+      return context_.barrier(CallSite{kPlace, static_cast<int>(place)});
+    }
     if (partner == context_.rank_me()) return;
     const auto flag = flags_ + static_cast<std::ptrdiff_t>(place);
     context_.rput_signal(&product_, context_.on_rank(flag, partner), 0,
@@ -96,6 +129,7 @@ class CgExchange {
 
   Context& context_;
   Variant variant_;
+  bool plain_;
   EngineLoop& engine_;
   global_ptr<double> shared_;
   global_ptr<uint64_t> flags_;
@@ -109,7 +143,10 @@ Result<SampleSeries> run_cg(Session& session, const experiment::Point& point,
                             const experiment::StopRule& rule) {
   Context& ctx = session.context();
   STRIPLINE_RETURN_IF_ERROR(check_fine_class(point));
-  const Variant variant = variant_of(point);
+  const std::optional<PlainCopies> plain = plain_copies_of(point.variant);
+  const Variant variant = !plain                       ? variant_of(point)
+                          : plain == PlainCopies::hand ? Variant::hand4
+                                                       : Variant::blocking;
   const CgProblem& problem = nas::cg_problem(nas_class_of(point));
   STRIPLINE_ASSIGN_OR_RETURN(const CgPartition partition,
                              CgPartition::create(problem, ctx.rank_n()));
@@ -122,9 +159,11 @@ Result<SampleSeries> run_cg(Session& session, const experiment::Point& point,
   share.count_work(ctx.work());
   STRIPLINE_ASSIGN_OR_RETURN(EngineLoop engine,
                              make_engine_loop(ctx, point, loop_of_stage(share), sizeof(double)));
-  CgExchange exchange(ctx, variant, engine, shared.on(ctx.rank_me()), flags.on(ctx.rank_me()),
-                      share);
+  CgExchange exchange(ctx, variant, plain.has_value(), engine, shared.on(ctx.rank_me()),
+                      flags.on(ctx.rank_me()), share);
   ctx.barrier();
+  std::optional<bulk_region> region;
+  if (plain == PlainCopies::bulk) region.emplace(ctx);
 
   nas::CgResult result;
   KernelParts parts;
@@ -133,8 +172,9 @@ Result<SampleSeries> run_cg(Session& session, const experiment::Point& point,
   parts.verify = [&](uint64_t) { return result.verified; };
   parts.scale = 1 / static_cast<double>(problem.iterations);
   SampleSeries series = measure_kernel(session, rule, parts);
-  series.note = series.verified ? kernel_note(ctx, variant, engine, share.rows(), share.rows())
-                                : kWrongResult;
+  series.note = !series.verified ? kWrongResult
+                : plain          ? plain_note(*plain)
+                                 : kernel_note(ctx, variant, engine, share.rows(), share.rows());
   return series;
 }
 
@@ -155,9 +195,14 @@ Benchmark nas_cg_benchmark() {
            "which gives up plans that lose) or under a decomposition of the caller's (forced). One "
            "rank in each stage has one partner, so that issuing the whole without waiting gains "
            "nothing. The transposition of the sum, a copy, is the same in all variants but fine, "
-           "which makes it element by element, too; the scalar sums are the same in all.",
+           "which makes it element by element, too; the scalar sums are the same in all. The "
+           "program that is written plainly has barriers in place of flags between partners, and "
+           "gets a stage's sums in four blocking copies, each of which it adds (plain); the same "
+           "with the four issued at once (plain_hand), and the plain program in a bulk region "
+           "(bulk).",
        .factors = joined({nas_class_factor()}, decomposition_factors()),
-       .variants = {"blocking", "fine", "hand4", "untuned", "tuned", "guarded", "forced"},
+       .variants = {"blocking", "fine", "hand4", kPlainVariant, kPlainHandVariant, kBulkVariant,
+                    "untuned", "tuned", "guarded", "forced"},
        .metric = {"time", "s", true},
        .rank_count = experiment::RankCount::power_of_two,
        .verification = "Each sample is the whole benchmark, its time divided by its iterations: "

@@ -26,7 +26,10 @@ using nas::FtProblem;
 using nas::FtShare;
 using nas::FtTransposition;
 
+// Each row is sent when it is done: nonblocking by hand, blocking, and blocking in a bulk region.
 constexpr const char* kPencils = "pencils";
+constexpr const char* kPencilsBlocking = "pencils_blocking";
+constexpr const char* kPencilsBulk = "pencils_bulk";
 // kBulkVariant, and the program says that what it sends stays until the barrier.
 constexpr const char* kBulkStable = "bulk_stable";
 
@@ -155,10 +158,14 @@ Result<SampleSeries> run_ft(Session& session, const experiment::Point& point,
                             const experiment::StopRule& rule) {
   Context& ctx = session.context();
   STRIPLINE_RETURN_IF_ERROR(check_fine_class(point));
-  const bool pencils = point.variant == kPencils;
   const bool stable = point.variant == kBulkStable;
-  const bool bulk = stable || point.variant == kBulkVariant;
-  const Variant variant = pencils ? Variant::hand : bulk ? Variant::blocking : variant_of(point);
+  const bool bulk = stable || point.variant == kBulkVariant || point.variant == kPencilsBulk;
+  const bool blocking = bulk || point.variant == kPencilsBlocking;
+  const bool pencils = point.variant == kPencils || point.variant == kPencilsBlocking ||
+                       point.variant == kPencilsBulk;
+  const Variant variant = blocking  ? Variant::blocking
+                          : pencils ? Variant::hand
+                                    : variant_of(point);
   const FtProblem& problem = nas::ft_problem(nas_class_of(point));
   STRIPLINE_ASSIGN_OR_RETURN(const FtPartition partition,
                              FtPartition::create(problem, ctx.rank_n()));
@@ -192,9 +199,10 @@ Result<SampleSeries> run_ft(Session& session, const experiment::Point& point,
   parts.scale = 1 / static_cast<double>(problem.iterations());
   SampleSeries series = measure_kernel(session, rule, parts);
   series.note = !series.verified ? kWrongResult
-                : pencils        ? "nonblocking, row by row"
                 : stable         ? "blocking in a bulk region, sources stay"
                 : bulk           ? "blocking in a bulk region"
+                : blocking       ? "blocking, row by row"
+                : pencils        ? "nonblocking, row by row"
                                  : kernel_note(ctx, variant, engine, 0, 0);
   return series;
 }
@@ -212,14 +220,15 @@ Benchmark nas_ft_benchmark() {
            "are. The rows for one rank together and blocking (blocking), one complex number at a "
            "time (fine, class S only: larger ones take millions of operations), nonblocking "
            "(hand), in four pieces (hand4), or each row when it is done (pencils: Bell et al., "
-           "IPDPS 2006); the blocking program in a bulk region (bulk), and in one that copies "
+           "IPDPS 2006; the same blocking, pencils_blocking, and that in a bulk region, "
+           "pencils_bulk); the blocking program in a bulk region (bulk), and in one that copies "
            "nothing, as sources stay (bulk_stable); or by the loop engine without a model "
            "(untuned), with the context's model (tuned, and guarded, which gives up plans that "
            "lose) or under a decomposition of the caller's (forced). Ranks must divide two axes of "
            "the array.",
        .factors = joined({nas_class_factor()}, decomposition_factors()),
-       .variants = {"blocking", "fine", "hand", "hand4", kPencils, kBulkVariant, kBulkStable,
-                    "untuned", "tuned", "guarded", "forced"},
+       .variants = {"blocking", "fine", "hand", "hand4", kPencils, kPencilsBlocking, kPencilsBulk,
+                    kBulkVariant, kBulkStable, "untuned", "tuned", "guarded", "forced"},
        .metric = {"time", "s", true},
        .rank_count = experiment::RankCount::power_of_two,
        .verification = "Each sample is all iterations of the benchmark, divided by their number: "

@@ -1,8 +1,12 @@
 // kernel.nas_is: the NAS IS benchmark, whose keys are fetched and counted by their new owners.
 #include <algorithm>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include <stripline/bulk.h>
 #include <stripline/team.h>
 
 #include "suites/grids.h"
@@ -126,7 +130,8 @@ Result<SampleSeries> run_is(Session& session, const experiment::Point& point,
                             const experiment::StopRule& rule) {
   Context& ctx = session.context();
   STRIPLINE_RETURN_IF_ERROR(check_fine_class(point));
-  const Variant variant = variant_of(point);
+  const bool bulk = point.variant == kBulkVariant;
+  const Variant variant = bulk ? Variant::blocking : variant_of(point);
   const IsProblem& problem = nas::is_problem(nas_class_of(point));
   STRIPLINE_ASSIGN_OR_RETURN(const IsPartition partition,
                              IsPartition::create(problem, ctx.rank_n()));
@@ -140,6 +145,11 @@ Result<SampleSeries> run_is(Session& session, const experiment::Point& point,
                 std::span(shared.here(), partition.shared_elements()));
   share.count_work(ctx.work());
   IsExchange exchange(ctx, variant, engine, shared.on(ctx.rank_me()), word.on(ctx.rank_me()));
+  // With room for all keys: half of it is for gets.
+  std::optional<bulk_region> region;
+  if (bulk) {
+    region.emplace(ctx, BulkOptions{.buffer_bytes = 2 * partition.room() * sizeof(uint32_t)});
+  }
 
   KernelParts parts;
   parts.prepare = [&](uint64_t) { share.start(); };
@@ -149,13 +159,17 @@ Result<SampleSeries> run_is(Session& session, const experiment::Point& point,
   parts.verify = [&](uint64_t) { return verify_is(share, exchange).verified; };
   parts.scale = 1 / static_cast<double>(nas::kIsIterations);
   SampleSeries series = measure_kernel(session, rule, parts);
-  series.note = series.verified ? kernel_note(ctx, variant, engine, 0, 0) : kWrongResult;
+  series.note = !series.verified ? kWrongResult
+                : bulk           ? "blocking in a bulk region"
+                                 : kernel_note(ctx, variant, engine, 0, 0);
   return series;
 }
 
 }  // namespace
 
 Benchmark nas_is_benchmark() {
+  std::vector<std::string> variants = variant_names();
+  variants.insert(std::ranges::find(variants, std::string("untuned")), kBulkVariant);
   return declare(
       {.known = kernels::kNasIs,
        .run = run_is,
@@ -165,12 +179,13 @@ Benchmark nas_is_benchmark() {
            "parts of unequal sizes, and counts them, which is the loop that strips are made of. "
            "Part by part in blocking transfers (blocking), key by key (fine, class S only: larger "
            "ones take millions of operations), all parts issued up front (hand), in four pieces "
-           "each (hand4), or by the loop engine without a model (untuned), with the context's "
+           "each (hand4), the blocking program in a bulk region (bulk), or by the loop engine "
+           "without a model (untuned), with the context's "
            "model (tuned, and guarded, which gives up plans that lose) or under a decomposition of "
            "the caller's (forced). The own keys are counted meanwhile; counts of buckets are "
            "summed up by the same collective in all variants.",
        .factors = joined({nas_class_factor()}, decomposition_factors()),
-       .variants = variant_names(),
+       .variants = std::move(variants),
        .metric = {"time", "s", true},
        .rank_count = experiment::RankCount::power_of_two,
        .verification =

@@ -1,4 +1,8 @@
 // kernel.nas_mg: the NAS benchmark MG, whose ghost faces are transfers of many regions.
+#include <optional>
+
+#include <stripline/bulk.h>
+
 #include "suites/grids.h"
 #include "suites/kernels/engine.h"
 #include "suites/kernels/kernels.h"
@@ -23,6 +27,8 @@ Result<SampleSeries> run_mg(Session& session, const experiment::Point& point,
   STRIPLINE_ASSIGN_OR_RETURN(MgTransfers transfers, MgTransfers::create(ctx, manner, partition));
   nas::MgShare share(problem, partition, ctx.rank_me(), transfers.shared());
   share.count_work(ctx.work());
+  std::optional<bulk_region> region;
+  if (in_bulk_region(manner.variant)) region.emplace(ctx);
 
   const VisCounts counts(ctx);
   SampleSeries series = measure_mg(session, rule, share, transfers);
@@ -51,13 +57,16 @@ Benchmark nas_mg_benchmark() {
            "or by a given method (forced), and may still be leaving while the next step computes; "
            "what does not lie in one piece goes into a buffer at the neighbour and is unpacked "
            "there. packed is the classical way: each face is packed by the program, put into a "
-           "buffer at the neighbour with a flag that tells it so, and unpacked there. The "
+           "buffer at the neighbour with a flag that tells it so, and unpacked there. Programs "
+           "that are written plainly copy what they have packed in one blocking call after the "
+           "other, and have a barrier in place of flags (plain); the same with both calls of an "
+           "axis in flight (plain_hand), and the plain program in a bulk region (bulk). The "
            "replicated coarse grid is gathered by strided puts (blocking, hand), point by point "
            "(fine) or by a collective operation (the others). All variants run the same loop "
            "bodies. A sample is the time of all iterations, without the start, divided by their "
            "number. The number of ranks must be a power of two.",
        .factors = {nas_class_factor(), strided_method_factor()},
-       .variants = strided_variant_names(),
+       .variants = plain_variant_names(),
        .metric = {"time_per_iteration", "s", true},
        .min_ranks = 1,
        .rank_count = experiment::RankCount::power_of_two,

@@ -51,7 +51,7 @@ void unpack(const double* packed, const nas::MgBlock& block, double* memory, Wor
 
 Result<MgTransfers> MgTransfers::create(Context& context, const StridedManner& manner,
                                         const nas::MgPartition& partition) {
-  const bool lands = manner.variant == StridedVariant::packed || signals(manner.variant);
+  const bool lands = packs(manner.variant) || signals(manner.variant);
   const size_t buffers = lands ? kTurns * kSides * largest_face(partition) : 0;
   STRIPLINE_ASSIGN_OR_RETURN(
       auto memory, SymmetricMemory<double>::create(context, partition.shared_elements() + buffers));
@@ -68,7 +68,8 @@ MgTransfers::MgTransfers(Context& context, const StridedManner& manner,
       partition_(partition),
       face_elements_(largest_face(partition)),
       memory_(std::move(memory)),
-      flags_(std::move(flags)) {
+      flags_(std::move(flags)),
+      copies_(context, manner.variant == StridedVariant::plain_hand) {
   if (packs()) {
     for (auto& face : packed_) face.resize(face_elements_);
   }
@@ -156,6 +157,8 @@ void MgTransfers::ghosts(nas::MgShare& share, nas::MgStep step) {
         count_copy(context_->work(), face.block.counts[1] * face.block.counts[2],
                    face.block.counts[0] * sizeof(double));
       }
+    } else if (is_plain(manner_.variant)) {
+      copy_packed_faces(share, step, axis);
     } else if (packs()) {
       put_packed_faces(share, step, axis);
     } else if (signals(manner_.variant)) {
@@ -242,25 +245,47 @@ void MgTransfers::await_departures() {
   for (size_t turn = 0; turn < kTurns; ++turn) await_departure(turn);
 }
 
+size_t MgTransfers::pack_face(const nas::MgFace& face, size_t index) {
+  nas::MgBlock source = face.block;
+  source.offset = face.source_offset;
+  pack(memory_.here(), source, packed_[index].data(), context_->work());
+  return elements_of(source);
+}
+
+void MgTransfers::unpack_face(const nas::MgShare& share, nas::MgStep step, size_t axis, bool up) {
+  const nas::MgFace face = share.face(step, axis, up);
+  unpack(memory_.here() + buffer_place(side(axis, up).index()), face.block, memory_.here(),
+         context_->work());
+}
+
 void MgTransfers::put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t axis) {
   for (const bool up : {false, true}) {
     const Side theirs = side(axis, up);
     const size_t index = theirs.index();
-    const nas::MgFace face = share.face(step, axis, up);
-    nas::MgBlock source = face.block;
-    source.offset = face.source_offset;
     // Also keeps the flags of two steps in their order.
     leaving_[index].wait();
-    pack(memory_.here(), source, packed_[index].data(), context_->work());
-    leaving_[index] =
-        put_with_flag(packed_[index].data(), buffer_place(index), elements_of(source), theirs);
+    const size_t count = pack_face(share.face(step, axis, up), index);
+    leaving_[index] = put_with_flag(packed_[index].data(), buffer_place(index), count, theirs);
   }
   for (const bool up : {false, true}) {
-    const nas::MgFace face = share.face(step, axis, up);
-    const size_t index = side(axis, up).index();
-    await(Flag::filled, index);
-    unpack(memory_.here() + buffer_place(index), face.block, memory_.here(), context_->work());
+    await(Flag::filled, side(axis, up).index());
+    unpack_face(share, step, axis, up);
   }
+}
+
+// A rank copies into a buffer again two steps later, behind a barrier that its neighbour enters
+// when it has unpacked that buffer.
+void MgTransfers::copy_packed_faces(const nas::MgShare& share, nas::MgStep step, size_t axis) {
+  for (const bool up : {false, true}) {
+    const Side theirs = side(axis, up);
+    const size_t index = theirs.index();
+    const size_t count = pack_face(share.face(step, axis, up), index);
+    copies_.put(memory_.on(theirs.peer) + static_cast<std::ptrdiff_t>(buffer_place(index)),
+                packed_[index].data(), count);
+  }
+  copies_.finish();
+  context_->barrier();
+  for (const bool up : {false, true}) unpack_face(share, step, axis, up);
 }
 
 void MgTransfers::gather(nas::MgShare& share, nas::MgStep step) {

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "suites/kernels/nas/mg_share.h"
+#include "suites/kernels/plain_copies.h"
 #include "suites/kernels/strided_variants.h"
 #include "suites/kernels/symmetric_memory.h"
 
@@ -28,7 +29,8 @@ namespace stripline::suites {
 /// that a step writes are not read after the computation of the step before it, whose faces have
 /// come (level 1, which the solver clears in between, is never divided). What they put may leave
 /// while the next step computes. Ranks wait for no one but their neighbours, except where the
-/// coarse grid is gathered.
+/// coarse grid is gathered, and in variants plain, plain_hand and bulk: these copy what they have
+/// packed into the buffers of packed, and a barrier of all ranks stands for the flags of an axis.
 ///
 /// One rank's; a rank is one thread.
 class MgTransfers {
@@ -62,7 +64,10 @@ class MgTransfers {
               SymmetricMemory<double> memory, SymmetricMemory<uint64_t> flags);
   static size_t largest_face(const nas::MgPartition& partition);
 
-  bool packs() const { return manner_.variant == StridedVariant::packed; }
+  static bool packs(StridedVariant variant) {
+    return variant == StridedVariant::packed || is_plain(variant);
+  }
+  bool packs() const { return packs(manner_.variant); }
   Side side(size_t axis, bool up) const;
   future put(const nas::MgBlock& block, size_t offset, rank_t peer);
   void put_elements(const nas::MgBlock& block, size_t offset, rank_t peer);
@@ -76,6 +81,9 @@ class MgTransfers {
   void await_departure(size_t turn);
   void await_departures();
   void put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t axis);
+  void copy_packed_faces(const nas::MgShare& share, nas::MgStep step, size_t axis);
+  size_t pack_face(const nas::MgFace& face, size_t index);
+  void unpack_face(const nas::MgShare& share, nas::MgStep step, size_t axis, bool up);
 
   Context* context_;
   StridedManner manner_;
@@ -85,6 +93,7 @@ class MgTransfers {
   SymmetricMemory<uint64_t> flags_;  // entered [side], filled [turn][side]: the last step
   uint64_t step_ = 0;
 
+  CopyCalls copies_;
   std::array<std::vector<double>, kSides> packed_;  // to leave
   std::array<future, kSides> leaving_;
   std::array<std::array<future, kSides>, kTurns> departing_;  // from their place

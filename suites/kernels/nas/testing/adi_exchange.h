@@ -19,9 +19,8 @@ namespace stripline::suites::nas {
 
 /// How a test exchanges, and what it does wrong.
 struct AdiTestManner {
-  size_t piece = SIZE_MAX;  ///< Lines, and pieces of faces, that are worked on at once.
+  size_t piece = SIZE_MAX;  ///< Lines that are worked on at once.
   bool backwards = false;   ///< The last piece first.
-  bool overlapped = false;  ///< The right-hand sides by rhs_inner() and rhs_face().
   /// What rank 0 spoils in iteration `spoil_at`, if anything: asked for every face and for every
   /// step that receives.
   int spoil_at = -1;
@@ -82,18 +81,8 @@ class AdiTestExchange {
     group_.copies(me_).notify_all();
     for (const AdiFace& face : faces) await(group_.copies(face.peer));
     const int cells = layout_.partition().cells_per_axis();
-    if (!manner_.overlapped) {
-      for (const AdiFace& face : faces) fetch(face);
-      for (int c = 0; c < cells; ++c) share.rhs(c);
-      return;
-    }
-    for (int c = 0; c < cells; ++c) share.rhs_inner(c);
-    for (const AdiFace& face : faces) {
-      in_pieces(face.pieces(), [&](size_t begin, size_t end) {
-        fetch(face.part(begin, end));
-        share.rhs_face(face, begin, end);
-      });
-    }
+    for (const AdiFace& face : faces) fetch(face);
+    for (int c = 0; c < cells; ++c) share.rhs(c);
   }
 
   template <typename Body>

@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 
 namespace stripline::bootstrap {
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-namespace stripline::bootstrap {
+namespace stripline {
 
 std::string to_hex(std::string_view bytes);
 
 /// The bytes, or nullopt if `text` has an odd length or a character that is no hexadecimal digit.
 std::optional<std::string> from_hex(std::string_view text);
 
-}  // namespace stripline::bootstrap
+}  // namespace stripline

@@ -1,4 +1,4 @@
-#include "runtime/bootstrap/fiber_group.h"
+#include "runtime/rma/fiber_group.h"
 
 #include <cerrno>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/bootstrap/bootstrap.h"
-#include "runtime/bootstrap/mixed_group.h"
+#include "runtime/bootstrap/testing/mixed_group.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::bootstrap {

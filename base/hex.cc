@@ -1,6 +1,6 @@
-#include "runtime/bootstrap/hex.h"
+#include "base/hex.h"
 
-namespace stripline::bootstrap {
+namespace stripline {
 namespace {
 
 int digit_value(char c) {
@@ -37,4 +37,4 @@ std::optional<std::string> from_hex(std::string_view text) {
   return bytes;
 }
 
-}  // namespace stripline::bootstrap
+}  // namespace stripline

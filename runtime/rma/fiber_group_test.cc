@@ -1,4 +1,4 @@
-#include "runtime/bootstrap/fiber_group.h"
+#include "runtime/rma/fiber_group.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/bootstrap/bootstrap.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::bootstrap {

@@ -1,10 +1,10 @@
-#include "runtime/bootstrap/hex.h"
+#include "base/hex.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-namespace stripline::bootstrap {
+namespace stripline {
 namespace {
 
 TEST(Hex, EveryByteSurvives) {
@@ -28,4 +28,4 @@ TEST(Hex, RefusesOddLengthAndOtherCharacters) {
 }
 
 }  // namespace
-}  // namespace stripline::bootstrap
+}  // namespace stripline

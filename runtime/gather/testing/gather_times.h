@@ -10,10 +10,10 @@
 
 #include <stripline/shared_array.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
-#include "runtime/loop/exact_costs.h"
-#include "runtime/loop/model_file.h"
+#include "runtime/bootstrap/testing/fabrics_under_test.h"
+#include "runtime/bootstrap/testing/thread_group.h"
+#include "runtime/loop/testing/exact_costs.h"
+#include "runtime/loop/testing/model_file.h"
 
 namespace stripline::gathers {
 

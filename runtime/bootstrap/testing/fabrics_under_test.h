@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 
 namespace stripline::bootstrap {
 
@@ -45,7 +45,7 @@ inline std::vector<FabricUnderTest> every_fabric() {
 inline void PrintTo(const FabricUnderTest& fabric, std::ostream* out) { *out << fabric.label; }
 
 /// A group on this fabric with a small segment. STRIPLINE_TEST_DEBUG=1 runs every test so in debug
-/// mode, which correct programs must not notice.
+/// mode, which correct programs must not notice (scripts/check.sh debug).
 inline ThreadGroupOptions group_on(const FabricUnderTest& fabric, rank_t ranks) {
   ThreadGroupOptions options;
   options.ranks = ranks;

@@ -1,0 +1,73 @@
+// The planner of fine.h as the frame of decisions sees it (mechanism.h).
+#pragma once
+
+#include "optimizer/plan/fine.h"
+#include "optimizer/plan/mechanism.h"
+#include "optimizer/plan/perturbed.h"
+
+namespace stripline::plan {
+
+struct FineMechanism : AsAsked<FineRequest> {
+  using Plan = FinePlan;
+  using Candidate = FineMethod;
+  using Record = FineRecord;
+  using Model = CompiledPath;
+  using Costs = CompiledPath;
+  static constexpr Words kWords = {
+      .command = "fine",
+      .help = "Single reads and writes in a region (<stripline/fine.h>)",
+      .example = "--reads 3000 --boxes 200 --box-bytes 400 --bursts 100 --writes 50 --compute 2ms",
+      .notes = "Every rank is taken to do the same.\n",
+      .baseline = "waiting for each access",
+      .no_model =
+          "the model does not hold puts and gets: reads of neighbours are fetched together, "
+          "nothing is waited for, and the program compares that with waiting for each "
+          "access",
+      .scope = {.until = Scope::Until::site},
+      .sized_by = "bytes of the reads and writes of a region",
+      .methods = kFineMethodNames};
+
+  static std::span<const Field<Request>> fields();
+  static Result<Request> request_of(const Request& asked);
+  static const CompiledPath* costs_of(const CompiledPath& path) { return &path; }
+
+  // Decisions, by choose().
+  static bool knows(const CompiledPath* path) {
+    return path != nullptr && path->vis.has(Direction::put) && path->vis.has(Direction::get);
+  }
+  static FineMethod baseline(const Request&) { return FineMethod::blocking; }
+  static FineMethod without_model(const Request&) { return FineMethod::boxes; }
+  template <typename Visit>
+  static void each_candidate(const Request& request, const Visit& visit) {
+    for (size_t i = 0; i < kFineMethodNames.size(); ++i) {
+      const auto method = static_cast<FineMethod>(i);
+      if (method != baseline(request)) visit(method);
+    }
+  }
+  static double seconds(const Request& request, const CompiledPath& path, FineMethod method,
+                        const Ends& ends) {
+    return predict_fine(request, path, method, ends);
+  }
+  template <typename Visit>
+  static void each_source(const Request&, const Visit& visit) {
+    for (const Source source : detail::kMessageSources) visit(source);
+    visit(Source::regions);
+  }
+  static double margin(const Request&, const CompiledPath* path) {
+    return path->strip.minimum_gain();
+  }
+  static Plan unfold(const Request&, FineMethod method, const Verdict& verdict = {}) {
+    return {method, verdict.reason, verdict.predicted_s, verdict.baseline_s, verdict.gain_low};
+  }
+
+  // Explanations.
+  static Plan plan(const Request& request, const CompiledPath* path, Record& record) {
+    return plan_fine(request, path, record);
+  }
+  static void show(const Request&, const Plan& plan, Row& row) {
+    row.word("method", to_string(plan.method), "{}");
+  }
+};
+static_assert(Tried<FineMechanism>);
+
+}  // namespace stripline::plan
