@@ -143,15 +143,16 @@ Result<typename M::Asked> asked_by(const Question& question) {
 }
 
 template <plan::Mechanism M>
-Result<plan::Explanation> answer(const model::TunedModel& model, const Question& question) {
+Result<plan::Explanation> answer(const model::TunedModel* model, const Question& question) {
   STRIPLINE_ASSIGN_OR_RETURN(const typename M::Asked asked, asked_by<M>(question));
+  if (model == nullptr) return plan::ask_without_model<M>(asked);
   const auto path = question.find(kPath);
   std::string about;
-  return plan::ask<M>(model, path == question.end() ? "" : path->second, asked, about);
+  return plan::ask<M>(*model, path == question.end() ? "" : path->second, asked, about);
 }
 
 template <plan::Mechanism M>
-Result<Json> explain(const model::TunedModel& model, const Question& question) {
+Result<Json> explain(const model::TunedModel* model, const Question& question) {
   STRIPLINE_ASSIGN_OR_RETURN(const plan::Explanation explanation, answer<M>(model, question));
   return plan::to_json(explanation, M::kWords);
 }
@@ -207,7 +208,7 @@ Result<Json> tabulate(const model::TunedModel& model, const Question& question) 
       rest %= below;
       values.push_back(one[name]);
     }
-    STRIPLINE_ASSIGN_OR_RETURN(const plan::Explanation explanation, answer<M>(model, one));
+    STRIPLINE_ASSIGN_OR_RETURN(const plan::Explanation explanation, answer<M>(&model, one));
     rows.push_back(row_of(explanation, std::move(values)));
   }
   return Json{{"options", std::move(names)}, {"decisions", std::move(rows)}};
@@ -324,7 +325,7 @@ Json describe_questions() {
   return {{"commands", All::commands()}, {"tables", std::move(tables)}};
 }
 
-Result<Json> explain_decision(const model::TunedModel& model, const std::string& command,
+Result<Json> explain_decision(const model::TunedModel* model, const std::string& command,
                               const Question& question) {
   return All::with(command,
                    [&]<typename One>(One) { return explain<typename One::type>(model, question); });

@@ -495,12 +495,13 @@ void Gather::note(decide::Trace& trace, CallSite site) const {
       {.predicted_s = 0,
        .detail = "of " + count_text(all.owners, "rank") + ", " +
                  exact_bytes_text(all.bytes_received) + paid});
-  trace.note(site, stripline::hash_of(all.reads, all.bytes_received), choice, waited_s_, "gather",
-             [&] {
-               return largest.by_planner ? explain_command<plan::GatherMechanism>(
-                                               context_.state(), largest.request, largest.path)
-                                         : std::string();
-             });
+  trace.note(
+      site, stripline::hash_of(all.reads, all.bytes_received), choice, waited_s_, "gather", [&] {
+        return largest.by_planner
+                   ? explain_command<plan::GatherMechanism>(context_.state(), largest.request,
+                                                            largest.decision.reason, largest.path)
+                   : std::string();
+      });
 }
 
 }  // namespace
