@@ -223,6 +223,19 @@ double seconds_of(const plan::VisRequest& request, const plan::VisCosts& costs,
                   const plan::VisPlan& plan) {
   return force_vis(request, &costs, plan.method, plan.chunk_bytes, plan.window).predicted_s;
 }
+double seconds_of(const plan::GatherRequest& request, const plan::CompiledPath& path,
+                  const plan::GatherDecision& plan) {
+  return force_gather(request, &path, plan.method).predicted_s;
+}
+double seconds_of(const plan::IndirectRequest& request, const plan::CompiledPath& path,
+                  const plan::IndirectPlan& plan) {
+  return plan::plan_of<plan::IndirectMechanism>(request, &path, plan.block, plan::Reason::forced)
+      .predicted_s;
+}
+double seconds_of(const plan::UpdateRequest& request, const plan::UpdateCosts& costs,
+                  const plan::UpdatePlan& plan) {
+  return force_update(request, &costs, plan.way).predicted_s;
+}
 
 template <plan::Mechanism M>
 Result<Json> judge(const plan::CompiledPath& a, const plan::CompiledPath& b,
