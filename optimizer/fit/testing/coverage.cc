@@ -1,4 +1,4 @@
-#include "optimizer/fit/coverage.h"
+#include "optimizer/fit/testing/coverage.h"
 
 #include <cstdint>
 #include <optional>

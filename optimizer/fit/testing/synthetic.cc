@@ -1,4 +1,4 @@
-#include "optimizer/fit/synthetic.h"
+#include "optimizer/fit/testing/synthetic.h"
 
 #include <algorithm>
 #include <cmath>
