@@ -479,7 +479,7 @@ void Gather::enter_phase(const char* name, CallSite site, const std::string& pha
   rma::CollectiveScope scope(state, name, site, phase.c_str());
   scope.returns_early();
   sync::Group& all = state.mechanisms.groups().world();
-  all.order.enter(all, {.kind = sync::Collective::gather_plan});
+  all.order.enter(all, {.kind = sync::Collective::phase});
 }
 
 // What is predicted is when an owner's elements are here; what is measured, how long the rank has
