@@ -58,8 +58,8 @@ class Operations {
   /// The slots of transfers of many regions, of combined puts, and of users.
   am::Bulk& bulk() { return bulk_; }
   const am::Bulk& bulk() const { return bulk_; }
-  /// Of a mechanism of a folder above this one: the channel of its parcels, and its work in the
-  /// background, to be served from when it is made.
+  /// What a mechanism of a folder above this one serves from when it is made: the channel of its
+  /// parcels, and its work in the background.
   struct User {
     uint32_t channel = 0;
     am::LateBackground work;
