@@ -153,6 +153,18 @@ def collectives(args):
                 [[*key, median_us(r, "ours"), median_us(r, "mpi"), ratio(r, "ours", "mpi")] for key, r in rounds])
 
 
+def collectives_by_model(args):
+    """Collective operations of the runtime over a path: with the MODEL of that path, and without one, in turns."""
+    need(args.bin / "stripline-run", args.bin / "stripline-collectives")
+    rounds = Rounds("operation", "bytes", "ranks")
+    for nth in range(args.rounds):
+        for ranks in (2, 4):
+            for system, options in (("with", ["--model", args.model]), ("without", [])):
+                lines = stripline_run(args.bin, ranks, [*PATHS[args.path][0], *options], [args.bin / "stripline-collectives", 200], 120)
+                rounds.add(nth, [{**line, "system": system} for line in lines])
+    print_rounds(rounds, ["operation", "bytes", "ranks"], lambda *key: key, ["with", "without"], [("with", "without")])
+
+
 def halos(args):
     """A halo exchange (27-point stencil, 26 neighbours, doubles) over TCP: the runtime's halo_exchange, a put with a
     signal for each neighbour, messages of bare libfabric (one for each rank, or for each neighbour) and Open MPI's Isend
@@ -364,6 +376,44 @@ def updates(args):
     print(f"\nCommand of a row, with `--param` before each NAME=VALUE: `{command}`.")
 
 
+# --- updates that a node shares ---------------------------------------------------------------------
+
+# What the rows of Su's tables are about, the kernel and its parameters.
+SHARED_UPDATES = [
+    ("1,024 buckets", "shared_histogram", "distribution=uniform buckets=1024 updates=1048576"),
+    ("65,536 buckets", "shared_histogram", "distribution=uniform buckets=65536 updates=1048576"),
+    ("1,048,576 buckets", "shared_histogram", "distribution=uniform buckets=1048576 updates=1048576"),
+    ("links of pages", "shared_histogram", "distribution=out_degree updates=1048576"),
+    ("languages", "shared_histogram", "distribution=language updates=1048576"),
+    ("forces, 64^3 cells", "spread_force", "n=64 sort_interval=100"),
+    ("forces, 128^3 cells", "spread_force", "n=128 sort_interval=100")]
+STRATEGIES = {"shared_histogram": ["locked", "atomic", "replicate", "hybrid"],
+              "spread_force": ["locked", "atomic", "replicate", "mirror", "boxes"]}
+
+
+def shared_updates(args):
+    """Cells that two ranks of a node update together: each strategy of SharedUpdates for all updates, and what it finds to be
+    the best while it runs (adaptive; as the MODEL says, "" for none). Su (Optimizing Irregular Data Accesses for Cluster and
+    Multicore Architectures, section 6.6) has such tables. Takes some ten minutes with 6 RUNS."""
+    need(args.bin / "stripline-bench", args.bin / "stripline-worker")
+    columns = ["locked", "atomic", "replicate", "hybrid", "mirror", "boxes", "adaptive"]
+    rows = []
+    for name, kernel, parameters in SHARED_UPDATES:
+        variants = [*STRATEGIES[kernel], "adaptive"]
+        lines = run_job([args.bin / "stripline-bench", "run", f"kernel.{kernel}", *(word for one in variants for word in ("--variant", one)),
+                         *(word for one in parameters.split() for word in ("--param", one)), "-n", 2, "--fabric", "tcp",
+                         "--same-node", "mapped", "--runs", args.runs, "--reps", 30, *(["--model", args.model] if args.model else []),
+                         "--json"], 1800)
+        times = {line["variant"]: line["median"] for line in lines if line["verified"]}
+        if failures or set(times) != set(variants):
+            sys.exit(f"compare.py: {kernel} failed, or has a wrong result")
+        best = min(STRATEGIES[kernel], key=times.get)
+        loss = times["adaptive"] / times[best]
+        rows.append([name, *(f"{1e9 * times[one]:.3f}" if one in times else "" for one in columns), best, f"{loss:.3f}",
+                     "at most 1.05: " + ("met" if loss <= 1.05 else "NOT MET")])
+    print_table(["updates", *(f">{one} [ns]" for one in columns), "best of the others", ">adaptive to it", "criterion"], rows)
+
+
 # --- launches of all systems in the same processes --------------------------------------------------
 
 def mca(**settings):
@@ -536,12 +586,14 @@ MODEL = ("model", str)
 # (name, [type]) or (name, [values]) takes the rest.
 COMPARISONS = {
     collectives: [BUILD, ("rounds", 5), ("paths", ["tcp", "mapped", "shm"])],
+    collectives_by_model: [("path", PATHS), MODEL, BUILD, ("rounds", 5)],
     halos: [BUILD, ("rounds", 6), ("batches", 40)],
     spmv: [("path", PATHS), MODEL, BUILD, ("rounds", 4), ("batches", 20), ("rows", 65536), ("files", [str])],
     conveyors: [("path", PATHS), ("bale", pathlib.Path), BUILD, ("rounds", 6), ("batches", 5), ("items", 1048576), ("ranks", 2)],
     indirect: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
     solvers: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
     updates: [MODEL, BUILD, ("network", ""), ("ranks", [count])],
+    shared_updates: [MODEL, BUILD, ("runs", 6)],
     neighbours: [BUILD, ("folder", pathlib.Path("build/results/neighbours")), ("launches", 6), ("rounds", 6), ("paths", ["network", "node"])],
     clocks: [("build", pathlib.Path), ("launches", count), ("profiles", [str])],
     replays: [("stripline", str), ("recordings", pathlib.Path), ("seeds", [int])]}

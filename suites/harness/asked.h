@@ -88,7 +88,7 @@ struct Losses {
   double worst;
 };
 inline constexpr Losses kVis{0.02, 0.15};
-/// Of updates and of gathers, on emulated networks and on others.
+/// Choices of updates and of gathers, on emulated networks and on others.
 namespace choices {
 inline constexpr Losses kEmulated{0.01, 0.15};
 inline constexpr Losses kReal{0.04, 0.15};

@@ -77,7 +77,7 @@ bool is_fastest(const CellResult& cell) {
   });
 }
 
-// Of cells with many ranks; nothing where there are none.
+// A sentence about the cells with many ranks; nothing where there are none.
 std::string mixed_text(const std::vector<CellResult>& cells) {
   size_t all = 0;
   size_t fastest = 0;

@@ -29,12 +29,14 @@ compare() {
 }
 {
   compare collectives . 2 tcp shm
+  compare collectives_by_model shm model.json . 1
   compare halos . 2 10
   compare spmv shm model.json . 2 12 4096 one.mtx
   compare conveyors shm bale . 2 3 1024 2
   compare indirect "" . "" 2
   compare solvers model.json . a-network 16
   compare updates "" . "" 1 128
+  compare shared_updates model.json . 2
   compare neighbours . kept 1 3
   compare neighbours . kept 1 3 node # which is kept
   compare clocks . 2 opteron-vapi | grep -v '^    '
