@@ -28,7 +28,7 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
     : context_(&context), type_(type), path_(path) {
   const ContextState& state = context.state();
   const bool has_all = provider_has_all(context, type);
-  if (path_ > AtomicPath::message) {
+  if (path_ > AtomicPath::automatic) {
     state.fail(Error(ErrorCode::invalid_argument,
                      "atomic_domain: " + std::to_string(static_cast<int>(path_)) +
                          " is not a valid AtomicPath; use automatic, provider or message"));
@@ -41,7 +41,7 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
   if (path_ == AtomicPath::automatic) {
     const plan::AtomicPlan plan = plan::plan_atomic(
         {.mapped = state.memory.any_shared(), .lacking = !has_all}, state.job.tuning().single);
-    path_ = plan.method == model::AtomicWay::message ? AtomicPath::message : AtomicPath::provider;
+    path_ = plan.method;
   }
 }
 

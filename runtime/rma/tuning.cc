@@ -20,7 +20,7 @@ struct Setting {
 };
 
 bool set_atomic_way(Tuning& tuning, std::string_view value) {
-  const auto way = model::atomic_way_from(value);
+  const auto way = model::atomic_path_from(value);
   if (way) tuning.single.atomic = *way;
   return way.has_value();
 }

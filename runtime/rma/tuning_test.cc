@@ -8,14 +8,14 @@ namespace stripline::rma {
 namespace {
 
 TEST(Tuning, FollowsTheModelUnlessTold) {
-  EXPECT_EQ(tuning_of(nullptr, "")->single.atomic, model::AtomicWay::provider);
+  EXPECT_EQ(tuning_of(nullptr, "")->single.atomic, model::AtomicPath::provider);
   model::TunedModel model = model::example_model();
-  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicWay::message);
-  EXPECT_EQ(tuning_of(&model, "atomic.way=provider")->single.atomic, model::AtomicWay::provider);
+  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicPath::message);
+  EXPECT_EQ(tuning_of(&model, "atomic.way=provider")->single.atomic, model::AtomicPath::provider);
   model.rma->atomic.reset();
-  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicWay::provider);
+  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicPath::provider);
   model.rma.reset();
-  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicWay::provider);
+  EXPECT_EQ(tuning_of(&model, "")->single.atomic, model::AtomicPath::provider);
 }
 
 TEST(Tuning, CombinesPutsByTheModelUnlessTold) {
@@ -84,7 +84,7 @@ TEST(Tuning, CopiesBufferedPutsByTheModelUnlessTold) {
 TEST(Tuning, ForcesDecisionsByRulesAmongItsSettings) {
   const auto tuning = tuning_of(nullptr, "allreduce:0-4K:ring;atomic.way=message,update:*:buffers");
   ASSERT_TRUE(tuning.ok()) << tuning.error().message();
-  EXPECT_EQ(tuning->single.atomic, model::AtomicWay::message);
+  EXPECT_EQ(tuning->single.atomic, model::AtomicPath::message);
   EXPECT_EQ(tuning->forced.forced("collective", 4096, "allreduce"), "reduce_scatter_allgather");
   EXPECT_EQ(tuning->forced.forced("update", 8), "buffers");
   const auto wrong = tuning_of(nullptr, "update:*:telepathy");
