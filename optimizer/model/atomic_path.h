@@ -1,5 +1,5 @@
-// Who carries out an atomic operation on another rank's variable: as programs ask for it, and as
-// models say it.
+// By which path an atomic operation on another rank's variable is carried out: as programs ask for
+// it, and as models say it.
 #pragma once
 
 #include <array>
