@@ -598,6 +598,40 @@ def replays(args):
 
 # --- the command line -------------------------------------------------------------------------------
 
+# --- benchmarks of two builds -------------------------------------------------------------------------
+
+BENCHES = ["plan_strip_bench", "plan_nest_bench", "plan_vis_bench", "plan_update_bench", "loop_bench", "rma_bench"]
+
+
+def bench_times(program):
+    """{name: seconds of the processor} of a Google benchmark."""
+    done = subprocess.run(["timeout", "300", program, "--benchmark_min_time=0.1", "--benchmark_format=json"], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode != 0:
+        sys.exit(f"compare.py: {program} ended with status {done.returncode}")
+    unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
+    return {one["name"]: one["cpu_time"] * unit[one["time_unit"]] for one in json.loads(done.stdout)["benchmarks"]}
+
+
+def benches(args):
+    """Benchmarks of two builds of this tree, BEFORE a change and AFTER it, in turns: the time of the processor, and the ratio of
+    both. PROGRAMs: those that plan, and those of loops and single operations, unless named."""
+    programs = args.programs or BENCHES
+    need(*(build / "bin" / one for build in (args.before, args.after) for one in programs))
+    rounds = Rounds("bench")
+    for nth in range(args.rounds):
+        sides = [("before", args.before), ("after", args.after)]
+        for side, build in sides if nth % 2 == 0 else reversed(sides):
+            for one in programs:
+                times = bench_times(build / "bin" / one)
+                rounds.add(nth, [{"system": side, "bench": name, "median_s": time_s} for name, time_s in times.items()])
+    both = [(name, of) for (name,), of in rounds if all(len(one) == 2 for one in of)]
+    print_table(["benchmark", ">before [ns]", ">after [ns]", ">after / before"],
+                [[f"`{name}`", *(f"{1e9 * statistics.median(one[side] for one in of):.1f}" for side in ("before", "after")),
+                  ratio(of, "after", "before")] for name, of in both])
+    print_above("after / before", [ratio_of(of, "after", "before") for _, of in both], 1.03)
+
+
 def count(text):
     value = int(text)
     if value < 1:
@@ -621,6 +655,7 @@ COMPARISONS = {
     shared_updates: [MODEL, BUILD, ("runs", 6)],
     neighbours: [BUILD, ("folder", pathlib.Path("build/results/neighbours")), ("launches", 6), ("rounds", 6), ("paths", ["network", "node"])],
     clocks: [("build", pathlib.Path), ("launches", count), ("profiles", [str])],
+    benches: [("before", pathlib.Path), ("after", pathlib.Path), ("rounds", 5), ("programs", [str])],
     replays: [("stripline", str), ("recordings", pathlib.Path), ("seeds", [int])]}
 
 
