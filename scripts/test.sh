@@ -48,15 +48,17 @@ tidy_changed() {
   echo "$changed" | tidy
 }
 
-# run_tests PRESET NAME [CTEST OPTION...]: two tests at a time; what fails is run once more by itself, since
+# run_tests PRESET NAME [CTEST OPTION...]: a test on each processor; what fails is run once more by itself, since
 # a host that others use, too, can be too slow for whatever waits. A test that passes then is named at the end of
-# all, as one to be mended; one that fails again fails the run.
+# all, as one to be mended; one that fails again fails the run. Where ctest ends by anything but failed tests, which
+# is its code 8, the list of these is an earlier run's.
 unsteady=()
 run_tests() {
-  local preset=$1 selection=$2 log=build/$1/Testing/Temporary failed
+  local preset=$1 selection=$2 log=build/$1/Testing/Temporary code=0 failed
   shift 2
   echo "== $preset: ctest $selection"
-  if ctest --preset "$preset" -j "$(nproc)" "$@"; then return 0; fi
+  ctest --preset "$preset" -j "$(nproc)" "$@" || code=$?
+  [ $code -eq 8 ] || return $code
   # The reason once more: it can stand a thousand lines above the end of the output.
   echo "== $preset: what failed"
   grep -A 8 -E ': Failure$|: runtime error: |^(==[0-9]+==)?ERROR: |^terminate called' "$log/LastTest.log" |

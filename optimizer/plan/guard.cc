@@ -340,6 +340,7 @@ void Guard::judge() {
   recent_.clear();
   recent_.add(std::exp(mean_log_s_[index(in_use_)]));
   reference_s_ = 0;
+  degraded_ = false;  // that was the other one
 }
 
 void Guard::demote() {

@@ -670,6 +670,26 @@ TEST_P(BulkRegion, IsComparedWithTheProgramAsItIsWritten) {
   });
 }
 
+TEST_P(BulkRegion, IsNotComparedWhereItsOptionsSaySo) {
+  on_ranks(group_on(GetParam(), 2), [](Context& context) {
+    const auto mine = context.new_symmetric_array<uint64_t>(1000);
+    ASSERT_TRUE(mine.ok());
+    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    const bulk_region region(context, {.self_check = false});
+    for (uint64_t turn = 0; turn < 6; ++turn) {
+      context.barrier();
+      const Words source = counted(1000, turn);
+      for (std::ptrdiff_t i = 0; i < 1000; i += 100) {
+        memput(context, there + i, source.data() + i, 100);
+      }
+    }
+    context.barrier();
+    if (defers(context)) {
+      EXPECT_EQ(statistics(context).deferred_puts, 60U);
+    }
+  });
+}
+
 // What is correct goes on in debug mode, where every call waits.
 TEST_P(BulkRegion, WaitsInDebugMode) {
   bootstrap::ThreadGroupOptions options = group_on(GetParam(), 2);

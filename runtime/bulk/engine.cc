@@ -507,7 +507,9 @@ void BulkEngine::begin_visit(CallSite site, bool at_barrier) {
   tally_ = {};
   method_ = phase.begin({.stable_sources = options().stable_sources,
                          .buffer_bytes = options().buffer_bytes,
-                         .in_flight = in_flight_});
+                         .in_flight = in_flight_,
+                         .use_model = options().use_model,
+                         .self_check = options().self_check});
   waits_until_s_ = phase.waits_until_s();
   if (phase.measures()) visit_begun_s_ = state_.job.fabric().now_s();
   epoch_ = state_.operations.acquire_epoch();

@@ -29,8 +29,10 @@ std::string CallTally::text(const char* what) const {
 
 plan::BulkMethod Phase::begin(const Terms& terms) {
   terms_ = terms;
+  decide::Instruments instruments = state_.mechanisms.instruments();
+  instruments.compares = instruments.compares && terms.self_check;
   return visits_.begin(
-      state_.mechanisms.instruments(), state_.job.compiled().path(kPath),
+      instruments, terms.use_model ? state_.job.compiled().path(kPath) : nullptr,
       state_.job.tuning().forced.forced(plan::BulkMechanism::kWords.command, tally_.bytes()));
 }
 

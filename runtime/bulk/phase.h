@@ -47,6 +47,8 @@ struct Terms {
   bool stable_sources = false;
   uint64_t buffer_bytes = 0;
   uint32_t in_flight = 0;
+  bool use_model = true;
+  bool self_check = true;  ///< it may be compared
 };
 
 /// Not thread-safe. Does not move.

@@ -92,6 +92,28 @@ TEST(BulkTrace, ShowsTheMethodThatExplainNames) {
       << said;
 }
 
+// By the model a get whose result is needed at once gains nothing, and is not made ahead.
+TEST(BulkPhase, UsesNoModelWhereItsOptionsSaySo) {
+  const ModelFile model("bulk_no_model", model::example_model());
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
+  group.context.debug = false;
+  group.context.model_path = model.path();
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+    const auto mine = context.new_symmetric_array<uint64_t>(1);
+    ASSERT_TRUE(mine.ok());
+    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    const bulk_region region(context, {.use_model = false, .self_check = false});
+    uint64_t fetched = 0;
+    for (int turn = 0; turn < 6; ++turn) {
+      context.barrier();
+      memget(context, &fetched, there, 1);
+    }
+    EXPECT_EQ(bulk::BulkEngine::of(context).statistics().made_ahead, 5U);
+    context.barrier();
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+}
+
 // Gets of more bytes than the model says are waited for, whatever the phase decides.
 TEST(BulkPhase, MakesNoLargerGetsAheadThanTheModelSays) {
   model::TunedModel known = model::example_model();

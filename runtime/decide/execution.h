@@ -129,7 +129,7 @@ class Execution {
     if (instruments_.trace != nullptr) show(mechanism, instruments_.fabric->now_s() - begun_s_);
     give_back();
   }
-  /// The same of one that is not shown either, as it did nothing.
+  /// Gives back an execution that did nothing, and is not shown.
   void give_back() {
     if (timed_) site_->race().give_back(turn_);
     abandon();

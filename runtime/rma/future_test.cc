@@ -300,7 +300,7 @@ void what_follows_the_ready_may_be_pending(Context& context) {
   context.barrier();
 }
 
-// Those, and one on which a thread of the runtime serves peers beside the program.
+// The fabrics under test, and one on which a thread of the runtime serves peers beside the program.
 std::vector<bootstrap::FabricUnderTest> fabrics_of_futures() {
   std::vector<bootstrap::FabricUnderTest> fabrics = fabrics_under_test();
   fabrics.push_back({"tcp_with_progress_thread", "tcp", "real", "network", "thread"});

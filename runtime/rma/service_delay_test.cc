@@ -266,14 +266,14 @@ TEST(ServiceDelays, OfARankThatWasLateOnceAreSoonTriedAgain) {
       const double tried_s = delays.expected_s(1);
       EXPECT_LT(tried_s, late_s);
       for (int i = 0; i < 100; ++i) {
-        asking.ask(2);
+        asking.ask(1);
         EXPECT_LE(delays.expected_s(1), tried_s);
       }
       EXPECT_EQ(delays.expected_s(1), 0.0);
     } else {
       asking.serve_at_once(32);
       asking.serve_between_computation(1);
-      asking.serve_at_once(200);
+      asking.serve_at_once(100);
     }
     context.barrier();
   });

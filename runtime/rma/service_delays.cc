@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "runtime/am/active_messages.h"
 
@@ -14,9 +15,10 @@ constexpr double kLeast_s = 2e-6;
 constexpr double kStep = 4;
 // A delay leaves its step when it is this many times beyond its ends.
 constexpr double kSlack = 1.5;
-// Delays are averages. One that falls by so much says that the latest messages were served far
-// sooner than it says: a single prompt message leaves 7/8 of it.
-constexpr double kFalls = 0.88;
+// Delays are averages, of which a single prompt message leaves 7/8. They are reported in steps of
+// an eighth of a power of two (am/delay_code.h), so that this is a fall by one or two steps: of one
+// that falls to this share the latest message was served far sooner than it says.
+constexpr double kFalls = 0.92;
 // Plans without news before a step back, at least.
 constexpr uint16_t kLeastPatience = 8;
 constexpr uint16_t kMostPrompt = 1 << 12;
@@ -43,14 +45,14 @@ void ServiceDelays::note_news(Peer& peer, double delay_s) const {
       const int patience = plans_per_step_back_ / (1 + peer.prompt);
       peer.patience = static_cast<uint16_t>(std::max<int>(patience, kLeastPatience));
     } else if (peer.tried) {
-      peer.patience = static_cast<uint16_t>(2 * peer.patience);
+      peer.patience = static_cast<uint16_t>(std::min<int>(2 * peer.patience, UINT16_MAX));
     }
     peer.patience = std::min(peer.patience, plans_per_step_back_);
     peer.tried = false;
     peer.prompt = 0;
   } else if (step == 0) {
     peer.tried = false;
-    peer.prompt = std::min<uint16_t>(peer.prompt + 1, kMostPrompt);
+    if (peer.prompt < kMostPrompt) ++peer.prompt;
   }
   peer.delay_s = delay_s;
   peer.step = step;

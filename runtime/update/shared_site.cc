@@ -34,7 +34,7 @@ bool SharedSite::compares() const {
 std::optional<plan::SharedStrategy> SharedSite::begin() {
   if (!request_) return std::nullopt;
   execution_.begin(state_.mechanisms.instruments(), *this, site_,
-                   {.call = {.what = site_.number()}, .for_all = true});
+                   {.call = {.what = site_.number()}, .guarded = compares(), .for_all = true});
   has_begun_ = true;
   return execution_.plan().strategy;
 }

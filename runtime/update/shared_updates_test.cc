@@ -14,7 +14,9 @@
 
 #include "base/random.h"
 #include "optimizer/model/model_fixture.h"
+#include "runtime/bootstrap/testing/thread_group.h"
 #include "runtime/loop/testing/model_file.h"
+#include "runtime/rma/context_state.h"
 #include "runtime/update/team_fixture.h"
 
 namespace stripline::update {
@@ -514,6 +516,30 @@ TEST(SharedModel, TakesTheStrategyThatARuleForces) {
     });
     EXPECT_TRUE(ran.ok()) << ran.error().message();
   }
+}
+
+// Nothing is compared then, which the other workers would have to follow.
+TEST(SharedModel, WithoutOneThePlanStays) {
+  const Status ran =
+      bootstrap::run_ranks({.ranks = 1, .context = {}, .am_config = {}}, [](Context& context) {
+        thread_workers(2, {}, &context).run([](worker_team& team) {
+          const TeamCells<double> grid(team, kGrid.cells(), 0.0);
+          Swarm swarm(team, 4000);
+          SharedUpdatesOptions options = options_of({});
+          options.sort_interval = 1000000;  // what sorting takes here and now does not matter
+          auto updates =
+              SharedUpdates<double, op_add>::create(team, grid.all().data(), kGrid, options);
+          ASSERT_TRUE(updates.ok()) << updates.error().message();
+          for (int epoch = 0; epoch < 5; ++epoch) {
+            spread_all(*updates, updates->arrange(swarm.all(), corner_of, kPatch));
+            EXPECT_EQ(updates->state().strategy, SharedStrategy::replicate);
+            updates->finish();
+            swarm.expect_forces(grid.all());
+          }
+        });
+        EXPECT_EQ(context.state().mechanisms.site_savings().taken_s, 0);
+      });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 TEST(Options, AreRefusedWithAReason) {

@@ -18,7 +18,7 @@ inline httplib::Client http_client(const std::string& url) {
   return client;
 }
 
-// The same for a port of this host, without TLS.
+// A client of a port of this host, without TLS, that waits as long.
 inline httplib::Client http_client(int port) {
   return http_client("http://127.0.0.1:" + std::to_string(port));
 }

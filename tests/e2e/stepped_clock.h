@@ -38,7 +38,7 @@ class SteppedClock {
     EXPECT_EQ(::pwrite(file, &offset_s_, sizeof(offset_s_), 0), ssize_t{sizeof(offset_s_)});
     ::close(file);
   }
-  /// Whether this RFC 3339 time was read on it within the last ten minutes.
+  /// True if this RFC 3339 time was read on it within the last ten minutes.
   bool shows(const std::string& time) const {
     const double now_s = unix_seconds() + static_cast<double>(offset_s_);
     return rfc3339(now_s - 600) < time && time <= rfc3339(now_s);

@@ -303,7 +303,8 @@ class Load {
     return need(pki::parse_token(made.text())).secret;
   }
 
-  // The name in URLs, "c1", of a campaign of many points that is cancelled before it is measured.
+  // The name in URLs, "c1", of a campaign of many points that is cancelled before it is measured:
+  // agents have no turn in between.
   std::string large_campaign() {
     const auto stub = campaigns();
     v1::CreateCampaignRequest request;
@@ -326,29 +327,27 @@ class Load {
     if (const auto status = stub->CancelCampaign(&cancelling, cancel, &campaign); !status.ok()) {
       give_up(status.error_message());
     }
-    turn_until([] { return false; }, 0.01);
+    wait_for_first_nodes();
     return campaign.name().substr(campaign.name().find('/') + 1);
   }
 
-  // No run is given to the two nodes that large campaigns are for meanwhile.
-  void hold_first_nodes(bool held) {
+  // Until both nodes of large campaigns have nothing to do any more: the order that was cancelled
+  // has come and gone.
+  void wait_for_first_nodes() {
     const auto stub = v1::Fleet::NewStub(channel());
     for (const char* name : {"nodes/n0", "nodes/n1"}) {
-      grpc::ClientContext context;
-      show(context);
-      v1::Node node;
-      grpc::Status status;
-      if (held) {
-        v1::CordonNodeRequest request;
+      const double end = now_s() + kPatienceS;
+      for (v1::Node node; node.state() != v1::Node::IDLE;) {
+        if (now_s() > end) give_up(std::string(name) + " does not become idle");
+        turn_until([] { return false; }, 0.05);
+        v1::GetNodeRequest request;
         request.set_name(name);
-        request.set_reason("large campaigns are planned");
-        status = stub->CordonNode(&context, request, &node);
-      } else {
-        v1::UncordonNodeRequest request;
-        request.set_name(name);
-        status = stub->UncordonNode(&context, request, &node);
+        grpc::ClientContext context;
+        show(context);
+        if (const auto status = stub->GetNode(&context, request, &node); !status.ok()) {
+          give_up(status.error_message());
+        }
       }
-      if (!status.ok()) give_up(status.error_message());
     }
   }
 
@@ -367,9 +366,8 @@ class Load {
         identity_of(need(server::Authority::open(data(), server::unix_seconds())), kBadNode);
     visited.hello = named(description(), kBadNode);
     visited.hello.fabrics = {kBadNodesFabric};
-    hold_first_nodes(true);
     visited.large_campaigns = {large_campaign(), large_campaign()};
-    hold_first_nodes(false);
+    seen_ = {};  // a run of theirs that was given out, and taken away
     visited.large_experiment = kLargeExperiment;
     return visited;
   }
@@ -420,7 +418,7 @@ class Load {
     print("samples for", begin);
   }
 
-  // The same, looking at the server's memory.
+  // Lets everybody work for this long, and looks at the server's memory now and then.
   void endure(const char* what, double seconds) {
     const Spent begin = spent();
     double look_s = begin.at_s;

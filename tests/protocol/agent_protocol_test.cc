@@ -77,7 +77,7 @@ agent::Hello hello() {
   hello.available_s = 60;
   hello.leaving = true;
   hello.cluster = "east";
-  hello.models = {{"tcp", "0123456789ab"}};
+  hello.models.emplace().emplace("tcp", "0123456789ab");
   return hello;
 }
 

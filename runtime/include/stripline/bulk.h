@@ -41,12 +41,15 @@ struct BulkOptions {
   /// Memory for copies, of this rank: half of it of what is put, half of what is fetched ahead.
   /// Taken when it is needed, and kept. Puts of more than half of it are waited for.
   size_t buffer_bytes = size_t{8} << 20;
+  bool use_model = true;  ///< false: as if there were no model
+  /// True if what is not waited for is now and then compared with waiting for each call, and given
+  /// up where that is faster (Options::guard). False for measurements of methods.
+  bool self_check = true;
 };
 
-/// While it lives, blocking copies of this rank do not wait, but where that is found to be faster
-/// (docs/bulk.md). Not collective; regions may be nested,
-/// and the options of the innermost one count. Its end completes all puts. The Context outlives it.
-/// Not thread-safe, as the Context.
+/// While it lives, blocking copies of this rank do not wait, but where waiting is found to be
+/// faster (docs/bulk.md). Not collective; regions may be nested, and the options of the innermost
+/// one count. Its end completes all puts. The Context outlives it. Not thread-safe, as the Context.
 class bulk_region {
  public:
   explicit bulk_region(Context& context, const BulkOptions& options = {},

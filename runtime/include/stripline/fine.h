@@ -123,10 +123,9 @@ class lazy {
   mutable detail::FineRead read_;
 };
 
-/// While it lives, its reads and writes do not wait, but where that is found to be faster
-/// (docs/fine.md). Not collective. Regions may be nested; the
-/// options of the outermost one count, at whose end all writes are complete. The Context outlives
-/// it. Not thread-safe, as the Context.
+/// While it lives, its reads and writes do not wait, but where waiting is found to be faster
+/// (docs/fine.md). Not collective. Regions may be nested; the options of the outermost one count,
+/// at whose end all writes are complete. The Context outlives it. Not thread-safe, as the Context.
 class fine_region {
  public:
   explicit fine_region(Context& context, const FineOptions& options = {},
