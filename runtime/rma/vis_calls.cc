@@ -16,15 +16,6 @@ namespace {
 
 using Kind = rma::CompletionSlots::Kind;
 
-static_assert(static_cast<int>(VisMethod::pipelined) - 1 ==
-              static_cast<int>(plan::VisMethod::pipelined));
-static_assert(static_cast<int>(VisMethod::native_iov) - 1 ==
-              static_cast<int>(plan::VisMethod::native_iov));
-static_assert(static_cast<int>(VisMethod::bounding_box) - 1 ==
-              static_cast<int>(plan::VisMethod::bounding_box));
-static_assert(static_cast<int>(VisMethod::packed) - 1 == static_cast<int>(plan::VisMethod::packed));
-static_assert(static_cast<int>(VisCompute::heavy) == static_cast<int>(plan::ComputeClass::heavy));
-static_assert(static_cast<int>(VisCompute::light) == static_cast<int>(plan::ComputeClass::light));
 static_assert(vis::Transfers::kMaxBoxBytes == plan::kUsualBoxBytes);
 static_assert(sizeof(vis::wire::Head) + sizeof(vis::wire::StridedHead) ==
               plan::kStridedHeaderBytes);
