@@ -20,7 +20,7 @@ SingleCosts::SingleCosts(const model::RmaModel& model)
 
 AtomicPlan plan_atomic(const AtomicRequest& request, const SingleCosts& costs) noexcept {
   // All who change a variable have to go by its owner, or all by the provider.
-  if (request.mapped || request.lacking) return {model::AtomicWay::message, Reason::forced};
+  if (request.mapped || request.lacking) return {model::AtomicPath::message, Reason::forced};
   return {costs.atomic, by(costs.knows_atomic)};
 }
 

@@ -23,7 +23,7 @@ struct ProgressCosts {
 
 /// What decides about single operations.
 struct SingleCosts {
-  model::AtomicWay atomic = model::AtomicWay::provider;
+  model::AtomicPath atomic = model::AtomicPath::provider;
   uint64_t combined_put_bytes = 64;                ///< larger puts travel alone; 0: all do
   uint64_t copied_put_bytes = uint64_t{64} << 10;  ///< larger buffered puts are waited for
   ProgressCosts progress;
@@ -45,7 +45,7 @@ struct AtomicRequest {
   bool operator==(const AtomicRequest&) const = default;
 };
 struct AtomicPlan {
-  const model::AtomicWay method = model::AtomicWay::provider;
+  const model::AtomicPath method = model::AtomicPath::provider;
   const Reason reason = Reason::no_model;
   const double predicted_s = 0;  ///< not known
 };

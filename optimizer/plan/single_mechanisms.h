@@ -33,8 +33,8 @@ struct AtomicMechanism : SingleMechanism<AtomicMechanism, AtomicRequest, AtomicP
       .example = "--mapped",
       .no_model = "the model does not say, so the provider carries them out",
       .scope = {Scope::Decider::group, Scope::Until::job},
-      .methods = model::kAtomicNames,
-      .settings = "atomic.way in STRIPLINE_TUNING"};
+      .sized_by = "bytes of a variable",
+      .methods = model::kAtomicNames};
   static std::span<const Field<AtomicRequest>> fields();
   static Plan decide(const Request& request, const SingleCosts& costs) {
     return plan_atomic(request, costs);

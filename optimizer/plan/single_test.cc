@@ -11,11 +11,11 @@ namespace {
 SingleCosts by_model() { return SingleCosts(*model::example_model().rma); }
 
 TEST(PlanAtomic, GoesByMessageWhereTheProviderCannot) {
-  EXPECT_EQ(plan_atomic({}, SingleCosts()).method, model::AtomicWay::provider);
-  EXPECT_EQ(plan_atomic({.mapped = true}, SingleCosts()).method, model::AtomicWay::message);
-  EXPECT_EQ(plan_atomic({.lacking = true}, SingleCosts()).method, model::AtomicWay::message);
+  EXPECT_EQ(plan_atomic({}, SingleCosts()).method, model::AtomicPath::provider);
+  EXPECT_EQ(plan_atomic({.mapped = true}, SingleCosts()).method, model::AtomicPath::message);
+  EXPECT_EQ(plan_atomic({.lacking = true}, SingleCosts()).method, model::AtomicPath::message);
   const AtomicPlan plan = plan_atomic({}, by_model());
-  EXPECT_EQ(plan.method, model::AtomicWay::message);
+  EXPECT_EQ(plan.method, model::AtomicPath::message);
   EXPECT_EQ(plan.reason, Reason::measured);
 }
 

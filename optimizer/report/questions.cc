@@ -143,15 +143,16 @@ Result<typename M::Asked> asked_by(const Question& question) {
 }
 
 template <plan::Mechanism M>
-Result<plan::Explanation> answer(const model::TunedModel& model, const Question& question) {
+Result<plan::Explanation> answer(const model::TunedModel* model, const Question& question) {
   STRIPLINE_ASSIGN_OR_RETURN(const typename M::Asked asked, asked_by<M>(question));
+  if (model == nullptr) return plan::ask_without_model<M>(asked);
   const auto path = question.find(kPath);
   std::string about;
-  return plan::ask<M>(model, path == question.end() ? "" : path->second, asked, about);
+  return plan::ask<M>(*model, path == question.end() ? "" : path->second, asked, about);
 }
 
 template <plan::Mechanism M>
-Result<Json> explain(const model::TunedModel& model, const Question& question) {
+Result<Json> explain(const model::TunedModel* model, const Question& question) {
   STRIPLINE_ASSIGN_OR_RETURN(const plan::Explanation explanation, answer<M>(model, question));
   return plan::to_json(explanation, M::kWords);
 }
@@ -207,7 +208,7 @@ Result<Json> tabulate(const model::TunedModel& model, const Question& question) 
       rest %= below;
       values.push_back(one[name]);
     }
-    STRIPLINE_ASSIGN_OR_RETURN(const plan::Explanation explanation, answer<M>(model, one));
+    STRIPLINE_ASSIGN_OR_RETURN(const plan::Explanation explanation, answer<M>(&model, one));
     rows.push_back(row_of(explanation, std::move(values)));
   }
   return Json{{"options", std::move(names)}, {"decisions", std::move(rows)}};
@@ -221,6 +222,19 @@ double seconds_of(const plan::StripRequest& request, const plan::StripCosts& cos
 double seconds_of(const plan::VisRequest& request, const plan::VisCosts& costs,
                   const plan::VisPlan& plan) {
   return force_vis(request, &costs, plan.method, plan.chunk_bytes, plan.window).predicted_s;
+}
+double seconds_of(const plan::GatherRequest& request, const plan::CompiledPath& path,
+                  const plan::GatherDecision& plan) {
+  return force_gather(request, &path, plan.method).predicted_s;
+}
+double seconds_of(const plan::IndirectRequest& request, const plan::CompiledPath& path,
+                  const plan::IndirectPlan& plan) {
+  return plan::plan_of<plan::IndirectMechanism>(request, &path, plan.block, plan::Reason::forced)
+      .predicted_s;
+}
+double seconds_of(const plan::UpdateRequest& request, const plan::UpdateCosts& costs,
+                  const plan::UpdatePlan& plan) {
+  return force_update(request, &costs, plan.way).predicted_s;
 }
 
 template <plan::Mechanism M>
@@ -324,7 +338,7 @@ Json describe_questions() {
   return {{"commands", All::commands()}, {"tables", std::move(tables)}};
 }
 
-Result<Json> explain_decision(const model::TunedModel& model, const std::string& command,
+Result<Json> explain_decision(const model::TunedModel* model, const std::string& command,
                               const Question& question) {
   return All::with(command,
                    [&]<typename One>(One) { return explain<typename One::type>(model, question); });

@@ -27,10 +27,10 @@ inline constexpr size_t kMostDecisions = 4096;
 /// decision_tables.h.
 Json describe_questions();
 
-/// The explanation that `stripline explain COMMAND --json` prints. Errors: not_found for a command
-/// that does not exist; invalid_argument for an option or value that does not fit it; those of
-/// plan::ask().
-Result<Json> explain_decision(const model::TunedModel& model, const std::string& command,
+/// The explanation that `stripline explain COMMAND --json` prints; `model` null: of what is done
+/// without one. Errors: not_found for a command that does not exist; invalid_argument for an option
+/// or value that does not fit it; those of plan::ask().
+Result<Json> explain_decision(const model::TunedModel* model, const std::string& command,
                               const Question& question);
 
 /// A decision for each combination of values, where an option has several with commas between

@@ -180,11 +180,11 @@ TEST(StriplineRun, RanksThatDifferInWhatMustBeAlikeAreRefused) {
   EXPECT_EQ(job.exit_code, kExitUsage);
   EXPECT_NE(job.err.find("these must be the same for all ranks"), std::string::npos) << job.err;
   const Finished tuned =
-      run({"-n", "2", "--tuning", "atomic.way=message", "--", "sh", "-c",
+      run({"-n", "2", "--tuning", "progress.call_s=1", "--", "sh", "-c",
            "[ $STRIPLINE_RANK = 0 ] || STRIPLINE_TUNING=; export STRIPLINE_TUNING; exec " +
                program("hello")});
   EXPECT_EQ(tuned.exit_code, kExitUsage);
-  EXPECT_NE(tuned.err.find("STRIPLINE_TUNING=atomic.way=message"), std::string::npos) << tuned.err;
+  EXPECT_NE(tuned.err.find("STRIPLINE_TUNING=progress.call_s=1"), std::string::npos) << tuned.err;
 }
 
 // Before they connect, which may fail after a minute because of it.

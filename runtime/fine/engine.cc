@@ -114,9 +114,8 @@ void FineEngine::end_visit() {
             request, visits.plan(),
             {.predicted_s = visits.plan().predicted_s * visits.share(), .detail = tally_.text()}),
         took_s, "region of " + bytes_text(scope.last_bytes), [&] {
-          return visits.is_forced()
-                     ? std::string()
-                     : detail::explain_command<plan::FineMechanism>(state_, request, kPath);
+          return detail::explain_command<plan::FineMechanism>(state_, request, visits.plan().reason,
+                                                              kPath);
         });
   });
   if (!visits.is_due()) return;

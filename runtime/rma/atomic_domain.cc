@@ -2,6 +2,7 @@
 
 #include <stripline/atomic.h>
 
+#include "optimizer/plan/single_mechanisms.h"
 #include "runtime/fabric/atomic_apply.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/operation.h"
@@ -9,6 +10,25 @@
 namespace stripline::detail {
 
 using Kind = rma::CompletionSlots::Kind;
+
+namespace {
+
+// By a rule of a score map, or by the planner.
+AtomicPath decided_path(const ContextState& state, AtomicType type,
+                        const plan::AtomicRequest& request) {
+  const rma::Tuning& tuning = state.job.tuning();
+  const std::string_view forced =
+      tuning.forced.forced(plan::AtomicMechanism::kWords.command, fabric::bytes_of(type), {},
+                           [&](std::string_view name) {
+                             const bool is_message = name == to_string(AtomicPath::message);
+                             return is_message || !(request.mapped || request.lacking);
+                           });
+  const plan::SingleCosts costs =
+      forced == plan::kForcedBaseline ? plan::SingleCosts() : tuning.single;
+  return model::atomic_path_from(forced).value_or(plan::plan_atomic(request, costs).method);
+}
+
+}  // namespace
 
 // Every operation that a domain of this type offers.
 bool AtomicDomain::provider_has_all(Context& context, AtomicType type) {
@@ -28,7 +48,7 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
     : context_(&context), type_(type), path_(path) {
   const ContextState& state = context.state();
   const bool has_all = provider_has_all(context, type);
-  if (path_ > AtomicPath::message) {
+  if (path_ > AtomicPath::automatic) {
     state.fail(Error(ErrorCode::invalid_argument,
                      "atomic_domain: " + std::to_string(static_cast<int>(path_)) +
                          " is not a valid AtomicPath; use automatic, provider or message"));
@@ -39,9 +59,7 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
                          "' lacks an operation on this type; use AtomicPath::automatic"));
   }
   if (path_ == AtomicPath::automatic) {
-    const plan::AtomicPlan plan = plan::plan_atomic(
-        {.mapped = state.memory.any_shared(), .lacking = !has_all}, state.job.tuning().single);
-    path_ = plan.method == model::AtomicWay::message ? AtomicPath::message : AtomicPath::provider;
+    path_ = decided_path(state, type, {.mapped = state.memory.any_shared(), .lacking = !has_all});
   }
 }
 

@@ -16,7 +16,6 @@ Operations::Operations(Job& job, Memory& memory, const am::Config& am_config)
       owner_(messages_, memory.segment(), job.failure()),
       bulk_(messages_, job.fabric(), memory.bulk(), job.rank(), job.ranks(), vis::Transfers::kBulk,
             job.failure()),
-      update_channel_(bulk_.open("updates", am::Purpose::work)),
       vis_(messages_, bulk_, job.fabric(), memory.segment(), job.ranks(), job.failure()),
       combiner_(messages_, bulk_, job.fabric(), memory.segment(), job.ranks(), job.failure()),
       get_combiner_(vis_, job.fabric(), job.ranks()),
@@ -24,9 +23,10 @@ Operations::Operations(Job& job, Memory& memory, const am::Config& am_config)
       rpc_calls_(job, messages_) {
   job.fabric().set_message_sink(&messages_);
   messages_.add_background(continuations_);
-  messages_.add_background(update_work_);
-  for (const char* handler : {kFetchedUpdates, kSingleUpdates, kAskUpdates, kAnswerUpdates}) {
-    messages_.id(handler);
+  for (size_t i = 0; i < users_.size(); ++i) {
+    users_[i].channel = bulk_.open(kMessageUsers[i].parcels, am::Purpose::work);
+    messages_.add_background(users_[i].work);
+    for (const char* const handler : kMessageUsers[i].handlers) messages_.id(handler);
   }
 }
 

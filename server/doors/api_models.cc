@@ -57,7 +57,7 @@ http::Response Api::explanation(const Call& call) {
   return unchanging(call, version->sha256, [&] {
     const auto model = model_of(core_.store, *version);
     if (!model) return refused(model.problem());
-    return answered(report::explain_decision(*model, call.path.back(), call.request.query));
+    return answered(report::explain_decision(&*model, call.path.back(), call.request.query));
   });
 }
 

@@ -25,6 +25,8 @@
 #include <stripline/context.h>
 #include <stripline/future.h>
 
+#include "optimizer/model/atomic_path.h"
+
 namespace stripline {
 
 namespace fabric {
@@ -32,12 +34,7 @@ struct AtomicRequest;
 }
 
 /// How a domain's operations are carried out.
-enum class AtomicPath : uint8_t {
-  automatic,  ///< message where segments of other ranks are mapped, or the provider lacks an
-              ///< operation on the type; else as the model says, or provider without one
-  provider,   ///< FI_ATOMIC, or what the emulated fabric has for it
-  message,    ///< the CPU where Context::is_local(), else by active message the CPU of the owner
-};
+using AtomicPath = model::AtomicPath;
 
 namespace detail {
 template <typename T>
