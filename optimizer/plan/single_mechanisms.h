@@ -33,7 +33,7 @@ struct AtomicMechanism : SingleMechanism<AtomicMechanism, AtomicRequest, AtomicP
       .example = "--mapped",
       .no_model = "the model does not say, so the provider carries them out",
       .scope = {Scope::Decider::group, Scope::Until::job},
-      .methods = model::kAtomicNames,
+      .methods = kAtomicMethodNames,
       .settings = "atomic.way in STRIPLINE_TUNING"};
   static std::span<const Field<AtomicRequest>> fields();
   static Plan decide(const Request& request, const SingleCosts& costs) {

@@ -41,7 +41,7 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
   if (path_ == AtomicPath::automatic) {
     const plan::AtomicPlan plan = plan::plan_atomic(
         {.mapped = state.memory.any_shared(), .lacking = !has_all}, state.job.tuning().single);
-    path_ = plan.method == model::AtomicWay::message ? AtomicPath::message : AtomicPath::provider;
+    path_ = plan.method == plan::AtomicMethod::message ? AtomicPath::message : AtomicPath::provider;
   }
 }
 
@@ -85,6 +85,22 @@ future AtomicDomain::start(const fabric::AtomicRequest& request, global_ptr<std:
                                     operation.counter(Kind::message));
   }
   return operation.finish();
+}
+
+void AtomicDomain::start_together(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand,
+                                  CallSite site) const {
+  ContextState& state = context_->state();
+  const rma::Call call("combined atomic operation", site);
+  const fabric::AtomicRequest request{op, type_, operand, 0};
+  const size_t bytes = fabric::bytes_of(type_);
+  rma::Operation operation(*context_, call, rma::Access::atomic, variable, bytes, nullptr);
+  state.memory.check_alignment(call, operation.target(), operation.offset(), bytes);
+  if (std::byte* const there = operation.there(); there != nullptr) {
+    fabric::apply_atomic(request, there);
+  } else {
+    state.operations.start_atomic_implicit(request, operation.target(), operation.offset());
+  }
+  operation.finish_without_future();
 }
 
 }  // namespace stripline::detail

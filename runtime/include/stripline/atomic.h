@@ -68,6 +68,10 @@ class AtomicDomain {
   Context& context() const { return *context_; }
   future start(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand, uint64_t expected,
                void* previous, CallSite site) const;
+  /// One whose result no one wants, by message: it travels with others, and with small puts without
+  /// handles, and is complete as those are.
+  void start_together(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand,
+                      CallSite site) const;
 
  private:
   future start(const fabric::AtomicRequest& request, global_ptr<std::byte> variable, void* previous,
