@@ -1,9 +1,11 @@
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -90,6 +92,64 @@ TEST_P(FineRegion, ReadsFarFromEachOtherAreInFlightTogether) {
     }
     if (defers(context)) {
       EXPECT_EQ(fine_statistics(context).gets, 40U);
+    }
+    context.barrier();
+  });
+}
+
+TEST_P(FineRegion, ValuesThatAreUsedAtOnceAreServedFromBlocks) {
+  constexpr size_t kWords = 1000;
+  constexpr size_t kReads = 2000;
+  on_ranks(2, [](Context& context) {
+    const auto mine = words(context, kWords, 1000 * context.rank_me());
+    const auto there = of_next(context, mine);
+    const uint64_t first = 1000 * (1 - context.rank_me());
+    std::mt19937_64 random(context.rank_me());
+    fine_region fine(context, {.across_barriers = true});
+    for (uint64_t turn = 1; turn <= 3; ++turn) {
+      context.local(mine)[3] = turn;
+      context.barrier();
+      const uint64_t served = fine_statistics(context).served;
+      for (size_t i = 0; i < kReads; ++i) {
+        const uint64_t at = random() % kWords;
+        ASSERT_EQ(fine.value(there + static_cast<std::ptrdiff_t>(at)), at == 3 ? turn : first + at);
+      }
+      if (defers(context)) {
+        EXPECT_GT(fine_statistics(context).served - served, kReads / 2);
+      }
+      // What this rank writes it reads, by whatever call.
+      fine.write(there + 10, first + 10);
+      ASSERT_EQ(fine.value(there + 10), first + 10);
+      context.rput(uint64_t{7}, there + 12);
+      ASSERT_EQ(fine.value(there + 12), 7U);
+      context.rput(first + 12, there + 12);
+      ASSERT_EQ(fine.value(there + 12), first + 12);
+      context.barrier();
+    }
+  });
+}
+
+// Who reads a value again and again sees that it has changed, and then what was changed before.
+TEST_P(FineRegion, AProgramThatPollsGetsOn) {
+  on_ranks(2, [](Context& context) {
+    const auto mine = words(context, 8, 0);
+    const auto there = of_next(context, mine);
+    const auto change = [&](size_t i, uint64_t value) {
+      std::atomic_ref<uint64_t>(context.local(mine)[i]).store(value);
+    };
+    fine_region fine(context, {.across_barriers = true});
+    context.barrier();
+    if (context.rank_me() == 1) {
+      for (std::ptrdiff_t i = 0; i < 40; ++i) {
+        static_cast<void>(fine.value(there + i % 8));
+      }
+      while (fine.value(there + 3) == 3) {
+      }
+      EXPECT_EQ(fine.value(there + 3), 100U);
+      EXPECT_EQ(fine.value(there + 5), 77U);
+    } else {
+      change(5, 77);
+      change(3, 100);
     }
     context.barrier();
   });

@@ -35,6 +35,7 @@ struct Box {
   uint32_t waiting = 0;  ///< values that will be taken from it
   uint64_t epoch = 0;    ///< in which its bytes hold, from State::flying on
   rma::SlotUse use;      ///< of State::flying
+  double begun_s = 0;    ///< of blocks: when they were asked for
   std::vector<std::byte> bytes;
 
   bool covers(rank_t of, uint64_t from, uint64_t to) const {
@@ -76,6 +77,7 @@ class ReadCache {
     box.state = Box::State::held;
     box.stale = false;
     box.waiting = 0;
+    box.begun_s = 0;
     enter(number);
     return number;
   }

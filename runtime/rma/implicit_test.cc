@@ -581,6 +581,8 @@ TEST_F(ImplicitDeathTest, CombinedPutsAreCheckedAtTheTarget) {
     });
   };
   EXPECT_EXIT(send(8), ::testing::ExitedWithCode(3), "rank 0 sent combined puts");
+  EXPECT_EXIT(send(uint64_t{1} << 19), ::testing::ExitedWithCode(3),
+              "not well formed .atomic operations of 0 bytes");
   EXPECT_EXIT(send(uint64_t{9U << 20} << 20), ::testing::ExitedWithCode(3),
               "rank 0 sent combined puts");
 }
