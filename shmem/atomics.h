@@ -3,7 +3,8 @@
 // numbers are only fetched, set and swapped.
 //
 // Where the runtime carries them out by the owner's processor (AtomicPath::message), those on
-// memory that loads and stores reach are instructions of this one.
+// memory that loads and stores reach are instructions of this one. Then those without a result
+// travel together, by contexts that coalesce.
 #pragma once
 
 #include <cstdint>
@@ -78,6 +79,7 @@ T atomic_fetching(const char* call, shmem_ctx_t ctx, const fabric::AtomicRequest
   here.atomics().start(call, context, request, atomic_place(here, call, context, variable, pe),
                        &previous, &started);
   here.await(call, started);
+  here.learn();
   return previous;
 }
 

@@ -89,6 +89,12 @@ Result<Start> prepare(const Environment& environment, int thread_level, size_t s
                      bytes_text(limits.allocatable_bytes()) + " to give; ask for a smaller one");
   }
   start.options.segment_bytes = static_room(static_bytes) + start.heap_bytes + kSpareBytes;
+  if (start.options.bulk && thread_level == SHMEM_THREAD_MULTIPLE) {
+    return Error(ErrorCode::invalid_argument,
+                 "STRIPLINE_BULK (stripline run --bulk) in a program that asks for "
+                 "SHMEM_THREAD_MULTIPLE: puts and gets of several threads at a time all wait; "
+                 "start it without");
+  }
   start.options.debug = start.options.debug || environment.debug;
   if (std::getenv("STRIPLINE_PROGRESS") == nullptr) {  // NOLINT(concurrency-mt-unsafe)
     start.options.progress = default_progress(start.options);
@@ -207,6 +213,7 @@ Status start_world(int thread_level) {
     world->state().fail(made.error());
   }
   world->make_predefined_teams();
+  if (world->coalesces()) world->coalesce(world->default_context());
   watch_for_global_exit(*world);
   world->context().barrier();
   if (world->me() == 0) say_what_is_asked_for(*environment);

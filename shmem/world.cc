@@ -40,15 +40,30 @@ World::World(std::unique_ptr<Context> context, int thread_level)
       multiple_(thread_level == SHMEM_THREAD_MULTIPLE),
       observed_(state().memory.checked_bytes() == 0),
       needs_progress_(!state().memory.all_shared()),
+      bulk_(state().job.options().bulk),
+      coalesces_(state().job.options().coalesce),
       none_(observed_ ? pes_ : 0, nullptr),
       reach_(observed_ ? none_.data() : state().memory.reachable()),
       default_context_(world_team_, needs_progress_ ? pes_ : 0),
       active_sets_(std::make_unique<ActiveSets>(*this)),
       atomics_(std::make_unique<Atomics>(*this)) {
   if (observed_) watch_calls();
+  if (bulk_) note_callers();
 }
 
 World::~World() = default;
+
+void World::coalesce(CommContext& context) {
+  context.coalesces = true;
+  if (multiple_ || !needs_progress_) return;
+  orders_own_ = true;
+  // Debug mode checks the program as it is written.
+  if (reads_ || state().job.observers().debug() != nullptr) return;
+  constexpr size_t kReadAheadBytes = size_t{8} << 20;
+  note_callers();
+  reads_.emplace(*context_, FineOptions{.buffer_bytes = kReadAheadBytes, .across_barriers = true},
+                 CallSite{"shmem_init", 0});
+}
 
 void World::set_heap(std::byte* begin, size_t bytes, size_t alignment) {
   heap_begin_ = begin;
@@ -291,6 +306,7 @@ void World::complete(CommContext& context) {
       const auto inside = state().exclusive();
       rma::Operations& operations = state().operations;
       operations.begin("shmem_quiet");
+      operations.before_message();
       if (observed_) operations.complete_puts();
       operations.fence(context.implicit);
       operations.messages().ask();
@@ -299,7 +315,10 @@ void World::complete(CommContext& context) {
       context.pending.store(false, std::memory_order_release);
     }
   }
-  // What was stored by this PE itself is visible to others before what it does next.
+  if (orders_own_ && contexts_.empty()) written_.clear();
+  // What was stored by this PE itself is visible to others before what it does next; and what it
+  // reads next is not older.
+  learn();
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
@@ -325,6 +344,7 @@ bool World::try_complete(CommContext& context) {
 void World::complete_all() {
   complete(default_context_);
   for (const auto& context : contexts_) complete(*context);
+  written_.clear();
 }
 
 // --- mistakes ------------------------------------------------------------------------------------

@@ -14,17 +14,20 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include <stripline/context.h>
+#include <stripline/fine.h>
 #include <stripline/team.h>
 
 #include "base/result.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/implicit_operations.h"
 #include "runtime/rma/injection_queue.h"
+#include "runtime/rma/keepers.h"
 #include "shmem/addresses.h"
 #include "shmem/call_sites.h"
 #include "shmem/heap.h"
@@ -63,6 +66,8 @@ struct CommContext {
   size_t most_started = 256;         ///< before those that are complete are dropped
   /// What this context alone hands to the network. Null: all goes by the PE's.
   std::unique_ptr<rma::InjectionQueue> queue;
+  /// Accesses that are called one by one may travel together, and be read ahead.
+  bool coalesces = false;
 
   /// True if quiet and fence have something to complete.
   bool is_busy() const {
@@ -168,6 +173,33 @@ class World {
   ActiveSets& active_sets() { return *active_sets_; }
   Atomics& atomics() { return *atomics_; }
 
+  // --- what need not wait -----------------------------------------------------------------------
+
+  /// Options::bulk: blocking gets, and puts that are not copied at once, are those of a bulk
+  /// region.
+  bool uses_bulk() const { return bulk_; }
+  /// Options::coalesce: all contexts coalesce.
+  bool coalesces() const { return coalesces_; }
+  void coalesce(CommContext& context);
+  /// Some context coalesces, and what it gets may be read ahead. Not where several threads call.
+  bool reads_ahead() const { return reads_.has_value(); }
+  /// In a program that coalesces this PE's reads see what it has written, by whatever path: a put
+  /// or an atomic operation without a result changes this, and is to be complete before what reads
+  /// it is started. The first with a Turn, the second without.
+  void note_written(const Place& place, size_t bytes) {
+    if (orders_own_) [[unlikely]]
+      written_.add(pes_, place.pe, place.offset, place.offset + bytes);
+  }
+  void complete_written(const Place& place, size_t bytes) {
+    if (written_.overlap(place.pe, place.offset, place.offset + bytes)) [[unlikely]]
+      complete_all();
+  }
+  /// This PE knows from now on what others have done: what was read ahead may be older.
+  void learn() {
+    if (reads_) [[unlikely]]
+      state().operations.acquire();
+  }
+
   // --- threads, waiting -------------------------------------------------------------------------
 
   std::recursive_mutex* mutex() { return multiple_ ? &mutex_ : nullptr; }
@@ -187,6 +219,11 @@ class World {
       return;
     constexpr uint32_t kEvery = 8;
     if (looks_.fetch_add(1, std::memory_order_relaxed) % kEvery == 0) progress();
+  }
+  /// The same for waits and tests, by which the PE learns what others have done.
+  void look_for_news() {
+    learn();
+    look_around();
   }
   /// Until an operation is complete. Without a Turn.
   void await(const char* call, const future& operation);
@@ -221,6 +258,8 @@ class World {
   const bool multiple_;
   const bool observed_;
   const bool needs_progress_;  // of peers' operations on its memory, or of its own on its memory
+  const bool bulk_;
+  const bool coalesces_;
   std::atomic<uint32_t> looks_{0};
   std::vector<std::byte*> none_;  // of an observed job: what loads and stores reach is not used
   std::byte* const* reach_;
@@ -235,6 +274,9 @@ class World {
   CommContext default_context_;
   std::vector<std::unique_ptr<CommContext>> contexts_;
   bool said_shared_ = false;  // that contexts have no queues
+  bool orders_own_ = false;
+  rma::RankBounds written_;           // by this PE, and not known to be complete
+  std::optional<fine_region> reads_;  // that are read ahead; around the rest of the program
   std::unique_ptr<ActiveSets> active_sets_;
   std::unique_ptr<Atomics> atomics_;
   std::recursive_mutex mutex_;

@@ -61,7 +61,7 @@ struct AtomicPlan {
   const Reason reason = Reason::no_model;
   const double predicted_s = 0;  ///< not known
 };
-/// Those that may travel together do where puts of their size do.
+/// Operations that may travel together do where puts of their size do.
 AtomicPlan plan_atomic(const AtomicRequest& request, const SingleCosts& costs) noexcept;
 
 enum class PutMethod : uint8_t { alone, combined, copied };

@@ -357,7 +357,7 @@ void FineEngine::read_now(const rma::Call& call, global_ptr<const std::byte> sou
   if (run_.overlaps(rank, begin, end)) send_writes();
   const bool keeps =
       is_active() && options_.keeps && method_ == plan::FineMethod::boxes && bytes > 0;
-  // Who reads the same once more waits for it to change.
+  // A program that reads the same value once more waits for it to change.
   const bool polls = std::exchange(last_source_, source) == source;
   Box* box = keeps ? kept(rank, begin, end) : nullptr;
   laps.to(tally_.reads.check_s);
@@ -378,6 +378,7 @@ void FineEngine::read_now(const rma::Call& call, global_ptr<const std::byte> sou
     laps.to(tally_.reads.wait_s);
   } else {
     ++statistics_.served;
+    ++box->served;
     ahead_.served();
   }
   std::memcpy(value, box->bytes.data() + (begin - box->begin), bytes);
@@ -391,7 +392,8 @@ Box* FineEngine::kept(rank_t rank, uint64_t begin, uint64_t end) {
     if (number == ReadCache::kNone) return false;
     const Box& box = cache_[number];
     return box.state == State::here && !box.stale && box.epoch == in_epoch &&
-           box.covers(rank, begin, end) && now_s_ - box.begun_s <= ahead_.holds_s();
+           box.covers(rank, begin, end) && box.served < kMostServed &&
+           now_s_ - box.begun_s <= ahead_.holds_s();
   };
   uint32_t& hint = hints_[((begin >> block_shift_) + uint64_t{rank} * 37) % kHints];
   if (!serves(hint)) {

@@ -87,6 +87,8 @@ class FineEngine final : public rma::Mechanism, private rma::Keeper, private bul
   static constexpr size_t kHints = 256;
   // Looks for a block from one look at the clock to the next.
   static constexpr uint32_t kLooks = 16;
+  // Reads that a block serves, also where the clock stands still: a program may poll.
+  static constexpr uint32_t kMostServed = 1U << 16U;
 
   // As a keeper, and as a companion.
   void stored(rank_t rank, uint64_t offset, uint64_t bytes) override;
@@ -113,7 +115,7 @@ class FineEngine final : public rma::Mechanism, private rma::Keeper, private bul
   void begin_flight(Box& box, const rma::SlotUse& use, uint64_t in_epoch);
   void arrive(Box& box);
   void end_burst();
-  // Those that are used at once. Null: no block serves them.
+  // Reads whose values are used at once. Null: no block serves them.
   Box* kept(rank_t rank, uint64_t begin, uint64_t end);
   Box* fetch_block(rank_t rank, uint64_t begin, uint64_t end);
   void fetch_one(const rma::Call& call, global_ptr<const std::byte> source, std::byte* value,

@@ -129,7 +129,8 @@ TEST_P(FineRegion, ValuesThatAreUsedAtOnceAreServedFromBlocks) {
   });
 }
 
-// Who reads a value again and again sees that it has changed, and then what was changed before.
+// A program that reads a value again and again sees that it has changed, and what was changed
+// before it.
 TEST_P(FineRegion, AProgramThatPollsGetsOn) {
   on_ranks(2, [](Context& context) {
     const auto mine = words(context, 8, 0);

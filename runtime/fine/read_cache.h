@@ -36,6 +36,7 @@ struct Box {
   uint64_t epoch = 0;    ///< in which its bytes hold, from State::flying on
   rma::SlotUse use;      ///< of State::flying
   double begun_s = 0;    ///< of blocks: when they were asked for
+  uint32_t served = 0;   ///< of blocks: reads
   std::vector<std::byte> bytes;
 
   bool covers(rank_t of, uint64_t from, uint64_t to) const {
@@ -78,6 +79,7 @@ class ReadCache {
     box.stale = false;
     box.waiting = 0;
     box.begun_s = 0;
+    box.served = 0;
     enter(number);
     return number;
   }

@@ -24,7 +24,7 @@ bool AtomicDomain::provider_has_all(Context& context, AtomicType type) {
   return true;
 }
 
-AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
+AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path, bool together)
     : context_(&context), type_(type), path_(path) {
   const ContextState& state = context.state();
   const bool has_all = provider_has_all(context, type);
@@ -40,8 +40,10 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
   }
   if (path_ == AtomicPath::automatic) {
     const plan::AtomicPlan plan = plan::plan_atomic(
-        {.mapped = state.memory.any_shared(), .lacking = !has_all}, state.job.tuning().single);
-    path_ = plan.method == plan::AtomicMethod::message ? AtomicPath::message : AtomicPath::provider;
+        {.mapped = state.memory.any_shared(), .lacking = !has_all, .together = together},
+        state.job.tuning().single);
+    path_ =
+        plan.method == plan::AtomicMethod::provider ? AtomicPath::provider : AtomicPath::message;
   }
 }
 

@@ -96,7 +96,7 @@ class PutCombiner {
   }
 
   /// True if atomic() may be called.
-  bool takes_atomics() const { return !buffers_.empty(); }
+  bool takes_atomics() const { return takes(sizeof(uint64_t)); }
 
   /// Keeps an atomic operation that is no load, on a variable that is aligned and within the
   /// segment of `target`, another rank. As put().

@@ -17,6 +17,7 @@ TEST(OpenShmem, HasTheSameByThreads) {
 }
 TEST(OpenShmem, KeepsPutsWithinABudgetOfMemory) {
   for (const auto& path : {kMapped, kTcp}) expect_passed("flood", path, {"200000"});
+  expect_passed("flood", kTcp, {"200000"}, {{"STRIPLINE_COALESCE", "1"}, {"STRIPLINE_BULK", "1"}});
 }
 TEST(OpenShmem, IsCheckedInDebugMode) {
   for (const char* const name : {"operations", "collectives"}) {
@@ -38,6 +39,24 @@ TEST(OpenShmem, NamesCallsWithTheirLinesInTracesAndMessages) {
   const Finished mistaken = job(3, kTcp, osh("endings", {"address"}), {{"SHMEM_DEBUG", "1"}});
   EXPECT_EQ(mistaken.exit_code, kExitUsage);
   EXPECT_EQ(mistaken.err.find("endings.c:") != std::string::npos, has_lines) << mistaken.err;
+}
+
+TEST(OpenShmem, ShowsInTracesWhatNeedsNotWait) {
+  Arguments traced = kTcp;
+  traced.emplace_back("--trace");
+  traced.emplace_back("--coalesce");
+  const Finished ended = job(2, traced, osh("coalesce"));
+  EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+  const std::string said = ended.out + ended.err;
+  EXPECT_NE(said.find("combined atomic operation"), std::string::npos) << said;
+  EXPECT_NE(said.find("region of "), std::string::npos) << said;
+}
+
+TEST(OpenShmem, RefusesBulkRegionsOfSeveralThreads) {
+  const Finished ended = job(2, kTcp, osh("threads"), {{"STRIPLINE_BULK", "1"}});
+  EXPECT_EQ(ended.exit_code, kExitUsage) << ended.err;
+  EXPECT_NE(ended.err.find("STRIPLINE_BULK"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("SHMEM_THREAD_MULTIPLE"), std::string::npos) << ended.err;
 }
 
 TEST(OpenShmem, HasOverloadsAndOldNames) {

@@ -61,7 +61,9 @@ uint64_t atomic_bits(T value) {
 /// What domains of all types share. Copyable; the context must outlive it.
 class AtomicDomain {
  public:
-  AtomicDomain(Context& context, AtomicType type, AtomicPath path);
+  /// `together`: the program lets operations without a result wait for each other. An automatic
+  /// path is then the message's where they may (start_together()).
+  AtomicDomain(Context& context, AtomicType type, AtomicPath path, bool together = false);
   static bool provider_has_all(Context& context, AtomicType type);
   AtomicPath path() const { return path_; }
   AtomicType type() const { return type_; }
