@@ -196,7 +196,7 @@ class World {
   }
   /// This PE knows from now on what others have done: what was read ahead may be older.
   void learn() {
-    if (reads_) [[unlikely]]
+    if (reads_ || bulk_) [[unlikely]]
       state().operations.acquire();
   }
 

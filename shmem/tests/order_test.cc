@@ -47,7 +47,7 @@ TEST(OpenShmemOrder, AgreesWithASequentialProgramWhereAccessesNeedNotWait) {
       expect_passed("shadow", path, {"8", "2000"}, variables, {2, 3});
     }
   }
-  // Of several threads, what they add travels together.
+  // What several threads add travels together.
   expect_passed("shadow", kTcp, {"9", "1000", "2"}, kCoalesce, {2, 3});
 }
 
