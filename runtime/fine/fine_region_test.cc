@@ -1,4 +1,3 @@
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -132,25 +131,19 @@ TEST_P(FineRegion, ValuesThatAreUsedAtOnceAreServedFromBlocks) {
 // A program that reads a value again and again sees that it has changed, and what was changed
 // before it.
 TEST_P(FineRegion, AProgramThatPollsGetsOn) {
-  on_ranks(2, [](Context& context) {
-    const auto mine = words(context, 8, 0);
-    const auto there = of_next(context, mine);
-    const auto change = [&](size_t i, uint64_t value) {
-      std::atomic_ref<uint64_t>(context.local(mine)[i]).store(value);
-    };
+  on_ranks(3, [](Context& context) {
+    const auto there = context.on_rank(words(context, 8, 0), 0);
     fine_region fine(context, {.across_barriers = true});
     context.barrier();
     if (context.rank_me() == 1) {
-      for (std::ptrdiff_t i = 0; i < 40; ++i) {
-        static_cast<void>(fine.value(there + i % 8));
-      }
+      for (std::ptrdiff_t i = 0; i < 40; ++i) static_cast<void>(fine.value(there + i % 8));
       while (fine.value(there + 3) == 3) {
       }
       EXPECT_EQ(fine.value(there + 3), 100U);
       EXPECT_EQ(fine.value(there + 5), 77U);
-    } else {
-      change(5, 77);
-      change(3, 100);
+    } else if (context.rank_me() == 2) {
+      context.rput(uint64_t{77}, there + 5);
+      context.rput(uint64_t{100}, there + 3);
     }
     context.barrier();
   });
