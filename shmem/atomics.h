@@ -63,10 +63,11 @@ fabric::AtomicRequest atomic_request(AtomicOp op, T value, T expected = T{}) {
 [[noreturn]] void fail_alignment(const char* call, const void* address, size_t bytes);
 
 template <typename T>
-Place atomic_place(World& here, const char* call, CommContext& context, const T* variable, int pe) {
+Place atomic_place(World& here, const char* call, CommContext& context, const T* variable, int pe,
+                   bool reads) {
   if (reinterpret_cast<uintptr_t>(variable) % sizeof(T) != 0) [[unlikely]]
     fail_alignment(call, variable, sizeof(T));
-  return here.place(call, context, variable, sizeof(T), pe);
+  return here.place(call, context, variable, sizeof(T), pe, reads);
 }
 
 template <typename T>
@@ -76,8 +77,8 @@ T atomic_fetching(const char* call, shmem_ctx_t ctx, const fabric::AtomicRequest
   CommContext& context = here.context_of(call, ctx);
   T previous;
   future started;
-  here.atomics().start(call, context, request, atomic_place(here, call, context, variable, pe),
-                       &previous, &started);
+  here.atomics().start(call, context, request,
+                       atomic_place(here, call, context, variable, pe, true), &previous, &started);
   here.await(call, started);
   here.learn();
   return previous;
@@ -88,7 +89,8 @@ void atomic_starting(const char* call, shmem_ctx_t ctx, const fabric::AtomicRequ
                      const T* variable, T* previous, int pe) {
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
-  here.atomics().start(call, context, request, atomic_place(here, call, context, variable, pe),
+  here.atomics().start(call, context, request,
+                       atomic_place(here, call, context, variable, pe, previous != nullptr),
                        previous, nullptr);
 }
 

@@ -57,7 +57,7 @@ void transfer(const char* call, shmem_ctx_t ctx, const Strided& strided, bool is
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
   std::byte* const lowest = strided.symmetric + strided.symmetric_side.first;
-  Place place = here.place(call, context, lowest, strided.symmetric_side.bytes, pe);
+  Place place = here.place(call, context, lowest, strided.symmetric_side.bytes, pe, !is_put);
   if (!is_put) here.complete_written(place, strided.symmetric_side.bytes);
   place.offset -= static_cast<uint64_t>(strided.symmetric_side.first);  // of the first block
   if (place.here != nullptr) {
@@ -192,7 +192,7 @@ void put(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
   if (bytes == 0) return;
-  const Place place = here.place(call, context, dest, bytes, pe);
+  const Place place = here.place(call, context, dest, bytes, pe, false);
   if (place.here != nullptr) {
     copy_bytes(place.here, source, bytes);
   } else {
@@ -205,7 +205,7 @@ void put_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, 
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
   if (bytes == 0) return;
-  const Place place = here.place(call, context, dest, bytes, pe);
+  const Place place = here.place(call, context, dest, bytes, pe, false);
   if (place.here != nullptr) {
     copy_bytes(place.here, source, bytes);
     return;
@@ -221,7 +221,7 @@ void get(const char* call, shmem_ctx_t ctx, void* dest, const void* source, size
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
   if (bytes == 0) return;
-  const Place place = here.place(call, context, source, bytes, pe);
+  const Place place = here.place(call, context, source, bytes, pe, true);
   if (place.here != nullptr) {
     copy_bytes(dest, place.here, bytes);
   } else {
@@ -234,7 +234,7 @@ void get_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, 
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
   if (bytes == 0) return;
-  const Place place = here.place(call, context, source, bytes, pe);
+  const Place place = here.place(call, context, source, bytes, pe, true);
   if (place.here != nullptr) {
     copy_bytes(dest, place.here, bytes);
     return;

@@ -21,12 +21,12 @@ void start(const char* call, shmem_ctx_t ctx, void* dest, const void* source, si
   World& here = world(call);
   CommContext& context = here.context_of(call, ctx);
   const AtomicOp update = operation_of(call, op);
-  const Place flag = atomic_place(here, call, context, signal, pe);
+  const Place flag = atomic_place(here, call, context, signal, pe, false);
   if (bytes == 0) {
     atomic_op(call, ctx, update, signal, value, pe);
     return;
   }
-  const Place place = here.place(call, context, dest, bytes, pe);
+  const Place place = here.place(call, context, dest, bytes, pe, false);
   if (place.here != nullptr && flag.here != nullptr) {
     copy_bytes(place.here, source, bytes);
     std::atomic_thread_fence(std::memory_order_release);

@@ -111,16 +111,17 @@ class World {
   void set_heap(std::byte* begin, size_t bytes, size_t alignment);
 
   /// The bytes at the symmetric `address`, on `pe` of the context. Ends the program where there is
-  /// no such PE or the address is not symmetric.
+  /// no such PE or the address is not symmetric. `reads`: the program may call so in a loop, until
+  /// the bytes have changed.
   Place place(const char* call, const CommContext& context, const void* address, size_t bytes,
-              int pe) {
+              int pe, bool reads) {
     Place found;
     found.pe = job_rank(call, context, pe);
     found.offset = addresses_.offset_of(address, bytes);
     if (found.offset == Addresses::kNowhere) [[unlikely]]
       fail_address(call, address, bytes);
     if (found.pe == me_ && !observed_) {
-      look_around();
+      if (reads) look_around(address);
       found.here = static_cast<std::byte*>(const_cast<void*>(address));
     } else if (std::byte* const base = reach_[found.pe]; base != nullptr) {
       found.here = base + found.offset;
@@ -211,14 +212,18 @@ class World {
   void wait(const char* call, const std::function<bool()>& condition);
   /// Makes progress once.
   void progress();
-  /// To be called by what only reads or writes memory of this PE: a program may do that in a loop
-  /// until an operation has changed it. Makes progress now and then, unless all PEs reach all
-  /// memory by loads and stores.
-  void look_around() {
+  /// To be called by what only reads memory of this PE: a program may do that in a loop until an
+  /// operation has changed it. Makes progress now and then, the more often where the same address
+  /// is read again, unless all PEs reach all memory by loads and stores.
+  void look_around(const void* address = nullptr) {
     if (!needs_progress_) [[likely]]
       return;
     constexpr uint32_t kEvery = 8;
-    if (looks_.fetch_add(1, std::memory_order_relaxed) % kEvery == 0) progress();
+    constexpr uint32_t kElsewhere = 64;
+    const bool again = looked_at_.load(std::memory_order_relaxed) == address;
+    looked_at_.store(address, std::memory_order_relaxed);
+    const uint32_t looks = looks_.fetch_add(1, std::memory_order_relaxed);
+    if (looks % (again ? kEvery : kElsewhere) == 0) progress();
   }
   /// The same for waits and tests, by which the PE learns what others have done.
   void look_for_news() {
@@ -261,6 +266,7 @@ class World {
   const bool bulk_;
   const bool coalesces_;
   std::atomic<uint32_t> looks_{0};
+  std::atomic<const void*> looked_at_{nullptr};
   std::vector<std::byte*> none_;  // of an observed job: what loads and stores reach is not used
   std::byte* const* reach_;
   Addresses addresses_;
