@@ -251,6 +251,12 @@ void World::progress() {
   context_->progress();
 }
 
+void World::serve() {
+  const Turn turn(*this);
+  const auto inside = state().exclusive();
+  state().operations.make_progress();
+}
+
 void World::await(const char* call, const future& operation) {
   if (operation.ticket().context == nullptr) return;
   {

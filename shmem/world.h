@@ -210,8 +210,10 @@ class World {
   void send_held();
   /// Makes progress until the condition holds. Without a Turn.
   void wait(const char* call, const std::function<bool()>& condition);
-  /// Makes progress once.
+  /// Makes progress once, of which the program learns.
   void progress();
+  /// The same for others only.
+  void serve();
   /// To be called by what only reads memory of this PE: a program may do that in a loop until an
   /// operation has changed it. Makes progress now and then, the more often where the same address
   /// is read again, unless all PEs reach all memory by loads and stores.
@@ -223,7 +225,7 @@ class World {
     const bool again = looked_at_.load(std::memory_order_relaxed) == address;
     looked_at_.store(address, std::memory_order_relaxed);
     const uint32_t looks = looks_.fetch_add(1, std::memory_order_relaxed);
-    if (looks % (again ? kEvery : kElsewhere) == 0) progress();
+    if (looks % (again ? kEvery : kElsewhere) == 0) again ? progress() : serve();
   }
   /// The same for waits and tests, by which the PE learns what others have done.
   void look_for_news() {
