@@ -67,7 +67,7 @@ void FineEngine::leave(uint32_t region) {
   bulk_->accompany(nullptr);
   end_visit();
   keep_nothing();
-  ++epoch_;
+  give_up();
 }
 
 void FineEngine::begin_visit(CallSite site) {
@@ -132,8 +132,13 @@ void FineEngine::end_visit() {
 
 uint64_t FineEngine::epoch() {
   const uint64_t acquires = state_.operations.acquire_epoch();
-  if (std::exchange(acquires_, acquires) != acquires) ++epoch_;
+  if (std::exchange(acquires_, acquires) != acquires) give_up();
   return epoch_;
+}
+
+void FineEngine::give_up() {
+  ++epoch_;
+  cache_.forget_idle();
 }
 
 // --- reads ---------------------------------------------------------------------------------------
@@ -371,8 +376,9 @@ void FineEngine::read_now(const rma::Call& call, global_ptr<const std::byte> sou
       // What else is kept may be older than the change.
       if (is_kept) box = kept(rank, begin, end);
       if (box != nullptr &&
-          std::memcmp(value, box->bytes.data() + (begin - box->begin), bytes) != 0)
-        ++epoch_;
+          std::memcmp(value, box->bytes.data() + (begin - box->begin), bytes) != 0) {
+        give_up();
+      }
       return limit_waiting();
     }
     laps.to(tally_.reads.wait_s);
@@ -509,6 +515,7 @@ void FineEngine::put_and_wait(const rma::Call& call, const std::byte* source,
 // What is held back will be read after the store. What was to be read before it is here, but where
 // the store is not this rank's to order.
 void FineEngine::stored(rank_t rank, uint64_t offset, uint64_t bytes) {
+  if (state_.operations.acquire_epoch() != acquires_) return;  // all is stale
   cache_.for_each_overlapping(rank, offset, offset + bytes, [](Box& box) {
     if (box.state != State::held) box.stale = true;
   });
@@ -527,7 +534,7 @@ void FineEngine::arrived() {
   complete();
   end_visit();
   keep_nothing();
-  ++epoch_;
+  give_up();
 }
 
 void FineEngine::synchronised(CallSite site) {

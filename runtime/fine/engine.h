@@ -103,6 +103,8 @@ class FineEngine final : public rma::Mechanism, private rma::Keeper, private bul
   bool measures() const { return is_active() && scope_->visits.measures(); }
   // The number of times that copies have become stale.
   uint64_t epoch();
+  // All copies become stale.
+  void give_up();
 
   // Reads.
   uint32_t add_box(rank_t rank, uint64_t begin, uint64_t end);

@@ -102,6 +102,25 @@ class ReadCache {
     bytes_ += box.bytes.capacity();
   }
 
+  /// Boxes that no value waits for hold no more: others follow under their numbers, in their memory
+  /// as far as that is within the limit.
+  void forget_idle() {
+    for (auto place = places_.begin(); place != places_.end();) {
+      Box& box = boxes_[place->second].box;
+      if (box.state != Box::State::here || box.waiting > 0) {
+        ++place;
+        continue;
+      }
+      if (bytes_ > limit_) {
+        bytes_ -= box.bytes.capacity();
+        std::vector<std::byte>().swap(box.bytes);
+      }
+      idle_.push_back(place->second);
+      place = places_.erase(place);
+    }
+    if (places_.empty()) longest_ = 0;
+  }
+
   /// Visits all boxes that overlap a range: visit(box).
   template <typename Visit>
   void for_each_overlapping(rank_t rank, uint64_t begin, uint64_t end, const Visit& visit) {
@@ -129,9 +148,15 @@ class ReadCache {
     longest_ = std::max(longest_, box.end - box.begin);
   }
 
-  // While there is memory left, another one; else one that no value waits for, by turns.
+  // One that is idle; while there is memory left, another one; else one that no value waits for, by
+  // turns.
   template <typename IsOver>
   uint32_t unused(const IsOver& is_over) {
+    if (!idle_.empty()) {
+      const uint32_t number = idle_.back();
+      idle_.pop_back();
+      return number;
+    }
     if (bytes_ + sizeof(Entry) <= limit_) return another();
     for (size_t look = 0; look < std::min(kLooks, boxes_.size()); ++look) {
       hand_ = hand_ + 1 < boxes_.size() ? hand_ + 1 : 0;
@@ -150,7 +175,8 @@ class ReadCache {
   }
 
   std::deque<Entry> boxes_;
-  Places places_;  // numbers of boxes, by rank and beginning
+  Places places_;               // numbers of boxes, by rank and beginning
+  std::vector<uint32_t> idle_;  // those that are not there
   size_t limit_ = 0;
   size_t bytes_ = 0;
   uint64_t longest_ = 0;
