@@ -10,6 +10,20 @@ Atomics::Atomics(World& world)
       double_words_(world.context(), AtomicType::uint64, AtomicPath::automatic, world.coalesces()) {
 }
 
+void Atomics::start_together(CommContext& context, const fabric::AtomicRequest& request,
+                             const Place& place, const char* call) {
+  const Turn turn(world_);
+  context.pending.store(true, std::memory_order_relaxed);
+  world_.note_written(place, fabric::bytes_of(request.type));
+  if (world_.observed()) {
+    const auto& domain = request.type == AtomicType::uint32 ? words_ : double_words_;
+    return domain.start_together(request.op, place.global(), request.operand, site_of(call));
+  }
+  const auto inside = world_.state().exclusive();
+  world_.state().operations.start_atomic_implicit(request, place.pe, place.offset,
+                                                  context.implicit);
+}
+
 void Atomics::start_away(const char* call, CommContext& context,
                          const fabric::AtomicRequest& request, const Place& place, void* previous,
                          future* awaited) {
@@ -24,17 +38,6 @@ void Atomics::start_away(const char* call, CommContext& context,
   const Turn turn(world_);
   if (awaited == nullptr) context.pending.store(true, std::memory_order_relaxed);
   if (previous == nullptr) world_.note_written(place, fabric::bytes_of(request.type));
-  rma::Operations& operations = world_.state().operations;
-  const bool together = awaited == nullptr && previous == nullptr && context.coalesces &&
-                        domain.path() == AtomicPath::message && operations.combines_atomics() &&
-                        world_.state().job.observers().debug() == nullptr;
-  if (together) {
-    if (world_.observed()) {
-      return domain.start_together(request.op, place.global(), request.operand, site_of(call));
-    }
-    const auto inside = world_.state().exclusive();
-    return operations.start_atomic_implicit(request, place.pe, place.offset, context.implicit);
-  }
   const future started = domain.start(request.op, place.global(), request.operand, request.expected,
                                       previous, site_of(call));
   if (awaited != nullptr) {

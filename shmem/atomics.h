@@ -32,15 +32,25 @@ class Atomics {
              const Place& place, void* previous, future* awaited) {
     if (place.here != nullptr && by_processor(request.type)) [[likely]] {
       fabric::apply_atomic(request, place.here, previous);
+    } else if (context.combines && previous == nullptr) {
+      start_together(context, request, place, call);
     } else {
       start_away(call, context, request, place, previous, awaited);
     }
+  }
+
+  /// True if all are carried out by their owners' processors, so that those without a result may
+  /// travel together.
+  bool by_owners() const {
+    return by_processor(AtomicType::uint32) && by_processor(AtomicType::uint64);
   }
 
  private:
   bool by_processor(AtomicType type) const {
     return (type == AtomicType::uint32 ? words_ : double_words_).path() == AtomicPath::message;
   }
+  void start_together(CommContext& context, const fabric::AtomicRequest& request,
+                      const Place& place, const char* call);
   void start_away(const char* call, CommContext& context, const fabric::AtomicRequest& request,
                   const Place& place, void* previous, future* awaited);
 

@@ -170,6 +170,16 @@ Status make_symmetric(World& world, const Start& start, std::span<const StaticOb
   return {};
 }
 
+// Collective: atomic operations are atomic with each other only where all PEs carry them out alike.
+Status agree_on_coalescing(World& world) {
+  const uint64_t own = world.coalesces() ? 1 : 0;
+  const uint64_t all = world.context().reduce_all(own, Context::ReduceOp::sum);
+  if (all == own * world.pes()) return {};
+  return Error(ErrorCode::failed_precondition, "STRIPLINE_COALESCE is 1 on " + std::to_string(all) +
+                                                   " of " + std::to_string(world.pes()) +
+                                                   " PEs; set it on all of them, or on none");
+}
+
 void say_what_is_asked_for(const Environment& environment) {
   if (environment.version) {
     std::printf("%s, OpenSHMEM %d.%d\n", SHMEM_VENDOR_STRING, SHMEM_MAJOR_VERSION,
@@ -213,6 +223,9 @@ Status start_world(int thread_level) {
     world->state().fail(made.error());
   }
   world->make_predefined_teams();
+  if (const Status agreed = agree_on_coalescing(*world); !agreed.ok()) {
+    world->state().fail(agreed.error());
+  }
   if (world->coalesces()) world->coalesce(world->default_context());
   watch_for_global_exit(*world);
   world->context().barrier();

@@ -54,11 +54,13 @@ World::World(std::unique_ptr<Context> context, int thread_level)
 World::~World() = default;
 
 void World::coalesce(CommContext& context) {
-  context.coalesces = true;
-  if (multiple_ || !needs_progress_) return;
-  orders_own_ = true;
   // Debug mode checks the program as it is written.
-  if (reads_ || state().job.observers().debug() != nullptr) return;
+  if (!needs_progress_ || state().job.observers().debug() != nullptr) return;
+  context.coalesces = true;
+  context.combines = atomics_->by_owners() && state().operations.combines_atomics();
+  if (multiple_) return;
+  orders_own_ = true;
+  if (reads_) return;
   constexpr size_t kReadAheadBytes = size_t{8} << 20;
   note_callers();
   reads_.emplace(*context_, FineOptions{.buffer_bytes = kReadAheadBytes, .across_barriers = true},

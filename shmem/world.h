@@ -66,8 +66,10 @@ struct CommContext {
   size_t most_started = 256;         ///< before those that are complete are dropped
   /// What this context alone hands to the network. Null: all goes by the PE's.
   std::unique_ptr<rma::InjectionQueue> queue;
-  /// Accesses that are called one by one may travel together, and be read ahead.
+  /// Gets of single values may be read ahead.
   bool coalesces = false;
+  /// Atomic operations without a result travel together, with small puts.
+  bool combines = false;
 
   /// True if quiet and fence have something to complete.
   bool is_busy() const {

@@ -59,6 +59,17 @@ TEST(OpenShmem, RefusesBulkRegionsOfSeveralThreads) {
   EXPECT_NE(ended.err.find("SHMEM_THREAD_MULTIPLE"), std::string::npos) << ended.err;
 }
 
+TEST(OpenShmem, CoalescesOnAllPesOrOnNone) {
+  const Finished ended = job(3, kTcp,
+                             {"sh", "-c",
+                              "if [ $STRIPLINE_RANK = 1 ]; then export STRIPLINE_COALESCE=1; fi; "
+                              "exec " +
+                                  program("osh_coalesce")});
+  EXPECT_EQ(ended.exit_code, kExitBadInput) << ended.err;
+  EXPECT_NE(ended.err.find("STRIPLINE_COALESCE is 1 on 1 of 3 PEs"), std::string::npos)
+      << ended.err;
+}
+
 TEST(OpenShmem, HasOverloadsAndOldNames) {
   expect_passed("overloads", kMapped);
   expect_passed("c99", kTcp);
