@@ -47,6 +47,8 @@ void Atomics::start_away(const char* call, CommContext& context,
     // such a get for one that expects the operation to be complete.
     world_.send_held();
     started.wait(site_of(call));
+  } else if (context.coalesces && place.here != nullptr) {
+    started.wait(site_of(call));  // the PE's loads see what it has written
   } else {
     world_.keep(context, started);
   }
