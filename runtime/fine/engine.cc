@@ -387,27 +387,32 @@ void FineEngine::read_now(const rma::Call& call, global_ptr<const std::byte> sou
     ++box->served;
     ahead_.served();
   }
-  std::memcpy(value, box->bytes.data() + (begin - box->begin), bytes);
+  state_.memory.copy_here(value, box->bytes.data() + (begin - box->begin), bytes);
   laps.to(tally_.reads.copy_s);
 }
 
 Box* FineEngine::kept(rank_t rank, uint64_t begin, uint64_t end) {
   if (++looks_ % kLooks == 0) now_s_ = state_.job.fabric().now_s();
   const uint64_t in_epoch = epoch();
-  const auto serves = [&](uint32_t number) {
+  const auto holds = [&](uint32_t number) {
     if (number == ReadCache::kNone) return false;
     const Box& box = cache_[number];
     return box.state == State::here && !box.stale && box.epoch == in_epoch &&
-           box.covers(rank, begin, end) && box.served < kMostServed &&
-           now_s_ - box.begun_s <= ahead_.holds_s();
+           box.covers(rank, begin, end);
   };
   uint32_t& hint = hints_[((begin >> block_shift_) + uint64_t{rank} * 37) % kHints];
-  if (!serves(hint)) {
+  if (!holds(hint)) {
     const uint32_t found = cache_.find(rank, begin, end, in_epoch);
-    if (!serves(found)) return nullptr;
+    if (!holds(found)) return nullptr;
     hint = found;
   }
-  return &cache_[hint];
+  Box& box = cache_[hint];
+  const bool is_block = box.begun_s > 0;
+  if (is_block && (box.served >= kMostServed || ahead_.refreshes(box.begun_s, now_s_))) {
+    box.stale = true;
+    return nullptr;
+  }
+  return &box;
 }
 
 // Null for a range that is not within one block.

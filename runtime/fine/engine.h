@@ -88,7 +88,7 @@ class FineEngine final : public rma::Mechanism, private rma::Keeper, private bul
   // Looks for a block from one look at the clock to the next.
   static constexpr uint32_t kLooks = 16;
   // Reads that a block serves, also where the clock stands still: a program may poll.
-  static constexpr uint32_t kMostServed = 1U << 16U;
+  static constexpr uint32_t kMostServed = 1U << 18U;
 
   // As a keeper, and as a companion.
   void stored(rank_t rank, uint64_t offset, uint64_t bytes) override;

@@ -35,14 +35,20 @@ class ReadAhead {
 
   /// True if the next read that has to be fetched is to be fetched with its block.
   bool pays() const { return ones_ == kFirstReads && balance_s_ > 0; }
-  /// A block serves for this time: fetching it again after it takes a small share of it. A program
-  /// that polls several places sees them change.
-  double holds_s() const { return kHolds * block_s_; }
+  /// True if a block that was asked for at `begun_s` is to be fetched again, `now_s`: it is old,
+  /// and what is fetched again for that takes but a small share of the time. So a program that
+  /// polls several places sees them change.
+  bool refreshes(double begun_s, double now_s) {
+    const double hold_s = kHolds * block_s_;
+    if (now_s - begun_s <= hold_s || now_s < refresh_s_) return false;
+    refresh_s_ = now_s + hold_s;
+    return true;
+  }
 
  private:
   static constexpr double kLongest = 8;     // times the mean, of one that counts in full
   static constexpr double kSaved = 64;      // reads, whose time may be saved up for blocks
-  static constexpr double kHolds = 200;     // times as long as fetching it
+  static constexpr double kHolds = 200;     // times as long as fetching one, between two of them
   static constexpr double kNewest = 0.125;  // share of the newest in a mean
 
   static double mean(double before, double now) { return before + kNewest * (now - before); }
@@ -52,6 +58,7 @@ class ReadAhead {
   double one_s_ = 0;
   double block_s_ = 0;
   double balance_s_ = 0;
+  double refresh_s_ = 0;  // when another block may be refreshed
 };
 
 }  // namespace stripline::fine

@@ -39,10 +39,21 @@ TEST(ReadAhead, FetchesBlocksOnlyWhereTheyServe) {
   EXPECT_FALSE(ahead.pays());
   EXPECT_NEAR(read(ahead, 1000, 10), 1000 * kBlock, 100 * kBlock);
   EXPECT_TRUE(ahead.pays());
-  EXPECT_DOUBLE_EQ(ahead.holds_s(), 200 * kBlock);
   // A program that changes what it does stops soon.
   const double seconds = read(ahead, 10000, 0);
   EXPECT_LT(seconds, 10000 * kOne * (1 + 1.1 * ReadAhead::kShare) + 64 * kOne);
+}
+
+// All blocks together, however many there are.
+TEST(ReadAhead, RefreshesOldBlocksInASmallShareOfTheTime) {
+  ReadAhead ahead;
+  read(ahead, 100, 10);
+  EXPECT_FALSE(ahead.refreshes(0, 100 * kBlock));
+  uint32_t refreshed = 0;
+  for (uint32_t i = 0; i < 10000; ++i) {
+    refreshed += ahead.refreshes(-1, i * kBlock) ? 1 : 0;
+  }
+  EXPECT_NEAR(refreshed, 10000 / 200, 2);
 }
 
 TEST(ReadAhead, IsNotStoppedByOneInterruption) {
