@@ -25,6 +25,17 @@ using State = Box::State;
 constexpr model::Path kPath = model::Path::network;
 constexpr const char* kRead = "fine_region::read";
 
+// The first bytes of a value, as far as they fit.
+uint64_t first_word(const std::byte* value, size_t bytes) {
+  uint64_t word = 0;
+  if (bytes == sizeof word) {
+    std::memcpy(&word, value, sizeof word);
+  } else {
+    std::memcpy(&word, value, std::min(bytes, sizeof word));
+  }
+  return word;
+}
+
 }  // namespace
 
 FineEngine::FineEngine(detail::ContextState& state)
@@ -366,29 +377,26 @@ void FineEngine::read_now(const rma::Call& call, global_ptr<const std::byte> sou
   const bool polls = std::exchange(last_source_, source) == source;
   Box* box = keeps ? kept(rank, begin, end) : nullptr;
   laps.to(tally_.reads.check_s);
-  if (box == nullptr || polls) {
-    const bool is_kept = box != nullptr;
-    state_.operations.combiner().flush();  // puts before it leave first
-    box = keeps && !is_kept && ahead_.pays() ? fetch_block(rank, begin, end) : nullptr;
-    if (box == nullptr) {
-      fetch_one(call, source, value, bytes);
-      laps.to(tally_.reads.wait_s);
-      // What else is kept may be older than the change.
-      if (is_kept) box = kept(rank, begin, end);
-      if (box != nullptr &&
-          std::memcmp(value, box->bytes.data() + (begin - box->begin), bytes) != 0) {
-        give_up();
-      }
-      return limit_waiting();
-    }
-    laps.to(tally_.reads.wait_s);
-  } else {
+  if (box != nullptr && !polls) {
     ++statistics_.served;
     ++box->served;
     ahead_.served();
+    state_.memory.copy_here(value, box->bytes.data() + (begin - box->begin), bytes);
+    last_value_ = first_word(value, bytes);
+    return laps.to(tally_.reads.copy_s);
   }
-  state_.memory.copy_here(value, box->bytes.data() + (begin - box->begin), bytes);
-  laps.to(tally_.reads.copy_s);
+  state_.operations.combiner().flush();  // puts before it leave first
+  box = keeps && box == nullptr && ahead_.pays() ? fetch_block(rank, begin, end) : nullptr;
+  if (box != nullptr) {
+    state_.memory.copy_here(value, box->bytes.data() + (begin - box->begin), bytes);
+  } else {
+    fetch_one(call, source, value, bytes);
+  }
+  laps.to(tally_.reads.wait_s);
+  // What is kept may be older than the change.
+  const uint64_t before = std::exchange(last_value_, first_word(value, bytes));
+  if (keeps && polls && (before != last_value_ || bytes > sizeof before)) give_up();
+  limit_waiting();
 }
 
 Box* FineEngine::kept(rank_t rank, uint64_t begin, uint64_t end) {

@@ -169,6 +169,7 @@ class FineEngine final : public rma::Mechanism, private rma::Keeper, private bul
   uint32_t looks_ = 0;
   double now_s_ = 0;                         // when the clock was last looked at
   global_ptr<const std::byte> last_source_;  // of those that are used at once
+  uint64_t last_value_ = 0;                  // its first bytes
 
   WriteRun run_;
   rma::Call writer_{nullptr};
