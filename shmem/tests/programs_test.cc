@@ -77,8 +77,9 @@ TEST(OpenShmem, HasOverloadsAndOldNames) {
 }
 
 TEST(OpenShmem, IsStartedByOshrun) {
-  const Finished ended = run_program(
-      {program("oshrun"), "-np", "2", "--bind=none", "--segment", "16M", program("osh_c99")}, 60);
+  const Finished ended = run_program({program("oshrun"), "-np", "2", "--bind=none", "--bulk",
+                                      "--coalesce", "--segment", "16M", program("osh_c99")},
+                                     60);
   EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
   EXPECT_EQ(ended.out, "c99: passed\n");
 }
