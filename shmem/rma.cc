@@ -12,8 +12,8 @@
 namespace stripline::shmem {
 namespace {
 
-// The largest get that is read ahead, which is for single values.
-constexpr size_t kMostReadAheadBytes = 64;
+// The largest get of single values: what is read ahead, and what programs poll.
+constexpr size_t kMostValueBytes = 64;
 
 const std::byte* bytes_at(const void* memory) { return static_cast<const std::byte*>(memory); }
 std::byte* bytes_at(void* memory) { return static_cast<std::byte*>(memory); }
@@ -170,12 +170,14 @@ void get_away(const char* call, World& world, CommContext& context, const Place&
     return context.queue->get_now(bytes_at(dest), place.pe, place.offset, bytes);
   }
   world.complete_written(place, bytes);
-  if (context.coalesces && world.reads_ahead() && bytes <= kMostReadAheadBytes &&
+  if (context.coalesces && world.reads_ahead() && bytes <= kMostValueBytes &&
       world.segment_of(place.pe) == nullptr) {
     return detail::read_fine_now(world.context(), place.global(), bytes_at(dest), bytes,
                                  site_of(call));
   }
-  if (world.uses_bulk()) {
+  if (world.uses_bulk() && bytes <= kMostValueBytes) {
+    if (world.reads_again(place)) world.learn();  // it may have changed
+  } else if (world.uses_bulk()) {
     world.send_held();
     return detail::bulk_get(world.context(), bytes_at(dest), place.global(), bytes, site_of(call));
   }

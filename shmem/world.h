@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <stripline/context.h>
@@ -197,6 +198,12 @@ class World {
     if (written_.overlap(place.pe, place.offset, place.offset + bytes)) [[unlikely]]
       complete_all();
   }
+  /// True if this was asked about the same place the last time: the program may wait for a value
+  /// there to change.
+  bool reads_again(const Place& place) {
+    const global_ptr<std::byte> read = place.global();
+    return std::exchange(last_read_, read) == read;
+  }
   /// This PE knows from now on what others have done: what was read ahead may be older.
   void learn() {
     if (reads_ || bulk_) [[unlikely]]
@@ -285,6 +292,7 @@ class World {
   std::vector<std::unique_ptr<CommContext>> contexts_;
   bool said_shared_ = false;  // that contexts have no queues
   bool orders_own_ = false;
+  global_ptr<std::byte> last_read_;
   rma::RankBounds written_;           // by this PE, and not known to be complete
   std::optional<fine_region> reads_;  // that are read ahead; around the rest of the program
   std::unique_ptr<ActiveSets> active_sets_;

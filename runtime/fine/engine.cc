@@ -393,9 +393,9 @@ void FineEngine::read_now(const rma::Call& call, global_ptr<const std::byte> sou
     fetch_one(call, source, value, bytes);
   }
   laps.to(tally_.reads.wait_s);
-  // What is kept may be older than the change.
+  // What is kept, by other mechanisms too, may be older than the change.
   const uint64_t before = std::exchange(last_value_, first_word(value, bytes));
-  if (keeps && polls && (before != last_value_ || bytes > sizeof before)) give_up();
+  if (polls && (before != last_value_ || bytes > sizeof before)) state_.operations.acquire();
   limit_waiting();
 }
 
