@@ -49,6 +49,7 @@ TEST(OpenShmemOrder, AgreesWithASequentialProgramWhereAccessesNeedNotWait) {
   }
   // What several threads add travels together.
   expect_passed("shadow", kTcp, {"9", "1000", "2"}, kCoalesce, {2, 3});
+  expect_passed("threads", kTcp, {}, kCoalesce, {2, 3});
 }
 
 // Private contexts of a PE have one queue together, or none, and go by that of the PE.
