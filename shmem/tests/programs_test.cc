@@ -41,6 +41,16 @@ TEST(OpenShmem, NamesCallsWithTheirLinesInTracesAndMessages) {
   EXPECT_EQ(mistaken.err.find("endings.c:") != std::string::npos, has_lines) << mistaken.err;
 }
 
+// The program of docs/worked-examples.md.
+TEST(OpenShmem, CountsAndReadsOneByOne) {
+  for (const char* const coalesces : {"0", "1"}) {
+    const Finished ended =
+        job(3, kTcp, osh("single_accesses", {"3000", "500"}), {{"STRIPLINE_COALESCE", coalesces}});
+    EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+    EXPECT_NE(ended.out.find("as expected"), std::string::npos) << ended.out;
+  }
+}
+
 TEST(OpenShmem, ShowsInTracesWhatNeedsNotWait) {
   Arguments traced = kTcp;
   traced.emplace_back("--trace");
