@@ -34,7 +34,7 @@ struct AtomicMechanism : SingleMechanism<AtomicMechanism, AtomicRequest, AtomicP
       .no_model = "the model does not say, so the provider carries them out",
       .scope = {Scope::Decider::group, Scope::Until::job},
       .sized_by = "bytes of a variable",
-      .methods = model::kAtomicNames};
+      .methods = kAtomicMethodNames};
   static std::span<const Field<AtomicRequest>> fields();
   static Plan decide(const Request& request, const SingleCosts& costs) {
     return plan_atomic(request, costs);

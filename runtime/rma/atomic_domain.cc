@@ -17,15 +17,20 @@ namespace {
 AtomicPath decided_path(const ContextState& state, AtomicType type,
                         const plan::AtomicRequest& request) {
   const rma::Tuning& tuning = state.job.tuning();
+  const std::string_view provider = to_string(plan::AtomicMethod::provider);
+  const std::string_view combined = to_string(plan::AtomicMethod::combined);
   const std::string_view forced =
       tuning.forced.forced(plan::AtomicMechanism::kWords.command, fabric::bytes_of(type), {},
                            [&](std::string_view name) {
-                             const bool is_message = name == to_string(AtomicPath::message);
-                             return is_message || !(request.mapped || request.lacking);
+                             if (name == combined) return request.together;
+                             return name != provider || !(request.mapped || request.lacking);
                            });
+  if (forced == provider) return AtomicPath::provider;
+  if (!forced.empty() && forced != plan::kForcedBaseline) return AtomicPath::message;
   const plan::SingleCosts costs =
       forced == plan::kForcedBaseline ? plan::SingleCosts() : tuning.single;
-  return model::atomic_path_from(forced).value_or(plan::plan_atomic(request, costs).method);
+  const plan::AtomicMethod method = plan::plan_atomic(request, costs).method;
+  return method == plan::AtomicMethod::provider ? AtomicPath::provider : AtomicPath::message;
 }
 
 }  // namespace
@@ -44,7 +49,7 @@ bool AtomicDomain::provider_has_all(Context& context, AtomicType type) {
   return true;
 }
 
-AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
+AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path, bool together)
     : context_(&context), type_(type), path_(path) {
   const ContextState& state = context.state();
   const bool has_all = provider_has_all(context, type);
@@ -59,7 +64,9 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
                          "' lacks an operation on this type; use AtomicPath::automatic"));
   }
   if (path_ == AtomicPath::automatic) {
-    path_ = decided_path(state, type, {.mapped = state.memory.any_shared(), .lacking = !has_all});
+    path_ = decided_path(
+        state, type,
+        {.mapped = state.memory.any_shared(), .lacking = !has_all, .together = together});
   }
 }
 
@@ -103,6 +110,22 @@ future AtomicDomain::start(const fabric::AtomicRequest& request, global_ptr<std:
                                     operation.counter(Kind::message));
   }
   return operation.finish();
+}
+
+void AtomicDomain::start_together(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand,
+                                  CallSite site) const {
+  ContextState& state = context_->state();
+  const rma::Call call("combined atomic operation", site);
+  const fabric::AtomicRequest request{op, type_, operand, 0};
+  const size_t bytes = fabric::bytes_of(type_);
+  rma::Operation operation(*context_, call, rma::Access::atomic, variable, bytes, nullptr);
+  state.memory.check_alignment(call, operation.target(), operation.offset(), bytes);
+  if (std::byte* const there = operation.there(); there != nullptr) {
+    fabric::apply_atomic(request, there);
+  } else {
+    state.operations.start_atomic_implicit(request, operation.target(), operation.offset());
+  }
+  operation.finish_without_future();
 }
 
 }  // namespace stripline::detail

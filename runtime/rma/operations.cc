@@ -65,6 +65,14 @@ void Operations::start_put_implicit(rank_t target, uint64_t offset, const std::b
   combiner_.put(target, offset, source, bytes);
 }
 
+void Operations::start_atomic_implicit(const fabric::AtomicRequest& request, rank_t target,
+                                       uint64_t offset, ImplicitOperations& counted) {
+  counted.counter(target);  // a fence asks the combiner about it
+  memory_.keepers().stored(target, offset, fabric::bytes_of(request.type));
+  job_.activity().start("atomic operation", target, fabric::bytes_of(request.type));
+  combiner_.atomic(target, offset, request);
+}
+
 const std::byte* Operations::copy_to_bounce(const std::byte* source, size_t bytes, uint32_t slot) {
   const auto undisturbed = continuations_.forbid();
   const SlotUse use = use_of(slot);

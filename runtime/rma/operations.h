@@ -157,6 +157,17 @@ class Operations {
   void start_put_implicit(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
                           ImplicitOperations& counted);
 
+  /// True if start_atomic_implicit() may be called.
+  bool combines_atomics() const { return combiner_.takes_atomics(); }
+  /// An atomic operation that is no load, whose result no one wants, on a variable that is aligned:
+  /// carried out by its owner's processor, and completed by fences. It travels with others, and
+  /// with small puts.
+  void start_atomic_implicit(const fabric::AtomicRequest& request, rank_t target, uint64_t offset) {
+    start_atomic_implicit(request, target, offset, implicit_);
+  }
+  void start_atomic_implicit(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
+                             ImplicitOperations& counted);
+
   /// Copies what the put of `slot` is to send; waits for older copies to be sent while there is
   /// no room. At most bounces().capacity() bytes.
   const std::byte* copy_to_bounce(const std::byte* source, size_t bytes, uint32_t slot);

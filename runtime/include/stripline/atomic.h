@@ -58,13 +58,19 @@ uint64_t atomic_bits(T value) {
 /// What domains of all types share. Copyable; the context must outlive it.
 class AtomicDomain {
  public:
-  AtomicDomain(Context& context, AtomicType type, AtomicPath path);
+  /// `together`: the program lets operations without a result wait for each other. An automatic
+  /// path is then the message's where they may (start_together()).
+  AtomicDomain(Context& context, AtomicType type, AtomicPath path, bool together = false);
   static bool provider_has_all(Context& context, AtomicType type);
   AtomicPath path() const { return path_; }
   AtomicType type() const { return type_; }
   Context& context() const { return *context_; }
   future start(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand, uint64_t expected,
                void* previous, CallSite site) const;
+  /// One whose result no one wants, by message: it travels with others, and with small puts without
+  /// handles, and is complete as those are.
+  void start_together(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand,
+                      CallSite site) const;
 
  private:
   future start(const fabric::AtomicRequest& request, global_ptr<std::byte> variable, void* previous,
