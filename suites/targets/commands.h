@@ -73,6 +73,14 @@ struct PackOptions {
 int pack_command(const PackOptions& options);
 int unpack_command(const PackOptions& options);
 
+struct ConvertOptions {
+  std::string file;
+  std::string version;  ///< "5.0.7"
+  std::string output;   ///< a folder; empty: stripline-TARGET-VERSION
+};
+/// Writes an export in the files of another version of its target, where it is not validated.
+int convert_command(const ConvertOptions& options);
+
 struct WriteOptions {
   std::string target;
   std::vector<std::string> settings;  ///< "NAME=VALUE"

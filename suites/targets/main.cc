@@ -148,6 +148,7 @@ struct Export {
   std::string uninstall;
   PackOptions pack;
   PackOptions unpack;
+  ConvertOptions convert;
   WriteOptions write;
   CheckOptions check;
 };
@@ -186,10 +187,21 @@ void define_export(CLI::App& app, Export& options) {
       ->add_option("-o,--output", options.unpack.output,
                    "Folder for the files and their record (default: stripline-TARGET)")
       ->type_name("FOLDER");
+  CLI::App* const convert = group->add_subcommand(
+      "convert", "Write an export for another version of its target, where it is not validated");
+  add_required(convert, "file", options.convert.file, "A file that tuning has written", "FILE");
+  convert->add_option("--for", options.convert.version, "The other version, such as 5.0.7")
+      ->type_name("VERSION")
+      ->required();
+  convert
+      ->add_option("-o,--output", options.convert.output,
+                   "Folder for the files and their record (default: stripline-TARGET-VERSION)")
+      ->type_name("FOLDER");
   CLI::App* const write = group->add_subcommand(
       "write", "Write settings that you name, checked, in the target's own format");
   add_required(write, "target", options.write.target, "Its name, see 'list'", "TARGET");
-  add_required(write, "settings", options.write.settings, "NAME=VALUE, several", "K=V");
+  add_required(write, "settings", options.write.settings,
+               "NAME=VALUE, several; of nccl lines of its tuner's file", "K=V");
   write
       ->add_option("--ranks", options.write.ranks,
                    "Refuse what takes too much memory on each of N ranks")
@@ -245,6 +257,7 @@ int main(int argc, char** argv) {
     if (group->got_subcommand("install")) return finish(install_command(exporting.install));
     if (group->got_subcommand("uninstall")) return finish(uninstall_command(exporting.uninstall));
     if (group->got_subcommand("pack")) return finish(pack_command(exporting.pack));
+    if (group->got_subcommand("convert")) return finish(convert_command(exporting.convert));
     if (group->got_subcommand("unpack")) return finish(unpack_command(exporting.unpack));
     const UniqueFd signals = catch_cancel_signals();
     exporting.verify.cancel_fd = signals.get();

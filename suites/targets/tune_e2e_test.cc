@@ -378,6 +378,48 @@ TEST_F(Tune, AnExportIsPackedForAnotherNode) {
   EXPECT_FALSE(fs::exists(out()));
 }
 
+TEST_F(Tune, AnExportIsWrittenForAnotherVersion) {
+  ASSERT_NO_FATAL_FAILURE(make_export());
+  const auto convert = [&](const char* version, const fs::path& folder) {
+    return run(
+        {"export", "convert", params().string(), "--for", version, "--output", folder.string()});
+  };
+  const auto there = folder_ / "there";
+  const Finished converted = convert("5.0.7", there);
+  ASSERT_EQ(converted.exit_code, kExitOk) << converted.err;
+  EXPECT_NE(converted.out.find("Not validated there"), std::string::npos) << converted.out;
+  const auto file = there / "stripline-mca-params.conf";
+  EXPECT_NE(read_file(file).find("# Converted for Open MPI 5.0.7: NOT VALIDATED there"),
+            std::string::npos)
+      << read_file(file);
+  EXPECT_NE(read_file(file).find("= " + (there / "stripline-rules.conf").string()),
+            std::string::npos);
+  const Json kept = *read_json_file(there / "stripline-export.json");
+  EXPECT_EQ(kept["version"], "5.0.7");
+  EXPECT_EQ(kept["converted_from"], "4.1.4");
+  // It is not installed before it was validated, which is noted where it holds.
+  const std::vector<std::string> install = {"export", "install",       file.string(),
+                                            "--to",   home().string(), "--accept-untried"};
+  const Finished refused = run(install);
+  EXPECT_EQ(refused.exit_code, kExitBadInput);
+  EXPECT_NE(refused.err.find("was not validated"), std::string::npos) << refused.err;
+  const Finished verified = verify(file);
+  EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
+  EXPECT_EQ(run(install).exit_code, kExitOk);
+
+  const auto json = folder_ / "json";
+  ASSERT_EQ(convert("6.0", json).exit_code, kExitOk);
+  EXPECT_NE(read_file(json / "stripline-rules.conf").find("\"alg\": \"binomial\""),
+            std::string::npos);
+  const Finished checked =
+      run({"export", "check", "openmpi", "--rules", (json / "stripline-rules.conf").string()});
+  EXPECT_EQ(checked.exit_code, kExitOk) << checked.out << checked.err;
+  EXPECT_NE(verify(json / "stripline-mca-params.conf").err.find("Open MPI 6"), std::string::npos);
+  EXPECT_EQ(convert("4.1.4", folder_ / "same").exit_code, kExitUsage);
+  EXPECT_NE(convert("3.1", folder_ / "old").exit_code, kExitOk);
+  EXPECT_FALSE(fs::exists(folder_ / "old"));
+}
+
 TEST_F(Tune, WhatHasChangedSinceAnExportIsNamed) {
   ASSERT_NO_FATAL_FAILURE(make_export());
   EXPECT_EQ(listed_export()["export"], params().string());
@@ -414,6 +456,11 @@ TEST_F(Tune, FilesAreCheckedAndWritten) {
   EXPECT_EQ(written.exit_code, kExitOk);
   EXPECT_NE(written.out.find("export CHPL_AGGREGATION_DST_BUFF_SIZE=4096\n"), std::string::npos);
   EXPECT_EQ(run({"export", "write", "chapel", "CHPL_AGGREGATION_DST_BUFF_SIZE=1"}).exit_code,
+            kExitUsage);
+  const Finished nccl = run({"export", "write", "nccl", "allreduce,0,65536,tree,ll,-1,1,-1"});
+  EXPECT_NE(nccl.out.find("\nallreduce,0,65536,tree,ll,-1,1,-1\n"), std::string::npos)
+      << nccl.out << nccl.err;
+  EXPECT_EQ(run({"export", "write", "nccl", "allreduce,9,8,tree,ll,-1,1,-1"}).exit_code,
             kExitUsage);
   EXPECT_EQ(run({"export", "write", "openmpi", "btl_tcp_eager_limit=4194304", "--ranks", "4096"})
                 .exit_code,

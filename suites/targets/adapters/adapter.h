@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "optimizer/targets/rules.h"
 #include "optimizer/targets/target.h"
+#include "optimizer/targets/version.h"
 
 namespace stripline::suites::tune {
 
@@ -24,6 +25,12 @@ using targets::Collective;
 struct ExportFile {
   std::string name;  ///< without a folder
   std::string text;
+};
+
+/// An export in the files of another version of its target.
+struct OtherVersion {
+  std::vector<ExportFile> files;
+  std::vector<std::string> left_out;  ///< what that version has no word for, a sentence each
 };
 
 /// What was decided.
@@ -93,6 +100,13 @@ class Adapter {
   /// The variables that make the target read an exported file as a user would have it read. Reads
   /// the file, strictly. Errors: data_loss.
   virtual Result<Environment> loading(const std::filesystem::path& file) const = 0;
+  /// What an exported file says, in the files of another version, of which nothing is validated.
+  /// Errors: unimplemented where its files are not known here, or are made of the installed
+  /// version's own; failed_precondition where nothing is left.
+  virtual Result<OtherVersion> for_version(const std::filesystem::path& file,
+                                           const targets::Version& version,
+                                           const std::filesystem::path& folder,
+                                           std::vector<std::string> comments) const = 0;
   /// The same files with a probe in place of what they say of its cell.
   virtual Result<std::vector<ExportFile>> with_probe(const std::filesystem::path& file,
                                                      const Probe& probe,

@@ -163,6 +163,27 @@ class Mpich : public Adapter {
     return environment_and_selection(settings, std::move(probed), folder, {});
   }
 
+  Result<OtherVersion> for_version(const std::filesystem::path& file,
+                                   const targets::Version& version,
+                                   const std::filesystem::path& folder,
+                                   std::vector<std::string> comments) const override {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
+    const bool known = version.numbers[0] == 4 && version.numbers[1] <= 3;
+    const auto selection = std::ranges::find(settings, mpich::kSelectionVariable, &Setting::name);
+    if (!known || selection != settings.end()) {
+      return Error(ErrorCode::unimplemented,
+                   known ? "a selection of algorithms is made of that of the installed library: "
+                           "tune where MPICH " +
+                               to_string(version) + " is"
+                         : "the variables of MPICH " + to_string(version) +
+                               " are not known here; there are 4.0 to 4.3");
+    }
+    OtherVersion other;
+    STRIPLINE_ASSIGN_OR_RETURN(other.files,
+                               environment_and_selection(settings, {}, folder, comments));
+    return other;
+  }
+
   Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
                                               const targets::Safety& /*safety*/) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
