@@ -27,6 +27,10 @@ struct TuneOptions {
 };
 int tune_command(const TuneOptions& options);
 
+/// Measures every alternative in every cell, this number of runs each, and prints the times as JSON
+/// lines: what a search is judged by (scripts/tuned_targets.py). Takes no time limit.
+int sweep_command(const TuneOptions& options, size_t runs);
+
 struct TryOptions {
   std::string target;
   std::vector<uint32_t> ranks = {2, 3, 4, 5, 6, 7, 8, 9};

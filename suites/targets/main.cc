@@ -79,23 +79,36 @@ void add_stall(CLI::App& command, double& stall_s) {
       ->capture_default_str();
 }
 
-void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
-  CLI::App* const command = app.add_subcommand(name, "Tune " + name + " on this host");
-  add_ranks(*command, options.ranks);
-  add_minutes(*command, options.minutes,
-              "The time that it takes at most; what is not known by then keeps the default");
-  add_path(*command, options.path);
+// What says which alternatives and cells are measured.
+void add_cells(CLI::App& command, TuneOptions& options) {
+  add_ranks(command, options.ranks);
+  add_path(command, options.path);
   command
-      ->add_option("--collectives", options.collectives,
-                   "Only these operations, with commas (default: all)")
+      .add_option("--collectives", options.collectives,
+                  "Only these operations, with commas (default: all)")
       ->type_name("NAME,...")
       ->delimiter(',');
   command
-      ->add_option("--most-bytes", options.most_bytes,
-                   "The largest size that is measured; buffers of a rank have 4MiB at most")
+      .add_option("--most-bytes", options.most_bytes,
+                  "The largest size that is measured; buffers of a rank have 4MiB at most")
       ->type_name("BYTES")
       ->transform(size_from(8))
       ->capture_default_str();
+  add_stall(command, options.stall_s);
+  command.add_option("--seed", options.seed, "Seed of the order in which things are measured")
+      ->type_name("N")
+      ->transform(whole_number_from<uint64_t>(0))
+      ->capture_default_str();
+  command.add_flag("--commutative-only", options.commutative_only,
+                   "All programs here use operations that commute");
+  command.add_flag("--accept-untried", options.accept_untried, "Also a version that was not tried");
+}
+
+void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
+  CLI::App* const command = app.add_subcommand(name, "Tune " + name + " on this host");
+  add_minutes(*command, options.minutes,
+              "The time that it takes at most; what is not known by then keeps the default");
+  add_cells(*command, options);
   command
       ->add_option("--margin", options.margin,
                    "What a choice has to gain at least, with 95 % confidence, e.g. 3%")
@@ -112,19 +125,29 @@ void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
       ->add_option("--output", options.output,
                    "Folder for the files and their record (default: stripline-" + name + ")")
       ->type_name("FOLDER");
-  add_stall(*command, options.stall_s);
-  command->add_option("--seed", options.seed, "Seed of the order in which things are measured")
-      ->type_name("N")
-      ->transform(whole_number_from<uint64_t>(0))
-      ->capture_default_str();
-  command->add_flag("--commutative-only", options.commutative_only,
-                    "All programs here use operations that commute");
-  command->add_flag("--accept-untried", options.accept_untried,
-                    "Also a version that was not tried");
   command->add_flag("--json", options.json, "The record as one JSON object, in place of tables");
   command->footer(
       "Numbers of ranks and sizes that were not measured keep the target's default.\n"
       "Nothing else should run here meanwhile.\n");
+}
+
+struct Sweep {
+  TuneOptions options;
+  uint32_t runs = 10;
+};
+
+void define_sweep(CLI::App& app, Sweep& sweep) {
+  CLI::App* const command = app.add_subcommand(
+      "sweep", "Measure every alternative in every cell, to judge by it what tuning has found");
+  add_required(command, "target", sweep.options.target, "Its name, see 'list'", "TARGET");
+  command->add_option("--runs", sweep.runs, "Launches that each alternative is measured in")
+      ->type_name("N")
+      ->transform(whole_number(2, 1000))
+      ->capture_default_str();
+  add_cells(*command, sweep.options);
+  command->footer(
+      "Prints a JSON object per line: a cell, an alternative, and its median time in each run.\n"
+      "Knobs have their defaults. Nothing else should run here meanwhile.\n");
 }
 
 void define_try(CLI::App& app, TryOptions& options) {
@@ -245,6 +268,8 @@ int main(int argc, char** argv) {
   define_tune(app, mpich.target, mpich);
   TryOptions trying;
   define_try(app, trying);
+  Sweep sweep;
+  define_sweep(app, sweep);
   Export exporting;
   define_export(app, exporting);
   if (const auto end = read_command_line(app, argc, argv)) return *end;
@@ -268,9 +293,10 @@ int main(int argc, char** argv) {
     trying.cancel_fd = signals.get();
     return finish(try_command(trying));
   }
-  TuneOptions& options = app.got_subcommand("mpich") ? mpich : openmpi;
+  const bool sweeps = app.got_subcommand("sweep");
+  TuneOptions& options = sweeps ? sweep.options : app.got_subcommand("mpich") ? mpich : openmpi;
   std::ranges::sort(options.ranks);
   options.ranks.erase(std::unique(options.ranks.begin(), options.ranks.end()), options.ranks.end());
   options.cancel_fd = signals.get();
-  return finish(tune_command(options));
+  return finish(sweeps ? sweep_command(options, sweep.runs) : tune_command(options));
 }

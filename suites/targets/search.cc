@@ -81,6 +81,18 @@ class CollectiveSearch {
     return {};
   }
 
+  Result<SearchTable> sweep(size_t runs) {
+    for (const Cell& cell : first_cells(options_.grid)) table_.add(cell);
+    while (table_.runs() < runs) {
+      table_.begin_run();
+      for (const auto& group : launch_groups(options_.grid.ranks, options_.processors)) {
+        STRIPLINE_RETURN_IF_ERROR(measure(group));
+      }
+      tell_("run " + std::to_string(table_.runs()) + " of " + std::to_string(runs));
+    }
+    return std::move(table_);
+  }
+
  private:
   // Where the time would not do for the runs that a decision takes: fewer repetitions, and then
   // fewer cells, of which those with many ranks and those that were added come last.
@@ -455,6 +467,12 @@ Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell
 Status search_collectives(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                           SearchReport& report) {
   return CollectiveSearch(launcher, options, tell, report).run();
+}
+
+Result<SearchTable> sweep_collectives(Launcher& launcher, const SearchOptions& options, size_t runs,
+                                      const Tell& tell) {
+  SearchReport report;
+  return CollectiveSearch(launcher, options, tell, report).sweep(runs);
 }
 
 }  // namespace stripline::suites::tune

@@ -71,4 +71,9 @@ Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell
 Status search_collectives(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                           SearchReport& report);
 
+/// What a search is judged by: every alternative of every first cell in this number of runs, at the
+/// default of all knobs. Only what fails leaves the race. Errors: those of search_collectives().
+Result<SearchTable> sweep_collectives(Launcher& launcher, const SearchOptions& options, size_t runs,
+                                      const Tell& tell);
+
 }  // namespace stripline::suites::tune

@@ -18,6 +18,7 @@
 #include "suites/targets/commands.h"
 #include "suites/targets/export_record.h"
 #include "suites/targets/installation.h"
+#include "suites/targets/search_options.h"
 #include "suites/targets/session.h"
 
 namespace stripline::suites::tune {
@@ -34,25 +35,6 @@ constexpr double kKnobsEnd = 0.18;
 constexpr double kSearchEnd = 0.65;
 constexpr std::array kStageEnds = {0.78, 0.86, 0.93};
 constexpr const char* kAdvice = "name another folder by --output";
-
-Result<SearchOptions> search_options(const TuneOptions& options) {
-  SearchOptions search{.grid = {.ranks = options.ranks, .most_bytes = options.most_bytes},
-                       .safety = {.commutative_only = options.commutative_only},
-                       .rule = {.margin = options.margin},
-                       .memory_bytes = options.memory_bytes,
-                       .seed = options.seed,
-                       .processors = processors_here()};
-  STRIPLINE_ASSIGN_OR_RETURN(search.path, path_from_string(options.path));
-  for (const std::string& name : options.collectives) {
-    const auto collective = targets::collective_from_string(name);
-    if (!collective) {
-      return Error(ErrorCode::invalid_argument,
-                   "'" + name + "' is not a collective operation that is tuned");
-    }
-    search.grid.collectives.push_back(*collective);
-  }
-  return search;
-}
 
 std::string user_name() {
   const passwd* const entry = ::getpwuid(::geteuid());  // NOLINT(concurrency-mt-unsafe)

@@ -143,6 +143,27 @@ TEST_F(Tune, ExportsWhatIsFasterAndProvesThatItIsRead) {
   EXPECT_EQ(verified.out.find("cells in"), std::string::npos) << verified.out;
 }
 
+TEST_F(Tune, ASweepMeasuresEveryAlternativeInEveryRun) {
+  const Finished swept = run({"sweep", "openmpi", "--ranks", "4", "--collectives", "bcast",
+                              "--most-bytes", "4096", "--runs", "3", "--stall", "100"},
+                             "abort");
+  ASSERT_EQ(swept.exit_code, kExitOk) << swept.err;
+  std::map<std::string, Json> small;
+  std::istringstream lines(swept.out);
+  for (std::string line; std::getline(lines, line);) {
+    const Json json = Json::parse(line);
+    if (json["bytes"] == 8) small[json["candidate"].get<std::string>()] = json;
+  }
+  for (const char* name : {"default", "basic_linear", "binomial"}) {
+    ASSERT_TRUE(small.contains(name)) << swept.out;
+    EXPECT_EQ(small[name]["times_s"].size(), 3U);
+    EXPECT_EQ(small[name]["failure"], "");
+    for (const Json& time : small[name]["times_s"]) EXPECT_GT(time.get<double>(), 0) << name;
+  }
+  EXPECT_EQ(small["chain"]["failure"], "exited with code 9");
+  EXPECT_LT(small["binomial"]["times_s"][0], small["default"]["times_s"][0]);
+}
+
 TEST_F(Tune, AFileThatIsNotReadIsNotASuccess) {
   ASSERT_NO_FATAL_FAILURE(make_export());
   const Json before = record();
