@@ -277,6 +277,14 @@ TEST_F(Tune, VerifyFindsWhatWasChangedAndWhatIsOverridden) {
   EXPECT_EQ(overridden.exit_code, kExitBadInput);
   EXPECT_NE(overridden.err.find("coll_tuned_use_dynamic_rules is set to"), std::string::npos)
       << overridden.err;
+  // A file that beats the environment and the command line, too, is named in full.
+  const auto site_override = site() / "openmpi-mca-params-override.conf";
+  std::ofstream(site_override) << "coll_tuned_use_dynamic_rules = 0\n";
+  const Finished beaten = verify(params());
+  EXPECT_EQ(beaten.exit_code, kExitBadInput);
+  EXPECT_NE(beaten.err.find("is set to '0' by " + site_override.string()), std::string::npos)
+      << beaten.err;
+  fs::remove(site_override);
   std::ofstream(out() / "stripline-rules.conf", std::ios::app) << "# mine\n";
   const Finished changed = verify(params());
   EXPECT_EQ(changed.exit_code, kExitBadInput);

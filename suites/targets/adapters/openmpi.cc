@@ -15,6 +15,7 @@
 #include "optimizer/targets/openmpi/other_versions.h"
 #include "optimizer/targets/openmpi/params_file.h"
 #include "optimizer/targets/openmpi/rules_file.h"
+#include "optimizer/targets/sources.h"
 #include "suites/targets/adapters/adapter.h"
 #include "suites/targets/owned_files.h"
 
@@ -91,19 +92,21 @@ Result<std::vector<openmpi::Parameter>> parameters_here(const Environment& envir
 }
 
 // Files and variables that beat a file of the user's, the strongest first.
-Result<std::vector<openmpi::Source>> stronger_sources() {
+Result<std::vector<targets::Source>> stronger_sources() {
   STRIPLINE_ASSIGN_OR_RETURN(const auto parameters, parameters_here());
   // ompi_info says for each parameter which source has won here.
-  openmpi::Source override{"openmpi-mca-params-override.conf", {}};
-  openmpi::Source environment{"the environment", {}};
+  targets::Source override{"openmpi-mca-params-override.conf", {}};
+  targets::Source environment{"the environment", {}};
   for (const openmpi::Parameter& one : parameters) {
-    const bool by_file = one.source.find("override") != std::string::npos;
-    if (by_file) override.settings.push_back({one.name, one.value});
+    if (one.source.find("override") != std::string::npos) {
+      override.settings.push_back({one.name, one.value});
+      if (const std::string file = openmpi::file_of(one); !file.empty()) override.name = file;
+    }
     if (one.source.starts_with("environment") || one.source == "command line") {
       environment.settings.push_back({one.name, one.value});
     }
   }
-  return std::vector<openmpi::Source>{std::move(override), std::move(environment)};
+  return std::vector<targets::Source>{std::move(override), std::move(environment)};
 }
 
 // The files of parameters that programs read here: where the site's is depends on how Open MPI was
@@ -290,7 +293,7 @@ class OpenMpi : public Adapter {
     STRIPLINE_ASSIGN_OR_RETURN(const Exported exported, read_export(file));
     std::vector<std::string> found = openmpi::hazards(exported.rules, safety);
     STRIPLINE_ASSIGN_OR_RETURN(const auto stronger, stronger_sources());
-    for (std::string& one : openmpi::overridden(exported.settings, stronger)) {
+    for (std::string& one : targets::overridden(exported.settings, stronger)) {
       found.push_back(std::move(one));
     }
     // What is overridden does not get the exported value either.
