@@ -104,6 +104,9 @@ struct Target {
   std::string_view version_command;
   std::string_view version_marker;
   std::span<const Knob> knobs;
+  /// "NAME=VALUE" of a knob that has to slow some operations down, by which a target without
+  /// alternatives by operation shows that it reads a file. It is measured, and never exported.
+  std::string_view probe_setting;
   /// The alternatives of a collective operation; the first one is the target's default. Null where
   /// a target has no choice by operation.
   std::vector<Candidate> (*candidates)(Collective collective) = nullptr;

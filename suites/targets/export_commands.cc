@@ -12,6 +12,7 @@
 #include "optimizer/targets/openmpi/rules_file.h"
 #include "optimizer/targets/registry.h"
 #include "optimizer/targets/ucx/ucx.h"
+#include "suites/targets/adapters/ucx_files.h"
 #include "suites/targets/commands.h"
 #include "suites/targets/export_record.h"
 #include "suites/targets/session.h"
@@ -63,7 +64,8 @@ Result<int> verify(const VerifyOptions& options) {
                     options.cancel_fd);
   ValidationOptions validation{
       .rule = {.margin = record.margin}, .processors = processors_here(), .seed = record.seed + 2};
-  const auto checks = checks_of(record.search.result.by_cell, record.ranks, safety);
+  const auto checks =
+      checks_of(record.search.result.by_cell, record.search.settings, record.ranks, safety);
   for (size_t i = 0; i < kStages.size() && (i == 0 || record.stages.back().passed); ++i) {
     validation.budget_s = budget.left_s(kStageEnds[i]);
     STRIPLINE_ASSIGN_OR_RETURN(const auto checked, validate(launcher, file, checks, kStages[i],
@@ -165,7 +167,12 @@ Result<int> check(const CheckOptions& options) {
   } else if (target->name == "openmpi") {
     STRIPLINE_RETURN_IF_ERROR(status_of(targets::openmpi::read_params(text, what)));
   } else if (target->name == "ucx") {
-    STRIPLINE_RETURN_IF_ERROR(status_of(targets::ucx::read_conf(text, what)));
+    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, targets::ucx::read_conf(text, what));
+    std::error_code error;
+    const auto stronger = ucx_sources_above(fs::absolute(options.file, error), found);
+    for (std::string& one : targets::overridden(settings, stronger)) {
+      found.push_back(std::move(one));
+    }
   } else if (target->name == "nccl") {
     STRIPLINE_RETURN_IF_ERROR(status_of(targets::nccl::read_tuner_file(text, what)));
   } else {

@@ -50,6 +50,7 @@ Json number_json(double value) { return std::isfinite(value) ? Json(value) : Jso
 std::optional<targets::Candidate> candidate_named(const targets::Target& target,
                                                   targets::Collective collective,
                                                   const std::string& name) {
+  if (target.candidates == nullptr) return std::nullopt;
   for (auto& candidate : target.candidates(collective)) {
     if (candidate.name == name) return candidate;
   }
@@ -136,6 +137,8 @@ Json to_json(const ExportRecord& record) {
                      {"ratio_high", number_json(knob.decision.ratio.upper)},
                      {"failure", knob.failure}});
   }
+  Json settings = Json::object();
+  for (const targets::Setting& one : record.search.settings) settings[one.name] = one.value;
   Json rejected = Json::array();
   for (const Rejected& one : record.search.rejected) {
     Json entry = cell_json(one.cell);
@@ -188,6 +191,7 @@ Json to_json(const ExportRecord& record) {
                {"runs", record.search.runs},
                {"cells", std::move(cells)},
                {"knobs", std::move(knobs)},
+               {"settings", std::move(settings)},
                {"unsettable", record.search.unsettable},
                {"rejected", std::move(rejected)},
                {"violations", std::move(violations)},
@@ -195,7 +199,12 @@ Json to_json(const ExportRecord& record) {
                {"checks", std::move(checked)}};
   if (record.proof) {
     json["proof"] = cell_json(record.proof->probe.cell);
-    json["proof"]["candidate"] = record.proof->probe.candidate.name;
+    const Probe& probe = record.proof->probe;
+    if (probe.setting) {
+      json["proof"]["setting"] = {{"name", probe.setting->name}, {"value", probe.setting->value}};
+    } else {
+      json["proof"]["candidate"] = probe.candidate.name;
+    }
     json["proof"]["factor"] = number_json(record.proof->factor);
   }
   return json;
@@ -231,7 +240,7 @@ Result<ExportRecord> record_from_json(const Json& json) {
     known = true;
   }
   const auto target = targets::find_target(record.target);
-  if (!target.ok() || !known || (*target)->candidates == nullptr) {
+  if (!target.ok() || !known) {
     return Error(ErrorCode::data_loss, "export record: its target or path is not known here");
   }
   STRIPLINE_ASSIGN_OR_RETURN(const Json* ranks, get_array(json, "ranks", kWhere));
@@ -245,6 +254,16 @@ Result<ExportRecord> record_from_json(const Json& json) {
   for (const auto& [name, hash] : files->items()) {
     if (!hash.is_string()) return Error(ErrorCode::data_loss, "export record: a hash is not text");
     record.files[name] = hash.get<std::string>();
+  }
+  // Earlier versions did not record them.
+  if (json.contains("settings")) {
+    STRIPLINE_ASSIGN_OR_RETURN(const Json* settings, get_object(json, "settings", kWhere));
+    for (const auto& [name, value] : settings->items()) {
+      if (!value.is_string()) {
+        return Error(ErrorCode::data_loss, "export record: a setting is not text");
+      }
+      record.search.settings.push_back({name, value.get<std::string>()});
+    }
   }
   STRIPLINE_ASSIGN_OR_RETURN(const Json* cells, get_array(json, "cells", kWhere));
   for (const Json& one : *cells) {
@@ -260,10 +279,20 @@ Result<ExportRecord> record_from_json(const Json& json) {
     STRIPLINE_ASSIGN_OR_RETURN(const Json* proof, get_object(json, "proof", kWhere));
     Proof read;
     STRIPLINE_ASSIGN_OR_RETURN(read.probe.cell, cell_from_json(*proof, "export record.proof"));
-    STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(*proof, "candidate", kWhere));
-    const auto candidate = candidate_named(**target, read.probe.cell.collective, name);
-    if (!candidate) return Error(ErrorCode::data_loss, "export record: '" + name + "' is unknown");
-    read.probe.candidate = *candidate;
+    if (proof->contains("setting")) {
+      STRIPLINE_ASSIGN_OR_RETURN(const Json* setting, get_object(*proof, "setting", kWhere));
+      targets::Setting given;
+      STRIPLINE_ASSIGN_OR_RETURN(given.name, get_string(*setting, "name", kWhere));
+      STRIPLINE_ASSIGN_OR_RETURN(given.value, get_string(*setting, "value", kWhere));
+      read.probe.setting = std::move(given);
+    } else {
+      STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(*proof, "candidate", kWhere));
+      const auto candidate = candidate_named(**target, read.probe.cell.collective, name);
+      if (!candidate) {
+        return Error(ErrorCode::data_loss, "export record: '" + name + "' is unknown");
+      }
+      read.probe.candidate = *candidate;
+    }
     record.proof = std::move(read);
   }
   return record;
@@ -399,7 +428,10 @@ std::string summary_of(const ExportRecord& record) {
     text += "That the target reads it was not proven: nothing that was measured is slow enough\n";
   }
   if (record.proof) {
-    text += "Read by the target: a probe (" + record.proof->probe.candidate.name + " for " +
+    const auto& setting = record.proof->probe.setting;
+    const std::string what =
+        setting ? setting->name + "=" + setting->value : record.proof->probe.candidate.name;
+    text += "Read by the target: a probe (" + what + " for " +
             std::string(to_string(record.proof->probe.cell.collective)) + " of " +
             std::to_string(record.proof->probe.cell.ranks) + " ranks) took " +
             factor_text(record.proof->factor) + " times as long\n";

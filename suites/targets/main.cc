@@ -265,7 +265,9 @@ int main(int argc, char** argv) {
   TuneOptions openmpi{.target = "openmpi"};
   TuneOptions mpich{.target = "mpich"};
   define_tune(app, openmpi.target, openmpi);
+  TuneOptions ucx{.target = "ucx"};
   define_tune(app, mpich.target, mpich);
+  define_tune(app, ucx.target, ucx);
   TryOptions trying;
   define_try(app, trying);
   Sweep sweep;

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "base/atomic_file.h"
+#include "base/command_output.h"
 #include "base/exit_codes.h"
 #include "base/testing/processes.h"
 #include "optimizer/targets/registry.h"
@@ -47,7 +48,10 @@ void leave_settings_of_user_out(const std::filesystem::path& home) {
   std::vector<std::string> names;
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view entry = *one;
-    if (!entry.starts_with("OMPI_MCA_") && !entry.starts_with("MPIR_CVAR_")) continue;
+    if (!entry.starts_with("OMPI_MCA_") && !entry.starts_with("MPIR_CVAR_") &&
+        !entry.starts_with("UCX_")) {
+      continue;
+    }
     names.emplace_back(entry.substr(0, entry.find('=')));
   }
   for (const std::string& name : names) ::unsetenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
@@ -220,6 +224,38 @@ TEST_P(RealTarget, EveryAlternativeThatRulesMayNameIsRight) {
   for (const std::string& name : GetParam().unsettable) {
     EXPECT_NE(tried.out.find(name + " cannot be set"), std::string::npos) << tried.out;
   }
+}
+
+TEST(RealUcx, ReadsTheFileThatIsExportedAndHasTheDefaultsOfTheTable) {
+  TempFolder folder;
+  leave_settings_of_user_out(folder.path());
+  const targets::Target& target = ucx_adapter().target();
+  const auto installed = detect(target);
+  if (!installed.ok() || to_string(installed->version) != "1.13.1") {
+    GTEST_SKIP() << "UCX 1.13.1 is not installed here: apt-get install ucx-utils";
+  }
+  const auto files = ucx_adapter().files({.settings = {{"UCX_RNDV_THRESH", "8192"}}}, {},
+                                         folder.path(), {"for a test"});
+  ASSERT_TRUE(files.ok()) << files.error().message();
+  std::filesystem::create_directory(folder / "export");
+  const auto file = folder / "export" / files->front().name;
+  ASSERT_TRUE(write_atomically(file, files->front().text).ok());
+  const auto loading = ucx_adapter().loading(file);
+  ASSERT_TRUE(loading.ok()) << loading.error().message();
+  const auto with = output_of({"ucx_info", "-c"}, 30, *loading);
+  ASSERT_TRUE(with.ok()) << with.error().message();
+  EXPECT_NE(with->find("\nUCX_RNDV_THRESH=8K\n"), std::string::npos);
+
+  const auto usual = output_of({"ucx_info", "-c"});
+  ASSERT_TRUE(usual.ok()) << usual.error().message();
+  for (const targets::Knob& knob : target.knobs) {
+    const std::string line =
+        "\n" + std::string(knob.name) + "=" + std::string(knob.default_value) + "\n";
+    EXPECT_NE(("\n" + *usual).find(line), std::string::npos) << line;
+  }
+  const auto unsettable = ucx_adapter().unsettable({{"UCX_RNDV_THRESH", "1"}, {"UCX_NONE", "1"}});
+  ASSERT_TRUE(unsettable.ok()) << unsettable.error().message();
+  EXPECT_EQ(*unsettable, (std::set<std::string>{"UCX_NONE"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfDebian, RealTarget,

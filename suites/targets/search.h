@@ -58,10 +58,15 @@ struct SearchReport {
   double seconds = 0;
 };
 
-/// Values of knobs on this path beside the default, in turns, by messages between pairs of ranks
-/// and a few collectives. One knob may depart by one value: that with the largest gain. What the
-/// installed version does not let be set is not tried. Ends when every value is known well enough,
-/// or the time is up; values that there is no time for keep the default.
+/// What knobs are looked at by: messages between pairs of ranks, and a few collectives.
+std::vector<DriverCell> knob_cells(uint32_t ranks);
+
+/// Values of knobs on this path beside the default, in turns, by their cells. One knob
+/// may depart by one value: that with the largest gain. Where several do, that which gains most
+/// departs, and each other one if it gains beside those that do already. What the installed version
+/// does not let be set is not tried. Ends when every value is known well enough, or the time is up;
+/// values that there is no time for keep the default. Of a target without alternatives by
+/// operation, the value that slows a collective down most becomes the probe.
 Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                     SearchReport& report);
 

@@ -32,6 +32,7 @@ void print_cell(const SearchCell& cell) {
 Result<int> sweep(const TuneOptions& options, size_t runs) {
   STRIPLINE_ASSIGN_OR_RETURN(SearchOptions search, search_options(options));
   STRIPLINE_ASSIGN_OR_RETURN(const targets::Target* target, targets::find_target(options.target));
+  STRIPLINE_RETURN_IF_ERROR(check_has_alternatives(*target));
   STRIPLINE_ASSIGN_OR_RETURN(const Session session, open_session(*target, options.accept_untried));
   Launcher launcher(*session.adapter, session.driver.string(), session.folder, search.path,
                     options.cancel_fd);

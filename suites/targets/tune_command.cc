@@ -96,7 +96,7 @@ void demote(const targets::Target& target, const Cell& cell, SearchResult& resul
 // default; those on both sides of a held-out one that is slower.
 std::vector<Cell> accused_by(const Checked& one, const SearchResult& result) {
   const auto& check = one.check;
-  if (check.stage == Stage::programs) return {};
+  if (check.stage == Stage::programs || check.of_knobs) return {};
   if (check.stage == Stage::fitted) {
     const bool good = one.test.verdict == stats::NonInferiority::non_inferior;
     return good ? std::vector<Cell>{} : std::vector<Cell>{check.cell};
@@ -217,10 +217,17 @@ class Tuning {
     STRIPLINE_RETURN_IF_ERROR(check_effective());
     ValidationOptions validation{
         .rule = search_.rule, .processors = search_.processors, .seed = options_.seed + 1};
-    for (size_t i = 0; i < kStages.size(); ++i) {
-      validation.budget_s = budget_.left_s(kStageEnds[i]);
-      STRIPLINE_RETURN_IF_ERROR(pass_stage(kStages[i], validation));
+    for (size_t at = 0; at < kStages.size();) {
+      validation.budget_s = budget_.left_s(kStageEnds[at]);
+      STRIPLINE_ASSIGN_OR_RETURN(const bool again, pass_stage(kStages[at], validation));
+      if (again) {
+        record_.stages.clear();
+        record_.checked.clear();
+        at = 0;
+        continue;
+      }
       if (!record_.stages.back().passed) return {};
+      ++at;
     }
     record_.validated = true;
     if (!record_.search.probe) return {};
@@ -231,14 +238,25 @@ class Tuning {
     return {};
   }
 
-  // A stage of validation. Cells that it does not confirm go back to the default.
-  Status pass_stage(Stage stage, const ValidationOptions& validation) {
+  // A stage of validation. Cells that it does not confirm go back to the default. Returns whether
+  // all stages have to be passed again: knobs went back, with which everything was compared.
+  Result<bool> pass_stage(Stage stage, const ValidationOptions& validation) {
     SearchResult& result = record_.search.result;
-    const auto checks = checks_of(result.by_cell, options_.ranks, search_.safety);
+    const auto checks =
+        checks_of(result.by_cell, record_.search.settings, options_.ranks, search_.safety);
     STRIPLINE_ASSIGN_OR_RETURN(const auto checked,
                                validate(launcher_, tried_, checks, stage, validation, tell_));
     std::vector<Checked> kept;
+    const bool knobs_lose = std::ranges::any_of(
+        checked, [](const Checked& one) { return one.check.of_knobs && is_slower(one); });
+    if (knobs_lose) {
+      demote_knobs();
+      tell_("knobs back to their defaults, as something got slower with them");
+      STRIPLINE_RETURN_IF_ERROR(write_files());
+      if (!tried_.empty()) return true;
+    }
     for (const Checked& one : checked) {
+      if (one.check.of_knobs && knobs_lose) continue;
       const auto accused = accused_by(one, result);
       for (const Cell& cell : accused) demote(adapter_.target(), cell, result);
       if (accused.empty()) kept.push_back(one);
@@ -257,7 +275,19 @@ class Tuning {
       record_.stages.back().passed = false;
       record_.stages.back().verdict += "; no gain was confirmed";
     }
-    return {};
+    return false;
+  }
+
+  // All of them go back to their defaults, as they were compared together.
+  void demote_knobs() {
+    for (KnobResult& knob : record_.search.knobs) {
+      if (std::ranges::find(record_.search.settings, knob.setting) ==
+          record_.search.settings.end()) {
+        continue;
+      }
+      knob.failure = "validation found something slower with the knobs that gained";
+    }
+    record_.search.settings.clear();
   }
 
   // True if a comparison is of a cell that is at the default by now.
@@ -265,7 +295,8 @@ class Tuning {
     const auto& cells = record_.search.result.by_cell;
     const auto found = std::ranges::find_if(
         cells, [&](const targets::Choice& choice) { return choice.cell == check.cell; });
-    return check.stage != Stage::programs && found != cells.end() && found->candidate.id == 0;
+    return check.stage != Stage::programs && !check.of_knobs && found != cells.end() &&
+           found->candidate.id == 0;
   }
 
   const TuneOptions& options_;

@@ -1,5 +1,6 @@
-// stripline-tune from beginning to end, with programs that stand for Open MPI
-// (testing/fake_openmpi.py) and make times up, so that what is found does not depend on this host.
+// stripline-tune from beginning to end, with programs that stand for Open MPI and UCX
+// (testing/fake_openmpi.py, testing/fake_ucx.py) and make times up, so that what is found does not
+// depend on this host.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -33,6 +34,10 @@ class Tune : public ::testing::Test {
       fs::create_symlink(fs::path(source) / "suites/targets/testing/fake_openmpi.py",
                          folder_ / "bin" / name);
     }
+    for (const char* name : {"ucx_info", "mpichversion", "mpicc.mpich", "mpiexec.mpich"}) {
+      fs::create_symlink(fs::path(source) / "suites/targets/testing/fake_ucx.py",
+                         folder_ / "bin" / name);
+    }
   }
 
   Finished run(std::vector<std::string> arguments, const std::string& wrongs = {}) {
@@ -48,6 +53,7 @@ class Tune : public ::testing::Test {
     return run_program(std::move(argv), 300,
                        {{"PATH", (folder_ / "bin").string() + ":" + path},
                         {"FAKE_OPENMPI", wrongs},
+                        {"FAKE_UCX", wrongs},
                         {"FAKE_SITE", site().string()},
                         {"HOME", home().string()},
                         {"XDG_STATE_HOME", (folder_ / "state").string()}});
@@ -494,6 +500,93 @@ TEST_F(Tune, FilesAreCheckedAndWritten) {
   EXPECT_EQ(run({"export", "write", "openmpi", "btl_tcp_eager_limit=4194304", "--ranks", "4096"})
                 .exit_code,
             kExitUnavailable);
+}
+
+// What has knobs alone.
+class TuneUcx : public Tune {
+ protected:
+  Finished tune_ucx(const std::string& wrongs = {}) {
+    return run(
+        {"ucx", "--ranks", "2,4", "--minutes", "2", "--output", out().string(), "--stall", "100"},
+        wrongs);
+  }
+  fs::path conf() const { return out() / "ucx.conf"; }
+  // In a folder with this ucx.conf, which UCX reads last.
+  Finished run_beside(const std::string& text, const std::vector<std::string>& arguments) {
+    const auto here = folder_ / "here";
+    fs::create_directories(here);
+    std::ofstream(here / "ucx.conf") << text;
+    std::vector<std::string> argv = {"sh", "-c", "cd '" + here.string() + "' && exec \"$0\" \"$@\"",
+                                     program("stripline-tune")};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    return run_here(std::move(argv));
+  }
+};
+
+TEST_F(TuneUcx, KnobsThatGainTogetherAreExportedAndSeenToBeRead) {
+  const Finished tuned = tune_ucx();
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  EXPECT_NE(read_file(conf()).find("\nUCX_ZCOPY_THRESH=65536\n"), std::string::npos)
+      << read_file(conf());
+  // Each gains alone; the second one gains nothing beside the first.
+  EXPECT_EQ(read_file(conf()).find("\nUCX_RNDV_SCHEME="), std::string::npos) << read_file(conf());
+  const Json kept = record();
+  EXPECT_TRUE(kept["validated"].get<bool>());
+  EXPECT_EQ(kept["settings"].dump(), R"({"UCX_ZCOPY_THRESH":"65536"})");
+  EXPECT_EQ(kept["proof"]["setting"]["name"], "UCX_RNDV_THRESH");
+  EXPECT_GT(kept["proof"]["factor"].get<double>(), 2.0);
+  for (const Json& knob : kept["knobs"]) {
+    if (knob["value"] != "am") continue;
+    EXPECT_EQ(knob["outcome"], "departs");
+    EXPECT_EQ(knob["failure"].get<std::string>().find("beside UCX_ZCOPY_THRESH=65536: "), 0U);
+  }
+  // Messages are among what was compared.
+  bool has_latency = false;
+  for (const Json& check : kept["checks"]) has_latency |= check["operation"] == "latency";
+  EXPECT_TRUE(has_latency);
+
+  const std::vector<std::string> verify = {"export", "verify", conf().string(), "--minutes", "1"};
+  const Finished verified = run(verify);
+  EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
+  EXPECT_NE(verified.out.find("UCX_RNDV_THRESH=0"), std::string::npos) << verified.out;
+  EXPECT_EQ(run(verify, "unread").exit_code, kExitBadInput);
+  // A file in the working folder beats it, and is named.
+  const Finished beaten = run_beside("UCX_ZCOPY_THRESH=4096\n", verify);
+  EXPECT_EQ(beaten.exit_code, kExitBadInput);
+  EXPECT_NE(beaten.err.find("UCX_ZCOPY_THRESH is set to '4096' by " +
+                            (folder_ / "here/ucx.conf").string()),
+            std::string::npos)
+      << beaten.err;
+  const Finished checked =
+      run_beside("[Grace]\nUCX_TLS=tcp\n", {"export", "check", "ucx", conf().string()});
+  EXPECT_EQ(checked.exit_code, kExitFailure);
+  EXPECT_NE(checked.out.find("begins a section"), std::string::npos) << checked.out;
+
+  const std::vector<std::string> install = {"export", "install", conf().string()};
+  const Finished installed = run(install);
+  ASSERT_EQ(installed.exit_code, kExitOk) << installed.err;
+  EXPECT_EQ(read_file(home() / "ucx.conf"), read_file(conf()));
+  // It is not part of the default that it is compared with.
+  const Finished again =
+      run({"export", "verify", (home() / "ucx.conf").string(), "--minutes", "1"});
+  EXPECT_EQ(again.exit_code, kExitOk) << again.err << again.out;
+  EXPECT_EQ(run({"export", "uninstall", (home() / "ucx.conf").string()}).exit_code, kExitOk);
+  EXPECT_FALSE(fs::exists(home() / "ucx.conf"));
+  std::ofstream(home() / "ucx.conf") << "UCX_TLS=all\n";
+  EXPECT_EQ(run(install).exit_code, kExitConflict);
+}
+
+TEST_F(TuneUcx, KnobsWithWhichAMessageIsSlowerGoBack) {
+  const Finished tuned = tune_ucx("slow");
+  EXPECT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  EXPECT_NE(tuned.out.find("Keep the default"), std::string::npos) << tuned.out;
+  EXPECT_NE(tuned.err.find("knobs back to their defaults"), std::string::npos) << tuned.err;
+  EXPECT_FALSE(fs::exists(conf()));
+}
+
+TEST_F(TuneUcx, IsNotSweptByOperations) {
+  EXPECT_NE(run({"sweep", "ucx"}).err.find("only knobs"), std::string::npos);
+  EXPECT_NE(run({"try", "ucx"}).err.find("only knobs"), std::string::npos);
 }
 
 }  // namespace

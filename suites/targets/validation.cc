@@ -1,6 +1,7 @@
 #include "suites/targets/validation.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -32,6 +33,32 @@ Check check_of(const Cell& cell, Stage stage) {
           stage};
 }
 
+bool same_call(const DriverCell& one, const DriverCell& other) {
+  return one.operation == other.operation && one.ranks == other.ranks && one.bytes == other.bytes &&
+         one.type == other.type && one.in_place == other.in_place;
+}
+
+// Calls that a stage looks at anyway are not added.
+void add_checks_of_knobs(const std::vector<uint32_t>& ranks, std::vector<Check>& checks) {
+  const auto add = [&](const DriverCell& asked, Stage stage) {
+    const bool known = std::ranges::any_of(checks, [&](const Check& one) {
+      return one.stage == stage && same_call(one.asked, asked);
+    });
+    if (!known) checks.push_back({.asked = asked, .stage = stage, .of_knobs = true});
+  };
+  for (const DriverCell& cell : knob_cells(std::ranges::min(ranks))) add(cell, Stage::fitted);
+  const auto add_held_out = [&](const char* operation, std::initializer_list<uint64_t> sizes) {
+    for (const uint64_t bytes : sizes) {
+      add({.operation = operation, .ranks = std::ranges::max(ranks), .bytes = bytes},
+          Stage::held_out);
+    }
+  };
+  add_held_out("latency", {1024, 32768});
+  add_held_out("window", {1024, 32768});
+  add_held_out("allreduce", {1024, 262144});
+  add_held_out("alltoall", {128, 8192});
+}
+
 // The median of each check in one launch, NaN where it gave none; no medians where the time was up.
 Result<std::vector<double>> measure(Launcher& launcher, const std::vector<Check>& checks,
                                     const std::vector<std::vector<uint32_t>>& groups,
@@ -56,11 +83,8 @@ Result<std::vector<double>> measure(Launcher& launcher, const std::vector<Check>
         failure = "gave wrong data: " + measured.operation + ": " + series.note;
         continue;
       }
-      const auto check = std::ranges::find_if(checks, [&](const Check& one) {
-        return one.asked.operation == measured.operation && one.asked.ranks == measured.ranks &&
-               one.asked.bytes == measured.bytes && one.asked.type == measured.type &&
-               one.asked.in_place == measured.in_place;
-      });
+      const auto check = std::ranges::find_if(
+          checks, [&](const Check& one) { return same_call(one.asked, measured); });
       if (series.values_s.empty()) continue;
       times[static_cast<size_t>(check - checks.begin())] =
           std::max(stats::median(series.values_s), 1e-9);
@@ -148,6 +172,7 @@ bool all_narrow(const std::vector<targets::CellVerdict>& verdicts, double margin
 }  // namespace
 
 std::vector<Check> checks_of(const std::vector<targets::Choice>& by_cell,
+                             const std::vector<targets::Setting>& settings,
                              const std::vector<uint32_t>& ranks, const targets::Safety& safety) {
   std::vector<Check> checks;
   std::vector<Check> held_out;
@@ -187,6 +212,7 @@ std::vector<Check> checks_of(const std::vector<targets::Choice>& by_cell,
   // A few of all, spread evenly.
   const size_t step = held_out.size() / kMostHeldOut + 1;
   for (size_t i = 0; i < held_out.size(); i += step) checks.push_back(held_out[i]);
+  if (!settings.empty()) add_checks_of_knobs(ranks, checks);
   for (const uint32_t count : ranks) {
     const auto add = [&](const char* program, uint64_t bytes) {
       checks.push_back({.asked = {.operation = program, .ranks = count, .bytes = bytes}});

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -45,7 +46,8 @@ struct Decisions {
 /// What slows a cell down so much that its time shows whether a file is read.
 struct Probe {
   targets::Cell cell;
-  Candidate candidate;
+  Candidate candidate;                           ///< of a target with alternatives by operation
+  std::optional<targets::Setting> setting = {};  ///< of one without
 };
 
 class Adapter {
@@ -77,7 +79,7 @@ class Adapter {
   virtual std::vector<std::string_view> shared_memory_prefixes() const = 0;
 
   /// Names of all files that an export may have: that which users name, and the one that it refers
-  /// to.
+  /// to, if there may be one.
   virtual std::vector<std::string> file_names() const = 0;
   /// The text of the first file with another path of the one that it refers to; empty: there is no
   /// other. Errors: data_loss; invalid_argument for settings that are not known here, as it may
@@ -127,5 +129,6 @@ Result<const Adapter*> find_adapter(const targets::Target& target);
 
 const Adapter& openmpi_adapter();
 const Adapter& mpich_adapter();
+const Adapter& ucx_adapter();
 
 }  // namespace stripline::suites::tune
