@@ -47,6 +47,36 @@ Result<Cell> cell_from_json(const Json& json, std::string_view where) {
 // NaN and infinity have no form in JSON.
 Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+Json violations_json(const std::vector<targets::Violation>& violations) {
+  Json all = Json::array();
+  for (const targets::Violation& one : violations) {
+    Json entry = cell_json(one.cell);
+    entry["guideline"] = one.guideline;
+    entry["ratio"] = number_json(one.test.ratio);
+    entry["lower"] = number_json(one.test.lower);
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
+// Empty without any.
+std::string violations_table(const std::string& title,
+                             const std::vector<targets::Violation>& violations) {
+  if (violations.empty()) return {};
+  Table table({{title},
+               {"collective"},
+               {"ranks", Table::Align::right},
+               {"bytes", Table::Align::right},
+               {"ratio", Table::Align::right},
+               {"at least", Table::Align::right}});
+  for (const targets::Violation& one : violations) {
+    table.add({one.guideline, std::string(to_string(one.cell.collective)),
+               std::to_string(one.cell.ranks), bytes_or_dash(one.cell), factor_text(one.test.ratio),
+               factor_text(one.test.lower)});
+  }
+  return "\n" + table.text();
+}
+
 std::optional<targets::Candidate> candidate_named(const targets::Target& target,
                                                   targets::Collective collective,
                                                   const std::string& name) {
@@ -146,14 +176,6 @@ Json to_json(const ExportRecord& record) {
     entry["reason"] = one.reason;
     rejected.push_back(std::move(entry));
   }
-  Json violations = Json::array();
-  for (const targets::Violation& one : record.search.violations) {
-    Json entry = cell_json(one.cell);
-    entry["guideline"] = one.guideline;
-    entry["ratio"] = number_json(one.test.ratio);
-    entry["lower"] = number_json(one.test.lower);
-    violations.push_back(std::move(entry));
-  }
   Json checked = Json::array();
   for (const Checked& one : record.checked) {
     checked.push_back({{"operation", one.check.asked.operation},
@@ -194,7 +216,8 @@ Json to_json(const ExportRecord& record) {
                {"settings", std::move(settings)},
                {"unsettable", record.search.unsettable},
                {"rejected", std::move(rejected)},
-               {"violations", std::move(violations)},
+               {"violations", violations_json(record.search.violations)},
+               {"tuned_violations", violations_json(record.search.tuned_violations)},
                {"stages", std::move(stages)},
                {"checks", std::move(checked)}};
   if (record.proof) {
@@ -394,18 +417,8 @@ std::string summary_of(const ExportRecord& record) {
   for (const std::string& name : record.search.unsettable) {
     text += name + " cannot be set in this version: what it decides keeps the default\n";
   }
-  Table violations({{"the default violates"},
-                    {"collective"},
-                    {"ranks", Table::Align::right},
-                    {"bytes", Table::Align::right},
-                    {"ratio", Table::Align::right},
-                    {"at least", Table::Align::right}});
-  for (const targets::Violation& one : record.search.violations) {
-    violations.add({one.guideline, std::string(to_string(one.cell.collective)),
-                    std::to_string(one.cell.ranks), bytes_or_dash(one.cell),
-                    factor_text(one.test.ratio), factor_text(one.test.lower)});
-  }
-  if (!violations.empty()) text += "\n" + violations.text();
+  text += violations_table("the default violates", record.search.violations);
+  text += violations_table("the tuned settings violate", record.search.tuned_violations);
   if (!record.stages.empty()) {
     text += "\nValidation, with a margin of " + percent(record.margin) + ":\n";
     for (const Stage stage : kStages) {

@@ -84,6 +84,7 @@ class CollectiveSearch {
     STRIPLINE_ASSIGN_OR_RETURN(report_.violations,
                                targets::violated_guidelines(table_.defaults(), options_.rule));
     STRIPLINE_ASSIGN_OR_RETURN(report_.result, table_.decide(options_.rule));
+    report_.times = table_.chosen(report_.result);
     return {};
   }
 

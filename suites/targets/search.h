@@ -52,8 +52,10 @@ struct SearchReport {
   /// Knobs, and control variables of alternatives, that the installed version does not let be set.
   std::set<std::string> unsettable;
   std::vector<Rejected> rejected;
-  std::vector<targets::Violation> violations;  ///< of performance guidelines, by the default
-  std::optional<Probe> probe;  ///< what is slowest beside its default; none: nothing is
+  std::vector<targets::Violation> violations;        ///< of performance guidelines, by the default
+  std::vector<targets::Violation> tuned_violations;  ///< by what departs after validation
+  std::vector<targets::CellTimes> times;  ///< of what was chosen, in the order of `result.by_cell`
+  std::optional<Probe> probe;             ///< what is slowest beside its default; none: nothing is
   size_t runs = 0;
   double seconds = 0;
 };

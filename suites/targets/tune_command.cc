@@ -152,6 +152,7 @@ class Tuning {
     STRIPLINE_RETURN_IF_ERROR(search_collectives(launcher_, search_, tell_, record_.search));
     STRIPLINE_RETURN_IF_ERROR(write_files());
     if (!tried_.empty()) STRIPLINE_RETURN_IF_ERROR(validate_files());
+    STRIPLINE_RETURN_IF_ERROR(look_at_guidelines());
     STRIPLINE_RETURN_IF_ERROR(export_files());
     name_earlier_files();
     return record_;
@@ -179,6 +180,24 @@ class Tuning {
     const std::string use = "To validate it again, and that it is read: stripline export verify " +
                             (folder_ / "FILE").string();
     return adapter_.files(decisions, search_.safety, folder, comments_of(record_, use));
+  }
+
+  // What is left after validation, where anything departs. A cell that went back has the default's
+  // times.
+  Status look_at_guidelines() {
+    SearchReport& search = record_.search;
+    std::vector<targets::CellSeries> left;
+    bool departs = false;
+    for (size_t i = 0; i < search.times.size(); ++i) {
+      const bool departs_here = search.result.by_cell[i].candidate.id != 0;
+      const targets::CellTimes& times = search.times[i];
+      left.push_back({times.cell, departs_here ? times.value_s : times.default_s});
+      departs = departs || departs_here;
+    }
+    if (!departs) return {};
+    STRIPLINE_ASSIGN_OR_RETURN(search.tuned_violations,
+                               targets::violated_guidelines(left, search_.rule));
+    return {};
   }
 
   // To be validated. Nothing is written where the default is kept everywhere.

@@ -142,6 +142,9 @@ TEST_F(Tune, ExportsWhatIsFasterAndProvesThatItIsRead) {
   for (const Json& cell : kept["cells"]) {
     EXPECT_EQ(cell["chosen"], cell["bytes"] < 1024 ? "binomial" : "default") << cell.dump();
   }
+  // Of the default and of the tuned settings; a smaller message never takes longer here.
+  EXPECT_TRUE(kept["violations"].empty()) << kept["violations"].dump();
+  EXPECT_TRUE(kept["tuned_violations"].empty()) << kept["tuned_violations"].dump();
   const Finished verified = verify(params());
   EXPECT_EQ(verified.exit_code, kExitOk) << verified.err << verified.out;
   EXPECT_NE(verified.out.find("Read by the target"), std::string::npos) << verified.out;
