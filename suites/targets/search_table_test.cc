@@ -94,7 +94,7 @@ TEST(SearchTable, TimesOfChoicesStandBesideTheDefaults) {
   for (const uint64_t bytes : {8U, 128U}) table.add({Collective::bcast, 4, 4, bytes});
   for (int run = 0; run < 8; ++run) {
     measure(table, [](const Cell& cell, const targets::Candidate& candidate) {
-      // Of the larger size the default is the best.
+      // The default is the best of the larger size.
       return candidate.name == "binomial" && cell.bytes == 8 ? 5e-6
              : candidate.id == 0                             ? 10e-6
                                                              : 12e-6;

@@ -142,7 +142,7 @@ TEST_F(Tune, ExportsWhatIsFasterAndProvesThatItIsRead) {
   for (const Json& cell : kept["cells"]) {
     EXPECT_EQ(cell["chosen"], cell["bytes"] < 1024 ? "binomial" : "default") << cell.dump();
   }
-  // Of the default and of the tuned settings; a smaller message never takes longer here.
+  // Neither the default nor the tuned settings take longer for a smaller message here.
   EXPECT_TRUE(kept["violations"].empty()) << kept["violations"].dump();
   EXPECT_TRUE(kept["tuned_violations"].empty()) << kept["tuned_violations"].dump();
   const Finished verified = verify(params());

@@ -84,7 +84,7 @@ class Ucx : public Adapter {
     return mpich_adapter().knobs(settings);
   }
 
-  // Those that the installed version does not list.
+  // Settings that the installed version does not list.
   Result<std::set<std::string>> unsettable(const std::vector<Setting>& settings) const override {
     STRIPLINE_ASSIGN_OR_RETURN(const std::string listed, output_of({"ucx_info", "-c"}));
     std::set<std::string> names;
