@@ -71,11 +71,14 @@ int uninstall_command(const std::string& file);
 
 struct PackOptions {
   std::string file;
-  std::string output;  ///< a file; a folder to unpack to; empty: standard output, stripline-TARGET
+  /// A file; a folder to unpack to. Empty: standard output, stripline-TARGET, report.html.
+  std::string output;
 };
 /// One file of an export with its record, for other nodes.
 int pack_command(const PackOptions& options);
 int unpack_command(const PackOptions& options);
+/// A page about an export, or about a run that kept the default, by its record.
+int report_command(const PackOptions& options);
 
 struct ConvertOptions {
   std::string file;

@@ -171,6 +171,7 @@ struct Export {
   std::string uninstall;
   PackOptions pack;
   PackOptions unpack;
+  PackOptions report;
   ConvertOptions convert;
   WriteOptions write;
   CheckOptions check;
@@ -210,6 +211,13 @@ void define_export(CLI::App& app, Export& options) {
       ->add_option("-o,--output", options.unpack.output,
                    "Folder for the files and their record (default: stripline-TARGET)")
       ->type_name("FOLDER");
+  CLI::App* const report = group->add_subcommand(
+      "report",
+      "Write a page about what tuning has found: gains, knobs, what was left out and why");
+  add_required(report, "file", options.report.file, "A file that tuning has written, or its record",
+               "FILE");
+  report->add_option("-o,--output", options.report.output, "The page (default: report.html)")
+      ->type_name("FILE");
   CLI::App* const convert = group->add_subcommand(
       "convert", "Write an export for another version of its target, where it is not validated");
   add_required(convert, "file", options.convert.file, "A file that tuning has written", "FILE");
@@ -284,6 +292,7 @@ int main(int argc, char** argv) {
     if (group->got_subcommand("install")) return finish(install_command(exporting.install));
     if (group->got_subcommand("uninstall")) return finish(uninstall_command(exporting.uninstall));
     if (group->got_subcommand("pack")) return finish(pack_command(exporting.pack));
+    if (group->got_subcommand("report")) return finish(report_command(exporting.report));
     if (group->got_subcommand("convert")) return finish(convert_command(exporting.convert));
     if (group->got_subcommand("unpack")) return finish(unpack_command(exporting.unpack));
     const UniqueFd signals = catch_cancel_signals();

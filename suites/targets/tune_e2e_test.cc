@@ -458,6 +458,22 @@ TEST_F(Tune, AnExportIsWrittenForAnotherVersion) {
   EXPECT_FALSE(fs::exists(folder_ / "old"));
 }
 
+TEST_F(Tune, APageSaysWhatWasFound) {
+  ASSERT_NO_FATAL_FAILURE(make_export());
+  const auto page = (folder_ / "report.html").string();
+  const std::vector<std::string> report = {"export", "report", params().string(), "-o", page};
+  ASSERT_EQ(run(report).exit_code, kExitOk);
+  const std::string html = read_file(page);
+  EXPECT_NE(html.find("bcast of 4 ranks uses binomial for 8 B to "), std::string::npos) << html;
+  EXPECT_NE(html.find("<h2>stripline-rules.conf</h2>"), std::string::npos);
+  EXPECT_NE(html.find("Read by the target: a probe"), std::string::npos);
+  EXPECT_EQ(run(report).exit_code, kExitConflict);
+  const auto other = (folder_ / "other.html").string();
+  const auto kept = (out() / "stripline-export.json").string();
+  EXPECT_EQ(run({"export", "report", kept, "-o", other}).exit_code, kExitOk);
+  EXPECT_EQ(read_file(other), html);
+}
+
 TEST_F(Tune, WhatHasChangedSinceAnExportIsNamed) {
   ASSERT_NO_FATAL_FAILURE(make_export());
   EXPECT_EQ(listed_export()["export"], params().string());
