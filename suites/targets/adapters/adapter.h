@@ -119,6 +119,11 @@ class Adapter {
                                                       const targets::Safety& safety) const = 0;
 };
 
+/// Debian's commands have a suffix, such as "mpirun.openmpi", as several MPIs may be installed, and
+/// those without it may be of another one. True if the installation whose command prints the
+/// version has such a name beside that command; without that command, if it is anywhere in PATH.
+bool has_suffixed(const std::string& version_command, const std::string& suffixed);
+
 /// Gives the setting of this name a path; empty: there must be no such setting. Errors: data_loss
 /// where it is missing, or should be.
 Status set_path(std::vector<targets::Setting>& settings, std::string_view name,

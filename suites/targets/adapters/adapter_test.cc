@@ -48,6 +48,27 @@ TEST_F(AdapterHere, TakesTheCompilerOfTheMpiThatStartsPrograms) {
   EXPECT_EQ(mpich_adapter().launch(2, "program", {}).front(), "mpiexec.mpich");
 }
 
+TEST_F(AdapterHere, TakesTheCommandsBesideThatWhichPrintsTheVersion) {
+  // Debian's, and behind it in PATH one that was built by hand; then the other order.
+  std::filesystem::create_directory(folder_ / "debian");
+  std::filesystem::create_directory(folder_ / "own");
+  for (const char* name : {"debian/ompi_info", "debian/mpirun.openmpi", "debian/mpichversion",
+                           "debian/mpiexec.mpich", "own/ompi_info", "own/mpichversion"}) {
+    add_command(name);
+  }
+  const auto in = [&](const char* first, const char* second) {
+    const std::string path = (folder_ / first).string() + ":" + (folder_ / second).string();
+    ::setenv("PATH", path.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  };
+  in("debian", "own");
+  EXPECT_EQ(openmpi_adapter().compiler(), "mpicc.openmpi");
+  EXPECT_EQ(mpich_adapter().compiler(), "mpicc.mpich");
+  in("own", "debian");
+  EXPECT_EQ(openmpi_adapter().compiler(), "mpicc");
+  EXPECT_EQ(openmpi_adapter().launch(2, "program", {}).front(), "mpirun");
+  EXPECT_EQ(mpich_adapter().compiler(), "mpicc");
+}
+
 TEST_F(AdapterHere, MpichIsNotMeasuredWithSettingsOfTheEnvironment) {
   const auto environment = [&] {
     return mpich_adapter().environment(targets::Path::any, folder_.path());

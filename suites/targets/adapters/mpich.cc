@@ -7,7 +7,6 @@
 
 #include "base/command_output.h"
 #include "base/shell_words.h"
-#include "base/subprocess.h"
 #include "base/whole_file.h"
 #include "optimizer/targets/environment_file.h"
 #include "optimizer/targets/lines.h"
@@ -42,8 +41,7 @@ Result<std::optional<mpich::Selection>> selection_of(const std::vector<Setting>&
   return std::optional(std::move(selection));
 }
 
-// Debian's commands have a suffix, as several MPIs may be installed: "mpicc" may be of another one.
-bool has_suffix() { return !find_in_path("mpiexec.mpich").empty(); }
+bool has_suffix() { return has_suffixed("mpichversion", "mpiexec.mpich"); }
 std::string compiler_here() { return has_suffix() ? "mpicc.mpich" : "mpicc"; }
 
 // The library of the installation, in the folders that its compiler links from.

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/command_output.h"
-#include "base/subprocess.h"
 #include "base/whole_file.h"
 #include "optimizer/targets/environment_file.h"
 #include "optimizer/targets/lines.h"
@@ -141,9 +140,8 @@ Result<Environment> without_ours() {
   return Environment{{kFilesVariable, files_value("", usual)}};
 }
 
-// Debian's commands have a suffix, as several MPIs may be installed: "mpicc" may be of another one.
 std::string command(const std::string& name) {
-  return find_in_path("mpirun.openmpi").empty() ? name : name + ".openmpi";
+  return has_suffixed("ompi_info", "mpirun.openmpi") ? name + ".openmpi" : name;
 }
 
 // The BTL for shared memory: "vader" became "sm" in 5.0.
