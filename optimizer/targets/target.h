@@ -107,6 +107,8 @@ struct Target {
   /// "NAME=VALUE" of a knob that has to slow some operations down, by which a target without
   /// alternatives by operation shows that it reads a file. It is measured, and never exported.
   std::string_view probe_setting;
+  /// True if its knobs are looked at by one-sided operations of MPI, too.
+  bool one_sided = false;
   /// The alternatives of a collective operation; the first one is the target's default. Null where
   /// a target has no choice by operation.
   std::vector<Candidate> (*candidates)(Collective collective) = nullptr;

@@ -64,8 +64,8 @@ Result<int> verify(const VerifyOptions& options) {
                     options.cancel_fd);
   ValidationOptions validation{
       .rule = {.margin = record.margin}, .processors = processors_here(), .seed = record.seed + 2};
-  const auto checks =
-      checks_of(record.search.result.by_cell, record.search.settings, record.ranks, safety);
+  const auto checks = checks_of(*target, record.search.result.by_cell, record.search.settings,
+                                record.ranks, safety);
   for (size_t i = 0; i < kStages.size() && (i == 0 || record.stages.back().passed); ++i) {
     validation.budget_s = budget.left_s(kStageEnds[i]);
     STRIPLINE_ASSIGN_OR_RETURN(const auto checked, validate(launcher, file, checks, kStages[i],

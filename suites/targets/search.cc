@@ -277,7 +277,7 @@ class KnobSearch {
     STRIPLINE_RETURN_IF_ERROR(leave_out_unsettable());
     launcher_.end_within(kScreening * options_.knob_budget_s);
     const uint32_t ranks = std::ranges::min(options_.grid.ranks);
-    cells_ = knob_cells(ranks);
+    cells_ = knob_cells(launcher_.adapter().target(), ranks);
     size_t runs = 0;
     if (launcher_.left_s() <= 0) {
       leave_out_what_does_not_fit(std::numeric_limits<double>::infinity());
@@ -524,7 +524,7 @@ class KnobSearch {
 
 }  // namespace
 
-std::vector<DriverCell> knob_cells(uint32_t ranks) {
+std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks) {
   std::vector<DriverCell> cells;
   const auto add = [&](const char* operation, std::initializer_list<uint64_t> sizes) {
     for (const uint64_t bytes : sizes) {
@@ -536,6 +536,10 @@ std::vector<DriverCell> knob_cells(uint32_t ranks) {
   add("unexpected", {64, 8192});
   add("allreduce", {8, 65536});
   add("alltoall", {1024, 65536});
+  if (target.one_sided) {
+    add("put", {64, 65536});
+    add("get", {64, 65536});
+  }
   return cells;
 }
 

@@ -60,8 +60,9 @@ struct SearchReport {
   double seconds = 0;
 };
 
-/// What knobs are looked at by: messages between pairs of ranks, and a few collectives.
-std::vector<DriverCell> knob_cells(uint32_t ranks);
+/// What a target's knobs are looked at by: messages between pairs of ranks, a few collectives, and
+/// puts and gets where they act on those.
+std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks);
 
 /// Values of knobs on this path beside the default, in turns, by their cells. One knob
 /// may depart by one value: that with the largest gain. Where several do, that which gains most

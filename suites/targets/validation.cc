@@ -39,14 +39,17 @@ bool same_call(const DriverCell& one, const DriverCell& other) {
 }
 
 // Calls that a stage looks at anyway are not added.
-void add_checks_of_knobs(const std::vector<uint32_t>& ranks, std::vector<Check>& checks) {
+void add_checks_of_knobs(const targets::Target& target, const std::vector<uint32_t>& ranks,
+                         std::vector<Check>& checks) {
   const auto add = [&](const DriverCell& asked, Stage stage) {
     const bool known = std::ranges::any_of(checks, [&](const Check& one) {
       return one.stage == stage && same_call(one.asked, asked);
     });
     if (!known) checks.push_back({.asked = asked, .stage = stage, .of_knobs = true});
   };
-  for (const DriverCell& cell : knob_cells(std::ranges::min(ranks))) add(cell, Stage::fitted);
+  for (const DriverCell& cell : knob_cells(target, std::ranges::min(ranks))) {
+    add(cell, Stage::fitted);
+  }
   const auto add_held_out = [&](const char* operation, std::initializer_list<uint64_t> sizes) {
     for (const uint64_t bytes : sizes) {
       add({.operation = operation, .ranks = std::ranges::max(ranks), .bytes = bytes},
@@ -57,6 +60,10 @@ void add_checks_of_knobs(const std::vector<uint32_t>& ranks, std::vector<Check>&
   add_held_out("window", {1024, 32768});
   add_held_out("allreduce", {1024, 262144});
   add_held_out("alltoall", {128, 8192});
+  if (target.one_sided) {
+    add_held_out("put", {4096});
+    add_held_out("get", {4096});
+  }
 }
 
 // The median of each check in one launch, NaN where it gave none; no medians where the time was up.
@@ -171,7 +178,8 @@ bool all_narrow(const std::vector<targets::CellVerdict>& verdicts, double margin
 
 }  // namespace
 
-std::vector<Check> checks_of(const std::vector<targets::Choice>& by_cell,
+std::vector<Check> checks_of(const targets::Target& target,
+                             const std::vector<targets::Choice>& by_cell,
                              const std::vector<targets::Setting>& settings,
                              const std::vector<uint32_t>& ranks, const targets::Safety& safety) {
   std::vector<Check> checks;
@@ -212,7 +220,7 @@ std::vector<Check> checks_of(const std::vector<targets::Choice>& by_cell,
   // A few of all, spread evenly.
   const size_t step = held_out.size() / kMostHeldOut + 1;
   for (size_t i = 0; i < held_out.size(); i += step) checks.push_back(held_out[i]);
-  if (!settings.empty()) add_checks_of_knobs(ranks, checks);
+  if (!settings.empty()) add_checks_of_knobs(target, ranks, checks);
   for (const uint32_t count : ranks) {
     const auto add = [&](const char* program, uint64_t bytes) {
       checks.push_back({.asked = {.operation = program, .ranks = count, .bytes = bytes}});

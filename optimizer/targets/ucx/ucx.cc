@@ -78,7 +78,8 @@ const Target& target() {
                               .version_marker = "# Version",
                               .knobs = kKnobs,
                               // A request and an answer before the smallest message.
-                              .probe_setting = "UCX_RNDV_THRESH=0"};
+                              .probe_setting = "UCX_RNDV_THRESH=0",
+                              .one_sided = true};
   return kTarget;
 }
 
