@@ -9,14 +9,14 @@
 #            TARGETS_RUNS runs (default 10) of all alternatives, and the part of its gain that tuning has found
 #   repeat   TARGETS_REPETITIONS runs of tuning (default 10) of each target over shared memory: where their choices differ
 #
-# TARGETS names the targets (default: "openmpi mpich ucx"). Records, sweeps and tables are kept in build/targets. Exits with 1
+# TARGETS names the targets (default: "openmpi mpich ucx oshmem"). Records, sweeps and tables are kept in build/targets. Exits with 1
 # where something is not as it is asked for. Nothing else should run meanwhile.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$repository"
 steps=("$@")
 [ $# -gt 0 ] || steps=(right found)
-read -ra targets <<<"${TARGETS:-openmpi mpich ucx}"
+read -ra targets <<<"${TARGETS:-openmpi mpich ucx oshmem}"
 minutes=${TARGETS_MINUTES:-5} runs=${TARGETS_RUNS:-10} repetitions=${TARGETS_REPETITIONS:-10}
 paths=(shm tcp)
 kept=build/targets
@@ -30,6 +30,9 @@ check() {
   "$@" 2>&1 | tee "$kept/$name.txt" || { echo "check_targets.sh: $name has failed" >&2 && failed=1; }
 }
 
+# By operation: UCX and OpenSHMEM have knobs alone.
+has_alternatives() { [ "$1" = openmpi ] || [ "$1" = mpich ]; }
+
 require_packages "${target_packages[@]}"
 configure_and_build release stripline-tune
 tune=build/release/bin/stripline-tune
@@ -38,8 +41,7 @@ for step in "${steps[@]}"; do
   for target in "${targets[@]}"; do
     case $step in
       right)
-        # UCX has no alternatives by operation.
-        [ "$target" != ucx ] || continue
+        has_alternatives "$target" || continue
         for path in "${paths[@]}"; do check "$target-$path-right" "$tune" try "$target" --path "$path"; done
         ;;
       found)
@@ -47,10 +49,10 @@ for step in "${steps[@]}"; do
           name=$target-$path
           rm -rf "${kept:?}/$name"
           check "$name-tuned" "$tune" "$target" --path "$path" --minutes "$minutes" --output "$kept/$name"
-          for file in stripline-mca-params.conf stripline-mpich.env ucx.conf; do
+          for file in stripline-mca-params.conf stripline-mpich.env ucx.conf stripline-oshmem.env; do
             [ ! -e "$kept/$name/$file" ] || check "$name-verified" "$tune" export verify "$kept/$name/$file"
           done
-          [ "$target" != ucx ] || continue
+          has_alternatives "$target" || continue
           "$tune" sweep "$target" --path "$path" --runs "$runs" >"$kept/$name-sweep.jsonl"
           check "$name-share" scripts/tuned_targets.py share "$kept/$name/stripline-export.json" "$kept/$name-sweep.jsonl"
         done

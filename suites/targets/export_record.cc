@@ -225,6 +225,7 @@ Json to_json(const ExportRecord& record) {
     const Probe& probe = record.proof->probe;
     if (probe.setting) {
       json["proof"]["setting"] = {{"name", probe.setting->name}, {"value", probe.setting->value}};
+      json["proof"]["operation"] = probe.operation;
     } else {
       json["proof"]["candidate"] = probe.candidate.name;
     }
@@ -308,6 +309,7 @@ Result<ExportRecord> record_from_json(const Json& json) {
       STRIPLINE_ASSIGN_OR_RETURN(given.name, get_string(*setting, "name", kWhere));
       STRIPLINE_ASSIGN_OR_RETURN(given.value, get_string(*setting, "value", kWhere));
       read.probe.setting = std::move(given);
+      STRIPLINE_ASSIGN_OR_RETURN(read.probe.operation, get_string(*proof, "operation", kWhere));
     } else {
       STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(*proof, "candidate", kWhere));
       const auto candidate = candidate_named(**target, read.probe.cell.collective, name);
@@ -441,13 +443,13 @@ std::string summary_of(const ExportRecord& record) {
     text += "That the target reads it was not proven: nothing that was measured is slow enough\n";
   }
   if (record.proof) {
-    const auto& setting = record.proof->probe.setting;
-    const std::string what =
-        setting ? setting->name + "=" + setting->value : record.proof->probe.candidate.name;
-    text += "Read by the target: a probe (" + what + " for " +
-            std::string(to_string(record.proof->probe.cell.collective)) + " of " +
-            std::to_string(record.proof->probe.cell.ranks) + " ranks) took " +
-            factor_text(record.proof->factor) + " times as long\n";
+    const Probe& probe = record.proof->probe;
+    const auto& setting = probe.setting;
+    text += "Read by the target: a probe (" +
+            (setting ? setting->name + "=" + setting->value : probe.candidate.name) + " for " +
+            (setting ? probe.operation : std::string(to_string(probe.cell.collective))) + " of " +
+            std::to_string(probe.cell.ranks) + " ranks) took " + factor_text(record.proof->factor) +
+            " times as long\n";
   }
   return text;
 }

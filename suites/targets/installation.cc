@@ -43,7 +43,8 @@ Result<std::filesystem::path> driver_sources() {
 }
 
 Result<std::filesystem::path> compile_driver(const Adapter& adapter, const WorkFolder& folder) {
-  STRIPLINE_ASSIGN_OR_RETURN(const auto sources, driver_sources());
+  STRIPLINE_ASSIGN_OR_RETURN(const auto all_sources, driver_sources());
+  const auto sources = all_sources / adapter.driver_folder();
   const std::string compiler = adapter.compiler();
   if (find_in_path(compiler).empty()) {
     return Error(ErrorCode::not_found, std::string(adapter.target().title) +

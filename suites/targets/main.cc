@@ -79,10 +79,8 @@ void add_stall(CLI::App& command, double& stall_s) {
       ->capture_default_str();
 }
 
-// What says which alternatives and cells are measured.
-void add_cells(CLI::App& command, TuneOptions& options) {
-  add_ranks(command, options.ranks);
-  add_path(command, options.path);
+// What says which alternatives of operations are measured in which cells.
+void add_alternatives(CLI::App& command, TuneOptions& options) {
   command
       .add_option("--collectives", options.collectives,
                   "Only these operations, with commas (default: all)")
@@ -94,21 +92,29 @@ void add_cells(CLI::App& command, TuneOptions& options) {
       ->type_name("BYTES")
       ->transform(size_from(8))
       ->capture_default_str();
+  command.add_flag("--commutative-only", options.commutative_only,
+                   "All programs here use operations that commute");
+}
+
+// What every measurement takes.
+void add_measurement(CLI::App& command, TuneOptions& options) {
+  add_ranks(command, options.ranks);
+  add_path(command, options.path);
   add_stall(command, options.stall_s);
   command.add_option("--seed", options.seed, "Seed of the order in which things are measured")
       ->type_name("N")
       ->transform(whole_number_from<uint64_t>(0))
       ->capture_default_str();
-  command.add_flag("--commutative-only", options.commutative_only,
-                   "All programs here use operations that commute");
   command.add_flag("--accept-untried", options.accept_untried, "Also a version that was not tried");
 }
 
-void define_tune(CLI::App& app, const std::string& name, TuneOptions& options) {
+void define_tune(CLI::App& app, const std::string& name, TuneOptions& options,
+                 bool has_alternatives) {
   CLI::App* const command = app.add_subcommand(name, "Tune " + name + " on this host");
   add_minutes(*command, options.minutes,
               "The time that it takes at most; what is not known by then keeps the default");
-  add_cells(*command, options);
+  add_measurement(*command, options);
+  if (has_alternatives) add_alternatives(*command, options);
   command
       ->add_option("--margin", options.margin,
                    "What a choice has to gain at least, with 95 % confidence, e.g. 3%")
@@ -144,7 +150,8 @@ void define_sweep(CLI::App& app, Sweep& sweep) {
       ->type_name("N")
       ->transform(whole_number(2, 1000))
       ->capture_default_str();
-  add_cells(*command, sweep.options);
+  add_measurement(*command, sweep.options);
+  add_alternatives(*command, sweep.options);
   command->footer(
       "Prints a JSON object per line: a cell, an alternative, and its median time in each run.\n"
       "Knobs have their defaults. Nothing else should run here meanwhile.\n");
@@ -272,10 +279,12 @@ int main(int argc, char** argv) {
   list->add_flag("--json", list_json, "One JSON object per line");
   TuneOptions openmpi{.target = "openmpi"};
   TuneOptions mpich{.target = "mpich"};
-  define_tune(app, openmpi.target, openmpi);
+  define_tune(app, openmpi.target, openmpi, true);
   TuneOptions ucx{.target = "ucx"};
-  define_tune(app, mpich.target, mpich);
-  define_tune(app, ucx.target, ucx);
+  TuneOptions oshmem{.target = "oshmem"};
+  define_tune(app, mpich.target, mpich, true);
+  define_tune(app, ucx.target, ucx, false);
+  define_tune(app, oshmem.target, oshmem, false);
   TryOptions trying;
   define_try(app, trying);
   Sweep sweep;
@@ -305,7 +314,11 @@ int main(int argc, char** argv) {
     return finish(try_command(trying));
   }
   const bool sweeps = app.got_subcommand("sweep");
-  TuneOptions& options = sweeps ? sweep.options : app.got_subcommand("mpich") ? mpich : openmpi;
+  TuneOptions* chosen = &openmpi;
+  for (TuneOptions* const one : {&mpich, &ucx, &oshmem}) {
+    if (app.got_subcommand(one->target)) chosen = one;
+  }
+  TuneOptions& options = sweeps ? sweep.options : *chosen;
   std::ranges::sort(options.ranks);
   options.ranks.erase(std::unique(options.ranks.begin(), options.ranks.end()), options.ranks.end());
   options.cancel_fd = signals.get();

@@ -236,12 +236,14 @@ std::string proof_text(const Json& record) {
     return "<p>That the target reads the files was not proven.</p>\n";
   }
   std::string what = text_of(*proof, "candidate");
+  std::string operation = text_of(*proof, "collective");
   if (const auto setting = proof->find("setting"); setting != proof->end()) {
     what = text_of(*setting, "name") + "=" + text_of(*setting, "value");
+    operation = text_of(*proof, "operation");
   }
   return "<p>Read by the target: a probe (" + html_text(what) + " for " +
-         html_text(text_of(*proof, "collective") + " of " + text_of(*proof, "ranks")) +
-         " ranks) took " + formatted("%.2f", number_of(*proof, "factor")) + " times as long.</p>\n";
+         html_text(operation + " of " + text_of(*proof, "ranks")) + " ranks) took " +
+         formatted("%.2f", number_of(*proof, "factor")) + " times as long.</p>\n";
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ constexpr double kLeastPointBudgetS = 0.001;
 constexpr uint32_t kRepetitions = 200;
 // The part of the time of knobs in which each is measured alone; the rest is for several together.
 constexpr double kScreening = 0.75;
-// A value that takes this much longer in a collective is sure to show in other runs, too.
+// A value with which an operation takes this much longer is sure to show in other runs, too.
 constexpr double kProbeFactor = 1.5;
 
 class CollectiveSearch {
@@ -416,23 +416,25 @@ class KnobSearch {
     });
   }
 
-  // The collective and the value that is slowest beside its default.
+  // The operation and the value that is slowest beside its default.
   void choose_probe() {
     double most = kProbeFactor;
     for (const Arm& arm : arms_) {
       for (size_t i = 0; i < arm.times.size() && arm.failure.empty(); ++i) {
-        const auto collective = targets::collective_from_string(cells_[i].operation);
         std::vector<double> factors;
         for (size_t run = 0; run < arm.times[i].size(); ++run) {
           const double factor = arm.times[i][run] / usual_.times[i][run];
           if (!std::isnan(factor)) factors.push_back(factor);
         }
-        if (!collective || factors.size() < 2) continue;
+        if (factors.size() < 2) continue;
         const double factor = stats::median(factors);
         if (factor < most) continue;
         most = factor;
-        const uint32_t ranks = cells_[i].ranks;
-        report_.probe = Probe{{*collective, ranks, ranks, cells_[i].bytes}, {}, arm.setting};
+        const DriverCell& at = cells_[i];
+        report_.probe =
+            Probe{.cell = {.ranks = at.ranks, .ranks_per_node = at.ranks, .bytes = at.bytes},
+                  .setting = arm.setting,
+                  .operation = at.operation};
       }
     }
   }
@@ -531,12 +533,20 @@ std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks
       cells.push_back({.operation = operation, .ranks = ranks, .bytes = bytes});
     }
   };
+  if (target.operations == targets::Operations::symmetric) {
+    add("put", {64, 8192, 65536, 1 << 20});
+    add("get", {64, 8192, 65536, 1 << 20});
+    add("window", {8, 4096, 65536});
+    add("latency", {8, 65536});
+    add("fetch_add", {8});
+    return cells;
+  }
   add("latency", {8, 8192, 131072, 1 << 20});
   add("window", {8, 8192, 131072});
   add("unexpected", {64, 8192});
   add("allreduce", {8, 65536});
   add("alltoall", {1024, 65536});
-  if (target.one_sided) {
+  if (target.operations == targets::Operations::one_sided) {
     add("put", {64, 65536});
     add("get", {64, 65536});
   }

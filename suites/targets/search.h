@@ -60,8 +60,7 @@ struct SearchReport {
   double seconds = 0;
 };
 
-/// What a target's knobs are looked at by: messages between pairs of ranks, a few collectives, and
-/// puts and gets where they act on those.
+/// What a target's knobs are looked at by (Target::operations).
 std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks);
 
 /// Values of knobs on this path beside the default, in turns, by their cells. One knob
@@ -69,7 +68,7 @@ std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks
 /// departs, and each other one if it gains beside those that do already. What the installed version
 /// does not let be set is not tried. Ends when every value is known well enough, or the time is up;
 /// values that there is no time for keep the default. Of a target without alternatives by
-/// operation, the value that slows a collective down most becomes the probe.
+/// operation, the value that slows one of them down most becomes the probe.
 Status search_knobs(Launcher& launcher, const SearchOptions& options, const Tell& tell,
                     SearchReport& report);
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -34,7 +35,8 @@ class Tune : public ::testing::Test {
       fs::create_symlink(fs::path(source) / "suites/targets/testing/fake_openmpi.py",
                          folder_ / "bin" / name);
     }
-    for (const char* name : {"ucx_info", "mpichversion", "mpicc.mpich", "mpiexec.mpich"}) {
+    for (const char* name : {"ucx_info", "mpichversion", "mpicc.mpich", "mpiexec.mpich",
+                             "oshmem_info", "oshcc", "oshrun"}) {
       fs::create_symlink(fs::path(source) / "suites/targets/testing/fake_ucx.py",
                          folder_ / "bin" / name);
     }
@@ -601,6 +603,30 @@ TEST_F(TuneUcx, KnobsWithWhichAMessageIsSlowerGoBack) {
   EXPECT_NE(tuned.out.find("Keep the default"), std::string::npos) << tuned.out;
   EXPECT_NE(tuned.err.find("knobs back to their defaults"), std::string::npos) << tuned.err;
   EXPECT_FALSE(fs::exists(conf()));
+}
+
+TEST_F(TuneUcx, OpenShmemHasADriverAndProgramsOfItsOwn) {
+  const Finished tuned = run(
+      {"oshmem", "--ranks", "2,4", "--minutes", "2", "--output", out().string(), "--stall", "100"});
+  ASSERT_EQ(tuned.exit_code, kExitOk) << tuned.err << tuned.out;
+  const auto file = out() / "stripline-oshmem.env";
+  EXPECT_NE(read_file(file).find("\nexport UCX_OSHMEM_ZCOPY_THRESH=65536\n"), std::string::npos)
+      << read_file(file);
+  const Json kept = record();
+  EXPECT_EQ(kept["proof"]["setting"]["value"], "0");
+  std::set<std::string> programs;
+  for (const Json& check : kept["checks"]) {
+    if (check["stage"] == "programs") programs.insert(check["operation"].get<std::string>());
+  }
+  EXPECT_EQ(programs, (std::set<std::string>{"halo", "outstanding", "sort"}));
+  // Variables of another implementation are not tried.
+  for (const Json& knob : kept["knobs"]) {
+    const bool sandia = knob["name"].get<std::string>().starts_with("SHMEM_");
+    EXPECT_EQ(knob["failure"] == "cannot be set in this version", sandia) << knob.dump();
+  }
+  const std::vector<std::string> verify = {"export", "verify", file.string(), "--minutes", "1"};
+  EXPECT_EQ(run(verify).exit_code, kExitOk);
+  EXPECT_EQ(run(verify, "unread").exit_code, kExitBadInput);
 }
 
 TEST_F(TuneUcx, IsNotSweptByOperations) {

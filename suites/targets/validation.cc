@@ -58,11 +58,13 @@ void add_checks_of_knobs(const targets::Target& target, const std::vector<uint32
   };
   add_held_out("latency", {1024, 32768});
   add_held_out("window", {1024, 32768});
-  add_held_out("allreduce", {1024, 262144});
-  add_held_out("alltoall", {128, 8192});
-  if (target.one_sided) {
-    add_held_out("put", {4096});
-    add_held_out("get", {4096});
+  if (target.operations != targets::Operations::symmetric) {
+    add_held_out("allreduce", {1024, 262144});
+    add_held_out("alltoall", {128, 8192});
+  }
+  if (target.operations != targets::Operations::messages) {
+    add_held_out("put", {4096, 262144});
+    add_held_out("get", {4096, 262144});
   }
 }
 
@@ -103,10 +105,17 @@ Result<std::vector<double>> measure(Launcher& launcher, const std::vector<Check>
   return times;
 }
 
-std::vector<std::vector<uint32_t>> groups_of(const std::vector<Check>& checks,
+std::vector<std::vector<uint32_t>> groups_of(const targets::Target& target,
+                                             const std::vector<Check>& checks,
                                              uint32_t processors) {
   std::set<uint32_t> ranks;
   for (const Check& check : checks) ranks.insert(check.asked.ranks);
+  // All PEs take part in every cell of that driver.
+  if (target.operations == targets::Operations::symmetric) {
+    std::vector<std::vector<uint32_t>> groups;
+    for (const uint32_t count : ranks) groups.push_back({count});
+    return groups;
+  }
   const std::vector<uint32_t> sorted(ranks.begin(), ranks.end());
   return launch_groups(sorted, processors);
 }
@@ -119,7 +128,7 @@ class Pairs {
         const ValidationOptions& options)
       : launcher_(launcher),
         checks_(checks),
-        groups_(groups_of(checks, options.processors)),
+        groups_(groups_of(launcher.adapter().target(), checks, options.processors)),
         without_(std::move(without)),
         with_(std::move(with)),
         seed_(options.seed),
@@ -227,7 +236,8 @@ std::vector<Check> checks_of(const targets::Target& target,
     };
     add("outstanding", 4096);
     add("halo", 8192);
-    add("reports", 64);
+    // A put is not asked for by its target.
+    if (target.operations != targets::Operations::symmetric) add("reports", 64);
     add("sort", 65536);
   }
   return checks;
@@ -325,7 +335,8 @@ Result<double> prove_reading(Launcher& launcher, const std::filesystem::path& fi
   STRIPLINE_ASSIGN_OR_RETURN(const Environment without, launcher.adapter().loading(file));
   STRIPLINE_ASSIGN_OR_RETURN(const Environment with,
                              launcher.adapter().loading(folder / files.front().name));
-  const std::vector<Check> checks = {check_of(probe.cell, Stage::fitted)};
+  std::vector<Check> checks = {check_of(probe.cell, Stage::fitted)};
+  if (!probe.operation.empty()) checks.front().asked.operation = probe.operation;
   launcher.end_within(options.budget_s);
   Pairs pairs(launcher, checks, without, with, options);
   for (size_t pair = 0; pair < targets::kProbePairs; ++pair) {

@@ -73,13 +73,14 @@ TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   EXPECT_EQ(of_knobs(settings, Stage::fitted), (std::set<uint32_t>{2}));
   EXPECT_EQ(of_knobs(settings, Stage::held_out), (std::set<uint32_t>{4}));
   EXPECT_TRUE(of_knobs({}, Stage::fitted).empty());
-  // One-sided operations are of UCX, whose knobs act on them.
+  // Knobs of UCX act on one-sided operations.
   const auto has_puts = [&](const char* name) {
     const auto checks = checks_of(**targets::find_target(name), {}, settings, {2, 4}, {});
     return std::ranges::any_of(checks,
                                [](const Check& one) { return one.asked.operation == "put"; });
   };
   EXPECT_TRUE(has_puts("ucx"));
+  EXPECT_TRUE(has_puts("oshmem"));
   EXPECT_FALSE(has_puts("openmpi"));
   // What is held out is not what was fitted.
   std::set<std::tuple<std::string, uint32_t, uint64_t>> seen;

@@ -79,7 +79,7 @@ const Target& target() {
                               .knobs = kKnobs,
                               // A request and an answer before the smallest message.
                               .probe_setting = "UCX_RNDV_THRESH=0",
-                              .one_sided = true};
+                              .operations = Operations::one_sided};
   return kTarget;
 }
 

@@ -48,6 +48,7 @@ struct Probe {
   targets::Cell cell;
   Candidate candidate;                           ///< of a target with alternatives by operation
   std::optional<targets::Setting> setting = {};  ///< of one without
+  std::string operation = {};                    ///< of the driver; empty: the collective of `cell`
 };
 
 class Adapter {
@@ -57,6 +58,8 @@ class Adapter {
 
   /// The compiler wrapper of the installation that launch() starts, looked up in PATH.
   virtual std::string compiler() const = 0;
+  /// The folder of the driver's sources within that of all; empty: the MPI driver.
+  virtual std::string driver_folder() const { return {}; }
   /// The command that starts `ranks` of a program on this host.
   virtual std::vector<std::string> launch(uint32_t ranks, const std::string& program,
                                           const std::vector<std::string>& arguments) const = 0;
@@ -134,6 +137,7 @@ Result<const Adapter*> find_adapter(const targets::Target& target);
 
 const Adapter& openmpi_adapter();
 const Adapter& mpich_adapter();
+const Adapter& oshmem_adapter();
 const Adapter& ucx_adapter();
 
 }  // namespace stripline::suites::tune

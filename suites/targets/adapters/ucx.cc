@@ -1,14 +1,9 @@
 // UCX 1.13, below an MPICH that is built on it, as Debian's is.
 #include "optimizer/targets/ucx/ucx.h"
 
-#include <algorithm>
-#include <cstdlib>
-
 #include "base/command_output.h"
 #include "base/whole_file.h"
-#include "optimizer/targets/environment_file.h"
-#include "optimizer/targets/lines.h"
-#include "suites/targets/adapters/adapter.h"
+#include "suites/targets/adapters/knobs_adapter.h"
 #include "suites/targets/adapters/ucx_files.h"
 #include "suites/targets/owned_files.h"
 
@@ -22,20 +17,6 @@ using targets::Setting;
 
 constexpr const char* kFolderVariable = "UCX_CONFIG_DIR";
 
-Result<std::vector<Setting>> read_export(const fs::path& file) {
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(file));
-  STRIPLINE_ASSIGN_OR_RETURN(auto settings, ucx::read_conf(text, "'" + file.string() + "'"));
-  STRIPLINE_RETURN_IF_ERROR(targets::check_settings(ucx::target(), settings));
-  return settings;
-}
-
-Result<std::vector<ExportFile>> file_with(const std::vector<Setting>& settings,
-                                          const std::vector<std::string>& comments) {
-  STRIPLINE_RETURN_IF_ERROR(targets::check_settings(ucx::target(), settings));
-  STRIPLINE_ASSIGN_OR_RETURN(std::string text, ucx::write_conf(settings, comments));
-  return std::vector<ExportFile>{{kUcxFileName, std::move(text)}};
-}
-
 // A file of ours that programs of this user read.
 bool is_installed() {
   const fs::path file = ucx_file_of_user();
@@ -43,7 +24,7 @@ bool is_installed() {
   return !file.empty() && fs::exists(file, error) && is_ours(file);
 }
 
-class Ucx : public Adapter {
+class Ucx : public KnobsAdapter {
  public:
   const targets::Target& target() const override { return ucx::target(); }
 
@@ -56,15 +37,7 @@ class Ucx : public Adapter {
 
   Result<Environment> environment(Path path, const fs::path& folder) const override {
     STRIPLINE_ASSIGN_OR_RETURN(Environment variables, mpich_adapter().environment(path, folder));
-    // What this environment sets beats every file, and cannot be kept from a child.
-    for (const targets::Knob& knob : target().knobs) {
-      const std::string name(knob.name);
-      if (std::getenv(name.c_str()) == nullptr) continue;  // NOLINT(concurrency-mt-unsafe)
-      return Error(ErrorCode::failed_precondition,
-                   name +
-                       " is set in this environment, so that the default cannot be measured; "
-                       "unset it");
-    }
+    STRIPLINE_RETURN_IF_ERROR(check_environment());
     if (const fs::path other = ucx_file_of_variable(); !other.empty()) {
       return Error(ErrorCode::failed_precondition,
                    "'" + other.string() + "' is read by " + kFolderVariable +
@@ -76,12 +49,6 @@ class Ucx : public Adapter {
     variables["MPIR_CVAR_NOLOCAL"] = "1";
     if (is_installed()) variables["HOME"] = folder.string();
     return variables;
-  }
-
-  Environment selecting() const override { return {}; }
-
-  Environment knobs(const std::vector<Setting>& settings) const override {
-    return mpich_adapter().knobs(settings);
   }
 
   // Settings that the installed version does not list.
@@ -98,15 +65,6 @@ class Ucx : public Adapter {
     return mpich_adapter().shared_memory_prefixes();
   }
 
-  std::vector<std::string> file_names() const override { return {kUcxFileName}; }
-
-  Result<std::string> referring(const std::string& text, const fs::path& other) const override {
-    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, ucx::read_conf(text, "the exported file"));
-    STRIPLINE_RETURN_IF_ERROR(targets::check_settings(target(), settings));
-    if (other.empty()) return text;
-    return Error(ErrorCode::data_loss, "an export for UCX has one file, not two");
-  }
-
   Result<std::vector<fs::path>> read_files() const override {
     const fs::path file = ucx_file_of_user();
     return file.empty() ? std::vector<fs::path>() : std::vector<fs::path>{file};
@@ -121,35 +79,10 @@ class Ucx : public Adapter {
     return text;
   }
 
-  Result<std::vector<ExportFile>> files(const Decisions& decisions,
-                                        const targets::Safety& /*safety*/,
-                                        const fs::path& /*folder*/,
-                                        const std::vector<std::string>& comments) const override {
-    return file_with(decisions.settings, comments);
-  }
-
   Result<Environment> loading(const fs::path& file) const override {
     const auto settings = read_export(file);
     if (!settings.ok()) return settings.error();
     return Environment{{kFolderVariable, file.parent_path().string()}};
-  }
-
-  Result<std::vector<ExportFile>> with_probe(const fs::path& file, const Probe& probe,
-                                             const fs::path& /*folder*/) const override {
-    STRIPLINE_ASSIGN_OR_RETURN(auto settings, read_export(file));
-    if (!probe.setting) {
-      return Error(ErrorCode::data_loss, "a probe of UCX is a setting, and there is none");
-    }
-    std::erase_if(settings, [&](const Setting& one) { return one.name == probe.setting->name; });
-    settings.push_back(*probe.setting);
-    return file_with(settings, {});
-  }
-
-  Result<OtherVersion> for_version(const fs::path& /*file*/, const targets::Version& version,
-                                   const fs::path& /*folder*/,
-                                   std::vector<std::string> /*comments*/) const override {
-    return Error(ErrorCode::unimplemented, "thresholds mean other things to the protocols of UCX " +
-                                               to_string(version) + ": tune where it is installed");
   }
 
   Result<std::vector<std::string>> complaints(const fs::path& file,
@@ -161,6 +94,16 @@ class Ucx : public Adapter {
       found.push_back(std::move(one));
     }
     return found;
+  }
+
+ protected:
+  std::string file_name() const override { return kUcxFileName; }
+  Result<std::vector<Setting>> read(std::string_view text, std::string_view what) const override {
+    return ucx::read_conf(text, what);
+  }
+  Result<std::string> write(const std::vector<Setting>& settings,
+                            const std::vector<std::string>& comments) const override {
+    return ucx::write_conf(settings, comments);
   }
 };
 

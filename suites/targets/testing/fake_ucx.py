@@ -1,9 +1,10 @@
 #!/usr/bin/env -S python3 -S -E
-"""Stands for UCX 1.13.1 below MPICH 4.0.2 in tests of stripline-tune: the programs ucx_info, mpichversion, mpicc.mpich
-and mpiexec.mpich, by the name that it is called by. Times are made up; settings come from where UCX takes them.
+"""Stands for UCX 1.13.1 below MPICH 4.0.2 and below the OpenSHMEM of Open MPI 4.1.4 in tests of stripline-tune: the
+programs ucx_info, mpichversion, mpicc.mpich, mpiexec.mpich, oshmem_info, oshcc and oshrun, by the name that it is called
+by. Times are made up; settings come from where UCX takes them.
 
 Large zero-copy thresholds make everything faster, and so does the rendezvous scheme "am", but not both together; a
-rendezvous for every message makes everything slower. FAKE_UCX says what is wrong with it: "unread" (it ignores ucx.conf),
+rendezvous for every message, or no copy of any, makes everything slower. FAKE_UCX says what is wrong with it: "unread" (it ignores ucx.conf),
 "slow" (a file of settings makes latencies of 1 KiB slower).
 """
 
@@ -12,6 +13,7 @@ import os
 import random
 import sys
 
+NAME = os.path.basename(sys.argv[0])
 WRONGS = os.environ.get("FAKE_UCX", "").split()
 DEFAULTS = {"UCX_RNDV_THRESH": "auto", "UCX_ZCOPY_THRESH": "auto", "UCX_BCOPY_THRESH": "auto", "UCX_RNDV_SCHEME": "auto",
             "UCX_POSIX_FIFO_SIZE": "64", "UCX_POSIX_SEG_SIZE": "8256"}
@@ -28,11 +30,14 @@ def settings():
                 name, value = line.strip().split("=", 1)
                 found[name] = value
     found.update({name: value for name, value in os.environ.items() if name in DEFAULTS})
+    for name, value in os.environ.items() if NAME == "oshrun" and "unread" not in WRONGS else []:
+        if name.startswith("UCX_OSHMEM_"):
+            found["UCX_" + name[len("UCX_OSHMEM_"):]] = value
     return found
 
 
 def factor(given):
-    if given["UCX_RNDV_THRESH"] == "0":
+    if "0" in (given["UCX_RNDV_THRESH"], given["UCX_ZCOPY_THRESH"]):
         return 3.0
     if given["UCX_ZCOPY_THRESH"] == "65536":
         return 0.6
@@ -44,7 +49,7 @@ def show(value):
 
 
 def run(path):
-    if os.environ.get("MPIR_CVAR_NOLOCAL") != "1":
+    if os.environ.get("OMPI_MCA_spml" if NAME == "oshrun" else "MPIR_CVAR_NOLOCAL") not in ("1", "ucx"):
         sys.exit("ranks of a node do not use UCX")
     slowed = "slow" in WRONGS and "UCX_CONFIG_DIR" in os.environ
     plan, scale = {}, factor(settings())
@@ -57,6 +62,8 @@ def run(path):
             point = {"experiment": "target." + words[1], "variant": words[6],
                      "params": {"ranks": int(words[2]), "bytes": int(words[3]), "type": words[4], "in_place": int(words[5])}}
             show({"at": point})
+            if NAME == "oshrun" and words[2] != sys.argv[sys.argv.index("-n") + 1]:
+                sys.exit("a cell needs another number of PEs")
             once = scale * (10e-6 + int(words[3]) * 1e-9) * (1 + 0.002 * noise.random())
             if slowed and words[1] == "latency" and words[3] == "1024":
                 once *= 2.5
@@ -67,12 +74,13 @@ def run(path):
 
 
 def main():
-    name = os.path.basename(sys.argv[0])
-    if name == "ucx_info":
+    if NAME == "ucx_info":
         print("# Version 1.13.1" if "-v" in sys.argv else "\n".join("%s=%s" % one for one in settings().items()))
-    elif name == "mpichversion":
+    elif NAME == "mpichversion":
         print("MPICH Version:\t4.0.2")
-    elif name == "mpicc.mpich":
+    elif NAME == "oshmem_info":
+        print("oshmem:version:full:4.1.4")
+    elif NAME in ("mpicc.mpich", "oshcc"):
         open(sys.argv[sys.argv.index("-o") + 1], "w").close()
     else:
         run(sys.argv[-1])
