@@ -4,7 +4,8 @@
 #   scripts/check_targets.sh [STEP...]     STEP: right, found, repeat; default: right found
 #
 #   right    every alternative that rules may name gives right results with 2 to 9 ranks, in doubles, three-byte types, matrices
-#            whose products do not commute, and in place, over shared memory and TCP
+#            whose products do not commute, and in place, over shared memory and TCP; and so do exported files with rules for
+#            each of these numbers of ranks
 #   found    each target over each path: a run of tuning of TARGETS_MINUTES minutes (default 5), its validation again, a sweep of
 #            TARGETS_RUNS runs (default 10) of all alternatives, and the part of its gain that tuning has found
 #   repeat   TARGETS_REPETITIONS runs of tuning (default 10) of each target over shared memory: where their choices differ
@@ -34,7 +35,7 @@ check() {
 has_alternatives() { [ "$1" = openmpi ] || [ "$1" = mpich ]; }
 
 require_packages "${target_packages[@]}"
-configure_and_build release stripline-tune
+configure_and_build release stripline-tune real_targets_test
 tune=build/release/bin/stripline-tune
 mkdir -p "$kept"
 for step in "${steps[@]}"; do
@@ -43,6 +44,8 @@ for step in "${steps[@]}"; do
       right)
         has_alternatives "$target" || continue
         for path in "${paths[@]}"; do check "$target-$path-right" "$tune" try "$target" --path "$path"; done
+        check "$target-files" env STRIPLINE_TEST_TARGET_RANKS=9 build/release/bin/real_targets_test \
+          --gtest_filter="*ExportedRules*/$target"
         ;;
       found)
         for path in "${paths[@]}"; do

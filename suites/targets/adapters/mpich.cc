@@ -12,6 +12,7 @@
 #include "optimizer/targets/lines.h"
 #include "optimizer/targets/mpich/selection_file.h"
 #include "suites/targets/adapters/adapter.h"
+#include "suites/targets/adapters/ucx_files.h"
 
 namespace stripline::suites::tune {
 namespace {
@@ -125,7 +126,13 @@ class Mpich : public Adapter {
     return targets::write_environment(settings, targets::leading_comments(text));
   }
 
-  Result<std::string> configuration() const override { return output_of({"mpichversion"}); }
+  // An MPICH on UCX is set by its file, too.
+  Result<std::string> configuration() const override {
+    STRIPLINE_ASSIGN_OR_RETURN(std::string text, output_of({"mpichversion"}));
+    const auto below = read_whole_file(ucx_file_of_user());
+    if (text.find(":ucx") != std::string::npos && below.ok()) text += *below;
+    return text;
+  }
 
   Result<std::vector<ExportFile>> files(const Decisions& decisions,
                                         const targets::Safety& /*safety*/,

@@ -72,7 +72,7 @@ class Ucx : public KnobsAdapter {
 
   Result<std::string> configuration() const override {
     STRIPLINE_ASSIGN_OR_RETURN(std::string text, output_of({"ucx_info", "-v"}));
-    STRIPLINE_ASSIGN_OR_RETURN(const std::string carrier, mpich_adapter().configuration());
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string carrier, output_of({"mpichversion"}));
     text += carrier;
     const auto others = read_whole_file(ucx_file_of_user());
     if (others.ok() && !is_installed()) text += *others;

@@ -77,7 +77,7 @@ def main():
     if NAME == "ucx_info":
         print("# Version 1.13.1" if "-v" in sys.argv else "\n".join("%s=%s" % one for one in settings().items()))
     elif NAME == "mpichversion":
-        print("MPICH Version:\t4.0.2")
+        print("MPICH Version:\t4.0.2\nMPICH Device:\tch4:ucx")
     elif NAME == "oshmem_info":
         print("oshmem:version:full:4.1.4")
     elif NAME in ("mpicc.mpich", "oshcc"):
