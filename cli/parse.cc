@@ -31,7 +31,7 @@ const std::map<std::string, std::string>& helpers() {
       {"bench", "List and run the experiments of the suites on this machine"},
       {"doctor", "Say what this machine can do, what limits it, and what to fix"},
       {"tune",
-       "Tune a runtime that is installed here (Open MPI, MPICH, UCX, OpenSHMEM), with proof"},
+       "Tune a runtime that is installed here (Open MPI, MPICH, UCX, OpenSHMEM, libfabric)"},
       {"export", "Verify, install, convert, report, write and check settings of other runtimes"}};
   return kHelpers;
 }

@@ -10,14 +10,14 @@
 #            TARGETS_RUNS runs (default 10) of all alternatives, and the part of its gain that tuning has found
 #   repeat   TARGETS_REPETITIONS runs of tuning (default 10) of each target over shared memory: where their choices differ
 #
-# TARGETS names the targets (default: "openmpi mpich ucx oshmem"). Records, sweeps and tables are kept in build/targets. Exits with 1
+# TARGETS names the targets (default: "openmpi mpich ucx oshmem libfabric"). Records, sweeps and tables are kept in build/targets. Exits with 1
 # where something is not as it is asked for. Nothing else should run meanwhile.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$repository"
 steps=("$@")
 [ $# -gt 0 ] || steps=(right found)
-read -ra targets <<<"${TARGETS:-openmpi mpich ucx oshmem}"
+read -ra targets <<<"${TARGETS:-openmpi mpich ucx oshmem libfabric}"
 minutes=${TARGETS_MINUTES:-5} runs=${TARGETS_RUNS:-10} repetitions=${TARGETS_REPETITIONS:-10}
 paths=(shm tcp)
 kept=build/targets
@@ -31,7 +31,7 @@ check() {
   "$@" 2>&1 | tee "$kept/$name.txt" || { echo "check_targets.sh: $name has failed" >&2 && failed=1; }
 }
 
-# By operation: UCX and OpenSHMEM have knobs alone.
+# By operation: the others have knobs alone.
 has_alternatives() { [ "$1" = openmpi ] || [ "$1" = mpich ]; }
 
 require_packages "${target_packages[@]}"
@@ -52,7 +52,7 @@ for step in "${steps[@]}"; do
           name=$target-$path
           rm -rf "${kept:?}/$name"
           check "$name-tuned" "$tune" "$target" --path "$path" --minutes "$minutes" --output "$kept/$name"
-          for file in stripline-mca-params.conf stripline-mpich.env ucx.conf stripline-oshmem.env; do
+          for file in stripline-mca-params.conf stripline-mpich.env ucx.conf stripline-oshmem.env stripline-libfabric.env; do
             [ ! -e "$kept/$name/$file" ] || check "$name-verified" "$tune" export verify "$kept/$name/$file"
           done
           has_alternatives "$target" || continue

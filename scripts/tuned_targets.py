@@ -166,7 +166,7 @@ def environment_of(file):
     if file.suffix == ".env":
         words = subprocess.run(["sh", "-c", 'env -i sh -c ". \\"$0\\"; env" "$0"', file], check=True, text=True,
                                stdout=subprocess.PIPE).stdout
-        return dict(line.split("=", 1) for line in words.splitlines() if line.startswith(("MPIR_CVAR_", "UCX_")))
+        return dict(line.split("=", 1) for line in words.splitlines() if line.startswith(("MPIR_CVAR_", "UCX_", "FI_")))
     if file.name == "ucx.conf":
         return {"UCX_CONFIG_DIR": str(file.parent)}
     usual = subprocess.run(["ompi_info", "--all", "--parsable", "--level", "9"], check=True, text=True, stdout=subprocess.PIPE).stdout

@@ -98,7 +98,11 @@ enum class Operations : uint8_t {
   messages,   ///< messages and collectives of MPI
   one_sided,  ///< these, and puts and gets of MPI
   symmetric,  ///< puts, gets and atomic operations of OpenSHMEM
+  fabric,     ///< messages and reads of libfabric
 };
+constexpr bool is_mpi(Operations operations) {
+  return operations == Operations::messages || operations == Operations::one_sided;
+}
 
 struct Target {
   std::string_view name;   ///< "openmpi", of command lines

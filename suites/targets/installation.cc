@@ -60,6 +60,7 @@ Result<std::filesystem::path> compile_driver(const Adapter& adapter, const WorkF
   }
   std::ranges::sort(files);
   argv.insert(argv.end(), files.begin(), files.end());
+  for (const std::string& library : adapter.libraries()) argv.push_back(library);
   const auto compiled = output_of(argv, kCompileLimitS);
   if (!compiled.ok()) return compiled.error().with_context("cannot compile the driver");
   return program;

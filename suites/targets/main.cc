@@ -282,9 +282,11 @@ int main(int argc, char** argv) {
   define_tune(app, openmpi.target, openmpi, true);
   TuneOptions ucx{.target = "ucx"};
   TuneOptions oshmem{.target = "oshmem"};
+  TuneOptions libfabric{.target = "libfabric"};
   define_tune(app, mpich.target, mpich, true);
   define_tune(app, ucx.target, ucx, false);
   define_tune(app, oshmem.target, oshmem, false);
+  define_tune(app, libfabric.target, libfabric, false);
   TryOptions trying;
   define_try(app, trying);
   Sweep sweep;
@@ -315,7 +317,7 @@ int main(int argc, char** argv) {
   }
   const bool sweeps = app.got_subcommand("sweep");
   TuneOptions* chosen = &openmpi;
-  for (TuneOptions* const one : {&mpich, &ucx, &oshmem}) {
+  for (TuneOptions* const one : {&mpich, &ucx, &oshmem, &libfabric}) {
     if (app.got_subcommand(one->target)) chosen = one;
   }
   TuneOptions& options = sweeps ? sweep.options : *chosen;

@@ -19,6 +19,7 @@
 #include "optimizer/targets/registry.h"
 #include "suites/targets/grid.h"
 #include "suites/targets/launcher.h"
+#include "suites/targets/search.h"
 #include "suites/targets/session.h"
 
 namespace stripline::suites::tune {
@@ -60,10 +61,9 @@ void leave_settings_of_user_out(const std::filesystem::path& home) {
   std::vector<std::string> names;
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view entry = *one;
-    if (!entry.starts_with("OMPI_MCA_") && !entry.starts_with("MPIR_CVAR_") &&
-        !entry.starts_with("UCX_")) {
-      continue;
-    }
+    const bool is_setting = entry.starts_with("OMPI_MCA_") || entry.starts_with("MPIR_CVAR_") ||
+                            entry.starts_with("UCX_") || entry.starts_with("FI_");
+    if (!is_setting) continue;
     names.emplace_back(entry.substr(0, entry.find('=')));
   }
   for (const std::string& name : names) ::unsetenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
@@ -241,6 +241,44 @@ TEST_P(RealTarget, EveryAlternativeThatRulesMayNameIsRight) {
     EXPECT_NE(tried.out.find(name + " cannot be set"), std::string::npos) << tried.out;
   }
 }
+
+// Targets whose driver is not that of MPI.
+class RealDriver : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(RealDriver, CarriesOutWhatKnobsAndProgramsNeed) {
+  TempFolder folder;
+  leave_settings_of_user_out(folder.path());
+  const targets::Target& target = **targets::find_target(GetParam());
+  const auto session = open_session(target, true);
+  if (!session.ok() && session.error().code() == ErrorCode::not_found) {
+    GTEST_SKIP() << session.error().message();
+  }
+  ASSERT_TRUE(session.ok()) << session.error().message();
+  for (const targets::Path path : {targets::Path::shared_memory, targets::Path::tcp}) {
+    Launcher launcher(*session->adapter, session->driver.string(), session->folder, path, -1);
+    launcher.set_stall_limit(100);
+    for (const uint32_t ranks : {2U, 3U}) {
+      DriverPlan plan{.repetitions = 3, .budget_s = 0.001};
+      plan.cells = knob_cells(target, ranks);
+      for (const char* const name : {"outstanding", "halo", "sort"}) {
+        plan.cells.push_back({.operation = name, .ranks = ranks, .bytes = 8192});
+      }
+      const size_t usual = plan.variant({});
+      for (DriverCell& cell : plan.cells) cell.variants = {usual};
+      launcher.end_within(kLaunchLimitS);
+      const auto launched = launcher.run(plan, {});
+      ASSERT_TRUE(launched.ok()) << launched.error().message();
+      EXPECT_EQ(launched->failure, "") << launched->said;
+      EXPECT_EQ(launched->output.series.size(), plan.cells.size());
+      for (const DriverSeries& one : launched->output.series) {
+        EXPECT_TRUE(one.verified) << plan.cells[one.cell].operation << ": " << one.note;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OfDebian, RealDriver, ::testing::Values("oshmem", "libfabric"),
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST(RealUcx, ReadsTheFileThatIsExportedAndHasTheDefaultsOfTheTable) {
   TempFolder folder;

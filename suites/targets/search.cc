@@ -543,6 +543,10 @@ std::vector<DriverCell> knob_cells(const targets::Target& target, uint32_t ranks
   }
   add("latency", {8, 8192, 131072, 1 << 20});
   add("window", {8, 8192, 131072});
+  if (target.operations == targets::Operations::fabric) {
+    add("get", {64, 65536, 1 << 20});
+    return cells;
+  }
   add("unexpected", {64, 8192});
   add("allreduce", {8, 65536});
   add("alltoall", {1024, 65536});

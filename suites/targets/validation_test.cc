@@ -82,6 +82,7 @@ TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   EXPECT_TRUE(has_puts("ucx"));
   EXPECT_TRUE(has_puts("oshmem"));
   EXPECT_FALSE(has_puts("openmpi"));
+  EXPECT_FALSE(has_puts("libfabric"));
   // What is held out is not what was fitted.
   std::set<std::tuple<std::string, uint32_t, uint64_t>> seen;
   for (const Check& check : checks_of(openmpi(), {}, settings, {2}, {})) {

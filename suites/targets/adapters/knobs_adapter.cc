@@ -80,4 +80,36 @@ Result<OtherVersion> KnobsAdapter::for_version(const std::filesystem::path& /*fi
                                              to_string(version) + ": tune where it is installed");
 }
 
+Result<Environment> VariablesAdapter::loading(const std::filesystem::path& file) const {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
+  return knobs(settings);
+}
+
+Result<std::vector<std::string>> VariablesAdapter::complaints(
+    const std::filesystem::path& file, const targets::Safety& /*safety*/) const {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
+  std::vector<std::string> found;
+  for (const auto& [name, value] : settings) {
+    const char* const here = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
+    if (here == nullptr || value == here) continue;
+    found.push_back(name + " is set to '" + here + "' in this environment, not to '" + value +
+                    "' as in the exported file");
+  }
+  return found;
+}
+
+std::string VariablesAdapter::file_name() const {
+  return "stripline-" + std::string(target().name) + ".env";
+}
+
+Result<std::vector<Setting>> VariablesAdapter::read(std::string_view text,
+                                                    std::string_view what) const {
+  return targets::read_environment(text, what);
+}
+
+Result<std::string> VariablesAdapter::write(const std::vector<Setting>& settings,
+                                            const std::vector<std::string>& comments) const {
+  return targets::write_environment(settings, comments);
+}
+
 }  // namespace stripline::suites::tune

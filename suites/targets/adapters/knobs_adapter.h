@@ -46,4 +46,19 @@ class KnobsAdapter : public Adapter {
                                             const std::vector<std::string>& comments) const;
 };
 
+/// One whose file is of environment variables, that shells read before programs are started.
+class VariablesAdapter : public KnobsAdapter {
+ public:
+  Result<Environment> loading(const std::filesystem::path& file) const override;
+  Result<std::vector<std::string>> complaints(const std::filesystem::path& file,
+                                              const targets::Safety& safety) const override;
+
+ protected:
+  std::string file_name() const override;  ///< "stripline-TARGET.env"
+  Result<std::vector<targets::Setting>> read(std::string_view text,
+                                             std::string_view what) const override;
+  Result<std::string> write(const std::vector<targets::Setting>& settings,
+                            const std::vector<std::string>& comments) const override;
+};
+
 }  // namespace stripline::suites::tune

@@ -2,11 +2,9 @@
 // act on nothing else.
 #include "optimizer/targets/oshmem/oshmem.h"
 
-#include <cstdlib>
 #include <unistd.h>
 
 #include "base/command_output.h"
-#include "optimizer/targets/environment_file.h"
 #include "suites/targets/adapters/knobs_adapter.h"
 
 namespace stripline::suites::tune {
@@ -18,7 +16,7 @@ using targets::Setting;
 
 constexpr std::string_view kPrefix = "UCX_OSHMEM_";
 
-class Oshmem : public KnobsAdapter {
+class Oshmem : public VariablesAdapter {
  public:
   const targets::Target& target() const override { return targets::oshmem::target(); }
 
@@ -76,34 +74,6 @@ class Oshmem : public KnobsAdapter {
     STRIPLINE_ASSIGN_OR_RETURN(std::string text, output_of({"ucx_info", "-v"}));
     STRIPLINE_ASSIGN_OR_RETURN(const std::string own, output_of({"oshmem_info", "--parsable"}));
     return text + own;
-  }
-
-  Result<Environment> loading(const fs::path& file) const override {
-    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
-    return knobs(settings);
-  }
-
-  Result<std::vector<std::string>> complaints(const fs::path& file,
-                                              const targets::Safety& /*safety*/) const override {
-    STRIPLINE_ASSIGN_OR_RETURN(const auto settings, read_export(file));
-    std::vector<std::string> found;
-    for (const auto& [name, value] : settings) {
-      const char* const here = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
-      if (here == nullptr || value == here) continue;
-      found.push_back(name + " is set to '" + here + "' in this environment, not to '" + value +
-                      "' as in the exported file");
-    }
-    return found;
-  }
-
- protected:
-  std::string file_name() const override { return "stripline-oshmem.env"; }
-  Result<std::vector<Setting>> read(std::string_view text, std::string_view what) const override {
-    return targets::read_environment(text, what);
-  }
-  Result<std::string> write(const std::vector<Setting>& settings,
-                            const std::vector<std::string>& comments) const override {
-    return targets::write_environment(settings, comments);
   }
 };
 
