@@ -34,6 +34,8 @@ using targets::Scope;
 constexpr double kKnobsEnd = 0.18;
 constexpr double kSearchEnd = 0.65;
 constexpr std::array kStageEnds = {0.78, 0.86, 0.93};
+// The part of what is left for each stage, where they are passed once more.
+constexpr double kShareOfRest = 0.4;
 constexpr const char* kAdvice = "name another folder by --output";
 
 std::string user_name() {
@@ -236,13 +238,16 @@ class Tuning {
     STRIPLINE_RETURN_IF_ERROR(check_effective());
     ValidationOptions validation{
         .rule = search_.rule, .processors = search_.processors, .seed = options_.seed + 1};
+    bool begun_again = false;
     for (size_t at = 0; at < kStages.size();) {
-      validation.budget_s = budget_.left_s(kStageEnds[at]);
+      validation.budget_s =
+          begun_again ? kShareOfRest * budget_.left_s() : budget_.left_s(kStageEnds[at]);
       STRIPLINE_ASSIGN_OR_RETURN(const bool again, pass_stage(kStages[at], validation));
       if (again) {
         record_.stages.clear();
         record_.checked.clear();
         at = 0;
+        begun_again = true;
         continue;
       }
       if (!record_.stages.back().passed) return {};
@@ -266,8 +271,12 @@ class Tuning {
     STRIPLINE_ASSIGN_OR_RETURN(const auto checked,
                                validate(launcher_, tried_, checks, stage, validation, tell_));
     std::vector<Checked> kept;
-    const bool knobs_lose = std::ranges::any_of(
-        checked, [](const Checked& one) { return one.check.of_knobs && is_slower(one); });
+    // A program may be slower because of knobs, or of rules: without the knobs it shows.
+    const bool knobs_depart = !record_.search.settings.empty();
+    const bool knobs_lose =
+        knobs_depart && std::ranges::any_of(checked, [](const Checked& one) {
+          return is_slower(one) && (one.check.of_knobs || one.check.stage == Stage::programs);
+        });
     if (knobs_lose) {
       demote_knobs();
       tell_("knobs back to their defaults, as something got slower with them");
