@@ -31,7 +31,7 @@ monitoring_packages=(prometheus)
 # What the runtime is compared with (scripts/compare.py neighbours).
 neighbour_packages=(openmpi-bin libopenmpi-dev libucx-dev)
 # Other runtimes that are tuned (suites/targets): their programs and compilers.
-target_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev ucx-utils)
+target_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev ucx-utils libfabric-bin libfabric-dev)
 # What the emulated fat tree is compared with (scripts/check.sh simgrid). LGPL; never linked by what is
 # installed.
 simgrid_packages=(libsimgrid3.32)
