@@ -39,10 +39,11 @@ class Atomics {
     }
   }
 
-  /// True if all are carried out by their owners' processors, so that those without a result may
-  /// travel together.
-  bool by_owners() const {
-    return by_processor(AtomicType::uint32) && by_processor(AtomicType::uint64);
+  /// True if those without a result may travel together: all are carried out by their owners'
+  /// processors, and no rule asks for a message for each.
+  bool may_travel_together() const {
+    return by_processor(AtomicType::uint32) && by_processor(AtomicType::uint64) &&
+           !words_.alone() && !double_words_.alone();
   }
 
  private:

@@ -57,7 +57,7 @@ void World::coalesce(CommContext& context) {
   // Debug mode checks the program as it is written.
   if (!needs_progress_ || state().job.observers().debug() != nullptr) return;
   context.coalesces = true;
-  context.combines = atomics_->by_owners() && state().operations.combines_atomics();
+  context.combines = atomics_->may_travel_together() && state().operations.combines_atomics();
   if (multiple_) return;
   orders_own_ = true;
   if (reads_) return;

@@ -108,7 +108,7 @@ TEST(Kinds, AreListedWithWhoDecidesAndWhatMayBeForced) {
         "\n    forced by bytes of a cell: baseline cell_locks owner_locks provider messages "
         "buffers\n",
         "\n    of each of: broadcast reduce allreduce", "or a number (pieces)",
-        "\n    forced by bytes of a variable: baseline provider message\n",
+        "\n    forced by bytes of a variable: baseline provider message combined\n",
         "\n    set by put_combining.max_put_bytes and buffered_put.max_bytes in "
         "STRIPLINE_TUNING:"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;

@@ -13,24 +13,33 @@ using Kind = rma::CompletionSlots::Kind;
 
 namespace {
 
+struct Decided {
+  AtomicPath path;
+  bool alone = false;  // by a rule each operation is a message of its own
+};
+
 // By a rule of a score map, or by the planner.
-AtomicPath decided_path(const ContextState& state, AtomicType type,
-                        const plan::AtomicRequest& request) {
+Decided decision_for(const ContextState& state, AtomicType type,
+                     const plan::AtomicRequest& request) {
   const rma::Tuning& tuning = state.job.tuning();
   const std::string_view provider = to_string(plan::AtomicMethod::provider);
   const std::string_view combined = to_string(plan::AtomicMethod::combined);
   const std::string_view forced =
       tuning.forced.forced(plan::AtomicMechanism::kWords.command, fabric::bytes_of(type), {},
                            [&](std::string_view name) {
-                             if (name == combined) return request.together;
+                             if (name == combined) {
+                               return request.together && state.operations.combines_atomics();
+                             }
                              return name != provider || !(request.mapped || request.lacking);
                            });
-  if (forced == provider) return AtomicPath::provider;
-  if (!forced.empty() && forced != plan::kForcedBaseline) return AtomicPath::message;
+  if (forced == provider) return {AtomicPath::provider};
+  if (!forced.empty() && forced != plan::kForcedBaseline) {
+    return {AtomicPath::message, forced != combined};
+  }
   const plan::SingleCosts costs =
       forced == plan::kForcedBaseline ? plan::SingleCosts() : tuning.single;
   const plan::AtomicMethod method = plan::plan_atomic(request, costs).method;
-  return method == plan::AtomicMethod::provider ? AtomicPath::provider : AtomicPath::message;
+  return {method == plan::AtomicMethod::provider ? AtomicPath::provider : AtomicPath::message};
 }
 
 }  // namespace
@@ -64,9 +73,11 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path, b
                          "' lacks an operation on this type; use AtomicPath::automatic"));
   }
   if (path_ == AtomicPath::automatic) {
-    path_ = decided_path(
+    const Decided decided = decision_for(
         state, type,
         {.mapped = state.memory.any_shared(), .lacking = !has_all, .together = together});
+    path_ = decided.path;
+    alone_ = decided.alone;
   }
 }
 

@@ -62,6 +62,18 @@ TEST(OpenShmem, ShowsInTracesWhatNeedsNotWait) {
   EXPECT_NE(said.find("region of "), std::string::npos) << said;
 }
 
+TEST(OpenShmem, SendsAtomicOperationsAloneWhereARuleSaysSo) {
+  Arguments traced = kTcp;
+  for (const char* const word : {"--trace", "--coalesce", "--tuning", "atomic:*:message"}) {
+    traced.emplace_back(word);
+  }
+  const Finished ended = job(2, traced, osh("coalesce"));
+  EXPECT_EQ(ended.exit_code, kExitOk) << ended.err;
+  const std::string said = ended.out + ended.err;
+  EXPECT_NE(said.find("atomic operation"), std::string::npos) << said;
+  EXPECT_EQ(said.find("combined atomic operation"), std::string::npos) << said;
+}
+
 TEST(OpenShmem, RefusesBulkRegionsOfSeveralThreads) {
   const Finished ended = job(2, kTcp, osh("threads"), {{"STRIPLINE_BULK", "1"}});
   EXPECT_EQ(ended.exit_code, kExitUsage) << ended.err;

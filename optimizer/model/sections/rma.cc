@@ -118,13 +118,6 @@ void add_rma_example(TunedModel& model) {
 
 std::string_view to_string(AtomicPath path) { return kAtomicNames.at(static_cast<size_t>(path)); }
 
-std::optional<AtomicPath> atomic_path_from(std::string_view name) {
-  for (size_t i = 0; i < kAtomicNames.size(); ++i) {
-    if (kAtomicNames[i] == name) return static_cast<AtomicPath>(i);
-  }
-  return std::nullopt;
-}
-
 Section rma_section() {
   const auto form = object<RmaModel>(
       nullptr, {optional("buffered_put", &RmaModel::buffered_put, buffered_put_form(),

@@ -15,7 +15,6 @@ namespace stripline::model {
 struct Section;
 
 std::string_view to_string(AtomicPath path);
-std::optional<AtomicPath> atomic_path_from(std::string_view name);
 
 /// How atomic domains are carried out whose program does not say.
 struct AtomicModel {

@@ -63,6 +63,8 @@ class AtomicDomain {
   AtomicDomain(Context& context, AtomicType type, AtomicPath path, bool together = false);
   static bool provider_has_all(Context& context, AtomicType type);
   AtomicPath path() const { return path_; }
+  /// True if a rule asks for a message for each operation: start_together() is not for them.
+  bool alone() const { return alone_; }
   AtomicType type() const { return type_; }
   Context& context() const { return *context_; }
   future start(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand, uint64_t expected,
@@ -79,6 +81,7 @@ class AtomicDomain {
   Context* context_;
   AtomicType type_;
   AtomicPath path_;
+  bool alone_ = false;
 };
 }  // namespace detail
 
