@@ -64,7 +64,9 @@ TEST_F(ModelsServiceTest, ReportsOfANodeBeyondOneASecondAreDropped) {
   grpc::ClientContext listing;
   ASSERT_TRUE(models_->ListFeedback(&listing, list, &stored).ok());
   EXPECT_GT(stored.feedback_size(), 0);
-  if (took.count() < 30) EXPECT_LT(stored.feedback_size(), kReports - 20);
+  if (took.count() < 30) {
+    EXPECT_LT(stored.feedback_size(), kReports - 20);
+  }
 }
 
 TEST_F(ModelsServiceTest, ReportsAreCounted) {
