@@ -1,5 +1,6 @@
 #include <array>
 #include <iostream>
+#include <optional>
 
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
@@ -33,12 +34,13 @@ Status status_of(const Result<T>& result) {
 constexpr std::array kStageEnds = {0.5, 0.7, 0.85};
 
 // What was validated with these is not stale with them. Other things of the record stay.
-Status renew(const fs::path& record_file, const Basis& here) {
+Status renew(const fs::path& record_file, const Basis& here, const std::optional<Proof>& proof) {
   STRIPLINE_ASSIGN_OR_RETURN(Json record, read_json_file(record_file));
   record["validated"] = true;
   record["version"] = here.version;
   record["kernel"] = here.kernel;
   record["configuration"] = here.configuration;
+  if (proof) record["proof"]["factor"] = proof->factor;
   return write_json_file(record_file, record);
 }
 
@@ -83,7 +85,7 @@ Result<int> verify(const VerifyOptions& options) {
   }
   if (record.validated && has_news) {
     // It holds where its record cannot be written, too.
-    const Status renewed = renew(file.parent_path() / kRecordName, here);
+    const Status renewed = renew(file.parent_path() / kRecordName, here, record.proof);
     if (!renewed.ok()) print_progress("not noted in its record: " + renewed.error().message());
   }
   record.search.result = {};

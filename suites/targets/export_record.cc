@@ -274,6 +274,9 @@ Result<ExportRecord> record_from_json(const Json& json) {
     }
     record.ranks.push_back(one.get<uint32_t>());
   }
+  if (record.ranks.empty()) {
+    return Error(ErrorCode::data_loss, "export record: it has no numbers of ranks");
+  }
   STRIPLINE_ASSIGN_OR_RETURN(const Json* files, get_object(json, "files", kWhere));
   for (const auto& [name, hash] : files->items()) {
     if (!hash.is_string()) return Error(ErrorCode::data_loss, "export record: a hash is not text");
@@ -310,6 +313,13 @@ Result<ExportRecord> record_from_json(const Json& json) {
       STRIPLINE_ASSIGN_OR_RETURN(given.value, get_string(*setting, "value", kWhere));
       read.probe.setting = std::move(given);
       STRIPLINE_ASSIGN_OR_RETURN(read.probe.operation, get_string(*proof, "operation", kWhere));
+      const auto operations = knob_cells(**target, record.ranks.front());
+      if (std::ranges::find(operations, read.probe.operation, &DriverCell::operation) ==
+          operations.end()) {
+        return Error(ErrorCode::data_loss,
+                     "export record: its probe is of an operation that is "
+                     "not known here");
+      }
     } else {
       STRIPLINE_ASSIGN_OR_RETURN(const std::string name, get_string(*proof, "candidate", kWhere));
       const auto candidate = candidate_named(**target, read.probe.cell.collective, name);

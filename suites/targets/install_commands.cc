@@ -159,6 +159,7 @@ Result<Bundle> as_converted(const Bundle& bundle, std::vector<ExportFile> files,
   record["configuration"] = "";
   record["stages"] = Json::array();
   record["checks"] = Json::array();
+  if (record.contains("proof")) record["proof"]["factor"] = nullptr;  // the probe stays
   record.erase(kFormerFiles);
   record["files"] = Json::object();
   for (const ExportFile& one : files) record["files"][one.name] = sha256_hex(one.text);

@@ -3,6 +3,7 @@
 // scripts/common.sh).
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@
 #include "optimizer/targets/registry.h"
 #include "suites/targets/grid.h"
 #include "suites/targets/launcher.h"
+#include "suites/targets/leftovers.h"
 #include "suites/targets/search.h"
 #include "suites/targets/session.h"
 
@@ -254,6 +256,9 @@ TEST_P(RealDriver, CarriesOutWhatKnobsAndProgramsNeed) {
     GTEST_SKIP() << session.error().message();
   }
   ASSERT_TRUE(session.ok()) << session.error().message();
+  // The files of libfabric's provider shm begin with the number of a process.
+  const std::vector<std::string_view> digits = {"1", "2", "3", "4", "5", "6", "7", "8", "9"};
+  const auto files_before = shared_memory_files(digits);
   for (const targets::Path path : {targets::Path::shared_memory, targets::Path::tcp}) {
     Launcher launcher(*session->adapter, session->driver.string(), session->folder, path, -1);
     launcher.set_stall_limit(100);
@@ -275,6 +280,7 @@ TEST_P(RealDriver, CarriesOutWhatKnobsAndProgramsNeed) {
       }
     }
   }
+  EXPECT_EQ(shared_memory_files(digits), files_before);
 }
 
 INSTANTIATE_TEST_SUITE_P(OfDebian, RealDriver, ::testing::Values("oshmem", "libfabric"),

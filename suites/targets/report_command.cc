@@ -3,7 +3,6 @@
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
-#include "base/whole_file.h"
 #include "suites/targets/bundle.h"
 #include "suites/targets/commands.h"
 #include "suites/targets/owned_files.h"

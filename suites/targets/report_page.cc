@@ -232,7 +232,7 @@ std::string tables_of_what_was_seen(const Json& record) {
 
 std::string proof_text(const Json& record) {
   const auto proof = record.find("proof");
-  if (proof == record.end() || !proof->is_object()) {
+  if (proof == record.end() || std::isnan(number_of(*proof, "factor"))) {
     return "<p>That the target reads the files was not proven.</p>\n";
   }
   std::string what = text_of(*proof, "candidate");

@@ -77,6 +77,10 @@ TEST(ReportPage, SaysWhereTheDefaultIsKeptAndNothingIsProven) {
   EXPECT_TRUE(has(page, "The default is kept everywhere."));
   EXPECT_TRUE(has(page, "Not validated."));
   EXPECT_TRUE(has(page, "was not proven"));
+  // Its probe is known, and was not tried in another version.
+  Json converted = record();
+  converted["proof"]["factor"] = nullptr;
+  EXPECT_TRUE(has(page_of(converted), "was not proven"));
   EXPECT_FALSE(report_page({"{}", {}}).ok());
   EXPECT_FALSE(report_page({"no JSON", {}}).ok());
 }

@@ -148,7 +148,9 @@ class Tuning {
     for (const std::string& name : adapter_.file_names()) {
       STRIPLINE_RETURN_IF_ERROR(check_replaceable(folder_ / name, kAdvice));
     }
-    search_.knob_budget_s = budget_.left_s(kKnobsEnd);
+    // Without alternatives by operation there is no race that the rest would be for.
+    const bool has_race = adapter_.target().candidates != nullptr;
+    search_.knob_budget_s = budget_.left_s(has_race ? kKnobsEnd : kSearchEnd);
     STRIPLINE_RETURN_IF_ERROR(search_knobs(launcher_, search_, tell_, record_.search));
     search_.budget_s = budget_.left_s(kSearchEnd);
     STRIPLINE_RETURN_IF_ERROR(search_collectives(launcher_, search_, tell_, record_.search));

@@ -578,6 +578,10 @@ TEST_F(TuneUcx, KnobsThatGainTogetherAreExportedAndSeenToBeRead) {
                             (folder_ / "here/ucx.conf").string()),
             std::string::npos)
       << beaten.err;
+  // With the same settings there, the export would be compared with itself.
+  const Finished beside = run_beside(read_file(conf()), verify);
+  EXPECT_EQ(beside.exit_code, kExitBadInput);
+  EXPECT_NE(beside.err.find("start from another folder"), std::string::npos) << beside.err;
   const Finished checked =
       run_beside("[Grace]\nUCX_TLS=tcp\n", {"export", "check", "ucx", conf().string()});
   EXPECT_EQ(checked.exit_code, kExitFailure);

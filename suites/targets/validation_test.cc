@@ -14,7 +14,7 @@ namespace {
 
 using targets::Collective;
 
-const targets::Target& openmpi() { return **targets::find_target("openmpi"); }
+const targets::Target& named(const char* name) { return **targets::find_target(name); }
 
 std::vector<Checked> two(stats::NonInferiority second, size_t pairs) {
   Checked one{.pairs = pairs};
@@ -48,7 +48,7 @@ TEST(Validation, RanksThatNoRuleMayReachAreHeldOut) {
   std::set<uint32_t> fitted;
   std::set<uint32_t> held_out;
   std::set<uint32_t> programs;
-  for (const Check& check : checks_of(openmpi(), by_cell, {}, {2, 3, 4}, {})) {
+  for (const Check& check : checks_of(named("openmpi"), by_cell, {}, {2, 3, 4}, {})) {
     auto& ranks = check.stage == Stage::fitted     ? fitted
                   : check.stage == Stage::held_out ? held_out
                                                    : programs;
@@ -61,7 +61,7 @@ TEST(Validation, RanksThatNoRuleMayReachAreHeldOut) {
 }
 
 TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
-  const targets::Target& target = openmpi();
+  const targets::Target& target = named("openmpi");
   const auto of_knobs = [&](const std::vector<targets::Setting>& settings, Stage stage) {
     std::set<uint32_t> ranks;
     for (const Check& check : checks_of(target, {}, settings, {2, 3, 4}, {})) {
@@ -75,7 +75,7 @@ TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   EXPECT_TRUE(of_knobs({}, Stage::fitted).empty());
   // Knobs of UCX act on one-sided operations.
   const auto has_puts = [&](const char* name) {
-    const auto checks = checks_of(**targets::find_target(name), {}, settings, {2, 4}, {});
+    const auto checks = checks_of(named(name), {}, settings, {2, 4}, {});
     return std::ranges::any_of(checks,
                                [](const Check& one) { return one.asked.operation == "put"; });
   };
@@ -85,7 +85,7 @@ TEST(Validation, KnobsThatDepartAreLookedAtByMessagesAndOtherRanks) {
   EXPECT_FALSE(has_puts("libfabric"));
   // What is held out is not what was fitted.
   std::set<std::tuple<std::string, uint32_t, uint64_t>> seen;
-  for (const Check& check : checks_of(openmpi(), {}, settings, {2}, {})) {
+  for (const Check& check : checks_of(named("openmpi"), {}, settings, {2}, {})) {
     const auto& asked = check.asked;
     EXPECT_TRUE(seen.emplace(asked.operation, asked.ranks, asked.bytes).second) << asked.operation;
   }

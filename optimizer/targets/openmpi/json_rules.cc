@@ -70,11 +70,12 @@ constexpr Word kDistributions[] = {{Distribution::any, "any"},
                                    {Distribution::single_node, "single-node"},
                                    {Distribution::one_per_node, "one-per-node"}};
 
-// Blanks in place of commas that nothing follows.
+// Blanks in place of commas between a last element and what ends its list or object.
 std::string without_last_commas(std::string_view text) {
   std::string plain(text);
   bool in_string = false;
   size_t comma = std::string::npos;
+  char before = ',';  // the last character that is not a blank
   for (size_t at = 0; at < plain.size(); ++at) {
     const char c = plain[at];
     if (in_string) {
@@ -84,7 +85,9 @@ std::string without_last_commas(std::string_view text) {
     }
     if (c == ' ' || c == '\t' || c == '\n' || c == '\r') continue;
     if ((c == '}' || c == ']') && comma != std::string::npos) plain[comma] = ' ';
-    comma = c == ',' ? at : std::string::npos;
+    const bool ends_element = std::string_view(",:[{").find(before) == std::string_view::npos;
+    comma = c == ',' && ends_element ? at : std::string::npos;
+    before = c;
     in_string = c == '"';
   }
   return plain;
@@ -264,14 +267,16 @@ nlohmann::ordered_json json_of(Collective collective, const CommunicatorEntry& e
 }
 
 // Why a rule may not be used by all numbers of ranks of its entry, as part of a sentence; empty: it
-// may. What restricts numbers of ranks shows at the ends or beside the first one.
+// may. What restricts numbers of ranks shows at the ends or beside the first one: of three
+// successive numbers one is odd, and one is not a power of two.
 std::string refusal_in(Collective collective, const CommunicatorEntry& entry, const SizeRule& rule,
                        const Safety& safety) {
   if (!is_known(collective, rule.algorithm)) {
     return "is of a version that was not tried: what it needs is not known here";
   }
-  const uint32_t second = std::min(entry.least_ranks + 1, entry.most_ranks);
-  for (const uint32_t ranks : {entry.least_ranks, second, entry.most_ranks}) {
+  const uint32_t first = std::max(entry.least_ranks, 1U);  // no communicator has fewer
+  for (const uint32_t ranks : {first, first + 1, first + 2, entry.most_ranks}) {
+    if (ranks > entry.most_ranks) continue;
     const std::string reason =
         rule_refusal(collective, ranks, rule.least_bytes, rule.algorithm, safety);
     if (!reason.empty()) return reason;

@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 // Both examples of Open MPI's page about its tuned component, as they are there.
-constexpr const char* kExample = R"({
+constexpr const char* kJson = R"({
     "$schema": "tuned_schema.json",
     "rule_file_version" : 3,
     "module" : "tuned",
@@ -40,7 +40,7 @@ constexpr const char* kExample = R"({
         ]
     }
 })";
-constexpr const char* kExampleOfOneNode = R"({
+constexpr const char* kJsonOfOneNode = R"({
     "rule_file_version" : 3,
     "module" : "tuned",
     "comm_rank_distribution" : "single-node",
@@ -56,7 +56,7 @@ constexpr const char* kExampleOfOneNode = R"({
 })";
 
 // A file with these entries of a collective.
-std::string file_of(const std::string& collective, const std::string& entries) {
+std::string json_of(const std::string& collective, const std::string& entries) {
   return R"({"rule_file_version":3,"module":"tuned","collectives":{")" + collective + "\":[" +
          entries + "]}}";
 }
@@ -68,7 +68,7 @@ JsonRulesFile read(const std::string& text) {
 }
 
 TEST(JsonRules, ReadsTheDocumentedExamples) {
-  const JsonRulesFile file = read(kExample);
+  const JsonRulesFile file = read(kJson);
   ASSERT_EQ(file.collectives.size(), 1U);
   const CommunicatorEntry& entry = file.collectives[0].entries.at(0);
   EXPECT_EQ(entry.least_ranks, 64U);
@@ -78,7 +78,7 @@ TEST(JsonRules, ReadsTheDocumentedExamples) {
   EXPECT_EQ(entry.rules.at(1).most_bytes, UINT64_MAX);
   EXPECT_EQ(entry.rules.at(1).requests, 8U);
 
-  const JsonRulesFile one_node = read(kExampleOfOneNode);
+  const JsonRulesFile one_node = read(kJsonOfOneNode);
   const auto chosen = [&](Distribution distribution) {
     return rule_for(one_node, Collective::allgather, 8, 2048, distribution).has_value();
   };
@@ -89,11 +89,11 @@ TEST(JsonRules, ReadsTheDocumentedExamples) {
 }
 
 TEST(JsonRules, RoundTrips) {
-  for (const char* text : {kExample, kExampleOfOneNode}) {
+  for (const char* text : {kJson, kJsonOfOneNode}) {
     const JsonRulesFile file = read(text);
     EXPECT_EQ(read(write_json_rules(file)), file);
   }
-  const JsonRulesFile all = read(file_of("bcast",
+  const JsonRulesFile all = read(json_of("bcast",
                                          R"({"comm_size_min":2,"comm_size_max":2,"rules":[
                   {"msg_size_max":7,"alg":"ignore"},
                   {"msg_size_min":8,"alg":"split_binary_tree","faninout":2,"seg_size":4096}]},
@@ -105,7 +105,7 @@ TEST(JsonRules, RoundTrips) {
 TEST(JsonRules, RefusesWhatOpenMpiWouldIgnoreOrReadAsSomethingElse) {
   const std::string rule = R"({"alg":"ring"})";
   const auto entry = [](const std::string& rules) { return R"({"rules":[)" + rules + "]}"; };
-  EXPECT_TRUE(read_json_rules(file_of("allreduce", entry(rule)), "file").ok());
+  EXPECT_TRUE(read_json_rules(json_of("allreduce", entry(rule)), "file").ok());
   for (const std::string& bad : {
            std::string(""),
            std::string("[]"),
@@ -115,28 +115,30 @@ TEST(JsonRules, RefusesWhatOpenMpiWouldIgnoreOrReadAsSomethingElse) {
            std::string(R"({"rule_file_version":3,"module":"tuned"})"),
            std::string(R"({"rule_file_version":3,"module":"tuned","collectives":{},"a":1})"),
            // Its schema and its converter have this spelling, its reader does not.
-           file_of("reducescatter", entry(R"({"alg":"ring"})")),
-           file_of("allreduce", entry(R"({"alg":"rings"})")),
-           file_of("allreduce", entry(R"({"alg":12})")),
-           file_of("allreduce", entry(R"({"alg":2.0})")),
-           file_of("allreduce", entry("{}")),
-           file_of("allreduce", entry(R"({"alg":"ring","segsize":8})")),
-           file_of("allreduce", entry(R"({"alg":"ring","msg_size_min":9,"msg_size_max":8})")),
-           file_of("allreduce", entry(R"({"alg":"ring","msg_size_min":-1})")),
-           file_of("allreduce", entry(R"({"alg":"ring","reqs":"many"})")),
-           file_of("allreduce", R"({"comm_size_min":4,"comm_size_max":2,"rules":[]})"),
+           json_of("reducescatter", entry(R"({"alg":"ring"})")),
+           json_of("allreduce", entry(R"({"alg":"rings"})")),
+           json_of("allreduce", entry(R"({"alg":12})")),
+           json_of("allreduce", entry(R"({"alg":2.0})")),
+           json_of("allreduce", entry("{}")),
+           json_of("allreduce", entry(R"({"alg":"ring","segsize":8})")),
+           json_of("allreduce", entry(R"({"alg":"ring","msg_size_min":9,"msg_size_max":8})")),
+           json_of("allreduce", entry(R"({"alg":"ring","msg_size_min":-1})")),
+           json_of("allreduce", entry(R"({"alg":"ring","reqs":"many"})")),
+           json_of("allreduce", R"({"comm_size_min":4,"comm_size_max":2,"rules":[]})"),
            // Numbers of ranks are of type int there.
-           file_of("allreduce", R"({"comm_size_max":"inf","rules":[]})"),
-           file_of("allreduce", R"({"comm_rank_distribution":"one","rules":[]})"),
-           file_of("allreduce", R"({"comm_size_min":4})"),
-           file_of("allreduce", R"({"rules":[]},,)"),
+           json_of("allreduce", R"({"comm_size_max":"inf","rules":[]})"),
+           json_of("allreduce", R"({"comm_rank_distribution":"one","rules":[]})"),
+           json_of("allreduce", R"({"comm_size_min":4})"),
+           json_of("allreduce", R"({"rules":[]},,)"),
+           json_of("allreduce", ","),
+           json_of("allreduce", R"({"rules":[],"comm_size_min":,})"),
        }) {
     EXPECT_FALSE(read_json_rules(bad, "file").ok()) << bad;
   }
 }
 
 TEST(JsonRules, CommasInTextsAreNoLastCommas) {
-  const auto file = read_json_rules(file_of("all,}reduce\\\",]", ""), "file");
+  const auto file = read_json_rules(json_of("all,}reduce\\\",]", ""), "file");
   ASSERT_FALSE(file.ok());
   EXPECT_NE(file.error().message().find("all,}reduce\",]"), std::string::npos)
       << file.error().message();
@@ -187,7 +189,7 @@ TEST(JsonRules, ANumberThatMeansAnotherAlgorithmIsLeftOut) {
 
 TEST(JsonRules, HazardsAreFound) {
   const auto found = [](const char* collective, const char* entries, const Safety& safety = {}) {
-    return hazards(read(file_of(collective, entries)), safety).size();
+    return hazards(read(json_of(collective, entries)), safety).size();
   };
   constexpr const char* kTwo =
       R"({"comm_size_min":2,"comm_size_max":2,"rules":[{"alg":"two_proc"}]})";
@@ -199,6 +201,11 @@ TEST(JsonRules, HazardsAreFound) {
   EXPECT_EQ(
       found("allgather", R"({"comm_size_min":4,"comm_size_max":8,"rules":[{"alg":"neighbor"}]})"),
       1U);
+  // Three ranks are not a power of two, though the ends and the second one are.
+  EXPECT_EQ(found("allgather", R"({"comm_size_max":4,"rules":[{"alg":"recursive_doubling"}]})"),
+            1U);
+  EXPECT_EQ(found("allgather", R"({"comm_size_max":2,"rules":[{"alg":"recursive_doubling"}]})"),
+            0U);
   constexpr const char* kRing =
       R"({"comm_size_min":4,"comm_size_max":4,"rules":[{"msg_size_min":64,"alg":"ring"}]})";
   EXPECT_EQ(found("allreduce", kRing), 1U);

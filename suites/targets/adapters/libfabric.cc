@@ -49,8 +49,8 @@ class Libfabric : public VariablesAdapter {
     return names;
   }
 
-  // Names of the provider shm are numbers of processes; it removes them itself when it is asked to
-  // end.
+  // Names of the provider shm begin with numbers of processes; it removes them itself when the
+  // driver closes its endpoints, and at SIGTERM.
   std::vector<std::string_view> shared_memory_prefixes() const override { return {}; }
 
   Result<std::string> configuration() const override { return output_of({"fi_info", "--version"}); }

@@ -43,6 +43,13 @@ class Ucx : public KnobsAdapter {
                    "'" + other.string() + "' is read by " + kFolderVariable +
                        ", which also loads what is measured; unset it");
     }
+    // It would be part of the default, too, and an export that lies there be compared with itself.
+    if (const fs::path here = ucx_file_of_working_folder(); !here.empty()) {
+      return Error(ErrorCode::failed_precondition,
+                   "'" + here.string() +
+                       "' is read by every program that is started in this folder, and beats what "
+                       "is measured; start from another folder");
+    }
     // It warns of the variable that it has just read.
     variables["UCX_WARN_UNUSED_ENV_VARS"] = "n";
     // Otherwise ranks of a node share MPICH's own memory.

@@ -60,13 +60,20 @@ fs::path ucx_file_of_variable() {
   return !file.empty() && fs::exists(file, error) ? file : fs::path();
 }
 
+fs::path ucx_file_of_working_folder() {
+  std::error_code error;
+  const fs::path file = fs::current_path(error) / kUcxFileName;
+  return fs::exists(file, error) ? file : fs::path();
+}
+
 std::vector<targets::Source> ucx_sources_above(const fs::path& file,
                                                std::vector<std::string>& unread) {
   std::vector<targets::Source> sources = {environment_here()};
-  std::error_code error;
-  const fs::path here = fs::current_path(error) / kUcxFileName;
-  if (is_same(file, here)) return sources;
-  std::vector<fs::path> above = {here};
+  std::vector<fs::path> above;
+  if (const fs::path here = ucx_file_of_working_folder(); !here.empty()) {
+    if (is_same(file, here)) return sources;
+    above.push_back(here);
+  }
   const fs::path of_variable = ucx_file_of_variable();
   if (!of_variable.empty() && is_same(file, ucx_file_of_user())) above.push_back(of_variable);
   for (const fs::path& one : above) {

@@ -25,4 +25,7 @@ std::filesystem::path ucx_file_of_user();
 /// That of $UCX_CONFIG_DIR; empty where there is none.
 std::filesystem::path ucx_file_of_variable();
 
+/// That of the working folder; empty where there is none.
+std::filesystem::path ucx_file_of_working_folder();
+
 }  // namespace stripline::suites::tune

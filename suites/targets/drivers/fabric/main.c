@@ -95,10 +95,32 @@ static double now_s(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* An endpoint of the provider shm has a file in /dev/shm until it is closed. */
+static void close_endpoint(void) {
+  if (endpoint != NULL) fi_close(&endpoint->fid);
+  endpoint = NULL;
+}
+
+/* The others end at the next look at `failed`. The launch ends with rank 0, and whoever is left
+ * then is killed. */
+static void leave(void) {
+  close_endpoint();
+  if (me == 0) {
+    while (wait(NULL) > 0) {
+    }
+  }
+  _exit(3);
+}
+
 static void fail(const char* what, int error) {
   fprintf(stderr, "driver: rank %d: %s: %s\n", me, what, error == 0 ? "" : fi_strerror(-error));
   __atomic_store_n(&shared->failed, 1, __ATOMIC_RELEASE);
-  _exit(3);
+  leave();
+}
+
+/* Where this rank waits for others: one that has failed does nothing any more. */
+static void leave_if_failed(void) {
+  if (__atomic_load_n(&shared->failed, __ATOMIC_ACQUIRE)) leave();
 }
 
 static void must(int error, const char* what) {
@@ -157,6 +179,12 @@ static void make_progress(void) {
   poll_queue(receives, &received);
 }
 
+/* What a call found full may get empty. */
+static void make_room(void) {
+  make_progress();
+  leave_if_failed();
+}
+
 /* Ranks that share processors take turns. */
 static void barrier(void) {
   const int round = __atomic_load_n(&shared->round, __ATOMIC_ACQUIRE);
@@ -166,7 +194,7 @@ static void barrier(void) {
     return;
   }
   while (__atomic_load_n(&shared->round, __ATOMIC_ACQUIRE) == round) {
-    if (__atomic_load_n(&shared->failed, __ATOMIC_ACQUIRE)) _exit(3);
+    leave_if_failed();
     if (endpoint != NULL) make_progress();
     sched_yield();
   }
@@ -179,7 +207,7 @@ static void send_to(int rank, const unsigned char* from, size_t bytes, uint64_t 
   void* const own = context();
   while ((error = fi_tsend(endpoint, from, bytes, source_desc, (fi_addr_t)rank, tag, own)) ==
          -FI_EAGAIN) {
-    make_progress();
+    make_room();
   }
   must((int)error, "fi_tsend");
   ++to_be_sent;
@@ -191,7 +219,7 @@ static void receive(unsigned char* to, size_t bytes, uint64_t tag) {
   void* const own = context();
   while ((error = fi_trecv(endpoint, to, bytes, target_desc, FI_ADDR_UNSPEC, tag, 0, own)) ==
          -FI_EAGAIN) {
-    make_progress();
+    make_room();
   }
   must((int)error, "fi_trecv");
   ++to_be_received;
@@ -201,7 +229,9 @@ static void finish(void) {
   int turns = 0;
   while (sent < to_be_sent || received < to_be_received) {
     make_progress();
-    if (++turns % 64 == 0) sched_yield();
+    if (++turns % 64 != 0) continue;
+    leave_if_failed();
+    sched_yield();
   }
 }
 
@@ -341,7 +371,7 @@ static void run_get(const struct cell* cell) {
   while ((error = fi_read(endpoint, target, (size_t)cell->bytes, target_desc, (fi_addr_t)rank,
                           shared->source_base[rank], shared->source_key[rank], context())) ==
          -FI_EAGAIN) {
-    make_progress();
+    make_room();
   }
   must((int)error, "fi_read");
   ++to_be_sent;
@@ -598,6 +628,7 @@ static void make_buffers(void) {
 }
 
 int main(int argc, char** argv) {
+  struct fid_ep* used;
   int status = 0;
   all = argc == 3 ? atoi(argv[2]) : 0;
   if (all < 1 || all > kMostRanks) {
@@ -622,6 +653,12 @@ int main(int argc, char** argv) {
   open_endpoint();
   for (int i = 0; i < plan.cells; ++i) measure(&plan.cell[i]);
   barrier();
+  /* None is closed while another rank polls its queues. */
+  used = endpoint;
+  endpoint = NULL;
+  barrier();
+  endpoint = used;
+  close_endpoint();
   if (me != 0) _exit(0);
   while (wait(&status) > 0) {
     if (status != 0) return 3;
